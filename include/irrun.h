@@ -104,8 +104,9 @@ struct irrun_session;
 
 enum irrun_gemm { IRRUN_GEMM_AUTO, IRRUN_GEMM_PLAIN, IRRUN_GEMM_CBLAS, IRRUN_GEMM_PACKED };
 
-/* Of products: f16 rounds constant weights to f16 and computes in f32. */
-enum irrun_precision { IRRUN_PRECISION_F32, IRRUN_PRECISION_F16 };
+/* Of products: f16 rounds constant weights to f16; bf16 rounds them and what they are multiplied by
+ * to bf16. The sums are f32. */
+enum irrun_precision { IRRUN_PRECISION_F32, IRRUN_PRECISION_F16, IRRUN_PRECISION_BF16 };
 
 /* Selects one thread for each CPU that the affinity and the cgroup quota of this process allow. */
 #define IRRUN_THREADS_AUTO UINT32_MAX
@@ -308,7 +309,7 @@ void irrun_model_weights(const struct irrun_model *model, struct irrun_weights_i
 struct irrun_session_info {
     const char *gemm;      /* how matrices are multiplied: "plain", …, "auto (packed, plain)" */
     const char *simd;      /* the level in use: "scalar", "avx2" … */
-    const char *precision; /* "f32", "f16" */
+    const char *precision; /* "f32", "f16", "bf16" */
     unsigned n_threads;
     size_t n_steps;              /* steps of an iteration: one op or several fused ones each */
     size_t n_view_ops;           /* ops that are views and need no step */

@@ -27,7 +27,7 @@ _NUMPY = {"boolean": np.bool_, "f16": np.float16, "f32": np.float32, "f64": np.f
           "i16": np.int16, "i32": np.int32, "i64": np.int64, "u1": np.uint8, "u2": np.uint8, "u3": np.uint8,
           "u4": np.uint8, "u6": np.uint8, "u8": np.uint8, "u16": np.uint16, "u32": np.uint32, "u64": np.uint64}
 _GEMM = ("auto", "plain", "cblas", "packed")
-_PRECISION = ("f32", "f16")
+_PRECISION = ("f32", "f16", "bf16")
 _MAX_RANK = 16
 
 

@@ -121,7 +121,8 @@ static bool load(struct irrun_model *model, const char *xml_path,
     model->model.graph = ir->graph;
     model->model.arena = arena;
     model->model.keeps_ops = options->keep_ops;
-    model->model.precision = options->computes_f64 ? IRRUN_PRECISION_F32 : options->precision;
+    model->model.kernels.precision =
+        options->computes_f64 ? IRRUN_PRECISION_F32 : options->precision;
     model->model.stops_at_nan = options->stops_at_nan;
     model->model.lets_inf_pass = options->lets_inf_pass;
     model->model.times_steps = options->times_ops;

@@ -1,5 +1,6 @@
-# --precision=f16: a model with f32 weights gives what one with weights rounded to f16 gives. So every case is made
-# twice, and the golden is that of the rounded weights, in float64.
+# --precision. f16: a model with f32 weights gives what one with weights rounded to f16 gives. So every case is made
+# twice, and the golden is that of the rounded weights, in float64. bf16: both factors of a product are rounded; for
+# OpenVINO the model is written out with two Converts before each product.
 # SPDX-License-Identifier: Apache-2.0
 import numpy as np
 
@@ -7,7 +8,7 @@ from . import dense, lstm_sequence, recurrent
 from .common import RECURRENT, Case, rng, uniform
 from .convolution_transposed import backprop_case
 from .lstm_sequence import make_data
-from .net import Net
+from .net import Net, round_bf16
 
 FAMILY = "precision"
 FLOAT = "--atol 2e-6 --rtol 1e-5"
@@ -19,10 +20,11 @@ def f16(values):
     return np.float32(np.float16(np.clip(values, -F16_MAX, F16_MAX)))
 
 
-def case(name, about, make, weights, args=FLOAT):
+def case(name, about, make, weights, args=FLOAT, precision="f16"):
     """make: weights -> a Case of another family."""
-    exact, rounded = make(weights), make({k: f16(v) for k, v in weights.items()})
-    return Case(FAMILY, name, exact.net, exact.feed, rounded.want, about, f"{args} --precision=f16",
+    narrow = f16 if precision == "f16" else round_bf16
+    exact, rounded = make(weights), make({k: narrow(v) for k, v in weights.items()})
+    return Case(FAMILY, name, exact.net, exact.feed, rounded.want, about, f"{args} --precision={precision}",
                 stand_in=rounded.net, runs_openvino=False)
 
 
@@ -120,8 +122,145 @@ def recurrent_cases():
                    {k: data[k] for k in "WR"}, RECURRENT)
 
 
+def bf16(values):
+    return np.float64(round_bf16(np.float32(values)))
+
+
+def product_cases_bf16():
+    g = rng(FAMILY, "bf16 products")
+    attrs = {"transpose_a": False, "transpose_b": False}
+    for name, x, w, about in (
+            ("row", uniform(g, (1, 71)), uniform(g, (71, 37)), "One row, an odd number of terms."),
+            ("rows", uniform(g, (11, 600)), uniform(g, (600, 64)) / 16, "Rows, more terms than a block."),
+            ("few_columns", uniform(g, (3, 20)), uniform(g, (20, 5)), "Few columns."),
+            ("ties", np.float32([[1 + 2**-8, 1 + 3 * 2**-8, -1 - 2**-8, 2**-8]]),
+             np.float32(np.arange(1, 65).reshape(4, 16) * (1 + 2**-8)), "Halfway cases go to the even neighbour.")):
+        net, written = Net(f"bf16_matmul_{name}"), Net(f"bf16_matmul_{name}")
+        net.result(net.op("MatMul", net.param("x", "f32", list(x.shape)), net.const(w), data=attrs), "y")
+        written.result(written.op("MatMul", rounded_port(written, written.param("x", "f32", list(x.shape))),
+                                  written.const(round_bf16(w)), data=attrs), "y")
+        yield Case(FAMILY, f"bf16_matmul_{name}", net, {"x": x}, {"y": np.float32(bf16(x) @ bf16(w))}, about,
+                   f"{FLOAT} --precision=bf16", stand_in=written, runs_openvino=False)
+
+
+def rounded_port(net, port):
+    return net.op("Convert", net.op("Convert", port, destination_type="bf16"), destination_type="f32")
+
+
+class Written:
+    """A recurrent cell as ops of a Net, with the products of bf16, beside the same in float64. A value is a pair of a
+    port and an array."""
+    def __init__(self, net):
+        self.net = net
+
+    def product(self, x, w):
+        port = self.net.op("MatMul", rounded_port(self.net, x[0]), self.net.const(round_bf16(w)),
+                           data={"transpose_a": False, "transpose_b": True})
+        return port, bf16(x[1]) @ bf16(w).T
+
+    def add(self, x, y):
+        return self.net.op("Add", x[0], y[0]), x[1] + y[1]
+
+    def multiply(self, x, y):
+        return self.net.op("Multiply", x[0], y[0]), x[1] * y[1]
+
+    def rest(self, x):
+        return self.net.op("Subtract", self.net.const(np.float32([1])), x[0]), 1 - x[1]
+
+    def const(self, values):
+        return self.net.const(values), np.float64(values)
+
+    def sigmoid(self, x):
+        return self.net.op("Sigmoid", x[0]), 1 / (1 + np.exp(-x[1]))
+
+    def tanh(self, x):
+        return self.net.op("Tanh", x[0]), np.tanh(x[1])
+
+
+def lstm_step_bf16(at, x, h, c, w, r, b):
+    size = r.shape[1]
+    f, i, g, o = (at.add(at.add(at.product(x, w[k:k + size]), at.product(h, r[k:k + size])), at.const(b[k:k + size]))
+                  for k in range(0, 4 * size, size))
+    c = at.add(at.multiply(at.sigmoid(f), c), at.multiply(at.sigmoid(i), at.tanh(g)))
+    return at.multiply(at.sigmoid(o), at.tanh(c)), c
+
+
+def gru_step_bf16(at, x, h, w, r, b):
+    size = r.shape[1]
+    wz, wr, wn = np.split(w, 3)
+    rz, rr, rn = np.split(r, 3)
+    bz, br, bn = (at.const(part) for part in np.split(b[:3 * size], 3))
+    z = at.sigmoid(at.add(at.add(at.product(x, wz), at.product(h, rz)), bz))
+    reset = at.sigmoid(at.add(at.add(at.product(x, wr), at.product(h, rr)), br))
+    if len(b) > 3 * size:
+        inner = at.multiply(reset, at.add(at.product(h, rn), at.const(b[3 * size:])))
+    else:
+        inner = at.product(at.multiply(reset, h), rn)
+    n = at.tanh(at.add(at.add(at.product(x, wn), inner), bn))
+    return (at.add(at.multiply(at.rest(z), n), at.multiply(z, h)),)
+
+
+def rnn_step_bf16(at, x, h, w, r, b):
+    return (at.tanh(at.add(at.add(at.product(x, w), at.product(h, r)), at.const(b))),)
+
+
+def cell_cases_bf16():
+    """Two steps of a cell. Further ones would multiply the chance that a state of f32 and one of f64 round to
+    neighbours in bf16."""
+    for kind, op, gates, step, lbr in (("lstm", "LSTMCell", 4, lstm_step_bf16, False),
+                                       ("gru", "GRUCell", 3, gru_step_bf16, False),
+                                       ("gru_linear", "GRUCell", 3, gru_step_bf16, True),
+                                       ("rnn", "RNNCell", 1, rnn_step_bf16, False)):
+        for batch, inputs, hidden in ((1, 19, 33), (9, 40, 24)):
+            name, names = f"bf16_{kind}_b{batch}", ["h", "c"][:1 + (kind == "lstm")]
+            data = make_data((FAMILY, name), batch, 2, inputs, hidden, "forward", None, np.float32, gates, gates + lbr,
+                             len(names))
+            w, r, b = (data[k][0] for k in "WRB")
+            feed = {"x0": data["X"][:, 0], "x1": data["X"][:, 1]}
+            feed |= {n: data[k][:, 0] for n, k in zip(names, ("H0", "C0"))}
+            net, written = Net(name), Net(name)
+            at = Written(written)
+            ports = {k: net.param(k, "f32", list(v.shape)) for k, v in feed.items()}
+            values = {k: (written.param(k, "f32", list(v.shape)), np.float64(v)) for k, v in feed.items()}
+            attrs = {"hidden_size": hidden} | ({"linear_before_reset": lbr} if op == "GRUCell" else {})
+            states, now = [ports[n] for n in names], [values[n] for n in names]
+            for x in ("x0", "x1"):
+                out = net.op(op, ports[x], *states, net.const(w), net.const(r), net.const(b),
+                             v=4 if kind == "lstm" else 3, outs=len(names), data=attrs)
+                states = list(out) if isinstance(out, tuple) else [out]
+                now = step(at, values[x], *now, w, r, b)
+            for n, port, value in zip(names, states, now):
+                net.result(port, f"{n}_out")
+                written.result(value[0], f"{n}_out")
+            yield Case(FAMILY, name, net, feed, {f"{n}_out": np.float32(v[1]) for n, v in zip(names, now)},
+                       f"{op}, B {batch}: W x and R h of bf16, the rest of f32.", f"{FLOAT} --precision=bf16",
+                       stand_in=written, runs_openvino=False)
+
+
+def weights_case_bf16():
+    """A constant first factor, and a convolution."""
+    g = rng(FAMILY, "bf16 weights")
+    x, w, filters = uniform(g, (1, 3, 20)), uniform(g, (5, 3)), uniform(g, (4, 3, 3))
+
+    def make(v):
+        net = Net("bf16_weights")
+        p = net.param("x", "f32", [1, 3, 20])
+        net.result(net.op("MatMul", net.const(v["w"]), p, data={"transpose_a": False, "transpose_b": False}), "y")
+        net.result(net.op("Convolution", p, net.const(v["filters"]),
+                          data={"strides": [1], "dilations": [1], "pads_begin": [0], "pads_end": [0],
+                                "auto_pad": "explicit"}), "z")
+        want = {"y": np.float64(v["w"]) @ np.float64(x),
+                "z": dense.convolve(np.float64(x), np.float64(v["filters"]), [1], [0], [0], [1])}
+        return Case("", "", net, {"x": x}, {k: np.float32(a) for k, a in want.items()}, "")
+    return case("bf16_weights", "A constant first factor and a convolution round their weights only.", make,
+                {"w": w, "filters": filters}, FLOAT, "bf16")
+
+
 def cases():
     yield from product_cases()
     yield from kept_cases()
     yield from convolution_cases()
     yield from recurrent_cases()
+    yield from product_cases_bf16()
+    yield from cell_cases_bf16()
+    yield weights_case_bf16()

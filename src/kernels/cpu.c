@@ -24,6 +24,8 @@
 #define BITS_AVX512 (BIT_AVX512F | BIT_AVX512DQ | BIT_AVX512BW | BIT_AVX512VL)
 /* Leaf 7, register C. */
 #define BIT_AVX512_VNNI (1U << 11)
+/* Leaf 7, subleaf 1, register A. */
+#define BIT_AVX512_BF16 (1U << 5)
 /* Register XCR0: the registers that the system saves. */
 #define STATE_YMM 0x06U /* xmm and the upper halves of ymm */
 #define STATE_ZMM 0xE6U /* … and masks, the upper halves of zmm, zmm16 to zmm31 */
@@ -34,16 +36,18 @@ static bool has_all(unsigned bits, unsigned wanted)
 }
 
 static struct {
-    unsigned leaf_1c, leaf_7b, leaf_7c, state;
+    unsigned leaf_1c, leaf_7b, leaf_7c, leaf_7_1a, state;
 } cpu;
 
 static void ask_cpu(void)
 {
-    unsigned a, b, c, d, last_leaf, high;
+    unsigned a, b, c, d, last_leaf, last_subleaf = 0, high;
     __cpuid(0, last_leaf, b, c, d);
     __cpuid(1, a, b, cpu.leaf_1c, d);
     if (last_leaf >= 7)
-        __cpuid_count(7, 0, a, cpu.leaf_7b, cpu.leaf_7c, d);
+        __cpuid_count(7, 0, last_subleaf, cpu.leaf_7b, cpu.leaf_7c, d);
+    if (last_subleaf >= 1)
+        __cpuid_count(7, 1, cpu.leaf_7_1a, b, c, d);
     if (has_all(cpu.leaf_1c, BIT_OSXSAVE))
         __asm__("xgetbv" : "=a"(cpu.state), "=d"(high) : "c"(0));
 }
@@ -57,6 +61,11 @@ static bool cpu_has(unsigned leaf_1c, unsigned leaf_7b, unsigned state)
 static bool cpu_has_vnni(void)
 {
     return has_all(cpu.leaf_7c, BIT_AVX512_VNNI);
+}
+
+static bool cpu_has_bf16(void)
+{
+    return has_all(cpu.leaf_7_1a, BIT_AVX512_BF16);
 }
 #else
 static void ask_cpu(void)

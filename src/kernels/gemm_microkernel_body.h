@@ -104,6 +104,46 @@ ALWAYS_INLINE void run_gemm(const struct gemm_args *args, size_t mr, size_t n_ve
     }
 }
 
+#ifdef VECTOR_HAS_BF16
+/* Computes a tile of bf16. Every sum adds a pair of products at a time. */
+ALWAYS_INLINE void run_gemm_bf16(const struct gemm_args *args, size_t mr, size_t n_vectors)
+{
+    vec sums[GEMM_MAX_MR][MAX_VECTORS];
+    bf16_pair a[GEMM_MAX_MR][GEMM_MAX_KC / 2];
+    const unsigned char *weights = args->b;
+    size_t n_pairs = args->k / 2 + args->k % 2, step_bytes = n_vectors * sizeof(vec);
+
+    UNROLL
+    for (size_t r = 0; r < mr; r++) {
+        vec_round_pairs(a[r], args->a + r * args->lda, args->k);
+        UNROLL
+        for (size_t v = 0; v < n_vectors; v++)
+            sums[r][v] = vec_zero();
+    }
+    for (size_t k = 0; k < n_pairs; k++) {
+        if (mr >= PREFETCH_MIN_ROWS)
+            prefetch_weights(weights, step_bytes);
+        UNROLL
+        for (size_t v = 0; v < n_vectors; v++) {
+            vec w = vec_load((const float *)(const void *)(weights + v * sizeof(vec)));
+            UNROLL
+            for (size_t r = 0; r < mr; r++)
+                sums[r][v] = vec_dot_pairs(sums[r][v], w, a[r][k]);
+        }
+        weights += step_bytes;
+    }
+    UNROLL
+    for (size_t r = 0; r < mr; r++) {
+        UNROLL
+        for (size_t v = 0; v < n_vectors; v++) {
+            size_t at = v * VECTOR_LANES;
+            vec_store(args->c + r * args->ldc + at,
+                      vec_add(vec_load(args->add + r * args->ld_add + at), sums[r][v]));
+        }
+    }
+}
+#endif
+
 /* ---- products without packing ---- */
 
 #define DOT_COLUMNS 4 /* computed together, each with two vectors of sums */
@@ -181,7 +221,8 @@ static void dots(const struct gemm_f32 *p)
     {                                                                                              \
         run_gemm(args, rows, (nr_groups)*PANEL_GROUP / VECTOR_LANES, false);                       \
     }                                                                                              \
-    TILE_F16(nr_groups, rows)
+    TILE_F16(nr_groups, rows)                                                                      \
+    TILE_BF16(nr_groups, rows)
 
 #ifdef VECTOR_HAS_F16
 #define TILE_F16(nr_groups, rows)                                                                  \
@@ -191,4 +232,14 @@ static void dots(const struct gemm_f32 *p)
     }
 #else
 #define TILE_F16(nr_groups, rows)
+#endif
+
+#ifdef VECTOR_HAS_BF16
+#define TILE_BF16(nr_groups, rows)                                                                 \
+    static void tile_bf16_##nr_groups##_##rows(const struct gemm_args *args)                       \
+    {                                                                                              \
+        run_gemm_bf16(args, rows, (nr_groups)*PANEL_GROUP / VECTOR_LANES);                         \
+    }
+#else
+#define TILE_BF16(nr_groups, rows)
 #endif

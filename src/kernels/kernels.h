@@ -56,6 +56,7 @@ KERNEL_FAMILIES(KERNEL_TYPE, )
 /* The kernels of a level. */
 struct kernels {
     enum irrun_gemm gemm; /* the option */
+    enum irrun_precision precision;
     enum simd simd;
 #define KERNEL_MEMBER(family, type, level) family##_kernel *family;
     KERNEL_FAMILIES(KERNEL_MEMBER, )
@@ -83,6 +84,13 @@ gemm_f64_fn *kernels_gemm_f64(const struct kernels *kernels, size_t m, size_t n,
 
 /* Returns whether the options allow packing of weights and factors. */
 bool kernels_may_pack(const struct kernels *kernels);
+
+/* Returns whether constant factors are packed whatever the other options are: only packed products
+ * compute in bf16. */
+static inline bool kernels_must_pack(const struct kernels *kernels)
+{
+    return kernels->precision == IRRUN_PRECISION_BF16;
+}
 
 /* Returns "plain", "cblas", "packed", or "auto" with its candidates: "auto (packed, plain)". */
 const char *kernels_gemm_name(const struct kernels *kernels);

@@ -8,10 +8,6 @@
 #include "kernels/pack_transpose.h"
 #include "tensor/half.h"
 
-/* Sums are added to C after this many k. With 1024 products in one f32 sum, the error would come
- * close to the tolerance of a recurrent run. */
-#define MAX_KC 512
-
 #define FEW_ROWS 2
 
 /* Returns the width of the widest micro-panel that has a micro-kernel for this many rows. */
@@ -24,28 +20,52 @@ static size_t choose_nr_groups(const struct gemm_microkernels *kernels, size_t w
     return nr_groups;
 }
 
+static size_t type_bytes(enum weight_type type)
+{
+    return type == WEIGHTS_F32 ? sizeof(float) : sizeof(uint16_t);
+}
+
+/* Returns the bytes of a column in a step: of an element, or of a pair. */
 static size_t element_bytes(const struct packed_matrix *packed_b)
 {
-    return packed_b->is_f16 ? sizeof(uint16_t) : sizeof(float);
+    return packed_b->step_k * type_bytes(packed_b->type);
+}
+
+static size_t steps_of(const struct packed_matrix *packed_b)
+{
+    return packed_b->k / packed_b->step_k + packed_b->k % packed_b->step_k;
+}
+
+void packed_matrix_set_type(struct packed_matrix *packed_b, const struct gemm_microkernels *kernels,
+                            enum weight_type source)
+{
+    bool has_type = source == WEIGHTS_BF16 ? kernels->has_bf16 : kernels->has_f16;
+    packed_b->type = has_type ? source : WEIGHTS_F32;
+    packed_b->rounds_a = source == WEIGHTS_BF16 && !has_type;
 }
 
 bool packed_matrix_layout(struct packed_matrix *packed_b, const struct gemm_microkernels *kernels,
                           size_t rows, size_t *size_bytes)
 {
-    size_t n_blocks = packed_b->k / MAX_KC + (packed_b->k % MAX_KC != 0);
+    size_t n_blocks = packed_b->k / GEMM_MAX_KC + (packed_b->k % GEMM_MAX_KC != 0);
+    enum weight_type type = packed_b->type;
 
-    if (packed_b->is_f16 && rows <= FEW_ROWS && kernels->for_few_f16_rows)
+    if (type == WEIGHTS_F16 && rows <= FEW_ROWS && kernels->for_few_f16_rows)
         kernels = kernels->for_few_f16_rows;
     packed_b->nr_groups = choose_nr_groups(kernels, packed_b->width, rows);
     memcpy(packed_b->microkernels,
-           (packed_b->is_f16 ? kernels->f16 : kernels->f32)[packed_b->nr_groups],
+           (type == WEIGHTS_BF16  ? kernels->bf16
+            : type == WEIGHTS_F16 ? kernels->f16
+                                  : kernels->f32)[packed_b->nr_groups],
            sizeof packed_b->microkernels);
     packed_b->max_mr = 1;
     while (packed_b->max_mr < GEMM_MAX_MR && packed_b->microkernels[packed_b->max_mr + 1])
         packed_b->max_mr++;
+    packed_b->step_k = type == WEIGHTS_BF16 ? 2 : 1;
     packed_b->step_bytes = packed_b->nr_groups * PANEL_GROUP * element_bytes(packed_b);
     packed_b->kc = n_blocks > 1 ? (packed_b->k + n_blocks - 1) / n_blocks : packed_b->k;
-    return checked_mul(packed_b->step_bytes, packed_b->k, &packed_b->micropanel_bytes) &&
+    packed_b->kc += n_blocks > 1 ? packed_b->kc % packed_b->step_k : 0;
+    return checked_mul(packed_b->step_bytes, steps_of(packed_b), &packed_b->micropanel_bytes) &&
            checked_mul(packed_b->width / packed_b->nr_groups, packed_b->micropanel_bytes,
                        &packed_b->panel_bytes) &&
            checked_mul(packed_b->n_panels, packed_b->panel_bytes, size_bytes);
@@ -65,31 +85,43 @@ static void pack_edge(unsigned char *to, size_t to_step, const unsigned char *fr
 }
 
 /* Transposes rows of a source of any alignment. Sixteen elements of a row of f32 are a cache line,
- * and are copied at once, so that every line of the source is read once. */
+ * and are copied at once, so that every line of the source is read once. Pairs of bf16 are elements
+ * of 32 bits; the last one may have only one half. */
 static void pack_rows(const struct packed_matrix *packed_b, unsigned char *to,
                       const unsigned char *from, size_t from_step, size_t n_columns)
 {
     size_t size = element_bytes(packed_b);
 
-    for (size_t left = packed_b->k; left > 0;) {
+    for (size_t left = packed_b->k / packed_b->step_k; left > 0;) {
         size_t n = left < PANEL_GROUP ? left : PANEL_GROUP;
         if (n_columns == PANEL_GROUP && n == PANEL_GROUP)
-            (packed_b->is_f16 ? pack_transpose_f16 : pack_transpose_f32)(from, from_step, to,
-                                                                         packed_b->step_bytes);
+            (size == sizeof(uint16_t) ? pack_transpose_f16 : pack_transpose_f32)(
+                from, from_step, to, packed_b->step_bytes);
         else
             pack_edge(to, packed_b->step_bytes, from, from_step, n_columns, n, size);
         left -= n;
         to += n * packed_b->step_bytes;
         from += n * size;
     }
+    if (packed_b->k % packed_b->step_k == 0)
+        return;
+    memset(to, 0, PANEL_GROUP * size);
+    for (size_t j = 0; j < n_columns; j++)
+        memcpy(to + j * size, from + j * from_step, sizeof(uint16_t));
 }
 
 /* This many elements of each column are widened at a time. */
 #define WIDENED 64
 
-/* Does the same from f16 to a packed matrix of f32. */
+static void widen(enum weight_type type, const void *from, void *to, size_t n)
+{
+    (type == WEIGHTS_BF16 ? bf16_to_f32_n : f16_to_f32_n)(from, to, n);
+}
+
+/* Does the same from f16 or bf16 to a packed matrix of f32. */
 static void pack_widened(const struct packed_matrix *packed_b, unsigned char *to,
-                         const unsigned char *from, size_t from_step, size_t n_columns)
+                         const unsigned char *from, enum weight_type type, size_t from_step,
+                         size_t n_columns)
 {
     float block[PANEL_GROUP][WIDENED];
     struct packed_matrix part = *packed_b;
@@ -97,7 +129,7 @@ static void pack_widened(const struct packed_matrix *packed_b, unsigned char *to
     for (size_t first = 0; first < packed_b->k; first += WIDENED) {
         part.k = packed_b->k - first < WIDENED ? packed_b->k - first : WIDENED;
         for (size_t j = 0; j < n_columns; j++)
-            f16_to_f32_n(from + j * from_step + first * sizeof(uint16_t), block[j], part.k);
+            widen(type, from + j * from_step + first * sizeof(uint16_t), block[j], part.k);
         pack_rows(&part, to + first * packed_b->step_bytes, (const unsigned char *)block,
                   sizeof block[0], n_columns);
     }
@@ -112,56 +144,92 @@ static size_t group_at(const struct packed_matrix *packed_b, size_t panel, size_
 }
 
 void packed_matrix_pack_group(const struct packed_matrix *packed_b, void *data, size_t panel,
-                              size_t group, const void *source, bool is_f16_source, size_t ld,
-                              size_t n_columns)
+                              size_t group, const void *source, enum weight_type source_type,
+                              size_t ld, size_t n_columns)
 {
     unsigned char *to = (unsigned char *)data + group_at(packed_b, panel, group);
 
-    if (is_f16_source && !packed_b->is_f16)
-        pack_widened(packed_b, to, source, ld * sizeof(uint16_t), n_columns);
+    if (source_type != packed_b->type)
+        pack_widened(packed_b, to, source, source_type, ld * sizeof(uint16_t), n_columns);
     else
-        pack_rows(packed_b, to, source, ld * element_bytes(packed_b), n_columns);
+        pack_rows(packed_b, to, source, ld * type_bytes(source_type), n_columns);
+}
+
+/* Interleaves two rows of bf16, or one with zeros (odd = NULL). */
+static void pack_pairs(unsigned char *to, const unsigned char *even, const unsigned char *odd,
+                       size_t n_columns)
+{
+    memset(to, 0, PANEL_GROUP * 2 * sizeof(uint16_t));
+    for (size_t j = 0; j < n_columns; j++) {
+        memcpy(to + 4 * j, even + 2 * j, sizeof(uint16_t));
+        if (odd)
+            memcpy(to + 4 * j + 2, odd + 2 * j, sizeof(uint16_t));
+    }
 }
 
 void packed_matrix_pack_columns(const struct packed_matrix *packed_b, void *data, size_t panel,
-                                size_t group, const void *source, bool is_f16_source, size_t ld,
-                                size_t n_columns)
+                                size_t group, const void *source, enum weight_type source_type,
+                                size_t ld, size_t n_columns)
 {
     size_t group_bytes = PANEL_GROUP * element_bytes(packed_b);
-    size_t source_bytes = is_f16_source ? sizeof(uint16_t) : sizeof(float);
+    size_t source_bytes = type_bytes(source_type), row_bytes = ld * source_bytes;
     unsigned char *to = (unsigned char *)data + group_at(packed_b, panel, group);
     const unsigned char *from = source;
 
-    for (size_t k = 0; k < packed_b->k; k++) {
+    for (size_t k = 0; k < packed_b->k; k += packed_b->step_k) {
         if (n_columns < PANEL_GROUP)
             memset(to, 0, group_bytes);
-        if (is_f16_source && !packed_b->is_f16)
-            f16_to_f32_n(from, to, n_columns);
-        else if (n_columns == PANEL_GROUP && !is_f16_source) /* constant size: memcpy is inlined */
+        if (source_type != packed_b->type)
+            widen(source_type, from, to, n_columns);
+        else if (source_type == WEIGHTS_BF16)
+            pack_pairs(to, from, k + 1 < packed_b->k ? from + row_bytes : NULL, n_columns);
+        else if (n_columns == PANEL_GROUP && source_type == WEIGHTS_F32) /* memcpy is inlined */
             memcpy(to, from, PANEL_GROUP * sizeof(float));
         else
             memcpy(to, from, n_columns * source_bytes);
         to += packed_b->step_bytes;
-        from += ld * source_bytes;
+        from += packed_b->step_k * row_bytes;
     }
+}
+
+/* Computes a tile over args->k, with a rounded to bf16. */
+static void multiply_rounded(gemm_microkernel_fn *run, size_t rows, const struct gemm_args *args)
+{
+    float a[GEMM_MAX_MR][GEMM_MAX_KC];
+    struct gemm_args rounded = *args;
+
+    for (size_t r = 0; r < rows; r++)
+        bf16_round_n(args->a + r * args->lda, a[r], args->k);
+    rounded.a = a[0];
+    rounded.lda = GEMM_MAX_KC;
+    run(&rounded);
+}
+
+static void multiply_block(const struct packed_matrix *packed_b, size_t rows,
+                           const struct gemm_args *args)
+{
+    if (packed_b->rounds_a)
+        multiply_rounded(packed_b->microkernels[rows], rows, args);
+    else
+        packed_b->microkernels[rows](args);
 }
 
 /* Computes one tile, over all of k. */
 static void multiply_tile(const struct packed_matrix *packed_b, size_t rows, struct gemm_args *args)
 {
-    gemm_microkernel_fn *run = packed_b->microkernels[rows];
     size_t left = packed_b->k;
 
     args->k = packed_b->kc;
-    run(args);
+    multiply_block(packed_b, rows, args);
     while (left > packed_b->kc) {
         left -= packed_b->kc;
-        args->b = (const unsigned char *)args->b + packed_b->kc * packed_b->step_bytes;
+        args->b =
+            (const unsigned char *)args->b + packed_b->kc / packed_b->step_k * packed_b->step_bytes;
         args->a += packed_b->kc;
         args->k = left < packed_b->kc ? left : packed_b->kc;
         args->add = args->c;
         args->ld_add = args->ldc;
-        run(args);
+        multiply_block(packed_b, rows, args);
     }
 }
 

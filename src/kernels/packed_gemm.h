@@ -19,6 +19,13 @@
 #define PANEL_GROUP 16
 #define PANEL_MAX_WIDTH 6 /* groups of a panel */
 #define GEMM_MAX_MR 8
+/* Sums are added to C after this many k. With 1024 products in one f32 sum, the error would come
+ * close to the tolerance of a recurrent run. Even, for pairs. */
+#define GEMM_MAX_KC 512
+
+/* The elements of a matrix. Those of f16 are widened in registers. A product with bf16 rounds the
+ * other factor to bf16 too, to nearest even, and sums in f32. */
+enum weight_type { WEIGHTS_F32, WEIGHTS_F16, WEIGHTS_BF16 };
 
 /* c[row][column] = add[row][column] + sum over k of a[row][k] * b[k][column], for the mr
  * rows and groups of columns of the function. add may be c. */
@@ -39,16 +46,18 @@ typedef void gemm_microkernel_fn(const struct gemm_args *args);
 struct packed_matrix {
     size_t k, n_panels;
     size_t width;
-    bool is_f16; /* elements stay f16 and are widened in registers */
+    enum weight_type type;
+    bool rounds_a; /* of f32: the weights were bf16, so a is rounded to bf16 */
     /* Set by packed_matrix_layout. */
+    size_t step_k;     /* terms of a step: two of bf16, which are side by side, otherwise one */
     size_t nr_groups;  /* divides width */
-    size_t step_bytes; /* bytes from k to k + 1 */
-    size_t kc;         /* sums are added to C every kc terms */
+    size_t step_bytes; /* bytes from k to k + step_k */
+    size_t kc;         /* sums are added to C every kc terms, at most GEMM_MAX_KC */
     size_t micropanel_bytes;
     size_t panel_bytes;
     size_t max_mr;
     gemm_microkernel_fn *microkernels[GEMM_MAX_MR + 1]; /* [rows] */
-    const void *data;   /* [n_panels][width / nr_groups][k][nr_groups][16] */
+    const void *data;   /* [n_panels][width / nr_groups][k / step_k][nr_groups][16][step_k] */
     size_t first_panel; /* the panel that data begins with */
 };
 
@@ -57,7 +66,8 @@ struct packed_matrix {
 struct gemm_microkernels {
     gemm_microkernel_fn *f32[PANEL_MAX_WIDTH + 1][GEMM_MAX_MR + 1]; /* [nr_groups][mr] */
     gemm_microkernel_fn *f16[PANEL_MAX_WIDTH + 1][GEMM_MAX_MR + 1];
-    bool has_f16;
+    gemm_microkernel_fn *bf16[PANEL_MAX_WIDTH + 1][GEMM_MAX_MR + 1]; /* k <= GEMM_MAX_KC */
+    bool has_f16, has_bf16;
     /* The micro-kernels of another level, if they are faster for one or two rows; otherwise
      * NULL. */
     const struct gemm_microkernels *for_few_f16_rows;
@@ -66,21 +76,26 @@ struct gemm_microkernels {
     struct recurrent_cells cells;
 };
 
+/* Sets the type and rounds_a for weights stored as `source`: f32 where the level has no
+ * micro-kernels for it. */
+void packed_matrix_set_type(struct packed_matrix *packed_b, const struct gemm_microkernels *kernels,
+                            enum weight_type source);
+
 /* Chooses nr and the micro-kernels for products of `rows` rows (other numbers of rows work too),
  * and computes the layout and the size of the data. Returns false if a size overflows. */
 bool packed_matrix_layout(struct packed_matrix *packed_b, const struct gemm_microkernels *kernels,
                           size_t rows, size_t *size_bytes);
 
 /* Packs a group of 16 columns: column j is source[j * ld + k] for j < n_columns, otherwise zeros.
- * The source is f16 if packed_b is, or if is_f16_source; it has any alignment. */
+ * The source has any alignment. Its type is that of packed_b, or packed_b is f32. */
 void packed_matrix_pack_group(const struct packed_matrix *packed_b, void *data, size_t panel,
-                              size_t group, const void *source, bool is_f16_source, size_t ld,
-                              size_t n_columns);
+                              size_t group, const void *source, enum weight_type source_type,
+                              size_t ld, size_t n_columns);
 
 /* Does the same for a row-major source: element k of column j is source[k * ld + j]. */
 void packed_matrix_pack_columns(const struct packed_matrix *packed_b, void *data, size_t panel,
-                                size_t group, const void *source, bool is_f16_source, size_t ld,
-                                size_t n_columns);
+                                size_t group, const void *source, enum weight_type source_type,
+                                size_t ld, size_t n_columns);
 
 /* The product of any number of rows and the columns of one panel; the members are those of struct
  * gemm_args. */

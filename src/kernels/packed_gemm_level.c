@@ -29,11 +29,18 @@ TILES(TILE)
 #define F16(nr_groups, rows)                                                                       \
     [nr_groups][rows] = FITS(nr_groups, rows) ? tile_f16_##nr_groups##_##rows : NULL,
 
+#define BF16(nr_groups, rows)                                                                      \
+    [nr_groups][rows] = FITS(nr_groups, rows) ? tile_bf16_##nr_groups##_##rows : NULL,
+
 const struct gemm_microkernels LEVEL_NAME(packed_gemm, LEVEL) = {
     .f32 = {TILES(F32)},
 #ifdef VECTOR_HAS_F16
     .f16 = {TILES(F16)},
     .has_f16 = true,
+#endif
+#ifdef VECTOR_HAS_BF16
+    .bf16 = {TILES(BF16)},
+    .has_bf16 = true,
 #endif
 #ifdef VECTOR_FEW_F16_ROWS
     .for_few_f16_rows = &LEVEL_NAME(packed_gemm, VECTOR_FEW_F16_ROWS),

@@ -1,6 +1,6 @@
 /* The recurrent engine of f32. One product with W projects a chunk of steps. Each step is then a
  * product with R, followed by the cell after each panel. Weights are prepacked panels, in f32 or in
- * the original f16, or unpacked for a GEMM.
+ * the original f16 or bf16, or unpacked for a GEMM.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_RECURRENT_F32_H
 #define IRRUN_KERNELS_RECURRENT_F32_H
@@ -9,7 +9,7 @@
 #include "kernels/recurrent.h"
 #include "kernels/thread_pool.h"
 
-/* The weights of struct recurrent_f32_tensors; w and r may be f16, with any alignment. */
+/* The weights of struct recurrent_f32_tensors; w and r may be f16 or bf16, with any alignment. */
 struct recurrent_weights {
     const void *w, *r;
     const float *b, *p; /* NULL = zeros */
@@ -29,9 +29,10 @@ struct recurrent_f32 {
     const struct gemm_microkernels *kernels;
     gemm_f32_fn *project, *step; /* NULL: W and R are packed. Otherwise read in place, f32 */
     bool is_uncut;               /* a GEMM computes all hidden units at once */
-    bool is_w_f16, is_r_f16, has_peepholes;
-    unsigned n_threads;          /* of the thread pool */
-    const void *w_pack, *r_pack; /* see recurrent_f32_pack_w, recurrent_f32_pack_r */
+    bool has_peepholes;
+    enum weight_type w_type, r_type; /* of the source; zero: f32 */
+    unsigned n_threads;              /* of the thread pool */
+    const void *w_pack, *r_pack;     /* see recurrent_f32_pack_w, recurrent_f32_pack_r */
 
     /* The layout. A panel has `units` hidden units of every gate. */
     recurrent_cell_fn *cell;

@@ -83,10 +83,15 @@ static bool keeps_f16(const struct recurrent *common)
  * times as much as starting a job. */
 #define SHARE_DIRECTIONS_MIN_BYTES 200000
 
+static size_t type_bytes(enum weight_type type)
+{
+    return type == WEIGHTS_F32 ? sizeof(float) : sizeof(uint16_t);
+}
+
 static double matrix_bytes(const struct recurrent_f32 *engine,
                            const struct recurrent_matrix *matrix)
 {
-    size_t element_bytes = matrix->packed_b.is_f16 ? sizeof(uint16_t) : sizeof(float);
+    size_t element_bytes = type_bytes(matrix->packed_b.type);
     return (double)(engine->n_panels * engine->units) *
            (double)(matrix->n_gates * matrix->packed_b.k * element_bytes);
 }
@@ -112,13 +117,15 @@ static void share_work(struct recurrent_f32 *engine)
 
 /* Finishes the layout of a matrix for products of this many rows. */
 static bool finish_matrix(const struct recurrent_f32 *engine, struct recurrent_matrix *matrix,
-                          size_t rows)
+                          enum weight_type source, size_t rows)
 {
     struct packed_matrix *packed_b = &matrix->packed_b;
 
     packed_b->n_panels = engine->n_panels;
     packed_b->width = matrix->n_gates * engine->units / PANEL_GROUP;
-    packed_b->is_f16 = packed_b->is_f16 && keeps_f16(&engine->common) && engine->kernels->has_f16;
+    packed_matrix_set_type(packed_b, engine->kernels, source);
+    if (source == WEIGHTS_F16 && !keeps_f16(&engine->common))
+        packed_b->type = WEIGHTS_F32;
     return matrix->gemm || matrix->n_gates == 0 ||
            packed_matrix_layout(packed_b, engine->kernels, rows, &matrix->packed_bytes);
 }
@@ -131,19 +138,20 @@ static bool lay_out_weights(struct recurrent_f32 *engine, size_t rows)
 
     engine->w = (struct recurrent_matrix){
         .n_gates = n_gates,
-        .packed_b = {.k = common->input_size, .is_f16 = engine->is_w_f16},
+        .packed_b = {.k = common->input_size},
         .gemm = engine->project,
     };
     engine->r = (struct recurrent_matrix){
         .n_gates = n_gates - n_reset,
-        .packed_b = {.k = h, .is_f16 = engine->is_r_f16},
+        .packed_b = {.k = h},
         .gemm = engine->step,
     };
     engine->r_reset = engine->r;
     engine->r_reset.first_gate = GRU_H;
     engine->r_reset.n_gates = n_reset;
-    return finish_matrix(engine, &engine->w, rows) && finish_matrix(engine, &engine->r, batch) &&
-           finish_matrix(engine, &engine->r_reset, batch);
+    return finish_matrix(engine, &engine->w, engine->w_type, rows) &&
+           finish_matrix(engine, &engine->r, engine->r_type, batch) &&
+           finish_matrix(engine, &engine->r_reset, engine->r_type, batch);
 }
 
 /* Returns the floats of a panel behind its part of R: biases inside the reset, or peepholes. */
@@ -220,11 +228,11 @@ bool recurrent_f32_lay_out(struct recurrent_f32 *engine)
 /* ---- packing ---- */
 
 static void pack_matrix(const struct recurrent_f32 *engine, const struct recurrent_matrix *matrix,
-                        void *data, const unsigned char *source, bool is_f16)
+                        void *data, const unsigned char *source, enum weight_type type)
 {
     const struct packed_matrix *packed_b = &matrix->packed_b;
     size_t h = engine->common.hidden_size, groups = engine->units / PANEL_GROUP;
-    size_t row_bytes = packed_b->k * (is_f16 ? sizeof(uint16_t) : sizeof(float));
+    size_t row_bytes = packed_b->k * type_bytes(type);
 
     if (matrix->gemm)
         return;
@@ -234,7 +242,7 @@ static void pack_matrix(const struct recurrent_f32 *engine, const struct recurre
             size_t left = unit < h ? h - unit : 0;
             size_t gate = matrix->first_gate + group / groups;
             size_t row = recurrent_place_of(&engine->common, gate) * h + (left > 0 ? unit : 0);
-            packed_matrix_pack_group(packed_b, data, panel, group, source + row * row_bytes, is_f16,
+            packed_matrix_pack_group(packed_b, data, panel, group, source + row * row_bytes, type,
                                      packed_b->k, left < PANEL_GROUP ? left : PANEL_GROUP);
         }
     }
@@ -259,7 +267,7 @@ void recurrent_f32_pack_w(const struct recurrent_f32 *engine,
 {
     const struct recurrent *common = &engine->common;
     size_t h = common->hidden_size, n_gates = recurrent_n_gates(common);
-    size_t element_bytes = engine->is_w_f16 ? sizeof(uint16_t) : sizeof(float);
+    size_t element_bytes = type_bytes(engine->w_type);
     size_t w_bytes = n_gates * h * common->input_size * element_bytes;
     const float *b = weights->b;
 
@@ -267,7 +275,7 @@ void recurrent_f32_pack_w(const struct recurrent_f32 *engine,
         unsigned char *to = (unsigned char *)w_pack + d * engine->w_direction_bytes;
         float *biases = (float *)(void *)(to + engine->w.packed_bytes);
         pack_matrix(engine, &engine->w, to, (const unsigned char *)weights->w + d * w_bytes,
-                    engine->is_w_f16);
+                    engine->w_type);
         memset(biases, 0, engine->w_direction_bytes - engine->w.packed_bytes);
         pack_vectors(engine, biases, engine->columns,
                      b ? b + d * recurrent_n_biases(common) * h : NULL, n_gates, true);
@@ -279,7 +287,7 @@ void recurrent_f32_pack_r(const struct recurrent_f32 *engine,
 {
     const struct recurrent *common = &engine->common;
     size_t h = common->hidden_size, n_gates = recurrent_n_gates(common);
-    size_t element_bytes = engine->is_r_f16 ? sizeof(uint16_t) : sizeof(float);
+    size_t element_bytes = type_bytes(engine->r_type);
     size_t side_at = engine->r.packed_bytes + engine->r_reset.packed_bytes;
     const float *b = weights->b;
 
@@ -288,8 +296,8 @@ void recurrent_f32_pack_r(const struct recurrent_f32 *engine,
         const unsigned char *r =
             (const unsigned char *)weights->r + d * n_gates * h * h * element_bytes;
         float *side = (float *)(void *)(to + side_at);
-        pack_matrix(engine, &engine->r, to, r, engine->is_r_f16);
-        pack_matrix(engine, &engine->r_reset, to + engine->r.packed_bytes, r, engine->is_r_f16);
+        pack_matrix(engine, &engine->r, to, r, engine->r_type);
+        pack_matrix(engine, &engine->r_reset, to + engine->r.packed_bytes, r, engine->r_type);
         memset(side, 0, engine->r_direction_bytes - side_at);
         if (engine->has_peepholes)
             pack_vectors(engine, side, side_floats(engine), weights->p + d * 3 * h, 3, false);

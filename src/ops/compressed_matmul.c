@@ -78,8 +78,8 @@ static void expand_panel(const struct matmul_state *state, size_t panel, unsigne
             part.k = slice_of(matrix, first);
             for (size_t r = 0; r < n_rows; r++)
                 state->kernels->expand(matrix, row + r, first, part.k, slice + r * part.k);
-            packed_matrix_pack_group(&part, data + first * part.step_bytes, 0, group, slice, false,
-                                     part.k, n_rows);
+            packed_matrix_pack_group(&part, data + first * part.step_bytes, 0, group, slice,
+                                     WEIGHTS_F32, part.k, n_rows);
         }
     }
 }

@@ -125,11 +125,12 @@ static bool infer_narrow(struct infer *infer)
 static bool run_narrow(const struct step *step, struct irrun_error *err)
 {
     (void)err;
-    const float *in = step->in[0]->data;
-    uint16_t *out = step->out[0]->data;
-    size_t n = (size_t)shape_n_elements(&step->out[0]->shape);
-    convert_elements(IRRUN_F32, in, step->out[0]->dtype, out, n);
-    for (size_t i = 0; i < n; i++)
+    const struct irrun_tensor *from = step->in[0], *to = step->out[0];
+    const float *in = from->data;
+    uint16_t *out = to->data;
+    size_t n = (size_t)shape_n_elements(&to->shape);
+    convert_elements(from->dtype, in, to->dtype, out, n);
+    for (size_t i = 0; i < n && from->dtype == IRRUN_F32 && to->dtype == IRRUN_F16; i++)
         if (fabsf(in[i]) > F16_MAX && isfinite(in[i]))
             out[i] = in[i] > 0 ? F16_MAX_BITS : F16_MAX_BITS | 0x8000U;
     return true;

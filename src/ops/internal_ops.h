@@ -35,8 +35,8 @@ extern const struct op_def op_n_frames;
  * dimensions; input 2 is its order. Attributes: struct matmul_attrs. */
 extern const struct op_def op_matmul_transposed;
 
-/* Convert to f16, but finite values out of its range become its largest. Attributes: struct
- * convert_attrs. */
+/* Convert to f16 or bf16, but finite values out of the range of f16 become its largest. Attributes:
+ * struct convert_attrs. */
 extern const struct op_def op_narrow;
 
 /* A cell that is run over all steps of X [batch, time, input size]: the sequence op of the family

@@ -57,6 +57,8 @@ enum op_flags {
     OP_ELEMENTWISE = 32,
     /* like OP_IN_PLACE, but only for input 0, and not if another input has the same memory */
     OP_IN_PLACE_INPUT0 = 64,
+    /* prepare_constant may return bf16, with --precision=bf16: then run rounds the other factor */
+    OP_MULTIPLIES_BF16 = 128,
 };
 
 /* One input of an op; the table ends with name NULL. */
@@ -286,8 +288,9 @@ bool sharing_run(const struct step *step, struct irrun_error *err);
 
 /* ---- prepacked inputs; defined in plan/prepare_op.c */
 
-/* Returns the shape and type of a prepacked input as stored: f16 if its f32 was converted from f16,
- * otherwise its own type. It has no data: use prepare_elements. */
+/* Returns the shape and type of a prepacked input as stored: f16 if its f32 was converted from f16
+ * (or bf16, see OP_MULTIPLIES_BF16), otherwise its own type. It has no data: use
+ * prepare_elements. */
 const struct irrun_tensor *prepare_constant(struct prepare *prepare, uint32_t i);
 
 /* Returns n elements of a prepacked input from `begin` on, and computes them if necessary; whole

@@ -5,42 +5,56 @@
 /* The width of panels, in groups of 16 columns. */
 #define PANEL_WIDTH 4
 
-bool prepacked_matrix_is_allowed(const struct prepare *prepare, uint32_t a, uint32_t b)
+static bool are_f32(const struct prepare *prepare, uint32_t a, uint32_t b)
 {
     enum irrun_dtype a_dtype = prepare->in[a]->dtype, b_dtype = prepare->in[b]->dtype;
-    bool is_f32 = (a_dtype == IRRUN_F32 || a_dtype == IRRUN_F16) &&
-                  (b_dtype == IRRUN_F32 || b_dtype == IRRUN_F16);
-    return kernels_may_pack(prepare->kernels) && is_f32;
+    return (a_dtype == IRRUN_F32 || a_dtype == IRRUN_F16) &&
+           (b_dtype == IRRUN_F32 || b_dtype == IRRUN_F16);
+}
+
+bool prepacked_matrix_is_allowed(const struct prepare *prepare, uint32_t a, uint32_t b)
+{
+    return kernels_may_pack(prepare->kernels) && are_f32(prepare, a, b);
+}
+
+enum weight_type prepare_weight_type(struct prepare *prepare, uint32_t i)
+{
+    enum irrun_dtype dtype = prepare_constant(prepare, i)->dtype;
+    return dtype == IRRUN_F16 ? WEIGHTS_F16 : dtype == IRRUN_BF16 ? WEIGHTS_BF16 : WEIGHTS_F32;
 }
 
 bool prepacked_matrix_is_wanted(const struct prepare *prepare, uint32_t a, uint32_t b, size_t n)
 {
     /* With fewer columns, padding would multiply the size. */
-    return prepacked_matrix_is_allowed(prepare, a, b) && n >= PANEL_GROUP;
+    return (kernels_may_pack(prepare->kernels) && n >= PANEL_GROUP && are_f32(prepare, a, b)) ||
+           (kernels_must_pack(prepare->kernels) && n > 0 && are_f32(prepare, a, b));
 }
 
 bool packed_matrix_plan(struct packed_matrix *packed_b, const struct gemm_microkernels *kernels,
                         size_t k, size_t n, size_t rows, size_t *size_bytes)
 {
     size_t columns = PANEL_WIDTH * PANEL_GROUP;
-    bool is_f16 = packed_b->is_f16;
+    enum weight_type type = packed_b->type;
+    bool rounds_a = packed_b->rounds_a;
     *packed_b = (struct packed_matrix){.k = k,
                                        .n_panels = n / columns + (n % columns != 0),
                                        .width = PANEL_WIDTH,
-                                       .is_f16 = is_f16};
+                                       .type = type,
+                                       .rounds_a = rounds_a};
     return packed_matrix_layout(packed_b, kernels, rows, size_bytes);
 }
 
 static void fill_group(const struct packed_matrix *packed_b, size_t group, const void *columns,
-                       bool is_f16, size_t n, size_t n_columns, bool is_transposed, void *data)
+                       enum weight_type source, size_t n, size_t n_columns, bool is_transposed,
+                       void *data)
 {
     size_t panel = group / PANEL_WIDTH;
 
     if (is_transposed)
-        packed_matrix_pack_group(packed_b, data, panel, group % PANEL_WIDTH, columns, is_f16,
+        packed_matrix_pack_group(packed_b, data, panel, group % PANEL_WIDTH, columns, source,
                                  packed_b->k, n_columns);
     else
-        packed_matrix_pack_columns(packed_b, data, panel, group % PANEL_WIDTH, columns, is_f16, n,
+        packed_matrix_pack_columns(packed_b, data, panel, group % PANEL_WIDTH, columns, source, n,
                                    n_columns);
 }
 
@@ -54,14 +68,15 @@ static size_t columns_of(size_t group, size_t n, size_t *column)
 }
 
 void packed_matrix_fill(const struct packed_matrix *packed_b, size_t begin, size_t end,
-                        const void *matrix, bool is_f16, size_t n, bool is_transposed, void *data)
+                        const void *matrix, enum weight_type source, size_t n, bool is_transposed,
+                        void *data)
 {
-    size_t size = is_f16 ? sizeof(uint16_t) : sizeof(float), column;
+    size_t size = source != WEIGHTS_F32 ? sizeof(uint16_t) : sizeof(float), column;
 
     for (size_t group = begin * PANEL_WIDTH; group < end * PANEL_WIDTH; group++) {
         size_t n_columns = columns_of(group, n, &column);
         const void *from = (const char *)matrix + column * (is_transposed ? packed_b->k : 1) * size;
-        fill_group(packed_b, group, from, is_f16, n, n_columns, is_transposed, data);
+        fill_group(packed_b, group, from, source, n, n_columns, is_transposed, data);
     }
 }
 
@@ -71,7 +86,7 @@ void packed_matrix_fill(const struct packed_matrix *packed_b, size_t begin, size
 
 /* Packs a slice of k of all columns at a time. */
 static bool fill_by_rows(struct prepare *prepare, uint32_t input,
-                         const struct packed_matrix *packed_b, bool is_f16, size_t n,
+                         const struct packed_matrix *packed_b, enum weight_type source, size_t n,
                          unsigned char *data)
 {
     size_t max_rows = SLICE_BYTES / (n * sizeof(float)) / 8 * 8;
@@ -83,7 +98,7 @@ static bool fill_by_rows(struct prepare *prepare, uint32_t input,
         const void *rows = prepare_elements(prepare, input, first * n, part.k * n);
         if (!rows)
             return false;
-        packed_matrix_fill(&part, 0, part.n_panels, rows, is_f16, n, false,
+        packed_matrix_fill(&part, 0, part.n_panels, rows, source, n, false,
                            data + first * packed_b->step_bytes);
     }
     return true;
@@ -91,19 +106,19 @@ static bool fill_by_rows(struct prepare *prepare, uint32_t input,
 
 /* Reads the matrix in parts, since its elements may have to be computed. */
 static bool fill_from_input(struct prepare *prepare, uint32_t input,
-                            const struct packed_matrix *packed_b, bool is_f16, size_t n,
+                            const struct packed_matrix *packed_b, enum weight_type source, size_t n,
                             bool is_transposed, void *data)
 {
     size_t k = packed_b->k, column;
 
     if (!is_transposed)
-        return fill_by_rows(prepare, input, packed_b, is_f16, n, data);
+        return fill_by_rows(prepare, input, packed_b, source, n, data);
     for (size_t group = 0; group < packed_b->n_panels * PANEL_WIDTH; group++) {
         size_t n_columns = columns_of(group, n, &column);
         const void *from = prepare_elements(prepare, input, column * k, n_columns * k);
         if (!from)
             return false;
-        fill_group(packed_b, group, from, is_f16, n, n_columns, true, data);
+        fill_group(packed_b, group, from, source, n, n_columns, true, data);
     }
     return true;
 }
@@ -112,15 +127,16 @@ bool prepacked_matrix_pack(struct prepare *prepare, uint32_t input, size_t k, si
                            bool is_transposed, size_t rows, struct packed_matrix *packed_b)
 {
     const struct gemm_microkernels *kernels = prepare->kernels->packed_gemm;
-    bool is_f16 = prepare_constant(prepare, input)->dtype == IRRUN_F16, is_new;
+    enum weight_type source = prepare_weight_type(prepare, input);
     size_t size_bytes;
+    bool is_new;
 
-    packed_b->is_f16 = is_f16 && kernels->has_f16;
+    packed_matrix_set_type(packed_b, kernels, source);
     if (!packed_matrix_plan(packed_b, kernels, k, n, rows, &size_bytes))
         return fail_memory(prepare->err, SIZE_MAX);
     void *data = prepare_prepacked(prepare, (uint32_t)packed_b->nr_groups, size_bytes, &is_new);
     if (data && is_new &&
-        !fill_from_input(prepare, input, packed_b, is_f16, n, is_transposed, data))
+        !fill_from_input(prepare, input, packed_b, source, n, is_transposed, data))
         return false;
     packed_b->data = data;
     return data != NULL;

@@ -14,19 +14,23 @@ bool prepacked_matrix_is_allowed(const struct prepare *prepare, uint32_t a, uint
  * multiplied. For op_def.prepacks. */
 bool prepacked_matrix_is_wanted(const struct prepare *prepare, uint32_t a, uint32_t b, size_t n);
 
+/* Returns the type of a prepacked input as stored. */
+enum weight_type prepare_weight_type(struct prepare *prepare, uint32_t i);
+
 /* Packs the constant `input`, k x n in memory, or n x k if is_transposed; `rows` is the number of
  * rows of the products. */
 bool prepacked_matrix_pack(struct prepare *prepare, uint32_t input, size_t k, size_t n,
                            bool is_transposed, size_t rows, struct packed_matrix *packed_b);
 
 /* Plans the layout of a k x n matrix for products of this many rows. The caller sets
- * packed_b->is_f16. Returns false if the size overflows. */
+ * type and rounds_a of packed_b. Returns false if the size overflows. */
 bool packed_matrix_plan(struct packed_matrix *packed_b, const struct gemm_microkernels *kernels,
                         size_t k, size_t n, size_t rows, size_t *size_bytes);
 
 /* Fills panels begin … end - 1 from a whole matrix as in prepacked_matrix_pack, with n columns and
  * any alignment. */
 void packed_matrix_fill(const struct packed_matrix *packed_b, size_t begin, size_t end,
-                        const void *matrix, bool is_f16, size_t n, bool is_transposed, void *data);
+                        const void *matrix, enum weight_type source, size_t n, bool is_transposed,
+                        void *data);
 
 #endif

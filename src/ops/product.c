@@ -44,7 +44,7 @@ bool product_plan(struct prepare *prepare, struct product *product)
 void product_take_b(const struct product *product, const void *b, struct panel_range panels,
                     void *packed)
 {
-    packed_matrix_fill(&product->packed_b, panels.begin, panels.end, b, false, product->n,
+    packed_matrix_fill(&product->packed_b, panels.begin, panels.end, b, WEIGHTS_F32, product->n,
                        product->b_transposed, packed);
 }
 

@@ -4,6 +4,7 @@
 #include "ops/recurrent_op.h"
 
 #include "base/checked.h"
+#include "ops/prepacked_matrix.h"
 
 /* Panels have whole vectors of hidden units, so packing enlarges small matrices. The size may grow
  * by this factor plus FREE_BYTES. */
@@ -27,15 +28,14 @@ static struct recurrent_f32 engine_of(const struct prepare *prepare)
     };
 }
 
-static bool may_pack(const struct prepare *prepare)
+static bool packs_fit(const struct prepare *prepare)
 {
     struct recurrent_f32 engine = engine_of(prepare);
     const struct recurrent *common = &engine.common;
     double rows = (double)(common->n_directions * recurrent_n_gates(common) * common->hidden_size);
     double bytes = rows * (double)(common->input_size + common->hidden_size) * sizeof(float);
 
-    return kernels_may_pack(prepare->kernels) && common->batch > 0 && common->n_steps > 0 &&
-           recurrent_f32_lay_out(&engine) &&
+    return common->batch > 0 && common->n_steps > 0 && recurrent_f32_lay_out(&engine) &&
            (double)engine.w_pack_bytes + (double)engine.r_pack_bytes <=
                MAX_GROWTH * bytes + FREE_BYTES;
 }
@@ -54,7 +54,8 @@ uint32_t recurrent_prepacks(const struct prepare *prepare, uint32_t constants)
             return 0;
         all |= 1U << weights[i];
     }
-    return (all & ~constants) == 0 && may_pack(prepare) ? all : 0;
+    bool may_pack = kernels_may_pack(prepare->kernels) || kernels_must_pack(prepare->kernels);
+    return (all & ~constants) == 0 && may_pack && packs_fit(prepare) ? all : 0;
 }
 
 /* Copies a small constant as f32. Returns NULL with *is_ok unchanged if there is no such input. */
@@ -85,17 +86,16 @@ static bool get_matrices(struct prepare *prepare, struct recurrent_weights *weig
     return weights->r != NULL;
 }
 
-/* Fills the packs. Besides the op, they are identified by the number of streams and by whether they
- * are f16. */
+/* Fills the packs. Besides the op, they are identified by the number of streams and by their
+ * type. */
 static bool fill_packs(struct prepare *prepare, struct recurrent_f32 *engine,
                        struct recurrent_weights *weights)
 {
     bool is_w_new, is_r_new;
     const struct packed_matrix *w = &engine->w.packed_b, *r = &engine->r.packed_b;
-    uint32_t w_layout = (uint32_t)w->nr_groups << 1 | (uint32_t)w->is_f16 << 16;
+    uint32_t w_layout = (uint32_t)w->nr_groups << 1 | (uint32_t)w->type << 16;
     uint32_t r_layout = 1U | (uint32_t)r->nr_groups << 1 |
-                        (uint32_t)engine->r_reset.packed_b.nr_groups << 8 |
-                        (uint32_t)r->is_f16 << 16;
+                        (uint32_t)engine->r_reset.packed_b.nr_groups << 8 | (uint32_t)r->type << 16;
 
     void *w_pack = prepare_prepacked(prepare, w_layout, engine->w_pack_bytes, &is_w_new);
     void *r_pack =
@@ -124,8 +124,8 @@ bool recurrent_prepack(struct prepare *prepare)
         return false;
     state->route = RECURRENT_PREPACKED;
     state->f32 = engine_of(prepare);
-    state->f32.is_w_f16 = prepare_constant(prepare, family->w)->dtype == IRRUN_F16;
-    state->f32.is_r_f16 = prepare_constant(prepare, family->r)->dtype == IRRUN_F16;
+    state->f32.w_type = prepare_weight_type(prepare, family->w);
+    state->f32.r_type = prepare_weight_type(prepare, family->r);
     if (!recurrent_f32_lay_out(&state->f32))
         return fail_memory(prepare->err, SIZE_MAX);
     return fill_packs(prepare, &state->f32, &weights);
@@ -144,7 +144,7 @@ bool recurrent_lay_out(struct prepare *prepare)
 
     *engine = engine_of(prepare);
     state->route = RECURRENT_PACKS_EACH_RUN;
-    if (!may_pack(prepare)) {
+    if (!kernels_may_pack(prepare->kernels) || !packs_fit(prepare)) {
         engine->is_uncut = true;
         engine->project = kernels_gemm_f32(prepare->kernels, rows, columns, common->input_size);
         engine->step =

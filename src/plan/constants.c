@@ -282,7 +282,7 @@ const struct irrun_tensor *constant_demand(struct model *model, const struct gra
     return is_ok ? &wanted->tensor : NULL;
 }
 
-uint32_t constant_find_stored(const struct graph *graph, uint32_t value_id)
+uint32_t constant_find_stored(const struct graph *graph, uint32_t value_id, enum irrun_dtype half)
 {
     struct constant **constants = graph->analysis->constants;
     for (;;) {
@@ -291,8 +291,9 @@ uint32_t constant_find_stored(const struct graph *graph, uint32_t value_id)
             return value_id;
         uint32_t source = op_input(graph, op, 0);
         bool widens = strcmp(op->def->type, "Convert") == 0 && constants[source] &&
-                      constants[source]->declared == IRRUN_F16 &&
-                      constants[value_id]->declared == IRRUN_F32;
+                      constants[source]->declared == half &&
+                      (constants[value_id]->declared == IRRUN_F32 ||
+                       (half == IRRUN_BF16 && constants[value_id]->declared == IRRUN_F16));
         if (!constants[source] || (!widens && !(op->def->flags & OP_VIEW)))
             return value_id;
         value_id = source;

@@ -13,7 +13,7 @@ struct pass {
     struct constant **constants; /* of the values before the pass */
     bool *is_quantized;          /* the same */
     uint32_t *rounded;           /* the same: the rounded value, or NO_ID */
-    const struct convert_attrs *narrow, *widen;
+    const struct convert_attrs *narrow, *widen, *widen_to_f16;
     const struct op_def *convert;
     struct remarks *remarks;
     struct irrun_error *err;
@@ -48,11 +48,13 @@ static bool is_lowered(const struct pass *pass, const struct op *op, uint32_t i)
 {
     uint32_t value_id = op_input(pass->graph, op, i);
     const struct constant *constant = pass->constants[value_id];
-    if (!(op->def->factors >> i & 1) || !constant || constant->declared != IRRUN_F32 ||
-        pass->is_quantized[value_id] || pass->constants[op->first_output])
+    enum irrun_dtype half = pass->narrow->destination_type;
+    if (!(op->def->factors >> i & 1) || !constant || pass->is_quantized[value_id] ||
+        pass->constants[op->first_output] ||
+        (constant->declared != IRRUN_F32 && constant->declared != IRRUN_F16))
         return false;
-    uint32_t stored = constant_find_stored(pass->graph, value_id);
-    return pass->constants[stored]->declared != pass->narrow->destination_type;
+    uint32_t stored = constant_find_stored(pass->graph, value_id, half);
+    return pass->constants[stored]->declared != half;
 }
 
 static bool round_input(struct pass *pass, uint32_t op_id, uint32_t i)
@@ -60,10 +62,12 @@ static bool round_input(struct pass *pass, uint32_t op_id, uint32_t i)
     const struct op *op = &pass->graph->ops[op_id];
     uint32_t *input_id = &pass->graph->input_ids[op->first_input + i];
     uint32_t *rounded = &pass->rounded[*input_id];
+    bool is_f16 = pass->constants[*input_id]->declared == IRRUN_F16;
     if (*rounded == NO_ID) {
         uint32_t narrow = graph_edit_add(&pass->edit, &op_narrow, pass->narrow, op, input_id, 1, 1);
-        uint32_t widen = graph_edit_add(&pass->edit, pass->convert, pass->widen, op,
-                                        &pass->graph->ops[narrow].first_output, 1, 1);
+        uint32_t widen =
+            graph_edit_add(&pass->edit, pass->convert, is_f16 ? pass->widen_to_f16 : pass->widen,
+                           op, &pass->graph->ops[narrow].first_output, 1, 1);
         *rounded = pass->graph->ops[widen].first_output;
     }
     *input_id = *rounded;
@@ -153,12 +157,15 @@ static const struct convert_attrs *attrs_for(enum irrun_dtype dtype, struct aren
 bool lower_precision(const struct model *model, struct remarks *remarks, struct irrun_error *err)
 {
     char why[OP_WHY_BYTES];
-    if (model->precision == IRRUN_PRECISION_F32)
+    if (model->kernels.precision == IRRUN_PRECISION_F32)
         return true;
-    struct pass pass = {.narrow = attrs_for(IRRUN_F16, model->arena, err),
+    bool is_f16 = model->kernels.precision == IRRUN_PRECISION_F16;
+    struct pass pass = {.narrow = attrs_for(is_f16 ? IRRUN_F16 : IRRUN_BF16, model->arena, err),
                         .widen = attrs_for(IRRUN_F32, model->arena, err),
+                        .widen_to_f16 = attrs_for(IRRUN_F16, model->arena, err),
                         .convert = op_find("Convert", "opset1", why),
                         .remarks = remarks,
                         .err = err};
-    return pass.narrow && pass.widen && lower_graph(&pass, model, model->graph);
+    return pass.narrow && pass.widen && pass.widen_to_f16 &&
+           lower_graph(&pass, model, model->graph);
 }

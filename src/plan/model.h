@@ -52,7 +52,6 @@ struct model {
     struct weights_cache weights_cache;
     size_t packed_bytes; /* of weights copied, converted or prepacked */
     unsigned n_threads;  /* of each session */
-    enum irrun_precision precision;
     bool keeps_ops;
     bool stops_at_nan;  /* checks the outputs of every step */
     bool lets_inf_pass; /* only for NaN */
@@ -73,9 +72,10 @@ const struct irrun_tensor *constant_demand(struct model *model, const struct gra
 const void *constant_demand_widened(struct model *model, const struct graph *graph,
                                     uint32_t value_id, struct irrun_error *err);
 
-/* Follows views and at most one conversion from f16 to f32 backwards from `value_id`, and returns
- * the constant that it finds. If there was a conversion, the constant has type f16. */
-uint32_t constant_find_stored(const struct graph *graph, uint32_t value_id);
+/* Follows views and at most one conversion from `half`, which is f16 or bf16, backwards from
+ * `value_id`, and returns the constant that it finds. If there was a conversion, the constant has
+ * type `half`. */
+uint32_t constant_find_stored(const struct graph *graph, uint32_t value_id, enum irrun_dtype half);
 
 /* Returns n elements of a Const from `begin` on, a multiple of 8: in the mapped file, or in the
  * arena if they are below 8 bits or misaligned. Returns NULL with *err filled on failure. */

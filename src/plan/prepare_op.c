@@ -29,8 +29,10 @@ struct prepack_sources {
 static struct source *source_of(struct prepare *prepare, uint32_t i)
 {
     struct prepack_sources *sources = prepare->sources;
-    uint32_t value_id =
-        constant_find_stored(prepare->graph, op_input(prepare->graph, prepare->op, i));
+    bool is_bf16 = prepare->kernels->precision == IRRUN_PRECISION_BF16 &&
+                   (prepare->op->def->flags & OP_MULTIPLIES_BF16);
+    uint32_t value_id = constant_find_stored(
+        prepare->graph, op_input(prepare->graph, prepare->op, i), is_bf16 ? IRRUN_BF16 : IRRUN_F16);
 
     for (size_t k = 0; k < sources->n; k++)
         if (sources->items[k].value_id == value_id)

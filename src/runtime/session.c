@@ -212,11 +212,11 @@ void irrun_session_describe(const struct irrun_session *session, struct irrun_se
 {
     const struct model *model = session->model;
     const struct plan *plan = session->root->plan;
-    static const char *const precisions[] = {"f32", "f16"};
+    static const char *const precisions[] = {"f32", "f16", "bf16"};
     *info = (struct irrun_session_info){
         .gemm = kernels_gemm_name(&model->kernels),
         .simd = simd_name(model->kernels.simd),
-        .precision = precisions[model->precision],
+        .precision = precisions[model->kernels.precision],
         .n_threads = model->n_threads,
         .n_steps = plan ? plan->n_main_steps : 0,
         .n_view_ops = plan ? plan->n_view_ops : 0,

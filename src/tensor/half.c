@@ -123,6 +123,13 @@ CONVERT_N(f16_from_f32_n, float, uint16_t, narrow_f16)
 CONVERT_N(bf16_to_f32_n, uint16_t, float, widen_bf16)
 CONVERT_N(bf16_from_f32_n, float, uint16_t, narrow_bf16)
 
+static inline float round_bf16(float value)
+{
+    return widen_bf16(narrow_bf16(value));
+}
+
+CONVERT_N(bf16_round_n, float, float, round_bf16)
+
 float f32_for_narrowing(double value)
 {
     float nearest = (float)value;

@@ -17,6 +17,7 @@ void f16_to_f32_n(const void *source, void *target, size_t n);
 void f16_from_f32_n(const void *source, void *target, size_t n);
 void bf16_to_f32_n(const void *source, void *target, size_t n);
 void bf16_from_f32_n(const void *source, void *target, size_t n);
+void bf16_round_n(const void *source, void *target, size_t n); /* f32, rounded to bf16 */
 
 /* Rounds a double to a float so that narrowing it to any format of up to 22 significant bits gives
  * the same as narrowing the double: rounds to odd, which avoids false ties. */

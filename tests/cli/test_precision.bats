@@ -11,7 +11,7 @@ setup() {
 }
 
 @test "the words, the environment, and where the precision is named" {
-    usage_error "f32 or f16" "$data/sum.xml" --random --precision=half
+    usage_error "f32, f16 or bf16" "$data/sum.xml" --random --precision=half
     IRRUN_PRECISION=half usage_error "IRRUN_PRECISION" "$data/sum.xml" --random
     run_apart irrun "$tagger" --random -o none: -s
     grep -qx 'precision  *f32' <<<"$stderr"
@@ -25,24 +25,29 @@ setup() {
     grep -qx 'precision  *f32' <<<"$stderr"
 }
 
-@test "f32 changes no byte; f16 changes them, and they do not depend on threads or fusion" {
-    local folder
-    for folder in "$root"/models/lstm_tagger "$root"/tests/cases/precision/f16_*; do
+@test "f32 changes no byte; f16 and bf16 change them, and they do not depend on threads or fusion" {
+    local folder precision
+    for folder in "$root"/models/lstm_tagger "$root"/tests/cases/precision/*; do
         all() {
             irrun "$folder/model.xml" -i "$folder/in.npz" --emit=all -o text:- "$@"
         }
         all >want
         all --precision=f32 | cmp want -
-        all --precision=f16 >f16
-        [ "$(wc -l <f16)" -eq "$(wc -l <want)" ]
-        [ "$(cksum <f16)" != "$(cksum <want)" ]
-        all --precision=f16 -j2 | cmp f16 -
-        [[ $folder == *_kept* ]] || all --precision=f16 --no-fuse | cmp f16 - # products of compressed weights add in another order
+        for precision in f16 bf16; do
+            all --precision=$precision >rounded
+            [ "$(wc -l <rounded)" -eq "$(wc -l <want)" ]
+            [ "$(cksum <rounded)" != "$(cksum <want)" ]
+            all --precision=$precision -j2 | cmp rounded -
+            # products of compressed weights add in another order
+            [[ $folder == *_kept* ]] || all --precision=$precision --no-fuse | cmp rounded -
+        done
     done
 }
 
 @test "--diff=f64 compares with what is not rounded, the other words with what is" {
     irrun "$tagger" --random -n 5 --precision=f16 --diff=scalar -o none:
+    irrun "$tagger" --random -n 5 --precision=bf16 --diff=scalar -o none:
+    irrun "$tagger" --random -n 5 --precision=bf16 --diff=plain -o none:
     run_apart irrun "$tagger" --random -n 5 --precision=f16 --diff=f64 --atol=1e-5 --rtol=1e-5 -o none:
     [ "$status" -eq 1 ]
     [[ $stderr == *"LSTM"*"departs from f64"* ]]

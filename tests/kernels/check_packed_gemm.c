@@ -16,9 +16,9 @@
 struct problem {
     struct packed_matrix packed_b;
     size_t n_columns, rows, lda, ldc;
-    bool is_f16;
+    enum weight_type type;
     float *a, *c, *one_row;
-    float *source; /* [columns][k], representable in f16 if is_f16 */
+    float *source; /* [columns][k], representable in the type */
     struct guarded data, factors;
 };
 
@@ -29,10 +29,8 @@ static bool lay_out(const struct trial *trial, struct problem *problem, size_t k
     struct packed_matrix *packed_b = &problem->packed_b;
     size_t size_bytes;
 
-    *packed_b = (struct packed_matrix){.k = k,
-                                       .n_panels = 1 + random_below(2),
-                                       .width = width,
-                                       .is_f16 = problem->is_f16 && kernels->has_f16};
+    *packed_b = (struct packed_matrix){.k = k, .n_panels = 1 + random_below(2), .width = width};
+    packed_matrix_set_type(packed_b, kernels, problem->type);
     if (!packed_matrix_layout(packed_b, kernels, stream_rows, &size_bytes))
         return false;
     problem->n_columns = packed_b->n_panels * width * PANEL_GROUP;
@@ -42,6 +40,15 @@ static bool lay_out(const struct trial *trial, struct problem *problem, size_t k
     problem->data = guarded_new(size_bytes);
     packed_b->data = guarded_last(&problem->data, size_bytes);
     return true;
+}
+
+/* Rounds a number to a type of 16 bits, and sets its bits. */
+static float narrow(enum weight_type type, float value, uint16_t *bits)
+{
+    *bits = type == WEIGHTS_BF16 ? bf16_from_f32(value) : f16_from_f32(value);
+    return type == WEIGHTS_BF16  ? bf16_to_f32(*bits)
+           : type == WEIGHTS_F16 ? f16_to_f32(*bits)
+                                 : value;
 }
 
 static void fill(struct problem *problem)
@@ -57,17 +64,15 @@ static void fill(struct problem *problem)
     problem->source = malloc((n_source + 1) * sizeof(float));
     uint16_t *halves = malloc((n_source + 1) * sizeof(uint16_t));
     for (size_t i = 0; i < n_source; i++) {
-        problem->source[i] = random_float(0.5F);
-        halves[i] = f16_from_f32(problem->source[i]);
-        if (problem->is_f16)
-            problem->source[i] = f16_to_f32(halves[i]);
+        problem->source[i] = narrow(problem->type, random_float(0.5F), &halves[i]);
     }
     for (size_t column = 0; column < problem->n_columns; column += PANEL_GROUP) {
         size_t group = column / PANEL_GROUP;
-        const void *from = problem->is_f16 ? (const void *)(halves + column * packed_b->k)
-                                           : (const void *)(problem->source + column * packed_b->k);
+        const void *from = problem->type != WEIGHTS_F32
+                               ? (const void *)(halves + column * packed_b->k)
+                               : (const void *)(problem->source + column * packed_b->k);
         packed_matrix_pack_group(packed_b, (void *)packed_b->data, group / packed_b->width,
-                                 group % packed_b->width, from, problem->is_f16, packed_b->k,
+                                 group % packed_b->width, from, problem->type, packed_b->k,
                                  PANEL_GROUP);
     }
     free(halves);
@@ -117,8 +122,10 @@ static bool compare_element(const struct problem *problem, size_t row, size_t co
     double sum = 0, size = 1;
 
     for (size_t i = 0; i < k; i++) {
-        sum += (double)a[i] * (double)w[i];
-        size += fabs((double)a[i] * (double)w[i]);
+        double factor =
+            (double)(problem->type == WEIGHTS_BF16 ? bf16_to_f32(bf16_from_f32(a[i])) : a[i]);
+        sum += factor * (double)w[i];
+        size += fabs(factor * (double)w[i]);
     }
     double got = (double)problem->c[row * problem->ldc + column];
     double expected = sum + (double)add;
@@ -144,13 +151,16 @@ static bool compare(const struct problem *problem)
     return true;
 }
 
-static bool try_product(const struct trial *trial, size_t k, size_t width, size_t rows, bool is_f16)
+static const char *const type_names[] = {" f32", " f16", " bf16"};
+
+static bool try_product(const struct trial *trial, size_t k, size_t width, size_t rows,
+                        enum weight_type type)
 {
-    struct problem problem = {.is_f16 = is_f16};
+    struct problem problem = {.type = type};
     size_t stream_rows = 1 + random_below(14);
 
     trial_says("k=%zu width=%zu rows=%zu stream for %zu%s", k, width, rows, stream_rows,
-               is_f16 ? " f16" : "");
+               type == WEIGHTS_F32 ? "" : type_names[type]);
     if (!lay_out(trial, &problem, k, width, rows, stream_rows))
         return trial_fail("no layout");
     fill(&problem);
@@ -171,43 +181,59 @@ static bool check_products(const struct trial *trial)
 
     for (size_t rows = 1; rows <= 28; rows++)
         for (size_t i = 0; i < N_WIDTHS; i++)
-            for (int is_f16 = 0; is_f16 < 2; is_f16++)
-                if (!try_product(trial, depths[(rows + i) % 8], widths[i], rows, is_f16))
+            for (enum weight_type type = WEIGHTS_F32; type <= WEIGHTS_BF16; type++)
+                if (!try_product(trial, depths[(rows + i) % 8], widths[i], rows, type))
                     return false;
     for (size_t i = 0; i < N_DEPTHS; i++)
-        if (!try_product(trial, depths[i], widths[i % N_WIDTHS], 1 + random_below(14), i % 2))
-            return false;
+        for (enum weight_type type = WEIGHTS_F32; type <= WEIGHTS_BF16; type++)
+            if (!try_product(trial, depths[i], widths[i % N_WIDTHS], 1 + random_below(14), type))
+                return false;
     return true;
 }
 
 /* ---- whole matrices ---- */
 
-/* Weights as [k][n] or [n][k], any n: what is behind a row of c stays. */
-static bool try_matrix(const struct trial *trial, size_t m, size_t n, size_t k, bool is_transposed)
+/* Packs n columns of a group, from [n][k] or from [k][16]. */
+static void pack_matrix_group(const struct problem *problem, size_t group, size_t n,
+                              bool is_transposed)
 {
-    struct problem problem = {.is_f16 = false};
+    const struct packed_matrix *packed_b = &problem->packed_b;
+    size_t k = packed_b->k, size = problem->type == WEIGHTS_F32 ? 4 : 2;
+    const float *columns = problem->source + group * 16 * k;
+    unsigned char *from = malloc((16 * k + 1) * sizeof(float));
+
+    for (size_t i = 0; i < 16 * k; i++) {
+        uint16_t bits;
+        float value = narrow(problem->type, columns[i], &bits);
+        memcpy(from + (is_transposed ? i : i % k * 16 + i / k) * size,
+               size == 4 ? (const void *)&value : (const void *)&bits, size);
+    }
+    if (is_transposed)
+        packed_matrix_pack_group(packed_b, (void *)packed_b->data, group / 4, group % 4, from,
+                                 problem->type, k, n);
+    else
+        packed_matrix_pack_columns(packed_b, (void *)packed_b->data, group / 4, group % 4, from,
+                                   problem->type, 16, n);
+    free(from);
+}
+
+/* Weights as [k][n] or [n][k], any n: what is behind a row of c stays. */
+static bool try_matrix(const struct trial *trial, size_t m, size_t n, size_t k, bool is_transposed,
+                       enum weight_type type)
+{
+    struct problem problem = {.type = type};
     struct packed_matrix *packed_b = &problem.packed_b;
     size_t left;
 
-    trial_says("m=%zu n=%zu k=%zu%s", m, n, k, is_transposed ? " transposed" : "");
+    trial_says("m=%zu n=%zu k=%zu%s%s", m, n, k, type_names[type],
+               is_transposed ? " transposed" : "");
     if (!lay_out(trial, &problem, k, 4, m, m))
         return trial_fail("no layout");
     n = n < problem.n_columns ? n : problem.n_columns;
     left = n;
     fill(&problem);
-    for (size_t group = 0; group < packed_b->n_panels * 4; group++, left -= left < 16 ? left : 16) {
-        const float *columns = problem.source + group * 16 * k;
-        float *rows = malloc((16 * k + 1) * sizeof(float));
-        for (size_t i = 0; i < 16 * k; i++)
-            rows[i % k * 16 + i / k] = columns[i];
-        if (is_transposed)
-            packed_matrix_pack_group(packed_b, (void *)packed_b->data, group / 4, group % 4,
-                                     columns, false, k, left < 16 ? left : 16);
-        else
-            packed_matrix_pack_columns(packed_b, (void *)packed_b->data, group / 4, group % 4, rows,
-                                       false, 16, left < 16 ? left : 16);
-        free(rows);
-    }
+    for (size_t group = 0; group < packed_b->n_panels * 4; group++, left -= left < 16 ? left : 16)
+        pack_matrix_group(&problem, group, left < 16 ? left : 16, is_transposed);
     for (size_t i = 0; i < m * problem.ldc; i++)
         problem.c[i] = POISON;
     packed_gemm(packed_b, &(struct packed_gemm){.begin = 0,
@@ -230,9 +256,9 @@ static bool try_matrix(const struct trial *trial, size_t m, size_t n, size_t k, 
 
 static bool check_matrices(const struct trial *trial)
 {
-    for (int i = 0; i < 60; i++)
+    for (int i = 0; i < 120; i++)
         if (!try_matrix(trial, 1 + random_below(120), 1 + random_below(128), 1 + random_below(40),
-                        i % 2))
+                        i % 2, (enum weight_type)(i / 2 % 3)))
             return false;
     return true;
 }
@@ -265,18 +291,22 @@ static void multiply_all(const void *context)
 void measure_packed_gemm(const struct trial *trial)
 {
     static const size_t rows[] = {1, 2, 4, 8, 12, 96}, depths[] = {64, 512};
-    for (int is_f16 = 0; is_f16 < (trial->variant->packed_gemm->has_f16 ? 2 : 1); is_f16++) {
+    const struct gemm_microkernels *kernels = trial->variant->packed_gemm;
+    const bool has_type[] = {true, kernels->has_f16, kernels->has_bf16};
+    for (enum weight_type type = WEIGHTS_F32; type <= WEIGHTS_BF16; type++) {
+        if (!has_type[type])
+            continue;
         for (size_t i = 0; i < 12; i++) {
             size_t k = depths[i % 2], n = rows[i / 2];
-            struct problem problem = {.is_f16 = is_f16};
+            struct problem problem = {.type = type};
             if (!lay_out(trial, &problem, k, 4, n, n))
                 return;
             problem.lda = k + PANEL_GROUP;
             fill(&problem);
             double seconds = measure_s(multiply_all, &problem);
             double flops = 2.0 * (double)(n * k * problem.n_columns);
-            printf("# %3zu x %3zu x %3zu %s  %7.2f us  %6.1f GFLOP/s\n", n, k, problem.n_columns,
-                   is_f16 ? "f16" : "f32", seconds * 1e6, flops / seconds * 1e-9);
+            printf("# %3zu x %3zu x %3zu%s  %7.2f us  %6.1f GFLOP/s\n", n, k, problem.n_columns,
+                   type_names[type], seconds * 1e6, flops / seconds * 1e-9);
             release(&problem);
         }
     }

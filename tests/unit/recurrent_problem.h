@@ -275,7 +275,7 @@ static inline struct recurrent_f32 pack(const struct problem *problem, struct re
 {
     engine.common = problem->common;
     engine.has_peepholes = problem->has_p;
-    engine.is_w_f16 = engine.is_r_f16 = f16 != NULL;
+    engine.w_type = engine.r_type = f16 != NULL ? WEIGHTS_F16 : WEIGHTS_F32;
     engine_pack(&engine, &(struct recurrent_weights){
                              .w = f16 ? (const void *)f16[0] : problem->f32[W],
                              .r = f16 ? (const void *)f16[1] : problem->f32[R],
