@@ -43,6 +43,9 @@ CFLAGS ?= -O0 -g3
 else
 BUILD ?= build
 kernel_cflags := $(if $(CFLAGS),,-O3)
+# Whoever sets CFLAGS chooses these too. The kernels do without: they are loops over memory whose size
+# only their callers know.
+hardening := $(if $(CFLAGS),,-D_FORTIFY_SOURCE=2 -fstack-protector-strong)
 CFLAGS ?= -O2 -g
 endif
 
@@ -127,7 +130,7 @@ warnings := -Wall -Wextra -Wpedantic -Wshadow -Wconversion $(if $(WERROR),-Werro
 language := -std=c11 -D_GNU_SOURCE -ffp-contract=off
 cppflags := -Isrc -Iinclude $(module_cflags) $(CPPFLAGS)
 cflags := $(language) $(warnings) -fno-asynchronous-unwind-tables -ffunction-sections -fdata-sections $(instrument) $(CFLAGS)
-ldflags := -Wl,--gc-sections -Wl,--as-needed $(instrument) $(LDFLAGS)
+ldflags := -Wl,--gc-sections -Wl,--as-needed -Wl,-z,relro -Wl,-z,now $(instrument) $(LDFLAGS)
 libs := $(module_libs) -lm -lpthread -ldl
 
 # The tables of ops and options hold thousands of addresses, and relocating them takes a tenth of a run's start.
@@ -142,7 +145,7 @@ packed_ldflags = $(if $(dry_run),,$(shell $(strip $(try_packing))))
 # Two files ask for the BLAS by the name that its library has here.
 blas_cflags = $(if $(filter link,$(BLAS)),,-DIRRUN_BLAS_LIBRARY='"$(shell CC='$(CC)' scripts/find-blas.sh \
     $$($(PKG_CONFIG) --libs $(blas_modules)))"')
-file_cflags = $(if $(filter src/kernels/%,$(1)),$(kernel_cflags)) \
+file_cflags = $(if $(filter src/kernels/%,$(1)),$(kernel_cflags),$(hardening)) \
     $(if $(filter src/kernels/blas.c src/kernels/gemm_cblas.c,$(1)),$(blas_cflags))
 
 # What irrun.pc says: libirrun.a comes without a list of what it needs.
@@ -230,7 +233,7 @@ endif
 
 # Each of these files holds one line and changes when that line does: everything is rebuilt when
 # the commands below change, the archives when a source comes or goes.
-$(BUILD)/flags: line = $(CC) $(cppflags) $(cflags) $(kernel_cflags) $(ldflags) $(libs) $(foreach level,$(levels),$(cflags_$(level)))
+$(BUILD)/flags: line = $(CC) $(cppflags) $(cflags) $(kernel_cflags) $(hardening) $(ldflags) $(libs) $(foreach level,$(levels),$(cflags_$(level)))
 $(BUILD)/sources: line = $(sources) $(level_objects)
 $(BUILD)/pc_words: line = $(foreach word,$(pc_words),$(pc_$(word)))
 $(BUILD)/flags $(BUILD)/sources $(BUILD)/pc_words: FORCE
