@@ -279,6 +279,19 @@ bool option_set_simd(struct options *options, const struct option_row *row, cons
     return is_known;
 }
 
+bool option_set_deadline(struct options *options, const struct option_row *row, const char *value,
+                         struct irrun_error *err)
+{
+    size_t length = strcspn(value, ",");
+    bool is_number = text_to_f64(value, length, &options->deadline_s);
+    options->fails_if_late = strcmp(value + length, ",fail") == 0;
+    if (is_number && options->deadline_s > 0 && options->deadline_s <= 1e9 &&
+        (value[length] == '\0' || options->fails_if_late))
+        return true;
+    fail(err, IRRUN_USAGE, "--%s: '%s' is not SEC[,fail] with seconds above 0", row->name, value);
+    return fail_hint(err, "--deadline=0.02 counts the results that come later than 20 ms");
+}
+
 bool option_set_fail_on_nan(struct options *options, const struct option_row *row,
                             const char *value, struct irrun_error *err)
 {

@@ -267,6 +267,9 @@ struct options {
     bool profiles_types;     /* --profile=type; option_is_given tells whether there is --profile */
     const char *report_path; /* NULL: none; "-": standard output */
     double rate_hz;          /* 0: none */
+    bool is_paced;
+    double deadline_s; /* 0: not given */
+    bool fails_if_late;
     bool is_quiet, is_verbose;
     enum progress_mode progress;
     enum color color;

@@ -139,6 +139,7 @@ static void add_everything(struct json *json, const struct report *report)
     add_run(json, report);
     add_times(json, stats);
     add_latency(json, stats);
+    lateness_report(&stats->lateness, json);
     json_open(json, "throughput", '{');
     json_number(json, "iterations_per_s", stats_iterations_per_s(stats));
     json_number(json, "real_time_factor", stats_real_time_factor(stats, report->options));

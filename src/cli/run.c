@@ -109,6 +109,15 @@ static bool save_last(const struct run *run, struct irrun_error *err)
     return is_saved;
 }
 
+/* For --deadline=SEC,fail. */
+static bool judge_lateness(const struct run *run, struct irrun_error *err)
+{
+    struct lateness all = {.n = 0};
+    for (size_t i = 0; i < run->n_workers; i++)
+        lateness_merge(&all, &run->workers[i].stats.lateness);
+    return !run->options->fails_if_late || lateness_judge(&all, err);
+}
+
 /* Outputs first: with a newer state but without them, the next run would lose records. */
 static bool finish(struct run *run, struct irrun_error *err)
 {
@@ -126,7 +135,7 @@ static bool finish(struct run *run, struct irrun_error *err)
     if (run->options->checkpoint_path && !checkpoint_remove(run->options, err))
         return false;
     event_add(track, "finish", 0, start);
-    return collector_judge(run->collector, err) &&
+    return collector_judge(run->collector, err) && judge_lateness(run, err) &&
            failures_judge(&run->failures, run->n_sequences, err);
 }
 

@@ -43,6 +43,13 @@ bool run_check(const struct irrun_model *model, const struct options *options,
         return fail(err, IRRUN_USAGE,
                     "--expect compares the records of all sequences and cannot be used with "
                     "--skip-existing");
+    if (options->is_paced && (options->rate_hz <= 0 || options->axes.n == 0)) {
+        fail(err, IRRUN_USAGE, "--pace needs --rate and --axis");
+        return fail_hint(err,
+                         "--rate=16000 --axis=1:512 gives 512 of 16000 samples to each record");
+    }
+    if (options->is_paced && options->batch > 1)
+        return fail(err, IRRUN_USAGE, "--pace and --batch cannot be used together");
     if (options->rate_hz > 0 && options->axes.n == 0 && !writes_sound(options)) {
         fail(err, IRRUN_USAGE, "--rate counts frames along --axis, which is not given");
         return fail_hint(err, "add --axis=K; 1 is the second axis");

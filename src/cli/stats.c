@@ -94,9 +94,9 @@ static void print_slowest(FILE *out, const struct stats *stats)
  * whole run. */
 void stats_check(const struct stats *stats, const struct options *options)
 {
-    bool waits = options->n_iterations == NO_LIMIT && options->duration_s <= 0;
-    double busy_s =
-        waits ? latency_mean_s(&stats->latency) * (double)stats->latency.n : stats->loop_s;
+    bool waits =
+        options->is_paced || (options->n_iterations == NO_LIMIT && options->duration_s <= 0);
+    double busy_s = waits ? stats->busy_s : stats->loop_s;
     if (stats->is_timed && stats->cpu_s < MIN_CPU_SHARE * busy_s)
         warn(options,
              "the iterations had a CPU for at most %.0f %% of the time: the times are not those of "
@@ -129,6 +129,8 @@ void stats_merge(struct stats *stats, const struct stats *other)
     if (stats->is_timed)
         latency_merge(&stats->latency, &other->latency);
     slowest_merge(&stats->slowest, &other->slowest);
+    lateness_merge(&stats->lateness, &other->lateness);
+    stats->busy_s += other->busy_s;
     stats->plan_s += other->plan_s;
     stats->loop_s = fmax(stats->loop_s, other->loop_s);
     stats->n_iterations += other->n_iterations;
@@ -140,8 +142,7 @@ void stats_merge(struct stats *stats, const struct stats *other)
 
 double stats_real_time_factor(const struct stats *stats, const struct options *options)
 {
-    double spent_s = stats->is_timed ? latency_mean_s(&stats->latency) * (double)stats->latency.n
-                                     : stats->loop_s;
+    double spent_s = stats->is_timed ? stats->busy_s : stats->loop_s;
     return options->rate_hz > 0 && stats->n_frames > 0
                ? spent_s * options->rate_hz / (double)stats->n_frames
                : NAN;
@@ -162,6 +163,7 @@ void stats_print(FILE *out, const struct stats *stats, const struct options *opt
     print_latency(out, &stats->latency);
     if (outlier_ratio(&stats->latency) > OUTLIER_RATIO)
         print_slowest(out, stats);
+    lateness_print(out, &stats->lateness);
     fprintf(out, "%-18s %" PRIu64 "\n", "iterations", stats->n_iterations);
     if (stats->loop_s > 0)
         fprintf(out, "%-18s %.*f\n", "iterations/s", stats_iterations_per_s(stats) < 100 ? 2 : 0,

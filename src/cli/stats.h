@@ -7,6 +7,7 @@
 
 #include "cli/key_states.h"
 #include "cli/latency.h"
+#include "cli/lateness.h"
 #include "cli/options.h"
 #include "cli/slowest.h"
 
@@ -14,6 +15,8 @@ struct stats {
     bool is_timed; /* each iteration is timed, into `latency` */
     struct latency latency;
     struct slowest slowest; /* if is_timed */
+    struct lateness lateness;
+    double busy_s; /* of the timed iterations, without waiting for records */
     double load_s, plan_s, first_iteration_s;
     double total_s, cpu_s; /* of the whole run, including reading and writing */
     uint64_t peak_rss_bytes;

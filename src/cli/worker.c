@@ -66,7 +66,9 @@ bool worker_open(struct worker *worker, struct irrun_model *model,
     if (options->until_name &&
         !all_outputs_find(model, options, options->until_name, &worker->until_output, err))
         return false;
-    worker->stats.is_timed = options->wants_stats || options->report_path;
+    worker->stats.is_timed =
+        options->wants_stats || options->report_path || options->deadline_s > 0;
+    worker->stats.lateness.deadline_ns = (uint64_t)ceil(options->deadline_s * 1e9);
     if (!open_session(worker, err) ||
         !inputs_new(model, options, &worker->wait, &worker->inputs, err))
         return false;
@@ -228,14 +230,18 @@ bool worker_run_once(struct worker *worker, uint64_t index, struct irrun_error *
     uint64_t start_ns =
         stats->is_timed ? slowest_begin(&stats->slowest, worker->session) : clock_now_ns();
     bool is_run = run_session(worker, err);
-    uint64_t duration_ns = clock_now_ns() - start_ns;
+    uint64_t end_ns = clock_now_ns(), duration_ns = end_ns - start_ns;
     event_add(worker->track, "iteration", index, start_ns);
     if (!stats->is_timed)
         return is_run;
+    stats->busy_s += (double)duration_ns * 1e-9;
+    if (worker->available_ns > 0)
+        duration_ns = end_ns - worker->available_ns;
     slowest_end(&stats->slowest, worker->session, duration_ns, worker->sequence->index, index);
     if (stats->latency.n == 0)
         stats->first_iteration_s = (double)duration_ns * 1e-9;
     latency_add(&stats->latency, duration_ns);
+    lateness_add(&stats->lateness, duration_ns);
     return is_run;
 }
 
@@ -298,6 +304,8 @@ static bool iterate(struct worker *worker, const struct sequence *sequence, uint
             inputs_warn_empty(worker->inputs);
         if (!has_record)
             break;
+        if (!worker_keep_pace(worker, index, err))
+            return false;
         if (worker->identity && index > start && !worker_checkpoint_step(worker, index, err))
             return false;
         uint64_t n_before = index; /* of the sequence, or of the key */
@@ -340,6 +348,8 @@ static bool run_records(struct worker *worker, const struct sequence *sequence,
     double start_s = stats_now_s();
     if (worker->checkpoint.is_finishing)
         return true;
+    worker->pace = (struct pace){.start_ns = 0};
+    lateness_begin_sequence(&worker->stats.lateness);
     expect_iterations(worker);
     bool is_run = worker->batch ? worker_batch_iterate(worker, &n_done, err)
                                 : iterate(worker, sequence, &n_done, err);

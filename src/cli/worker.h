@@ -39,6 +39,8 @@ struct worker {
     struct tap_file *tap_records; /* NULL: not open, or no --tap-records */
     struct event_track *track;    /* for --trace; NULL: none */
     struct progress_counter counter;
+    struct pace pace;      /* of --pace, in this sequence */
+    uint64_t available_ns; /* when it made the record available; 0: without --pace */
     uint64_t end_ns;       /* of --duration, on the clock of clock_now_ns; UINT64_MAX: none */
     size_t until_output;   /* of --until, in all_outputs */
     uint64_t reset_period; /* iterations between resets within a sequence; 0: none */

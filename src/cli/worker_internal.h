@@ -51,6 +51,9 @@ bool worker_run_once(struct worker *worker, uint64_t index, struct irrun_error *
 /* Sets *is_over if the scalar of --until has its value. In worker_until.c. */
 bool worker_until_is_reached(const struct worker *worker, bool *is_over, struct irrun_error *err);
 
+/* Waits until record `index` is available, for --pace. In worker_pace.c. */
+bool worker_keep_pace(struct worker *worker, uint64_t index, struct irrun_error *err);
+
 /* ---- --batch: worker_batch.c ----------------------------------------------------------------- */
 
 /* worker->batch is NULL without --batch. IRRUN_UNSUPPORTED if the model has a closed axis 0. */

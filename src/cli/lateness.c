@@ -1,0 +1,117 @@
+/* Counts late results, and waits as life does.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "cli/lateness.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "cli/stats.h"
+
+void lateness_add(struct lateness *lateness, uint64_t latency_ns)
+{
+    uint64_t deadline_ns = lateness->deadline_ns;
+    if (deadline_ns == 0)
+        return;
+    lateness->n++;
+    if (latency_ns <= deadline_ns) {
+        lateness->run = 0;
+        return;
+    }
+    uint64_t beyond_ns = latency_ns - deadline_ns;
+    lateness->n_late++;
+    lateness->sum_ns += (double)beyond_ns;
+    if (beyond_ns > lateness->max_ns)
+        lateness->max_ns = beyond_ns;
+    if (++lateness->run > lateness->longest_run)
+        lateness->longest_run = lateness->run;
+}
+
+void lateness_begin_sequence(struct lateness *lateness)
+{
+    lateness->run = 0;
+}
+
+void lateness_merge(struct lateness *lateness, const struct lateness *other)
+{
+    if (lateness->deadline_ns == 0)
+        lateness->deadline_ns = other->deadline_ns;
+    lateness->n += other->n;
+    lateness->n_late += other->n_late;
+    lateness->sum_ns += other->sum_ns;
+    if (other->max_ns > lateness->max_ns)
+        lateness->max_ns = other->max_ns;
+    if (other->longest_run > lateness->longest_run)
+        lateness->longest_run = other->longest_run;
+}
+
+/* ---- What is said ---------------------------------------------------------------------------- */
+
+static double mean_s(const struct lateness *lateness)
+{
+    return lateness->n_late > 0 ? lateness->sum_ns / (double)lateness->n_late * 1e-9 : 0;
+}
+
+void lateness_print(FILE *out, const struct lateness *lateness)
+{
+    char deadline[32], most[32], mean[32];
+    if (lateness->deadline_ns == 0)
+        return;
+    fprintf(out, "%-18s %" PRIu64 " of %" PRIu64 " (deadline %s)\n", "late", lateness->n_late,
+            lateness->n, stats_format_time((double)lateness->deadline_ns * 1e-9, deadline));
+    if (lateness->n_late == 0)
+        return;
+    fprintf(out, "%-18s %s at most, %s on average\n", "  by",
+            stats_format_time((double)lateness->max_ns * 1e-9, most),
+            stats_format_time(mean_s(lateness), mean));
+    fprintf(out, "%-18s %" PRIu64 "\n", "  in a row", lateness->longest_run);
+}
+
+void lateness_report(const struct lateness *lateness, struct json *json)
+{
+    if (lateness->deadline_ns == 0) {
+        json_string(json, "deadline", NULL);
+        return;
+    }
+    json_open(json, "deadline", '{');
+    json_number(json, "deadline_s", (double)lateness->deadline_ns * 1e-9);
+    json_count(json, "records", lateness->n);
+    json_count(json, "late", lateness->n_late);
+    json_count(json, "late_in_a_row", lateness->longest_run);
+    json_number(json, "late_by_max_s", (double)lateness->max_ns * 1e-9);
+    json_number(json, "late_by_mean_s", mean_s(lateness));
+    json_close(json, '}');
+}
+
+bool lateness_judge(const struct lateness *lateness, struct irrun_error *err)
+{
+    char deadline[32], most[32];
+    return lateness->n_late == 0 ||
+           fail(err, IRRUN_MISMATCH,
+                "--deadline: %" PRIu64 " of %" PRIu64 " results came later than %s, by %s at most",
+                lateness->n_late, lateness->n,
+                stats_format_time((double)lateness->deadline_ns * 1e-9, deadline),
+                stats_format_time((double)lateness->max_ns * 1e-9, most));
+}
+
+/* ---- The pace -------------------------------------------------------------------------------- */
+
+uint64_t pace_wait(struct pace *pace, uint64_t index, const struct reader_wait *before,
+                   struct irrun_error *err)
+{
+    uint64_t now_ns = clock_now_ns();
+    if (pace->start_ns == 0)
+        pace->start_ns = now_ns - (uint64_t)((double)index * pace->period_ns);
+    uint64_t due_ns = pace->start_ns + (uint64_t)((double)(index + 1) * pace->period_ns);
+    if (due_ns <= now_ns)
+        return due_ns;
+    if (!before->before(before->context, err))
+        return 0;
+    const struct timespec until = {.tv_sec = (time_t)(due_ns / 1000000000),
+                                   .tv_nsec = (long)(due_ns % 1000000000)};
+    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) == EINTR)
+        continue;
+    return due_ns;
+}

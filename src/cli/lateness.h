@@ -1,0 +1,46 @@
+/* --pace and --deadline: when records become available, and which results were late.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IRRUN_CLI_LATENESS_H
+#define IRRUN_CLI_LATENESS_H
+
+#include <stdio.h>
+
+#include "cli/json.h"
+#include "formats/format.h"
+
+/* Zeroed except for deadline_ns: no results yet. */
+struct lateness {
+    uint64_t deadline_ns; /* after which a result is late; 0: there is none */
+    uint64_t n, n_late;
+    uint64_t run, longest_run; /* of late results, one after the other in a sequence */
+    uint64_t max_ns;           /* beyond the deadline */
+    double sum_ns;             /* of the late ones, beyond the deadline */
+};
+
+/* Counts a result that came latency_ns after its record was available. */
+void lateness_add(struct lateness *lateness, uint64_t latency_ns);
+void lateness_begin_sequence(struct lateness *lateness);
+void lateness_merge(struct lateness *lateness, const struct lateness *other);
+
+/* Prints the lines of --stats. */
+void lateness_print(FILE *out, const struct lateness *lateness);
+/* Adds the object, or null without a deadline. */
+void lateness_report(const struct lateness *lateness, struct json *json);
+
+/* Fails with IRRUN_MISMATCH if a result was late. */
+bool lateness_judge(const struct lateness *lateness, struct irrun_error *err);
+
+/* When the records of a sequence become available: one every period, from the first one on, which
+ * is complete a period after the start. */
+struct pace {
+    double period_ns;
+    uint64_t start_ns; /* 0: not begun */
+};
+
+/* Waits until record `index` of the sequence is available, and returns that time. `before` is
+ * called
+ * if it waits; the time is 0 if that fails. */
+uint64_t pace_wait(struct pace *pace, uint64_t index, const struct reader_wait *before,
+                   struct irrun_error *err);
+
+#endif

@@ -1,0 +1,19 @@
+/* --pace: records become available as in life.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+
+#include "cli/worker_internal.h"
+
+bool worker_keep_pace(struct worker *worker, uint64_t index, struct irrun_error *err)
+{
+    struct pace *pace = &worker->pace;
+    if (!worker->options->is_paced)
+        return true;
+    if (pace->start_ns == 0) {
+        pace->period_ns = (double)inputs_n_frames(worker->inputs) / worker->options->rate_hz * 1e9;
+        if (worker->options->deadline_s <= 0)
+            worker->stats.lateness.deadline_ns = (uint64_t)ceil(pace->period_ns);
+    }
+    worker->available_ns = pace_wait(pace, index, &worker->wait, err);
+    return worker->available_ns > 0;
+}

@@ -1,0 +1,109 @@
+/* cli/lateness: late results are counted, and --pace waits no longer and no shorter than life.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "unit.h"
+
+#include "base/clock.h"
+#include "cli/lateness.h"
+
+static void late_results_are_counted(void **state)
+{
+    const uint64_t latencies[] = {10, 11, 14, 10, 9, 12, 12, 13, 1, 20};
+    struct lateness lateness = {.deadline_ns = 10}, other = {.deadline_ns = 10};
+    struct irrun_error err = {.code = IRRUN_OK};
+    (void)state;
+    for (size_t i = 0; i < 10; i++)
+        lateness_add(&lateness, latencies[i]);
+    assert_int_equal(lateness.n, 10);
+    assert_int_equal(lateness.n_late, 6);
+    assert_int_equal(lateness.longest_run, 3);
+    assert_int_equal(lateness.max_ns, 10);
+    assert_int_equal((int)lateness.sum_ns, 1 + 4 + 2 + 2 + 3 + 10);
+    /* A run ends with the sequence. */
+    for (size_t i = 0; i < 6; i++) {
+        if (i == 3)
+            lateness_begin_sequence(&lateness);
+        lateness_add(&lateness, 11);
+    }
+    assert_int_equal(lateness.longest_run, 4);
+    for (size_t i = 0; i < 5; i++)
+        lateness_add(&other, 40);
+    lateness_merge(&lateness, &other);
+    assert_int_equal(lateness.n, 21);
+    assert_int_equal(lateness.n_late, 17);
+    assert_int_equal(lateness.longest_run, 5);
+    assert_int_equal(lateness.max_ns, 30);
+    assert_false(lateness_judge(&lateness, &err));
+    assert_int_equal(err.code, IRRUN_MISMATCH);
+    assert_string_equal(err.message,
+                        "--deadline: 17 of 21 results came later than 10 ns, by 30 ns at most");
+}
+
+static void without_a_deadline_nothing_is_late(void **state)
+{
+    struct lateness lateness = {.n = 0};
+    struct irrun_error err = {.code = IRRUN_OK};
+    (void)state;
+    lateness_add(&lateness, UINT64_MAX);
+    assert_int_equal(lateness.n, 0);
+    assert_true(lateness_judge(&lateness, &err));
+}
+
+static size_t n_calls;
+
+static bool count_call(void *context, struct irrun_error *err)
+{
+    (void)context;
+    (void)err;
+    n_calls++;
+    return true;
+}
+
+static bool refuse(void *context, struct irrun_error *err)
+{
+    (void)context;
+    return fail(err, IRRUN_IO, "full");
+}
+
+static void records_are_available_period_by_period(void **state)
+{
+    const struct reader_wait before = {count_call, NULL}, full = {refuse, NULL};
+    struct pace pace = {.period_ns = 2e6};
+    struct irrun_error err = {.code = IRRUN_OK};
+    uint64_t start_ns = clock_now_ns();
+    (void)state;
+    uint64_t first = pace_wait(&pace, 0, &before, &err);
+    assert_true(first >= start_ns + 2000000);
+    assert_true(clock_now_ns() >= first);
+    assert_int_equal(n_calls, 1);
+    assert_int_equal(pace_wait(&pace, 4, &before, &err), first + 4 * 2000000);
+    assert_true(clock_now_ns() >= first + 4 * 2000000);
+    /* What should have come long ago is not waited for, and its time is that of life. */
+    n_calls = 0;
+    assert_int_equal(pace_wait(&pace, 2, &before, &err), first + 2 * 2000000);
+    assert_int_equal(n_calls, 0);
+    pace = (struct pace){.period_ns = 1e15};
+    assert_int_equal(pace_wait(&pace, 0, &full, &err), 0);
+    assert_string_equal(err.message, "full");
+}
+
+static void a_resumed_sequence_begins_where_it_stopped(void **state)
+{
+    const struct reader_wait before = {count_call, NULL};
+    struct pace pace = {.period_ns = 1e6};
+    struct irrun_error err = {.code = IRRUN_OK};
+    uint64_t start_ns = clock_now_ns();
+    (void)state;
+    uint64_t due_ns = pace_wait(&pace, 1000000000, &before, &err);
+    assert_true(due_ns >= start_ns + 999000 && due_ns <= clock_now_ns());
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(late_results_are_counted),
+        cmocka_unit_test(without_a_deadline_nothing_is_late),
+        cmocka_unit_test(records_are_available_period_by_period),
+        cmocka_unit_test(a_resumed_sequence_begins_where_it_stopped),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
