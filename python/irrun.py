@@ -157,13 +157,13 @@ def _to_array(tensor):
 class Model:
     """A loaded model. inputs, outputs and variables: {name: (type, shape)}, None where a dimension is open."""
     def __init__(self, path, weights=None, *, threads=1, simd=None, gemm="auto", taps=(), low_latency=None,
-                 precision="f32"):
+                 precision="f32", f64=False):
         self._handle = c_void_p()
         names = (c_char_p * max(len(taps), 1))(*(tap.encode() for tap in taps))
         options = _Options(weights_path=os.fsencode(weights) if weights else None, gemm=_GEMM.index(gemm),
                            simd=simd.encode() if simd else None, n_threads=threads, taps=names, n_taps=len(taps),
                            low_latency=None if low_latency is None else low_latency.encode(),
-                           precision=_PRECISION.index(precision))
+                           precision=_PRECISION.index(precision), computes_f64=f64)
         _call("model_load", os.fsencode(path), byref(options), byref(self._handle))
         self.inputs, self.outputs = (
             {p.name.decode(): _described(p) for p in self._items(kind)} for kind in ("input", "output"))

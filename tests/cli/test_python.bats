@@ -82,3 +82,19 @@ given = {name: np.load(sys.argv[2] + "/models/tiny_transformer/in.npz")[name] fo
 assert writer.model.variables and all(dims is None or None in dims for _, dims in writer.model.variables.values())
 PYTHON
 }
+
+@test "a model can be rounded, or computed in f64" {
+    "$python" - "$root/models/lstm_tagger" <<'PYTHON'
+import sys
+import irrun, numpy as np
+codes = np.load(sys.argv[1] + "/in.npz")["codes"]
+def tags(**options):
+    session = irrun.Session(sys.argv[1] + "/model.xml", **options)
+    return np.array([session.run({"codes": record})["tags"] for record in codes])
+exact = tags(f64=True)
+assert exact.dtype == np.float64
+for precision, least, most in ("f32", 0, 5e-6), ("f16", 5e-6, 1e-3), ("bf16", 1e-3, 5e-2):
+    error = np.max(np.abs(tags(precision=precision) - exact))
+    assert least < error <= most, (precision, error)
+PYTHON
+}
