@@ -47,7 +47,7 @@ make_directory() {
     local model
     rm -rf "$work/directory" && mkdir "$work/directory"
     cp tests/cli/data/*.xml tests/cli/data/*.bin "$work/directory"
-    for model in sensor_watch lstm_tagger speech_watch tiny_transformer; do
+    for model in sensor_watch lstm_tagger speech_watch tiny_transformer tiny_writer; do
         cp "models/$model/model.xml" "$work/directory/$model.xml"
         cp "models/$model/model.bin" "$work/directory/$model.bin"
     done

@@ -137,3 +137,28 @@ given() {
         cmp whole.csv <(cat first.csv second.csv)
     done
 }
+
+@test "tiny_writer writes the same text with one seed, in one run or two" {
+    local writer="$root/models/tiny_writer/model.xml" seed
+    write() { # OPTION...
+        printf '\nThe ' | irrun "$writer" -i text=raw:- '--feed=logits=text:sample(0.5,20)' --emit=all -o text=raw:- "$@"
+    }
+    write -n 200 --seed=3 >text
+    [ "$(wc -c <text)" -eq 200 ]
+    [ "$(head -c 4 text)" = "The " ]
+    write -n 200 --seed=3 | cmp - text
+    for seed in 1 2 4; do
+        write -n 200 --seed=$seed | cmp -s - text && false
+    done
+    # Most of its words are words of the manual.
+    cat "$root"/man/*.[15] | tr -cs 'A-Za-z' '\n' | sort -u >known
+    tr -cs 'A-Za-z' '\n' <text | sort -u | comm -12 - known >words
+    [ "$(wc -l <words)" -ge 15 ]
+    write -n 80 --seed=3 --state-out=s.npz >first
+    irrun "$writer" '--feed=logits=text:sample(0.5,20)' --emit=all -o text=raw:- -n 120 --seed=3 --state-in=s.npz |
+        cat first - | cmp - text
+    # It ends at the end of a line.
+    write --until=text=10 --seed=3 -o text=raw:line
+    [ "$(wc -l <line)" -eq 1 ]
+    head -n 1 text | cmp - line
+}
