@@ -119,22 +119,26 @@ static bool is_alike(const struct joined *joined, const struct irrun_tensor *val
             (joined->row.dtype == value->dtype && shape_equals(&joined->row.shape, &value->shape)));
 }
 
-/* Takes the type and shape of the first row, and makes room for n rows. */
-static bool begin_joined(struct joined *joined, const struct irrun_tensor *value, size_t n,
-                         struct irrun_error *err)
+/* Takes the type and shape of the first row. */
+static void begin_joined(struct joined *joined, const struct irrun_tensor *value)
 {
-    size_t n_bytes;
     joined->row = *value;
     joined->row_bytes = value->data ? tensor_n_bytes(value) : 0;
-    if (!checked_mul(joined->row_bytes, n, &n_bytes))
-        return fail_memory(err, SIZE_MAX);
-    return reserve_array(&joined->data, n_bytes + 1, &joined->capacity_bytes, 1, err);
 }
 
-static void copy_row(struct joined *joined, size_t row, const struct irrun_tensor *value)
+/* Copies row `row`; the rows before it are there. Room is made for rows that come, not for all that
+ * --batch allows: a row may be a cache. */
+static bool copy_row(struct joined *joined, size_t row, const struct irrun_tensor *value,
+                     struct irrun_error *err)
 {
+    size_t n_bytes;
+    if (!checked_mul(joined->row_bytes, row + 1, &n_bytes))
+        return fail_memory(err, SIZE_MAX);
+    if (!reserve_array(&joined->data, n_bytes + 1, &joined->capacity_bytes, 1, err))
+        return false;
     if (joined->row_bytes > 0)
         memcpy((char *)joined->data + row * joined->row_bytes, value->data, joined->row_bytes);
+    return true;
 }
 
 static struct irrun_tensor join(const struct joined *joined, size_t first, size_t n)
@@ -186,7 +190,8 @@ static bool gather(struct worker *worker, size_t first, size_t n, struct irrun_e
         if (!values)
             return false;
         for (size_t v = 0; v < batch->n_variables; v++)
-            copy_row(&batch->variables[v], r, &values[v]);
+            if (!copy_row(&batch->variables[v], r, &values[v], err))
+                return false;
     }
     irrun_session_reset(worker->session);
     for (size_t v = 0; v < batch->n_variables; v++) {
@@ -332,13 +337,12 @@ static bool begin_batch(struct worker *worker, uint32_t id, struct irrun_error *
 {
     struct worker_batch *batch = worker->batch;
     const struct irrun_tensor *values = key_states_get(worker->keys->states, id, err);
+    if (!values)
+        return false;
     for (size_t v = 0; v < batch->n_variables; v++)
-        if (!values || !begin_joined(&batch->variables[v], &values[v], batch->capacity, err))
-            return false;
+        begin_joined(&batch->variables[v], &values[v]);
     for (size_t i = 0; i < batch->n_inputs; i++)
-        if (!begin_joined(&batch->inputs[i], inputs_record(worker->inputs, i), batch->capacity,
-                          err))
-            return false;
+        begin_joined(&batch->inputs[i], inputs_record(worker->inputs, i));
     return true;
 }
 
@@ -370,7 +374,8 @@ static bool add_record(struct worker *worker, uint64_t index, struct irrun_error
     if (batch->n_rows == 0 && !begin_batch(worker, id, err))
         return false;
     for (size_t i = 0; i < batch->n_inputs; i++)
-        copy_row(&batch->inputs[i], batch->n_rows, inputs_record(worker->inputs, i));
+        if (!copy_row(&batch->inputs[i], batch->n_rows, inputs_record(worker->inputs, i), err))
+            return false;
     batch->rows[batch->n_rows++] = (struct batch_row){id, index};
     return true;
 }
