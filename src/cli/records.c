@@ -221,7 +221,9 @@ static bool take_unsized(struct records *records, struct irrun_error *err)
         fail(err, IRRUN_USAGE, "%s \"%s\" is %s: %s has no shape to set the open dimensions",
              port->what, port->name, partial_shape_format(&port->shape, text),
              records_path(records));
-        return fail_hint(err, "set them with --shape=%s=D,D,...", port->name);
+        return !records->axis && records->options && records->options->low_latency
+                   ? fail_hint(err, "--axis=K:1 reads a frame of axis K for each record")
+                   : fail_hint(err, "set them with --shape=%s=D,D,...", port->name);
     }
     if (records->axis && !port->is_series && !cut_slices(records, axis, err))
         return false;

@@ -36,16 +36,33 @@ static struct irrun_partial_shape shape_of_value(const struct graph *graph, uint
     return shape;
 }
 
-/* "OP.h" and "OP.c" for a sequence, "OP.0", "OP.1", … for a body. */
+static bool is_taken(const struct graph *graph, const char *id)
+{
+    bool is_found = false;
+    for (uint32_t i = 0; i < graph->n_ops && !is_found; i++) {
+        const struct op *op = &graph->ops[i];
+        const struct read_value_attrs *attrs = op->attrs;
+        is_found = strcmp(op->def->type, "ReadValue") == 0 && strcmp(attrs->variable_id, id) == 0;
+    }
+    return is_found;
+}
+
+/* "OP.h" and "OP.c" for a sequence, "OP.0", "OP.1", … for a body; of a second op with that name
+ * "OP.2.h". */
 static const char *format_id(struct editing *e, const struct recurrence *item, uint32_t i)
 {
     const struct op *op = &e->graph->ops[item->op_id];
-    size_t size = strlen(op->name) + 16;
-    char *id = arena_alloc(e->pass->arena, size, e->pass->err);
-    if (id && op->n_bodies > 0)
-        snprintf(id, size, "%s.%u", op->name, i);
-    else if (id)
-        snprintf(id, size, "%s.%c", op->name, "hc"[i]);
+    size_t size = strlen(op->name) + 32;
+    char *id = arena_alloc(e->pass->arena, size, e->pass->err), number[12] = "";
+    for (unsigned k = 2; id; k++) {
+        if (op->n_bodies > 0)
+            snprintf(id, size, "%s%s.%u", op->name, number, i);
+        else
+            snprintf(id, size, "%s%s.%c", op->name, number, "hc"[i]);
+        if (!is_taken(e->graph, id))
+            break;
+        snprintf(number, sizeof number, ".%u", k);
+    }
     return id;
 }
 

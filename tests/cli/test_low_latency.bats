@@ -106,3 +106,19 @@ run_lstm() {
     run_apart irrun "$cases/lstm/model.xml" --low-latency --random --check -v
     [[ $stderr == *'LSTMSequence "lstm" (line '*') keeps its state from one record to the next'* ]]
 }
+
+@test "two ops of one name have variables of two names" {
+    sed 's/name="second"/name="first"/' "$cases/two_layers/model.xml" >model.xml
+    cmp -s model.xml "$cases/two_layers/model.xml" && false
+    cp "$cases/two_layers/model.bin" model.bin
+    irrun model.xml -i "$cases/two_layers/in.npz" --low-latency --axis=1:3 --concat=1 -o chunks.npy --state-out=s.npz
+    irrun model.xml -i "$cases/two_layers/in.npz" -o whole.npy
+    cmp chunks.npy whole.npy
+    [ "$(unzip -Z1 s.npz | LC_ALL=C sort | lines)" = "first.2.h.npy first.c.npy first.h.npy" ]
+}
+
+@test "a stream without --axis: the hint says what cuts it" {
+    seq 21 >x.csv
+    answered 2 'input "x" is [1,1..,3]: x.csv has no shape to set the open dimensions' \
+        '--axis=K:1 reads a frame of axis K for each record' "$cases/rnn/model.xml" -i x.csv --low-latency
+}
