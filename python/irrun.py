@@ -154,16 +154,22 @@ def _to_array(tensor):
     return np.frombuffer(ctypes.string_at(tensor.data, size) if size else b"", kind).reshape(dims).copy()
 
 
+def _index(what, word, words):
+    if word not in words:
+        raise ValueError(f"{what} must be one of {', '.join(words)}, not {word!r}")
+    return words.index(word)
+
+
 class Model:
     """A loaded model. inputs, outputs and variables: {name: (type, shape)}, None where a dimension is open."""
     def __init__(self, path, weights=None, *, threads=1, simd=None, gemm="auto", taps=(), low_latency=None,
                  precision="f32", f64=False):
         self._handle = c_void_p()
         names = (c_char_p * max(len(taps), 1))(*(tap.encode() for tap in taps))
-        options = _Options(weights_path=os.fsencode(weights) if weights else None, gemm=_GEMM.index(gemm),
+        options = _Options(weights_path=os.fsencode(weights) if weights else None, gemm=_index("gemm", gemm, _GEMM),
                            simd=simd.encode() if simd else None, n_threads=threads, taps=names, n_taps=len(taps),
                            low_latency=None if low_latency is None else low_latency.encode(),
-                           precision=_PRECISION.index(precision), computes_f64=f64)
+                           precision=_index("precision", precision, _PRECISION), computes_f64=f64)
         _call("model_load", os.fsencode(path), byref(options), byref(self._handle))
         self.inputs, self.outputs = (
             {p.name.decode(): _described(p) for p in self._items(kind)} for kind in ("input", "output"))

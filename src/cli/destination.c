@@ -52,7 +52,8 @@ bool destination_add(struct destination_list *list, const struct binding *bindin
 {
     const struct format_spec *spec = &binding->spec;
     size_t n = n_default_outputs(list->model), index;
-    if (!path_check_fields("-o ", spec->path, "kn", err))
+    if (!path_check_fields("-o ", spec->path, "kn", err) ||
+        !writer_check_path(spec->format, spec->path, err))
         return false;
     if (binding->name && !all_outputs_find(list->model, list->options, binding->name, &index, err))
         return fail_hint(err, "--tap=NAME makes a tensor an output; --list-ops lists them");

@@ -34,8 +34,12 @@ bool diff_file_open(struct diff *diff, struct irrun_error *err)
     const char *path = diff->options->diff_reference;
     const char **names = NULL;
     struct arena arena = {.blocks = NULL};
-    bool is_open =
-        archive_open(path, &diff->archive, err) && tap_file_names(diff->model, &arena, &names, err);
+    if (!archive_open(path, &diff->archive, err))
+        return err->code == IRRUN_NO_INPUT &&
+               fail_hint(err,
+                         "--diff=FILE.npz reads a file of --tap-records; --diff=scalar, plain, "
+                         "unfused and f64 need none");
+    bool is_open = tap_file_names(diff->model, &arena, &names, err);
     size_t n = 0, member;
     for (size_t i = 0; i < diff->n && is_open; i++) {
         if (!find_member(diff, i, names[i], &member))

@@ -179,6 +179,9 @@ struct writer_options {
     const struct writer_position *resume_at; /* is_kept: append to the file; NULL: start over */
 };
 
+/* Fails with IRRUN_USAGE if `path` is standard output and the format cannot be written to it. */
+bool writer_check_path(const struct format *format, const char *path, struct irrun_error *err);
+
 /* Opens `path` ("-": standard output). A regular file gets its name only in writer_finish; devices
  * and FIFOs are written directly. Fails with IRRUN_CANT_CREATE if it cannot be created, and with
  * IRRUN_USAGE if the format cannot be written there (npz to a pipe, binary to a terminal). */

@@ -65,14 +65,22 @@ static bool write_brackets(struct output_file *file, const char *bracket, uint32
     return true;
 }
 
-/* Writes an empty array as NumPy does: the dimensions before the one that is 0, with [] inside. */
+#define MAX_EMPTY (INT64_C(1) << 20)
+
+/* Writes an empty array as NumPy does: the dimensions before the one that is 0, with [] inside. A
+ * few bytes of input may be a shape with more of these than fit on any disk. */
 static bool write_empty(struct output_file *file, const struct irrun_shape *shape,
                         struct irrun_error *err)
 {
     uint32_t axis = 0;
     int64_t n = 1;
-    while (shape->dims[axis] != 0)
-        n *= shape->dims[axis++];
+    while (shape->dims[axis] != 0 && n <= MAX_EMPTY)
+        n = shape->dims[axis] <= MAX_EMPTY ? n * shape->dims[axis++] : MAX_EMPTY + 1;
+    if (n > MAX_EMPTY) {
+        char text[SHAPE_TEXT_BYTES];
+        return fail(err, IRRUN_DATA, "jsonl: %s is more than %" PRId64 " empty rows",
+                    shape_format(shape, text), MAX_EMPTY);
+    }
     const struct irrun_shape outer = shape_of(axis, shape->dims);
     for (int64_t i = 0; i < n; i++) {
         if (!output_file_write(file, ",", i > 0, err) ||

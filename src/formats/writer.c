@@ -63,14 +63,20 @@ static bool copy_options(struct writer *writer, const struct writer_options *opt
     return writer->joiners != NULL;
 }
 
+bool writer_check_path(const struct format *format, const char *path, struct irrun_error *err)
+{
+    if (strcmp(path, "-") != 0 || format->can_pipe)
+        return true;
+    fail(err, IRRUN_USAGE, "%s cannot be written to standard output", format->name);
+    return fail_hint(err, "give it a file name, or write npy:-");
+}
+
 static bool open_file(struct writer *writer, const struct format *format, const char *path,
                       struct irrun_error *err)
 {
     struct output_file *file = &writer->file;
-    if (strcmp(path, "-") == 0 && !format->can_pipe) {
-        fail(err, IRRUN_USAGE, "%s cannot be written to standard output", format->name);
-        return fail_hint(err, "give it a file name, or write npy:-");
-    }
+    if (!writer_check_path(format, path, err))
+        return false;
     const struct writer_position *start = writer->options.resume_at;
     if (!(writer->options.is_kept
               ? output_file_open_partial(file, path, start ? start->size_bytes : 0, err)

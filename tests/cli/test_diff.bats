@@ -29,6 +29,8 @@ departs() {
     done
     irrun "$root/models/lstm_tagger/model.xml" --random -n 5 -o want.csv
     cmp got.csv want.csv
+    answered 66 'scalr: error: cannot be opened' '--diff=FILE.npz reads a file of --tap-records; --diff=scalar, plain, unfused and f64 need none' \
+        "$data/sum.xml" --random --diff=scalr -o none:
     npy '<f4' '3, 1' 1 2 3 >value.npy
     printf '%s\tvalue.npy\n' a b c d >list
     irrun "$data/sum.xml" --manifest=list --jobs=2 --diff=scalar -o none:

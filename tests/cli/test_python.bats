@@ -58,6 +58,7 @@ def raised(kind, words, what):
     raise AssertionError(words)
 session = irrun.Session(sys.argv[1])
 raised(ValueError, "f32 cannot hold every value of float64", lambda: session.run({"samples": np.full((1, 512), 1e300)}))
+raised(ValueError, "gemm must be one of auto, plain, cblas, packed, not 'x'", lambda: irrun.Model("m.xml", gemm="x"))
 assert raised(irrun.Error, "is given f32 [1,3]", lambda: session.run({"samples": np.zeros((1, 3))})).code == 65
 assert raised(irrun.Error, "sample", lambda: session.run({"sample": np.zeros((1, 512))})).code == 2
 assert raised(irrun.Error, "missing.xml", lambda: irrun.Model("missing.xml")).code == 66

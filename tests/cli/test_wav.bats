@@ -85,6 +85,7 @@ wav() {
     [ "$(soxi -c y.wav) $(soxi -s y.wav)" = "1 6" ]
     answered 2 "y.wav: a wav file needs the samples per second" "add --rate=HZ" "$data/twice.xml" -i x.csv -o y.wav
     usage_error "wav cannot be written to standard output" "$data/twice.xml" -i x.csv -o wav:- --rate=8000
+    usage_error "npz cannot be written to standard output" "$data/twice.xml" -i x.csv -n 0 -o npz:-
     usage_error "the rate of a wav file is a whole number" "$data/twice.xml" -i x.csv -o z.wav --rate=0.5
     usage_error "--rate counts frames along --axis" "$data/twice.xml" -i x.csv -o none: --rate=8000
     npy '<f4' '2, 1, 2' 1 2 3 4 >three.npy
