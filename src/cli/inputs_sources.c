@@ -238,7 +238,12 @@ static bool take_columns(struct inputs *inputs, const struct binder *binder,
         return fail(err, IRRUN_USAGE, "--columns: input \"%s\" is read from %s, which is not csv",
                     spec->name, binding->spec.path);
     *is_taken = true;
-    return reader_open_columns(binding->spec.path, spec->text, &reader, err) &&
+    struct kept_columns *kept = inputs->options->kept;
+    if (kept && kept->is_open)
+        kept = NULL; /* the first table is the one that is kept */
+    if (kept)
+        kept->is_open = true;
+    return reader_open_columns(binding->spec.path, spec->text, kept, &reader, err) &&
            take_reader(inputs, index, binding, reader, err);
 }
 
@@ -271,5 +276,9 @@ bool inputs_read_sources(struct inputs *inputs, const struct sequence *sequence,
         if (!read_source(inputs, sequence, &binder, &sequence->inputs[i], err))
             return false;
     }
-    return true;
+    const struct kept_columns *kept = inputs->options->kept;
+    if (!kept || kept->is_open)
+        return true;
+    fail(err, IRRUN_USAGE, "--keep-columns: no csv is read with --columns");
+    return fail_hint(err, "-i t.csv --columns=A,B tells what of the table the model gets");
 }

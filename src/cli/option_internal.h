@@ -11,9 +11,10 @@ option_set_fn option_set_flag, option_set_word, option_set_bool, option_set_coun
     option_set_string, option_set_source, option_set_destination, option_set_axis,
     option_set_tolerance;
 
-option_set_fn option_set_columns, option_set_low_latency, option_set_random, option_set_shape,
-    option_set_feed, option_set_until, option_set_shard, option_set_reset, option_set_threads,
-    option_set_simd, option_set_deadline, option_set_fail_on_nan;
+option_set_fn option_set_columns, option_set_keep_columns, option_set_low_latency,
+    option_set_random, option_set_shape, option_set_feed, option_set_until, option_set_shard,
+    option_set_reset, option_set_threads, option_set_simd, option_set_deadline,
+    option_set_fail_on_nan;
 
 /* Appends a copy of *item to a list { items, n } in the arena. */
 #define OPTION_ADD(options, list, item, err)                                                       \

@@ -111,17 +111,32 @@ bool option_set_shape(struct options *options, const struct option_row *row, con
     return OPTION_ADD(options, &options->shapes, &spec, err);
 }
 
+static bool check_columns(const struct option_row *row, const char *text, struct irrun_error *err)
+{
+    size_t length = strlen(text);
+    return (length > 0 && text[0] != ',' && text[length - 1] != ',' && !strstr(text, ",,")) ||
+           fail(err, IRRUN_USAGE, "--%s: '%s' is not A,B,...", row->name, text);
+}
+
 bool option_set_columns(struct options *options, const struct option_row *row, const char *value,
                         struct irrun_error *err)
 {
     struct columns_spec spec;
     if (!option_split_name(options, value, &spec.name, &spec.text, err))
         return false;
-    size_t length = strlen(spec.text);
-    if (length == 0 || spec.text[0] == ',' || spec.text[length - 1] == ',' ||
-        strstr(spec.text, ",,"))
-        return fail(err, IRRUN_USAGE, "--%s: '%s' is not A,B,...", row->name, spec.text);
-    return OPTION_ADD(options, &options->columns, &spec, err);
+    return check_columns(row, spec.text, err) && OPTION_ADD(options, &options->columns, &spec, err);
+}
+
+bool option_set_keep_columns(struct options *options, const struct option_row *row,
+                             const char *value, struct irrun_error *err)
+{
+    if (!check_columns(row, value, err))
+        return false;
+    if (!options->kept)
+        options->kept = arena_alloc(&options->arena, sizeof *options->kept, err);
+    if (options->kept)
+        options->kept->wanted = value;
+    return options->kept != NULL;
 }
 
 /* Parses "T[,K[,P])". */

@@ -340,5 +340,7 @@ bool options_parse(int argc, char **argv, struct options *options, struct irrun_
 
 void options_free(struct options *options)
 {
+    if (options->kept)
+        kept_columns_free(options->kept);
     arena_free(&options->arena);
 }

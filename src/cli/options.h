@@ -5,6 +5,7 @@
 
 #include "base/arena.h"
 #include "formats/format.h"
+#include "formats/kept_columns.h"
 
 /* ---- The list -------------------------------------------------------------------------------- */
 
@@ -216,6 +217,7 @@ struct options {
     struct random_list randoms;
     struct axis_list axes;
     struct columns_list columns;
+    struct kept_columns *kept; /* of --keep-columns; NULL: none */
     struct shape_list shapes;
     uint64_t seed;
     const char *manifest_path; /* NULL: none; "-": standard input */

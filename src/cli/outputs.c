@@ -203,6 +203,7 @@ static bool open_destination(struct outputs *outputs, struct destination *item,
     bool is_shared = sequences_are_many(outputs->options) && !item->is_per_sequence &&
                      !item->spec.format->has_keys;
     struct writer_options how = {.names = item->names,
+                                 .kept = outputs->options->kept,
                                  .n_outputs = item->n_outputs,
                                  .layout = item->concat              ? WRITER_CONCAT
                                            : is_stacked || is_shared ? WRITER_STACK
@@ -318,6 +319,8 @@ bool outputs_write(struct outputs *outputs, const struct irrun_tensor *const *va
 {
     struct record_label label = {.sequence = outputs->key, .index = index};
     look_for_nan(outputs, values, index);
+    if (outputs->options->kept)
+        kept_columns_next(outputs->options->kept);
     for (size_t i = 0; i < outputs->present->n; i++) {
         const struct destination *item = &outputs->present->items[i];
         for (size_t j = 0; j < item->n_outputs && item->writer; j++) {

@@ -18,6 +18,28 @@ static bool writes_sound(const struct options *options)
     return i < options->outputs.n || options->manifest_path;
 }
 
+/* A row of the table belongs to a record that is written. */
+static bool check_kept_columns(const struct options *options, struct irrun_error *err)
+{
+    static const enum option_id excluded[] = {OPTION_ID_manifest, OPTION_ID_checkpoint,
+                                              OPTION_ID_concat, OPTION_ID_axis};
+    bool writes_csv = false, has_end = options->n_iterations != NO_LIMIT || options->duration_s > 0;
+    for (size_t i = 0; i < sizeof excluded / sizeof *excluded; i++)
+        if (option_is_given(options, excluded[i]))
+            return fail(err, IRRUN_USAGE, "--keep-columns and --%s cannot be used together",
+                        option_rows[excluded[i]].name);
+    for (size_t i = 0; i < options->outputs.n; i++)
+        writes_csv |= strcmp(options->outputs.items[i].spec.format->name, "csv") == 0;
+    if (!writes_csv) {
+        fail(err, IRRUN_USAGE, "--keep-columns needs an output in csv");
+        return fail_hint(err, "-o csv:- writes it to standard output");
+    }
+    if (options->emit == EMIT_ALL || (options->emit == EMIT_DEFAULT && !has_end))
+        return true;
+    fail(err, IRRUN_USAGE, "--keep-columns writes a row for every record");
+    return fail_hint(err, "--emit=all writes every record");
+}
+
 bool run_check(const struct irrun_model *model, const struct options *options,
                struct irrun_error *err)
 {
@@ -31,6 +53,8 @@ bool run_check(const struct irrun_model *model, const struct options *options,
              is_reset_given ? "--reset"
              : options->key ? "--key"
                             : "--state-in, --state-out");
+    if (options->kept && !check_kept_columns(options, err))
+        return false;
     if (options->tap_all_path && options->n_jobs > 1 && sequences_are_many(options))
         return fail(err, IRRUN_USAGE, "--tap-all cannot be used with --jobs");
     if (options->tap_records_path && sequences_are_many(options))

@@ -4,8 +4,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arena.h"
 #include "formats/csv_number.h"
 #include "formats/format_internal.h"
+#include "formats/kept_columns.h"
+
+struct field {
+    const char *start;
+    size_t length;
+};
 
 struct csv_columns {
     struct reader reader;
@@ -15,11 +22,12 @@ struct csv_columns {
     size_t n_wanted;
     size_t n_fields; /* fields of a line to parse */
     size_t *slots;   /* [n_fields]: number of the column in `wanted`, from 1; 0: skipped */
-};
 
-struct field {
-    const char *start;
-    size_t length;
+    struct kept_columns *kept; /* NULL: no --keep-columns */
+    bool keeps_all;
+    size_t *kept_ids; /* [n_kept]: columns */
+    size_t n_kept;
+    struct field *fields; /* [n_fields] of a line, if columns are kept */
 };
 
 /* ---- Lines and fields ------------------------------------------------------------------------ */
@@ -126,16 +134,24 @@ static bool find_heading(const struct csv_columns *csv, struct field line, struc
                      line.start);
 }
 
+/* Makes room for the fields up to `index`. */
+static bool need_field(struct csv_columns *csv, size_t index, struct irrun_error *err)
+{
+    if (index < csv->n_fields)
+        return true;
+    size_t *grown = realloc(csv->slots, (index + 1) * sizeof *grown);
+    if (!grown)
+        return fail_memory(err, (index + 1) * sizeof *grown);
+    memset(grown + csv->n_fields, 0, (index + 1 - csv->n_fields) * sizeof *grown);
+    csv->slots = grown;
+    csv->n_fields = index + 1;
+    return true;
+}
+
 static bool choose(struct csv_columns *csv, size_t index, struct irrun_error *err)
 {
-    if (index >= csv->n_fields) {
-        size_t *grown = realloc(csv->slots, (index + 1) * sizeof *grown);
-        if (!grown)
-            return fail_memory(err, (index + 1) * sizeof *grown);
-        memset(grown + csv->n_fields, 0, (index + 1 - csv->n_fields) * sizeof *grown);
-        csv->slots = grown;
-        csv->n_fields = index + 1;
-    }
+    if (!need_field(csv, index, err))
+        return false;
     if (csv->slots[index] != 0)
         return fail(err, IRRUN_USAGE, "--columns=%s names a column twice", csv->wanted);
     csv->slots[index] = ++csv->n_wanted;
@@ -152,32 +168,92 @@ static bool is_number(struct field name, int64_t *number)
     return is_all && text_to_i64(name.start, name.length, number) && *number <= MAX_COLUMN;
 }
 
-/* Finds the columns to read. If one of them is named, consumes the first line, which has the
- * headings. */
+static bool keep(struct csv_columns *csv, size_t index, struct irrun_error *err)
+{
+    size_t *grown = realloc(csv->kept_ids, (csv->n_kept + 1) * sizeof *grown);
+    if (!grown)
+        return fail_memory(err, (csv->n_kept + 1) * sizeof *grown);
+    csv->kept_ids = grown;
+    csv->kept_ids[csv->n_kept++] = index;
+    return need_field(csv, index, err);
+}
+
+/* Finds the columns of a list by their numbers or by the headings in the line. */
+static bool find_list(struct csv_columns *csv, const char *list, struct field line,
+                      bool (*take)(struct csv_columns *csv, size_t index, struct irrun_error *err),
+                      bool *has_names, struct irrun_error *err)
+{
+    struct field rest = {list, strlen(list)};
+    while (rest.start) {
+        const struct field name = parse_field(&rest, ',');
+        int64_t number;
+        size_t index;
+        bool is_named = !is_number(name, &number);
+        *has_names |= is_named;
+        if (is_named && !line.start)
+            return true; /* no line: no record */
+        if (is_named && !find_heading(csv, line, name, &index, err))
+            return false;
+        if (!take(csv, is_named ? index : (size_t)number, err))
+            return false;
+    }
+    return true;
+}
+
+/* Adds the kept fields of a line. */
+static bool keep_row(const struct csv_columns *csv, struct field line, struct text *row,
+                     struct irrun_error *err)
+{
+    if (csv->keeps_all && csv->separator == ',') {
+        kept_columns_add(row, true, line.start, line.length, ',');
+    } else if (csv->keeps_all) {
+        for (bool is_first = true; line.start; is_first = false) {
+            const struct field field = parse_field(&line, csv->separator);
+            kept_columns_add(row, is_first, field.start, field.length, csv->separator);
+        }
+    } else {
+        for (size_t i = 0; i < csv->n_kept; i++) {
+            const struct field *field = &csv->fields[csv->kept_ids[i]];
+            kept_columns_add(row, i == 0, field->start, field->length, csv->separator);
+        }
+    }
+    kept_columns_end_row(row);
+    return text_check(row, err);
+}
+
+/* Keeps the headings. */
+static bool keep_headings(struct csv_columns *csv, struct field line, struct irrun_error *err)
+{
+    struct field rest = line;
+    for (size_t i = 0; i < csv->n_fields && rest.start; i++)
+        csv->fields[i] = parse_field(&rest, csv->separator);
+    return csv->kept->heading.length > 0 || keep_row(csv, line, &csv->kept->heading, err);
+}
+
+/* Finds the columns to read and to keep. If one of them is named, consumes the first line, which
+ * has the headings. */
 static bool find_columns(struct csv_columns *csv, struct irrun_error *err)
 {
-    struct field line, rest = {csv->wanted, strlen(csv->wanted)};
+    struct field line;
     bool has_names = false;
     if (!find_line(csv, &line, err))
         return false;
     bool has_tab = line.start && memchr(line.start, '\t', line.length);
     bool has_comma = line.start && memchr(line.start, ',', line.length);
     csv->separator = has_tab && !has_comma ? '\t' : ',';
-    while (rest.start) {
-        const struct field name = parse_field(&rest, ',');
-        int64_t number;
-        size_t index;
-        bool is_named = !is_number(name, &number);
-        has_names |= is_named;
-        if (is_named && !line.start)
-            return true; /* no line: no record */
-        if (is_named && !find_heading(csv, line, name, &index, err))
-            return false;
-        if (!choose(csv, is_named ? index : (size_t)number, err))
-            return false;
-    }
-    if (has_names)
-        end_line(csv);
+    csv->keeps_all = csv->kept && strcmp(csv->kept->wanted, "all") == 0;
+    if (!find_list(csv, csv->wanted, line, choose, &has_names, err) ||
+        (csv->kept && !csv->keeps_all &&
+         !find_list(csv, csv->kept->wanted, line, keep, &has_names, err)))
+        return false;
+    csv->fields = csv->kept ? new_array(csv->n_fields, sizeof *csv->fields, err) : NULL;
+    if (csv->kept && !csv->fields)
+        return false;
+    if (!has_names || !line.start)
+        return true;
+    if (csv->kept && !keep_headings(csv, line, err))
+        return false;
+    end_line(csv);
     return true;
 }
 
@@ -210,7 +286,7 @@ static bool fail_field(const struct csv_columns *csv, struct field line, struct 
 }
 
 static bool read_row(struct csv_columns *csv, struct field line, enum irrun_dtype dtype,
-                     unsigned char *data, struct irrun_error *err)
+                     unsigned char *data, bool is_skipped, struct irrun_error *err)
 {
     struct field rest = line;
     size_t size_bytes = dtype_size(dtype);
@@ -221,10 +297,14 @@ static bool read_row(struct csv_columns *csv, struct field line, enum irrun_dtyp
                            "the line has %zu columns, but column %zu is to be read", i,
                            csv->n_fields - 1);
         const struct field field = parse_field(&rest, csv->separator);
+        if (csv->fields)
+            csv->fields[i] = field;
         if (csv->slots[i] != 0 && !csv_number_parse(field.start, field.length, dtype,
                                                     data + (csv->slots[i] - 1) * size_bytes, &why))
             return fail_field(csv, line, field, why, err);
     }
+    if (csv->kept && !is_skipped && !keep_row(csv, line, &csv->kept->rows, err))
+        return false;
     end_line(csv);
     return true;
 }
@@ -242,12 +322,17 @@ static bool columns_read(struct reader *reader, enum irrun_dtype dtype, void *da
         is_read =
             fail(err, IRRUN_USAGE, "--columns=%s: rows of %zu numbers do not fill a record of %zu",
                  csv->wanted, n_row, n);
+    if (is_read && csv->kept && n_row > 0 && n != n_row)
+        is_read = fail(err, IRRUN_USAGE,
+                       "--keep-columns: a record takes %zu rows of the table, but must take one",
+                       n / n_row);
     while (is_read && *n_read < n) {
         struct field line;
         is_read = find_line(csv, &line, err);
         if (!is_read || !line.start)
             break;
-        is_read = read_row(csv, line, dtype, data ? row + *n_read / n_row * row_bytes : row, err);
+        is_read =
+            read_row(csv, line, dtype, data ? row + *n_read / n_row * row_bytes : row, !data, err);
         *n_read += n_row;
     }
     if (!data)
@@ -259,8 +344,11 @@ static void columns_reset(struct reader *reader)
 {
     struct csv_columns *csv = (struct csv_columns *)reader;
     free(csv->slots);
-    csv->slots = NULL;
-    csv->n_wanted = csv->n_fields = 0;
+    free(csv->kept_ids);
+    free(csv->fields);
+    csv->slots = csv->kept_ids = NULL;
+    csv->fields = NULL;
+    csv->n_wanted = csv->n_fields = csv->n_kept = 0;
     csv->is_begun = false;
     reader->line = 0;
 }
@@ -270,13 +358,14 @@ static const struct reader_methods columns_reader = {.size_bytes = sizeof(struct
                                                      .read = columns_read,
                                                      .reset = columns_reset};
 
-bool reader_open_columns(const char *path, const char *columns, struct reader **reader,
-                         struct irrun_error *err)
+bool reader_open_columns(const char *path, const char *columns, struct kept_columns *kept,
+                         struct reader **reader, struct irrun_error *err)
 {
     *reader = reader_new(&columns_reader, path, err);
     if (*reader == NULL)
         return false;
     ((struct csv_columns *)*reader)->wanted = columns;
+    ((struct csv_columns *)*reader)->kept = kept;
     if (source_open_file(&(*reader)->source, path, (*reader)->path, err))
         return true;
     reader_close(*reader);

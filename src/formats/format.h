@@ -77,9 +77,10 @@ void reader_close(struct reader *reader); /* accepts NULL */
 
 /* Opens a csv file to read some of its columns: "A,B,...", each a heading or a number from 0. If
  * one is a heading, the first line of the file must have headings. `columns` must outlive the
- * reader. */
-bool reader_open_columns(const char *path, const char *columns, struct reader **reader,
-                         struct irrun_error *err);
+ * reader. kept: gets columns of the rows that are read, too; NULL: none. */
+struct kept_columns;
+bool reader_open_columns(const char *path, const char *columns, struct kept_columns *kept,
+                         struct reader **reader, struct irrun_error *err);
 
 /* Reads the header of the next array, after skipping the rest of the current one; at the end of the
  * file sets *is_end. Formats without shapes have exactly one array. Does not allocate memory of a
@@ -174,8 +175,9 @@ struct writer_options {
     bool is_summarised;   /* text: abbreviated like NumPy's long arrays; for a terminal */
     bool is_flushed;      /* --line-buffer: flush after each record */
     bool is_synced;       /* --fsync: before the rename */
-    const char *comment;  /* npz: the archive's comment; NULL for none; copied */
-    bool is_kept;         /* the file is PATH.partial, also after writer_abort; see writer_pause */
+    const struct kept_columns *kept; /* csv: its row precedes the row of a record; NULL: none */
+    const char *comment;             /* npz: the archive's comment; NULL for none; copied */
+    bool is_kept; /* the file is PATH.partial, also after writer_abort; see writer_pause */
     const struct writer_position *resume_at; /* is_kept: append to the file; NULL: start over */
 };
 

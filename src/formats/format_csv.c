@@ -1,10 +1,12 @@
 /* csv: lines of numbers separated by commas, blanks or tabs; lines that begin with # are skipped.
  * Reads irrun's own text output too. No quotes, no headings.
  * SPDX-License-Identifier: Apache-2.0 */
+#include <inttypes.h>
 #include <string.h>
 
 #include "formats/csv_number.h"
 #include "formats/format_internal.h"
+#include "formats/kept_columns.h"
 
 /* Longer words are not numbers. */
 #define MAX_WORD_BYTES 1024
@@ -291,12 +293,79 @@ static void csv_reset(struct reader *reader)
 const struct reader_methods csv_reader = {
     .size_bytes = sizeof(struct csv), .next = csv_next, .read = csv_read, .reset = csv_reset};
 
+/* ---- Writing --------------------------------------------------------------------------------- */
+
+struct csv_file {
+    struct writer writer;
+    bool is_begun; /* the heading of kept columns is written */
+};
+
+/* Returns how many numbers the record has, which must be one row. */
+static bool count_row(const struct writer *writer, const struct irrun_shape *shape, int64_t *n,
+                      struct irrun_error *err)
+{
+    char text[SHAPE_TEXT_BYTES];
+    *n = shape_n_elements(shape);
+    return *n == (shape->rank > 0 ? shape->dims[shape->rank - 1] : 1) ||
+           fail(err, IRRUN_USAGE,
+                "--keep-columns: output \"%s\" is %s, but must be one row for each record",
+                writer->names[0], shape_format(shape, text));
+}
+
+/* Writes the headings of kept columns, then the name of the output, with numbers if there are
+ * several in a row. */
+static bool write_heading(struct csv_file *csv, const struct irrun_shape *shape,
+                          struct irrun_error *err)
+{
+    struct writer *writer = &csv->writer;
+    const struct text *heading = &writer->options.kept->heading;
+    struct text line = {0};
+    int64_t n;
+    csv->is_begun = true;
+    if (heading->length == 0)
+        return true;
+    if (!count_row(writer, shape, &n, err))
+        return false;
+    text_add_bytes(&line, heading->data, heading->length - 1);
+    for (int64_t i = 0; i < n; i++) {
+        text_add(&line, ",%s", writer->names[0]);
+        if (n > 1)
+            text_add(&line, "_%" PRId64, i);
+    }
+    text_add_bytes(&line, "\n", 1);
+    bool is_written =
+        text_check(&line, err) && output_file_write(&writer->file, line.data, line.length, err);
+    text_free(&line);
+    return is_written;
+}
+
+static bool write_kept(struct csv_file *csv, const struct irrun_shape *shape,
+                       struct irrun_error *err)
+{
+    const struct slice row = csv->writer.options.kept->row;
+    int64_t n;
+    return (csv->is_begun || write_heading(csv, shape, err)) &&
+           count_row(&csv->writer, shape, &n, err) &&
+           output_file_write(&csv->writer.file, row.at, slice_length(row), err) &&
+           output_file_write(&csv->writer.file, n > 0 ? "," : "\n", 1, err);
+}
+
 static bool csv_write(struct writer *writer, size_t output, const struct irrun_tensor *record,
                       const struct record_label *label, struct irrun_error *err)
 {
     (void)output;
     (void)label;
-    return write_number_rows(&writer->file, record, ',', false, err);
+    return (!writer->options.kept || write_kept((struct csv_file *)writer, &record->shape, err)) &&
+           write_number_rows(&writer->file, record, ',', false, err);
 }
 
-const struct writer_methods csv_writer = {.size_bytes = sizeof(struct writer), .write = csv_write};
+/* A table without rows has its headings. */
+static bool csv_finish(struct writer *writer, struct irrun_error *err)
+{
+    struct csv_file *csv = (struct csv_file *)writer;
+    return !writer->options.kept || csv->is_begun || !writer->forms[0].is_expected ||
+           write_heading(csv, &writer->forms[0].shape, err);
+}
+
+const struct writer_methods csv_writer = {
+    .size_bytes = sizeof(struct csv_file), .write = csv_write, .finish = csv_finish};

@@ -82,3 +82,55 @@ setup() {
     [ "$status" -eq 0 ]
     cmp want.csv got.csv
 }
+
+@test "--keep-columns: the table comes out longer by its scores" {
+    local kept=(-i t.csv --columns=low)
+    irrun "$data/sum.xml" "${kept[@]}" --keep-columns=id,note -o csv:- >got
+    printf '%s\n' 'id,note,sum' 'a,"x, ""y"", z",1' 'b,,4' '"c,d",7,9' | cmp - got
+    irrun "$data/sum.xml" "${kept[@]}" --keep-columns=all -o got.csv
+    { head -n 1 t.csv | sed 's/$/,sum/' && tail -n +2 t.csv | paste -d, - <(printf '%s\n' 1 4 9); } | cmp - got.csv
+    irrun "$data/twice.xml" -i t.csv --columns=2,low --keep-columns=3,id -o csv:- >got
+    printf '%s\n' 'note,id,y_0,y_1' '"x, ""y"", z",a,4,2' ',b,8,6' '7,"c,d",12,10' | cmp - got
+    # Without headings; from a pipe; more than is held in memory, in any number of records.
+    tail -n +2 t.csv | irrun "$data/sum.xml" -i csv:- --columns=1 --keep-columns=0 -o csv:- >got
+    printf '%s\n' a,1 b,4 '"c,d",9' | cmp - got
+    seq 40000 | sed 's/.*/row &,1/' >long.csv
+    irrun "$data/sum.xml" -i long.csv --columns=1 --keep-columns=all -o csv:- >got
+    seq 40000 | sed 's/.*/row &,1,&/' | cmp - got
+    irrun "$data/sum.xml" -i long.csv --columns=1 --keep-columns=0 -n 40002 --emit=all --warmup=2 -o csv:- | tail -n 3 >got
+    printf '%s\n' 'row 40000,40000' 'row 1,40001' 'row 2,40002' | cmp - got
+    # Tabs become commas.
+    printf 'x\tname\n1\tb, "c"\n2\td\n' >t.txt
+    irrun "$data/sum.xml" -i t.txt --columns=x --keep-columns=all -o csv:- >got
+    printf '%s\n' 'x,name,sum' '1,"b, ""c""",1' '2,d,3' | cmp - got
+    # Two outputs; a table without rows.
+    irrun "$data/pair.xml" -i a=t.csv -i b=t.csv --columns=a=low,2 --columns=b=2,low --keep-columns=id -o minus=m.csv -o @0=csv:- >got
+    [ "$(cut -d, -f1 m.csv | lines)" = 'id a b "c' ]
+    [ "$(cut -d, -f1 got | lines)" = 'id a b "c' ]
+    head -n 1 t.csv >head.csv
+    irrun "$data/sum.xml" -q -i head.csv --columns=low --keep-columns=id -o csv:- >got
+    echo 'id,sum' | cmp - got
+}
+
+@test "--keep-columns with --key and --batch keeps the order" {
+    seq 60 | awk '{ print "n" $1 "," $1 % 7 "," $1 }' >keyed.csv
+    local how=("$data/sum_open.xml" -i x=keyed.csv "--columns=x=2" "--shape=x=1,1" -i id=id.csv --key=id -o sum=csv:-)
+    cut -d, -f2 keyed.csv >id.csv
+    irrun "${how[@]}" --keep-columns=0,1 >one
+    irrun "${how[@]}" --keep-columns=0,1 --batch=4 | cmp - one
+    irrun "${how[@]}" | paste -d, <(cut -d, -f1,2 keyed.csv) - | cmp - one
+}
+
+@test "--keep-columns that cannot be" {
+    local how=("$data/sum.xml" -i t.csv --columns=low)
+    answered 2 '--keep-columns needs an output in csv' '-o csv:- writes it to standard output' "${how[@]}" --keep-columns=id
+    answered 2 '--keep-columns: no csv is read with --columns' '-i t.csv --columns=A,B tells what of the table the model gets' \
+        "$data/sum.xml" -i t.csv --keep-columns=id -o csv:-
+    answered 2 '--keep-columns writes a row for every record' '--emit=all writes every record' \
+        "${how[@]}" --keep-columns=id -o csv:- -n 2
+    usage_error '--keep-columns and --concat cannot be used together' "${how[@]}" --keep-columns=id -o csv:- --concat=0
+    usage_error "--keep-columns: 'id,' is not A,B,..." "${how[@]}" --keep-columns=id, -o csv:-
+    refused 65 'no column "nosuch"' "${how[@]}" --keep-columns=nosuch -o csv:-
+    usage_error '--keep-columns: a record takes 2 rows of the table, but must take one' \
+        "$data/twice.xml" -i t.csv --columns=low --keep-columns=id -o csv:-
+}

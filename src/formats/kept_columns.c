@@ -1,0 +1,49 @@
+/* A queue of rows of text.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "formats/kept_columns.h"
+
+#include <string.h>
+
+/* Written rows stay in memory up to this size. */
+#define WRITTEN_BYTES ((size_t)1 << 16)
+
+void kept_columns_free(struct kept_columns *kept)
+{
+    text_free(&kept->heading);
+    text_free(&kept->rows);
+}
+
+void kept_columns_add(struct text *row, bool is_first, const char *field, size_t length,
+                      char separator)
+{
+    bool needs_quotes = separator != ',' && memchr(field, ',', length) && field[0] != '"';
+    if (!is_first)
+        text_add_bytes(row, ",", 1);
+    if (!needs_quotes) {
+        text_add_bytes(row, field, length);
+        return;
+    }
+    text_add_bytes(row, "\"", 1);
+    for (size_t i = 0; i < length; i++)
+        text_add_bytes(row, field[i] == '"' ? "\"\"" : &field[i], field[i] == '"' ? 2 : 1);
+    text_add_bytes(row, "\"", 1);
+}
+
+void kept_columns_end_row(struct text *row)
+{
+    text_add_bytes(row, "\n", 1);
+}
+
+void kept_columns_next(struct kept_columns *kept)
+{
+    struct text *rows = &kept->rows;
+    if (kept->offset > WRITTEN_BYTES) {
+        rows->length -= kept->offset;
+        memmove(rows->data, rows->data + kept->offset, rows->length);
+        kept->offset = 0;
+    }
+    const char *start = rows->data ? rows->data + kept->offset : NULL;
+    const char *end = start ? memchr(start, '\n', rows->length - kept->offset) : NULL;
+    kept->row = (struct slice){start, end ? end : start};
+    kept->offset += end ? (size_t)(end - start) + 1 : 0;
+}

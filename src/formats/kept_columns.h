@@ -1,0 +1,30 @@
+/* --keep-columns: columns of the table that is read go into the table that is written. Rows wait
+ * here between reader and writer.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IRRUN_FORMATS_KEPT_COLUMNS_H
+#define IRRUN_FORMATS_KEPT_COLUMNS_H
+
+#include "base/text.h"
+
+/* Zeroed except for `wanted`: nothing was read. */
+struct kept_columns {
+    const char *wanted;  /* "A,B,...", or "all" */
+    bool is_open;        /* a reader adds rows */
+    struct text heading; /* a row, if the table has headings */
+    struct text rows; /* rows that were read, each with '\n' at the end; the first `offset` … */
+    size_t offset;    /* … bytes are written */
+    struct slice row; /* the one that is written now */
+};
+
+void kept_columns_free(struct kept_columns *kept);
+
+/* Add a field to a row, and end the row. separator: what separates fields in the file that is
+ * read. */
+void kept_columns_add(struct text *row, bool is_first, const char *field, size_t length,
+                      char separator);
+void kept_columns_end_row(struct text *row);
+
+/* Goes to the next row, before a record is written. */
+void kept_columns_next(struct kept_columns *kept);
+
+#endif
