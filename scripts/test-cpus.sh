@@ -79,7 +79,7 @@ try_x86_64() {
     else
         left_out "Haswell: this qemu faults on masked loads"
     fi
-    for level in avx2 avx512; do
+    for level in avx2 avx512 avx512bf16; do
         if has_level "$level"; then
             try_level "this CPU" "$level" "$build" env
         else

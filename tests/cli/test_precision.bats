@@ -36,7 +36,7 @@ setup() {
         for precision in f16 bf16; do
             all --precision=$precision >rounded
             [ "$(wc -l <rounded)" -eq "$(wc -l <want)" ]
-            [ "$(cksum <rounded)" != "$(cksum <want)" ]
+            [[ $folder == *_special ]] || [ "$(cksum <rounded)" != "$(cksum <want)" ] # its weights are of bf16
             all --precision=$precision -j2 | cmp rounded -
             # products of compressed weights add in another order
             [[ $folder == *_kept* ]] || all --precision=$precision --no-fuse | cmp rounded -
@@ -52,4 +52,21 @@ setup() {
     [ "$status" -eq 1 ]
     [[ $stderr == *"LSTM"*"departs from f64"* ]]
     irrun "$tagger" --random -n 5 --diff=f64 --atol=1e-5 --rtol=1e-5 -o none:
+}
+
+@test "a run in two parts gives the bytes of the whole" {
+    local precision
+    awk 'BEGIN { srand(1); for (i = 0; i < 8; i++) for (k = 0; k < 512; k++) printf "%.4f%s", rand() - 0.5, k < 511 ? "," : "\n" }' >in.csv
+    head -n 4 in.csv >first.csv
+    tail -n 4 in.csv >last.csv
+    for precision in f16 bf16; do
+        part() {
+            irrun "$root/models/speech_watch/model.xml" --precision=$precision --emit=all -o text:- "$@" | grep -v "^#"
+        }
+        part -i in.csv >whole
+        part -i first.csv --state-out=s.npz >parts
+        part -i last.csv --state-in=s.npz >>parts
+        [ "$(wc -l <whole)" -ge 8 ]
+        cmp whole parts
+    done
 }
