@@ -109,8 +109,8 @@ static bool take_one_member(const struct binder *binder, const struct binding *b
     }
     if (n == 1)
         return take_member(binder, binding, archive, 0, port, err);
-    fail_at(err, IRRUN_DATA, (struct place){binding->spec.path, 0, 0}, "has no member \"%s\", only",
-            binding->name);
+    fail_at(err, IRRUN_DATA, (struct place){binding->spec.path, 0, 0}, "has no member \"%s\", %s",
+            binding->name, n > 0 ? "only" : "nor any other");
     for (size_t i = 0; i < n; i++)
         fail_append(err, "%s \"%s\"", i == 0 ? "" : ",", archive_member(archive, i)->name);
     return false;

@@ -111,8 +111,13 @@ bool compare_new(const struct irrun_model *model, const struct options *options,
                                   .context = made,
                                   .archives = &made->archives};
     for (size_t i = 0; i < options->expected.n; i++) {
-        if (!bind_source(&binder, &options->expected.items[i], err))
+        const struct binding *binding = &options->expected.items[i];
+        size_t n_before = made->n;
+        if (!bind_source(&binder, binding, err))
             return false;
+        if (made->n == n_before && binder.n_ports > 0)
+            return fail_at(err, IRRUN_DATA, (struct place){binding->spec.path, 0, 0},
+                           "contains no array");
     }
     for (size_t i = 0; i < made->n; i++) {
         struct expectation *item = &made->items[i];
