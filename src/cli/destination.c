@@ -47,6 +47,14 @@ static bool fail_needs_name(const struct destination_list *list, const struct fo
         path, format);
 }
 
+static bool is_input(const struct irrun_model *model, const char *name)
+{
+    struct irrun_error ignored;
+    size_t index;
+    error_clear(&ignored);
+    return irrun_model_find_input(model, name, &index, &ignored);
+}
+
 bool destination_add(struct destination_list *list, const struct binding *binding,
                      struct irrun_error *err)
 {
@@ -56,7 +64,10 @@ bool destination_add(struct destination_list *list, const struct binding *bindin
         !writer_check_path(spec->format, spec->path, err))
         return false;
     if (binding->name && !all_outputs_find(list->model, list->options, binding->name, &index, err))
-        return fail_hint(err, "--tap=NAME makes a tensor an output; --list-ops lists them");
+        return is_input(list->model, binding->name)
+                   ? fail_hint(err, "\"%s\" is an input; those of --feed can be written",
+                               binding->name)
+                   : fail_hint(err, "--tap=NAME makes a tensor an output; --list-ops lists them");
     if (binding->name)
         return add_destination(list, spec, &index, 1, err);
     if (path_has_field(spec->path, 'n')) {

@@ -185,6 +185,10 @@ in_two() { # further options
     irrun "$data/sum.xml" -i seven.npy -n 300000 --reset=11 -o want.npy --emit=all
     in_two "$data/sum.xml" -i seven.npy -n 300000 --reset=11 -o got.npy --emit=all
     cmp want.npy got.npy
+    npy '<f4' '1, 4' 0 0.1 0.2 0.1 >logits.npy
+    irrun "$data/pick.xml" -i x=logits.npy '--feed=y=k:sample(1)' -n 300000 -o k=want.csv --emit=all
+    in_two "$data/pick.xml" -i x=logits.npy '--feed=y=k:sample(1)' -n 300000 -o k=got.csv --emit=all
+    cmp want.csv got.csv
     printf '0\n0\n0\n1\n0\n1\n0\n' >f.csv
     irrun "$data/sum.xml" -i x=seven.npy -i f=f.csv -n 300000 --reset=if:f -o want.npy --emit=all
     in_two "$data/sum.xml" -i x=seven.npy -i f=f.csv -n 300000 --reset=if:f -o got.npy --emit=all

@@ -210,5 +210,5 @@ frequencies() {
     seq 6 | sed 's/./5/' >id.csv
     irrun "${fed[@]}" -i a=a.npy -i id=id.csv --key=id -o b=csv:- | cmp - m.csv
     usage_error 'no output "a"' "${fed[@]}" -i a=a.npy -o a=csv:-
-    usage_error 'no output "b"' "$data/pair.xml" -i a=a.npy -i b=a.npy -o b=csv:-
+    answered 2 'no output "b"' '"b" is an input; those of --feed can be written' "$data/pair.xml" -i a=a.npy -i b=a.npy -o b=csv:-
 }
