@@ -1,18 +1,25 @@
 /* --feed=OUT=IN:argmax and :sample: the indices that become the next value of the input.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/fast_hash.h"
 #include "cli/inputs_internal.h"
 
+#define N_BLOCK 512
+
 static int64_t largest(const struct irrun_tensor *values, size_t start, size_t n)
 {
+    const char *data = (const char *)values->data + start * dtype_size(values->dtype);
+    double block[N_BLOCK], most = NAN;
     size_t best = 0;
-    double most = element_as_f64(values->dtype, values->data, start);
-    for (size_t i = 1; i < n; i++) {
-        double value = element_as_f64(values->dtype, values->data, start + i);
+    for (size_t i = 0; i < n; i++) {
+        if (i % N_BLOCK == 0)
+            convert_elements(values->dtype, data + i * dtype_size(values->dtype), IRRUN_F64, block,
+                             n - i < N_BLOCK ? n - i : N_BLOCK);
+        double value = block[i % N_BLOCK];
         if (!(value > most) && most == most)
             continue;
         best = i;

@@ -8,9 +8,9 @@
 
 void sampler_free(struct sampler *sampler)
 {
-    free(sampler->weights);
+    free(sampler->row);
     free(sampler->heap);
-    *sampler = (struct sampler){.weights = NULL};
+    *sampler = (struct sampler){.row = NULL};
 }
 
 /* Returns e^x for x <= 0. x = k ln 2 + r with |r| <= ln(2) / 2; the first term of the series that
@@ -18,118 +18,144 @@ void sampler_free(struct sampler *sampler)
 static double natural_exp(double x)
 {
     static const double ln2_high = 0x1.62e42fee00000p-1, ln2_low = 0x1.a39ef35793c76p-33;
+    static const double inverse_factorials[] = {1,
+                                                1,
+                                                1.0 / 2,
+                                                1.0 / 6,
+                                                1.0 / 24,
+                                                1.0 / 120,
+                                                1.0 / 720,
+                                                1.0 / 5040,
+                                                1.0 / 40320,
+                                                1.0 / 362880,
+                                                1.0 / 3628800,
+                                                1.0 / 39916800,
+                                                1.0 / 479001600,
+                                                1.0 / 6227020800,
+                                                1.0 / 87178291200};
     if (x < -745)
         return 0;
-    double k = floor(x * 0x1.71547652b82fep+0 + 0.5), r = x - k * ln2_high - k * ln2_low, sum = 1;
-    for (int i = 14; i >= 1; i--)
-        sum = 1 + sum * r / i;
+    double k = floor(x * 0x1.71547652b82fep+0 + 0.5), r = x - k * ln2_high - k * ln2_low;
+    double sum = inverse_factorials[14];
+    for (int i = 13; i >= 0; i--)
+        sum = sum * r + inverse_factorials[i];
     return ldexp(sum, (int)k);
 }
 
-/* Computes the weights: the exponentials of (x - largest) / T. NaN has none. */
-static bool find_weights(double *weights, const struct sampling *sampling,
-                         const struct irrun_tensor *logits, size_t start, size_t n)
+/* Returns the weight of a logit: the exponential of (x - largest) / T. */
+static double weigh(double x, double largest, double temperature)
 {
-    double largest = -INFINITY;
-    for (size_t i = 0; i < n; i++) {
-        weights[i] = element_as_f64(logits->dtype, logits->data, start + i);
-        if (weights[i] > largest)
-            largest = weights[i];
-    }
-    for (size_t i = 0; i < n; i++) {
-        if (weights[i] == largest)
-            weights[i] = 1; /* also where both are infinite */
-        else
-            weights[i] = weights[i] < largest
-                             ? natural_exp((weights[i] - largest) / sampling->temperature)
-                             : 0;
-    }
-    return largest > -INFINITY;
+    return x == largest ? 1 : natural_exp((x - largest) / temperature); /* both may be infinite */
 }
 
-/* ---- The largest weights --------------------------------------------------------------------- */
-
-static bool comes_first(const double *weights, size_t a, size_t b)
+/* Reads the row; NaN becomes -inf. Returns the largest. */
+static double read_logits(double *row, const struct irrun_tensor *logits, size_t start, size_t n)
 {
-    return weights[a] > weights[b] || (weights[a] == weights[b] && a < b);
+    const char *data = logits->data;
+    double largest = -INFINITY;
+    convert_elements(logits->dtype, data + start * dtype_size(logits->dtype), IRRUN_F64, row, n);
+    for (size_t i = 0; i < n; i++) {
+        row[i] = row[i] >= -INFINITY ? row[i] : -INFINITY;
+        largest = row[i] > largest ? row[i] : largest;
+    }
+    return largest;
+}
+
+/* ---- The largest ----------------------------------------------------------------------------- */
+
+static bool comes_first(const double *row, size_t a, size_t b)
+{
+    return row[a] > row[b] || (row[a] == row[b] && a < b);
 }
 
 /* Moves item i of a heap of n indices down to its place. */
-static void sift_down(size_t *heap, size_t n, size_t i, const double *weights)
+static void sift_down(size_t *heap, size_t n, size_t i, const double *row)
 {
     size_t moved = heap[i];
     for (size_t child; (child = 2 * i + 1) < n; i = child) {
-        if (child + 1 < n && comes_first(weights, heap[child + 1], heap[child]))
+        if (child + 1 < n && comes_first(row, heap[child + 1], heap[child]))
             child++;
-        if (!comes_first(weights, heap[child], moved))
+        if (!comes_first(row, heap[child], moved))
             break;
         heap[i] = heap[child];
     }
     heap[i] = moved;
 }
 
-static void make_heap(size_t *heap, size_t n, const double *weights)
+static void make_heap(size_t *heap, size_t n, const double *row)
 {
     for (size_t i = 0; i < n; i++)
         heap[i] = i;
     for (size_t i = n / 2; i-- > 0;)
-        sift_down(heap, n, i, weights);
+        sift_down(heap, n, i, row);
 }
 
 /* Takes the first item off the heap and puts it behind the others. */
-static size_t pop(size_t *heap, size_t n, const double *weights)
+static size_t pop(size_t *heap, size_t n, const double *row)
 {
     size_t first = heap[0];
     heap[0] = heap[n - 1];
     heap[n - 1] = first;
-    sift_down(heap, n - 1, 0, weights);
+    sift_down(heap, n - 1, 0, row);
     return first;
 }
 
-/* Finds the indices that top-k and top-p keep. They are at the end of the heap, the largest weight
- * last. Returns their number. */
-static size_t keep_largest(size_t *heap, size_t n, const struct sampling *sampling,
-                           const double *weights)
+/* Finds the indices that top-k and top-p keep, and their weights, which replace the logits in
+ * `row`. They are at the end of the heap, the largest last. Returns their number. */
+static size_t keep_largest(size_t *heap, double *row, size_t n, const struct sampling *sampling,
+                           double largest)
 {
     bool is_limited = sampling->top_k > 0 && sampling->top_k < n;
     size_t n_most = is_limited ? (size_t)sampling->top_k : n, n_popped = 0, n_kept = 0;
     double total = 0, sum = 0;
-    make_heap(heap, n, weights);
-    for (; is_limited && n_popped < n_most; n_popped++)
-        total += weights[pop(heap, n - n_popped, weights)];
     for (size_t i = 0; i < n && !is_limited; i++)
-        total += weights[i];
+        total += row[i] = weigh(row[i], largest, sampling->temperature);
+    make_heap(heap, n, row);
+    for (; is_limited && n_popped < n_most; n_popped++) {
+        size_t i = pop(heap, n - n_popped, row);
+        total += row[i] = weigh(row[i], largest, sampling->temperature);
+    }
     while (n_kept < n_most && sum < sampling->top_p * total) {
         if (n_kept == n_popped)
-            pop(heap, n - n_popped++, weights);
-        sum += weights[heap[n - ++n_kept]];
+            pop(heap, n - n_popped++, row);
+        sum += row[heap[n - ++n_kept]];
     }
     return n_kept;
 }
 
 /* ---- The draw -------------------------------------------------------------------------------- */
 
+/* Walks through the weights, of `order` from its end or of all, until `unit` of their sum. */
+static int64_t draw(const double *row, const size_t *order, size_t n, size_t n_kept, double unit)
+{
+    double sum = 0;
+    int64_t index = 0;
+    for (size_t i = 0; i < n_kept; i++)
+        sum += row[order ? order[n - 1 - i] : i];
+    double rest = unit * sum;
+    for (size_t i = 0; i < n_kept && rest >= 0; i++) {
+        size_t candidate = order ? order[n - 1 - i] : i;
+        rest -= row[candidate];
+        if (row[candidate] > 0)
+            index = (int64_t)candidate;
+    }
+    return index;
+}
+
 bool sampler_draw(struct sampler *sampler, const struct sampling *sampling,
                   const struct irrun_tensor *logits, size_t start, size_t n, double unit,
                   int64_t *index, struct irrun_error *err)
 {
     bool keeps_all = sampling->top_k == 0 && sampling->top_p == 1;
-    if (!reserve_array((void **)&sampler->weights, n, &sampler->capacity, sizeof(double), err) ||
+    if (!reserve_array((void **)&sampler->row, n, &sampler->capacity, sizeof(double), err) ||
         !reserve_array((void **)&sampler->heap, n, &sampler->heap_capacity, sizeof(size_t), err))
         return false;
-    double *weights = sampler->weights, sum = 0, rest;
-    size_t *heap = sampler->heap;
-    if (!find_weights(weights, sampling, logits, start, n))
+    double *row = sampler->row, largest = read_logits(row, logits, start, n);
+    if (largest == -INFINITY)
         return fail(err, IRRUN_DATA, "all logits are nan or -inf");
-    size_t n_kept = keeps_all ? n : keep_largest(heap, n, sampling, weights);
-    for (size_t i = 0; i < n_kept; i++)
-        sum += weights[keeps_all ? i : heap[n - 1 - i]];
-    rest = unit * sum;
-    for (size_t i = 0; i < n_kept && rest >= 0; i++) {
-        size_t candidate = keeps_all ? i : heap[n - 1 - i];
-        rest -= weights[candidate];
-        if (weights[candidate] > 0)
-            *index = (int64_t)candidate;
-    }
+    for (size_t i = 0; i < n && keeps_all; i++)
+        row[i] = weigh(row[i], largest, sampling->temperature);
+    size_t n_kept = keeps_all ? n : keep_largest(sampler->heap, row, n, sampling, largest);
+    *index = draw(row, keeps_all ? NULL : sampler->heap, n, n_kept, unit);
     return true;
 }

@@ -7,7 +7,7 @@
 
 /* Memory for rows. Zeroed: none yet. */
 struct sampler {
-    double *weights;
+    double *row;
     size_t *heap;
     size_t capacity, heap_capacity;
 };

@@ -9,7 +9,7 @@
 /* The index that is drawn from n logits; -1: it failed. */
 static int64_t draw(const double *logits, size_t n, struct sampling sampling, double unit)
 {
-    struct sampler sampler = {.weights = NULL};
+    struct sampler sampler = {.row = NULL};
     struct irrun_error err;
     struct irrun_tensor row = {
         .dtype = IRRUN_F64, .shape = {1, {(int64_t)n}}, .data = (void *)(uintptr_t)logits};
