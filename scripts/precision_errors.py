@@ -4,7 +4,8 @@
   precision_errors.py [MODEL_FOLDER...]     print the tables of docs/precision.md
 
 A folder has model.xml and in.npz: records, stacked along one more axis than the inputs have. Each folder is a row: the
-largest and the median error of its elements, relative to the largest number of the output. Without folders, runs those
+largest and the median error of its elements, relative to the largest number of the output, and how many decisions of
+its first output change: which element of a row is the largest, or whether a row's only one is above 0.5. Without folders, runs those
 recurrent cases of tests/cases that OpenVINO confirms, and prints the largest and the median of their largest errors.
 Environment: IRRUN_LIBRARY, as in python/irrun.py. Needs NumPy; with openvino also its default precision on this CPU.
 SPDX-License-Identifier: Apache-2.0
@@ -66,6 +67,18 @@ def error_of(got, want):
     return (errors.max(), np.median(errors)) if errors.size else (0, 0)
 
 
+def decisions_of(outputs):
+    """Of the first output."""
+    rows = np.concatenate([np.atleast_2d(next(iter(record.values()))).reshape(-1, np.shape(next(iter(record.values())))[-1])
+                           for record in outputs])
+    return np.argmax(rows, axis=1) if rows.shape[1] > 1 else rows[:, 0] > 0.5
+
+
+def summary_of(got, want):
+    changed = decisions_of(got) != decisions_of(want)
+    return (*error_of(got, want), f"{changed.sum()} of {changed.size}")
+
+
 def errors_of(folder):
     """The errors of each precision, or None for a model whose outputs are not all f32."""
     model = irrun.Model(os.path.join(folder, "model.xml"))
@@ -73,17 +86,18 @@ def errors_of(folder):
         return None
     records = records_of(folder, {n: len(shape) for n, (_, shape) in model.inputs.items()})
     want = by_irrun(folder, records, f64=True)
-    errors = [error_of(by_irrun(folder, records, precision=p), want) for p in PRECISIONS]
+    errors = [summary_of(by_irrun(folder, records, precision=p), want) for p in PRECISIONS]
     if ov:
         try:
-            errors.append(error_of(by_openvino(folder, records, list(model.outputs)), want))
+            errors.append(summary_of(by_openvino(folder, records, list(model.outputs)), want))
         except (RuntimeError, KeyError):
-            errors.append((np.nan, np.nan))
+            errors.append((np.nan,))
     return errors
 
 
 def print_row(name, errors):
-    print(f"| {name} | " + " | ".join("" if np.isnan(e[0]) else ", ".join(f"{x:.1e}" for x in e) for e in errors) + " |")
+    print(f"| {name} | " + " | ".join("" if np.isnan(e[0]) else ", ".join(x if isinstance(x, str) else f"{x:.1e}" for x in e)
+                                     for e in errors) + " |")
 
 
 def print_head(first):
