@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "cli/signals.h"
 #include "cli/stats.h"
 
 void lateness_add(struct lateness *lateness, uint64_t latency_ns)
@@ -111,7 +112,9 @@ uint64_t pace_wait(struct pace *pace, uint64_t index, const struct reader_wait *
         return 0;
     const struct timespec until = {.tv_sec = (time_t)(due_ns / 1000000000),
                                    .tv_nsec = (long)(due_ns % 1000000000)};
-    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) == EINTR)
+    /* With --checkpoint a signal ends the run at the next record, which then is not waited for. */
+    while (signals_pending() == 0 &&
+           clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) == EINTR)
         continue;
     return due_ns;
 }

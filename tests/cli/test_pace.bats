@@ -61,6 +61,25 @@ late() {
     jq -e '.deadline.late >= 1' r.json
 }
 
+@test "a signal does not wait for the next record" {
+    irrun "${paced[@]}"
+    mv y.csv want.csv
+    # A record every 2,000 seconds.
+    timeout 30 "$IRRUN" "${paced[@]}" --pace --rate=0.001 --checkpoint=ck --checkpoint-every=1 2>stderr &
+    local pid=$! i
+    for ((i = 0; i < 200; i++)); do
+        [ ! -e y.csv.partial ] || break
+        sleep 0.05
+    done
+    sleep 0.2
+    kill -TERM $pid
+    status=0
+    wait $pid || status=$?
+    [ "$status" -eq 75 ]
+    irrun "${paced[@]}" --checkpoint=ck --checkpoint-every=1
+    cmp y.csv want.csv
+}
+
 @test "--pace and --deadline that cannot be" {
     answered 2 '--pace needs --rate and --axis' \
         '--rate=16000 --axis=1:512 gives 512 of 16000 samples to each record' "$data/twice_open.xml" -i x.csv --pace
