@@ -157,7 +157,7 @@ pc_LIBS = $(filter-out $(module_libs),$(libs))
 
 # ---- Targets ------------------------------------------------------------------------------------
 
-.PHONY: all demo dist deb test test-faults test-deep test-cpus coverage fuzz fuzz-programs bench check-kernels style clean install uninstall help objects check-programs FORCE
+.PHONY: all demo dist deb test test-faults test-deep test-cpus coverage analyze fuzz fuzz-programs bench check-kernels style clean install uninstall help objects check-programs FORCE
 .DEFAULT_GOAL := all
 
 all: $(irrun) $(shared) $(completions) ## build build/irrun
@@ -182,6 +182,9 @@ coverage: ## run the tests and list the lines of src that none reaches (PARTS=; 
 # SECONDS: for each fuzz target.
 test-deep: $(irrun) check-programs ## the tests that take hours: kills, faults, fuzz targets, sanitizers (SECONDS=600)
 	@SECONDS_EACH=$(SECONDS) scripts/test-deep.sh
+
+analyze: ## static analysis of src by gcc, clang-tidy and cppcheck, those that are there
+	@scripts/analyze.sh
 
 check-kernels: $(kernel_check) ## compare every variant of the kernels with the scalar one, and time it
 	@$(kernel_check) --speed

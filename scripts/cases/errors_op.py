@@ -61,6 +61,9 @@ def index_cases():
                 ["indices[1,0] is 3", "along axis 0"], "The first coordinate of a tuple.", 3)
     yield wrong("embedding_indices", "EmbeddingBagOffsetsSum", [X34, at([0, 7]), at([0, 1])],
                 ["indices[1] is 7", "along axis 0", "emb_table"], "A row that is not there.", 3)
+    yield wrong("embedding_first_index", "EmbeddingBagOffsetsSum",
+                [X34, at([-4, 0]), at([0, 1])], ["indices[0] is -4", "-3 ... 2"],
+                "The first index, before the begin.", 3)
     yield wrong("embedding_offsets", "EmbeddingBagOffsetsSum", [X34, at([0, 1]), at([0, 5])],
                 ["offsets[1] is 5", "0 ... 2"], "A bag that begins after the indices.", 3)
     yield wrong("embedding_segments", "EmbeddingSegmentsSum",

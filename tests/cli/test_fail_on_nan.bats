@@ -136,3 +136,24 @@ array() {
     usage_error "write --fail-on-nan=nan" --fail-on-nan nan "$data/chain.xml" -i x.csv
     usage_error "'nan'" "$data/chain.xml" -i x.csv --fail-on-nan --fail-on-nan=nan
 }
+
+@test "a constant that is an output is named too" {
+    cat >constant.xml <<'END'
+<net name="constant" version="11">
+  <layers>
+    <layer id="0" name="numbers" type="Const" version="opset1">
+      <data element_type="f32" shape="2" offset="0" size="8"/>
+      <output><port id="0" precision="FP32" names="y"><dim>2</dim></port></output>
+    </layer>
+    <layer id="1" name="result" type="Result" version="opset1">
+      <input><port id="0"><dim>2</dim></port></input>
+    </layer>
+  </layers>
+  <edges><edge from-layer="0" from-port="0" to-layer="1" to-port="0"/></edges>
+</net>
+END
+    raw 1 nan >constant.bin
+    refused 1 'constant.xml:3:5: error: Const "numbers": its output, a constant, is nan at [1]' constant.xml -o none: --fail-on-nan
+    raw 1 2 >constant.bin
+    irrun constant.xml -o none: --fail-on-nan
+}
