@@ -374,7 +374,7 @@ setup() {
 
 @test "an option that irrun does not support" {
     local option
-    for option in pace zzz; do
+    for option in qqq zzz; do
         answered 2 "irrun: error: unknown option --${option%=*}" "irrun --help=all lists them" sum.xml --random --$option
     done
     answered 2 "unknown option --axsi" "did you mean --axis?" sum.xml --random --axsi=1
