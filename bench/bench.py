@@ -2,7 +2,8 @@
 """irrun beside OpenVINO, in one run: bench.py [--part ops|models|grid]... [--irrun PATH] [--rounds N] [--threads 1,2] [--models DIR]... [NAME-PATTERN...]
 
 Compares the outputs of both sides on the same inputs first (a cell that is wrong is not a cell), then times them in turn and prints
-a Markdown table for each part, the worst ratio first. README.md says what the parts are and how to read the tables.
+a Markdown table for each part, the worst ratio first. README.md says what the parts are and how to read the tables. Parts that were
+measured whole, without patterns, are kept in results.json.
 Without OpenVINO's Python package it says so and stops: there is nothing to compare with.
 SPDX-License-Identifier: Apache-2.0
 """
@@ -154,26 +155,33 @@ class Cell:
         theirs = [once(self.peer_command(0, 0, 2)) for _ in range(3)]
         return statistics.median(ours), statistics.median(theirs)
 
+    def measure_threads(self, threads):
+        ours, theirs = [], []
+        for _ in range(self.args.rounds):
+            ours.append(self.time_irrun(threads))
+            theirs.append(self.time_peer(threads))
+        a, b = [r["p50_us"] for r in ours], [r["p50_us"] for r in theirs]
+        ratios = [y / x for x, y in zip(a, b)]
+        return {"threads": threads, "us": [min(a), min(b)], "ratio": min(b) / min(a), "spread": [min(ratios), max(ratios)],
+                "peak_mb": [ours[0]["peak_mb"], theirs[0]["peak_rss_kb"] / 1e3]}
+
     def measure(self):
-        """The ratio with the first number of threads, and the row of the table."""
+        """Pairs are of irrun and OpenVINO."""
         worst = self.compare()
         if worst > WRONG:
             raise ValueError(f"outputs differ by {worst:.1e}")
-        name = self.name + (f" (outputs differ by {worst:.1e})" if worst > DIFFERENT else "")
         self.tune()
-        columns, first_ratio = [], None
-        for threads in self.args.threads:
-            ours, theirs = [], []
-            for _ in range(self.args.rounds):
-                ours.append(self.time_irrun(threads))
-                theirs.append(self.time_peer(threads))
-            a, b = [r["p50_us"] for r in ours], [r["p50_us"] for r in theirs]
-            ratios = [y / x for x, y in zip(a, b)]
-            first_ratio = first_ratio or min(b) / min(a)
-            columns += [f"{min(a):.4g}", f"{min(b):.4g}", f"**{min(b) / min(a):.2f}** ({min(ratios):.2f}-{max(ratios):.2f})"]
-            memory = f"{ours[0]['peak_mb']:.1f} / {theirs[0]['peak_rss_kb'] / 1e3:.0f}"
-        start = self.whole_process()
-        return first_ratio, f"| {name} | {' | '.join(columns)} | {start[0]:.1f} / {start[1]:.0f} ({start[1] / start[0]:.0f}x) | {memory} |"
+        return {"model": self.name, "difference": worst, "runs": [self.measure_threads(n) for n in self.args.threads],
+                "process_ms": self.whole_process()}
+
+
+def row_of(result):
+    name = result["model"] + (f" (outputs differ by {result['difference']:.1e})" if result["difference"] > DIFFERENT else "")
+    columns = [f"{run['us'][0]:.4g} | {run['us'][1]:.4g} | **{run['ratio']:.2f}** ({run['spread'][0]:.2f}-{run['spread'][1]:.2f})"
+               for run in result["runs"]]
+    start, memory = result["process_ms"], result["runs"][-1]["peak_mb"]
+    return (f"| {name} | {' | '.join(columns)} | {start[0]:.1f} / {start[1]:.0f} ({start[1] / start[0]:.0f}x) | "
+            f"{memory[0]:.1f} / {memory[1]:.0f} |")
 
 
 def generated(args, generator):
@@ -195,22 +203,35 @@ def models_of(part, args):
     return [model for folder in folders for model in sorted(map(Path, glob.glob(f"{folder}/**/*.xml", recursive=True)))]
 
 
-def print_table(part, args, peer):
-    rows = []
+def measure_part(part, args, peer):
+    """The results of a part, and its rows that are no cell."""
+    results, refused = [], []
     for model in models_of(part, args):
         if args.patterns and not any(fnmatch.fnmatch(name_of(model), p) for p in args.patterns):
             continue
         print(f"\r\033[K{part}: {name_of(model)}", end="", file=sys.stderr, flush=True)
         try:
-            rows.append(Cell(model, args, peer, args.out / "work").measure())
+            results.append(Cell(model, args, peer, args.out / "work").measure())
         except (ValueError, AttributeError, subprocess.CalledProcessError) as error:
-            rows.append((float("inf"), f"| {name_of(model)} | not a cell: {error} |"))
+            refused.append(f"| {name_of(model)} | not a cell: {error} |")
     print("\r\033[K", end="", file=sys.stderr, flush=True)
+    return sorted(results, key=lambda result: result["runs"][0]["ratio"]), refused
+
+
+def print_table(part, args, results, refused):
     heads = [f"irrun {t}T | OpenVINO {t}T | ratio (spread)" for t in args.threads]
     print(f"\n## {part}\n\n| model | {' | '.join(heads)} | process to first result, ms | peak MB |")
     print("|---" * (3 + 3 * len(args.threads)) + "|")
-    for _, row in sorted(rows):
-        print(row)
+    for row in [row_of(result) for result in results] + sorted(refused):
+        print(row, flush=True)
+
+
+def keep(part, machine, results):
+    """Writes the results of a part; those of other parts stay."""
+    path = HERE / "results.json"
+    parts = json.loads(path.read_text()) if path.exists() else {}
+    parts[part] = {"machine": machine, "date": time.strftime("%Y-%m-%d"), "results": results}
+    path.write_text(json.dumps(parts, indent=1) + "\n")
 
 
 def main():
@@ -227,9 +248,13 @@ def main():
     (args.out / "work").mkdir(parents=True, exist_ok=True)
     peer = build_peer(openvino, args.out)
     cpu = next(line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name"))
-    print(f"{cpu}, {os.cpu_count()} CPUs; {args.rounds} rounds in turn; times in us are the best p50 of the rounds")
+    machine = f"{cpu}, {os.cpu_count()} CPUs"
+    print(f"{machine}; {args.rounds} rounds in turn; times in us are the best p50 of the rounds")
     for part in args.part or PARTS:
-        print_table(part, args, peer)
+        results, refused = measure_part(part, args, peer)
+        print_table(part, args, results, refused)
+        if not args.patterns:
+            keep(part, machine, results)
 
 
 if __name__ == "__main__":

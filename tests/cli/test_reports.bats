@@ -121,6 +121,25 @@ draws() {
     draws t.json 1 '>job '
 }
 
+@test "plot-report draws a part of a benchmark, with a bar for each model and number of threads" {
+    cat >b.json <<'END'
+{"models": {"machine": "a CPU", "date": "2026-01-02", "results": [
+ {"model": "slow", "runs": [{"threads": 1, "ratio": 0.8}, {"threads": 2, "ratio": 0.4}]},
+ {"model": "fast", "runs": [{"threads": 1, "ratio": 8.0}, {"threads": 2, "ratio": 9.5}]}]}}
+END
+    "$root/scripts/plot-report" b.json models >picture.svg
+    python3 -c 'import sys, xml.dom.minidom as m; m.parse(sys.argv[1])' picture.svg
+    [ "$(grep -c '<title>' picture.svg)" -eq 4 ]
+    grep -qF 'as fast as OpenVINO: a CPU, 2026-01-02' picture.svg
+    grep -qF '<title>fast, 2 threads: 9.50</title>' picture.svg
+    [ "$(grep -n '>fast<' picture.svg | cut -d: -f1)" -lt "$(grep -n '>slow<' picture.svg | cut -d: -f1)" ]
+    # the scale begins at a half: a bar below it has the least width
+    grep -q 'width="0.30" height="8.00" class="k1"><title>slow, 2' picture.svg
+    run_apart "$root/scripts/plot-report" b.json ops
+    [ "$status" -eq 2 ]
+    [[ $stderr == *"b.json: no results of ops"* ]]
+}
+
 @test "plot-report: files that it cannot draw" {
     irrun "$data/sum.xml" --random -n 5 --report=r.json
     run_apart "$root/scripts/plot-report" r.json
@@ -130,7 +149,7 @@ draws() {
     echo '[1]' >bad.json
     run_apart "$root/scripts/plot-report" bad.json
     [ "$status" -eq 2 ]
-    [[ $stderr == *"bad.json: not a report or trace of irrun"* ]]
+    [[ $stderr == *"bad.json: not a report, trace or benchmark of irrun"* ]]
     run_apart "$root/scripts/plot-report" nosuch.json
     [ "$status" -eq 2 ]
     [[ $stderr == *"nosuch.json: No such file"* ]]
