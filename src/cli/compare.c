@@ -23,7 +23,6 @@ struct expectation {
     struct array_header header; /* of the first array */
     bool compares_last;         /* a single record: compared with the last output */
     struct records records;
-    bool is_open;
     struct tolerances tolerances;
     struct difference difference;
     struct irrun_tensor last; /* a copy of the output, if only the last iteration is compared */
@@ -197,7 +196,6 @@ static bool open_records(struct compare *compare, struct expectation *item,
                                       .form_code = IRRUN_MISMATCH};
     struct reader *reader = item->reader;
     item->reader = NULL;
-    item->is_open = true;
     bool is_open = item->format->has_shape
                        ? records_open_at(&item->records, &port, reader, &item->header, err)
                        : records_open(&item->records, &port, reader, NULL, NULL, err);
