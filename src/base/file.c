@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -174,12 +175,32 @@ void file_map_close(struct file_map *map)
     *map = (struct file_map){.data = NULL};
 }
 
+/* Returns the path that a symbolic link contains, NULL if the path is no link or there is no
+ * memory. */
+static char *link_target(const char *path)
+{
+    char target[PATH_MAX], *joined;
+    ssize_t length = readlink(path, target, sizeof target - 1);
+    const char *slash = strrchr(path, '/');
+    if (length <= 0)
+        return NULL;
+    target[length] = '\0';
+    int directory_length = target[0] != '/' && slash ? (int)(slash - path) + 1 : 0;
+    return asprintf(&joined, "%.*s%s", directory_length, path, target) < 0 ? NULL : joined;
+}
+
 char *file_real_path(const char *path)
 {
     char *real = realpath(path, NULL);
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
     if (real || errno != ENOENT)
         return real || errno == ENOMEM ? real : strdup(path);
+    char *target = link_target(path); /* the file that it points to does not exist */
+    if (target) {
+        real = file_real_path(target);
+        free(target);
+        return real;
+    }
     char *directory = slash ? strndup(path, (size_t)(name - path)) : strdup(".");
     char *real_directory = directory ? realpath(directory, NULL) : NULL;
     const char *gap = real_directory && strcmp(real_directory, "/") == 0 ? "" : "/";

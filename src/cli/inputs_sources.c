@@ -190,6 +190,9 @@ static bool take_value(struct inputs *inputs, const struct binder *binder,
         !claim_input(inputs, index, binding->spec.format, binding->spec.path, &axis, err))
         return false;
     struct records_port port = inputs_port(inputs, index);
+    if (index >= inputs->n)
+        return fail(err, IRRUN_USAGE, "value: fills an input of the model, and \"%s\" is not one",
+                    port.name);
     if (inputs->slots[index].axis)
         return fail(err, IRRUN_USAGE, "--axis: input \"%s\" is filled by value:%s", port.name,
                     binding->spec.path);

@@ -70,12 +70,14 @@ static bool wav_open(struct writer *writer, struct irrun_error *err)
     return output_file_write(&writer->file, header, sizeof header, err);
 }
 
-/* Sets the channels from the shape of a record: [frames], [1,frames] or [frames,channels]. */
+/* Sets the channels from the shape of a record: [frames], [1,frames] or [frames,channels]. [1,n] is
+ * one frame if records before it had n channels. */
 static bool take_channels(struct wav_out *wav, const struct irrun_tensor *record, const char *name,
                           struct irrun_error *err)
 {
     const struct irrun_shape *shape = &record->shape;
-    bool has_channels = shape->rank == 2 && shape->dims[0] != 1;
+    bool is_frame = wav->n_channels > 1 && shape->dims[1] == (int64_t)wav->n_channels;
+    bool has_channels = shape->rank == 2 && (shape->dims[0] != 1 || is_frame);
     int64_t n = has_channels ? shape->dims[1] : 1;
     char text[SHAPE_TEXT_BYTES];
     shape_format(shape, text);
@@ -85,8 +87,9 @@ static bool take_channels(struct wav_out *wav, const struct irrun_tensor *record
                     "[frames,channels]",
                     name, text);
     if (wav->n_channels != 0 && wav->n_channels != (uint32_t)n)
-        return fail(err, IRRUN_DATA, "output \"%s\" is %s, but those before it have %u channels",
-                    name, text, (unsigned)wav->n_channels);
+        return fail(err, IRRUN_DATA,
+                    "output \"%s\" is %s, but the records before it have %u channels", name, text,
+                    (unsigned)wav->n_channels);
     wav->n_channels = (uint32_t)n;
     return true;
 }

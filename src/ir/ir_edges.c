@@ -111,10 +111,11 @@ static bool fail_port(struct ir_builder *builder, const struct parsed_edge *edge
         return fail_hint(builder->err, "the layer lists no %s ports", kind);
     char list[160] = "";
     size_t length = 0;
-    for (uint32_t i = 0; i < n && refs[i].id != NO_ID && length < sizeof list - 24; i++)
+    uint32_t i = 0;
+    for (; i < n && refs[i].id != NO_ID && length < sizeof list - 24; i++)
         length += (size_t)sprintf(list + length, i == 0 ? "%u" : ", %u", refs[i].id);
     return fail_hint(builder->err, "its %s ports: %s%s", kind, list,
-                     length < sizeof list - 24 ? "" : ", ...");
+                     i == n || refs[i].id == NO_ID ? "" : ", ...");
 }
 
 /* Fails because an earlier edge ends at the same input. */

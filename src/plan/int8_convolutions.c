@@ -205,11 +205,12 @@ static bool replace(struct int8_pass *pass, const struct int8_match *match)
     if (bytes[match->in] == NO_ID && !add_bytes(pass, match, &bytes[match->in]))
         return false;
     uint32_t added = int8_add_op(pass, def, attrs, op_id, bytes[match->in]);
+    uint32_t last = pass->graph->values[match->out].op_id;
     if (match->has_out_range) {
-        uint32_t quantize = pass->graph->values[match->out].op_id;
         bytes[match->out] = pass->graph->ops[added].first_output;
-        added = int8_add_op(pass, &op_from_bytes, out_attrs, quantize, bytes[match->out]);
+        added = int8_add_op(pass, &op_from_bytes, out_attrs, last, bytes[match->out]);
     }
+    pass->graph->ops[added].name = pass->graph->ops[last].name; /* may name an output */
     graph_edit_take_over(&pass->edit, added, match->out);
     return true;
 }

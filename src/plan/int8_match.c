@@ -116,7 +116,8 @@ static bool fill_scaling(const struct int8_match *match, struct int8_convolution
         scale[c] = (float)(in_scale * (double)w->scales[c] * out_scale);
         bias[c] = (float)(border[c] * sum + border[columns + c]);
     }
-    float zero = (float)(-out_low * out_scale), low = match->has_out_range ? 0 : -INFINITY;
+    float zero = match->has_out_range ? (float)(-out_low * out_scale) : 0,
+          low = match->has_out_range ? 0 : -INFINITY;
     attrs->start = start;
     attrs->requantization =
         (struct requantization){.scale = scale,

@@ -108,6 +108,8 @@ setup() {
         answered 2 "irrun: error: -o ${output#sum=} is also an input" "$elsewhere" sum.xml -i rr.csv -o "$output"
     done
     answered 2 "-o rr.csv is also an input" "$elsewhere" sum.xml -i rr.csv -o %k.csv
+    ln -s later.csv to_later.csv # a link to a file that does not exist yet
+    answered 2 "irrun: error: -o and --report write to to_later.csv" "" sum.xml -i rr.csv -o later.csv --report=to_later.csv
     answered 2 "-o vad.bin is also the model's weights" "" vad.xml --random -o vad.bin
     answered 2 "-o sum.xml is also the model" "" sum.xml --random -o raw:sum.xml
     answered 2 "-o rr.csv is also what --expect compares with" "" sum.xml -i five.npy -o rr.csv --expect=rr.csv

@@ -140,3 +140,16 @@ headers() {
         [[ $stderr == *'no input "'?*'"; the model has:'*"@0 x"* ]]
     done
 }
+
+@test "an output named by its layer keeps that name, and 0, when it is computed in integers" {
+    # the Result of the case moves to the ReLU, which has no tensor name
+    sed 's/ names="[^"]*"//; s/from-layer="18" from-port="5" to-layer="19"/from-layer="13" from-port="1" to-layer="19"/' \
+        "$root/tests/cases/int8/convolution/model.xml" >relu.xml
+    cp "$root/tests/cases/int8/convolution/model.bin" relu.bin
+    irrun --inspect relu.xml | grep -q '^  ReLU_13 '
+    irrun relu.xml -i "$root/tests/cases/int8/convolution/in.npz" -o ReLU_13=text:got
+    irrun relu.xml -i "$root/tests/cases/int8/convolution/in.npz" --no-fuse -o ReLU_13=text:want
+    grep -qwF 0 want
+    ! grep -qE '(^| )-0( |$)' got
+    [ "$(tr ' ' '\n' <got | grep -cx 0)" -eq "$(tr ' ' '\n' <want | grep -cx 0)" ]
+}

@@ -229,6 +229,10 @@ TYPES
     irrun "$data/twice.xml" -i one.npy -o link.csv
     [ -L link.csv ]
     [ "$(cat target.csv)" = "2,4" ]
+    rm target.csv
+    irrun "$data/twice.xml" -i one.npy -o link.csv # the target does not exist yet
+    [ -L link.csv ]
+    [ "$(cat target.csv)" = "2,4" ]
 }
 
 @test "success is silent on standard error, and standard output holds tensors alone" {

@@ -27,6 +27,7 @@ setup() {
     usage_error 'value: "1.5" is not a whole number: input "x" is i32' "$data/twice_i32.xml" -i value:1.5
     usage_error 'value: "" is not a number' "$data/pair.xml" -i a=one.csv -i b=value:1,
     usage_error '"value:" has no value' "$data/sum.xml" -i value:
+    usage_error 'value: fills an input of the model, and "id" is not one' "$data/sum.xml" -i x=one.csv -i id=value:1 --key=id -o csv:-
     answered 2 'value: input "x" has open dimensions: [?,2]' "set them with --shape=x=D,D,..." "$data/twice_open.xml" -i value:1
     usage_error "format value is only for inputs" "$data/sum.xml" --random -o value:1
     usage_error "it is only for inputs" "$data/sum.xml" --random --expect=value:1
