@@ -32,7 +32,8 @@ make_target() {
     [[ $flags == *' -static '* ]] || shared=(./lib/libirrun.so ./lib/libirrun.so.0 ./lib/libirrun.so.0.1.0)
     find . ! -type d | sort | diff - <(printf '%s\n' ./bin/irrun ./include/irrun.h ./lib/libirrun.a "${shared[@]}" \
         ./lib/pkgconfig/irrun.pc ./share/bash-completion/completions/irrun \
-        ./share/fish/vendor_completions.d/irrun.fish ./share/irrun/examples/segments.awk \
+        ./share/fish/vendor_completions.d/irrun.fish \
+        ./share/irrun/examples/{Containerfile,SparkPipe.java,kubernetes-job.yaml,segments.awk,slurm-array.sh,spark_arrow.py,spark_pipe.py} \
         ./share/irrun/models/speech_watch/{minute.ogg,model.bin,model.xml} \
         ./share/irrun/python/irrun.py \
         ./share/man/man1/irrun.1 ./share/man/man5/irrun-formats.5 \

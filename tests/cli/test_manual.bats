@@ -167,7 +167,7 @@ checked() { # failures, then words that are said
 @test "the cookbook has 25 commands and more, and each of its pages is linked" {
     local page
     [ "$(grep -c '^\$ ' "$root/docs/cookbook.md")" -ge 25 ]
-    for page in cookbook from-benchmark_app from-python from-onnx performance; do
+    for page in cookbook from-benchmark_app from-python from-onnx performance scaling; do
         grep -qF "(docs/$page.md)" "$root/README.md"
     done
 }

@@ -1,0 +1,29 @@
+#!/bin/sh
+# An array job over the sequences of a manifest. A task runs every N-th of them; one that is stopped
+# is queued again and runs those whose outputs are not there yet.
+#
+#     sbatch --array=0-39 examples/slurm-array.sh model.xml calls.manifest
+#
+# A further option goes to irrun: --checkpoint=... for tasks of one long sequence.
+# SPDX-License-Identifier: Apache-2.0
+#SBATCH --requeue
+#SBATCH --open-mode=append
+#SBATCH --signal=B:TERM@30
+
+model=$1 manifest=$2
+shift 2
+irrun "$model" --manifest="$manifest" --shard="$SLURM_ARRAY_TASK_ID/$SLURM_ARRAY_TASK_COUNT" \
+    --skip-existing "$@" &
+child=$!
+trap 'kill -TERM $child' TERM
+wait $child
+status=$?
+while kill -0 $child 2>/dev/null; do # the trap ended the wait
+    wait $child
+    status=$?
+done
+case $status in
+75 | 143) # stopped: the rest in another run
+    scontrol requeue "${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID" ;;
+esac
+exit $status
