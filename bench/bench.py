@@ -204,7 +204,7 @@ def models_of(part, args):
 
 
 def measure_part(part, args, peer):
-    """The results of a part, and its rows that are no cell."""
+    """The results of a part, and a row for each model that gives none."""
     results, refused = [], []
     for model in models_of(part, args):
         if args.patterns and not any(fnmatch.fnmatch(name_of(model), p) for p in args.patterns):
