@@ -187,7 +187,7 @@ static bool do_model_action(const struct options *options, struct irrun_error *e
     struct irrun_model *model, *reference = NULL;
     const struct stats_clocks start = stats_read_clocks();
     if (options->action == ACTION_RUN && options->checkpoint_path)
-        signals_can_go_on();
+        signals_set_resumable();
     if (options->timeout_s > 0)
         signals_set_timeout(options->timeout_s);
     if (!machine_limit_memory(options->max_memory_bytes, err) ||

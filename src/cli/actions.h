@@ -1,5 +1,5 @@
-/* Runs the action that the options select: a run, --check, --inspect, --list-ops, --supported-ops,
- * --list-kernels, --version or --help.
+/* Runs the action that the options select: a run, --check, --inspect, --list-ops, --dot,
+ * --supported-ops, --list-kernels, --version or --help.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_CLI_ACTIONS_H
 #define IRRUN_CLI_ACTIONS_H

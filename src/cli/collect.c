@@ -18,10 +18,10 @@ struct collector {
     struct compare *compare; /* NULL: no --expect */
     size_t n_values;         /* those of all_outputs */
     bool writes_all, writes_last;
-    bool has_skipped; /* a sequence was skipped because its outputs exist */
-    bool has_workers; /* more than one; a worker does not flush after its turn */
+    bool has_skipped;      /* a sequence was skipped because its outputs exist */
+    bool has_many_workers; /* collector_end flushes: a worker does not after its turn */
     pthread_mutex_t lock;
-    pthread_cond_t turned;
+    pthread_cond_t turn_changed;
     _Atomic uint64_t turn;       /* number of the sequence whose worker may write */
     _Atomic uint64_t stop_index; /* first sequence that failed; UINT64_MAX: none */
 };
@@ -30,7 +30,7 @@ struct collector {
  * follow. */
 struct kept_record {
     uint64_t index;
-    bool is_begin, is_stacked; /* is_begin: a collector_begin */
+    bool is_begin, is_stacked; /* is_begin: kept by collector_begin; its tensors have no data */
     bool is_last;
 };
 
@@ -50,11 +50,11 @@ bool collector_new(const struct irrun_model *model, const struct options *option
     if (!made)
         return false;
     made->n_values = all_outputs_count(model, options);
-    made->has_workers = options->n_jobs > 1;
+    made->has_many_workers = options->n_jobs > 1;
     atomic_init(&made->turn, 0);
     atomic_init(&made->stop_index, UINT64_MAX);
     pthread_mutex_init(&made->lock, NULL);
-    pthread_cond_init(&made->turned, NULL);
+    pthread_cond_init(&made->turn_changed, NULL);
     if (!outputs_new(model, options, &made->outputs, err) ||
         !compare_new(model, options, &made->compare, err))
         return false;
@@ -68,7 +68,7 @@ void collector_free(struct collector *collector)
         return;
     outputs_free(collector->outputs);
     compare_free(collector->compare);
-    pthread_cond_destroy(&collector->turned);
+    pthread_cond_destroy(&collector->turn_changed);
     pthread_mutex_destroy(&collector->lock);
     free(collector);
 }
@@ -101,7 +101,7 @@ static bool wait_for_turn(struct collector *collector, const struct sequence *se
     pthread_mutex_lock(&collector->lock);
     while (!is_turn_of(collector, sequence) &&
            atomic_load(&collector->stop_index) >= sequence->index)
-        pthread_cond_wait(&collector->turned, &collector->lock);
+        pthread_cond_wait(&collector->turn_changed, &collector->lock);
     bool is_turn = is_turn_of(collector, sequence);
     pthread_mutex_unlock(&collector->lock);
     return is_turn;
@@ -111,7 +111,7 @@ static void pass_turn(struct collector *collector)
 {
     pthread_mutex_lock(&collector->lock);
     atomic_fetch_add_explicit(&collector->turn, 1, memory_order_release);
-    pthread_cond_broadcast(&collector->turned);
+    pthread_cond_broadcast(&collector->turn_changed);
     pthread_mutex_unlock(&collector->lock);
 }
 
@@ -120,7 +120,7 @@ void collector_stop(struct collector *collector, uint64_t index)
     pthread_mutex_lock(&collector->lock);
     if (index < atomic_load(&collector->stop_index))
         atomic_store(&collector->stop_index, index);
-    pthread_cond_broadcast(&collector->turned);
+    pthread_cond_broadcast(&collector->turn_changed);
     pthread_mutex_unlock(&collector->lock);
 }
 
@@ -214,7 +214,7 @@ static bool replay(struct collector *collector, struct backlog *backlog,
     return is_given;
 }
 
-/* ---- The three steps ------------------------------------------------------------------------- */
+/* ---- Sequences ------------------------------------------------------------------------------- */
 
 static bool take(struct collector *collector, struct backlog *backlog,
                  const struct sequence *sequence, const struct kept_record *record,
@@ -253,22 +253,22 @@ bool collector_end(struct collector *collector, struct backlog *backlog,
 {
     if (!wait_for_turn(collector, sequence) || !replay(collector, backlog, sequence, err) ||
         !outputs_end_sequence(collector->outputs, err) ||
-        (collector->has_workers && !outputs_flush(collector->outputs, err)))
+        (collector->has_many_workers && !outputs_flush(collector->outputs, err)))
         return false;
     pass_turn(collector);
     return true;
 }
 
-void collector_give_up(struct collector *collector, struct backlog *backlog,
-                       const struct sequence *sequence)
+void collector_fail_sequence(struct collector *collector, struct backlog *backlog,
+                             const struct sequence *sequence)
 {
     struct irrun_error ignored = {.code = IRRUN_OK};
     if (backlog->n_bytes > 0 && wait_for_turn(collector, sequence))
         replay(collector, backlog, sequence, &ignored);
 }
 
-void collector_leave_out(struct collector *collector, struct backlog *backlog,
-                         const struct sequence *sequence)
+void collector_drop_sequence(struct collector *collector, struct backlog *backlog,
+                             const struct sequence *sequence)
 {
     bool has_turn = is_turn_of(collector, sequence) && backlog->n_bytes == 0;
     backlog->n_bytes = 0;
@@ -300,7 +300,7 @@ bool collector_skip(struct collector *collector, const struct sequence *sequence
     return true;
 }
 
-bool collector_judge(struct collector *collector, struct irrun_error *err)
+bool collector_finish_compare(struct collector *collector, struct irrun_error *err)
 {
     return !collector->compare || collector->has_skipped || compare_finish(collector->compare, err);
 }

@@ -43,13 +43,13 @@ bool collector_end(struct collector *collector, struct backlog *backlog,
                    const struct sequence *sequence, struct irrun_error *err);
 
 /* Ends a sequence that failed. Its earlier records are still written. */
-void collector_give_up(struct collector *collector, struct backlog *backlog,
-                       const struct sequence *sequence);
+void collector_fail_sequence(struct collector *collector, struct backlog *backlog,
+                             const struct sequence *sequence);
 
 /* Ends a sequence that failed while others continue. Its records stay only in files that it shares
  * with others. */
-void collector_leave_out(struct collector *collector, struct backlog *backlog,
-                         const struct sequence *sequence);
+void collector_drop_sequence(struct collector *collector, struct backlog *backlog,
+                             const struct sequence *sequence);
 
 /* Flushes pipes, if it is the turn of the sequence; NULL: there is only one worker. */
 bool collector_flush(struct collector *collector, const struct sequence *sequence,
@@ -68,7 +68,7 @@ void collector_stop(struct collector *collector, uint64_t index);
 
 /* Gives the verdict of --expect, after outputs_finish. Fails with IRRUN_MISMATCH if an output
  * differs. There is no verdict if a sequence was skipped. */
-bool collector_judge(struct collector *collector, struct irrun_error *err);
+bool collector_finish_compare(struct collector *collector, struct irrun_error *err);
 
 /* Adds an item to the report for every output that was compared. */
 void collector_report(const struct collector *collector, struct json *json);

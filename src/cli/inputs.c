@@ -19,7 +19,7 @@ bool inputs_new(const struct irrun_model *model, const struct options *options,
     made->options = options;
     made->wait = wait;
     made->n = irrun_model_n_inputs(model);
-    size_t n = made->n_slots = made->n + N_SERIES;
+    size_t n = made->n_slots = made->n + N_CONTROLS;
     made->records = new_array(n, sizeof *made->records, err);
     made->slots = new_array(n, sizeof *made->slots, err);
     made->feeds = new_array(options->feeds.n, sizeof *made->feeds, err);
@@ -71,7 +71,7 @@ bool inputs_bind(struct inputs *inputs, struct irrun_session *session,
     if ((is_reset || is_key) && shape_n_elements(&records->record.shape) != 1)
         return fail(err, IRRUN_DATA, "--%s%s is %s, but must be one number",
                     is_key ? "key=" : "reset=if:",
-                    inputs_series_name(inputs, is_key ? SERIES_KEY : SERIES_RESET),
+                    inputs_control_name(inputs, is_key ? CONTROL_KEY : CONTROL_RESET),
                     shape_format(&records->record.shape, text));
     return index >= inputs->n || irrun_session_set_input(session, index, &records->record, err);
 }

@@ -9,10 +9,10 @@
 
 /* Numbers that belong to records but are not inputs of the model. Their slots and records follow
  * those of the inputs. */
-enum series {
-    SERIES_RESET, /* of --reset=if:NAME, unless NAME is an input */
-    SERIES_KEY,   /* of --key=NAME, unless NAME is an input */
-    N_SERIES
+enum control {
+    CONTROL_RESET, /* of --reset=if:NAME, unless NAME is an input */
+    CONTROL_KEY,   /* of --key=NAME, unless NAME is an input */
+    N_CONTROLS
 };
 
 struct input_slot {
@@ -58,7 +58,7 @@ struct inputs {
     const struct irrun_model *model;
     const struct options *options;
     size_t n;                 /* of the model */
-    size_t n_slots;           /* n + N_SERIES */
+    size_t n_slots;           /* n + N_CONTROLS */
     struct records *records;  /* [n_slots] */
     struct input_slot *slots; /* [n_slots] */
     struct feed *feeds;       /* [options->feeds.n] */
@@ -88,12 +88,12 @@ struct records_port inputs_port(const struct inputs *inputs, size_t index);
 bool inputs_read_sources(struct inputs *inputs, const struct sequence *sequence,
                          struct irrun_error *err);
 
-/* Finds the input or series with a name. `context` is the inputs. */
+/* Finds the input or control with a name. `context` is the inputs. */
 bool inputs_find_source_input(void *context, const char *name, size_t *index,
                               struct irrun_error *err);
 
-/* Returns the name that the option of the series gives, or NULL. */
-const char *inputs_series_name(const struct inputs *inputs, enum series series);
+/* Returns the name that the option of the control gives, or NULL. */
+const char *inputs_control_name(const struct inputs *inputs, enum control control);
 
 /* Sets the session's input to the record. */
 bool inputs_bind(struct inputs *inputs, struct irrun_session *session,

@@ -74,10 +74,10 @@ static bool find_shapes(struct inputs *inputs, struct irrun_error *err)
 struct records_port inputs_port(const struct inputs *inputs, size_t index)
 {
     if (index >= inputs->n)
-        return (struct records_port){.what = "series",
-                                     .name = inputs_series_name(inputs, index - inputs->n),
-                                     .dtype = index - inputs->n == SERIES_KEY ? IRRUN_I64
-                                                                              : IRRUN_DYNAMIC,
+        return (struct records_port){.what = "control",
+                                     .name = inputs_control_name(inputs, index - inputs->n),
+                                     .dtype = index - inputs->n == CONTROL_KEY ? IRRUN_I64
+                                                                               : IRRUN_DYNAMIC,
                                      .shape = partial_shape_any(),
                                      .is_series = true};
     const struct irrun_port *port = irrun_model_input(inputs->model, index);
@@ -170,11 +170,11 @@ static bool fill_the_rest(struct inputs *inputs, const struct sequence *sequence
     return true;
 }
 
-/* Finds the records of a series: those of the input with its name, or its own. */
-static bool find_series(struct inputs *inputs, enum series series, const struct records **records,
-                        struct irrun_error *err)
+/* Finds the records of a control: those of the input with its name, or its own. */
+static bool find_control(struct inputs *inputs, enum control control,
+                         const struct records **records, struct irrun_error *err)
 {
-    const char *name = inputs_series_name(inputs, series);
+    const char *name = inputs_control_name(inputs, control);
     size_t index;
     if (!name)
         return true;
@@ -182,7 +182,7 @@ static bool find_series(struct inputs *inputs, enum series series, const struct 
         return false;
     if (!inputs->slots[index].is_filled) {
         fail(err, IRRUN_USAGE, "--%s%s: no -i and no npz member has that name",
-             series == SERIES_KEY ? "key=" : "reset=if:", name);
+             control == CONTROL_KEY ? "key=" : "reset=if:", name);
         return fail_hint(err, "-i %s=FILE gives one number per record", name);
     }
     *records = &inputs->records[index];
@@ -209,6 +209,6 @@ bool inputs_fill(struct inputs *inputs, const struct sequence *sequence, struct 
     return inputs_read_sources(inputs, sequence, err) && inputs_open_prompts(inputs, err) &&
            fill_the_rest(inputs, sequence, err) && inputs_begin_feeds(inputs, err) &&
            inputs_open_counters(inputs, err) &&
-           find_series(inputs, SERIES_RESET, &inputs->reset_records, err) &&
-           find_series(inputs, SERIES_KEY, &inputs->key_records, err) && check_key(inputs, err);
+           find_control(inputs, CONTROL_RESET, &inputs->reset_records, err) &&
+           find_control(inputs, CONTROL_KEY, &inputs->key_records, err) && check_key(inputs, err);
 }

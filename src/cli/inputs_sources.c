@@ -9,24 +9,24 @@
 
 /* ---- Names ----------------------------------------------------------------------------------- */
 
-const char *inputs_series_name(const struct inputs *inputs, enum series series)
+const char *inputs_control_name(const struct inputs *inputs, enum control control)
 {
-    return series == SERIES_KEY ? inputs->options->key : inputs->options->reset.name;
+    return control == CONTROL_KEY ? inputs->options->key : inputs->options->reset.name;
 }
 
-/* A name of both series is that of the key, which has a type. */
-static bool find_series(const struct inputs *inputs, const char *name, size_t *index)
+/* If --key and --reset=if: have the same name, it is that of --key: only the key has a type. */
+static bool find_control(const struct inputs *inputs, const char *name, size_t *index)
 {
-    for (size_t series = N_SERIES; series-- > 0;) {
-        const char *own = inputs_series_name(inputs, series);
-        *index = inputs->n + series;
+    for (size_t control = N_CONTROLS; control-- > 0;) {
+        const char *own = inputs_control_name(inputs, control);
+        *index = inputs->n + control;
         if (own && strcmp(own, name) == 0)
             return true;
     }
     return false;
 }
 
-/* Finds the --axis of an input. One without NAME is for the only input that is read. */
+/* Finds the --axis of an input. One without NAME is for the input that is read, if there is only one. */
 static bool find_axis(const struct inputs *inputs, size_t index, const struct axis_spec **axis,
                       struct irrun_error *err)
 {
@@ -58,16 +58,17 @@ static bool hint_series(const struct inputs *inputs, const char *name, struct ir
 {
     const struct reset_policy *reset = &inputs->options->reset;
     const unsigned limit = 2;
-    for (size_t series = 0; series < N_SERIES; series++) {
-        const char *own = inputs_series_name(inputs, series);
+    for (size_t control = 0; control < N_CONTROLS; control++) {
+        const char *own = inputs_control_name(inputs, control);
         if (!own || text_distance(name, own, limit) > limit)
             continue;
         err->hint[0] = '\0';
         return fail_hint(err, "did you mean --%s%s?",
-                         series == SERIES_KEY ? "key=" : "reset=if:", name);
+                         control == CONTROL_KEY ? "key=" : "reset=if:", name);
     }
     return reset->when != RESET_IF && irrun_model_n_variables(inputs->model) > 0 &&
-           are_all_filled(inputs) && fail_hint(err, "to reset by it, --reset=if:%s", name);
+           are_all_filled(inputs) &&
+           fail_hint(err, "to reset before each record where it is not 0, add --reset=if:%s", name);
 }
 
 bool inputs_find_source_input(void *context, const char *name, size_t *index,
@@ -78,7 +79,7 @@ bool inputs_find_source_input(void *context, const char *name, size_t *index,
     error_clear(&other);
     if (irrun_model_find_input(inputs->model, name, index, &other))
         return true;
-    if (find_series(inputs, name, index))
+    if (find_control(inputs, name, index))
         return true;
     *err = other;
     return hint_series(inputs, name, err);
@@ -110,7 +111,8 @@ static bool claim_input(struct inputs *inputs, size_t index, const struct format
     if (index >= inputs->n && !format->has_shape && format->is_binary) {
         fail(err, IRRUN_USAGE,
              "--%s%s cannot be read from %s: %s does not hold one number per record",
-             index - inputs->n == SERIES_KEY ? "key=" : "reset=if:", port.name, path, format->name);
+             index - inputs->n == CONTROL_KEY ? "key=" : "reset=if:", port.name, path,
+             format->name);
         return fail_hint(err, "csv, npy and a member of an npz do");
     }
     inputs->slots[index].is_filled = find_axis(inputs, index, axis, err);
@@ -203,7 +205,7 @@ static bool take_value(struct inputs *inputs, const struct binder *binder,
     return true;
 }
 
-/* Takes a source count: or ones:. Its record is computed when all others are read. */
+/* Takes a source count: or ones:. Its record is computed after those of all other inputs have been read. */
 static bool take_counted(struct inputs *inputs, const struct binder *binder,
                          const struct binding *binding, struct irrun_error *err)
 {

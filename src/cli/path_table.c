@@ -43,11 +43,11 @@ bool path_kind_is_written(enum path_kind kind)
 
 /* ---- Conflicts ------------------------------------------------------------------------------- */
 
-/* A table value combines the kind and the sequence. 0 is the command line, and also the only
- * sequence. */
+/* The value of an entry combines the kind and the id of the sequence. Id 0 is the command line, or
+ * the sequence if there is only one. */
 #define KIND_BITS 8
 
-static uint64_t sequence_mark(const struct path_table *table, const struct sequence *sequence)
+static uint64_t sequence_id(const struct path_table *table, const struct sequence *sequence)
 {
     if (!sequence || !table->is_many)
         return 0;
@@ -69,14 +69,15 @@ static const char *archive_path(const struct options *options)
     return strcmp(path, "-") == 0 ? STANDARD_INPUT : path;
 }
 
-/* Appends " (list:3)", the place of the other use, if it is not the same sequence. */
-static void describe_mark(const struct sequence *sequence, uint64_t mark, struct text *text)
+/* Appends the place of the other use: " (list:3)" for a line of a manifest, " (array 3)" for an array
+ * of an archive, nothing for the command line. */
+static void describe_sequence(const struct sequence *sequence, uint64_t id, struct text *text)
 {
     text_add_bytes(text, "", 0);
-    if (mark != 0 && sequence->place.file)
-        text_add(text, " (%s:%" PRIu64 ")", sequence->place.file, mark);
-    else if (mark != 0)
-        text_add(text, " (array %" PRIu64 ")", mark - 1);
+    if (id != 0 && sequence->place.file)
+        text_add(text, " (%s:%" PRIu64 ")", sequence->place.file, id);
+    else if (id != 0)
+        text_add(text, " (array %" PRIu64 ")", id - 1);
 }
 
 static bool fail_twice(const struct path_use *use, enum path_kind other, struct place place,
@@ -106,18 +107,18 @@ static bool fail_conflict(struct path_table *table, const struct path_use *use, 
 {
     const struct sequence *sequence = use->sequence;
     enum path_kind other = kind_of_tag(found);
-    uint64_t mark = sequence_mark(table, sequence), other_mark = found >> KIND_BITS;
-    enum irrun_error_code code = mark != 0 ? IRRUN_DATA : IRRUN_USAGE;
+    uint64_t id = sequence_id(table, sequence), other_id = found >> KIND_BITS;
+    enum irrun_error_code code = id != 0 ? IRRUN_DATA : IRRUN_USAGE;
     struct place place = {NULL, 0, 0};
     struct text elsewhere = {0}, key = {0};
     table->has_conflict = true;
-    if (mark != 0)
+    if (id != 0)
         place = sequence->place.file ? sequence->place
                                      : (struct place){archive_path(table->options), 0, 0};
-    bool is_elsewhere = mark != other_mark;
+    bool is_elsewhere = id != other_id;
     if (is_elsewhere)
-        describe_mark(sequence, other_mark, &elsewhere);
-    if (mark != 0 && !sequence->place.file)
+        describe_sequence(sequence, other_id, &elsewhere);
+    if (id != 0 && !sequence->place.file)
         text_add(&key, "key \"%s\": ", sequence->key);
     const char *start = key.data ? key.data : "", *end = elsewhere.data ? elsewhere.data : "";
     if (use->kind == PATH_KEYED)
@@ -133,7 +134,7 @@ static bool fail_conflict(struct path_table *table, const struct path_use *use, 
     text_free(&elsewhere);
     if (other == PATH_INPUT)
         return fail_hint(err, "write to another file, and rename it after the run");
-    return other_mark != 0 && is_elsewhere &&
+    return other_id != 0 && is_elsewhere &&
            fail_hint(err, "each sequence needs a file of its own; in file names %%k is the key, "
                           "with '/' as '_'");
 }
@@ -197,7 +198,7 @@ static void identify_stream(int fd, struct file_identity *identity)
 
 /* ---- The table ------------------------------------------------------------------------------- */
 
-static bool may_be_one(enum path_kind kind, enum path_kind other, bool is_same_sequence)
+static bool may_share_file(enum path_kind kind, enum path_kind other, bool is_same_sequence)
 {
     if (!kinds[kind].is_written && !kinds[other].is_written)
         return true;
@@ -211,14 +212,14 @@ static bool may_be_one(enum path_kind kind, enum path_kind other, bool is_same_s
 static bool enter_digest(struct path_table *table, const struct path_use *use, struct digest digest,
                          bool is_kept, struct irrun_error *err)
 {
-    uint64_t mark = sequence_mark(table, use->sequence), found;
-    uint64_t tag = mark << KIND_BITS | (use->kind + 1U);
+    uint64_t id = sequence_id(table, use->sequence), found;
+    uint64_t tag = id << KIND_BITS | (use->kind + 1U);
     if (!(is_kept ? digest_set_add(&table->seen, digest, tag, &found, err)
                   : digest_set_find(&table->seen, digest, &found, err)))
         return false;
     if (found == 0)
         return true;
-    if (!may_be_one(use->kind, kind_of_tag(found), found >> KIND_BITS == mark))
+    if (!may_share_file(use->kind, kind_of_tag(found), found >> KIND_BITS == id))
         return fail_conflict(table, use, found, err);
     return !is_kept || !kinds[use->kind].is_written ||
            digest_set_replace(&table->seen, digest, tag, err);
@@ -228,8 +229,8 @@ static bool enter_digest(struct path_table *table, const struct path_use *use, s
 static bool enter_standard_output(struct path_table *table, const struct path_use *use,
                                   struct irrun_error *err)
 {
-    uint64_t mark = sequence_mark(table, use->sequence);
-    struct digest digest = digest_update(digest_update(DIGEST_SEED, "-", 1), &mark, sizeof mark);
+    uint64_t id = sequence_id(table, use->sequence);
+    struct digest digest = digest_update(digest_update(DIGEST_SEED, "-", 1), &id, sizeof id);
     struct file_identity identity;
     struct path_use file = *use;
     file.kind = PATH_STANDARD_OUTPUT;
@@ -255,7 +256,7 @@ bool path_table_enter(struct path_table *table, const struct path_use *use, stru
         return enter_digest(table, use, digest_update(identity.by_path, use->key, strlen(use->key)),
                             true, err);
     /* During the run, a device and inode may be reused for another file. */
-    bool is_lasting = sequence_mark(table, use->sequence) == 0;
+    bool is_lasting = sequence_id(table, use->sequence) == 0;
     bool is_kept = is_lasting || is_written || table->enters_reads;
     return enter_digest(table, use, identity.by_file, is_kept && (is_lasting || table->is_ahead),
                         err) &&

@@ -135,7 +135,7 @@ static bool finish(struct run *run, struct irrun_error *err)
     if (run->options->checkpoint_path && !checkpoint_remove(run->options, err))
         return false;
     event_add(track, "finish", 0, start);
-    return collector_judge(run->collector, err) && judge_lateness(run, err) &&
+    return collector_finish_compare(run->collector, err) && judge_lateness(run, err) &&
            failures_judge(&run->failures, run->n_sequences, err);
 }
 
@@ -185,7 +185,7 @@ static bool leave_out(struct run *run, struct worker *worker, const struct seque
     bool is_left_out = failures_pass_over(&run->failures, sequence, err);
     pthread_mutex_unlock(&run->lock);
     if (is_left_out)
-        collector_leave_out(run->collector, &worker->backlog, sequence);
+        collector_drop_sequence(run->collector, &worker->backlog, sequence);
     return is_left_out;
 }
 
@@ -255,7 +255,7 @@ static void run_worker(struct run *run, struct worker *worker)
                 sequence_free(&sequence);
                 continue;
             }
-            collector_give_up(run->collector, &worker->backlog, &sequence);
+            collector_fail_sequence(run->collector, &worker->backlog, &sequence);
             note_failure(run, sequence.index, &err);
             break;
         }

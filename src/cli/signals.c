@@ -17,9 +17,9 @@
 #include "base/temporaries.h"
 #include "irrun.h"
 
-/* All signals that end a process by default, except for real-time signals, and SIGTERM and SIGPIPE,
- * which are caught even if they are ignored. */
-static const int endings[] = {
+/* Signals that end a process by default. Not here: SIGTERM and SIGPIPE, which are caught even if they
+ * are ignored; SIGBUS, the faults and the real-time signals, which signals_install handles apart. */
+static const int terminating[] = {
     SIGHUP,    SIGINT,  SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM,
     SIGVTALRM, SIGPROF, SIGXCPU, SIGXFSZ, SIGIO,
 #ifdef SIGPWR
@@ -30,16 +30,16 @@ static const int endings[] = {
 #endif
 };
 
-/* Signals that a process causes itself. */
+/* Synchronous signals, and SIGABRT. */
 static const int faults[] = {SIGILL, SIGTRAP, SIGABRT, SIGFPE, SIGSEGV, SIGSYS};
 
 static struct sigaction bus_before; /* the handler of SIGBUS before irrun's */
 
-static volatile sig_atomic_t can_go_on, is_deferring, pending, has_timeout;
+static volatile sig_atomic_t is_resumable, is_deferring, pending, has_timeout;
 static volatile sig_atomic_t ending; /* the signal that ends the process; 0: none */
 
 /* Returns whether the signal is deferred: the first one of a run with a checkpoint. */
-static bool note(int number)
+static bool defer(int number)
 {
     bool can_wait = number == SIGINT || number == SIGTERM || (number == SIGALRM && has_timeout);
     if (!is_deferring || pending != 0 || !can_wait)
@@ -77,8 +77,8 @@ static void end_process(int number)
     temporaries_remove_all();
     if (number == SIGALRM && has_timeout)
         end_with("irrun: error: timed out (--timeout)\n",
-                 can_go_on ? IRRUN_TEMPORARY : IRRUN_TIMEOUT);
-    if (can_go_on && !is_deferring && (number == SIGTERM || number == SIGINT))
+                 is_resumable ? IRRUN_TEMPORARY : IRRUN_TIMEOUT);
+    if (is_resumable && !is_deferring && (number == SIGTERM || number == SIGINT))
         end_with("irrun: error: interrupted before the first iteration\n", IRRUN_TEMPORARY);
     signal(number, SIG_DFL);
     raise(number);
@@ -97,7 +97,7 @@ static void handle(int number, siginfo_t *info, void *context)
 {
     int reason = errno;
     (void)context;
-    if (is_failing_write(number, info) || note(number))
+    if (is_failing_write(number, info) || defer(number))
         return;
     bool is_first = ending == 0;
     if (is_first)
@@ -140,10 +140,10 @@ static void handle_bus_error(int number, siginfo_t *info, void *context)
         temporaries_remove_all();
         if (is_truncated)
             end_with_file(path,
-                          ": error: was cut short while it was in use\n"
+                          ": error: was truncated while it was in use\n"
                           "  hint: " FILE_CHANGED_HINT "\n",
                           IRRUN_DATA);
-        end_with_file(path, ": error: cannot be read any more\n", IRRUN_NO_INPUT);
+        end_with_file(path, ": error: can no longer be read\n", IRRUN_NO_INPUT);
     }
     if (!(bus_before.sa_flags & SA_SIGINFO) && bus_before.sa_handler == SIG_DFL)
         end_process(number);
@@ -158,17 +158,17 @@ void signals_install(void)
     install(SIGBUS, handle_bus_error);
     install(SIGTERM, handle);
     install(SIGPIPE, handle);
-    for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++)
-        install_where_default(endings[i], handle);
+    for (size_t i = 0; i < sizeof terminating / sizeof terminating[0]; i++)
+        install_where_default(terminating[i], handle);
     for (int number = SIGRTMIN; number <= SIGRTMAX; number++)
         install_where_default(number, handle);
     for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++)
         install_where_default(faults[i], handle_fault);
 }
 
-void signals_can_go_on(void)
+void signals_set_resumable(void)
 {
-    can_go_on = 1;
+    is_resumable = 1;
 }
 
 void signals_defer(void)

@@ -14,7 +14,7 @@ void signals_install(void);
 
 /* Makes a timeout, and until signals_defer also SIGINT and SIGTERM, end the process with
  * IRRUN_TEMPORARY. For runs with a checkpoint, which the same command resumes. */
-void signals_can_go_on(void);
+void signals_set_resumable(void);
 
 /* Defers the first SIGINT, SIGTERM or timeout, whose number signals_pending then returns. The
  * second one ends the process at once. */

@@ -61,7 +61,7 @@ static void close_file(struct byte_source *source)
         close(source->fd);
 }
 
-static const struct byte_origin file_origin = {read_file, seek_file, close_file};
+static const struct byte_source_methods file_methods = {read_file, seek_file, close_file};
 
 static bool stat_file(struct byte_source *source, struct irrun_error *err)
 {
@@ -84,7 +84,8 @@ static bool stat_file(struct byte_source *source, struct irrun_error *err)
 bool source_open_file(struct byte_source *source, const char *path, const char *shown_path,
                       struct irrun_error *err)
 {
-    *source = (struct byte_source){.origin = &file_origin, .path = shown_path, .fd = STDIN_FILENO};
+    *source =
+        (struct byte_source){.methods = &file_methods, .path = shown_path, .fd = STDIN_FILENO};
     source->size_bytes = UINT64_MAX;
     if (strcmp(path, "-") != 0)
         source->fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
@@ -101,8 +102,8 @@ bool source_open(struct byte_source *source, struct irrun_error *err)
 
 void source_close(struct byte_source *source)
 {
-    if (source->origin)
-        source->origin->close(source);
+    if (source->methods)
+        source->methods->close(source);
     free(source->buffer);
     *source = (struct byte_source){.fd = -1};
 }
@@ -118,7 +119,7 @@ bool source_more(struct byte_source *source, struct irrun_error *err)
     if (room == 0 || source->is_at_end)
         return true;
     size_t n_read = 0;
-    if (!source->origin->read(source, source->buffer + source->end, room, &n_read, err))
+    if (!source->methods->read(source, source->buffer + source->end, room, &n_read, err))
         return false;
     source->is_at_end = n_read == 0;
     source->end += n_read;
@@ -149,7 +150,7 @@ static bool skip(struct byte_source *source, size_t n, size_t *n_skipped, struct
     uint64_t left = source_left(source);
     if (source->can_seek && left != UINT64_MAX && done < n) {
         uint64_t step = n - done < left ? n - done : left;
-        if (!source->origin->seek(source, source->offset + step, err))
+        if (!source->methods->seek(source, source->offset + step, err))
             return false;
         source->offset += step;
         done += (size_t)step;
@@ -173,7 +174,7 @@ bool source_read(struct byte_source *source, void *data, size_t n, size_t *n_rea
     while (done < n && !source->is_at_end) {
         size_t got = 0;
         if (n - done >= SOURCE_BUFFER_BYTES) {
-            if (!source->origin->read(source, at + done, n - done, &got, err))
+            if (!source->methods->read(source, at + done, n - done, &got, err))
                 return false;
             source->is_at_end = got == 0;
             source->offset += got;
@@ -197,7 +198,7 @@ uint64_t source_left(const struct byte_source *source)
 
 bool source_rewind(struct byte_source *source, struct irrun_error *err)
 {
-    if (!source->origin->seek(source, 0, err))
+    if (!source->methods->seek(source, 0, err))
         return false;
     source->start = source->end = 0;
     source->offset = 0;

@@ -10,8 +10,8 @@
 struct byte_source;
 struct reader_wait;
 
-/* Where the bytes come from. */
-struct byte_origin {
+/* The functions of a kind of source. */
+struct byte_source_methods {
     /* Reads 1 … n bytes; *n_read = 0 at the end. */
     bool (*read)(struct byte_source *source, void *data, size_t n, size_t *n_read,
                  struct irrun_error *err);
@@ -21,8 +21,8 @@ struct byte_origin {
 };
 
 struct byte_source {
-    const struct byte_origin *origin;
-    void *context; /* used by the origin */
+    const struct byte_source_methods *methods;
+    void *context; /* used by them */
     int fd;        /* for a file; its first byte is at `first_offset` */
     uint64_t first_offset;
     const char *path;               /* for messages; borrowed */
@@ -42,7 +42,7 @@ struct byte_source {
 bool source_open_file(struct byte_source *source, const char *path, const char *shown_path,
                       struct irrun_error *err);
 
-/* Opens a source of another origin. The caller has set origin, context, path and size_bytes. */
+/* Opens a source of another kind. The caller has set methods, context, path and size_bytes. */
 bool source_open(struct byte_source *source, struct irrun_error *err);
 void source_close(struct byte_source *source);
 

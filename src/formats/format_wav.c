@@ -8,7 +8,7 @@
 #include "formats/format_internal.h"
 #include "formats/sound_library.h"
 
-#define BLOCK_FLOATS 4096 /* at least a frame */
+#define BLOCK_FLOATS 4096 /* must hold a frame: also the maximum number of channels */
 
 struct wav {
     struct reader reader;

@@ -124,7 +124,7 @@ static void close_member(struct byte_source *source)
     free(member);
 }
 
-static const struct byte_origin member_origin = {read_member, seek_member, close_member};
+static const struct byte_source_methods member_methods = {read_member, seek_member, close_member};
 
 static bool find_data(struct byte_source *source, struct irrun_error *err)
 {
@@ -170,7 +170,7 @@ bool zip_member_open(struct byte_source *source, int fd, const struct zip_entry 
     member->fd = fd;
     member->entry = *entry;
     member->entry.name = NULL;
-    *source = (struct byte_source){.origin = &member_origin,
+    *source = (struct byte_source){.methods = &member_methods,
                                    .context = member,
                                    .fd = -1,
                                    .path = path,

@@ -30,8 +30,8 @@ static int compare_layers(const void *a, const void *b)
     return (x->op_id > y->op_id) - (x->op_id < y->op_id);
 }
 
-/* Reports the first layer of the document whose id is used by an earlier layer. */
-static bool fail_duplicates(struct ir_builder *builder, const struct layer_index *layers)
+/* Fails if two layers have the same id; reports the first layer whose id an earlier one has. */
+static bool check_duplicates(struct ir_builder *builder, const struct layer_index *layers)
 {
     const struct layer_ref *first = NULL, *second = NULL;
     for (uint32_t i = 1; i < layers->n; i++) {
@@ -46,7 +46,7 @@ static bool fail_duplicates(struct ir_builder *builder, const struct layer_index
     const struct op *op = &builder->scope->ops[second->op_id];
     const struct op *other = &builder->scope->ops[first->op_id];
     fail_at(builder->err, IRRUN_DATA, (struct place){builder->file, op->line, op->column},
-            "layer id %u of %s \"%.200s\" is taken: %s \"%.200s\" has it in line %u, column %u",
+            "layer id %u of %s \"%.200s\" is already used by %s \"%.200s\" at line %u, column %u",
             second->id, op_type(op), op->name, op_type(other), other->name, other->line,
             other->column);
     return fail_hint(builder->err, "every layer of a net or body needs an id of its own");
@@ -63,7 +63,7 @@ static bool index_layers(struct ir_builder *builder, struct layer_index *layers)
     for (uint32_t i = 0; i < n; i++)
         layers->refs[i] = (struct layer_ref){scope->layer_ids[i], i};
     qsort(layers->refs, n, sizeof *layers->refs, compare_layers);
-    return fail_duplicates(builder, layers);
+    return check_duplicates(builder, layers);
 }
 
 uint32_t find_layer(const struct layer_index *layers, uint32_t layer_id)
@@ -126,8 +126,7 @@ static bool fail_second_edge(struct ir_builder *builder, const struct parsed_edg
     while (other->to_layer != edge->to_layer || other->to_port != edge->to_port)
         other++;
     fail_at(builder->err, IRRUN_DATA, edge_place(builder, edge),
-            "a second edge into port %u of %s \"%.200s\" (line %u); the first is in line %u, "
-            "column %u",
+            "port %u of %s \"%.200s\" (line %u) already has an edge, at line %u, column %u",
             edge->to_port, op_type(op), op->name, op->line, other->line, other->column);
     return fail_hint(builder->err, "an input takes one edge: remove one, or fix its to-port");
 }
@@ -205,7 +204,7 @@ static bool list_role(struct ir_builder *builder, enum op_role role, uint32_t **
     return true;
 }
 
-/* Moves a heap array into the arena. */
+/* Copies a heap array into the arena. */
 static void *arena_copy(struct ir_builder *builder, const void *items, size_t n, size_t item_bytes)
 {
     void *copy = arena_alloc_array(&builder->model->arena, n, item_bytes, builder->err);

@@ -1,7 +1,7 @@
 /* The loops of attention for one type of type_body.h.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef NAME
-#error "include it by kernels/each_float.h"
+#error "include kernels/each_float.h instead"
 #endif
 
 static void NAME(mask_row)(const struct attention_rows *r, size_t row, T *scores)

@@ -1,7 +1,7 @@
 /* The loops of average pooling for one type of type_body.h.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef NAME
-#error "include it by kernels/each_float.h"
+#error "include kernels/each_float.h instead"
 #endif
 
 #define SUMS 64 /* positions that are summed at a time */

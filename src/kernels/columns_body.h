@@ -1,7 +1,7 @@
 /* The loops of col2im for one type of type_body.h.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef NAME
-#error "include it by kernels/each_float.h or another of its kind"
+#error "include kernels/each_float.h or a similar header instead"
 #endif
 
 static void NAME(add_element)(const struct window *w, int64_t ky, int64_t kx, const T *column,

@@ -14,10 +14,10 @@ struct convolution {
     int64_t c_in, c_out;
     /* Channels last ([in][channels] or [out][channels]): the number of channels of all groups.
      * Otherwise 0. Not for transposed convolutions. */
-    int64_t in_pixel, out_pixel;
+    int64_t in_pixel_stride, out_pixel_stride;
 };
 
-/* Computes a convolution with plain loops, for every type; the specification. Integers wrap.
+/* Computes a convolution with plain loops, for every type; the reference implementation. Integers wrap.
  *
  * A transposed convolution is the gradient of a convolution; models upsample with it. It has the
  * same window with input and output swapped: input [c_in][window.out], weights

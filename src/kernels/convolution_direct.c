@@ -27,14 +27,16 @@ static void plan_term(const struct convolution *c, bool is_transposed, const int
                       struct term *term)
 {
     const struct window *w = &c->window;
-    int64_t in_pixel = c->in_pixel ? c->in_pixel : 1, out_pixel = c->out_pixel ? c->out_pixel : 1;
-    int64_t in_strides[3] = {w->in[1] * w->in[2] * in_pixel, w->in[2] * in_pixel, in_pixel};
+    int64_t in_pixel_stride = c->in_pixel_stride ? c->in_pixel_stride : 1,
+            out_pixel_stride = c->out_pixel_stride ? c->out_pixel_stride : 1;
+    int64_t in_strides[3] = {w->in[1] * w->in[2] * in_pixel_stride, w->in[2] * in_pixel_stride,
+                             in_pixel_stride};
     struct places *in = is_transposed ? &term->out : &term->in;
     struct places *out = is_transposed ? &term->in : &term->out;
     in->start = out->start = 0;
-    out->step[0] = w->out[1] * w->out[2] * out_pixel;
-    out->step[1] = w->out[2] * out_pixel;
-    out->step[2] = out_pixel;
+    out->step[0] = w->out[1] * w->out[2] * out_pixel_stride;
+    out->step[1] = w->out[2] * out_pixel_stride;
+    out->step[2] = out_pixel_stride;
     for (int d = 0; d < 3; d++) {
         window_positions(w, d, k[d], &term->first[d], &term->end[d]);
         in->start += (k[d] * w->dilation[d] - w->pad_begin[d]) * in_strides[d];

@@ -1,7 +1,7 @@
 /* The loops of convolution_direct.c for one type of type_body.h.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef NAME
-#error "include it by kernels/each_float.h or another of its kind"
+#error "include kernels/each_float.h or a similar header instead"
 #endif
 
 static void NAME(add_term)(const struct term *t, const T *in, T weight, T *out)
@@ -45,11 +45,11 @@ static void NAME(direct)(const struct convolution *c, bool is_transposed, const 
     int64_t n_in = window_product(is_transposed ? w->out : w->in);
     int64_t n_out = window_product(is_transposed ? w->in : w->out);
     int64_t n_kernel = window_product(w->kernel);
-    int64_t in_step = c->in_pixel ? 1 : n_in, out_step = c->out_pixel ? 1 : n_out;
+    int64_t in_step = c->in_pixel_stride ? 1 : n_in, out_step = c->out_pixel_stride ? 1 : n_out;
     for (int64_t o = 0; o < c->c_out; o++) {
-        for (int64_t p = 0; p < n_out && c->out_pixel > 0; p++)
-            ((T *)out)[o + p * c->out_pixel] = 0;
-        if (c->out_pixel == 0)
+        for (int64_t p = 0; p < n_out && c->out_pixel_stride > 0; p++)
+            ((T *)out)[o + p * c->out_pixel_stride] = 0;
+        if (c->out_pixel_stride == 0)
             memset((T *)out + o * n_out, 0, (size_t)n_out * sizeof(T));
         for (int64_t i = 0; i < c->c_in; i++) {
             int64_t kernel = is_transposed ? i * c->c_out + o : o * c->c_in + i;

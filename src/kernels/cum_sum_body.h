@@ -1,7 +1,7 @@
 /* The loops of cumulative sums for one type of type_body.h; the sums are of type WIDE.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef NAME
-#error "include it by kernels/each_float.h or another of its kind"
+#error "include kernels/each_float.h or a similar header instead"
 #endif
 
 static void NAME(sum_line)(const T *from, T *to, size_t n, bool is_exclusive, bool is_reverse)

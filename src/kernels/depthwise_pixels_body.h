@@ -4,7 +4,7 @@
 #include "kernels/depthwise_kernels.h"
 
 #ifndef VECTOR_LANES
-#error "include the vector operations of a level before: kernels/level.h"
+#error "include kernels/level.h first"
 #endif
 
 /* Returns the first tap of a line of taps. */
@@ -19,9 +19,9 @@ ALWAYS_INLINE vec load_pixel(const struct depthwise_tile *tile, const float *fro
     return is_part ? vec_load_first(from, tile->n_channels) : vec_load(from);
 }
 
-/* Returns the distance of adjacent positions in taps, 1 or 2, if the taps are lines of three: then
- * each pixel of a line is loaded once. Otherwise returns 0. */
-ALWAYS_INLINE size_t stride_of_threes(const struct depthwise_tile *tile)
+/* Returns the stride in taps, 1 or 2, if the lines of the window have three taps: then add_3_taps can
+ * load each pixel of a line once. Otherwise returns 0. */
+ALWAYS_INLINE size_t stride_of_3_taps(const struct depthwise_tile *tile)
 {
     const int32_t *offsets = tile->offsets + tile->first_tap;
     if (tile->line_taps != 3 || tile->n_taps % 3 != 0 || tile->n_taps == 0 ||
@@ -51,7 +51,7 @@ ALWAYS_INLINE void add_taps(const struct depthwise_tile *tile, ptrdiff_t start, 
 }
 
 /* Computes the same sums in the same order, for lines of three taps. */
-ALWAYS_INLINE void add_threes(const struct depthwise_tile *tile, ptrdiff_t start, size_t n_rows,
+ALWAYS_INLINE void add_3_taps(const struct depthwise_tile *tile, ptrdiff_t start, size_t n_rows,
                               const float *weights, size_t stride, vec results[])
 {
     const ptrdiff_t step = tile->image_step / (ptrdiff_t)stride;
@@ -86,7 +86,7 @@ ALWAYS_INLINE void run_pixels(const struct depthwise_tile *tile, size_t p, size_
     for (size_t r = 0; r < n_rows; r++)
         results[r] = vec_zero();
     if (stride > 0)
-        add_threes(tile, start, n_rows, weights, stride, results);
+        add_3_taps(tile, start, n_rows, weights, stride, results);
     else
         add_taps(tile, start, n_rows, weights, is_part, results);
     vec adjustment = vec_zero();
@@ -97,7 +97,7 @@ ALWAYS_INLINE void run_pixels(const struct depthwise_tile *tile, size_t p, size_
     UNROLL
     for (size_t r = 0; r < n_rows; r++) {
         float *to = tile->out + (p + r) * tile->out_step + channel;
-        vec result = vec_hold(vec_add(results[r], adjustment), low, high);
+        vec result = vec_max_min(vec_add(results[r], adjustment), low, high);
         if (is_part)
             vec_store_first(to, result, tile->n_channels);
         else
@@ -130,7 +130,7 @@ ALWAYS_INLINE void run_some_pixels(const struct depthwise_tile *tile, size_t p, 
 static void pixels(const struct depthwise_tile *tile)
 {
     size_t n_parts = (tile->n + MAX_VECTORS - 1) / MAX_VECTORS, p = 0;
-    const size_t stride = stride_of_threes(tile);
+    const size_t stride = stride_of_3_taps(tile);
     for (; tile->n_channels < VECTOR_LANES && p < tile->n; p++)
         run_pixels(tile, p, 1, 0, tile->weights, true, 0);
     for (size_t part = 0; part < n_parts && p < tile->n; part++) {

@@ -2,7 +2,7 @@
  * ones. At the scalar level a function that is NEAR uses the scalar expression.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VECTOR_LANES
-#error "include the vector operations of a level before: kernels/level.h"
+#error "include kernels/level.h first"
 #endif
 
 ALWAYS_INLINE vec vec_clamp(vec x, vec low, vec high)

@@ -1,4 +1,4 @@
-/* The plain loops of all element-wise functions: the specification of every other variant.
+/* The plain loops of all element-wise functions: the reference for every other variant.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <tgmath.h>
 

@@ -1,7 +1,7 @@
 /* The loops over rows of a table for one type of type_body.h: they add in W and divide in WIDE.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef NAME
-#error "include it by kernels/each_float.h or another of its kind"
+#error "include kernels/each_float.h or a similar header instead"
 #endif
 
 static void NAME(add)(void *sum, const void *row, const void *weight, size_t n)

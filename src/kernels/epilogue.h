@@ -14,7 +14,7 @@
 /* Which operand element belongs to which result element. */
 struct epilogue_operand {
     uint32_t instruction;
-    uint32_t element_bytes; /* 0: the operand is tile number `inner` of the program */
+    uint32_t element_bytes; /* 0: the operand is tile number `inner` of the program; no count */
     size_t inner, count; /* element i of the result uses element i / inner % count of the operand */
 };
 
@@ -23,7 +23,7 @@ struct epilogue {
     const struct fused_instruction *program; /* `at` of an operand is its element 0 */
     const struct epilogue_operand *operands;
     size_t n_program, n_operands;
-    size_t n_plain; /* elements, from 0 on, that one run can process; 0 if it uses tiles */
+    size_t n_plain; /* elements before an operand repeats; 0 if the program uses tiles */
     bool is_map;    /* each result depends on one element only */
     bool is_clamp;  /* a map that clamps each element to the bounds: ReLU, Clamp */
     float bounds[2];
@@ -36,7 +36,7 @@ struct epilogue {
 void epilogue_run(const struct epilogue *epilogue, size_t first, size_t n);
 
 /* Returns the bounds of a clamp; NULL for any other epilogue. A kernel that clamps its results to
- * them as it stores them runs no epilogue. vec_hold does what ReLU and Clamp do. */
+ * them as it stores them runs no epilogue. vec_max_min does what ReLU and Clamp do. */
 static inline const float *epilogue_bounds(const struct epilogue *epilogue)
 {
     return epilogue && epilogue->is_clamp ? epilogue->bounds : NULL;

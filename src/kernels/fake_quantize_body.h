@@ -1,7 +1,7 @@
 /* The loops of FakeQuantize for one type of type_body.h.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef NAME
-#error "include it by kernels/each_float.h"
+#error "include kernels/each_float.h instead"
 #endif
 
 static inline T NAME(quantize)(T x, T in_low, T in_high, T out_low, T out_high, T last)

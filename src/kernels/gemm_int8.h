@@ -14,7 +14,7 @@
 
 /* Returns the index of element [row][column] in a packed matrix: [group][quad of
  * n_quads][column][row]. */
-static inline size_t int8_place(size_t n_quads, size_t row, size_t column)
+static inline size_t int8_packed_index(size_t n_quads, size_t row, size_t column)
 {
     size_t quad = column / INT8_GROUP * n_quads + row / INT8_QUAD;
     return (quad * INT8_GROUP + column % INT8_GROUP) * INT8_QUAD + row % INT8_QUAD;
@@ -43,7 +43,7 @@ struct int8_product {
     size_t m, n;
     size_t n_segments, n_quads; /* a row of A has n_segments segments of n_quads quads each */
     size_t begin, end;          /* groups of columns to compute */
-    const uint8_t *const *a;    /* [n_segments] of the first row; any value where B is zero */
+    const uint8_t *const *a;    /* [n_segments] of row 0; where B is zero, bytes of any value */
     size_t lda;                 /* bytes from one row to the next */
     const int8_t *b;            /* packed */
     const int32_t *start;       /* for each column of all groups: added to the sums */
@@ -86,9 +86,10 @@ struct int8_kernels {
     void (*multiply)(const struct int8_product *product);
     void (*depthwise)(const struct int8_depthwise *depthwise);
     void (*multiply_wide)(const struct int8_wide_product *product);
-    /* Subtracts the minimum of each row of i32 and writes it as u8, followed by zeros up to a whole
-     * quad. Returns false if a row has a range above 255. row_sums are those of `from`. */
-    bool (*narrow)(size_t m, size_t k, const int32_t *from, uint8_t *to, int32_t *least,
+    /* Subtracts the minimum of the matrix, *matrix_min, and writes the rows as u8, each followed by
+     * zeros up to a whole quad. Returns false if the matrix has a range above 255. Always sets
+     * row_sums, those of `from`, modulo 2^32. */
+    bool (*narrow)(size_t m, size_t k, const int32_t *from, uint8_t *to, int32_t *matrix_min,
                    int32_t *row_sums);
 };
 

@@ -1,7 +1,7 @@
 /* The loops of gemm_integer.c for one type of type_body.h.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef NAME
-#error "include it by kernels/each_unsigned.h"
+#error "include kernels/each_unsigned.h instead"
 #endif
 
 static void NAME(multiply)(const struct gemm_integer *p)

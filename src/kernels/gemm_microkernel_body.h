@@ -3,7 +3,7 @@
 #include "kernels/packed_gemm.h"
 
 #ifndef VECTOR_LANES
-#error "include the vector operations of a level before: kernels/level.h"
+#error "include kernels/level.h first"
 #endif
 
 ALWAYS_INLINE vec load_weights(const unsigned char *at, bool is_f16)

@@ -1,4 +1,4 @@
-/* Dense products by plain loops: the specification of every other implementation. The order in
+/* Dense products by plain loops: the reference for every other implementation. The order in
  * which the terms of an element are added depends on k and on the layout of the operands, not on m
  * or n.
  * SPDX-License-Identifier: Apache-2.0 */

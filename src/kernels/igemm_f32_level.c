@@ -122,7 +122,7 @@ ALWAYS_INLINE void store_channels(const struct igemm_channels_args *args, size_t
     for (size_t r = 0; r < mr; r++, c += ldc) {
         UNROLL
         for (size_t v = 0; v < n_vectors; v++)
-            vec_store(c + v * VECTOR_LANES, vec_hold(sums[r][v], low, high));
+            vec_store(c + v * VECTOR_LANES, vec_max_min(sums[r][v], low, high));
     }
 }
 

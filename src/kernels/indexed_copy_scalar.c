@@ -1,4 +1,4 @@
-/* Plain loops of the indexed copy. Pieces of one element are copied in a register.
+/* Plain loops of the indexed copy. Pieces of 1, 2, 4 or 8 bytes are copied in a register.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 

@@ -243,16 +243,17 @@ bool indirect_convolution_plan(struct indirect_convolution *conv,
                                           .c_out = c->c_out,
                                           .is_transposed = is_transposed,
                                           .is_by_channels = is_by_channels,
-                                          .in_is_last = c->in_pixel > 0,
-                                          .is_last = c->out_pixel > 0,
-                                          .pixel_floats = c->in_pixel ? (size_t)c->in_pixel : 1,
+                                          .in_is_last = c->in_pixel_stride > 0,
+                                          .is_last = c->out_pixel_stride > 0,
+                                          .pixel_floats =
+                                              c->in_pixel_stride ? (size_t)c->in_pixel_stride : 1,
                                           .microkernels = microkernels};
     memcpy(conv->kernel, c->window.kernel, sizeof conv->kernel);
     if (!is_transposed)
         plan_ordinary(conv, &c->window);
     else if (!plan_transposed(conv, &c->window))
         return false;
-    bool has_pixels = c->in_pixel > 0 || c->out_pixel > 0;
+    bool has_pixels = c->in_pixel_stride > 0 || c->out_pixel_stride > 0;
     if (has_pixels && (!is_by_channels || n_groups > 1))
         return false;
     if (has_pixels && microkernels->half && c->c_out <= (int64_t)microkernels->half->lanes)
@@ -295,7 +296,7 @@ bool indirect_convolution_choose(struct indirect_convolution *conv,
                                  const struct convolution *c, int64_t n_groups, bool is_transposed)
 {
     struct indirect_convolution other;
-    bool is_last = c->in_pixel > 0 || c->out_pixel > 0;
+    bool is_last = c->in_pixel_stride > 0 || c->out_pixel_stride > 0;
     if (!indirect_convolution_plan(conv, microkernels, c, n_groups, is_transposed, is_last))
         return false;
     if (indirect_convolution_plan(&other, microkernels, c, n_groups, is_transposed, true)) {

@@ -47,7 +47,7 @@ ALWAYS_INLINE vec vec_in_register(vec x)
 }
 
 /* Clamps x as Clamp does if low <= high; for ReLU they are 0 and infinity. */
-ALWAYS_INLINE vec vec_hold(vec x, vec low, vec high)
+ALWAYS_INLINE vec vec_max_min(vec x, vec low, vec high)
 {
     return vec_min(high, vec_max(low, x));
 }

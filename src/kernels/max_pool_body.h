@@ -1,9 +1,9 @@
-/* The loops of max pooling for one type of type_body.h. Rows whose windows lie inside the input are
- * computed whole, others window by window. A window whose maximum is the lowest number is computed
- * again, since it may have had no other element.
+/* The loops of max pooling for one type of type_body.h. Without indices, the positions of a
+ * row whose windows lie inside the input along the row are computed together, others one by one. A
+ * window whose maximum is LOWEST is computed again alone: its elements may all be -inf or NaN.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef NAME
-#error "include it by kernels/each_float.h or another of its kind"
+#error "include kernels/each_float.h or a similar header instead"
 #endif
 
 static T NAME(find_highest)(const struct window *w, const struct view *v, const T *in,
@@ -28,21 +28,21 @@ static T NAME(find_highest)(const struct window *w, const struct view *v, const 
 }
 
 /* Computes to[i] = max(to[i], in[i * stride]). */
-static inline void NAME(raise)(const T *restrict in, int64_t stride, T *restrict to, int64_t n)
+static inline void NAME(update_max)(const T *restrict in, int64_t stride, T *restrict to, int64_t n)
 {
     for (int64_t i = 0; i < n; i++)
         to[i] = in[i * stride] > to[i] ? in[i * stride] : to[i];
 }
 
-/* Calls raise with a constant stride where one is common, so that it is vectorized. */
-static void NAME(raise_row)(const T *in, int64_t stride, T *to, int64_t n)
+/* Calls update_max with a constant stride where one is common, so that it is vectorized. */
+static void NAME(update_max_row)(const T *in, int64_t stride, T *to, int64_t n)
 {
     if (stride == 1)
-        NAME(raise)(in, 1, to, n);
+        NAME(update_max)(in, 1, to, n);
     else if (stride == 2)
-        NAME(raise)(in, 2, to, n);
+        NAME(update_max)(in, 2, to, n);
     else
-        NAME(raise)(in, stride, to, n);
+        NAME(update_max)(in, stride, to, n);
 }
 
 static void NAME(pool_row)(const struct window *w, struct view v, const T *in, T *out,
@@ -55,7 +55,7 @@ static void NAME(pool_row)(const struct window *w, struct view v, const T *in, T
         for (int64_t y = v.first[1]; y < v.end[1]; y++) {
             const T *row = in + row_start(w, &v, z, y);
             for (int64_t x = 0; x < w->kernel[2]; x++, row += w->dilation[2])
-                NAME(raise_row)(row, w->stride[2], out + first, end - first);
+                NAME(update_max_row)(row, w->stride[2], out + first, end - first);
         }
     }
 }

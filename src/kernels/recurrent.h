@@ -81,7 +81,7 @@ struct recurrent_f64_tensors { /* as above */
     double *y, *ho, *co;
 };
 
-/* Runs plain loops, one batch element at a time. This is the specification of the f32 engine. */
+/* Runs plain loops, one batch element at a time. This is the reference for the f32 engine. */
 size_t recurrent_f64_scratch_bytes(const struct recurrent *recurrent);
 void recurrent_f64_run(const struct recurrent *recurrent,
                        const struct recurrent_f64_tensors *tensors, void *scratch);

@@ -1,17 +1,11 @@
-/* The cells of recurrent_cells.h, for vectors of any length. Include vector_<level>.h first. The
+/* The cells of recurrent_cells.h, for vectors of any length. The
  * formulas are those of recurrent_f64.c.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/recurrent_cells.h"
 
 #ifndef VECTOR_LANES
-#error "include the vector operations of a level before: kernels/level.h"
+#error "include kernels/level.h first"
 #endif
-
-/* Clamps x; NaN stays NaN. */
-ALWAYS_INLINE vec clamp(vec x, vec low, vec high)
-{
-    return vec_min(high, vec_max(low, x));
-}
 
 static vec activate(const struct recurrent_activation *activation, vec x)
 {
@@ -23,9 +17,9 @@ static vec activate(const struct recurrent_activation *activation, vec x)
     case RECURRENT_RELU:
         return vec_max(vec_zero(), x);
     case RECURRENT_HARDSIGMOID:
-        return clamp(vec_add(vec_mul(vec_set1((float)activation->alpha), x),
-                             vec_set1((float)activation->beta)),
-                     vec_zero(), vec_set1(1.0F));
+        return vec_max_min(vec_add(vec_mul(vec_set1((float)activation->alpha), x),
+                                   vec_set1((float)activation->beta)),
+                           vec_zero(), vec_set1(1.0F));
     }
     return x;
 }
@@ -33,7 +27,8 @@ static vec activate(const struct recurrent_activation *activation, vec x)
 static vec gate(const struct recurrent *rules, unsigned activation, vec x)
 {
     vec clip = vec_set1((float)rules->clip);
-    return activate(&rules->activations[activation], clamp(x, vec_sub(vec_zero(), clip), clip));
+    return activate(&rules->activations[activation],
+                    vec_max_min(x, vec_sub(vec_zero(), clip), clip));
 }
 
 static void lstm(const struct recurrent *rules, const struct recurrent_row *row)

@@ -1,7 +1,7 @@
 /* The loops of resampling for one type of type_body.h.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef NAME
-#error "include it by kernels/each_float.h"
+#error "include kernels/each_float.h instead"
 #endif
 
 /* Computes output i of n slices: the inputs of slice j begin at in[j * in_step], its output is

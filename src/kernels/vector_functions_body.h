@@ -2,7 +2,7 @@
  * vector instructions. Results are within 4 units of the last place or 1e-9; NaN stays NaN.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VECTOR_LANES
-#error "include the vector operations of a level before: kernels/level.h"
+#error "include kernels/level.h first"
 #endif
 
 /* Returns 2^n for an integer n in -127 ... 127, and 0 for -127. */

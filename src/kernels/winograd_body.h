@@ -1,15 +1,15 @@
 /* The transforms of Winograd's minimal filtering F(2, 3), in one or two dimensions, for vectors of
- * any length. Two outputs need four products instead of six, and each depends on its three inputs
- * only: Y = A (G g . B d), with
+ * any length. Two outputs need four products instead of six; each depends only on its own three
+ * inputs: Y = A^T [(G g) * (B^T d)], where * is element by element, with
  *
- *     B d = d0 - d2, d1 + d2, d2 - d1, d1 - d3
+ *     B^T d = d0 - d2, d1 + d2, d2 - d1, d1 - d3
  *     G g = g0, (g0 + g1 + g2) / 2, (g0 - g1 + g2) / 2, g2
- *     A m = m0 + m1 + m2, m1 - m2 - m3
+ *     A^T m = m0 + m1 + m2, m1 - m2 - m3
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/igemm_f32.h"
 
 #ifndef VECTOR_LANES
-#error "include the vector operations of a level before: kernels/level.h"
+#error "include kernels/level.h first"
 #endif
 
 ALWAYS_INLINE void transform_4(const vec d[4], vec v[4])
@@ -31,8 +31,8 @@ ALWAYS_INLINE void load_row(const float *row, vec d[4])
     }
 }
 
-/* Transforms a vector of tiles, or the first n of it, of n_y x n_x elements, 4 or 1: constants in
- * all calls. */
+/* Transforms a vector of tiles of n_y x n_x elements and stores the first n. n_y and n_x are 4 or 1,
+ * and constant in every call. */
 ALWAYS_INLINE void transform_input(const struct winograd_input *input, const float *from, float *to,
                                    size_t n, size_t n_y, size_t n_x)
 {
@@ -90,7 +90,7 @@ static void winograd_input(const struct winograd_input *input)
         transform_rows(input, 1, 4);
 }
 
-/* Transforms a vector of channels of a tile. */
+/* Transforms a vector of channels of a tile. Returns check, with NaN where a sum is not finite. */
 ALWAYS_INLINE vec transform_output(const struct winograd_output *output, size_t tile, size_t at,
                                    size_t n_y, size_t n_x, vec check)
 {

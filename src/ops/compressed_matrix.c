@@ -7,7 +7,7 @@
 #define LAYOUT_TRANSPOSED 100 /* the other layouts of the op have small numbers */
 #define TILE 64
 
-bool compressed_type_is(enum irrun_dtype dtype)
+bool compressed_type_is_supported(enum irrun_dtype dtype)
 {
     switch (dtype) {
     case IRRUN_U8:

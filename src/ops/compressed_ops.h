@@ -10,7 +10,7 @@
 
 /* A compressed constant of n rows of k elements. */
 struct compressed_attrs {
-    size_t n, k, group;
+    size_t n, k, group;                     /* group: elements of a row that share a scale */
     bool is_transposed;                     /* stored as [k][n] */
     enum irrun_dtype dtype;                 /* after expansion */
     uint32_t constant, scales, zero_points; /* indices of inputs, or NO_ID */
@@ -22,7 +22,7 @@ extern const struct op_def op_compressed_matmul; /* A, the constant, scales, zer
 extern const struct op_def op_compressed_gather; /* the constant, indices, scales, zero points */
 
 /* Returns whether the kernels can read constants of this type. */
-bool compressed_type_is(enum irrun_dtype dtype);
+bool compressed_type_is_supported(enum irrun_dtype dtype);
 
 /* Finds the constant in the mapped weights and describes it for the kernels. Called by prepare. A
  * transposed constant is copied, once for all plans. */

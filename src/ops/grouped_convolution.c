@@ -25,15 +25,15 @@ bool convolution_infer_channels(struct infer *infer, bool is_transposed)
     grouped->n_groups = n_leading ? filters->dims[0] : 1;
     one->c_out = filters->dims[n_leading + (is_transposed ? 1 : 0)];
     one->c_in = filters->dims[n_leading + (is_transposed ? 0 : 1)];
-    int64_t c_in, c_out, n_channels = data->dims[one->in_pixel ? data->rank - 1 : 1];
+    int64_t c_in, c_out, n_channels = data->dims[one->in_pixel_stride ? data->rank - 1 : 1];
     if (!checked_mul_i64(one->c_in, grouped->n_groups, &c_in) || c_in != n_channels) {
         infer_fail_input(infer, FILTERS, "filters for %lld input channels", (long long)n_channels);
         return infer_hint_input(infer, DATA);
     }
     if (!checked_mul_i64(one->c_out, grouped->n_groups, &c_out))
         return infer_fail(infer, "the output has too many channels");
-    one->in_pixel *= c_in;
-    one->out_pixel *= c_out;
+    one->in_pixel_stride *= c_in;
+    one->out_pixel_stride *= c_out;
     return true;
 }
 
@@ -43,7 +43,7 @@ bool convolution_infer_output(struct infer *infer)
     struct window *window = &grouped->one.window;
     const int64_t *sizes = grouped->is_transposed ? window->in : window->out;
     uint32_t rank = infer->in[DATA]->shape.rank - 2;
-    bool is_last = grouped->one.out_pixel > 0;
+    bool is_last = grouped->one.out_pixel_stride > 0;
     struct irrun_shape out = {.rank = rank + 2, .dims = {grouped->n_batches}};
     out.dims[is_last ? rank + 1 : 1] = grouped->one.c_out * grouped->n_groups;
     for (uint32_t i = 0; i < rank; i++)
@@ -64,7 +64,7 @@ bool convolution_wants_indirect(const struct prepare *prepare, struct indirect_c
 bool convolution_wants_depthwise(const struct prepare *prepare)
 {
     const struct grouped_convolution *grouped = prepare->state;
-    bool is_alike = (grouped->one.in_pixel > 0) == (grouped->one.out_pixel > 0);
+    bool is_alike = (grouped->one.in_pixel_stride > 0) == (grouped->one.out_pixel_stride > 0);
     return prepare->in[DATA]->dtype == IRRUN_F32 && kernels_may_pack(prepare->kernels) &&
            !grouped->is_transposed && grouped->one.c_in == 1 && is_alike &&
            (grouped->n_groups > 1 || grouped->one.c_out <= MAX_FILTERS);
@@ -80,7 +80,7 @@ static struct depthwise describe_depthwise(const struct prepare *prepare)
                               .n_batches = grouped->n_batches,
                               .n_channels = grouped->n_groups,
                               .multiplier = one->c_out,
-                              .is_last = one->in_pixel > 0};
+                              .is_last = one->in_pixel_stride > 0};
 }
 
 bool convolution_wants_packed_depthwise(const struct prepare *prepare)
@@ -124,7 +124,7 @@ bool convolution_prepare(struct prepare *prepare, convolution_group_fn *run_grou
         return false;
     if (prepare->prepacked != 0 || grouped->is_depthwise)
         prepare->made.epilogue.bias =
-            (struct repetition){one->out_pixel > 0 ? 1 : (size_t)convolution_n_out(grouped),
+            (struct repetition){one->out_pixel_stride > 0 ? 1 : (size_t)convolution_n_out(grouped),
                                 (size_t)(one->c_out * grouped->n_groups)};
     return true;
 }
@@ -149,8 +149,8 @@ static void run_groups(const struct step *step)
     size_t size = dtype_size(step->in[DATA]->dtype), n_groups = (size_t)grouped->n_groups;
     size_t n_in = (size_t)(one->c_in * convolution_n_in(grouped));
     size_t n_out = (size_t)(one->c_out * convolution_n_out(grouped));
-    size_t in_step = one->in_pixel > 0 ? (size_t)one->c_in : n_in;
-    size_t out_step = one->out_pixel > 0 ? (size_t)one->c_out : n_out;
+    size_t in_step = one->in_pixel_stride > 0 ? (size_t)one->c_in : n_in;
+    size_t out_step = one->out_pixel_stride > 0 ? (size_t)one->c_out : n_out;
     size_t filter_bytes =
         (size_t)(one->c_out * one->c_in * window_product(one->window.kernel)) * size;
     const char *in = step->in[DATA]->data, *filters = step->in[FILTERS]->data;
@@ -162,7 +162,7 @@ static void run_groups(const struct step *step)
                                filters + group * filter_bytes, out + first * size, first);
         }
     }
-    if (one->out_pixel > 0)
+    if (one->out_pixel_stride > 0)
         epilogue_run(step->epilogue, 0, (size_t)grouped->n_batches * n_groups * n_out);
 }
 

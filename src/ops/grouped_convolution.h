@@ -43,8 +43,8 @@ static inline int64_t convolution_n_out(const struct grouped_convolution *groupe
 
 /* Checks the ranks, and sets the groups and the channels of one group. Filters are
  * [groups][c_out][c_in][kernel], or [groups][c_in][c_out][kernel] if transposed. [groups] is
- * present only if the op's family is 1. For channels last, the caller has set in_pixel and
- * out_pixel to 1. */
+ * present only if the op's family is 1. For channels last, the caller has set in_pixel_stride and
+ * out_pixel_stride to 1. */
 bool convolution_infer_channels(struct infer *infer, bool is_transposed);
 
 /* Sets the shape of the output from the window, and then aligns the window. */

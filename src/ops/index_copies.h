@@ -25,7 +25,7 @@ struct index_copies {
     bool gives_zeros; /* gathers: an offset of -1 means zeros */
 
     struct index_list offsets;
-    /* Replaces the offsets if constant indices can be merged. */
+    /* One of these may replace the offsets of constant indices: a strided copy, or runs. */
     const struct strided_copy *loops;
     int64_t loops_at; /* offset of the first piece in the other tensor, in bytes */
     const struct index_run *runs;

@@ -49,7 +49,7 @@ static void fill(const struct product *p, const int32_t *from, int32_t zero_poin
         size_t column = p->b_transposed ? i / p->k : i % p->n;
         int32_t x = from[i] - zero_point;
         sums[column] += x;
-        to[int8_place(n_quads, row, column)] = (int8_t)x;
+        to[int8_packed_index(n_quads, row, column)] = (int8_t)x;
     }
 }
 

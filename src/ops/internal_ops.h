@@ -6,7 +6,7 @@
 
 #include "ops/recurrent_op.h"
 
-/* Attributes of the next three ops. */
+/* Attributes of the next three ops; op_swap_axes has no use for axis. */
 struct axis_attrs {
     int64_t axis;
 };
@@ -19,16 +19,16 @@ extern const struct op_def op_channels_last;  /* moves dimension 1 behind the ot
 extern const struct op_def op_channels_first; /* the inverse */
 extern const struct op_def op_identity;       /* a view */
 
-/* Reshape to a shape in which 0 copies a dimension of the input and -1 is open, so that any number
+/* Reshape to a shape in which 0 copies a dimension of the input and -1 is inferred, so that any number
  * of frames fits. Attributes: struct irrun_shape. */
 extern const struct op_def op_reshape_frames;
 
-/* Returns the number of frames, which is dimension `axis` of the input, as i64: once for each
- * element of dimension `batch`, or as a scalar if that is negative. */
 struct n_frames_attrs {
     int64_t axis, batch;
 };
 
+/* Returns the number of frames, which is dimension `axis` of the input, as i64: once for each
+ * element of dimension `batch`, or as a scalar if that is negative. */
 extern const struct op_def op_n_frames;
 
 /* MatMul with the Transpose of input 1 folded into transpose_b. The Transpose swapped the last two

@@ -32,8 +32,8 @@ static bool infer(struct infer *infer)
     const struct convolution_attrs *attrs = infer->attrs;
     struct convolution_state *state = infer->state;
     struct window *window = &state->grouped.one.window;
-    state->grouped.one.in_pixel = attrs->in_is_last;
-    state->grouped.one.out_pixel = attrs->is_last;
+    state->grouped.one.in_pixel_stride = attrs->in_is_last;
+    state->grouped.one.out_pixel_stride = attrs->is_last;
     return convolution_infer_channels(infer, false) &&
            infer_window(infer, &attrs->window, data->rank - 2,
                         data->dims + (attrs->in_is_last ? 1 : 2), filters->dims + n_leading + 2,
@@ -67,7 +67,7 @@ static void run_group(const struct step *step, const void *in, const void *filte
         convolution_by_gemm(c, state->gemm, filters, &job);
     } else {
         state->grouped.direct(c, false, in, filters, out);
-        if (c->out_pixel == 0)
+        if (c->out_pixel_stride == 0)
             epilogue_run(step->epilogue, first,
                          (size_t)(c->c_out * convolution_n_out(&state->grouped)));
     }
@@ -85,7 +85,7 @@ static bool prepare(struct prepare *prepare)
         return convolution_wants_indirect(prepare, &state->grouped.packed.conv) &&
                prepacked_convolution_pack(prepare, &state->grouped.packed);
     }
-    if (convolution->in_pixel > 0 || convolution->out_pixel > 0)
+    if (convolution->in_pixel_stride > 0 || convolution->out_pixel_stride > 0)
         return true;
     int64_t n_terms = convolution->c_in * window_product(convolution->window.kernel);
     state->n_patches = convolution_n_patches(convolution);

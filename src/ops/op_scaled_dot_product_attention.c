@@ -271,8 +271,8 @@ static void attend(const struct step *step, const size_t *matrix, char *memory)
     value += matrix[3] / s->value.repeats * s->value.stride * size;
     struct panel_range qk_panels = product_all_panels(&s->qk);
     struct panel_range av_panels = product_all_panels(&s->av);
-    product_take_b(&s->qk, key, qk_panels, keys);
-    product_take_b(&s->av, value, av_panels, values);
+    product_pack_b(&s->qk, key, qk_panels, keys);
+    product_pack_b(&s->av, value, av_panels, values);
     for (size_t first = 0; first < n_queries; first += s->n_rows) {
         size_t n = n_queries - first < s->n_rows ? n_queries - first : s->n_rows;
         const struct product_rows for_qk = {

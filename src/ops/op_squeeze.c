@@ -14,8 +14,8 @@ static const struct op_input_def unsqueeze_inputs[] = {
     {.name = NULL},
 };
 
-/* Removes the given axes, or all dimensions of 1 if there are none. An axis whose dimension is not
- * 1 is kept, as in the reference. */
+/* Removes the given axes, or all dimensions of 1 if no axes are given. An axis whose dimension is
+ * not 1 is kept, as the specification says. */
 static bool infer_squeeze(struct infer *infer)
 {
     const struct irrun_shape *in = &infer->in[0]->shape;

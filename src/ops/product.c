@@ -1,5 +1,5 @@
-/* Plans products, and multiplies by packed panels, by the function that gemm_dispatch.c chooses, or
- * as integers.
+/* Plans products and runs them: with packed panels, with the function that gemm_dispatch.c chooses
+ * or, for integers, with gemm_integer.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/product.h"
 
@@ -41,7 +41,7 @@ bool product_plan(struct prepare *prepare, struct product *product)
     return true;
 }
 
-void product_take_b(const struct product *product, const void *b, struct panel_range panels,
+void product_pack_b(const struct product *product, const void *b, struct panel_range panels,
                     void *packed)
 {
     packed_matrix_fill(&product->packed_b, panels.begin, panels.end, b, WEIGHTS_F32, product->n,

@@ -43,7 +43,7 @@ static inline struct panel_range product_all_panels(const struct product *produc
 
 /* Packs these panels of b into memory of b_bytes, aligned to 64. All panels must be packed before
  * the products, unless b is constant. Does nothing if b is not packed. */
-void product_take_b(const struct product *product, const void *b, struct panel_range panels,
+void product_pack_b(const struct product *product, const void *b, struct panel_range panels,
                     void *packed);
 
 /* Some rows of a product (if a is transposed: columns of a; integer products must have all rows).

@@ -97,7 +97,7 @@ static void run_whole(const struct run *run, size_t begin, size_t end, void *pac
     for (size_t i = begin; i < end; i++) {
         struct product_rows rows = run->find(run->context, i);
         if (must_be_packed(p))
-            product_take_b(p, rows.b, product_all_panels(p), packed);
+            product_pack_b(p, rows.b, product_all_panels(p), packed);
         product_run(p, &rows, product_all_panels(p), packed, transposed);
     }
 }
@@ -123,7 +123,7 @@ static void pack_piece(void *context, size_t part, size_t n_parts)
 {
     const struct run *run = context;
     const struct product *p = &run->batch->product;
-    product_take_b(p, run->find(run->context, run->number).b, panels_of_part(p, part, n_parts),
+    product_pack_b(p, run->find(run->context, run->number).b, panels_of_part(p, part, n_parts),
                    run->scratch);
 }
 

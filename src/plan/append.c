@@ -39,9 +39,8 @@ static bool is_planned_here(const struct plan *plan, const struct op *op)
            (op->def->role == ROLE_READ_VALUE && slot->kind == SLOT_VARIABLE);
 }
 
-/* Returns whether an op is a Gather along the first dimension for which indices out of range give
- * zeros. */
-static bool is_choice(const struct plan *plan, const struct op *gather)
+/* Returns whether an op is a Gather-8 along dimension 0 with batch_dims 0 and indices of rank 1. */
+static bool is_beam_gather(const struct plan *plan, const struct op *gather)
 {
     const struct graph *graph = plan->request.graph;
     const struct irrun_shape *indices = &slot_at(plan, gather, 1)->tensor.shape;
@@ -68,7 +67,7 @@ static bool match(const struct plan *plan, const struct op *assign, struct chain
     const struct op *first = value_producer(graph, op_input(graph, concat, 0));
     *chain = (struct chain){.read = first, .concat = concat};
     if (first->def->role != ROLE_READ_VALUE) {
-        if (!op_is_type(first, "Gather") || !is_choice(plan, first))
+        if (!op_is_type(first, "Gather") || !is_beam_gather(plan, first))
             return false;
         chain->gather = first;
         chain->read = value_producer(graph, op_input(graph, first, 0));
@@ -145,9 +144,9 @@ static bool add_append(struct plan *plan, const struct op *assign, struct irrun_
 
 /* ---- which ops read them --------------------------------------------------------------------- */
 
-/* Sets the source and runs of the output of an op that only repeats or reshapes its input. Returns
- * false for other ops. */
-static bool pass_on(struct plan *plan, const struct planned_op *planned)
+/* Sets the source and runs of the output of an op that only repeats or reshapes its input, which
+ * becomes its own source if it has none. Returns false for other ops. */
+static bool propagate_source(struct plan *plan, const struct planned_op *planned)
 {
     const struct op *op = planned->op;
     struct slot *out = &plan->slots[op->first_output], *in = slot_at(plan, op, 0);
@@ -191,13 +190,13 @@ static struct append *append_of(const struct plan *plan, const struct slot *slot
 static void check_readers(struct plan *plan, const struct planned_op *planned)
 {
     const struct op *op = planned->op;
-    bool is_passed_on = op->n_inputs > 0 && op->n_outputs > 0 && pass_on(plan, planned);
+    bool is_propagated = op->n_inputs > 0 && op->n_outputs > 0 && propagate_source(plan, planned);
     for (uint32_t i = 0; i < op->n_inputs; i++) {
         const struct slot *slot = slot_at(plan, op, i);
         struct append *append = append_of(plan, slot);
         bool is_whole = slot->runs.count > 0; /* otherwise the old value of the variable */
-        bool is_elsewhere = i == 0 && is_passed_on && is_whole && op->def->role != ROLE_ASSIGN;
-        if (append && !is_elsewhere && !can_read(plan, op, i, append))
+        bool is_forwarded = i == 0 && is_propagated && is_whole && op->def->role != ROLE_ASSIGN;
+        if (append && !is_forwarded && !can_read(plan, op, i, append))
             append->is_refused = true;
     }
 }

@@ -52,14 +52,14 @@ static const struct op *producer_of(const struct pass *pass, uint32_t value_id, 
 /* Returns whether the pass may keep such a Const as it is stored. */
 static bool is_kept(const struct const_attrs *attrs)
 {
-    return compressed_type_is(attrs->element_type) || dtype_is_half(attrs->element_type);
+    return compressed_type_is_supported(attrs->element_type) || dtype_is_half(attrs->element_type);
 }
 
 static bool is_compressed(const struct pass *pass, uint32_t value_id)
 {
     const struct op *op = value_producer(pass->graph, value_id);
     return op->def && op->def->role == ROLE_CONST &&
-           compressed_type_is(((const struct const_attrs *)op->attrs)->element_type);
+           compressed_type_is_supported(((const struct const_attrs *)op->attrs)->element_type);
 }
 
 /* Matches Const -> Convert to a float. */

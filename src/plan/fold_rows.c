@@ -1,5 +1,5 @@
-/* Computes constants row by row: finds the chain of ops and runs it on the same rows of all
- * operands.
+/* Computes constants row by row: finds the tree of ops that a constant is computed from and
+ * runs it on the same rows of all operands.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "plan/fold_rows.h"
 
@@ -8,7 +8,7 @@
 #include "ops/body.h"
 #include "plan/evaluate.h"
 
-/* Smaller constants are computed at once. */
+/* Smaller constants are computed as a whole. */
 #define FOLD_MIN_BYTES ((size_t)1 << 20)
 
 /* Bytes of rows computed at a time, so that they fit in a cache. */
@@ -17,7 +17,7 @@
 /* 8 elements of every sub-byte type fill whole bytes. */
 #define ROWS_TOGETHER 8
 
-/* ---- the chain ---- */
+/* ---- the tree ---- */
 
 static bool has_rows(const struct fold_rows *fold, const struct irrun_shape *shape)
 {
@@ -25,8 +25,8 @@ static bool has_rows(const struct fold_rows *fold, const struct irrun_shape *sha
            shape_product(shape, 0, fold->axis) == 1;
 }
 
-/* Returns whether an op may be part of a chain. A view may be if it keeps the rows of its input. */
-static bool is_chained(const struct fold_rows *fold, const struct op *op)
+/* Returns whether an op may be part of the tree. A view may be if it keeps the rows of its input. */
+static bool can_be_inner_node(const struct fold_rows *fold, const struct op *op)
 {
     if (op->def->role != ROLE_ORDINARY || op->n_outputs != 1 || op->n_bodies > 0 ||
         op->n_inputs == 0 || op->n_inputs > FOLD_MAX_INPUTS)
@@ -52,13 +52,13 @@ static bool add_leaf(struct fold_rows *fold, uint32_t value_id, bool is_whole)
 
 /* Adds the ops that a value is computed from. A value with two users becomes two nodes. The limit
  * on nodes also limits depth and work. */
-static bool add_chain(struct fold_rows *fold, uint32_t value_id, uint32_t depth)
+static bool add_tree(struct fold_rows *fold, uint32_t value_id, uint32_t depth)
 {
     struct constant *constant = fold->graph->analysis->constants[value_id];
     const struct op *op = value_producer(fold->graph, value_id);
     struct fold_node node = {.value_id = value_id, .op = op, .constant = constant};
 
-    if (depth == FOLD_MAX_NODES || constant->tensor.data || !is_chained(fold, op))
+    if (depth == FOLD_MAX_NODES || constant->tensor.data || !can_be_inner_node(fold, op))
         return depth > 0 && add_leaf(fold, value_id, false);
     const struct irrun_shape *out = &constant->tensor.shape;
     bool is_view = (op->def->flags & OP_VIEW) != 0;
@@ -70,7 +70,7 @@ static bool add_chain(struct fold_rows *fold, uint32_t value_id, uint32_t depth)
         bool is_repeated =
             shape_n_elements(in) == 1 || (is_aligned && shape_product(in, 0, fold->axis + 1) == 1);
         if (is_repeated ? !add_leaf(fold, in_id, true)
-                        : !is_aligned || !has_rows(fold, in) || !add_chain(fold, in_id, depth + 1))
+                        : !is_aligned || !has_rows(fold, in) || !add_tree(fold, in_id, depth + 1))
             return false;
         node.in[i] = fold->n_nodes - 1;
     }
@@ -95,7 +95,7 @@ bool fold_rows_find(struct fold_rows *fold, struct model *model, const struct gr
         fold->axis++;
     fold->n_rows = (size_t)shape->dims[fold->axis];
     fold->row_elements = (size_t)shape_n_elements(shape) / fold->n_rows;
-    return fold->n_rows > ROWS_TOGETHER && add_chain(fold, value_id, 0);
+    return fold->n_rows > ROWS_TOGETHER && add_tree(fold, value_id, 0);
 }
 
 uint32_t fold_rows_missing(const struct fold_rows *fold)
@@ -238,7 +238,7 @@ bool fold_rows_all(struct fold_rows *fold, void *to, struct irrun_error *err)
     return true;
 }
 
-/* Frees the arena, and the pages of the file that were read only for this. */
+/* Frees the arena, and tells the kernel to drop the pages of the Consts. */
 void fold_rows_free(struct fold_rows *fold)
 {
     for (uint32_t i = 0; i < fold->n_nodes; i++)

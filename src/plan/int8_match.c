@@ -35,7 +35,7 @@ static bool pack_filters(const struct int8_weights *w, struct int8_convolution_a
     for (size_t i = 0; packed && i < w->n_channels * w->n_inner; i++) {
         size_t at = i % w->n_inner, place = at % n_taps * attrs->c_in + at / n_taps;
         size_t row = place / bytes * segment_quads * INT8_QUAD + place % bytes;
-        packed[int8_place(n_quads, row, i / w->n_inner)] = w->elements[i];
+        packed[int8_packed_index(n_quads, row, i / w->n_inner)] = w->elements[i];
     }
     attrs->filters = packed;
     return packed != NULL;
@@ -54,7 +54,7 @@ static bool pack_taps(const struct int8_weights *w, struct int8_convolution_attr
 
 /* ---- scaling ---- */
 
-/* Returns the zero point: the level whose value is nearest to 0. */
+/* Returns the zero point: the quantized value that stands for the number nearest to 0. */
 static uint8_t find_zero_point(const struct quantization *range)
 {
     float level = nearbyintf(-range->out_low / range->scale);
@@ -68,7 +68,8 @@ static double find_bias(const struct irrun_tensor *bias, size_t channel)
     return (double)((const float *)bias->data)[shape_n_elements(&bias->shape) == 1 ? 0 : channel];
 }
 
-/* Returns, for each [y][x], the sums of the elements whose taps are above and to the left of it. */
+/* Returns the summed-area table of each filter: element [y][x] is the sum of those in rows below y and
+ * columns below x. */
 static const int32_t *sum_taps(const struct int8_weights *w,
                                const struct int8_convolution_attrs *attrs, struct arena *arena,
                                struct irrun_error *err)

@@ -169,7 +169,7 @@ static void inherit_slots(struct plan *plan)
     }
 }
 
-/* Frees everything that a plan owns outside its arenas and its block. */
+/* Frees the continuations and the runners of bodies. */
 static void free_parts(struct plan *plan)
 {
     plan_set_free(&plan->continuations);

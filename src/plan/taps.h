@@ -1,4 +1,4 @@
-/* Adds inner values of a graph as outputs.
+/* Adds intermediate values of a graph as outputs.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_PLAN_TAPS_H
 #define IRRUN_PLAN_TAPS_H
@@ -11,8 +11,8 @@
 bool taps_add(struct graph *graph, struct arena *arena, const char *const *names, size_t n_names,
               struct irrun_error *err);
 
-/* Adds a Result for every value of a live op that has none, except Consts, and Assigns, whose
- * output is their input. Must be called after toposort, which must then be called again. */
+/* Adds a Result for every output of a live op that has none, except those of Consts and of Assigns,
+ * which return their input. Must be called after toposort, which must then be called again. */
 bool taps_add_all(struct graph *graph, struct arena *arena, struct irrun_error *err);
 
 #endif

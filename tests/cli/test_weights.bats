@@ -95,7 +95,7 @@ hint='  hint: rename a new file over the old one: a run keeps the one it has ope
         # shellcheck disable=SC2086 # several options
         between cut_short -o y.npy --state-out=s.npz $options
         [ "$status" -eq 65 ]
-        [ "$stderr" = "model.bin: error: was cut short while it was in use"$'\n'"$hint" ]
+        [ "$stderr" = "model.bin: error: was truncated while it was in use"$'\n'"$hint" ]
         nothing_left
         [ ! -e y.npy ] && [ ! -e s.npz ]
     done

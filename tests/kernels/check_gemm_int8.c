@@ -38,7 +38,7 @@ static struct problem problem_new(size_t m, size_t n, size_t k, size_t n_segment
     memset(b, 0, columns * n_quads * INT8_QUAD);
     for (size_t row = 0; row < n_quads * INT8_QUAD; row++)
         for (size_t column = 0; column < n && row % segment_bytes < k; column++)
-            b[int8_place(n_quads, row, column)] =
+            b[int8_packed_index(n_quads, row, column)] =
                 (int8_t)(is_extreme ? (int)random_below(2) * 255 - 128
                                     : (int)random_below(256) - 128);
     for (size_t i = 0; i < n_segments; i++)
@@ -81,7 +81,7 @@ static int32_t sum_of(const struct int8_product *p, size_t k, size_t row, size_t
     for (size_t i = 0; i < p->n_segments * k; i++) {
         size_t b_row = i / k * p->n_quads * INT8_QUAD + i % k;
         sum += (uint32_t)(p->a[i / k][row * p->lda + i % k] *
-                          p->b[int8_place(n_quads, b_row, column)]);
+                          p->b[int8_packed_index(n_quads, b_row, column)]);
     }
     return (int32_t)sum;
 }
@@ -141,8 +141,8 @@ static bool try_wide(const struct trial *trial, struct problem *problem,
     for (size_t at = 0; at < m * n && is_good; at++) {
         uint32_t sum = (uint32_t)p->row_start[at / n];
         for (size_t i = 0; i < k; i++)
-            sum +=
-                (uint32_t)from[at / n * k + i] * (uint32_t)p->b[int8_place(p->n_quads, i, at % n)];
+            sum += (uint32_t)from[at / n * k + i] *
+                   (uint32_t)p->b[int8_packed_index(p->n_quads, i, at % n)];
         is_good = c[at] == (int32_t)sum || trial_fail("wide, element %zu", at);
     }
     guarded_free(&a);

@@ -78,7 +78,7 @@ static bool keeps_what_it_can(size_t k)
     assert_int_equal(of_b.code, has_failed ? IRRUN_SYSTEM : IRRUN_OK);
     assert_int_equal(give_records(collector, &first, &a, &err), N_RECORDS);
     assert_true(collector_end(collector, &first, &a, &err));
-    collector_give_up(collector, &second, &b);
+    collector_fail_sequence(collector, &second, &b);
     collector_free(collector);
     assert_written(n_taken);
     free(first.bytes);

@@ -33,8 +33,8 @@ static void try_pixels(struct convolution c, const struct igemm_microkernels *mi
         .bias = bias, .is_map = true, .is_clamp = true, .bounds = {0, INFINITY}};
     struct way way = {.n_groups = 1, .is_by_channels = true, .epilogue = &epilogue};
     convolution_direct(IRRUN_F32)(&c, false, in, weights, want);
-    c.in_pixel = in_is_last ? c.c_in : 0;
-    c.out_pixel = is_last ? c.c_out : 0;
+    c.in_pixel_stride = in_is_last ? c.c_in : 0;
+    c.out_pixel_stride = is_last ? c.c_out : 0;
     convolution_direct(IRRUN_F32)(&c, false, in_is_last ? pixels : in, weights, out);
     float *planes = is_last ? move_channels(out, c.c_out, n_out, false) : NULL;
     for (int64_t i = 0; i < c.c_out * n_out; i++)

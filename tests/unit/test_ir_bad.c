@@ -111,7 +111,7 @@ static void refuses_bad_layers(void **state)
               "id is \"4294967295\"", "numbers");
     check_bad(ONE_LAYER("<layer id=\"7\"/>\n"), IRRUN_DATA, 3, 1, "<layer> 7 has no type", "type=");
     check_bad(ONE_LAYER(PARAMETER("3", "a") PARAMETER("5", "b") RESULT("3", "c")), IRRUN_DATA, 5, 1,
-              "layer id 3 of Result \"c\" is taken: Parameter \"a\" has it in line 3, column 1",
+              "layer id 3 of Result \"c\" is already used by Parameter \"a\" at line 3, column 1",
               "id of its own");
     check_bad(ONE_LAYER(LAYER("0", "x", "Parameter", "opset1",
                               "<data shape=\"\" element_type=\"f32\"/><data/>")),
@@ -176,7 +176,7 @@ static void refuses_bad_edges(void **state)
     check_bad(NET(PAIR, EDGE("2", "0", "1", "0")), IRRUN_DATA, 8, 1, "from port 0 of Result \"y\"",
               "lists no output ports");
     check_bad(NET(PAIR, EDGE("0", "0", "1", "0") EDGE("0", "0", "1", "0")), IRRUN_DATA, 9, 1,
-              "a second edge into port 0 of Add \"sum\" (line 4); the first is in line 8, column 1",
+              "port 0 of Add \"sum\" (line 4) already has an edge, at line 8, column 1",
               "one edge");
     check_bad(NET(PAIR, EDGE("0", "0", "1", "0") EDGE("1", "2", "2", "0")), IRRUN_DATA, 4, 1,
               "Add \"sum\": no edge goes to input 1 (port 1)", "to-layer=\"1\" to-port=\"1\"");

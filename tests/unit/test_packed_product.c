@@ -67,7 +67,7 @@ static void multiply_and_compare(struct product *p, const struct kernels *kernel
                                 .n_program = 4,
                                 .n_operands = 3,
                                 .bias = bias};
-    product_take_b(p, b, product_all_panels(p), scratch);
+    product_pack_b(p, b, product_all_panels(p), scratch);
     product_run(
         p, &(struct product_rows){.m = p->m, .a = a, .c = c + 5, .epilogue = &epilogue, .first = 5},
         product_all_panels(p), scratch, scratch + p->b_bytes);
