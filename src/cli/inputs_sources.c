@@ -26,7 +26,7 @@ static bool find_control(const struct inputs *inputs, const char *name, size_t *
     return false;
 }
 
-/* Finds the --axis of an input. One without NAME is for the input that is read, if there is only one. */
+/* Finds the --axis of an input. One without NAME is for the only input that is read. */
 static bool find_axis(const struct inputs *inputs, size_t index, const struct axis_spec **axis,
                       struct irrun_error *err)
 {
@@ -205,7 +205,7 @@ static bool take_value(struct inputs *inputs, const struct binder *binder,
     return true;
 }
 
-/* Takes a source count: or ones:. Its record is computed after those of all other inputs have been read. */
+/* Takes a source count: or ones:. Its record is computed after all others have been read. */
 static bool take_counted(struct inputs *inputs, const struct binder *binder,
                          const struct binding *binding, struct irrun_error *err)
 {

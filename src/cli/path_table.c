@@ -69,8 +69,8 @@ static const char *archive_path(const struct options *options)
     return strcmp(path, "-") == 0 ? STANDARD_INPUT : path;
 }
 
-/* Appends the place of the other use: " (list:3)" for a line of a manifest, " (array 3)" for an array
- * of an archive, nothing for the command line. */
+/* Appends the place of the other use: " (list:3)" for a line of a manifest, " (array 3)" for an
+ * array of an archive, nothing for the command line. */
 static void describe_sequence(const struct sequence *sequence, uint64_t id, struct text *text)
 {
     text_add_bytes(text, "", 0);

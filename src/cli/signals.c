@@ -17,8 +17,8 @@
 #include "base/temporaries.h"
 #include "irrun.h"
 
-/* Signals that end a process by default. Not here: SIGTERM and SIGPIPE, which are caught even if they
- * are ignored; SIGBUS, the faults and the real-time signals, which signals_install handles apart. */
+/* Signals that end a process by default, except SIGTERM and SIGPIPE, which are caught even if they
+ * are ignored, and those that signals_install handles apart: SIGBUS, faults, real-time signals. */
 static const int terminating[] = {
     SIGHUP,    SIGINT,  SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM,
     SIGVTALRM, SIGPROF, SIGXCPU, SIGXFSZ, SIGIO,

@@ -17,7 +17,7 @@ struct convolution {
     int64_t in_pixel_stride, out_pixel_stride;
 };
 
-/* Computes a convolution with plain loops, for every type; the reference implementation. Integers wrap.
+/* The reference: computes a convolution with plain loops, for every type. Integers wrap.
  *
  * A transposed convolution is the gradient of a convolution; models upsample with it. It has the
  * same window with input and output swapped: input [c_in][window.out], weights

@@ -19,8 +19,8 @@ ALWAYS_INLINE vec load_pixel(const struct depthwise_tile *tile, const float *fro
     return is_part ? vec_load_first(from, tile->n_channels) : vec_load(from);
 }
 
-/* Returns the stride in taps, 1 or 2, if the lines of the window have three taps: then add_3_taps can
- * load each pixel of a line once. Otherwise returns 0. */
+/* Returns the stride in taps, 1 or 2, if the lines of the window have three taps: then add_3_taps
+ * loads each pixel of a line once. Otherwise returns 0. */
 ALWAYS_INLINE size_t stride_of_3_taps(const struct depthwise_tile *tile)
 {
     const int32_t *offsets = tile->offsets + tile->first_tap;

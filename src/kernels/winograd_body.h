@@ -31,8 +31,8 @@ ALWAYS_INLINE void load_row(const float *row, vec d[4])
     }
 }
 
-/* Transforms a vector of tiles of n_y x n_x elements and stores the first n. n_y and n_x are 4 or 1,
- * and constant in every call. */
+/* Transforms a vector of tiles of n_y x n_x elements and stores the first n. n_y and n_x are 4 or
+ * 1, and constant in every call. */
 ALWAYS_INLINE void transform_input(const struct winograd_input *input, const float *from, float *to,
                                    size_t n, size_t n_y, size_t n_x)
 {

@@ -19,8 +19,8 @@ extern const struct op_def op_channels_last;  /* moves dimension 1 behind the ot
 extern const struct op_def op_channels_first; /* the inverse */
 extern const struct op_def op_identity;       /* a view */
 
-/* Reshape to a shape in which 0 copies a dimension of the input and -1 is inferred, so that any number
- * of frames fits. Attributes: struct irrun_shape. */
+/* Reshape to a shape in which 0 copies a dimension of the input and -1 is inferred, so that any
+ * number of frames fits. Attributes: struct irrun_shape. */
 extern const struct op_def op_reshape_frames;
 
 struct n_frames_attrs {

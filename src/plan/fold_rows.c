@@ -25,7 +25,7 @@ static bool has_rows(const struct fold_rows *fold, const struct irrun_shape *sha
            shape_product(shape, 0, fold->axis) == 1;
 }
 
-/* Returns whether an op may be part of the tree. A view may be if it keeps the rows of its input. */
+/* Returns whether an op may be part of the tree. A view may if it keeps the rows of its input. */
 static bool can_be_inner_node(const struct fold_rows *fold, const struct op *op)
 {
     if (op->def->role != ROLE_ORDINARY || op->n_outputs != 1 || op->n_bodies > 0 ||

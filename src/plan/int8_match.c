@@ -68,8 +68,8 @@ static double find_bias(const struct irrun_tensor *bias, size_t channel)
     return (double)((const float *)bias->data)[shape_n_elements(&bias->shape) == 1 ? 0 : channel];
 }
 
-/* Returns the summed-area table of each filter: element [y][x] is the sum of those in rows below y and
- * columns below x. */
+/* Returns the summed-area table of each filter: element [y][x] is the sum of those in rows below y
+ * and columns below x. */
 static const int32_t *sum_taps(const struct int8_weights *w,
                                const struct int8_convolution_attrs *attrs, struct arena *arena,
                                struct irrun_error *err)
