@@ -39,9 +39,9 @@ static bool size_dim(struct infer *infer, const struct window_attrs *attrs, stru
     if (room < 0)
         return infer_fail(infer,
                           "a window of %lld (kernel %lld, dilation %lld) does not fit into "
-                          "spatial dimension %u, which is %lld, with pads %lld and %lld",
+                          "dimension %u, which is %lld, with pads %lld and %lld",
                           (long long)extent, (long long)w->kernel[d], (long long)w->dilation[d],
-                          rank - 3 + (uint32_t)d, (long long)in, (long long)w->pad_begin[d],
+                          2 + rank - 3 + (uint32_t)d, (long long)in, (long long)w->pad_begin[d],
                           (long long)w->pad_end[d]);
     w->out[d] = (room + (attrs->rounding_type != ROUNDING_FLOOR ? stride - 1 : 0)) / stride + 1;
     if (attrs->rounding_type == ROUNDING_CEIL_TORCH &&
