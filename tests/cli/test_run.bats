@@ -103,7 +103,7 @@ run.batches run.keys run.keys_held run.keys_spilled memory_bytes.keys run.seed r
 latency_s.p90 latency_s.p95 latency_s.p99 latency_s.p99_9 latency_s.max latency_s.mean latency_s.sd latency_s.slowest.sequence latency_s.slowest.iteration latency_s.slowest.page_faults latency_s.slowest.disk_reads
 latency_s.slowest.involuntary_switches latency_s.slowest.voluntary_switches latency_s.slowest.new_plans latency_s.slowest.denormals
 latency_s.slowest.cpu latency_s.slowest.wall throughput.iterations_per_s
-throughput.real_time_factor memory_bytes.weights_mapped memory_bytes.weights_packed memory_bytes.arena memory_bytes.state
+throughput.real_time_factor deadline memory_bytes.weights_mapped memory_bytes.weights_packed memory_bytes.arena memory_bytes.state
 memory_bytes.peak_rss
 KEYS
     local wanted
@@ -151,7 +151,7 @@ KEYS
 
 @test "options of later versions are refused by name" {
     local option
-    for option in --pace --pace=1; do
+    for option in --dynamic-quantization --sandbox=auto; do
         run_apart irrun "$option" "$data/sum.xml" --random
         [ "$status" -eq 2 ]
         [[ $stderr == *"unknown option ${option%%=*}"* ]]
