@@ -160,3 +160,15 @@ without() {
     [ "$status" -ne 0 ]
     [ "$stderr" = "" ]
 }
+
+# unblocked STREAM ARGUMENT...: a run in which reading or writing this one does not wait.
+unblocked() {
+    # shellcheck disable=SC2016 # perl's
+    perl -MFcntl -e 'fcntl((STDIN, STDOUT)[shift], F_SETFL, O_NONBLOCK); exec @ARGV' "$1" "$IRRUN" "${@:2}"
+}
+
+@test "streams that another program made so that nothing waits for them" {
+    [ "$({ sleep 0.1 && echo 1 && sleep 0.1 && echo 2; } | unblocked 0 "$data/sum.xml" -i csv:- -o csv:- | lines)" = "1 3" ]
+    unblocked 1 "$data/sum.xml" -i in.csv -o csv:- | { sleep 0.2 && cat >got.csv; }
+    cmp got.csv want/y.csv
+}
