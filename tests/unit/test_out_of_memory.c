@@ -1,8 +1,8 @@
 /* Loading, planning and running with the k-th allocation failing, k = 1, 2, … until all succeed:
  * every failure is reported as such, and nothing leaks (the sanitizer build tells).
  * SPDX-License-Identifier: Apache-2.0 */
-/* link:
- * -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=aligned_alloc,--wrap=posix_memalign */
+/* link: -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc */
+/* link: -Wl,--wrap=aligned_alloc,--wrap=posix_memalign */
 #include "unit.h"
 
 #include <errno.h>
@@ -86,8 +86,8 @@ static void fails_cleanly(const char *path)
         bool is_fine = run_twice(path, &err);
         n_left = 0;
         if (!has_failed) {
-            if (!is_fine)
-                fail_test("%s: %s\n", path, err.message);
+            if (!is_fine || k == 1)
+                fail_test("%s: %s\n", path, is_fine ? "no allocation was seen" : err.message);
             return;
         }
         if (is_fine || err.code != IRRUN_SYSTEM)
@@ -107,6 +107,12 @@ static void every_allocation_may_fail(void **state)
         "tests/cases/read_value_assign/type_f16/model.xml",
         "tests/cases/loop/condition_false_after_first/model.xml",
         "tests/cases/tensor_iterator/two_states_crossed/model.xml",
+        "tests/cases/convolution/conv2d/model.xml",
+        "tests/cases/group_convolution/depthwise_2d/model.xml",
+        "tests/cases/channels_last/factor/model.xml",
+        "tests/cases/lstm_sequence/activations_absent/model.xml",
+        "tests/cases/int8/border_5x5/model.xml",
+        "tests/cases/compressed/convolution_bf16/model.xml",
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
         fails_cleanly(cases[i]);
