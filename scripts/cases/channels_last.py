@@ -42,6 +42,18 @@ class Chain:
             return y
         return self.added(y, self.const(uniform(self.g, (1, c_out or c_in) + (1,) * rank)))
 
+    def grouped(self, x, n_groups, c_out, kernel, pad):
+        """Groups of several channels."""
+        w = self.const(uniform(self.g, (n_groups, c_out // n_groups, x[1].shape[1] // n_groups,
+                                        *kernel), -0.5, 0.5))
+        ones = [1] * len(kernel)
+        port = self.net.op("GroupConvolution", x[0], w[0], data={
+            "strides": ones, "pads_begin": pad, "pads_end": pad, "dilations": ones,
+            "auto_pad": "explicit"
+        })
+        parts = zip(np.split(x[1], n_groups, 1), w[1])
+        return port, np.concatenate([convolve(p, k, ones, pad, pad, ones) for p, k in parts], 1)
+
     def added(self, x, y):
         return self.net.op("Add", x[0], y[0], auto_broadcast="numpy"), x[1] + y[1]
 
@@ -121,6 +133,10 @@ def other_op_cases():
     y = c.multiplied(y, c.const(uniform(c.g, (7, 9))))
     y = c.convolved(c.relu(y), 0, [3, 3], None, [1, 1])
     yield c.case("A constant for each pixel lets a chain end.", c.convolved(y, 9, [1, 1]))
+    c = Chain("groups", (1, 6, 7, 9))
+    y = c.relu(c.convolved(separable(c, c.x, 20), 0, [3, 3], None, [1, 1]))
+    y = separable(c, c.grouped(y, 4, 8, [3, 3], [1, 1]), 18)
+    yield c.case("Groups of several channels between two chains.", y)
     c = Chain("observed", (1, 6, 7, 9))
     y = c.relu(c.convolved(c.x, 20, [1, 1]))
     z = c.relu(c.convolved(y, 0, [3, 3], None, [1, 1]))
