@@ -147,6 +147,39 @@ def product_cases_bf16():
                    f"{FLOAT} --precision=bf16", stand_in=written, runs_openvino=False)
 
 
+def tiled_case_bf16():
+    """The constant is packed in slices of 256 KB; a Tile keeps the file small."""
+    g, name = rng(FAMILY, "bf16 slices"), "bf16_matmul_slices"
+    x, w = uniform(g, (2, 80)), uniform(g, (40, 16))
+    net, written = Net(name), Net(name)
+    for which, weights in ((net, w), (written, round_bf16(w))):
+        port = which.param("x", "f32", [2, 80])
+        b = which.op("Tile", which.const(weights), which.i64([2, 64]))
+        which.result(which.op("MatMul", port if which is net else rounded_port(which, port), b,
+                              data={"transpose_a": False, "transpose_b": False}), "y")
+    want = np.float32(bf16(x) @ np.tile(bf16(w), (2, 64)))
+    return Case(FAMILY, name, net, {"x": x}, {"y": want}, "A constant of more than one slice.",
+                f"{FLOAT} --precision=bf16", stand_in=written, runs_openvino=False)
+
+
+def largest_case_bf16():
+    """Finite weights stay finite: those of f32 below 2^128, those that were f16 below 65536."""
+    name, largest = "bf16_largest", round_bf16(np.float32(3.389e38))
+    wide = np.full((2, 16), np.finfo(np.float32).max)
+    wide[1] = -wide[0]
+    nets = Net(name), Net(name)
+    for net, w, half in ((nets[0], wide, 65504), (nets[1], np.sign(wide) * largest, 65280)):
+        x, z = net.param("x", "f32", [1, 2]), net.param("z", "f16", [1, 1, 3])
+        net.result(net.op("MatMul", x, net.const(np.float32(w)), data={"transpose_a": False, "transpose_b": False}), "y")
+        net.result(net.op("Convolution", z, net.const(np.full((1, 1, 1), half, np.float16)),
+                          data={"strides": [1], "dilations": [1], "pads_begin": [0], "pads_end": [0],
+                                "auto_pad": "explicit"}), "c")
+    x, z = np.float32([[1, 0]]), np.float16([[[0.5, 0, -0.25]]])
+    want = {"y": np.full((1, 16), largest, np.float32), "c": np.float16(np.float64(z) * 65280)}
+    return Case(FAMILY, name, nets[0], {"x": x, "z": z}, want, "The largest weights do not become infinite.",
+                f"{FLOAT} --precision=bf16", stand_in=nets[1], runs_openvino=False)
+
+
 def rounded_port(net, port):
     return net.op("Convert", net.op("Convert", port, destination_type="bf16"), destination_type="f32")
 
@@ -268,3 +301,5 @@ def cases():
     yield from product_cases_bf16()
     yield from cell_cases_bf16()
     yield weights_case_bf16()
+    yield tiled_case_bf16()
+    yield largest_case_bf16()

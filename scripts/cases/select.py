@@ -158,7 +158,7 @@ def empty_and_const_cases():
     x = numbers((2, 6))
     yield case("causal_mask", cond, np.float32(0), np.float32(-np.inf),
                np.where(cond, np.float32(0), -np.inf).astype(
-                   np.float32), "Two 0-D Const branches, as in the mask of a language model.",
+                   np.float32), "Two 0-D Const branches, as in a causal mask.",
                const=("then", "else"))
     yield case("const_cond", cond, x, -x, np.where(cond, x, -x), "The condition is a Const.",
                const=("cond",))

@@ -74,7 +74,9 @@ bool file_write_at(int fd, uint64_t offset, const void *data, size_t size_bytes)
                            (off_t)(offset + done));
         if (n > 0)
             done += (size_t)n;
-        else if (n < 0 && errno != EINTR)
+        else if (n == 0)
+            errno = EIO;
+        if (n == 0 || (n < 0 && errno != EINTR))
             return false;
     }
     return true;

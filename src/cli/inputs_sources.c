@@ -244,10 +244,13 @@ static bool take_columns(struct inputs *inputs, const struct binder *binder,
                     spec->name, binding->spec.path);
     *is_taken = true;
     struct kept_columns *kept = inputs->options->kept;
-    if (kept && kept->is_open)
-        kept = NULL; /* the first table is the one that is kept */
+    if (kept && kept->path && strcmp(kept->path, binding->spec.path) != 0)
+        return fail(err, IRRUN_USAGE, "--keep-columns takes one table, and %s is not %s",
+                    binding->spec.path, kept->path);
+    if (kept && kept->path)
+        kept = NULL; /* another input reads the same table */
     if (kept)
-        kept->is_open = true;
+        kept->path = binding->spec.path;
     return reader_open_columns(binding->spec.path, spec->text, kept, &reader, err) &&
            take_reader(inputs, index, binding, reader, err);
 }
@@ -282,7 +285,7 @@ bool inputs_read_sources(struct inputs *inputs, const struct sequence *sequence,
             return false;
     }
     const struct kept_columns *kept = inputs->options->kept;
-    if (!kept || kept->is_open)
+    if (!kept || kept->path)
         return true;
     fail(err, IRRUN_USAGE, "--keep-columns: no csv is read with --columns");
     return fail_hint(err, "-i t.csv --columns=A,B tells what of the table the model gets");

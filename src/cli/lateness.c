@@ -1,4 +1,4 @@
-/* Counts late results, and waits as life does.
+/* Counts late results, and waits until a record would be there.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/lateness.h"
 
@@ -99,22 +99,32 @@ bool lateness_judge(const struct lateness *lateness, struct irrun_error *err)
 
 /* ---- The pace -------------------------------------------------------------------------------- */
 
-uint64_t pace_wait(struct pace *pace, uint64_t index, const struct reader_wait *before,
-                   struct irrun_error *err)
+#define MAX_NS 0x1p62 /* 146 years: later than the end of any run */
+
+static uint64_t periods_ns(const struct pace *pace, uint64_t n)
+{
+    double ns = (double)n * pace->period_ns;
+    return (uint64_t)(ns < MAX_NS ? ns : MAX_NS);
+}
+
+uint64_t pace_wait(struct pace *pace, uint64_t index, uint64_t end_ns,
+                   const struct reader_wait *before, struct irrun_error *err)
 {
     uint64_t now_ns = clock_now_ns();
     if (pace->start_ns == 0)
-        pace->start_ns = now_ns - (uint64_t)((double)index * pace->period_ns);
-    uint64_t due_ns = pace->start_ns + (uint64_t)((double)(index + 1) * pace->period_ns);
+        pace->start_ns = now_ns - periods_ns(pace, index);
+    uint64_t due_ns = pace->start_ns + periods_ns(pace, index + 1);
     if (due_ns <= now_ns)
         return due_ns;
     if (!before->before(before->context, err))
         return 0;
-    const struct timespec until = {.tv_sec = (time_t)(due_ns / 1000000000),
-                                   .tv_nsec = (long)(due_ns % 1000000000)};
+    uint64_t wake_ns = due_ns < end_ns ? due_ns : end_ns;
+    const struct timespec until = {.tv_sec = (time_t)(wake_ns / 1000000000),
+                                   .tv_nsec = (long)(wake_ns % 1000000000)};
     /* With --checkpoint a signal ends the run at the next record, which then is not waited for. */
     while (signals_pending() == 0 &&
            clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) == EINTR)
         continue;
-    return due_ns;
+    now_ns = clock_now_ns();
+    return due_ns < now_ns ? due_ns : now_ns;
 }

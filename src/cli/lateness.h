@@ -37,10 +37,10 @@ struct pace {
     uint64_t start_ns; /* 0: not begun */
 };
 
-/* Waits until record `index` of the sequence is available, and returns that time. `before` is
- * called
- * if it waits; the time is 0 if that fails. */
-uint64_t pace_wait(struct pace *pace, uint64_t index, const struct reader_wait *before,
-                   struct irrun_error *err);
+/* Waits until record `index` of the sequence is available, and returns that time. Waits no longer
+ * than to end_ns or to a signal that ends the run. `before` is called if it waits; the time is 0 if
+ * that fails. */
+uint64_t pace_wait(struct pace *pace, uint64_t index, uint64_t end_ns,
+                   const struct reader_wait *before, struct irrun_error *err);
 
 #endif

@@ -311,10 +311,16 @@ bool records_set(struct records *records, const struct irrun_tensor *value, stru
     struct array_header header = {.dtype = value->dtype, .has_shape = true, .shape = value->shape};
     struct irrun_tensor old = records->record;
     records->path = "--feed";
-    records->record.shape = value->shape;
+    /* Outputs may be views of the record before: it stays as it is until the next call. */
+    size_t spare_bytes = records->spare_bytes;
+    records->record = (struct irrun_tensor){old.dtype, value->shape, records->spare};
+    records->spare = old.data;
+    records->spare_bytes = records->capacity_bytes;
+    records->capacity_bytes = spare_bytes;
     if (!check_dtype(records, value->dtype, err) || !check_record(records, &header, err) ||
         !make_room(records, &old, err))
         return false;
+    records->is_new_place = true;
     records_convert(records, value->data);
     return true;
 }
@@ -382,6 +388,7 @@ void records_close(struct records *records)
 {
     reader_close(records->reader);
     free(records->record.data);
+    free(records->spare);
     free(records->staging);
     free(records->whole.data);
     *records = (struct records){.reader = NULL};

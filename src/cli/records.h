@@ -60,7 +60,9 @@ struct records {
     int64_t n_left;        /* records left in the current array */
     int64_t n_elements;    /* of a record */
     size_t capacity_bytes; /* of record.data */
-    void *staging;         /* a record in the source's type, if it differs */
+    void *spare;           /* the record before, if records_set set this one */
+    size_t spare_bytes;
+    void *staging; /* a record in the source's type, if it differs */
     size_t staging_bytes;
     struct irrun_tensor whole; /* the current array, if it is in memory; otherwise data is NULL */
     struct records_cut cut;

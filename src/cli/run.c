@@ -135,8 +135,8 @@ static bool finish(struct run *run, struct irrun_error *err)
     if (run->options->checkpoint_path && !checkpoint_remove(run->options, err))
         return false;
     event_add(track, "finish", 0, start);
-    return collector_finish_compare(run->collector, err) && judge_lateness(run, err) &&
-           failures_judge(&run->failures, run->n_sequences, err);
+    return failures_judge(&run->failures, run->n_sequences, err) &&
+           collector_finish_compare(run->collector, err) && judge_lateness(run, err);
 }
 
 /* ---- Sequences ------------------------------------------------------------------------------- */
@@ -260,7 +260,7 @@ static void run_worker(struct run *run, struct worker *worker)
             break;
         }
         sequence_free(&sequence);
-        if (worker_is_late(worker))
+        if (worker_time_is_over(worker))
             begin_no_more(run);
     }
     sequence_free(&sequence);

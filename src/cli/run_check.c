@@ -23,6 +23,8 @@ static bool check_kept_columns(const struct options *options, struct irrun_error
 {
     static const enum option_id excluded[] = {OPTION_ID_manifest, OPTION_ID_checkpoint,
                                               OPTION_ID_concat, OPTION_ID_axis};
+    if (sequences_are_many(options))
+        return fail(err, IRRUN_USAGE, "--keep-columns takes one sequence");
     bool writes_csv = false, has_end = options->n_iterations != NO_LIMIT || options->duration_s > 0;
     for (size_t i = 0; i < sizeof excluded / sizeof *excluded; i++)
         if (option_is_given(options, excluded[i]))

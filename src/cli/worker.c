@@ -280,7 +280,7 @@ static bool pass_on(struct worker *worker, const struct sequence *sequence, uint
            inputs_feed_back(worker->inputs, worker->session, err);
 }
 
-bool worker_is_late(const struct worker *worker)
+bool worker_time_is_over(const struct worker *worker)
 {
     return worker->end_ns != UINT64_MAX && clock_now_ns() >= worker->end_ns;
 }
@@ -293,7 +293,7 @@ static bool iterate(struct worker *worker, const struct sequence *sequence, uint
                  options->until_name || options->tap_records_path || worker->diff;
     bool is_over = false;
     uint64_t start = *n_done, n_earlier = worker->stats.n_iterations;
-    for (; *n_done < options->n_iterations && !is_over && !worker_is_late(worker); ++*n_done) {
+    for (; *n_done < options->n_iterations && !is_over && !worker_time_is_over(worker); ++*n_done) {
         uint64_t index = *n_done;
         bool has_record;
         uint64_t begin = event_start(worker->track);
@@ -304,8 +304,6 @@ static bool iterate(struct worker *worker, const struct sequence *sequence, uint
             inputs_warn_empty(worker->inputs);
         if (!has_record)
             break;
-        if (!worker_keep_pace(worker, index, err))
-            return false;
         if (worker->identity && index > start && !worker_checkpoint_step(worker, index, err))
             return false;
         uint64_t n_before = index; /* of the sequence, or of the key */
@@ -313,8 +311,11 @@ static bool iterate(struct worker *worker, const struct sequence *sequence, uint
             return false;
         if (worker_wants_reset(worker, n_before) && !worker_state_reset(worker, index, err))
             return false;
-        if (!inputs_count(worker->inputs, worker->session, err) || !worker_warm_up(worker, err))
+        if (!inputs_count(worker->inputs, worker->session, err) || !worker_warm_up(worker, err) ||
+            !worker_keep_pace(worker, index, err))
             return false;
+        if (worker->options->is_paced && worker_time_is_over(worker))
+            break;
         if (!worker_run_once(worker, index, err))
             return index > 0 && fail_append(err, " (in iteration %" PRIu64 ")", index);
         begin = event_start(worker->track);

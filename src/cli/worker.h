@@ -61,7 +61,7 @@ bool worker_prepare(struct worker *worker, const struct sequence *sequence,
                     struct irrun_error *err);
 
 /* Returns whether the time of --duration has passed. */
-bool worker_is_late(const struct worker *worker);
+bool worker_time_is_over(const struct worker *worker);
 
 /* Runs all records of the sequence, after worker_prepare. Returns false without an error if an
  * earlier sequence failed. */

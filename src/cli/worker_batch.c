@@ -383,7 +383,7 @@ static bool add_record(struct worker *worker, uint64_t index, struct irrun_error
 bool worker_batch_iterate(struct worker *worker, uint64_t *n_done, struct irrun_error *err)
 {
     bool has_record = true;
-    while (*n_done < worker->options->n_iterations && !worker_is_late(worker)) {
+    while (*n_done < worker->options->n_iterations && !worker_time_is_over(worker)) {
         uint64_t begin = event_start(worker->track);
         if (!worker_pull_record(worker, *n_done, &has_record, err))
             return false;

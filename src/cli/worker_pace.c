@@ -1,4 +1,4 @@
-/* --pace: records become available as in life.
+/* --pace: records become available at the rate of --rate.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 
@@ -14,6 +14,6 @@ bool worker_keep_pace(struct worker *worker, uint64_t index, struct irrun_error 
         if (worker->options->deadline_s <= 0)
             worker->stats.lateness.deadline_ns = (uint64_t)ceil(pace->period_ns);
     }
-    worker->available_ns = pace_wait(pace, index, &worker->wait, err);
+    worker->available_ns = pace_wait(pace, index, worker->end_ns, &worker->wait, err);
     return worker->available_ns > 0;
 }

@@ -9,7 +9,7 @@
 /* Zeroed except for `wanted`: nothing was read. */
 struct kept_columns {
     const char *wanted;  /* "A,B,...", or "all" */
-    bool is_open;        /* a reader adds rows */
+    const char *path;    /* of the table whose reader adds rows; NULL: not opened yet */
     struct text heading; /* a row, if the table has headings */
     struct text rows; /* rows that were read, each with '\n' at the end; the first `offset` … */
     size_t offset;    /* … bytes are written */

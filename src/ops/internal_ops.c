@@ -8,8 +8,9 @@
 #include "ops/movement.h"
 #include "ops/op_state.h"
 
-#define F16_MAX 65504.0F
-#define F16_MAX_BITS 0x7BFFU
+#define F16_MAX_BITS 0x7BFFU            /* 65504 */
+#define BF16_MAX_BITS 0x7F7FU           /* 3.39e38 */
+#define BF16_BELOW_F16_MAX_BITS 0x477FU /* 65280: 65504 would become 65536, too large for f16 */
 
 static bool infer_insert_axis(struct infer *infer)
 {
@@ -126,13 +127,14 @@ static bool run_narrow(const struct step *step, struct irrun_error *err)
 {
     (void)err;
     const struct irrun_tensor *from = step->in[0], *to = step->out[0];
-    const float *in = from->data;
-    uint16_t *out = to->data;
+    uint16_t *out = to->data, largest = F16_MAX_BITS;
     size_t n = (size_t)shape_n_elements(&to->shape);
-    convert_elements(from->dtype, in, to->dtype, out, n);
-    for (size_t i = 0; i < n && from->dtype == IRRUN_F32 && to->dtype == IRRUN_F16; i++)
-        if (fabsf(in[i]) > F16_MAX && isfinite(in[i]))
-            out[i] = in[i] > 0 ? F16_MAX_BITS : F16_MAX_BITS | 0x8000U;
+    if (to->dtype == IRRUN_BF16)
+        largest = from->dtype == IRRUN_F16 ? BF16_BELOW_F16_MAX_BITS : BF16_MAX_BITS;
+    convert_elements(from->dtype, from->data, to->dtype, out, n);
+    for (size_t i = 0; i < n; i++)
+        if ((out[i] & 0x7FFFU) > largest && isfinite(element_as_f64(from->dtype, from->data, i)))
+            out[i] = (uint16_t)((out[i] & 0x8000U) | largest);
     return true;
 }
 

@@ -35,7 +35,8 @@ extern const struct op_def op_n_frames;
  * dimensions; input 2 is its order. Attributes: struct matmul_attrs. */
 extern const struct op_def op_matmul_transposed;
 
-/* Convert to f16 or bf16, but finite values out of the range of f16 become its largest. Attributes:
+/* Convert to f16 or bf16, but a finite value out of its range becomes its largest number, and a
+ * bf16 that was an f16 stays in the range of f16. Attributes:
  * struct convert_attrs. */
 extern const struct op_def op_narrow;
 

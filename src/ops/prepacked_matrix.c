@@ -99,7 +99,7 @@ static bool fill_by_rows(struct prepare *prepare, uint32_t input,
         if (!rows)
             return false;
         packed_matrix_fill(&part, 0, part.n_panels, rows, source, n, false,
-                           data + first * packed_b->step_bytes);
+                           data + first / packed_b->step_k * packed_b->step_bytes);
     }
     return true;
 }

@@ -128,6 +128,10 @@ setup() {
         "$data/sum.xml" -i t.csv --keep-columns=id -o csv:-
     answered 2 '--keep-columns writes a row for every record' '--emit=all writes every record' \
         "${how[@]}" --keep-columns=id -o csv:- -n 2
+    usage_error '--keep-columns takes one table, and u.csv is not t.csv' \
+        "$data/pair.xml" -i a=t.csv -i b=u.csv --columns=a=low,2 --columns=b=low,2 --keep-columns=id -o minus=csv:-
+    printf 'k \0B\004\001\0\0\0\004\001\0\0\0' >z.ark # many sequences, by their keys
+    usage_error '--keep-columns takes one sequence' "$data/pair.xml" -i a=t.csv --columns=a=low,2 -i b=z.ark --keep-columns=id -o minus=csv:-
     usage_error '--keep-columns and --concat cannot be used together' "${how[@]}" --keep-columns=id -o csv:- --concat=0
     usage_error "--keep-columns: 'id,' is not A,B,..." "${how[@]}" --keep-columns=id, -o csv:-
     refused 65 'no column "nosuch"' "${how[@]}" --keep-columns=nosuch -o csv:-

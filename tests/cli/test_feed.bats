@@ -85,6 +85,26 @@ minus() { # FIRST LAST OPTION...
     cmp want.csv got.csv
 }
 
+@test "a fed value may be a view of another fed input" {
+    cat >swap.xml <<'XML'
+<net name="swap" version="11"><layers>
+<layer id="0" name="a" type="Parameter" version="opset1"><data shape="2" element_type="f32"/>
+    <output><port id="0" precision="FP32"><dim>2</dim></port></output></layer>
+<layer id="1" name="b" type="Parameter" version="opset1"><data shape="2" element_type="f32"/>
+    <output><port id="0" precision="FP32"><dim>2</dim></port></output></layer>
+<layer id="2" name="first" type="Result" version="opset1"><input><port id="0"/></input></layer>
+<layer id="3" name="second" type="Result" version="opset1"><input><port id="0"/></input></layer>
+</layers><edges>
+<edge from-layer="0" from-port="0" to-layer="2" to-port="0"/>
+<edge from-layer="1" from-port="0" to-layer="3" to-port="0"/>
+</edges></net>
+XML
+    : >swap.bin
+    local how=(swap.xml -i a=value:1 -i b=value:2 --feed=@0=b --feed=@1=a -o @0=csv:-)
+    [ "$(irrun "${how[@]}" -n 3 --emit=all | lines)" = "1,1 2,2 1,1" ]
+    [ "$(irrun "${how[@]}" -n 2)" = "2,2" ] # and the output of the last is that of the last
+}
+
 @test "argmax is the index of the largest" {
     local pick="$data/pick.xml"
     npy '<f4' '1, 4' 0 5 9 9 >x.npy

@@ -71,18 +71,23 @@ static void records_are_available_period_by_period(void **state)
     struct irrun_error err = {.code = IRRUN_OK};
     uint64_t start_ns = clock_now_ns();
     (void)state;
-    uint64_t first = pace_wait(&pace, 0, &before, &err);
+    uint64_t first = pace_wait(&pace, 0, UINT64_MAX, &before, &err);
     assert_true(first >= start_ns + 2000000);
     assert_true(clock_now_ns() >= first);
     assert_int_equal(n_calls, 1);
-    assert_int_equal(pace_wait(&pace, 4, &before, &err), first + 4 * 2000000);
+    assert_int_equal(pace_wait(&pace, 4, UINT64_MAX, &before, &err), first + 4 * 2000000);
     assert_true(clock_now_ns() >= first + 4 * 2000000);
     /* What should have come long ago is not waited for, and its time is that of life. */
     n_calls = 0;
-    assert_int_equal(pace_wait(&pace, 2, &before, &err), first + 2 * 2000000);
+    assert_int_equal(pace_wait(&pace, 2, UINT64_MAX, &before, &err), first + 2 * 2000000);
     assert_int_equal(n_calls, 0);
+    /* A wait ends at end_ns; what has not come is not reported as later than now. */
+    uint64_t end_ns = clock_now_ns() + 3000000;
+    pace = (struct pace){.period_ns = 1e30};
+    uint64_t available_ns = pace_wait(&pace, 0, end_ns, &before, &err);
+    assert_true(available_ns >= end_ns && available_ns <= clock_now_ns());
     pace = (struct pace){.period_ns = 1e15};
-    assert_int_equal(pace_wait(&pace, 0, &full, &err), 0);
+    assert_int_equal(pace_wait(&pace, 0, UINT64_MAX, &full, &err), 0);
     assert_string_equal(err.message, "full");
 }
 
@@ -93,7 +98,7 @@ static void a_resumed_sequence_begins_where_it_stopped(void **state)
     struct irrun_error err = {.code = IRRUN_OK};
     uint64_t start_ns = clock_now_ns();
     (void)state;
-    uint64_t due_ns = pace_wait(&pace, 1000000000, &before, &err);
+    uint64_t due_ns = pace_wait(&pace, 1000000000, UINT64_MAX, &before, &err);
     assert_true(due_ns >= start_ns + 999000 && due_ns <= clock_now_ns());
 }
 
