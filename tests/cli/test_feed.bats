@@ -100,7 +100,7 @@ minus() { # FIRST LAST OPTION...
 </edges></net>
 XML
     : >swap.bin
-    local how=(swap.xml -i a=value:1 -i b=value:2 --feed=@0=b --feed=@1=a -o @0=csv:-)
+    local how=(swap.xml -i a=value:1 -i b=value:2 "--feed=@0=b" "--feed=@1=a" -o "@0=csv:-")
     [ "$(irrun "${how[@]}" -n 3 --emit=all | lines)" = "1,1 2,2 1,1" ]
     [ "$(irrun "${how[@]}" -n 2)" = "2,2" ] # and the output of the last is that of the last
 }

@@ -196,7 +196,9 @@ static void finds_bad_edges_in_a_body(void **state)
     (void)state;
     check_bad(
         MODEL(PORTS "<body><layers>\n" PARAMETER("0", "a") PARAMETER("0", "b") "</layers></body>"),
-        IRRUN_DATA, 7, 1, "layer id 0 of Parameter \"b\" is taken", "id of its own");
+        IRRUN_DATA, 7, 1,
+        "layer id 0 of Parameter \"b\" is already used by Parameter \"a\" at line 6, column 1",
+        "id of its own");
     check_bad(MODEL(PORTS "<body><layers>\n" PARAMETER("0", "a") "</layers><edges>\n" EDGE(
                   "0", "0", "3", "0") "</edges></body>"),
               IRRUN_DATA, 8, 1, "the edge goes to layer 3", "between 0 and 0");
