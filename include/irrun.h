@@ -104,8 +104,8 @@ struct irrun_session;
 
 enum irrun_gemm { IRRUN_GEMM_AUTO, IRRUN_GEMM_PLAIN, IRRUN_GEMM_CBLAS, IRRUN_GEMM_PACKED };
 
-/* Of products: f16 rounds constant weights to f16; bf16 rounds them to bf16, and also the other factor
- * except in convolutions, transposed products and batches of them. The sums are f32. */
+/* Of products: f16 rounds constant weights to f16; bf16 rounds them to bf16, and also the other
+ * factor, except in convolutions, transposed products and batches. The sums are f32. */
 enum irrun_precision { IRRUN_PRECISION_F32, IRRUN_PRECISION_F16, IRRUN_PRECISION_BF16 };
 
 /* Selects one thread for each CPU that the affinity and the cgroup quota of this process allow. */
