@@ -12,7 +12,7 @@ bool worker_keep_pace(struct worker *worker, uint64_t index, struct irrun_error 
     if (pace->start_ns == 0) {
         pace->period_ns = (double)inputs_n_frames(worker->inputs) / worker->options->rate_hz * 1e9;
         if (worker->options->deadline_s <= 0)
-            worker->stats.lateness.deadline_ns = (uint64_t)ceil(pace->period_ns);
+            worker->stats.lateness.deadline_ns = (uint64_t)ceil(fmin(pace->period_ns, 0x1p62));
     }
     worker->available_ns = pace_wait(pace, index, worker->end_ns, &worker->wait, err);
     return worker->available_ns > 0;

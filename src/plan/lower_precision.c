@@ -7,13 +7,16 @@
 #include "plan/graph_edit.h"
 #include "plan/toposort.h"
 
+static const struct convert_attrs to_f32 = {IRRUN_F32}, to_f16 = {IRRUN_F16},
+                                  to_bf16 = {IRRUN_BF16};
+
 struct pass {
     struct graph *graph;
     struct graph_edit edit;
     struct constant **constants; /* of the values before the pass */
     bool *is_quantized;          /* the same */
     uint32_t *rounded;           /* the same: the rounded value, or NO_ID */
-    const struct convert_attrs *narrow, *widen, *widen_to_f16;
+    const struct convert_attrs *narrow;
     const struct op_def *convert;
     struct remarks *remarks;
     struct irrun_error *err;
@@ -65,9 +68,8 @@ static bool round_input(struct pass *pass, uint32_t op_id, uint32_t i)
     bool is_f16 = pass->constants[*input_id]->declared == IRRUN_F16;
     if (*rounded == NO_ID) {
         uint32_t narrow = graph_edit_add(&pass->edit, &op_narrow, pass->narrow, op, input_id, 1, 1);
-        uint32_t widen =
-            graph_edit_add(&pass->edit, pass->convert, is_f16 ? pass->widen_to_f16 : pass->widen,
-                           op, &pass->graph->ops[narrow].first_output, 1, 1);
+        uint32_t widen = graph_edit_add(&pass->edit, pass->convert, is_f16 ? &to_f16 : &to_f32, op,
+                                        &pass->graph->ops[narrow].first_output, 1, 1);
         *rounded = pass->graph->ops[widen].first_output;
     }
     *input_id = *rounded;
@@ -77,29 +79,22 @@ static bool round_input(struct pass *pass, uint32_t op_id, uint32_t i)
                        irrun_dtype_name(pass->narrow->destination_type));
 }
 
-/* Calls round_input for every input to round. */
-static bool round_all(struct pass *pass)
+/* Counts the inputs to round; rounds them unless `counts`. */
+static bool round_all(struct pass *pass, bool counts, size_t *n)
 {
     uint32_t n_order = pass->graph->n_order;
+    *n = 0;
     for (uint32_t k = 0; k < n_order; k++) {
-        uint32_t op_id = pass->graph->order[k];
-        uint32_t n_inputs = pass->graph->ops[op_id].n_inputs;
-        for (uint32_t i = 0; i < n_inputs && i < 32; i++)
-            if (is_lowered(pass, &pass->graph->ops[op_id], i) && !round_input(pass, op_id, i))
+        uint32_t op_id = pass->graph->order[k], n_inputs = pass->graph->ops[op_id].n_inputs;
+        for (uint32_t i = 0; i < n_inputs && i < 32; i++) {
+            if (!is_lowered(pass, &pass->graph->ops[op_id], i))
+                continue;
+            ++*n;
+            if (!counts && !round_input(pass, op_id, i))
                 return false;
+        }
     }
     return true;
-}
-
-static size_t count_lowered(const struct pass *pass)
-{
-    size_t n = 0;
-    for (uint32_t k = 0; k < pass->graph->n_order; k++) {
-        const struct op *op = &pass->graph->ops[pass->graph->order[k]];
-        for (uint32_t i = 0; i < op->n_inputs && i < 32; i++)
-            n += is_lowered(pass, op, i);
-    }
-    return n;
 }
 
 /* Fills the arrays of the pass, in memory that is freed after it. */
@@ -122,10 +117,12 @@ static bool run_pass(struct pass *pass, const struct model *model, struct arena 
     if (!analyse(pass, model, memory))
         return false;
     find_quantized(pass);
-    size_t n = count_lowered(pass);
-    return n == 0 || (graph_edit_begin(&pass->edit, pass->graph, model->arena, 2 * n, 2 * n, 2 * n,
-                                       pass->err) &&
-                      round_all(pass) && toposort(pass->graph, model->arena, pass->err));
+    size_t n, n_rounded;
+    round_all(pass, true, &n);
+    return n == 0 ||
+           (graph_edit_begin(&pass->edit, pass->graph, model->arena, 2 * n, 2 * n, 2 * n,
+                             pass->err) &&
+            round_all(pass, false, &n_rounded) && toposort(pass->graph, model->arena, pass->err));
 }
 
 /* Visits a graph and the bodies in it. */
@@ -145,27 +142,15 @@ static bool lower_graph(struct pass *pass, const struct model *model, struct gra
     return is_done;
 }
 
-static const struct convert_attrs *attrs_for(enum irrun_dtype dtype, struct arena *arena,
-                                             struct irrun_error *err)
-{
-    struct convert_attrs *attrs = arena_alloc(arena, sizeof *attrs, err);
-    if (attrs)
-        attrs->destination_type = dtype;
-    return attrs;
-}
-
 bool lower_precision(const struct model *model, struct remarks *remarks, struct irrun_error *err)
 {
     char why[OP_WHY_BYTES];
     if (model->kernels.precision == IRRUN_PRECISION_F32)
         return true;
     bool is_f16 = model->kernels.precision == IRRUN_PRECISION_F16;
-    struct pass pass = {.narrow = attrs_for(is_f16 ? IRRUN_F16 : IRRUN_BF16, model->arena, err),
-                        .widen = attrs_for(IRRUN_F32, model->arena, err),
-                        .widen_to_f16 = attrs_for(IRRUN_F16, model->arena, err),
+    struct pass pass = {.narrow = is_f16 ? &to_f16 : &to_bf16,
                         .convert = op_find("Convert", "opset1", why),
                         .remarks = remarks,
                         .err = err};
-    return pass.narrow && pass.widen && pass.widen_to_f16 &&
-           lower_graph(&pass, model, model->graph);
+    return lower_graph(&pass, model, model->graph);
 }
