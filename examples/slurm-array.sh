@@ -2,9 +2,10 @@
 # An array job over the sequences of a manifest. A task runs every N-th of them; one that is stopped
 # is queued again and runs those whose outputs are not there yet.
 #
-#     sbatch --array=0-39 examples/slurm-array.sh model.xml calls.manifest
+#     sbatch --array=0-39 examples/slurm-array.sh model.xml calls.manifest --keep-going
+#     SHARDS=40 sbatch --array=7 examples/slurm-array.sh ...    # task 7 of 40 again
 #
-# A further option goes to irrun: --checkpoint=... for tasks of one long sequence.
+# Further options go to irrun. irrun must be on the PATH of the nodes; the array starts at 0.
 # SPDX-License-Identifier: Apache-2.0
 #SBATCH --requeue
 #SBATCH --open-mode=append
@@ -12,7 +13,7 @@
 
 model=$1 manifest=$2
 shift 2
-irrun "$model" --manifest="$manifest" --shard="$SLURM_ARRAY_TASK_ID/$SLURM_ARRAY_TASK_COUNT" \
+irrun "$model" --manifest="$manifest" --shard="$SLURM_ARRAY_TASK_ID/${SHARDS:-$SLURM_ARRAY_TASK_COUNT}" \
     --skip-existing "$@" &
 child=$!
 trap 'kill -TERM $child' TERM
