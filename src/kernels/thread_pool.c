@@ -24,14 +24,17 @@
 #define IDLE_NS 100000         /* a thread sleeps after this time without a job */
 #define WORTH_WAKING_NS 100000 /* work since the last pause that makes waking threads worth it */
 
-/* If a part is late by STALL_NS, because other processes use the core of its thread, the threads
- * get no jobs for REST_MIN_NS to REST_MAX_NS. */
-#define STALL_NS 200000
+/* If sharing costs more time than it saves, because other processes use the cores of the threads,
+ * they get no jobs for REST_MIN_NS to REST_MAX_NS. What it saved counts up to SAVED_MAX_NS: such a
+ * process is noticed by the first time slice that it takes, of some milliseconds, while the delays
+ * of up to 0.4 ms that are usual on a virtual machine have no effect. */
+#define SAVED_MAX_NS 500000
 #define REST_MIN_NS 10000000
 #define REST_MAX_NS 1000000000
 
+/* A wait spins, then yields its core, then sleeps; a sleep takes 0.1 ms or more. */
 #define SPIN_NS 20000
-#define N_YIELDS 64
+#define YIELD_NS 1000000
 #define NAP_NS 50000
 
 /* The parts assigned to one thread; the first share is the caller's. */
@@ -54,6 +57,7 @@ struct thread_pool {
     void *watch_context;
     uint64_t end_ns;                /* end of the last job */
     uint64_t work_ns, before_ns;    /* time in jobs since the last pause, and before it */
+    int64_t saved_ns;               /* by sharing jobs, less what it cost; at most SAVED_MAX_NS */
     uint64_t rest_ns, awake_ns;     /* how long the other threads get no jobs, and until when */
     _Alignas(LINE) atomic_uint job; /* number of the last job */
     atomic_uint n_sleeping;
@@ -65,8 +69,8 @@ struct thread_pool {
 /* ---- waiting ---- */
 
 struct wait {
-    unsigned n_turns, n_yields;
-    uint64_t start_ns;
+    unsigned n_turns;
+    uint64_t start_ns, waited_ns; /* updated at every 32nd turn */
 };
 
 static void relax(void)
@@ -78,28 +82,28 @@ static void relax(void)
 #endif
 }
 
-/* Spins once. Returns false when most_ns have passed. */
-static bool spin(struct wait *wait, uint64_t most_ns)
+/* Spins once. Returns for how long it has waited. */
+static uint64_t spin(struct wait *wait)
 {
     relax();
-    if (++wait->n_turns % 32 != 0)
-        return true;
-    uint64_t now = clock_now_ns();
-    if (wait->start_ns == 0)
-        wait->start_ns = now;
-    return now - wait->start_ns < most_ns;
+    if (++wait->n_turns % 32 == 0) {
+        uint64_t now = clock_now_ns();
+        if (wait->start_ns == 0)
+            wait->start_ns = now;
+        wait->waited_ns = now - wait->start_ns;
+    }
+    return wait->waited_ns;
 }
 
-/* Waits a little for a thread that is running or is ready to run: spins, then yields its core. */
+/* Waits a little for a thread that is running or is ready to run. */
 static void wait_for_work(struct wait *wait)
 {
     static const struct timespec nap = {.tv_nsec = NAP_NS};
-    if (wait->n_yields == 0 && spin(wait, SPIN_NS))
-        return;
-    if (wait->n_yields++ < N_YIELDS)
-        sched_yield();
-    else
+    uint64_t waited_ns = spin(wait);
+    if (waited_ns > YIELD_NS)
         nanosleep(&nap, NULL);
+    else if (waited_ns > SPIN_NS)
+        sched_yield();
 }
 
 /* ---- parts ---- */
@@ -149,7 +153,7 @@ static unsigned await_job(struct thread_pool *pool, unsigned job)
         unsigned next = atomic_load_explicit(&pool->job, memory_order_acquire);
         if (next != job)
             return next;
-    } while (spin(&wait, IDLE_NS));
+    } while (spin(&wait) < IDLE_NS);
     pthread_mutex_lock(&pool->lock);
     atomic_fetch_add(&pool->n_sleeping, 1);
     while (atomic_load(&pool->job) == job && !atomic_load(&pool->is_over))
@@ -227,6 +231,7 @@ struct thread_pool *thread_pool_new(unsigned n_threads, struct irrun_error *err)
     pool->n_threads = n_threads;
     pool->threads = threads;
     pool->work_ns = WORTH_WAKING_NS;
+    pool->saved_ns = SAVED_MAX_NS;
     pthread_mutex_init(&pool->lock, NULL);
     pthread_cond_init(&pool->new_job, NULL);
     for (unsigned i = 1; i < n_threads; i++) {
@@ -300,8 +305,7 @@ static bool may_share(struct thread_pool *pool, uint64_t now)
             pool->before_ns >= WORTH_WAKING_NS || pool->work_ns >= WORTH_WAKING_NS);
 }
 
-/* Stops giving jobs to other threads for a while, after a thread was late because its core was
- * busy. */
+/* Stops giving jobs to other threads for a while. */
 static void rest(struct thread_pool *pool, uint64_t now)
 {
     bool is_new = now - pool->awake_ns > 10 * pool->rest_ns;
@@ -309,6 +313,19 @@ static void rest(struct thread_pool *pool, uint64_t now)
     if (pool->rest_ns > REST_MAX_NS)
         pool->rest_ns = REST_MAX_NS;
     pool->awake_ns = now + pool->rest_ns;
+}
+
+/* Adds what sharing a job saved: another thread worked as long as the caller, which then waited. */
+static void weigh_sharing(struct thread_pool *pool, uint64_t start_ns, uint64_t wait_ns,
+                          uint64_t end_ns)
+{
+    pool->saved_ns += (int64_t)(wait_ns - start_ns) - (int64_t)(end_ns - wait_ns);
+    if (pool->saved_ns > SAVED_MAX_NS)
+        pool->saved_ns = SAVED_MAX_NS;
+    if (pool->saved_ns < 0) {
+        rest(pool, end_ns);
+        pool->saved_ns = 0;
+    }
 }
 
 static void share(struct thread_pool *pool, thread_pool_fn *function, void *context, size_t n_parts,
@@ -347,9 +364,8 @@ void thread_pool_run(struct thread_pool *pool, thread_pool_fn *function, void *c
     else
         run_alone(function, context, n_parts);
     uint64_t end_ns = clock_now_ns();
-    if (wait.start_ns > 0 && end_ns - wait.start_ns > STALL_NS &&
-        end_ns - wait.start_ns > wait.start_ns - start_ns)
-        rest(pool, end_ns);
+    if (is_shared)
+        weigh_sharing(pool, start_ns, wait.start_ns > 0 ? wait.start_ns : end_ns, end_ns);
     pool->work_ns += (end_ns - start_ns) * (is_shared ? pool->n_threads : 1);
     pool->end_ns = end_ns;
 }
