@@ -6,42 +6,50 @@
 #include "kernels/convolution.h"
 #include "kernels/type_rows.h"
 
-/* Output position (z, y, x) of a window is in memory at start + z * step[0] + y * step[1] + x *
- * step[2]. */
+/* Output position (z, y, x) of a window is in memory at the sum of start + position * step over the
+ * dimensions. */
 struct places {
-    int64_t start, step[3];
+    int64_t start[3], step[3];
 };
 
 static int64_t row_start(const struct places *places, int64_t z, int64_t y)
 {
-    return places->start + z * places->step[0] + y * places->step[1];
+    return places->start[0] + z * places->step[0] + places->start[1] + y * places->step[1] +
+           places->start[2];
 }
 
 /* One kernel element, with one channel of the input and one of the output. */
 struct term {
     int64_t first[3], end[3];
     struct places in, out;
+    int64_t in_strides[3];
 };
 
-static void plan_term(const struct convolution *c, bool is_transposed, const int64_t k[3],
-                      struct term *term)
+static struct term begin_terms(const struct convolution *c, bool is_transposed)
 {
     const struct window *w = &c->window;
-    int64_t in_pixel_stride = c->in_pixel_stride ? c->in_pixel_stride : 1,
-            out_pixel_stride = c->out_pixel_stride ? c->out_pixel_stride : 1;
-    int64_t in_strides[3] = {w->in[1] * w->in[2] * in_pixel_stride, w->in[2] * in_pixel_stride,
-                             in_pixel_stride};
-    struct places *in = is_transposed ? &term->out : &term->in;
-    struct places *out = is_transposed ? &term->in : &term->out;
-    in->start = out->start = 0;
-    out->step[0] = w->out[1] * w->out[2] * out_pixel_stride;
-    out->step[1] = w->out[2] * out_pixel_stride;
-    out->step[2] = out_pixel_stride;
-    for (int d = 0; d < 3; d++) {
-        window_positions(w, d, k[d], &term->first[d], &term->end[d]);
-        in->start += (k[d] * w->dilation[d] - w->pad_begin[d]) * in_strides[d];
-        in->step[d] = w->stride[d] * in_strides[d];
+    struct term term = {.in_strides = {[2] = c->in_pixel_stride ? c->in_pixel_stride : 1}};
+    struct places *in = is_transposed ? &term.out : &term.in;
+    struct places *out = is_transposed ? &term.in : &term.out;
+    out->step[2] = c->out_pixel_stride ? c->out_pixel_stride : 1;
+    for (int d = 2; d >= 0; d--) {
+        in->step[d] = w->stride[d] * term.in_strides[d];
+        if (d > 0) {
+            term.in_strides[d - 1] = w->in[d] * term.in_strides[d];
+            out->step[d - 1] = w->out[d] * out->step[d];
+        }
     }
+    return term;
+}
+
+/* Moves the term to kernel element k of dimension d. */
+static inline void move_term(const struct convolution *c, bool is_transposed, int d, int64_t k,
+                             struct term *term)
+{
+    const struct window *w = &c->window;
+    struct places *in = is_transposed ? &term->out : &term->in;
+    window_positions(w, d, k, &term->first[d], &term->end[d]);
+    in->start[d] = (k * w->dilation[d] - w->pad_begin[d]) * term->in_strides[d];
 }
 
 #define BODY "kernels/convolution_direct_body.h"

@@ -9,8 +9,8 @@ static void NAME(add_term)(const struct term *t, const T *in, T weight, T *out)
     int64_t in_step = t->in.step[2], out_step = t->out.step[2];
     for (int64_t z = t->first[0]; z < t->end[0]; z++) {
         for (int64_t y = t->first[1]; y < t->end[1]; y++) {
-            const T *from = in + row_start(&t->in, z, y);
-            T *to = out + row_start(&t->out, z, y);
+            const T *restrict from = in + row_start(&t->in, z, y);
+            T *restrict to = out + row_start(&t->out, z, y);
             if (in_step == 1 && out_step == 1) /* in vectors */
                 for (int64_t x = t->first[2]; x < t->end[2]; x++)
                     to[x] = (T)(to[x] + (W)weight * (W)from[x]);
@@ -26,12 +26,13 @@ static void NAME(add_terms)(const struct convolution *c, bool is_transposed, con
                             const T *weight, T *out)
 {
     const struct window *w = &c->window;
-    int64_t k[3];
-    for (k[0] = 0; k[0] < w->kernel[0]; k[0]++) {
-        for (k[1] = 0; k[1] < w->kernel[1]; k[1]++) {
-            for (k[2] = 0; k[2] < w->kernel[2]; k[2]++) {
-                struct term term;
-                plan_term(c, is_transposed, k, &term);
+    struct term term = begin_terms(c, is_transposed);
+    for (int64_t z = 0; z < w->kernel[0]; z++) {
+        move_term(c, is_transposed, 0, z, &term);
+        for (int64_t y = 0; y < w->kernel[1]; y++) {
+            move_term(c, is_transposed, 1, y, &term);
+            for (int64_t x = 0; x < w->kernel[2]; x++) {
+                move_term(c, is_transposed, 2, x, &term);
                 NAME(add_term)(&term, in, *weight++, out);
             }
         }
