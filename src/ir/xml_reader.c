@@ -14,6 +14,13 @@
 #include "base/text.h"
 #include "ir/sniff.h"
 
+/* The names before expat 2.9, which has both. */
+#if XML_MAJOR_VERSION == 2 && XML_MINOR_VERSION < 9
+#define XML_GetCurrentLineNumber64 XML_GetCurrentLineNumber
+#define XML_GetCurrentColumnNumber64 XML_GetCurrentColumnNumber
+#define XML_GetCurrentByteIndex64 XML_GetCurrentByteIndex
+#endif
+
 #define PIECE_BYTES ((size_t)64 << 10)
 #define LARGEST_PIECE_BYTES ((size_t)256 << 20)
 
@@ -70,8 +77,8 @@ struct place xml_place(const struct xml_reader *xml)
 /* Returns the current position. expat counts columns from 0, irrun from 1. */
 static struct place current_place(const struct xml_reader *xml)
 {
-    XML_Size line = XML_GetCurrentLineNumber(xml->parser);
-    XML_Size column = XML_GetCurrentColumnNumber(xml->parser) + 1;
+    uint64_t line = XML_GetCurrentLineNumber64(xml->parser);
+    uint64_t column = XML_GetCurrentColumnNumber64(xml->parser) + 1;
     return (struct place){xml->file, line < UINT32_MAX ? (uint32_t)line : UINT32_MAX,
                           column < UINT32_MAX ? (uint32_t)column : UINT32_MAX};
 }
@@ -235,18 +242,18 @@ static bool complete_head(struct xml_reader *xml, int fd)
 
 /* Chooses the size of the next piece. expat scans an unfinished token again with every piece. A
  * piece as long as the unfinished token keeps the total work linear in the length of the file. */
-static size_t choose_piece(const struct xml_reader *xml, XML_Index n_fed)
+static size_t choose_piece(const struct xml_reader *xml, int64_t n_fed)
 {
-    XML_Index n_done = XML_GetCurrentByteIndex(xml->parser);
-    XML_Index n_waiting = n_done < 0 ? 0 : n_fed - n_done;
-    if (n_waiting <= (XML_Index)PIECE_BYTES)
+    int64_t n_done = XML_GetCurrentByteIndex64(xml->parser);
+    int64_t n_waiting = n_done < 0 ? 0 : n_fed - n_done;
+    if (n_waiting <= (int64_t)PIECE_BYTES)
         return PIECE_BYTES;
-    return n_waiting < (XML_Index)LARGEST_PIECE_BYTES ? (size_t)n_waiting : LARGEST_PIECE_BYTES;
+    return n_waiting < (int64_t)LARGEST_PIECE_BYTES ? (size_t)n_waiting : LARGEST_PIECE_BYTES;
 }
 
 static bool feed(struct xml_reader *xml, int fd, size_t piece_bytes)
 {
-    XML_Index n_fed = 0;
+    int64_t n_fed = 0;
     for (bool is_last = false; !is_last;) {
         size_t wanted = piece_bytes ? piece_bytes : choose_piece(xml, n_fed);
         unsigned char *buffer = XML_GetBuffer(xml->parser, (int)wanted);
@@ -257,7 +264,7 @@ static bool feed(struct xml_reader *xml, int fd, size_t piece_bytes)
             return false;
         keep_head(xml, buffer, n);
         add_to_digest(xml, buffer, n);
-        n_fed += (XML_Index)n;
+        n_fed += (int64_t)n;
         is_last = n < wanted;
         enum XML_Status status = XML_ParseBuffer(xml->parser, (int)n, is_last);
         if (xml->has_failed)
