@@ -22,7 +22,7 @@ show() {
 
 heading "A minute of sound: made-up voices among fans, keys, strings, rain and a siren"
 show "$irrun $model -i $sound --partial=pad -o probability=csv:-"
-"$irrun" "$model" -i "$sound" --axis=1:512 --partial=pad --rate=16000 --stats -o "probability=csv:$work/probability" \
+"$irrun" "$model" -i "$sound" --partial=pad --rate=16000 --stats -o "probability=csv:$work/probability" \
     -o "speech=csv:$work/speech" --tap=loudness -o "loudness=csv:$work/loudness" 2>"$work/stats" || {
     cat "$work/stats" >&2
     exit 1

@@ -2,6 +2,42 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/all_outputs.h"
 
+#include <stdio.h>
+#include <string.h>
+
+/* Explains IN of a --feed, which is not an input. If it is one without its last `:word`, the word
+ * is the mistake. */
+static bool fail_input(const struct irrun_model *model, const struct feed_spec *feed,
+                       struct irrun_error *err)
+{
+    char name[256];
+    size_t input;
+    struct irrun_error ignored = {.code = IRRUN_OK};
+    const char *colon = strrchr(feed->in, ':');
+    int length = colon ? (int)(colon - feed->in) : 0;
+    if (!colon || snprintf(name, sizeof name, "%.*s", length, feed->in) >= (int)sizeof name ||
+        !irrun_model_find_input(model, name, &input, &ignored))
+        return false;
+    error_clear(err);
+    fail(err, IRRUN_USAGE, "--feed: '%s' is neither :argmax nor :sample(T,K,P)", colon);
+    return fail_hint(err, "write '--feed=%s=%s:%s'", feed->out, name,
+                     colon[1] == 's' ? "sample(1)" : "argmax");
+}
+
+bool all_outputs_check_feeds(const struct irrun_model *model, const struct options *options,
+                             struct irrun_error *err)
+{
+    size_t index;
+    for (size_t i = 0; i < options->feeds.n; i++) {
+        const struct feed_spec *feed = &options->feeds.items[i];
+        if (!irrun_model_find_output(model, feed->out, &index, err))
+            return false;
+        if (!irrun_model_find_input(model, feed->in, &index, err))
+            return fail_input(model, feed, err);
+    }
+    return true;
+}
+
 size_t all_outputs_count(const struct irrun_model *model, const struct options *options)
 {
     return irrun_model_n_outputs(model) + options->feeds.n;

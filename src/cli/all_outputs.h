@@ -6,6 +6,10 @@
 
 #include "cli/options.h"
 
+/* Checks the names of --feed. Fails with IRRUN_USAGE. */
+bool all_outputs_check_feeds(const struct irrun_model *model, const struct options *options,
+                             struct irrun_error *err);
+
 size_t all_outputs_count(const struct irrun_model *model, const struct options *options);
 
 /* An output of the model wins over an input of the same name. */

@@ -37,6 +37,7 @@ struct compare {
     size_t n, capacity;
     struct archive_list archives;
     double outliers; /* share of an output's elements that may differ */
+    enum irrun_precision precision;
     uint64_t n_iterations;
 };
 
@@ -102,6 +103,7 @@ bool compare_new(const struct irrun_model *model, const struct options *options,
         return false;
     made->model = model;
     made->outliers = options->outliers;
+    made->precision = options->precision;
     const struct binder binder = {.option = "--expect=",
                                   .n_ports = n_default_outputs(model),
                                   .name = output_name,
@@ -353,9 +355,14 @@ bool compare_finish(struct compare *compare, struct irrun_error *err)
             describe_item(compare, item, err);
         count_differs |= item->count_differs;
     }
-    return count_differs &&
-           fail_hint(err, "--expect needs a record for each iteration, or one for the last; "
-                          "-n sets the number of iterations");
+    if (count_differs)
+        return fail_hint(err, "--expect needs a record for each iteration, or one for the last; "
+                              "-n sets the number of iterations");
+    return compare->precision != IRRUN_PRECISION_F32 &&
+           fail_hint(err,
+                     "--precision=%s rounds weights: --precision=f32 does not, or --atol and "
+                     "--rtol allow for it",
+                     compare->precision == IRRUN_PRECISION_F16 ? "f16" : "bf16");
 }
 
 void compare_report(const struct compare *compare, struct json *json)

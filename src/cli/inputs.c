@@ -287,5 +287,10 @@ uint64_t inputs_n_frames(const struct inputs *inputs)
         if (n > 0)
             return n;
     }
+    for (size_t i = 0; i < inputs->n; i++) {
+        const struct records *sound = &inputs->records[i];
+        if (sound->n_frame_values > 0)
+            return (uint64_t)sound->n_elements / sound->n_frame_values;
+    }
     return 0;
 }

@@ -224,6 +224,9 @@ bool option_set_until(struct options *options, const struct option_row *row, con
     fail(err, IRRUN_USAGE, "--%s: '%s' is not NAME=NUMBER", row->name, value);
     if (is_number)
         return fail_hint(err, "name the output: --until=NAME=%s", number);
+    if (options->until_name && strlen(number) == 1)
+        return fail_hint(err, "a character is given by its number: --until=%s=%d",
+                         options->until_name, (unsigned char)*number);
     return fail_hint(err, "the sequence ends when the output is a number: --until=%s=1",
                      options->until_name ? options->until_name : number);
 }
@@ -234,9 +237,11 @@ bool option_set_shard(struct options *options, const struct option_row *row, con
     const char *slash = strchr(value, '/');
     int64_t index, n;
     if (!slash || !text_to_i64(value, (size_t)(slash - value), &index) ||
-        !text_to_i64(slash + 1, strlen(slash + 1), &n) || index < 0 || index >= n)
-        return fail(err, IRRUN_USAGE, "--%s: '%s' is not I/N with I from 0 to N - 1", row->name,
-                    value);
+        !text_to_i64(slash + 1, strlen(slash + 1), &n) || index < 0 || index >= n) {
+        fail(err, IRRUN_USAGE, "--%s: '%s' is not I/N with I from 0 to N - 1", row->name, value);
+        return fail_hint(err, "of four shards the first is --%s=0/4, the last --%s=3/4", row->name,
+                         row->name);
+    }
     options->shard = (uint64_t)index;
     options->n_shards = (uint64_t)n;
     return true;

@@ -48,14 +48,15 @@ struct records {
     struct reader *reader;         /* NULL: all data is in `whole` or `record` */
     const struct axis_spec *axis;  /* NULL: records are not cut */
     enum irrun_dtype source_dtype;
-    bool is_narrowed;       /* --cast=any: look for values that a conversion changes */
-    bool is_narrowing_told; /* a changed value was reported */
-    bool is_unsized;        /* raw, csv, s16: the length is known only at the end */
-    bool is_raw_checked;    /* the first elements are checked: raw_check.h */
-    uint64_t n_raw_checked; /* checked so far */
-    bool is_cut_inside;     /* the axis is not the first one: the array is in memory */
-    bool is_held;           /* a record was read ahead, and is the next one */
-    bool has_pending;       /* the header of the next array was read ahead */
+    bool is_narrowed;        /* --cast=any: look for values that a conversion changes */
+    bool is_narrowing_told;  /* a changed value was reported */
+    bool is_unsized;         /* raw, csv, s16: the length is known only at the end */
+    uint32_t n_frame_values; /* sound: the numbers that a frame has in a record; otherwise 0 */
+    bool is_raw_checked;     /* the first elements are checked: raw_check.h */
+    uint64_t n_raw_checked;  /* checked so far */
+    bool is_cut_inside;      /* the axis is not the first one: the array is in memory */
+    bool is_held;            /* a record was read ahead, and is the next one */
+    bool has_pending;        /* the header of the next array was read ahead */
     struct array_header pending;
     int64_t n_left;        /* records left in the current array */
     int64_t n_elements;    /* of a record */

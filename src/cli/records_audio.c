@@ -66,10 +66,12 @@ bool records_take_audio(struct records *records, const struct array_header *head
     if (!check_type(records, header->n_channels == 0, err) ||
         (header->n_channels > 0 && !check_rate(records, header->rate_hz, err)))
         return false;
+    records->n_frame_values = 1;
     if (header->n_channels < 2 || !find_channels(records, header->n_channels, &axis))
         return true;
     if (axis + 1 == records->port.shape.rank) {
         reader_keep_channels(records->reader);
+        records->n_frame_values = header->n_channels;
         return true;
     }
     fail_at(err, IRRUN_DATA, records_place(records),

@@ -1,10 +1,12 @@
 /* Distributes the sequences to workers, and finishes the run.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/run.h"
+#include "cli/all_outputs.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "cli/all_outputs.h"
 #include "cli/run_check.h"
 #include "cli/run_internal.h"
 #include "cli/warning.h"
@@ -82,7 +84,7 @@ static bool prepare(struct run *run, struct irrun_error *err)
     if (options->state_in || options->state_out || options->checkpoint_path)
         model_identify(run->model, &run->model_identity);
     if (!worker_keys_check(options, err) || !worker_state_check(options, err) ||
-        !checkpoint_check(options, err) ||
+        !checkpoint_check(options, err) || !all_outputs_check_feeds(run->model, options, err) ||
         !collector_new(run->model, options, &run->collector, err) ||
         !run_paths_new(run->model, options, collector_outputs(run->collector), &run->paths, err) ||
         !open_workers(run, err))
@@ -109,13 +111,20 @@ static bool save_last(const struct run *run, struct irrun_error *err)
     return is_saved;
 }
 
-/* For --deadline=SEC,fail. */
+/* For --deadline=SEC,fail. Without `fail` late results are a warning, unless --stats or --report
+ * has them. */
 static bool judge_lateness(const struct run *run, struct irrun_error *err)
 {
+    const struct options *options = run->options;
     struct lateness all = {.n = 0};
     for (size_t i = 0; i < run->n_workers; i++)
         lateness_merge(&all, &run->workers[i].stats.lateness);
-    return !run->options->fails_if_late || lateness_judge(&all, err);
+    if (lateness_judge(&all, err) || options->fails_if_late)
+        return err->code == IRRUN_OK;
+    if (!options->wants_stats && !options->report_path)
+        warn(options, "%s", err->message);
+    error_clear(err);
+    return true;
 }
 
 /* Outputs first: with a newer state but without them, the next run would lose records. */

@@ -8,14 +8,21 @@
 #include "cli/sequence.h"
 #include "cli/warning.h"
 
-/* Returns whether an output is sound, or may be: wav files need --rate too. */
-static bool writes_sound(const struct options *options)
+static bool is_sound(const struct binding *binding)
 {
-    size_t i = 0;
-    while (i < options->outputs.n &&
-           strcmp(options->outputs.items[i].spec.format->name, "wav") != 0)
-        i++;
-    return i < options->outputs.n || options->manifest_path;
+    const char *name = binding->spec.format->name;
+    return strcmp(name, "wav") == 0 || strcmp(name, "s16") == 0;
+}
+
+/* Returns whether an input or output is sound, or may be: it has frames without --axis. */
+static bool has_sound(const struct options *options)
+{
+    bool has_one = options->manifest_path != NULL;
+    for (size_t i = 0; i < options->inputs.n; i++)
+        has_one |= is_sound(&options->inputs.items[i]);
+    for (size_t i = 0; i < options->outputs.n; i++)
+        has_one |= is_sound(&options->outputs.items[i]);
+    return has_one;
 }
 
 /* A row of the table belongs to a record that is written. */
@@ -76,7 +83,7 @@ bool run_check(const struct irrun_model *model, const struct options *options,
     }
     if (options->is_paced && options->batch > 1)
         return fail(err, IRRUN_USAGE, "--pace and --batch cannot be used together");
-    if (options->rate_hz > 0 && options->axes.n == 0 && !writes_sound(options)) {
+    if (options->rate_hz > 0 && options->axes.n == 0 && !has_sound(options)) {
         fail(err, IRRUN_USAGE, "--rate counts frames along --axis, which is not given");
         return fail_hint(err, "add --axis=K; 1 is the second axis");
     }

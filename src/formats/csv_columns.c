@@ -5,14 +5,10 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "formats/csv_fields.h"
 #include "formats/csv_number.h"
 #include "formats/format_internal.h"
 #include "formats/kept_columns.h"
-
-struct field {
-    const char *start;
-    size_t length;
-};
 
 struct csv_columns {
     struct reader reader;
@@ -70,54 +66,7 @@ static void end_line(struct csv_columns *csv)
     csv->reader.line++;
 }
 
-/* Returns the first field of *rest and removes it. rest->start is NULL after the last field. */
-static struct field parse_field(struct field *rest, char separator)
-{
-    struct field field = *rest;
-    const char *end = field.start + field.length, *at = field.start;
-    if (field.length > 0 && *at == '"') {
-        for (at++; at < end && (*at != '"' || (at + 1 < end && at[1] == '"')); at++)
-            at += *at == '"';
-    }
-    const char *next = at < end ? memchr(at, separator, (size_t)(end - at)) : NULL;
-    *rest = next ? (struct field){next + 1, (size_t)(end - next) - 1} : (struct field){NULL, 0};
-    field.length = (size_t)((next ? next : end) - field.start);
-    while (field.length > 0 && text_is_blank(field.start[field.length - 1]))
-        field.length--;
-    for (; field.length > 0 && text_is_blank(*field.start); field.length--)
-        field.start++;
-    return field;
-}
-
 /* ---- Headings -------------------------------------------------------------------------------- */
-
-/* Removes the quotes around a field and returns whether there were any. Inside them, two quotes
- * mean one. */
-static bool remove_quotes(struct field *field)
-{
-    bool is_quoted =
-        field->length > 1 && field->start[0] == '"' && field->start[field->length - 1] == '"';
-    field->start += is_quoted;
-    field->length -= is_quoted ? 2 : 0;
-    return is_quoted;
-}
-
-static void skip_character(struct field *field, bool is_quoted)
-{
-    size_t n = is_quoted && field->length > 1 && memcmp(field->start, "\"\"", 2) == 0 ? 2 : 1;
-    field->start += n;
-    field->length -= n;
-}
-
-static bool are_equal(struct field heading, struct field name)
-{
-    bool heading_is_quoted = remove_quotes(&heading), name_is_quoted = remove_quotes(&name);
-    while (heading.length > 0 && name.length > 0 && *heading.start == *name.start) {
-        skip_character(&heading, heading_is_quoted);
-        skip_character(&name, name_is_quoted);
-    }
-    return heading.length == 0 && name.length == 0;
-}
 
 /* Finds the column with this heading. */
 static bool find_heading(const struct csv_columns *csv, struct field line, struct field name,
@@ -125,13 +74,12 @@ static bool find_heading(const struct csv_columns *csv, struct field line, struc
 {
     struct field rest = line;
     for (*index = 0; rest.start; ++*index) {
-        if (are_equal(parse_field(&rest, csv->separator), name))
+        if (csv_field_equals(csv_field_next(&rest, csv->separator), name))
             return true;
     }
     fail_at(err, IRRUN_DATA, (struct place){csv->reader.path, csv->reader.line, 0},
             "no column \"%.*s\"", (int)name.length, name.start);
-    return fail_hint(err, "the columns are %.*s", (int)(line.length < 900 ? line.length : 900),
-                     line.start);
+    return csv_field_hint(line, csv->separator, name, err);
 }
 
 /* Makes room for the fields up to `index`. */
@@ -185,7 +133,7 @@ static bool find_list(struct csv_columns *csv, const char *list, struct field li
 {
     struct field rest = {list, strlen(list)};
     while (rest.start) {
-        const struct field name = parse_field(&rest, ',');
+        const struct field name = csv_field_next(&rest, ',');
         int64_t number;
         size_t index;
         bool is_named = !is_number(name, &number);
@@ -208,7 +156,7 @@ static bool keep_row(const struct csv_columns *csv, struct field line, struct te
         kept_columns_add(row, true, line.start, line.length, ',');
     } else if (csv->keeps_all) {
         for (bool is_first = true; line.start; is_first = false) {
-            const struct field field = parse_field(&line, csv->separator);
+            const struct field field = csv_field_next(&line, csv->separator);
             kept_columns_add(row, is_first, field.start, field.length, csv->separator);
         }
     } else {
@@ -226,7 +174,7 @@ static bool keep_headings(struct csv_columns *csv, struct field line, struct irr
 {
     struct field rest = line;
     for (size_t i = 0; i < csv->n_fields && rest.start; i++)
-        csv->fields[i] = parse_field(&rest, csv->separator);
+        csv->fields[i] = csv_field_next(&rest, csv->separator);
     return csv->kept->heading.length > 0 || keep_row(csv, line, &csv->kept->heading, err);
 }
 
@@ -273,11 +221,19 @@ static bool columns_next(struct reader *reader, struct array_header *header, boo
            find_columns(csv, err);
 }
 
+/* Fails because field `index` of the line is not a number. */
 static bool fail_field(const struct csv_columns *csv, struct field line, struct field field,
-                       const char *why, struct irrun_error *err)
+                       size_t index, const char *why, struct irrun_error *err)
 {
     struct place place = {csv->reader.path, csv->reader.line,
                           (uint32_t)(field.start - line.start) + 1};
+    if (field.length == 0) {
+        fail_at(err, IRRUN_DATA, place, "a number is missing in column %zu", index);
+        return fail_hint(err,
+                         "awk -F '%s' '$%zu != \"\"' FILE | irrun ... -i csv:- leaves such lines "
+                         "out",
+                         csv->separator == '\t' ? "\\t" : ",", index + 1);
+    }
     fail_at(err, IRRUN_DATA, place, "\"%.*s\" %s", (int)(field.length < 40 ? field.length : 40),
             field.start, why);
     return csv->reader.line == 1 &&
@@ -294,14 +250,14 @@ static bool read_row(struct csv_columns *csv, struct field line, enum irrun_dtyp
         const char *why = "is not a number";
         if (!rest.start)
             return fail_at(err, IRRUN_DATA, (struct place){csv->reader.path, csv->reader.line, 0},
-                           "the line has %zu columns, but column %zu is to be read", i,
-                           csv->n_fields - 1);
-        const struct field field = parse_field(&rest, csv->separator);
+                           "the line has %zu column%s, but column %zu is to be read", i,
+                           i == 1 ? "" : "s", csv->n_fields - 1);
+        const struct field field = csv_field_next(&rest, csv->separator);
         if (csv->fields)
             csv->fields[i] = field;
         if (csv->slots[i] != 0 && !csv_number_parse(field.start, field.length, dtype,
                                                     data + (csv->slots[i] - 1) * size_bytes, &why))
-            return fail_field(csv, line, field, why, err);
+            return fail_field(csv, line, field, i, why, err);
     }
     if (csv->kept && !is_skipped && !keep_row(csv, line, &csv->kept->rows, err))
         return false;

@@ -2,7 +2,9 @@
  * caller asks for all of them, interleaved.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <assert.h>
+#include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "formats/format_internal.h"
@@ -18,8 +20,59 @@ struct wav {
     bool keeps_channels;
 };
 
-/* Opens the file with libsndfile, which reads the descriptor itself. The byte source is only used
- * to open and close it. */
+static uint32_t get_u32(const unsigned char *bytes)
+{
+    return bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 | (uint32_t)bytes[3] << 24;
+}
+
+/* Returns whether the length is one that programs write to a pipe, where they cannot know it: about
+ * 2 or 4 GB. */
+static bool is_unknown_length(uint32_t n_bytes)
+{
+    return (n_bytes >= 0x7fff0000 && n_bytes <= 0x80000000) || n_bytes >= 0xffff0000;
+}
+
+static bool check_samples(const struct byte_source *source, uint32_t n_bytes,
+                          struct irrun_error *err)
+{
+    uint64_t left = source_left(source), end = source->offset + left;
+    if (left >= n_bytes || is_unknown_length(n_bytes))
+        return true;
+    fail_at_offset(err, IRRUN_DATA, source->path, end,
+                   "the file is truncated: %" PRIu64 " of the %" PRIu32
+                   " bytes of its samples are missing",
+                   n_bytes - left, n_bytes);
+    return fail_hint(err,
+                     "it ends after %" PRIu64 " of %" PRIu64
+                     " bytes: was a copy interrupted? sox %s rest.wav saves what is there",
+                     end, source->offset + n_bytes, source->path);
+}
+
+/* Checks that the samples of a RIFF file are all there; if not, libsndfile reads fewer, without an
+ * error. Each chunk begins with 8 bytes, its name and its length. */
+static bool check_length(struct byte_source *source, struct irrun_error *err)
+{
+    unsigned char head[12];
+    size_t n;
+    if (!source_read(source, head, sizeof head, &n, err))
+        return false;
+    if (n < sizeof head || memcmp(head, "RIFF", 4) != 0 || memcmp(head + 8, "WAVE", 4) != 0)
+        return true;
+    for (;;) {
+        if (!source_read(source, head, 8, &n, err))
+            return false;
+        uint32_t n_bytes = get_u32(head + 4);
+        if (n < 8)
+            return true;
+        if (memcmp(head, "data", 4) == 0)
+            return check_samples(source, n_bytes, err);
+        if (!source_read(source, NULL, (size_t)n_bytes + n_bytes % 2, &n, err))
+            return false;
+    }
+}
+
+/* Opens the file with libsndfile, which reads the descriptor itself. The byte source only opens,
+ * checks and closes it. */
 static bool open_sound(struct wav *wav, struct irrun_error *err)
 {
     struct reader *reader = &wav->reader;
@@ -33,7 +86,7 @@ static bool open_sound(struct wav *wav, struct irrun_error *err)
         return format_hint_sound(err, "-", "MODEL.xml");
     }
     wav->library = sound_library_load(reader->path, err);
-    if (!wav->library)
+    if (!wav->library || !check_length(source, err))
         return false;
     wav->info = (struct sound_info){.n_frames = 0};
     if (lseek(source->fd, (off_t)source->first_offset, SEEK_SET) >= 0)

@@ -91,8 +91,8 @@ bad_line() { # N WORDS
     [ "$(irrun "$data/sum.xml" -i x.ark --axis=0 -o csv:- --shard=1/2 | lines)" = "3" ]
     local shard
     for shard in 2/2 -1/2 1 1/0 a/b; do
-        run_apart irrun "$data/sum.xml" --manifest=list --shard=$shard
-        [ "$status" -eq 2 ]
+        answered 2 "--shard: '$shard' is not I/N" "of four shards the first is --shard=0/4, the last --shard=3/4" \
+            "$data/sum.xml" --manifest=list --shard=$shard
     done
     run_apart irrun "$data/sum.xml" --manifest=list --shard=0/2 --reset=never
     [ "$status" -eq 2 ]

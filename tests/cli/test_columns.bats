@@ -46,17 +46,40 @@ setup() {
     refused 65 'no column "f"' "$data/sum.xml" -i open.csv --columns=f -o none:
 }
 
+@test "a heading that is not there" {
+    local columns='the columns are id,low,"high, in m",note'
+    answered 65 't.csv:1: error: no column "lwo"' "did you mean low? $columns" "$data/sum.xml" -i t.csv --columns=lwo -o none:
+    answered 65 'no column "LOW"' "did you mean low? $columns" "$data/sum.xml" -i t.csv --columns=LOW -o none:
+    answered 65 'no column ""high, in n""' "did you mean high, in m? $columns" "$data/sum.xml" -i t.csv '--columns="high, in n"' -o none:
+    answered 65 'no column "ntoe"' "did you mean note? $columns" \
+        "$data/sum.xml" -i t.csv --columns=low --keep-columns=ntoe -o csv:-
+    answered 65 'no column "x"' "$columns" "$data/sum.xml" -i t.csv --columns=x -o none:
+    printf '1,nan\n2,3\n' >n.csv
+    answered 65 'n.csv:1: error: no column "low"' \
+        'the first line has numbers, not headings: 1,nan; --columns=0,... takes columns by number' \
+        "$data/sum.xml" -i n.csv --columns=low -o none:
+}
+
 @test "what is refused" {
-    answered 65 't.csv:1: error: no column "mid"' 'the columns are id,low,"high, in m",note' \
-        "$data/sum.xml" -i t.csv --columns=mid -o none:
+    answered 65 't.csv:1: error: no column "middle"' 'the columns are id,low,"high, in m",note' \
+        "$data/sum.xml" -i t.csv --columns=middle -o none:
     refused 65 't.csv:2:1: error: "a" is not a number' "$data/sum.xml" -i t.csv --columns=id -o none:
     refused 65 't.csv:2:7: error: ""x, ""y"", z"" is not a number' "$data/twice.xml" -i t.csv --columns=low,note -o none:
     sed -i 2s/\".*\"/9/ t.csv
-    refused 65 't.csv:3:9: error: "" is not a number' "$data/twice.xml" -i t.csv --columns=low,note -o none:
+    local left_out
+    left_out=$'awk -F \',\' \'$4 != ""\' FILE | irrun ... -i csv:- leaves such lines out'
+    answered 65 't.csv:3:9: error: a number is missing in column 3' "$left_out" \
+        "$data/twice.xml" -i t.csv --columns=low,note -o none:
+    printf 'a,b\n1,2\n3,\n4,5\n' >gap.csv
+    [ "$(awk -F ',' '$2 != ""' gap.csv | irrun "$data/twice.xml" -i csv:- --columns=a,b -o csv:- | lines)" = "2,4 8,10" ]
+    printf 'x\ty\n\t2\n' >t.txt
+    answered 65 't.txt:2:1: error: a number is missing in column 0' \
+        $'awk -F \'\\t\' \'$1 != ""\' FILE | irrun ... -i csv:- leaves such lines out' \
+        "$data/twice.xml" -i t.txt --columns=x,y -o none:
     answered 65 't.csv:1:4: error: "low" is not a number' "if it is a heading, name the columns by it: --columns=low,..." \
         "$data/sum.xml" -i t.csv --columns=1 -o none:
     printf 'x,y\n1,2\n3\n' >short.csv
-    refused 65 'short.csv:3: error: the line has 1 columns, but column 1 is to be read' \
+    refused 65 'short.csv:3: error: the line has 1 column, but column 1 is to be read' \
         "$data/twice.xml" -i short.csv --columns=x,y -o none:
     refused 65 'ends 1 number into record 1, which takes 2' "$data/twice.xml" -i t.csv --columns=low -o none:
     usage_error "rows of 2 numbers do not fill a record of 1" "$data/sum.xml" -i t.csv --columns=low,2 -o none:

@@ -250,7 +250,11 @@ setup() {
     printf '1, \r\n' >x.csv
     answered 65 "a number is missing after the comma" "$comma" sum.xml -i x.csv
     printf '1,,\n' >x.csv
-    answered 65 "x.csv:1:3: error: a number is missing after the comma" "" sum.xml -i x.csv
+    local left_out="grep -vE '^ *,|, *,' FILE | irrun ... -i csv:- leaves such lines out"
+    answered 65 "x.csv:1:3: error: a number is missing after the comma" "$left_out" sum.xml -i x.csv
+    printf '7\n1, ,2\n ,\n8\n' >x.csv
+    answered 65 "x.csv:2:4: error: a number is missing after the comma" "$left_out" sum.xml -i x.csv -o none:
+    [ "$(grep -vE '^ *,|, *,' x.csv | irrun sum.xml -i csv:- -o csv:- | lines)" = "7 15" ]
     printf 'time\n1\n' >x.csv
     answered 65 '"time" is not a number' "$heading" sum.xml -i x.csv
     printf '1,time\n' >x.csv
@@ -325,12 +329,21 @@ setup() {
     answered 73 "sum.xml/y.npy: error: cannot be created" "" sum.xml -i five.npy -o sum.xml/y.npy
 }
 
+@test "a word of --feed" {
+    local what="is neither :argmax nor :sample(T,K,P)"
+    answered 2 "--feed: ':argmx' $what" "write '--feed=sum=x:argmax'" sum.xml --feed=sum=x:argmx -n 2 -o x=csv:-
+    answered 2 "--feed: ':smaple(1)' $what" "write '--feed=sum=x:sample(1)'" sum.xml '--feed=sum=x:smaple(1)' -n 2
+    answered 2 'no input "y"' "" sum.xml --feed=sum=y:argmax -n 2
+    answered 2 'no input "y:max"' "" sum.xml --feed=sum=y:max -n 2
+}
+
 @test "values of --until, --concat and --shape" {
     answered 2 "--until: '3' is not NAME=NUMBER" "name the output: --until=NAME=3" sum.xml --random --until=3
     answered 2 "--until: 'sum' is not" "the sequence ends when the output is a number: --until=sum=1" \
         sum.xml --random --until=sum
     answered 2 "--until: 'sum=yes' is not" "the sequence ends when the output is a number: --until=sum=1" \
         sum.xml --random --until=sum=yes
+    answered 2 "--until: 'sum=.' is not" "a character is given by its number: --until=sum=46" sum.xml --random --until=sum=.
     answered 2 "--concat: 'x' is not an axis" "axes are numbers, from 0 on or backwards from -1: --concat=sum=0" \
         sum.xml --random --concat=sum=x
     answered 2 "--axis: 'x' is not an axis" "axes are numbers, from 0 on or backwards from -1: --axis=0" \

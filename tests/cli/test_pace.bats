@@ -34,6 +34,21 @@ late() {
     [ "$(grep -c "in a row" stats)" -eq 0 ]
 }
 
+@test "late results are a warning where nothing else tells of them" {
+    local late="irrun: warning: --deadline: 3 of 3 results came later than 1 ns, by "
+    run_apart irrun "${paced[@]}" --deadline=1e-9
+    [ "$status" -eq 0 ]
+    [[ $stderr == "$late"*" at most" ]]
+    run_apart irrun "${paced[@]}" --deadline=1e-9 -s
+    [[ $stderr != *warning:* ]]
+    local quiet
+    for quiet in "-q --deadline=1e-9" "--report=r.json --deadline=1e-9" --deadline=10000; do
+        # shellcheck disable=SC2086 # several options
+        run_apart irrun "${paced[@]}" $quiet
+        [ "$status$stderr" = 0 ]
+    done
+}
+
 @test "--deadline=SEC,fail is exit status 1, and the outputs stay" {
     irrun "${paced[@]}" --deadline=10000,fail
     rm y.csv

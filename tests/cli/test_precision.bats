@@ -70,3 +70,13 @@ setup() {
         cmp whole parts
     done
 }
+
+@test "--expect that fails says that weights are rounded" {
+    local want="$root/models/lstm_tagger" hint="rounds weights: --precision=f32 does not, or --atol and --rtol allow for it"
+    irrun "$tagger" -i "$want/in.npz" -o rounded.npz --precision=f16
+    irrun "$tagger" -i "$want/in.npz" --expect=rounded.npz --precision=f16
+    answered 1 "outputs differ" "--precision=f16 $hint" \
+        "$tagger" -i "$want/in.npz" --expect="$want/out.npz" --atol=0 --rtol=0 --precision=f16
+    IRRUN_PRECISION=bf16 answered 1 "outputs differ" "--precision=bf16 $hint" "$tagger" -i "$want/in.npz" --expect=rounded.npz
+    answered 1 "outputs differ" "" "$tagger" -i "$want/in.npz" --expect=rounded.npz --atol=0 --rtol=0
+}

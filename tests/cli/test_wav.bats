@@ -57,6 +57,47 @@ wav() {
     [ "$(irrun "$data/twice_open.xml" -i a.wav --axis=0:3 -o csv:- | lines)" = "0.5,1 -0.5,0 0,0" ]
 }
 
+@test "a truncated file, and one from a pipe, which has no length" {
+    wav 16000 1 $(seq 1000) >a.wav
+    head -c 1044 a.wav >cut.wav
+    answered 65 "cut.wav: byte 1044: error: the file is truncated: 1000 of the 2000 bytes of its samples are missing" \
+        "it ends after 1044 of 2044 bytes: was a copy interrupted? sox cut.wav rest.wav saves what is there" \
+        "$data/sum.xml" -i cut.wav -o csv:-
+    sox cut.wav rest.wav 2>sox.log
+    [ "$(irrun "$data/sum.xml" -i rest.wav -o csv:- | wc -l)" -eq 500 ]
+    # With a chunk of an odd length before the samples.
+    { head -c 36 a.wav && printf 'note\3\0\0\0abc\0' && tail -c +37 a.wav; } >note.wav
+    [ "$(irrun "$data/sum.xml" -i note.wav -o csv:- | wc -l)" -eq 1000 ]
+    head -c 1055 note.wav >cut.wav
+    refused 65 "byte 1055: error: the file is truncated: 1001 of the 2000 bytes" "$data/sum.xml" -i cut.wav -o csv:-
+    local length
+    for length in '\377\377\377\377' '\0\360\377\177' '\0\0\0\200'; do
+        # shellcheck disable=SC2059 # bytes
+        { head -c 40 a.wav && printf "$length" && tail -c +45 a.wav; } >piped.wav
+        [ "$(irrun "$data/sum.xml" -i piped.wav -o csv:- | wc -l)" -eq 1000 ]
+    done
+    sox a.wav -t wav - 2>sox.log | cat >piped.wav
+    [ "$(irrun "$data/sum.xml" -i piped.wav -o csv:- | wc -l)" -eq 1000 ]
+}
+
+@test "--rate without --axis: the samples of a record count" {
+    wav 16000 1 $(seq 1024) >a.wav
+    wav 8000 2 $(seq 16) >two.wav
+    perl -e 'print pack("s<*", @ARGV)' -- $(seq 1024) >a.s16
+    # frames RATE ARGUMENT...: of all records, from the real-time factor.
+    frames() {
+        irrun "${@:2}" --rate="$1" -o none: --report=- |
+            jq "(.latency_s.mean * .run.iterations * $1 / .throughput.real_time_factor) | round"
+    }
+    [ "$(frames 16000 "$data/vad.xml" -i a.wav)" -eq 1024 ]
+    [ "$(frames 16000 "$data/vad.xml" -i a.wav --axis=1)" -eq 1024 ]
+    [ "$(frames 16000 "$data/vad.xml" -i s16:a.s16)" -eq 1024 ]
+    [ "$(frames 8000 "$data/sum.xml" -i two.wav)" -eq 8 ]
+    [ "$(frames 8000 "$data/twice.xml" -i two.wav)" -eq 8 ]
+    answered 65 "a.wav: error: has 16000 samples a second, but --rate=8000" "sox a.wav -r 8000 other.wav converts it" \
+        "$data/vad.xml" -i a.wav --rate=8000 -o none:
+}
+
 @test "what is refused" {
     wav 8000 2 1 2 3 4 >a.wav
     refused 65 "a.wav: error: has 8000 samples a second, but --rate=16000" \

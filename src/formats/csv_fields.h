@@ -1,0 +1,25 @@
+/* The fields of a line of csv: numbers or headings, maybe in double quotes.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IRRUN_FORMATS_CSV_FIELDS_H
+#define IRRUN_FORMATS_CSV_FIELDS_H
+
+#include "base/error.h"
+
+/* Borrows from the line. */
+struct field {
+    const char *start;
+    size_t length; /* bytes */
+};
+
+/* Returns the first field of *rest, without blanks around it, and removes it. rest->start is NULL
+ * after the last field. */
+struct field csv_field_next(struct field *rest, char separator);
+
+/* Compares two fields as if neither had quotes. */
+bool csv_field_equals(struct field heading, struct field name);
+
+/* Adds a hint to the error that `name` is not one of the headings in `line`: a similar one, and all
+ * of them. Returns false. */
+bool csv_field_hint(struct field line, char separator, struct field name, struct irrun_error *err);
+
+#endif
