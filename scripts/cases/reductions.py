@@ -170,6 +170,17 @@ def max_pool_cases():
         yield case("max_pool", name, "MaxPool", x, [],
                    {"y": y, "places": places.astype(np.dtype(kind.replace("i", "int")))}, about,
                    EXACT, v, attrs, 2, ["f32", kind])
+    y, places = max_pool_with_places(x, [2, 2], [2, 2], [0, 0], [0, 0], [1, 1], 0)
+    net = Net("v8_shape_of_places")
+    pooled = net.op("MaxPool", net.param("x", "f32", list(x.shape)), v=8, outs=2,
+                    dtype=["f32", "i64"], strides=[2, 2], dilations=[1, 1], pads_begin=[0, 0],
+                    pads_end=[0, 0], kernel=[2, 2], rounding_type="floor", auto_pad="explicit",
+                    index_element_type="i64", axis=0)
+    net.result(pooled[0], "y")
+    net.result(net.op("ShapeOf", pooled[1], v=3, output_type="i64"), "shape")
+    yield Case("max_pool", net.name, net, {"x": x},
+               {"y": y, "shape": np.int64(places.shape)},
+               "Of the places only the shape is read.", EXACT)
 
 
 def group_cases():

@@ -242,7 +242,7 @@ struct prepare {
     const struct op *op;
     const void *attrs;
     void *state;
-    uint32_t n_inputs, n_outputs;
+    uint32_t n_inputs, n_outputs;         /* n_outputs without trailing ones that no step reads */
     const struct irrun_tensor *const *in; /* dtype as in memory; data NULL unless constant */
     const struct irrun_tensor *const *out;
     const struct kernels *kernels;

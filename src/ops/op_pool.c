@@ -110,22 +110,12 @@ static bool infer_max_v8(struct infer *infer)
            infer_output(infer, 1, attrs->index_element_type, &infer->out[0].shape);
 }
 
-/* Returns whether the indices are used: MaxPool-8 always lists them as an output. */
-static bool needs_indices(const struct prepare *prepare)
-{
-    const struct graph *graph = prepare->graph;
-    for (uint32_t i = 0; i < graph->n_input_ids && prepare->n_outputs > 1; i++)
-        if (graph->input_ids[i] == prepare->op->first_output + 1)
-            return true;
-    return false;
-}
-
 static bool prepare_pool(struct prepare *prepare, enum depthwise_term term, bool exclude_pad)
 {
     struct pool_state *state = prepare->state;
     state->max = max_pool_scalar(prepare->in[0]->dtype);
     state->avg = avg_pool_scalar(prepare->in[0]->dtype);
-    state->has_indices = needs_indices(prepare);
+    state->has_indices = prepare->n_outputs > 1;
     if (state->has_indices)
         prepare->made.scratch_bytes = (size_t)window_product(state->window.out) * sizeof(int64_t);
     if (state->has_indices || prepare->in[0]->dtype != IRRUN_F32)

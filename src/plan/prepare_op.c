@@ -165,6 +165,14 @@ static const struct irrun_tensor **tensors_of(struct plan *plan, const uint32_t 
     return tensors;
 }
 
+uint32_t plan_count_outputs(const struct plan *plan, const struct op *op)
+{
+    uint32_t n = op->n_outputs, n_min = op->def->n_outputs_min;
+    while (n_min > 0 && n > n_min && !plan->slots[op->first_output + n - 1].is_needed)
+        n--;
+    return n;
+}
+
 static struct prepare prepare_for(struct plan *plan, const struct op *op, void *state)
 {
     return (struct prepare){.graph = plan->request.graph,
@@ -172,7 +180,7 @@ static struct prepare prepare_for(struct plan *plan, const struct op *op, void *
                             .attrs = op->attrs,
                             .state = state,
                             .n_inputs = op->n_inputs,
-                            .n_outputs = op->n_outputs,
+                            .n_outputs = plan_count_outputs(plan, op),
                             .kernels = &plan->request.model->kernels,
                             .pool = plan->request.pool,
                             .arena = plan->op_arena};

@@ -213,15 +213,6 @@ uint32_t step_slot_as(struct step_builder *builder, const struct op *op, uint32_
 
 /* ---- the roles ---- */
 
-/* Returns the number of outputs without trailing ones that are optional and unused. */
-static uint32_t count_outputs(const struct plan *plan, const struct op *op)
-{
-    uint32_t n = op->n_outputs, n_min = op->def->n_outputs_min;
-    while (n_min > 0 && n > n_min && !plan->slots[op->first_output + n - 1].is_needed)
-        n--;
-    return n;
-}
-
 /* Removes the data of constant indices from the step, since prepare has read them. */
 static bool drop_index_data(struct plan *plan, const struct op *op, uint32_t *ids,
                             struct irrun_error *err)
@@ -292,7 +283,7 @@ static bool lower_ordinary(struct step_builder *builder, const struct planned_op
                                    .in = ids,
                                    .out = out,
                                    .n_inputs = op->n_inputs,
-                                   .n_outputs = count_outputs(plan, op),
+                                   .n_outputs = plan_count_outputs(plan, op),
                                    .is_main = builder->is_main};
     return step_add(builder, &pending, err);
 }
