@@ -16,7 +16,8 @@ void kept_columns_free(struct kept_columns *kept)
 void kept_columns_add(struct text *row, bool is_first, const char *field, size_t length,
                       char separator)
 {
-    bool needs_quotes = separator != ',' && memchr(field, ',', length) && field[0] != '"';
+    bool needs_quotes =
+        separator != ',' && length > 0 && memchr(field, ',', length) && field[0] != '"';
     if (!is_first)
         text_add_bytes(row, ",", 1);
     if (!needs_quotes) {
