@@ -214,3 +214,12 @@ char *file_real_path(const char *path)
     free(directory);
     return real;
 }
+
+char *file_with_extension(const char *path, const char *extension)
+{
+    const char *slash = strrchr(path, '/'), *dot = strrchr(path, '.');
+    bool has_extension = dot && (!slash || dot > slash + 1) && dot != path;
+    size_t length = has_extension ? (size_t)(dot - path) : strlen(path);
+    char *result;
+    return asprintf(&result, "%.*s%s", (int)length, path, extension) < 0 ? NULL : result;
+}

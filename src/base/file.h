@@ -47,4 +47,8 @@ bool file_write_at(int fd, uint64_t offset, const void *data, size_t size_bytes)
  * returns a copy of it; NULL if there is no memory. The caller frees the result. */
 char *file_real_path(const char *path);
 
+/* Returns the path with another extension, such as ".bin"; NULL if there is no memory. The caller
+ * frees it. */
+char *file_with_extension(const char *path, const char *extension);
+
 #endif

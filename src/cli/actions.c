@@ -11,6 +11,7 @@
 #include "cli/json.h"
 #include "cli/machine.h"
 #include "cli/run.h"
+#include "cli/run_sandbox.h"
 #include "cli/signals.h"
 #include "cli/stats.h"
 #include "cli/warning.h"
@@ -192,6 +193,7 @@ static bool do_model_action(const struct options *options, struct irrun_error *e
         signals_set_timeout(options->timeout_s);
     if (!machine_limit_memory(options->max_memory_bytes, err) ||
         !machine_check_denormals(options->flushes_denormals, err) ||
+        !run_sandbox_enter(options, err) ||
         !irrun_model_load(options->model_path, &how, &model, err))
         return false;
     double load_s = stats_now_s() - start.wall_s;

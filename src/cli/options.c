@@ -268,6 +268,7 @@ static bool parse_environment(struct parser *parser)
         enum option_id id;
     } variables[] = {{"IRRUN_GEMM", OPTION_ID_gemm},
                      {"IRRUN_PRECISION", OPTION_ID_precision},
+                     {"IRRUN_SANDBOX", OPTION_ID_sandbox},
                      {"IRRUN_SIMD", OPTION_ID_simd}};
     for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++) {
         const char *value = getenv(variables[i].name);

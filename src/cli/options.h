@@ -192,6 +192,9 @@ enum partial { PARTIAL_ERROR, PARTIAL_DROP, PARTIAL_PAD };
 enum progress_mode { PROGRESS_AUTO, PROGRESS_NEVER, PROGRESS_PLAIN };
 enum color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 
+/* Give up rights: as far as the kernel offers it, or fail if it does not, or keep them. */
+enum sandbox_mode { SANDBOX_AUTO, SANDBOX_ALWAYS, SANDBOX_NEVER };
+
 enum emit { EMIT_ALL, EMIT_LAST, EMIT_NONE, EMIT_DEFAULT };
 
 /* An option that was given on the command line or in the environment. */
@@ -248,8 +251,9 @@ struct options {
     uint64_t checkpoint_every;   /* iterations */
     enum irrun_gemm gemm;
     enum irrun_precision precision;
-    const char *simd;        /* NULL: auto */
-    unsigned n_threads;      /* 0: not given */
+    const char *simd;   /* NULL: auto */
+    unsigned n_threads; /* 0: not given */
+    enum sandbox_mode sandbox;
     bool keeps_ops;          /* --no-fuse */
     const char *low_latency; /* NULL: off; "": every op */
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "base/text.h"
 #include "ir/ir_builder_internal.h"
 
@@ -229,17 +230,12 @@ static bool guess_weights_path(struct ir_model *model, const char *xml_path,
 {
     if (strcmp(xml_path, "-") == 0)
         return true;
-    const char *slash = strrchr(xml_path, '/');
-    const char *dot = strrchr(xml_path, '.');
-    bool has_ending = dot && (!slash || dot > slash + 1) && dot != xml_path;
-    size_t length = has_ending ? (size_t)(dot - xml_path) : strlen(xml_path);
-    char *path = arena_alloc(&model->arena, length + sizeof ".bin", err);
+    char *path = file_with_extension(xml_path, ".bin");
     if (!path)
-        return false;
-    memcpy(path, xml_path, length);
-    memcpy(path + length, ".bin", sizeof ".bin");
-    model->weights_path = path;
-    return true;
+        return fail_memory(err, strlen(xml_path) + sizeof ".bin");
+    model->weights_path = arena_strdup(&model->arena, path, err);
+    free(path);
+    return model->weights_path != NULL;
 }
 
 static bool prepare_model(struct ir_builder *builder, const char *xml_path,

@@ -48,8 +48,8 @@ bool plan_make_steps(struct plan *plan, struct irrun_error *err);
 bool plan_prepacked_inputs(struct plan *plan, const struct op *op, void *state, const uint32_t *in,
                            uint32_t *prepacked, struct irrun_error *err);
 
-/* Returns the number of outputs of the op's step: without trailing ones that are optional and that no
- * step reads. */
+/* Returns the number of outputs of the op's step: without trailing ones that are optional and that
+ * no step reads. */
 uint32_t plan_count_outputs(const struct plan *plan, const struct op *op);
 
 /* Calls prepare of an op with operands in the slots `in` and `out`; fills *made. `prepacked` is the

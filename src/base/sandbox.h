@@ -1,0 +1,34 @@
+/* Gives up rights of this process, as far as the kernel offers that: Landlock limits the files it
+ * can open, seccomp the calls of the system.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IRRUN_BASE_SANDBOX_H
+#define IRRUN_BASE_SANDBOX_H
+
+#include <stdbool.h>
+
+/* What stays possible with a file, or with all files below a directory. */
+enum sandbox_access {
+    SANDBOX_READ,
+    SANDBOX_WRITE, /* to a file that exists */
+    SANDBOX_CHANGE /* of a directory: create, read, write, rename and remove files there */
+};
+
+struct sandbox {
+    int fd;           /* of the rules; -1: the kernel has no Landlock */
+    unsigned version; /* of Landlock; 0: none */
+    int reason;       /* errno of the first rule that failed; 0: none */
+};
+
+/* Begins a list of rules. Nothing is given up before sandbox_enter. */
+void sandbox_open(struct sandbox *sandbox);
+
+/* Allows this access to the file or directory. Does nothing for a path that leads nowhere, or to a
+ * pipe without a name, which needs no rule. */
+void sandbox_allow(struct sandbox *sandbox, const char *path, enum sandbox_access access);
+
+/* From here on this thread, and those that it starts, cannot open other files, run programs, make
+ * sockets or, with Landlock 6, signal other processes. Sets *files and *calls to 0, or to the errno
+ * that says why files or calls are not limited. Frees the rules. */
+void sandbox_enter(struct sandbox *sandbox, int *files, int *calls);
+
+#endif
