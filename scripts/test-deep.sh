@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # The tests that take long, after `make test`: kills and limits at many moments, every call that can
-# fail, the fuzz targets, Slurm and Spark, the cases and readers under sanitizers. `make test-deep` builds what it needs.
+# fail, the fuzz targets, the memory of a long run, Slurm and Spark, the cases and readers under
+# sanitizers. `make test-deep` builds what it needs.
 #
 # Environment: SECONDS_EACH, for a fuzz target (600); ROUNDS, how many times as many kills and steps
 # as in `make test` (20). What a step prints is in build/deep.
@@ -34,6 +35,7 @@ if command -v clang >/dev/null; then
 else
     echo "fuzz: left out: it needs clang"
 fi
+step soak scripts/soak
 for engine in slurm spark; do
     step "$engine" timeout 3600 "tests/scaling/$engine.sh"
 done
