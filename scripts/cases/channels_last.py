@@ -1,4 +1,4 @@
-# Chains of depthwise and other convolutions, which compute with the channels last.
+# Chains of convolutions, which compute with the channels last.
 # SPDX-License-Identifier: Apache-2.0
 import numpy as np
 
@@ -11,8 +11,9 @@ TO_FIRST, TO_LAST = [0, 3, 1, 2], [0, 2, 3, 1]
 
 class Chain:
     """A net and the values of its ports in float64."""
-    def __init__(self, name, shape, dtype=np.float32):
+    def __init__(self, name, shape, dtype=np.float32, limit=0.5):
         self.name, self.dtype, self.g = name, dtype, rng("channels_last", name)
+        self.limit = limit  # of the weights
         self.net, self.wants = Net(name), {}
         x = uniform(self.g, shape)
         self.feed = {"x": x}
@@ -30,7 +31,7 @@ class Chain:
         strides, dilations, pad = strides or [1] * rank, dilations or [1] * rank, pad or [0] * rank
         groups = [] if c_out else [c_in, 1]
         shape = (c_out, c_in, *kernel) if c_out else (c_in, 1, 1, *kernel)
-        w = self.const(uniform(self.g, shape, -0.5, 0.5))
+        w = self.const(uniform(self.g, shape, -self.limit, self.limit))
         attrs = {
             "strides": strides, "pads_begin": pad, "pads_end": pad, "dilations": dilations,
             "auto_pad": "explicit"
@@ -143,6 +144,26 @@ def other_op_cases():
     yield c.case("Values within a chain are outputs.", c.convolved(z, 9, [1, 1]), z, y)
 
 
+def plain_cases():
+    """No depthwise convolution, but whole vectors of channels."""
+    c = Chain("whole_vectors", (1, 3, 13, 10), limit=0.1)
+    y = c.relu(c.convolved(c.x, 16, [3, 3], None, [1, 1]))
+    z = c.relu(c.convolved(y, 16, [3, 3], None, [1, 1]))
+    y = c.relu(c.added(c.convolved(z, 16, [3, 3], None, [1, 1]), y))
+    z = c.convolved(c.relu(c.convolved(y, 32, [3, 3], [2, 2], [1, 1])), 32, [3, 3], None, [1, 1])
+    y = c.relu(c.added(z, c.convolved(y, 32, [1, 1], [2, 2])))
+    yield c.case("A residual network.", c.convolved(y, 5, [3, 3], None, [1, 0]))
+    c = Chain("whole_rows", (2, 32, 9, 12), limit=0.1)
+    y = c.clamped(c.convolved(c.x, 48, [1, 3], None, [0, 1]), -1, 1)
+    y = c.sigmoid(c.convolved(y, 64, [3, 1], None, [1, 0]))
+    yield c.case("Kernels along one dimension.", c.convolved(y, 16, [3, 3]))
+    c = Chain("parts_of_vectors", (1, 8, 9, 12), limit=0.1)
+    y = c.relu(c.convolved(c.x, 16, [3, 3], None, [1, 1]))
+    y = c.relu(c.convolved(y, 19, [3, 3], None, [1, 1]))
+    yield c.case("One of the convolutions has parts of vectors.", c.convolved(y, 16, [3, 3]))
+
+
 def cases():
+    yield from plain_cases()
     yield from image_cases()
     yield from other_op_cases()

@@ -59,8 +59,11 @@ typedef void igemm_channels_fn(const struct igemm_channels_args *args);
 struct winograd_input {
     const float *from;                /* rows of a channel; three more vectors can be read */
     size_t from_stride, from_channel; /* floats from row to row and from channel to channel */
-    float *to; /* element e of tile t: to[e * to_stride + t]; tiles in row-major order */
-    size_t to_stride, to_channel;
+    size_t from_pixel; /* floats from pixel to pixel; 1: a vector has tiles, otherwise
+                                       * channels */
+    float *to; /* element e of tile t, channel c: to[e * to_stride + t * to_tile + c * to_channel];
+                * tiles in row-major order. If a vector has channels, to_tile is whole vectors */
+    size_t to_stride, to_tile, to_channel;
     size_t n_channels, n_rows, n_tiles; /* n_rows rows of n_tiles */
     size_t n_y, n_x;
 };
@@ -68,6 +71,7 @@ struct winograd_output {
     const float *from; /* element e of tile t: from + e * from_stride + t * ld; ld channels */
     size_t from_stride, ld, n_tiles, n_y, n_x;
     const float *bias;    /* [ld]; NULL: zeros */
+    const float *bounds;  /* as in igemm_channels_args */
     float *to;            /* [n_rows][width][ld] */
     size_t n_rows, width; /* may be less than the tiles cover */
 };

@@ -54,6 +54,8 @@
  * 128 rows of two cache lines are 16 KB. */
 #define IGEMM_MAX_KC 128
 
+#define LINE_FLOATS 16 /* of a cache line */
+
 #define MAX_SUBCONVOLUTIONS 8 /* long and short phases in each dimension */
 
 /* One GEMM: the whole convolution, or, for a transposed one, the phases that use the same taps.
@@ -96,7 +98,11 @@ struct indirect_convolution {
 
     /* Winograd: tiles of tile[0] x tile[1] elements, each 4 or 1; tile[0] is 0 without it. A chunk
      * has at most n_tiles tiles, in whole rows. */
-    size_t tile[2], n_row_tiles, n_tiles, tile_stride;
+    size_t tile[2], n_row_tiles, n_tiles;
+    size_t tile_floats, tile_channel; /* of the transformed input: from tile to tile, and from
+                                       * channel to channel */
+    size_t in_element, sums_element;  /* from one element of the tiles to the next: of the input,
+                                       * of the sums */
     size_t winograd_kc, winograd_indirection, winograd_position, winograd_weight;
 
     /* Masks, which replace the copy. */

@@ -150,14 +150,13 @@ static bool compute_chunk(const struct channels_run *run, const struct chunk *ch
         .biases = run->job->epilogue && run->job->epilogue->bias ? run->biases : NULL,
         .sums = chunk->sums,
     };
-    if (conv->tile[0] > 0) {
+    product.bounds = epilogue_bounds(run->job->epilogue);
+    if (conv->tile[0] > 0)
         winograd_run(
             conv, &product, run->job->packed + conv->winograd_weight + chunk->group * n_weights,
             chunk->first / (size_t)conv->out[2], run->sums + (sub->nr + 1) * conv->ld_sums);
-        return false;
-    }
-    product.bounds = epilogue_bounds(run->job->epilogue);
-    indirect_convolution_multiply(conv, &product);
+    else
+        indirect_convolution_multiply(conv, &product);
     return product.bounds != NULL;
 }
 

@@ -45,7 +45,6 @@ static bool plan_transposed(struct indirect_convolution *conv, const struct wind
 
 /* Channels whose distance is a multiple of 1 KB map to a few sets of an L1 cache. */
 #define SET_FLOATS 256
-#define LINE_FLOATS 16
 
 static bool plan_planes(struct indirect_convolution *conv)
 {
@@ -275,7 +274,9 @@ bool indirect_convolution_plan(struct indirect_convolution *conv,
  * row by row. */
 static double find_cost(const struct indirect_convolution *conv)
 {
-    double cost = (double)conv->copy_floats * (conv->is_by_channels ? 16 : 11);
+    double cost = (double)conv->copy_floats * (conv->in_is_last       ? 2
+                                               : conv->is_by_channels ? 16
+                                                                      : 11);
     for (size_t i = 0; i < conv->n_subconvolutions; i++) {
         const struct subconvolution *sub = &conv->subconvolutions[i];
         double k = (double)sub->k;

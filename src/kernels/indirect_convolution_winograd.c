@@ -31,18 +31,44 @@ static bool plan_copy(struct indirect_convolution *conv)
         if (!checked_mul(floats, (size_t)conv->plane[d], &floats))
             return false;
     }
-    conv->channel_floats = floats;
+    conv->channel_floats = conv->in_is_last ? 1 : floats;
     return checked_mul(floats, (size_t)(conv->c_in * conv->n_groups), &floats) &&
            checked_add(floats, IGEMM_MAX_NR, &conv->copy_floats) && conv->copy_floats <= INT32_MAX;
+}
+
+/* Rounds up to an odd number of cache lines, so that the elements of a tile lie in different sets
+ * of an L1 cache. */
+static size_t odd_lines(size_t n_floats)
+{
+    return (divide_up(n_floats, LINE_FLOATS) | 1) * LINE_FLOATS;
+}
+
+/* Lays out the transformed input and the sums: channels last as the input is, or planes of
+ * tiles. */
+static bool plan_elements(struct indirect_convolution *conv)
+{
+    size_t lanes = conv->microkernels->lanes, c_in = (size_t)conv->c_in, n_sums, n_floats;
+    conv->tile_floats = conv->in_is_last ? divide_up(c_in, lanes) * lanes : 1;
+    conv->tile_channel = conv->in_is_last ? 1 : odd_lines(conv->n_tiles);
+    if (!checked_mul(conv->n_tiles, conv->ld_sums, &n_sums) ||
+        !checked_mul(conv->in_is_last ? conv->n_tiles : conv->tile_channel,
+                     conv->in_is_last ? conv->tile_floats : c_in, &n_floats) ||
+        n_floats > INT32_MAX || n_sums > INT32_MAX)
+        return false;
+    conv->in_element = conv->in_is_last ? odd_lines(n_floats) : n_floats;
+    conv->sums_element = odd_lines(n_sums);
+    n_floats = conv->tile[0] * conv->tile[1] * (conv->in_element + conv->sums_element);
+    return checked_mul(conv->ld_sums, conv->subconvolutions[0].nr + 2, &conv->acc_floats) &&
+           checked_add(conv->acc_floats, n_floats, &conv->acc_floats);
 }
 
 bool indirect_convolution_plan_winograd(struct indirect_convolution *conv)
 {
     struct subconvolution *sub = &conv->subconvolutions[0];
     size_t c_in = (size_t)conv->c_in, n_elements, n_rows, n_weights, n_floats;
-    if (!conv->is_by_channels || conv->in_is_last || conv->is_transposed ||
-        conv->window.out[0] != 1 || !has_tiles(conv, 0) || !has_tiles(conv, 1) ||
-        !has_tiles(conv, 2))
+    if (!conv->is_by_channels || (conv->in_is_last && conv->pixel_floats == 1) ||
+        conv->is_transposed || conv->window.out[0] != 1 || !has_tiles(conv, 0) ||
+        !has_tiles(conv, 1) || !has_tiles(conv, 2))
         return false;
     conv->tile[0] = conv->window.kernel[1] == 3 ? 4 : 1;
     conv->tile[1] = conv->window.kernel[2] == 3 ? 4 : 1;
@@ -52,7 +78,6 @@ bool indirect_convolution_plan_winograd(struct indirect_convolution *conv)
     n_rows = TRANSFORM_FLOATS / n_floats / conv->n_row_tiles;
     n_rows = n_rows < 1 ? 1 : n_rows;
     conv->n_tiles = n_rows * conv->n_row_tiles;
-    conv->tile_stride = (divide_up(conv->n_tiles, 16) | 1) * 16;
     conv->winograd_kc = divide_up(c_in, divide_up(c_in, IGEMM_MAX_KC));
     conv->winograd_indirection = conv->n_indirections;
     conv->winograd_position = conv->n_positions;
@@ -60,10 +85,7 @@ bool indirect_convolution_plan_winograd(struct indirect_convolution *conv)
     sub->nr = n_rows * (conv->tile[0] == 4 ? 2 : 1) * (size_t)conv->out[2];
     conv->n_indirections += c_in;
     conv->n_positions += conv->n_tiles;
-    return n_elements > 1 && plan_copy(conv) &&
-           checked_mul(conv->ld_sums, sub->nr + 2, &conv->acc_floats) &&
-           checked_mul(n_floats, conv->tile_stride, &n_floats) &&
-           checked_add(conv->acc_floats, n_floats, &conv->acc_floats) &&
+    return n_elements > 1 && plan_copy(conv) && plan_elements(conv) &&
            checked_mul(n_elements * c_in, conv->ld_sums, &n_weights) &&
            checked_mul(n_weights, (size_t)conv->n_groups, &n_weights) &&
            checked_add(conv->packed_floats, n_weights, &conv->packed_floats);
@@ -74,9 +96,11 @@ double winograd_cost(const struct indirect_convolution *conv)
     double n_rows = (double)divide_up((size_t)conv->out[1], conv->tile[0] == 4 ? 2 : 1);
     double n_elements = (double)(conv->tile[0] * conv->tile[1]), c_in = (double)conv->c_in;
     double n_products = n_rows * (double)conv->n_row_tiles * n_elements * (double)conv->ld_sums;
-    double n_vectors = n_rows * (double)divide_up(conv->n_row_tiles, 16) * n_elements * c_in;
+    double n_vectors = conv->in_is_last ? (double)conv->n_row_tiles *
+                                              (double)divide_up((size_t)conv->c_in, 16) * 40
+                                        : (double)divide_up(conv->n_row_tiles, 16) * c_in * 110;
     double n_outputs = (double)window_product(conv->out) * (double)conv->ld_sums;
-    return n_products * (c_in * 1.05 + 5) + n_vectors * 110 + n_outputs * 15;
+    return n_products * (c_in * 1.05 + 5) + n_rows * n_elements * n_vectors + n_outputs * 15;
 }
 
 /* ---- The weights -------------------------------------------------------------------------- */
@@ -112,14 +136,16 @@ void winograd_transform_weights(const struct indirect_convolution *conv, const f
 static void transform_input(const struct indirect_convolution *conv, const float *in, size_t row,
                             size_t n_tile_rows, float *to)
 {
-    size_t width = (size_t)conv->plane[2];
+    size_t row_floats = (size_t)conv->plane[2] * conv->pixel_floats;
     conv->microkernels->winograd_input(&(struct winograd_input){
-        .from = in + row * width,
-        .from_stride = width,
+        .from = in + row * row_floats,
+        .from_stride = row_floats,
         .from_channel = conv->channel_floats,
+        .from_pixel = conv->pixel_floats,
         .to = to,
-        .to_stride = (size_t)conv->c_in * conv->tile_stride,
-        .to_channel = conv->tile_stride,
+        .to_stride = conv->in_element,
+        .to_tile = conv->tile_floats,
+        .to_channel = conv->tile_channel,
         .n_channels = (size_t)conv->c_in,
         .n_rows = n_tile_rows,
         .n_tiles = conv->n_row_tiles,
@@ -142,12 +168,13 @@ static void transform_output(const struct indirect_convolution *conv,
         again.n = (n_rows - row < step ? n_rows - row : step) * width;
         bool is_finite = conv->microkernels->winograd_output(&(struct winograd_output){
             .from = from + row / step * conv->n_row_tiles * conv->ld_sums,
-            .from_stride = conv->tile_stride * conv->ld_sums,
+            .from_stride = conv->sums_element,
             .ld = conv->ld_sums,
             .n_tiles = conv->n_row_tiles,
             .n_y = conv->tile[0],
             .n_x = conv->tile[1],
             .bias = product->biases,
+            .bounds = product->bounds,
             .to = again.sums,
             .n_rows = n_rows - row,
             .width = width,
@@ -162,7 +189,7 @@ void winograd_run(const struct indirect_convolution *conv, const struct channels
 {
     size_t c_in = (size_t)conv->c_in, n_elements = conv->tile[0] * conv->tile[1];
     size_t n_tile_rows = divide_up(product->n / (size_t)conv->out[2], conv->tile[0] == 4 ? 2 : 1);
-    float *products = memory + n_elements * c_in * conv->tile_stride;
+    float *products = memory + n_elements * conv->in_element;
     transform_input(conv, product->a, row, n_tile_rows, memory);
     for (size_t i = 0; i < n_elements; i++)
         indirect_convolution_multiply(
@@ -171,11 +198,11 @@ void winograd_run(const struct indirect_convolution *conv, const struct channels
                       .kc = conv->winograd_kc,
                       .mr = product->mr,
                       .n = n_tile_rows * conv->n_row_tiles,
-                      .a = memory + i * c_in * conv->tile_stride,
+                      .a = memory + i * conv->in_element,
                       .indirection = conv->indirection + conv->winograd_indirection,
                       .positions = conv->positions + conv->winograd_position,
                       .packed = packed + i * c_in * conv->ld_sums,
-                      .sums = products + i * conv->tile_stride * conv->ld_sums,
+                      .sums = products + i * conv->sums_element,
                   });
     transform_output(conv, product, products);
 }

@@ -31,19 +31,24 @@ ALWAYS_INLINE void load_row(const float *row, vec d[4])
     }
 }
 
-/* Transforms a vector of tiles of n_y x n_x elements and stores the first n. n_y and n_x are 4 or
- * 1, and constant in every call. */
+/* Transforms tiles of n_y x n_x elements: a vector of tiles, or, if is_last, of channels of one
+ * tile. Stores the first n lanes. n_y, n_x and is_last are constant in every call; n_y and n_x are
+ * 4 or 1. */
 ALWAYS_INLINE void transform_input(const struct winograd_input *input, const float *from, float *to,
-                                   size_t n, size_t n_y, size_t n_x)
+                                   size_t n, size_t n_y, size_t n_x, bool is_last)
 {
     vec d[4][4], v[4][4];
     UNROLL
     for (size_t y = 0; y < n_y; y++) {
-        d[y][0] = vec_load(from + y * input->from_stride);
-        if (n_x == 4) {
-            load_row(from + y * input->from_stride, v[y]);
+        const float *row = from + y * input->from_stride;
+        d[y][0] = vec_load(row);
+        if (n_x == 4 && !is_last)
+            load_row(row, v[y]);
+        UNROLL
+        for (size_t x = 0; x < n_x && is_last; x++)
+            v[y][x] = vec_load(row + x * input->from_pixel);
+        if (n_x == 4)
             transform_4(v[y], d[y]);
-        }
     }
     UNROLL
     for (size_t x = 0; x < n_x; x++) {
@@ -73,21 +78,37 @@ ALWAYS_INLINE void transform_rows(const struct winograd_input *input, size_t n_y
         for (size_t row = 0; row < input->n_rows; row++) {
             for (size_t i = 0; i < input->n_tiles; i += VECTOR_LANES)
                 transform_input(input, from + i * (n_x == 4 ? 2 : 1), to + i, input->n_tiles - i,
-                                n_y, n_x);
+                                n_y, n_x, false);
             from += (n_y == 4 ? 2 : 1) * input->from_stride;
             to += input->n_tiles;
         }
     }
 }
 
+ALWAYS_INLINE void transform_pixels(const struct winograd_input *input, size_t n_y, size_t n_x)
+{
+    const size_t step_y = n_y == 4 ? 2 : 1, step_x = n_x == 4 ? 2 : 1;
+    float *to = input->to;
+    for (size_t row = 0; row < input->n_rows; row++) {
+        const float *from = input->from + row * step_y * input->from_stride;
+        for (size_t i = 0; i < input->n_tiles; i++, to += input->to_tile)
+            for (size_t channel = 0; channel < input->n_channels; channel += VECTOR_LANES)
+                transform_input(input, from + i * step_x * input->from_pixel + channel,
+                                to + channel, VECTOR_LANES, n_y, n_x, true);
+    }
+}
+
+#define TRANSFORM_INPUT(n_y, n_x)                                                                  \
+    (input->from_pixel > 1 ? transform_pixels(input, n_y, n_x) : transform_rows(input, n_y, n_x))
+
 static void winograd_input(const struct winograd_input *input)
 {
     if (input->n_y == 4 && input->n_x == 4)
-        transform_rows(input, 4, 4);
+        TRANSFORM_INPUT(4, 4);
     else if (input->n_y == 4)
-        transform_rows(input, 4, 1);
+        TRANSFORM_INPUT(4, 1);
     else
-        transform_rows(input, 1, 4);
+        TRANSFORM_INPUT(1, 4);
 }
 
 /* Transforms a vector of channels of a tile. Returns check, with NaN where a sum is not finite. */
@@ -97,6 +118,8 @@ ALWAYS_INLINE vec transform_output(const struct winograd_output *output, size_t 
     const float *from = output->from + tile * output->ld + at;
     const size_t out_y = n_y == 4 ? 2 : 1, out_x = n_x == 4 ? 2 : 1;
     vec rows[4][2], bias = output->bias ? vec_load(output->bias + at) : vec_zero();
+    vec low = vec_set1(output->bounds ? output->bounds[0] : -INFINITY);
+    vec high = vec_set1(output->bounds ? output->bounds[1] : INFINITY);
     UNROLL
     for (size_t y = 0; y < n_y; y++) {
         vec m[4];
@@ -119,7 +142,7 @@ ALWAYS_INLINE vec transform_output(const struct winograd_output *output, size_t 
             check = vec_fma(sums[y], vec_zero(), check);
             if (y < output->n_rows && column < output->width)
                 vec_store(output->to + (y * output->width + column) * output->ld + at,
-                          vec_add(bias, sums[y]));
+                          vec_max_min(vec_add(bias, sums[y]), low, high));
         }
     }
     return check;

@@ -22,6 +22,7 @@ struct pass {
     bool *are_wanted;  /* for each value: an op reads it with the channels last */
     uint32_t *lasts;   /* for each value: its replacement with the channels last, or NO_ID */
     size_t n_replaced; /* number of convolutions */
+    bool has_groups;   /* there are grouped convolutions */
     struct irrun_error *err;
 };
 
@@ -48,7 +49,8 @@ static uint32_t find_filters(const struct pass *pass, const struct op *op, enum 
         return 0;
     *kind = is_grouped ? DEPTHWISE : CONVOLUTION;
     bool is_depthwise = is_grouped && shape->dims[1] == 1 && shape->dims[2] == 1;
-    return !is_grouped || is_depthwise ? rank : 0;
+    bool is_whole = shape->dims[0] % (int64_t)pass->finder.kernels.igemm_f32->lanes == 0;
+    return is_grouped ? (is_depthwise ? rank : 0) : pass->has_groups || is_whole ? rank : 0;
 }
 
 /* Returns whether a constant has one element, or one for each channel. */
@@ -243,7 +245,7 @@ static bool run_pass(struct pass *pass)
         n += 2 + op->n_inputs;
         n_inputs += 2 + 2 * op->n_inputs;
     }
-    if (n_depthwise == 0)
+    if (pass->has_groups && n_depthwise == 0)
         return true;
     if (!graph_edit_begin(&pass->edit, graph, pass->arena, n, n, n_inputs, pass->err))
         return false;
@@ -263,9 +265,12 @@ bool channels_last_place(const struct model *model, struct remarks *remarks,
         .arena = model->arena,
         .err = err};
     size_t n = 0;
-    for (uint32_t i = 0; i < model->graph->n_order; i++)
-        n += op_is_type(&model->graph->ops[model->graph->order[i]], "GroupConvolution");
-    if (n == 0 || model->stops_at_nan || !kernels_may_pack(&model->kernels))
+    for (uint32_t i = 0; i < model->graph->n_order; i++) {
+        const struct op *op = &model->graph->ops[model->graph->order[i]];
+        pass.has_groups |= op_is_type(op, "GroupConvolution");
+        n += op_is_type(op, "Convolution");
+    }
+    if ((n < 2 && !pass.has_groups) || model->stops_at_nan || !kernels_may_pack(&model->kernels))
         return true;
     bool is_done = run_pass(&pass);
     model->graph->analysis = NULL;

@@ -161,23 +161,6 @@ static void the_indirect_one_transposes(void **state)
     }
 }
 
-/* A kernel of 3 x 3, 1 x 3 or 3 x 1. */
-static struct window next_winograd_window(int round)
-{
-    struct window w = next_window();
-    for (int d = 0; d < 3; d++) {
-        w.kernel[d] = d == 0 || round % 3 == d ? 1 : 3;
-        w.stride[d] = w.dilation[d] = 1;
-        w.in[d] = d == 0 ? 1 : next_between(3, d == 2 && round % 7 == 0 ? 80 : 12);
-        w.pad_begin[d] = d == 0 ? 0 : next_between(-1, 2);
-        w.pad_end[d] = d == 0 ? 0 : next_between(0, 2);
-        w.out[d] = w.in[d] + w.pad_begin[d] + w.pad_end[d] - w.kernel[d] + 1;
-        if (w.out[d] < 1)
-            return next_winograd_window(round);
-    }
-    return w;
-}
-
 /* Exactly, since the transforms of such numbers are exact; and an infinity, or NaN, makes of the
  * rest what the loops of scalars make of it. */
 static void winograd_follows_the_definition(void **state)

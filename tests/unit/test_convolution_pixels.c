@@ -22,16 +22,18 @@ static float *move_channels(const float *from, int64_t n, int64_t n_positions, b
 
 /* As the loops of scalars compute it with planes, with a bias and a ReLU too; those loops, too. */
 static void try_pixels(struct convolution c, const struct igemm_microkernels *microkernels,
-                       bool in_is_last, bool is_last)
+                       bool in_is_last, bool is_last, float special, bool is_winograd)
 {
     int64_t n_in = window_product(c.window.in), n_out = window_product(c.window.out);
     float *in = new_numbers(c.c_in * n_in), *out = new_numbers(c.c_out * n_out);
     float *weights = new_numbers(c.c_out * c.c_in * window_product(c.window.kernel));
     float *want = new_numbers(c.c_out * n_out), *bias = new_numbers(c.c_out);
+    in[next_between(0, c.c_in * n_in - 1)] = special;
     float *pixels = move_channels(in, c.c_in, n_in, true);
     struct epilogue epilogue = {
         .bias = bias, .is_map = true, .is_clamp = true, .bounds = {0, INFINITY}};
-    struct way way = {.n_groups = 1, .is_by_channels = true, .epilogue = &epilogue};
+    struct way way = {
+        .n_groups = 1, .is_by_channels = true, .is_winograd = is_winograd, .epilogue = &epilogue};
     convolution_direct(IRRUN_F32)(&c, false, in, weights, want);
     c.in_pixel_stride = in_is_last ? c.c_in : 0;
     c.out_pixel_stride = is_last ? c.c_out : 0;
@@ -65,7 +67,25 @@ static void channels_may_lie_last(void **state)
         for (int round = 0; round < 200 && simd_is_there(simd); round++) {
             struct convolution c = {
                 .window = next_window(), .c_in = next_between(1, 40), .c_out = next_between(1, 70)};
-            try_pixels(c, kernels.igemm_f32, round % 3 > 0, round % 3 < 2);
+            try_pixels(c, kernels.igemm_f32, round % 3 > 0, round % 3 < 2, 0, false);
+        }
+    }
+}
+
+/* An infinity, or NaN, makes of the rest what the loops of scalars make of it. */
+static void channels_may_lie_last_for_winograd(void **state)
+{
+    (void)state;
+    static const float specials[] = {0, INFINITY, NAN};
+    struct kernels kernels;
+    for (enum simd simd = SIMD_scalar; simd < N_SIMD; simd++) {
+        kernels_fill(&kernels, simd);
+        for (int round = 0; round < 100 && simd_is_there(simd); round++) {
+            struct convolution c = {.window = next_winograd_window(round),
+                                    .c_in = next_between(2, 140),
+                                    .c_out = next_between(1, 70)};
+            try_pixels(c, kernels.igemm_f32, round % 4 > 0, round % 4 < 3, specials[round % 3],
+                       true);
         }
     }
 }
@@ -74,6 +94,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(channels_may_lie_last),
+        cmocka_unit_test(channels_may_lie_last_for_winograd),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
