@@ -50,6 +50,9 @@ def matmul_cases():
                           bool(tb))
     yield matmul_case("const_weights", uniform(g, (2, 9)), uniform(g, (7, 9)), "A dense layer.",
                       tb=True, const_b=True)
+    yield matmul_case("const_weights_transpose_a", uniform(many, (1, 37, 101)),
+                      uniform(many, (70, 37)), "A dense layer whose input is transposed.", True,
+                      True, const_b=True)
     yield matmul_case("no_attributes", uniform(g, (2, 3)), uniform(g, (3, 2)),
                       "transpose_a and _b default to false.", bare=True)
     yield matmul_case("f64", g.uniform(-1, 1, (3, 8)), g.uniform(-1, 1, (8, 2)), "In f64.",

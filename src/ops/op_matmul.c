@@ -134,9 +134,9 @@ static uint32_t prepacks(const struct prepare *prepare, uint32_t constants)
     const struct product_batch *batch = &((const struct matmul_state *)prepare->state)->batch;
     const struct product *p = &batch->product;
 
-    return batch->count == 1 && p->m > 0 && p->k > 0 && !p->a_transposed &&
+    return batch->count == 1 && p->m > 0 && p->k > 0 &&
                    (prepacked_matrix_is_wanted(prepare, A, B, p->n) ||
-                    integer_matrix_should_pack(prepare, A, B))
+                    (!p->a_transposed && integer_matrix_should_pack(prepare, A, B)))
                ? constants & 1U << B
                : 0;
 }
@@ -170,9 +170,10 @@ static bool prepare(struct prepare *prepare)
     if (prepare->prepacked != 0 && dtype_is_integer(p->dtype))
         return integer_matrix_pack(prepare, B, p, &state->integers);
     prepare_epilogue(prepare);
-    if (!(prepare->prepacked != 0
-              ? prepacked_matrix_pack(prepare, B, p->k, p->n, p->b_transposed, p->m, &p->packed_b)
-              : product_plan(prepare, p)) ||
+    if (!(prepare->prepacked != 0 ? prepacked_matrix_pack(prepare, B, p->k, p->n, p->b_transposed,
+                                                          p->m, &p->packed_b) &&
+                                        product_plan_packed(prepare, p)
+                                  : product_plan(prepare, p)) ||
         !product_batch_plan(prepare, batch))
         return false;
     if (product_is_packed(p))
@@ -206,7 +207,7 @@ static bool run(const struct step *step, struct irrun_error *err)
     const struct product *p = &state->batch.product;
     if (state->integers.kernels)
         integer_matrix_run(&state->integers, p, step->in[A]->data, step->out[0]->data, step);
-    else if (p->packed_b.data && state->batch.n_parts == 1)
+    else if (p->packed_b.data && state->batch.n_parts == 1 && !p->a_transposed)
         product_run_packed(p, &p->packed_b, product_all_panels(p),
                            &(struct product_rows){.m = p->m,
                                                   .a = step->in[A]->data,

@@ -17,10 +17,22 @@ static bool packing_pays(const struct kernels *kernels, const struct product *pr
            product->k > 0;
 }
 
+bool product_plan_packed(struct prepare *prepare, struct product *product)
+{
+    size_t a_bytes = 0;
+    product->transpose = prepare->kernels->transpose_f32;
+    if ((product->a_transposed &&
+         !checked_mul(TRANSPOSED_ROWS * sizeof(float), product->k, &a_bytes)) ||
+        a_bytes > PTRDIFF_MAX / 4)
+        return fail_memory(prepare->err, SIZE_MAX);
+    product->transposed_bytes = align_to_line(a_bytes);
+    return true;
+}
+
 bool product_plan(struct prepare *prepare, struct product *product)
 {
     const struct kernels *kernels = prepare->kernels;
-    size_t m = product->m, n = product->n, k = product->k, a_bytes = 0;
+    size_t m = product->m, n = product->n, k = product->k;
     product->packed_b.n_panels = product->b_bytes = product->transposed_bytes = 0;
     if (product->dtype == IRRUN_F32)
         product->f32 = kernels_gemm_f32(kernels, m, n, k);
@@ -32,13 +44,10 @@ bool product_plan(struct prepare *prepare, struct product *product)
         return true;
     }
     if (!packed_matrix_plan(&product->packed_b, kernels->packed_gemm, k, n, m, &product->b_bytes) ||
-        product->b_bytes > PTRDIFF_MAX / 4 ||
-        (product->a_transposed && !checked_mul(TRANSPOSED_ROWS * sizeof(float), k, &a_bytes)) ||
-        a_bytes > PTRDIFF_MAX / 4)
+        product->b_bytes > PTRDIFF_MAX / 4)
         return fail_memory(prepare->err, SIZE_MAX);
     product->b_bytes = align_to_line(product->b_bytes);
-    product->transposed_bytes = align_to_line(a_bytes);
-    return true;
+    return product_plan_packed(prepare, product);
 }
 
 void product_pack_b(const struct product *product, const void *b, struct panel_range panels,
@@ -48,25 +57,18 @@ void product_pack_b(const struct product *product, const void *b, struct panel_r
                        product->b_transposed, packed);
 }
 
-/* Transposes some rows of a transposed a: [rows][k] from [k][m]. */
-static void transpose_rows(const struct product *product, const float *a, size_t rows,
-                           float *restrict to)
-{
-    for (size_t k = 0; k < product->k; k += PANEL_GROUP) {
-        size_t n = product->k - k < PANEL_GROUP ? product->k - k : PANEL_GROUP;
-        for (size_t row = 0; row < rows; row++)
-            for (size_t i = 0; i < n; i++)
-                to[row * product->k + k + i] = a[(k + i) * product->m + row];
-    }
-}
-
 static void multiply_transposed(const struct product *product, const struct packed_matrix *packed_b,
                                 struct panel_range columns, const struct product_rows *rows,
                                 float *transposed)
 {
     for (size_t row = 0; row < rows->m; row += TRANSPOSED_ROWS) {
         size_t m = rows->m - row < TRANSPOSED_ROWS ? rows->m - row : TRANSPOSED_ROWS;
-        transpose_rows(product, (const float *)rows->a + row, m, transposed);
+        product->transpose(&(struct transpose_f32){.n_rows = product->k,
+                                                   .n_columns = m,
+                                                   .from = (const float *)rows->a + row,
+                                                   .from_stride = product->m,
+                                                   .to = transposed,
+                                                   .to_stride = product->k});
         product_run_packed(product, packed_b, columns,
                            &(struct product_rows){.m = m,
                                                   .a = transposed,
@@ -80,7 +82,8 @@ static void multiply_packed(const struct product *product, const struct product_
                             struct panel_range columns, const void *packed, float *transposed)
 {
     struct packed_matrix packed_b = product->packed_b;
-    packed_b.data = packed;
+    if (!packed_b.data)
+        packed_b.data = packed;
     if (product->a_transposed)
         multiply_transposed(product, &packed_b, columns, rows, transposed);
     else
@@ -106,9 +109,7 @@ static void multiply_unpacked(const struct product *product, const struct produc
 void product_run(const struct product *product, const struct product_rows *rows,
                  struct panel_range panels, const void *packed, void *transposed)
 {
-    if (product->packed_b.data)
-        product_run_packed(product, &product->packed_b, panels, rows);
-    else if (product_is_packed(product))
+    if (product_is_packed(product))
         multiply_packed(product, rows, panels, packed, transposed);
     else
         multiply_unpacked(product, rows);

@@ -14,16 +14,19 @@ struct product {
     enum irrun_dtype dtype;
     /* Set by product_plan. */
     struct packed_matrix
-        packed_b;   /* n_panels is 0 if b is not packed; data is NULL unless b is constant, and then
-                     * a is not transposed */
+        packed_b;   /* n_panels is 0 if b is not packed; data is NULL unless b is constant */
     size_t b_bytes; /* of a packed b; both sizes are multiples of 64 */
     size_t transposed_bytes; /* for the rows of a transposed a that are being multiplied */
-    gemm_f32_fn *f32;        /* the function if b is not packed */
+    transpose_f32_fn *transpose;
+    gemm_f32_fn *f32; /* the function if b is not packed */
     gemm_f64_fn *f64;
 };
 
 /* Plans a product of its sizes and type. Returns false with *err filled if a size overflows. */
 bool product_plan(struct prepare *prepare, struct product *product);
+
+/* Does so for a product by a constant b, which the caller packs. */
+bool product_plan_packed(struct prepare *prepare, struct product *product);
 
 static inline bool product_is_packed(const struct product *product)
 {
