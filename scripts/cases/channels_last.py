@@ -70,6 +70,12 @@ class Chain:
     def sigmoid(self, x):
         return self.net.op("Sigmoid", x[0]), 1 / (1 + np.exp(-x[1]))
 
+    def leaky(self, x, slope_shape):
+        """A slope for each channel, or for all."""
+        slope = self.const(uniform(self.g, slope_shape, -0.5, 0.5))
+        by_channel = slope[1].reshape((1, -1) + (1,) * (x[1].ndim - 2))
+        return self.net.op("PReLU", x[0], slope[0]), np.where(x[1] < 0, x[1] * by_channel, x[1])
+
     def transposed(self, x, order):
         port = self.net.op("Transpose", x[0], self.net.const(np.array(order)))
         return port, x[1].transpose(order)
@@ -157,6 +163,11 @@ def plain_cases():
     y = c.clamped(c.convolved(c.x, 48, [1, 3], None, [0, 1]), -1, 1)
     y = c.sigmoid(c.convolved(y, 64, [3, 1], None, [1, 0]))
     yield c.case("Kernels along one dimension.", c.convolved(y, 16, [3, 3]))
+    c = Chain("leaky", (1, 3, 16, 10), limit=0.1)
+    y = c.leaky(c.convolved(c.x, 16, [3, 3], None, [1, 1]), (1,))
+    y = c.leaky(c.convolved(y, 60, [3, 1], None, [1, 0]), (1, 60, 1, 1))
+    y = c.leaky(c.convolved(y, 16, [1, 3], None, [0, 1]), (16,))
+    yield c.case("PReLU, with a slope for all channels or for each.", c.convolved(y, 32, [3, 3]))
     c = Chain("parts_of_vectors", (1, 8, 9, 12), limit=0.1)
     y = c.relu(c.convolved(c.x, 16, [3, 3], None, [1, 1]))
     y = c.relu(c.convolved(y, 19, [3, 3], None, [1, 1]))

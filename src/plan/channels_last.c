@@ -33,6 +33,13 @@ static const struct constant *find_constant(const struct pass *pass, uint32_t va
 
 /* ---- which ops ---- */
 
+/* Returns whether at most one lane in eight is without a channel. */
+static bool fills_vectors(const struct pass *pass, int64_t n_channels)
+{
+    int64_t lanes = (int64_t)pass->finder.kernels.igemm_f32->lanes;
+    return n_channels >= lanes && n_channels * 8 >= (n_channels + lanes - 1) / lanes * lanes * 7;
+}
+
 /* Returns the rank of the output of a convolution with constant f32 filters, or 0 if the op is not
  * one. */
 static uint32_t find_filters(const struct pass *pass, const struct op *op, enum kind *kind)
@@ -49,8 +56,9 @@ static uint32_t find_filters(const struct pass *pass, const struct op *op, enum 
         return 0;
     *kind = is_grouped ? DEPTHWISE : CONVOLUTION;
     bool is_depthwise = is_grouped && shape->dims[1] == 1 && shape->dims[2] == 1;
-    bool is_whole = shape->dims[0] % (int64_t)pass->finder.kernels.igemm_f32->lanes == 0;
-    return is_grouped ? (is_depthwise ? rank : 0) : pass->has_groups || is_whole ? rank : 0;
+    if (is_grouped)
+        return is_depthwise ? rank : 0;
+    return pass->has_groups || fills_vectors(pass, shape->dims[0]) ? rank : 0;
 }
 
 /* Returns whether a constant has one element, or one for each channel. */
@@ -65,7 +73,8 @@ static bool is_fit(const struct constant *constant, uint32_t rank)
 static uint32_t find_by_element(const struct pass *pass, const struct op *op)
 {
     uint32_t rank = 0;
-    if (!(op->def->flags & OP_ELEMENTWISE) || op->n_outputs != 1)
+    bool is_one = (op->def->flags & OP_ELEMENTWISE) || op_is_type(op, "PReLU");
+    if (!is_one || op->n_outputs != 1)
         return 0;
     for (uint32_t i = 0; i < op->n_inputs; i++) {
         uint32_t in = op_input(pass->graph, op, i);

@@ -1,5 +1,5 @@
 /* Converts chains of convolutions to channels last ([n][h][w][c], NHWC): depthwise ones and their
- * neighbours; in a model without grouped convolutions, those whose output channels fill whole
+ * neighbours; in a model without grouped convolutions, those whose output channels fill
  * vectors. A pixel is then a row of a matrix, and its channels are in the lanes of vectors.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_PLAN_CHANNELS_LAST_H
