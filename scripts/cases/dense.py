@@ -48,6 +48,12 @@ def matmul_cases():
                           uniform(many, (2, 70, 37) if tb else (2, 37, 70)),
                           "Batches large enough for panels packed in every run.", bool(ta),
                           bool(tb))
+    for n in (16, 48):
+        yield matmul_case(f"many_rows_{n}_columns", uniform(many, (2, 21, 37)),
+                          uniform(many, (2, 37, n)), "A panel that is as wide as the matrix.")
+        yield matmul_case(f"const_weights_{n}_columns", uniform(many, (21, 37)),
+                          uniform(many, (n, 37)), "The same with constant weights.", tb=True,
+                          const_b=True)
     yield matmul_case("const_weights", uniform(g, (2, 9)), uniform(g, (7, 9)), "A dense layer.",
                       tb=True, const_b=True)
     yield matmul_case("const_weights_transpose_a", uniform(many, (1, 37, 101)),

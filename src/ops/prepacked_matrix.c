@@ -2,8 +2,9 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/prepacked_matrix.h"
 
-/* The width of panels, in groups of 16 columns. */
-#define PANEL_WIDTH 4
+/* The width of panels, in groups of 16 columns. A matrix of fewer columns has one narrower panel,
+ * so that no group is only padding. */
+#define MAX_PANEL_WIDTH 4
 
 static bool are_f32(const struct prepare *prepare, uint32_t a, uint32_t b)
 {
@@ -33,12 +34,13 @@ bool prepacked_matrix_is_wanted(const struct prepare *prepare, uint32_t a, uint3
 bool packed_matrix_plan(struct packed_matrix *packed_b, const struct gemm_microkernels *kernels,
                         size_t k, size_t n, size_t rows, size_t *size_bytes)
 {
-    size_t columns = PANEL_WIDTH * PANEL_GROUP;
+    size_t n_groups = n / PANEL_GROUP + (n % PANEL_GROUP != 0);
+    size_t width = n_groups < MAX_PANEL_WIDTH && n > 0 ? n_groups : MAX_PANEL_WIDTH;
     enum weight_type type = packed_b->type;
     bool rounds_a = packed_b->rounds_a;
     *packed_b = (struct packed_matrix){.k = k,
-                                       .n_panels = n / columns + (n % columns != 0),
-                                       .width = PANEL_WIDTH,
+                                       .n_panels = (n_groups + width - 1) / width,
+                                       .width = width,
                                        .type = type,
                                        .rounds_a = rounds_a};
     return packed_matrix_layout(packed_b, kernels, rows, size_bytes);
@@ -48,14 +50,13 @@ static void fill_group(const struct packed_matrix *packed_b, size_t group, const
                        enum weight_type source, size_t n, size_t n_columns, bool is_transposed,
                        void *data)
 {
-    size_t panel = group / PANEL_WIDTH;
+    size_t panel = group / packed_b->width, place = group % packed_b->width;
 
     if (is_transposed)
-        packed_matrix_pack_group(packed_b, data, panel, group % PANEL_WIDTH, columns, source,
-                                 packed_b->k, n_columns);
+        packed_matrix_pack_group(packed_b, data, panel, place, columns, source, packed_b->k,
+                                 n_columns);
     else
-        packed_matrix_pack_columns(packed_b, data, panel, group % PANEL_WIDTH, columns, source, n,
-                                   n_columns);
+        packed_matrix_pack_columns(packed_b, data, panel, place, columns, source, n, n_columns);
 }
 
 /* Returns the number of columns of a group, and sets *column to the first one. */
@@ -73,7 +74,7 @@ void packed_matrix_fill(const struct packed_matrix *packed_b, size_t begin, size
 {
     size_t size = source != WEIGHTS_F32 ? sizeof(uint16_t) : sizeof(float), column;
 
-    for (size_t group = begin * PANEL_WIDTH; group < end * PANEL_WIDTH; group++) {
+    for (size_t group = begin * packed_b->width; group < end * packed_b->width; group++) {
         size_t n_columns = columns_of(group, n, &column);
         const void *from = (const char *)matrix + column * (is_transposed ? packed_b->k : 1) * size;
         fill_group(packed_b, group, from, source, n, n_columns, is_transposed, data);
@@ -113,7 +114,7 @@ static bool fill_from_input(struct prepare *prepare, uint32_t input,
 
     if (!is_transposed)
         return fill_by_rows(prepare, input, packed_b, source, n, data);
-    for (size_t group = 0; group < packed_b->n_panels * PANEL_WIDTH; group++) {
+    for (size_t group = 0; group < packed_b->n_panels * packed_b->width; group++) {
         size_t n_columns = columns_of(group, n, &column);
         const void *from = prepare_elements(prepare, input, column * k, n_columns * k);
         if (!from)
