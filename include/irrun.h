@@ -19,7 +19,6 @@ extern "C" {
 #endif
 
 #define IRRUN_VERSION "0.1.0"
-
 #define IRRUN_MAX_RANK 16 /* of a tensor */
 
 /* Error codes; the command line exits with them. Those from 64 to 78 are from sysexits.h. */
@@ -122,8 +121,7 @@ struct irrun_options {
     const char *const *taps;  /* inner values to add to the outputs of the model, by tensor */
     size_t n_taps;            /* name or layer name, with ":PORT" if the layer has several */
     bool traces_all;          /* adds every other computed value to the outputs */
-    /* Runs fail with IRRUN_MISMATCH at the first op, or input, that has NaN or inf. */
-    bool stops_at_nan;
+    bool stops_at_nan;  /* fail with IRRUN_MISMATCH at the first op, or input, with NaN or inf */
     bool lets_inf_pass; /* with stops_at_nan: only NaN fails */
     bool times_ops;     /* measures the time of every op: irrun_profile_new */
     /* Names of recurrent ops, "A,B", or "" for all; NULL: none. They keep their states in
@@ -149,10 +147,9 @@ struct irrun_variable {
     const char *id;
     enum irrun_dtype dtype; /* IRRUN_DYNAMIC until a value is known */
     struct irrun_partial_shape shape;
-    const char *init; /* "zeros", or the name of the layer that gives the initial value */
-    /* With is_dry: the value of all its elements; NULL: not known. */
-    const char *init_value;
-    uint32_t line, column; /* of the <layer> of its first ReadValue */
+    const char *init;       /* "zeros", or the name of the layer that gives the initial value */
+    const char *init_value; /* with is_dry: the value of all its elements; NULL: not known */
+    uint32_t line, column;  /* of the <layer> of its first ReadValue */
 };
 
 /* Reads the model; "-" is standard input. The caller frees *model. Fails with IRRUN_NO_INPUT,
@@ -218,8 +215,6 @@ bool irrun_session_set_variable(struct irrun_session *session, size_t index,
 
 /* Resets all variables to their initial values, which the next iteration computes. */
 void irrun_session_reset(struct irrun_session *session);
-
-/* ---- Information about the model and this build ---------------------------------------------- */
 
 /* How many layers of an operator a model has, including those of bodies. */
 struct irrun_op_count {
@@ -323,8 +318,6 @@ struct irrun_session_info {
 };
 void irrun_session_describe(const struct irrun_session *session, struct irrun_session_info *info);
 
-/* ---- Profiling ------------------------------------------------------------------------------- */
-
 /* The time of an op, or of several that run as one step. */
 struct irrun_op_time {
     const struct irrun_op_name *members; /* [n_members], in their order */
@@ -377,10 +370,9 @@ struct irrun_supported_op {
 };
 bool irrun_supported_op(size_t index, struct irrun_supported_op *op); /* false: no such index */
 
-/* Returns the name of a family of kernels, such as "select_x32"; NULL: no such index. */
+/* Return the name of a family of kernels, such as "select_x32", and of a SIMD level of this build,
+ * from "scalar" upward; NULL: no such index. */
 const char *irrun_kernel_family(size_t index);
-
-/* Returns the name of a SIMD level of this build, from "scalar" upward; NULL: no such index. */
 const char *irrun_simd_level(size_t index);
 
 /* Returns the level that irrun_options.simd selects. Fails with IRRUN_USAGE and returns NULL if the

@@ -89,8 +89,10 @@ try_x86_64() {
 }
 
 try_aarch64() {
+    # The loader is that of the libraries: with the one of the cross compiler's C library, which has
+    # another version, pthread_create hangs.
     local directory=$build/aarch64 libraries=/usr/lib/aarch64-linux-gnu
-    local -a emulator=(qemu-aarch64 -L /usr/aarch64-linux-gnu -E "LD_LIBRARY_PATH=$libraries")
+    local -a emulator=(qemu-aarch64)
     if ! command -v qemu-aarch64 >/dev/null || ! command -v "${cross}gcc" >/dev/null; then
         left_out "AArch64: qemu-aarch64 or ${cross}gcc is missing (Debian: qemu-user, gcc-aarch64-linux-gnu)"
         return

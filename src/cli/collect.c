@@ -153,12 +153,12 @@ static bool keep(const struct collector *collector, struct backlog *backlog,
     size_t n_before = backlog->n_bytes;
     bool is_kept = add_piece(backlog, record, sizeof *record, err);
     for (size_t i = 0; i < collector->n_values && is_kept; i++) {
-        struct irrun_tensor form = {.dtype = IRRUN_DYNAMIC};
+        struct irrun_tensor header = {.dtype = IRRUN_DYNAMIC};
         if (values[i])
-            form = *values[i];
-        size_t size_bytes = record->is_begin || !values[i] ? 0 : tensor_n_bytes(&form);
-        is_kept = add_piece(backlog, &form, sizeof form, err) &&
-                  add_piece(backlog, form.data, size_bytes, err);
+            header = *values[i];
+        size_t size_bytes = record->is_begin || !values[i] ? 0 : tensor_n_bytes(&header);
+        is_kept = add_piece(backlog, &header, sizeof header, err) &&
+                  add_piece(backlog, header.data, size_bytes, err);
     }
     if (!is_kept)
         backlog->n_bytes = n_before;
@@ -172,9 +172,9 @@ static const void *next_piece(const struct backlog *backlog, size_t *offset, siz
     return piece;
 }
 
-static bool give(struct collector *collector, const struct kept_record *record,
-                 const struct sequence *sequence, const struct irrun_tensor *const *values,
-                 struct irrun_error *err)
+static bool forward(struct collector *collector, const struct kept_record *record,
+                    const struct sequence *sequence, const struct irrun_tensor *const *values,
+                    struct irrun_error *err)
 {
     if (record->is_begin)
         return outputs_begin_sequence(collector->outputs, sequence, values, record->is_stacked,
@@ -193,32 +193,32 @@ static bool replay(struct collector *collector, struct backlog *backlog,
     size_t n = collector->n_values;
     if (backlog->n_bytes == 0)
         return true;
-    struct irrun_tensor *forms = new_array(n, sizeof *forms, err);
+    struct irrun_tensor *tensors = new_array(n, sizeof *tensors, err);
     const struct irrun_tensor **values = new_array(n, sizeof(struct irrun_tensor *), err);
-    bool is_given = forms && values;
-    for (size_t offset = 0; is_given && offset < backlog->n_bytes;) {
+    bool is_forwarded = tensors && values;
+    for (size_t offset = 0; is_forwarded && offset < backlog->n_bytes;) {
         struct kept_record record;
         memcpy(&record, next_piece(backlog, &offset, sizeof record), sizeof record);
         for (size_t i = 0; i < n; i++) {
-            memcpy(&forms[i], next_piece(backlog, &offset, sizeof *forms), sizeof *forms);
-            bool is_known = forms[i].dtype != IRRUN_DYNAMIC;
-            size_t size_bytes = record.is_begin || !is_known ? 0 : tensor_n_bytes(&forms[i]);
-            forms[i].data = (void *)(uintptr_t)next_piece(backlog, &offset, size_bytes);
-            values[i] = is_known ? &forms[i] : NULL;
+            memcpy(&tensors[i], next_piece(backlog, &offset, sizeof *tensors), sizeof *tensors);
+            bool is_known = tensors[i].dtype != IRRUN_DYNAMIC;
+            size_t size_bytes = record.is_begin || !is_known ? 0 : tensor_n_bytes(&tensors[i]);
+            tensors[i].data = (void *)(uintptr_t)next_piece(backlog, &offset, size_bytes);
+            values[i] = is_known ? &tensors[i] : NULL;
         }
-        is_given = give(collector, &record, sequence, values, err);
+        is_forwarded = forward(collector, &record, sequence, values, err);
     }
-    free(forms);
+    free(tensors);
     free(values);
     backlog->n_bytes = 0;
-    return is_given;
+    return is_forwarded;
 }
 
 /* ---- Sequences ------------------------------------------------------------------------------- */
 
-static bool take(struct collector *collector, struct backlog *backlog,
-                 const struct sequence *sequence, const struct kept_record *record,
-                 const struct irrun_tensor *const *values, struct irrun_error *err)
+static bool forward_or_keep(struct collector *collector, struct backlog *backlog,
+                            const struct sequence *sequence, const struct kept_record *record,
+                            const struct irrun_tensor *const *values, struct irrun_error *err)
 {
     if (!is_turn_of(collector, sequence)) {
         if (backlog->n_bytes < BACKLOG_LIMIT_BYTES)
@@ -228,7 +228,7 @@ static bool take(struct collector *collector, struct backlog *backlog,
             return false;
     }
     return (backlog->n_bytes == 0 || replay(collector, backlog, sequence, err)) &&
-           give(collector, record, sequence, values, err);
+           forward(collector, record, sequence, values, err);
 }
 
 bool collector_begin(struct collector *collector, struct backlog *backlog,
@@ -237,7 +237,7 @@ bool collector_begin(struct collector *collector, struct backlog *backlog,
 {
     const struct kept_record record = {.is_begin = true, .is_stacked = is_stacked};
     backlog->n_bytes = 0;
-    return take(collector, backlog, sequence, &record, values, err);
+    return forward_or_keep(collector, backlog, sequence, &record, values, err);
 }
 
 bool collector_take(struct collector *collector, struct backlog *backlog,
@@ -245,7 +245,7 @@ bool collector_take(struct collector *collector, struct backlog *backlog,
                     uint64_t index, bool is_last, struct irrun_error *err)
 {
     const struct kept_record record = {.index = index, .is_last = is_last};
-    return take(collector, backlog, sequence, &record, values, err);
+    return forward_or_keep(collector, backlog, sequence, &record, values, err);
 }
 
 bool collector_end(struct collector *collector, struct backlog *backlog,

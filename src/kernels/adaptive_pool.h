@@ -13,10 +13,10 @@ struct adaptive_pool {
     int64_t in[3], out[3];
 };
 
-/* Writes the maximum of every window, and its index in the channel to places. The first of equal
+/* Writes the maximum of every window, and its index in the channel to indices. The first of equal
  * elements wins. NaN is skipped unless it is the first element of the window. */
 void adaptive_max_pool(enum irrun_dtype dtype, const struct adaptive_pool *pool, const void *in,
-                       void *out, int64_t *places);
+                       void *out, int64_t *indices);
 void adaptive_avg_pool(enum irrun_dtype dtype, const struct adaptive_pool *pool, const void *in,
                        void *out);
 

@@ -32,34 +32,34 @@ static int64_t count_outputs(const struct adaptive_pool *pool)
     return pool->out[0] * pool->out[1] * pool->out[2];
 }
 
-static int64_t find_highest(enum irrun_dtype dtype, const struct adaptive_pool *pool,
-                            const struct part *p, const void *in)
+static int64_t find_max(enum irrun_dtype dtype, const struct adaptive_pool *pool,
+                        const struct part *p, const void *in)
 {
-    int64_t place = row_start(pool, p->first[0], p->first[1]) + p->first[2];
-    double highest = float_load(dtype, in, (size_t)place);
+    int64_t index = row_start(pool, p->first[0], p->first[1]) + p->first[2];
+    double max = float_load(dtype, in, (size_t)index);
     for (int64_t z = p->first[0]; z < p->end[0]; z++) {
         for (int64_t y = p->first[1]; y < p->end[1]; y++) {
             int64_t start = row_start(pool, z, y);
             for (int64_t i = start + p->first[2]; i < start + p->end[2]; i++) {
                 double x = float_load(dtype, in, (size_t)i);
-                if (x > highest) {
-                    highest = x;
-                    place = i;
+                if (x > max) {
+                    max = x;
+                    index = i;
                 }
             }
         }
     }
-    return place;
+    return index;
 }
 
 void adaptive_max_pool(enum irrun_dtype dtype, const struct adaptive_pool *pool, const void *in,
-                       void *out, int64_t *places)
+                       void *out, int64_t *indices)
 {
     size_t size = dtype == IRRUN_F32 ? sizeof(float) : sizeof(double);
     for (int64_t o = 0, n = count_outputs(pool); o < n; o++) {
         struct part part = find_part(pool, o);
-        places[o] = find_highest(dtype, pool, &part, in);
-        memcpy((char *)out + (size_t)o * size, (const char *)in + (size_t)places[o] * size, size);
+        indices[o] = find_max(dtype, pool, &part, in);
+        memcpy((char *)out + (size_t)o * size, (const char *)in + (size_t)indices[o] * size, size);
     }
 }
 

@@ -13,13 +13,13 @@ static inline void NAME(add)(const T *restrict in, int64_t stride, double *restr
 }
 
 /* Computes n positions whose windows lie within the row. */
-static void NAME(average_whole)(const struct window *w, bool exclude_pad, struct view v,
-                                const T *in, T *out, int64_t n)
+static void NAME(average_interior)(const struct window *w, bool exclude_pad,
+                                   struct clipped_window c, const T *in, T *out, int64_t n)
 {
     double sums[SUMS] = {0};
-    for (int64_t z = v.first[0]; z < v.end[0]; z++) {
-        for (int64_t y = v.first[1]; y < v.end[1]; y++) {
-            const T *row = in + row_start(w, &v, z, y);
+    for (int64_t z = c.first[0]; z < c.end[0]; z++) {
+        for (int64_t y = c.first[1]; y < c.end[1]; y++) {
+            const T *row = in + row_start(w, &c, z, y);
             for (int64_t x = 0; x < w->kernel[2]; x++) {
                 if (w->stride[2] == 1)
                     NAME(add)(row + x * w->dilation[2], 1, sums, n);
@@ -28,37 +28,37 @@ static void NAME(average_whole)(const struct window *w, bool exclude_pad, struct
             }
         }
     }
-    int64_t n_terms = count_terms(w, &v, exclude_pad);
+    int64_t n_terms = count_terms(w, &c, exclude_pad);
     for (int64_t i = 0; i < n; i++)
         out[i] = (T)(n_terms ? sums[i] / (double)n_terms : 0);
 }
 
-static void NAME(average)(const struct window *w, bool exclude_pad, const struct view *v,
+static void NAME(average)(const struct window *w, bool exclude_pad, const struct clipped_window *c,
                           const T *in, T *out)
 {
     double sum = 0;
-    for (int64_t z = v->first[0]; z < v->end[0]; z++) {
-        for (int64_t y = v->first[1]; y < v->end[1]; y++) {
-            const T *row = in + row_start(w, v, z, y);
-            for (int64_t x = v->first[2]; x < v->end[2]; x++)
+    for (int64_t z = c->first[0]; z < c->end[0]; z++) {
+        for (int64_t y = c->first[1]; y < c->end[1]; y++) {
+            const T *row = in + row_start(w, c, z, y);
+            for (int64_t x = c->first[2]; x < c->end[2]; x++)
                 sum += row[x * w->dilation[2]];
         }
     }
-    int64_t n = count_terms(w, v, exclude_pad);
+    int64_t n = count_terms(w, c, exclude_pad);
     *out = (T)(n ? sum / (double)n : 0);
 }
 
 static void NAME(avg_pool)(const struct window *w, bool exclude_pad, const void *in, void *out)
 {
     int64_t n_out = window_product(w->out), first, end, n;
-    find_whole(w, &first, &end);
+    find_interior(w, &first, &end);
     for (int64_t i = 0; i < n_out; i += n) {
         int64_t x = i % w->out[2];
-        struct view v = see(w, i);
+        struct clipped_window c = clip_window(w, i);
         n = x >= first && x < end ? (end - x < SUMS ? end - x : SUMS) : 1;
         if (n > 1)
-            NAME(average_whole)(w, exclude_pad, v, in, (T *)out + i, n);
+            NAME(average_interior)(w, exclude_pad, c, in, (T *)out + i, n);
         else
-            NAME(average)(w, exclude_pad, &v, in, (T *)out + i);
+            NAME(average)(w, exclude_pad, &c, in, (T *)out + i);
     }
 }

@@ -70,10 +70,10 @@ struct int8_wide_product {
  * taps. */
 struct int8_depthwise {
     size_t n, n_taps, n_channels;
-    const uint8_t *const *taps;  /* [n_taps]: the channels of the first pixel */
-    size_t step;                 /* bytes from one pixel to the next */
-    size_t row_taps;             /* consecutive taps that are `step` apart; divides n_taps */
-    const uint8_t *end;          /* of the readable memory: below it 16 bytes may be read at once */
+    const uint8_t *const *taps; /* [n_taps]: the channels of the first pixel */
+    size_t pixel_stride;        /* bytes from one pixel to the next */
+    size_t row_taps;            /* consecutive taps that are `pixel_stride` apart; divides n_taps */
+    const uint8_t *end;         /* of the readable memory: below it 16 bytes may be read at once */
     const int16_t (*weights)[2]; /* [n_taps][channels of all groups]; the second number is 0 */
     const int32_t *start;
     enum int8_result to;

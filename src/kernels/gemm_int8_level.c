@@ -210,11 +210,11 @@ ALWAYS_INLINE void add_row(const struct int8_depthwise *d, size_t tap, size_t pi
                            const size_t n_pixels, const size_t n_taps, size_t n, vec_i32 *sums)
 {
     size_t n_columns = int8_n_groups(d->n_channels) * INT8_GROUP;
-    const uint8_t *from = d->taps[tap] + pixel * d->step + channel;
+    const uint8_t *from = d->taps[tap] + pixel * d->pixel_stride + channel;
     vec_i32 seen[PIXELS + ROW_TAPS - 1];
     UNROLL
     for (size_t i = 0; i < n_pixels + n_taps - 1; i++)
-        seen[i] = load_channels(from + i * d->step, d->end, n);
+        seen[i] = load_channels(from + i * d->pixel_stride, d->end, n);
     UNROLL
     for (size_t t = 0; t < n_taps; t++) {
         vec_i32 weights = vec_i32_load(d->weights + (tap + t) * n_columns + channel);

@@ -69,6 +69,20 @@ ALWAYS_INLINE void add_by_rows(vec sums[][MAX_VECTORS], const float *a, size_t l
     }
 }
 
+ALWAYS_INLINE void store_sums(const struct gemm_args *args, vec sums[][MAX_VECTORS], size_t mr,
+                              size_t n_vectors)
+{
+    UNROLL
+    for (size_t r = 0; r < mr; r++) {
+        UNROLL
+        for (size_t v = 0; v < n_vectors; v++) {
+            size_t at = v * VECTOR_LANES;
+            vec_store(args->c + r * args->ldc + at,
+                      vec_add(vec_load(args->add + r * args->ld_add + at), sums[r][v]));
+        }
+    }
+}
+
 /* Computes a tile. mr and n_vectors are constants in all calls, so that the sums are in
  * registers. */
 ALWAYS_INLINE void run_gemm(const struct gemm_args *args, size_t mr, size_t n_vectors, bool is_f16)
@@ -93,15 +107,7 @@ ALWAYS_INLINE void run_gemm(const struct gemm_args *args, size_t mr, size_t n_ve
             add_by_rows(sums, a + k, args->lda, weights, mr, n_vectors, is_f16);
         weights += n_vectors * VECTOR_LANES * element_bytes;
     }
-    UNROLL
-    for (size_t r = 0; r < mr; r++) {
-        UNROLL
-        for (size_t v = 0; v < n_vectors; v++) {
-            size_t at = v * VECTOR_LANES;
-            vec_store(args->c + r * args->ldc + at,
-                      vec_add(vec_load(args->add + r * args->ld_add + at), sums[r][v]));
-        }
-    }
+    store_sums(args, sums, mr, n_vectors);
 }
 
 #ifdef VECTOR_HAS_BF16
@@ -132,15 +138,7 @@ ALWAYS_INLINE void run_gemm_bf16(const struct gemm_args *args, size_t mr, size_t
         }
         weights += step_bytes;
     }
-    UNROLL
-    for (size_t r = 0; r < mr; r++) {
-        UNROLL
-        for (size_t v = 0; v < n_vectors; v++) {
-            size_t at = v * VECTOR_LANES;
-            vec_store(args->c + r * args->ldc + at,
-                      vec_add(vec_load(args->add + r * args->ld_add + at), sums[r][v]));
-        }
-    }
+    store_sums(args, sums, mr, n_vectors);
 }
 #endif
 

@@ -20,15 +20,10 @@ static size_t choose_nr_groups(const struct gemm_microkernels *kernels, size_t w
     return nr_groups;
 }
 
-static size_t type_bytes(enum weight_type type)
-{
-    return type == WEIGHTS_F32 ? sizeof(float) : sizeof(uint16_t);
-}
-
 /* Returns the bytes of a column in a step: of an element, or of a pair. */
 static size_t element_bytes(const struct packed_matrix *packed_b)
 {
-    return packed_b->step_k * type_bytes(packed_b->type);
+    return packed_b->step_k * weight_bytes(packed_b->type);
 }
 
 static size_t steps_of(const struct packed_matrix *packed_b)
@@ -152,7 +147,7 @@ void packed_matrix_pack_group(const struct packed_matrix *packed_b, void *data, 
     if (source_type != packed_b->type)
         pack_widened(packed_b, to, source, source_type, ld * sizeof(uint16_t), n_columns);
     else
-        pack_rows(packed_b, to, source, ld * type_bytes(source_type), n_columns);
+        pack_rows(packed_b, to, source, ld * weight_bytes(source_type), n_columns);
 }
 
 /* Interleaves two rows of bf16, or one with zeros (odd = NULL). */
@@ -172,7 +167,7 @@ void packed_matrix_pack_columns(const struct packed_matrix *packed_b, void *data
                                 size_t ld, size_t n_columns)
 {
     size_t group_bytes = PANEL_GROUP * element_bytes(packed_b);
-    size_t source_bytes = type_bytes(source_type), row_bytes = ld * source_bytes;
+    size_t source_bytes = weight_bytes(source_type), row_bytes = ld * source_bytes;
     unsigned char *to = (unsigned char *)data + group_at(packed_b, panel, group);
     const unsigned char *from = source;
 

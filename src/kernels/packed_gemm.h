@@ -27,6 +27,11 @@
  * other factor to bf16 too, to nearest even, and sums in f32. */
 enum weight_type { WEIGHTS_F32, WEIGHTS_F16, WEIGHTS_BF16 };
 
+static inline size_t weight_bytes(enum weight_type type)
+{
+    return type == WEIGHTS_F32 ? sizeof(float) : sizeof(uint16_t);
+}
+
 /* c[row][column] = add[row][column] + sum over k of a[row][k] * b[k][column], for the mr
  * rows and groups of columns of the function. add may be c. */
 struct gemm_args {

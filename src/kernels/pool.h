@@ -7,9 +7,9 @@
 #include "kernels/sliding_window.h"
 
 /* Computes the maximum of each window; the first of equal elements wins and NaN is skipped. Writes
- * its index in the channel to `places` unless that is NULL. An empty window gives the lowest finite
+ * its index in the channel to indices unless that is NULL. An empty window gives the lowest finite
  * number and index 0. */
-typedef void max_pool_fn(const struct window *window, const void *in, void *out, int64_t *places);
+typedef void max_pool_fn(const struct window *window, const void *in, void *out, int64_t *indices);
 max_pool_fn *max_pool_scalar(enum irrun_dtype dtype);
 
 /* Computes the mean of each window. Pads count as zeros unless exclude_pad. The mean of an empty

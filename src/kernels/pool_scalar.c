@@ -6,32 +6,33 @@
 
 /* The window of an output position: kernel elements [first, end) of every dimension are inside the
  * input; kernel element 0 is at input position `at`. */
-struct view {
+struct clipped_window {
     int64_t first[3], end[3], at[3];
 };
 
-static struct view see(const struct window *w, int64_t index)
+static struct clipped_window clip_window(const struct window *w, int64_t index)
 {
     int64_t o[3] = {index / (w->out[1] * w->out[2]), index / w->out[2] % w->out[1],
                     index % w->out[2]};
-    struct view view;
+    struct clipped_window clipped;
     for (int d = 0; d < 3; d++) {
-        window_inside(w, d, o[d], &view.first[d], &view.end[d]);
-        view.at[d] = o[d] * w->stride[d] - w->pad_begin[d];
+        window_inside(w, d, o[d], &clipped.first[d], &clipped.end[d]);
+        clipped.at[d] = o[d] * w->stride[d] - w->pad_begin[d];
     }
-    return view;
+    return clipped;
 }
 
 /* Returns the index in the input of kernel element 0 of the innermost dimension. */
-static int64_t row_start(const struct window *w, const struct view *view, int64_t z, int64_t y)
+static int64_t row_start(const struct window *w, const struct clipped_window *c, int64_t z,
+                         int64_t y)
 {
-    int64_t slice = view->at[0] + z * w->dilation[0], row = view->at[1] + y * w->dilation[1];
-    return (slice * w->in[1] + row) * w->in[2] + view->at[2];
+    int64_t slice = c->at[0] + z * w->dilation[0], row = c->at[1] + y * w->dilation[1];
+    return (slice * w->in[1] + row) * w->in[2] + c->at[2];
 }
 
 /* Computes the output positions [first, end) along the innermost dimension whose windows are inside
  * the input. */
-static void find_whole(const struct window *w, int64_t *first, int64_t *end)
+static void find_interior(const struct window *w, int64_t *first, int64_t *end)
 {
     int64_t unused;
     window_positions(w, 2, 0, first, &unused);
@@ -55,11 +56,11 @@ max_pool_fn *max_pool_scalar(enum irrun_dtype dtype)
 /* Returns the divisor of a mean. If pads count, it is the size of the kernel; if there are none, or
  * they do not count, the number of elements inside the input. OpenVINO does the same, even if
  * rounding up makes a window extend past the pads. */
-static int64_t count_terms(const struct window *w, const struct view *v, bool exclude_pad)
+static int64_t count_terms(const struct window *w, const struct clipped_window *c, bool exclude_pad)
 {
     int64_t n = 1, n_pads = 0;
     for (int d = 0; d < 3; d++) {
-        n *= v->end[d] - v->first[d];
+        n *= c->end[d] - c->first[d];
         n_pads += w->pad_begin[d] != 0 || w->pad_end[d] != 0;
     }
     return exclude_pad || n_pads == 0 ? n : window_product(w->kernel);

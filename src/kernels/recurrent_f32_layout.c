@@ -83,15 +83,10 @@ static bool keeps_f16(const struct recurrent *common)
  * times as much as starting a job. */
 #define SHARE_DIRECTIONS_MIN_BYTES 200000
 
-static size_t type_bytes(enum weight_type type)
-{
-    return type == WEIGHTS_F32 ? sizeof(float) : sizeof(uint16_t);
-}
-
 static double matrix_bytes(const struct recurrent_f32 *engine,
                            const struct recurrent_matrix *matrix)
 {
-    size_t element_bytes = type_bytes(matrix->packed_b.type);
+    size_t element_bytes = weight_bytes(matrix->packed_b.type);
     return (double)(engine->n_panels * engine->units) *
            (double)(matrix->n_gates * matrix->packed_b.k * element_bytes);
 }
@@ -232,7 +227,7 @@ static void pack_matrix(const struct recurrent_f32 *engine, const struct recurre
 {
     const struct packed_matrix *packed_b = &matrix->packed_b;
     size_t h = engine->common.hidden_size, groups = engine->units / PANEL_GROUP;
-    size_t row_bytes = packed_b->k * type_bytes(type);
+    size_t row_bytes = packed_b->k * weight_bytes(type);
 
     if (matrix->gemm)
         return;
@@ -267,7 +262,7 @@ void recurrent_f32_pack_w(const struct recurrent_f32 *engine,
 {
     const struct recurrent *common = &engine->common;
     size_t h = common->hidden_size, n_gates = recurrent_n_gates(common);
-    size_t element_bytes = type_bytes(engine->w_type);
+    size_t element_bytes = weight_bytes(engine->w_type);
     size_t w_bytes = n_gates * h * common->input_size * element_bytes;
     const float *b = weights->b;
 
@@ -287,7 +282,7 @@ void recurrent_f32_pack_r(const struct recurrent_f32 *engine,
 {
     const struct recurrent *common = &engine->common;
     size_t h = common->hidden_size, n_gates = recurrent_n_gates(common);
-    size_t element_bytes = type_bytes(engine->r_type);
+    size_t element_bytes = weight_bytes(engine->r_type);
     size_t side_at = engine->r.packed_bytes + engine->r_reset.packed_bytes;
     const float *b = weights->b;
 

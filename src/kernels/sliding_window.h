@@ -47,9 +47,9 @@ static inline void window_inside(const struct window *window, int d, int64_t o, 
                                  int64_t *end)
 {
     int64_t at = o * window->stride[d] - window->pad_begin[d], step = window->dilation[d];
-    int64_t room = window->in[d] - at;
+    int64_t to_end = window->in[d] - at;
     *first = at < 0 ? window_divide(-at, step) : 0;
-    *end = room <= 0 ? 0 : window_divide(room, step);
+    *end = to_end <= 0 ? 0 : window_divide(to_end, step);
     if (*end > window->kernel[d])
         *end = window->kernel[d];
     if (*first > *end)
@@ -62,9 +62,9 @@ static inline void window_positions(const struct window *window, int d, int64_t 
                                     int64_t *end)
 {
     int64_t at = k * window->dilation[d] - window->pad_begin[d], stride = window->stride[d];
-    int64_t room = window->in[d] - at;
+    int64_t to_end = window->in[d] - at;
     *first = at < 0 ? window_divide(-at, stride) : 0;
-    *end = room <= 0 ? 0 : window_divide(room, stride);
+    *end = to_end <= 0 ? 0 : window_divide(to_end, stride);
     if (*end > window->out[d])
         *end = window->out[d];
     if (*first > *end)

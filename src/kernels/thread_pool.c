@@ -25,9 +25,8 @@
 #define WORTH_WAKING_NS 100000 /* work since the last pause that makes waking threads worth it */
 
 /* If sharing costs more time than it saves, because other processes use the cores of the threads,
- * they get no jobs for REST_MIN_NS to REST_MAX_NS. What it saved counts up to SAVED_MAX_NS: such a
- * process is noticed by the first time slice that it takes, of some milliseconds, while the delays
- * of up to 0.4 ms that are usual on a virtual machine have no effect. */
+ * they get no jobs for REST_MIN_NS to REST_MAX_NS. At most SAVED_MAX_NS of what it saved count: a
+ * process that takes a time slice has an effect, a delay of 0.4 ms of a virtual machine none. */
 #define SAVED_MAX_NS 500000
 #define REST_MIN_NS 10000000
 #define REST_MAX_NS 1000000000
@@ -105,8 +104,6 @@ static void wait_for_work(struct wait *wait)
     else if (waited_ns > SPIN_NS)
         sched_yield();
 }
-
-/* ---- parts ---- */
 
 static bool claim(struct share *share, unsigned job, size_t *part)
 {
@@ -308,8 +305,8 @@ static bool may_share(struct thread_pool *pool, uint64_t now)
 /* Stops giving jobs to other threads for a while. */
 static void rest(struct thread_pool *pool, uint64_t now)
 {
-    bool is_new = now - pool->awake_ns > 10 * pool->rest_ns;
-    pool->rest_ns = is_new ? REST_MIN_NS : 2 * pool->rest_ns;
+    bool is_first = now - pool->awake_ns > 10 * pool->rest_ns;
+    pool->rest_ns = is_first ? REST_MIN_NS : 2 * pool->rest_ns;
     if (pool->rest_ns > REST_MAX_NS)
         pool->rest_ns = REST_MAX_NS;
     pool->awake_ns = now + pool->rest_ns;
@@ -319,13 +316,11 @@ static void rest(struct thread_pool *pool, uint64_t now)
 static void weigh_sharing(struct thread_pool *pool, uint64_t start_ns, uint64_t wait_ns,
                           uint64_t end_ns)
 {
-    pool->saved_ns += (int64_t)(wait_ns - start_ns) - (int64_t)(end_ns - wait_ns);
-    if (pool->saved_ns > SAVED_MAX_NS)
-        pool->saved_ns = SAVED_MAX_NS;
-    if (pool->saved_ns < 0) {
+    int64_t saved_ns = (int64_t)(wait_ns - start_ns) - (int64_t)(end_ns - wait_ns);
+    saved_ns += pool->saved_ns;
+    if (saved_ns < 0)
         rest(pool, end_ns);
-        pool->saved_ns = 0;
-    }
+    pool->saved_ns = saved_ns < 0 ? 0 : saved_ns > SAVED_MAX_NS ? SAVED_MAX_NS : saved_ns;
 }
 
 static void share(struct thread_pool *pool, thread_pool_fn *function, void *context, size_t n_parts,

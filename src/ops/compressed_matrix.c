@@ -93,9 +93,9 @@ bool compressed_matrix_find(struct prepare *prepare, struct compressed_matrix *m
         .group = attrs->group,
         .row = graph->weights->data + stored->offset,
         .scales =
-            find_params(prepare, attrs->scales, attrs->scale_row_step, attrs->scale_group_step),
-        .zero_points =
-            find_params(prepare, attrs->zero_points, attrs->zero_row_step, attrs->zero_group_step),
+            find_params(prepare, attrs->scales, attrs->scale_row_stride, attrs->scale_group_stride),
+        .zero_points = find_params(prepare, attrs->zero_points, attrs->zero_row_stride,
+                                   attrs->zero_group_stride),
     };
     for (int code = 0; code < 16; code++)
         matrix->values[code] = small_float_is(matrix->dtype)

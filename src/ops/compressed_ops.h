@@ -14,7 +14,7 @@ struct compressed_attrs {
     bool is_transposed;                     /* stored as [k][n] */
     enum irrun_dtype dtype;                 /* after expansion */
     uint32_t constant, scales, zero_points; /* indices of inputs, or NO_ID */
-    size_t scale_row_step, scale_group_step, zero_row_step, zero_group_step;
+    size_t scale_row_stride, scale_group_stride, zero_row_stride, zero_group_stride;
     bool gives_zeros; /* Gather: an index out of range gives zeros instead of an error */
 };
 

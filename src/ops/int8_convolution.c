@@ -198,7 +198,7 @@ static void convolve_channels(const struct job *job, const struct block *block)
         .n_taps = attrs->n_segments,
         .n_channels = attrs->c_out,
         .taps = block->segments,
-        .step = (size_t)w->stride[2] * attrs->c_in,
+        .pixel_stride = (size_t)w->stride[2] * attrs->c_in,
         .row_taps = w->dilation[2] == w->stride[2] ? (size_t)w->kernel[2] : 1,
         .end = job->end,
         .weights = attrs->weights,

@@ -104,7 +104,7 @@ struct op_def {
     bool (*repeats)(const void *state, struct runs *runs);
     /* A set of 1 << i: inputs whose matrices (the last two dimensions) may be separate in memory,
      * and each be used for several consecutive ones; see prepare_matrices. */
-    uint32_t apart_inputs;
+    uint32_t strided_inputs;
     uint32_t factors; /* a set of 1 << i: inputs whose constants --precision rounds */
     /* Optional: returns which of these constant inputs prepare will prepack (both are sets of 1 <<
      * i). Their data is not widened then, and step->in has no data for them. */
@@ -248,7 +248,7 @@ struct prepare {
     const struct kernels *kernels;
     const struct thread_pool *pool;  /* the pool that run will use; NULL = one thread */
     struct arena *arena;             /* freed with the plan */
-    const struct matrices *matrices; /* of def->apart_inputs; NULL: all are dense */
+    const struct matrices *matrices; /* of def->strided_inputs; NULL: all are dense */
     uint32_t prepacked;              /* result of op_def.prepacks; 0 while constants are folded */
     struct prepared made;            /* to set */
     struct prepack_sources *sources; /* of the prepacked inputs; NULL while constants are folded */
@@ -276,10 +276,9 @@ struct share_range {
     size_t first, n;
 };
 
-static inline struct share_range share_range(const struct irrun_shape *shape, size_t begin,
-                                             size_t end)
+static inline struct share_range share_range(size_t n, size_t begin, size_t end)
 {
-    size_t n = (size_t)shape_n_elements(shape), first = begin * SHARE_UNIT;
+    size_t first = begin * SHARE_UNIT;
     return (struct share_range){first, end * SHARE_UNIT < n ? end * SHARE_UNIT - first : n - first};
 }
 
@@ -304,7 +303,7 @@ const void *prepare_elements(struct prepare *prepare, uint32_t i, size_t begin, 
 void *prepare_prepacked(struct prepare *prepare, uint32_t layout, size_t size_bytes, bool *is_new);
 
 /* Returns the positions of the matrices of input i, which have `elements` elements each. i is one
- * of def->apart_inputs. */
+ * of def->strided_inputs. */
 static inline struct matrices prepare_matrices(const struct prepare *prepare, uint32_t i,
                                                size_t elements)
 {

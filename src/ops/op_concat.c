@@ -70,7 +70,8 @@ static void run_units(const struct step *step, size_t begin, size_t end)
 {
     const struct concat_state *state = step->state;
     size_t row_elements = state->row_elements, offset = 0;
-    struct share_range range = share_range(&step->out[0]->shape, begin, end);
+    struct share_range range =
+        share_range((size_t)shape_n_elements(&step->out[0]->shape), begin, end);
     size_t range_end = range.first + range.n;
     for (uint32_t i = 0; i < step->n_inputs; i++) {
         size_t piece = state->piece_elements[i];

@@ -237,7 +237,7 @@ static double flops(const struct op *op, struct irrun_tensor *const *in,
         .attrs_size = sizeof(struct matmul_attrs),                                                 \
         .state_size = sizeof(struct matmul_state),                                                 \
         .flags = OP_MULTIPLIES_BF16,                                                               \
-        .apart_inputs = 1 << B,                                                                    \
+        .strided_inputs = 1 << B,                                                                  \
         .factors = 1 << A | 1 << B,                                                                \
         .infer = infer,                                                                            \
         .prepacks = prepacks,                                                                      \

@@ -56,7 +56,8 @@ static void run_units(const struct step *step, size_t begin, size_t end)
     const struct unary_state *state = step->state;
     double p[UNARY_N_PARAMETERS] = {state->p[0], state->p[1]};
     read_parameters((const struct irrun_tensor *const *)step->in, step->n_inputs, p);
-    struct share_range range = share_range(&step->out[0]->shape, begin, end);
+    struct share_range range =
+        share_range((size_t)shape_n_elements(&step->out[0]->shape), begin, end);
     state->fn(tensor_at(step->in[0], range.first), tensor_at(step->out[0], range.first), range.n,
               p);
 }

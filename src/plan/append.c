@@ -9,7 +9,7 @@
 #include "plan/graph_ints.h"
 #include "plan/plan_internal.h"
 
-#define ROOM 32 /* elements reserved along the axis, besides half of the current length */
+#define SPARE_ELEMENTS 32 /* elements reserved along the axis, besides half of the current length */
 
 static struct slot *slot_at(const struct plan *plan, const struct op *op, uint32_t i)
 {
@@ -20,7 +20,7 @@ bool plan_reads_source(const struct plan *plan, const struct op *op, uint32_t i)
 {
     const struct slot *slot = slot_at(plan, op, i);
     const struct irrun_shape *shape = &slot->tensor.shape;
-    return i < 32 && op->def->apart_inputs >> i & 1 && slot->runs.count > 0 && shape->rank >= 2 &&
+    return i < 32 && op->def->strided_inputs >> i & 1 && slot->runs.count > 0 && shape->rank >= 2 &&
            slot->runs.length == (size_t)shape_product(shape, shape->rank - 2, shape->rank);
 }
 
@@ -87,13 +87,14 @@ static bool match(const struct plan *plan, const struct op *assign, struct chain
 
 /* Returns the length for which there is or will be memory: the present capacity if it suffices,
  * otherwise a larger one. */
-static size_t find_room(const struct plan *plan, uint32_t variable, size_t length, size_t n_bytes)
+static size_t choose_capacity(const struct plan *plan, uint32_t variable, size_t length,
+                              size_t n_bytes)
 {
-    size_t have = plan->request.variables[variable].capacity_bytes / n_bytes;
-    size_t more = length + length / 2 + ROOM, size_bytes;
+    size_t capacity = plan->request.variables[variable].capacity_bytes / n_bytes;
+    size_t more = length + length / 2 + SPARE_ELEMENTS, size_bytes;
     struct irrun_error ignored = {0};
-    if (have >= length)
-        return have;
+    if (capacity >= length)
+        return capacity;
     return checked_mul(more, n_bytes, &size_bytes) && size_bytes < memory_limit() / 8 &&
                    memory_check(0, size_bytes, &ignored)
                ? more
@@ -132,7 +133,7 @@ static bool add_append(struct plan *plan, const struct op *assign, struct irrun_
         .rows_per_index = (size_t)shape_product(after, 1, axis),
         .old_bytes = (size_t)before->dims[axis] * inner_bytes,
         .added_bytes = (length - (size_t)before->dims[axis]) * inner_bytes,
-        .room_bytes = find_room(plan, variable, length, n_rows * inner_bytes) * inner_bytes,
+        .stride_bytes = choose_capacity(plan, variable, length, n_rows * inner_bytes) * inner_bytes,
     };
     state->append = result->append = append;
     if (chain.gather)
@@ -202,7 +203,7 @@ static void check_readers(struct plan *plan, const struct planned_op *planned)
 }
 
 /* Refuses appends to variables that the continuation of a plan reads. */
-static void refuse_rest(struct plan *plan)
+static void refuse_continued(struct plan *plan)
 {
     const struct graph *graph = plan->request.graph;
     for (uint32_t i = plan->end; i < graph->n_order; i++) {
@@ -215,7 +216,7 @@ static void refuse_rest(struct plan *plan)
     }
 }
 
-static void take(struct plan *plan)
+static void commit_appends(struct plan *plan)
 {
     for (uint32_t i = 0; i < plan->request.graph->n_values; i++) {
         struct slot *slot = &plan->slots[i];
@@ -241,7 +242,7 @@ bool plan_find_appends(struct plan *plan, struct irrun_error *err)
             return false;
     for (uint32_t i = 0; i < plan->n_planned; i++)
         check_readers(plan, &plan->planned[i]);
-    refuse_rest(plan);
-    take(plan);
+    refuse_continued(plan);
+    commit_appends(plan);
     return true;
 }

@@ -179,10 +179,10 @@ static bool find_layout(const struct pass *pass, const struct irrun_shape *matri
     return attrs->n > 0 && attrs->k > 0 && shape->dims[axes[0]] == (int64_t)attrs->n &&
            shape_n_elements(shape) == (int64_t)(attrs->n * attrs->k) &&
            !(is_4bit && attrs->group % 2 != 0) &&
-           find_steps(pass, match->scales, shape, axes, &attrs->scale_row_step,
-                      &attrs->scale_group_step) &&
-           find_steps(pass, match->zero_points, shape, axes, &attrs->zero_row_step,
-                      &attrs->zero_group_step);
+           find_steps(pass, match->scales, shape, axes, &attrs->scale_row_stride,
+                      &attrs->scale_group_stride) &&
+           find_steps(pass, match->zero_points, shape, axes, &attrs->zero_row_stride,
+                      &attrs->zero_group_stride);
 }
 
 static bool match_matrix(struct pass *pass, uint32_t value_id, bool is_transposed,

@@ -17,9 +17,8 @@ static bool run_fused_step(const struct step *step, struct irrun_error *err)
 static void run_fused_units(const struct step *step, size_t begin, size_t end)
 {
     const struct fused_state *state = step->state;
-    size_t first = begin * SHARE_UNIT, n = state->n - first;
-    size_t most = (end - begin) * SHARE_UNIT;
-    epilogue_run(&state->epilogue, first, n < most ? n : most);
+    struct share_range range = share_range(state->n, begin, end);
+    epilogue_run(&state->epilogue, range.first, range.n);
 }
 
 bool is_fused_step(const struct step *step)

@@ -56,9 +56,9 @@ struct append {
     uint32_t variable;
     uint32_t state, added, choice; /* choice: indices of a Gather before the Concat, or NO_ID */
     uint32_t result;
-    size_t n_rows, old_rows;                   /* of the result, and of the variable */
-    size_t rows_per_index;                     /* that each index of the Gather selects */
-    size_t old_bytes, added_bytes, room_bytes; /* of each row */
+    size_t n_rows, old_rows;                     /* of the result, and of the variable */
+    size_t rows_per_index;                       /* that each index of the Gather selects */
+    size_t old_bytes, added_bytes, stride_bytes; /* of each row */
     bool is_refused;
 };
 

@@ -202,11 +202,11 @@ bool plan_prepacked_inputs(struct plan *plan, const struct op *op, void *state, 
     return true;
 }
 
-/* Finds the positions of the matrices of the inputs in apart_inputs. NULL: all are dense. */
+/* Finds the positions of the matrices of the inputs in strided_inputs. NULL: all are dense. */
 static bool find_matrices(const struct plan *plan, const struct op *op,
                           const struct matrices **found, struct irrun_error *err)
 {
-    if (op->def->apart_inputs == 0)
+    if (op->def->strided_inputs == 0)
         return true;
     struct matrices *matrices =
         arena_alloc_array(plan->op_arena, op->n_inputs, sizeof *matrices, err);
@@ -217,7 +217,7 @@ static bool find_matrices(const struct plan *plan, const struct op *op,
         const struct slot *source = &plan->slots[slot->source];
         matrices[i] = (struct matrices){slot->runs.count, slot->runs.length};
         if (source->append)
-            matrices[i].stride = source->append->room_bytes / dtype_size(source->tensor.dtype);
+            matrices[i].stride = source->append->stride_bytes / dtype_size(source->tensor.dtype);
     }
     *found = matrices;
     return matrices != NULL;

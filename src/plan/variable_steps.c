@@ -39,7 +39,7 @@ bool step_lower_append(struct step_builder *builder, const struct planned_op *pl
                                    .n_inputs = n_inputs,
                                    .n_outputs = 1,
                                    .is_main = builder->is_main};
-    return add_use(plan, append->variable, append->n_rows * append->room_bytes, true, err) &&
+    return add_use(plan, append->variable, append->n_rows * append->stride_bytes, true, err) &&
            step_add(builder, &pending, err);
 }
 

@@ -19,12 +19,12 @@ static void move_rows(char *data, size_t n_rows, size_t row_bytes, size_t from, 
 void variable_pack(struct variable *variable)
 {
     struct variable_rows *rows = &variable->rows;
-    if (rows->room_bytes == 0)
+    if (rows->stride_bytes == 0)
         return;
     size_t row_bytes = tensor_n_bytes(&variable->value) / rows->n;
-    move_rows(variable->buffers[variable->current], rows->n, row_bytes, rows->room_bytes,
+    move_rows(variable->buffers[variable->current], rows->n, row_bytes, rows->stride_bytes,
               row_bytes);
-    rows->room_bytes = 0;
+    rows->stride_bytes = 0;
 }
 
 void variables_pack(struct variables *variables, const struct variable_use *uses, size_t n_uses)
@@ -70,7 +70,7 @@ static bool is_chosen_as_is(const struct append *append, const struct irrun_tens
 static void copy_chosen(const struct append *append, const struct irrun_tensor *indices,
                         const char *from, size_t from_bytes, char *to)
 {
-    for (size_t row = 0; row < append->n_rows; row++, to += append->room_bytes) {
+    for (size_t row = 0; row < append->n_rows; row++, to += append->stride_bytes) {
         uint32_t group = chosen(append, indices, row / append->rows_per_index);
         size_t source = group * append->rows_per_index + row % append->rows_per_index;
         if (group == NO_ID)
@@ -84,7 +84,7 @@ static void add_rows(const struct append *append, const char *added, char *to)
 {
     to += append->old_bytes;
     for (size_t row = 0; row < append->n_rows; row++)
-        memcpy(to + row * append->room_bytes, added + row * append->added_bytes,
+        memcpy(to + row * append->stride_bytes, added + row * append->added_bytes,
                append->added_bytes);
 }
 
@@ -93,24 +93,25 @@ bool run_append(const struct step *step, struct irrun_error *err)
     const struct append *append = step->state;
     struct variable *variable = &step->session->variables.items[append->variable];
     const struct irrun_tensor *indices = step->n_inputs > 2 ? step->in[2] : NULL;
-    size_t room = variable->rows.room_bytes, from_bytes = room > 0 ? room : append->old_bytes;
+    size_t stride = variable->rows.stride_bytes,
+           from_bytes = stride > 0 ? stride : append->old_bytes;
     variable->is_moved = append->old_bytes > 0 && indices && !is_chosen_as_is(append, indices);
     if (variable->is_moved) {
-        if (!variable_grow(variable, variable->next, append->n_rows * append->room_bytes, 0, err))
+        if (!variable_grow(variable, variable->next, append->n_rows * append->stride_bytes, 0, err))
             return false;
         copy_chosen(append, indices, variable->buffers[variable->current], from_bytes,
                     variable->buffers[variable->next]);
     } else {
         move_rows(variable->buffers[variable->current], append->n_rows, append->old_bytes,
-                  from_bytes, append->room_bytes);
-        variable->rows = (struct variable_rows){append->n_rows, append->room_bytes};
+                  from_bytes, append->stride_bytes);
+        variable->rows = (struct variable_rows){append->n_rows, append->stride_bytes};
         step->session->variables.has_room = true;
     }
     char *to = variable->buffers[variable->is_moved ? variable->next : variable->current];
     add_rows(append, step->in[1]->data, to);
     step->out[0]->data = to;
     variable->written = *step->out[0];
-    variable->written_rows = (struct variable_rows){append->n_rows, append->room_bytes};
+    variable->written_rows = (struct variable_rows){append->n_rows, append->stride_bytes};
     variable->is_written = variable->is_appended = true;
     return true;
 }

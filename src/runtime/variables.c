@@ -93,7 +93,7 @@ bool run_read_value(const struct step *step, struct irrun_error *err)
     struct variable *variable = &step->session->variables.items[state->variable];
     size_t size_bytes = tensor_n_bytes(step->out[0]);
     if (!variable->is_set)
-        variable->rows.room_bytes = 0;
+        variable->rows.stride_bytes = 0;
     if (variable->is_set || size_bytes == 0)
         return true;
     if (step->n_inputs > 0)
@@ -233,7 +233,7 @@ bool variable_set(struct variables *variables, uint32_t index, const struct irru
     size_t size_bytes = tensor_n_bytes(tensor);
     if (!reserve(variable, size_bytes, true, err))
         return false;
-    variable->rows.room_bytes = 0;
+    variable->rows.stride_bytes = 0;
     if (size_bytes > 0)
         memcpy(variable->buffers[variable->current], tensor->data, size_bytes);
     variable->value = *tensor;

@@ -8,7 +8,7 @@
 
 /* The rows of a tensor that appends extend. */
 struct variable_rows {
-    size_t n, room_bytes; /* room_bytes: the stride of rows; 0: the tensor is dense */
+    size_t n, stride_bytes; /* stride_bytes: the stride of rows; 0: the tensor is dense */
 };
 
 /* There are three buffers: the value committed by the last iteration; the current value, which

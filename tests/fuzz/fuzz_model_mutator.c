@@ -17,9 +17,8 @@ struct model_text {
     size_t size, capacity, xml_size;
 };
 
-/* Bytes begin … end - 1 of the XML. */
 struct span {
-    size_t begin, end;
+    size_t begin, end; /* bytes of the XML */
 };
 
 struct spans {
@@ -27,9 +26,8 @@ struct spans {
     size_t n;
 };
 
-static uint64_t state;
+static uint64_t state; /* of xorshift64 */
 
-/* xorshift64. */
 static size_t pick(size_t n)
 {
     state ^= state << 13;
@@ -37,8 +35,6 @@ static size_t pick(size_t n)
     state ^= state << 17;
     return n > 0 ? (size_t)((state >> 11) % n) : 0;
 }
-
-/* ---- Finding -------------------------------------------------------------------------------- */
 
 static size_t find(const uint8_t *data, size_t begin, size_t end, const char *word)
 {
@@ -69,7 +65,7 @@ static void find_elements(const uint8_t *data, size_t size, const char *open, co
     }
 }
 
-/* What lies between two words: the values of attributes, the numbers of dimensions. */
+/* Values of attributes, numbers of dimensions: what lies between two words. */
 static void find_values(const uint8_t *data, size_t size, const char *open, const char *close,
                         struct spans *spans)
 {
@@ -81,8 +77,6 @@ static void find_values(const uint8_t *data, size_t size, const char *open, cons
             spans->items[spans->n++] = (struct span){begin, end};
     }
 }
-
-/* ---- Changing ------------------------------------------------------------------------------- */
 
 /* Puts n bytes in the place of a span; too long ones are left out. */
 static void replace(struct model_text *text, struct span span, const uint8_t *bytes, size_t n)
@@ -102,7 +96,6 @@ static void replace_text(struct model_text *text, struct span span, const char *
     replace(text, span, (const uint8_t *)word, strlen(word));
 }
 
-/* A copy of a span, malloc'ed. */
 static uint8_t *copy_of(const uint8_t *data, struct span span, size_t *n)
 {
     *n = span.end - span.begin;
@@ -144,12 +137,10 @@ static const char *const numbers[] = {"0",
                                       "2",
                                       "3",
                                       "4",
-                                      "5",
                                       "7",
                                       "8",
                                       "16",
                                       "17",
-                                      "33",
                                       "64",
                                       "-1",
                                       "-2",
