@@ -195,7 +195,8 @@ static bool is_depthwise_right(const struct int8_depthwise *d, size_t pixel, siz
 {
     int32_t sum = d->start[channel];
     for (size_t tap = 0; tap < d->n_taps; tap++)
-        sum += d->taps[tap][pixel * d->step + channel] * d->weights[tap * columns + channel][0];
+        sum += d->taps[tap][pixel * d->pixel_stride + channel] *
+               d->weights[tap * columns + channel][0];
     struct int8_product p = {.to = d->to,
                              .requantization = d->requantization,
                              .row_biases = d->pixel_biases,
@@ -228,7 +229,7 @@ static bool try_depthwise(const struct trial *trial, size_t n, size_t n_taps, si
                                .n_taps = n_taps,
                                .n_channels = n_channels,
                                .taps = taps,
-                               .step = stride * n_channels,
+                               .pixel_stride = stride * n_channels,
                                .row_taps = stride > 1   ? 1
                                            : n_taps % 3 ? n_taps
                                                         : 3,
