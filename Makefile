@@ -90,8 +90,9 @@ all_sources := $(wildcard src/*.c src/*/*.c)
 level_sources := $(filter %_level.c,$(all_sources))
 sources := $(filter-out %_level.c,$(all_sources))
 main_sources := src/main.c
+static_sources := src/static.c
 cli_sources := $(filter src/cli/%,$(sources))
-core_sources := $(filter-out $(main_sources) $(cli_sources),$(sources))
+core_sources := $(filter-out $(main_sources) $(static_sources) $(cli_sources),$(sources))
 unit_sources := $(wildcard tests/unit/test_*.c)
 api_sources := $(wildcard tests/api/*.c)
 kernel_test_sources := $(wildcard tests/kernels/*.c)
@@ -106,6 +107,7 @@ level_objects := $(foreach level,$(levels),$(patsubst %.c,$(BUILD)/%.$(level).o,
 core_objects := $(call objects,$(core_sources)) $(level_objects)
 
 irrun := $(BUILD)/irrun
+static := $(BUILD)/irrun-static
 core := $(BUILD)/libcore.a
 cli := $(BUILD)/libcli.a
 completions := $(addprefix $(BUILD)/completions/irrun.,bash zsh fish)
@@ -157,10 +159,12 @@ pc_LIBS = $(filter-out $(module_libs),$(libs))
 
 # ---- Targets ------------------------------------------------------------------------------------
 
-.PHONY: all demo dist deb test test-faults test-deep test-cpus coverage analyze fuzz fuzz-programs bench check-kernels style clean install uninstall help objects check-programs FORCE
+.PHONY: all static demo dist deb test test-faults test-deep test-cpus coverage analyze fuzz fuzz-programs bench check-kernels style clean install uninstall help objects check-programs FORCE
 .DEFAULT_GOAL := all
 
 all: $(irrun) $(shared) $(completions) ## build build/irrun
+
+static: $(static) ## build build/irrun-static, which needs and loads no library (no wav, no CBLAS)
 
 demo: $(irrun) ## build, then watch a speech detector at work (installs what is missing)
 	@IRRUN=$(irrun) scripts/demo.sh
@@ -265,6 +269,15 @@ $(core) $(cli): $(BUILD)/sources
 
 $(irrun): $(call objects,$(main_sources)) $(cli) $(core)
 	$(call say,LINK,$@) $(CC) $(cflags) $(ldflags) $(packed_ldflags) -o $@ $^ $(libs)
+
+# It is made of the same objects, and loads nothing.
+static_ldflags := -static -s -Wl,--wrap=dlopen,--wrap=dlsym,--wrap=dladdr,--wrap=dlerror
+static_needs := 'static: a static library is missing: libc6-dev, libexpat1-dev and zlib1g-dev have them on Debian,' \
+    'glibc-static, expat-static and zlib-static on Fedora, expat-static and zlib-static on Alpine'
+$(static): $(call objects,$(main_sources) $(static_sources)) $(cli) $(core)
+	@echo 'int main(void) { return 0; }' >$(BUILD)/try_static.c
+	@$(CC) $(static_ldflags) -o $(BUILD)/try_static $(BUILD)/try_static.c $(libs) || { echo $(static_needs) >&2; exit 1; }
+	$(call say,LINK,$@) $(CC) $(cflags) $(ldflags) $(static_ldflags) -o $@ $^ $(libs)
 
 # The library as others get it: one object in which only irrun_* can be seen from outside.
 $(BUILD)/irrun_library.o: $(core_objects) $(BUILD)/sources

@@ -88,6 +88,33 @@ make_target() {
     rm "$package"
 }
 
+@test "make static: a program for a root directory in which nothing else is" {
+    [[ $(<"$directory/flags") != *' -fsanitize='* ]] || skip "a program with sanitizers is not static"
+    local empty=$BATS_TEST_TMPDIR/empty as_root=() tagger=$root/models/lstm_tagger
+    [ "$(id -u)" -eq 0 ] || as_root=(unshare -r)
+    "${as_root[@]}" chroot / true || skip "the root directory cannot be changed here"
+    make_target static 2>"$BATS_TEST_TMPDIR/said" ||
+        { grep '^static: ' "$BATS_TEST_TMPDIR/said" && skip "static libraries are not there"; }
+    mkdir "$empty"
+    cp "$directory/irrun-static" "$tagger"/model.{xml,bin} "$tagger/in.npz" "$empty"
+    printf 'RIFF\44\0\0\0WAVE' >"$empty/a.wav"
+    alone() {
+        run_apart "${as_root[@]}" chroot "$empty" /irrun-static "$@"
+    }
+    alone model.xml -i in.npz -o text:- --gemm=packed
+    [ "$status" -eq 0 ]
+    irrun "$tagger/model.xml" -i "$tagger/in.npz" -o text:- --gemm=packed | cmp - <(echo "$output")
+    alone model.xml --random -o none: --threads=2 --gemm=auto
+    [ "$status$stderr" = 0 ]
+    local why="this program is static, and loads no library"
+    alone model.xml --random --gemm=cblas
+    [ "$status" -eq 71 ]
+    [[ $stderr == *"cannot load CBLAS: $why"* ]]
+    alone model.xml -i a.wav
+    [ "$status" -eq 71 ]
+    [[ $stderr == *"cannot load libsndfile, which reads a.wav: $why"* ]]
+}
+
 @test "make dist: the same bytes twice, and every file of the commit" {
     git rev-parse HEAD >/dev/null 2>&1 || skip "git is not there"
     make_target dist
