@@ -370,7 +370,7 @@ install: $(irrun) $(library) $(shared) $(completions) $(pkg_config) ## install b
 	$(foreach page,$(pages),install -D -m 644 $(page) \
 	    $(man_dir)/man$(call section,$(page))/$(notdir $(page)) &&) :
 	$(foreach shell,bash zsh fish,install -D -m 644 $(BUILD)/completions/irrun.$(shell) $(completion_$(shell)) &&) :
-	$(foreach file,$(share_files),install -D -m $(if $(filter %.awk,$(file)),755,644) $(file) $(share_dir)/$(file) &&) :
+	$(foreach file,$(share_files),install -D -m $(if $(filter %.awk %.sh,$(file)),755,644) $(file) $(share_dir)/$(file) &&) :
 
 # Both give the same bytes from the same commit: the time in them is the commit's.
 dist_name := irrun-$(pc_VERSION)

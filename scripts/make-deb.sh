@@ -47,14 +47,16 @@ CHANGELOG
 } >"$documents/copyright"
 
 # Of the libraries that the program needs, the packages; the BLAS and libsndfile are loaded when they are asked for.
-libc=$(dpkg-query -W -f '${Version}' libc6 | sed 's/-.*//')
+at_least() {
+    dpkg-query -W -f '${Version}' "$1" | sed "s/-.*//; s/.*/$1 (>= &)/"
+}
 cat >"$tree/DEBIAN/control" <<CONTROL
 Package: irrun
 Version: $version-1
 Architecture: $architecture
 Maintainer: $maintainer
 Installed-Size: $(du -sk --apparent-size "$tree/usr" | cut -f 1)
-Depends: libc6 (>= $libc), libexpat1, zlib1g
+Depends: $(at_least libc6), $(at_least libexpat1), zlib1g
 Recommends: libblas3, libsndfile1
 Suggests: python3-numpy
 Section: science

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The tests that take long, after `make test`: kills and limits at many moments, every call that can
-# fail, the fuzz targets, the memory of a long run, Slurm and Spark, the cases and readers under
-# sanitizers. `make test-deep` builds what it needs.
+# fail, the fuzz targets, the memory of a long run, Slurm and Spark, the package, bare systems, the
+# cases and readers under sanitizers. `make test-deep` builds what it needs.
 #
 # Environment: SECONDS_EACH, for a fuzz target (600); ROUNDS, how many times as many kills and steps
 # as in `make test` (20). What a step prints is in build/deep.
@@ -38,6 +38,10 @@ fi
 step soak scripts/soak
 for engine in slurm spark; do
     step "$engine" timeout 3600 "tests/scaling/$engine.sh"
+done
+step deb timeout 3600 tests/systems/deb.sh
+for suite in bookworm trixie noble; do
+    step "$suite" timeout 7200 tests/systems/fresh.sh "$suite"
 done
 step "sanitized build" make SANITIZE=address,undefined all check-programs
 for part in cases/plain cases/scalar fuzz/model fuzz/formats fuzz/state fuzz/text; do
