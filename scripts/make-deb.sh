@@ -68,6 +68,9 @@ Description: runs OpenVINO IR models that keep state
 CONTROL
 echo 'activate-noawait ldconfig' >"$tree/DEBIAN/triggers"
 echo 'libirrun 0 irrun' >"$tree/DEBIAN/shlibs"
+# What Python compiled when root used the module.
+printf '#!/bin/sh\nset -e\nrm -rf /usr/share/irrun/python/__pycache__\n' >"$tree/DEBIAN/prerm"
+chmod 755 "$tree/DEBIAN/prerm"
 mkdir -p "$tree/usr/share/lintian/overrides"
 cat >"$tree/usr/share/lintian/overrides/irrun" <<'OVERRIDES'
 # One package has the program, the library and what is needed to build with it.

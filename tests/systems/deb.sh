@@ -26,8 +26,8 @@ watch=/usr/share/irrun/models/speech_watch
     inside awk -f /usr/share/irrun/examples/segments.awk | wc -l)" -eq 9 ]
 
 echo "== manual"
-inside man irrun | grep -q 'runs OpenVINO IR models'
-inside man irrun-formats | grep -q libsndfile
+[[ $(inside man irrun) == *'NAME'*'irrun'* ]]
+[[ $(inside man irrun-formats) == *libsndfile* ]]
 
 echo "== completion"
 # shellcheck disable=SC2016 # expanded inside
