@@ -126,28 +126,29 @@ ALWAYS_INLINE void store_channels(const struct igemm_channels_args *args, size_t
     }
 }
 
-/* Computes a tile. mr and n_vectors are constants in all calls. */
+/* Computes a tile. mr and n_vectors are constants in all calls. The asm keeps an address for each
+ * row: gcc would add the offset of each term to each position instead. */
 ALWAYS_INLINE void run_channels(const struct igemm_channels_args *args, size_t mr, size_t n_vectors)
 {
     vec sums[IGEMM_MAX_MR][IGEMM_MAX_VECTORS], weights[IGEMM_MAX_VECTORS];
-    ptrdiff_t positions[IGEMM_MAX_MR];
-    const float *b = args->b;
+    const float *rows[IGEMM_MAX_MR], *b = args->b;
 
     UNROLL
     for (size_t r = 0; r < mr; r++) {
-        positions[r] = args->positions[r];
+        rows[r] = args->a + args->positions[r];
+        __asm__("" : "+r"(rows[r]));
         UNROLL
         for (size_t v = 0; v < n_vectors; v++)
             sums[r][v] = vec_zero();
     }
     for (size_t k = 0; k < args->k; k++, b += n_vectors * VECTOR_LANES) {
-        const float *a = args->a + args->indirection[k].offset;
+        ptrdiff_t offset = args->indirection[k].offset;
         UNROLL
         for (size_t v = 0; v < n_vectors; v++)
             weights[v] = vec_load(b + v * VECTOR_LANES);
         UNROLL
         for (size_t r = 0; r < mr; r++) {
-            vec factor = vec_set1(a[positions[r]]);
+            vec factor = vec_set1(rows[r][offset]);
             UNROLL
             for (size_t v = 0; v < n_vectors; v++)
                 sums[r][v] = vec_fma(factor, weights[v], sums[r][v]);
