@@ -67,6 +67,21 @@ def matmul_cases():
                       "A sum over nothing is 0.")
 
 
+def repeated_in_two_ways():
+    """A vector that the ops after a product repeat by rows, then by columns."""
+    g = rng("repeated_in_two_ways")
+    a, b, x = uniform(g, (4, 3)), uniform(g, (3, 4)), uniform(g, (4,))
+    net = Net("repeated_in_two_ways")
+    p, q, r = (net.param(n, "f32", list(v.shape)) for n, v in (("a", a), ("b", b), ("x", x)))
+    product = net.op("MatMul", p, q, data={"transpose_a": False, "transpose_b": False})
+    net.result(net.op("Less", r, product), "less")
+    net.result(net.op("Add", net.op("Unsqueeze", r, net.i64([1])), product), "sum")
+    c = np.matmul(np.float64(a), np.float64(b))
+    want = {"less": np.float64(x) < c, "sum": (np.float64(x)[:, None] + c).astype(np.float32)}
+    return Case("matmul", "repeated_in_two_ways", net, {"a": a, "b": b, "x": x}, want,
+                "One vector is compared by rows and added by columns.", FLOAT)
+
+
 def convolve(x, w, strides, begin, end, dilations):
     """x [N,C,*spatial], w [O,C,*kernel], float64, written out."""
     x = np.pad(x, [(0, 0), (0, 0)] + list(zip(begin, end)))
@@ -242,5 +257,6 @@ def reduce_cases():
 
 
 def cases():
+    yield repeated_in_two_ways()
     for make in (matmul_cases, convolution_cases, max_pool_cases, softmax_cases, reduce_cases):
         yield from make()

@@ -140,15 +140,19 @@ static bool has_register(const struct fused_program *fused, uint32_t held,
     return held != NO_ID && plan_root(fused->plan, pending->in[i]) == held;
 }
 
+/* Loads input i into a register. A later op may repeat the same value in another way: only one
+ * that is not repeated counts as held. */
 static void load(struct fused_program *fused, enum fused_code code,
                  const struct pending_step *pending, uint32_t i)
 {
+    struct repetition loaded = fused_repetition(&pending->made.fusable, i);
+    uint32_t root = plan_root(fused->plan, pending->in[i]);
     emit_with(fused, code, pending, i);
-    *(code == FUSED_LOAD ? &fused->tile : &fused->mask) = plan_root(fused->plan, pending->in[i]);
+    *(code == FUSED_LOAD ? &fused->tile : &fused->mask) = loaded.count == fused->n ? root : NO_ID;
 }
 
-/* Loads input x or the next one into a register and returns the other one. is_reverse: the other
- * one is the left operand. */
+/* Loads input x into a register, unless x or x + 1 is there. Returns the other one. is_reverse: it
+ * is the left operand. */
 static uint32_t load_one(struct fused_program *fused, enum fused_code code,
                          const struct pending_step *pending, uint32_t x, bool *is_reverse)
 {
