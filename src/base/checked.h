@@ -17,7 +17,7 @@ static inline bool checked_mul(size_t a, size_t b, size_t *product)
     return !__builtin_mul_overflow(a, b, product);
 }
 
-/* Rounds up to whole cache lines of 64 bytes; size_bytes is at most half of all memory. */
+/* Rounds up to whole cache lines of 64 bytes; size_bytes is at most PTRDIFF_MAX. */
 static inline size_t align_to_line(size_t size_bytes)
 {
     return (size_bytes + 63) / 64 * 64;

@@ -11,7 +11,7 @@
 struct mapping {
     struct mapping *next; /* set before the item is added to the list */
     atomic_bool is_taken;
-    _Atomic uintptr_t begin, end; /* 0, 0: unused */
+    _Atomic uintptr_t begin, end; /* begin is UINTPTR_MAX: unused */
     int fd;
     char *path;
 };
@@ -32,6 +32,7 @@ static struct mapping *make(void)
     if (!item)
         return NULL;
     atomic_init(&item->is_taken, true);
+    atomic_init(&item->begin, UINTPTR_MAX);
     item->next = atomic_load(&mappings);
     while (!atomic_compare_exchange_weak(&mappings, &item->next, item))
         ;
@@ -52,8 +53,8 @@ struct mapping *mapping_add(const void *data, size_t size_bytes, int fd, const c
     }
     item->fd = fd;
     item->path = copy;
-    atomic_store(&item->begin, (uintptr_t)data);
     atomic_store(&item->end, (uintptr_t)data + size_bytes);
+    atomic_store(&item->begin, (uintptr_t)data);
     return item;
 }
 
@@ -61,8 +62,7 @@ void mapping_remove(struct mapping *mapping)
 {
     if (!mapping)
         return;
-    atomic_store(&mapping->end, 0);
-    atomic_store(&mapping->begin, 0);
+    atomic_store(&mapping->begin, UINTPTR_MAX);
     close(mapping->fd);
     free(mapping->path);
     mapping->path = NULL;
@@ -84,7 +84,8 @@ const char *mapping_find(const void *address, bool *is_truncated)
     for (struct mapping *item = atomic_load(&mappings); item; item = item->next) {
         uintptr_t begin = atomic_load(&item->begin), end = atomic_load(&item->end);
         struct stat status;
-        if ((uintptr_t)address < begin || (uintptr_t)address >= end)
+        if ((uintptr_t)address < begin || (uintptr_t)address >= end ||
+            atomic_load(&item->begin) != begin)
             continue;
         *is_truncated = fstat(item->fd, &status) == 0 && (uintmax_t)status.st_size < end - begin;
         return item->path;

@@ -128,7 +128,10 @@ static bool open_partial(struct output_file *out, uint64_t keep_bytes, struct ir
     out->fd = open(out->temporary, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
     if (out->fd < 0 || fstat(out->fd, &status) != 0)
         return fail_create(out->temporary, errno, err);
-    if (!S_ISREG(status.st_mode) || (uint64_t)status.st_size < keep_bytes)
+    if (!S_ISREG(status.st_mode))
+        return fail_at(err, IRRUN_CANT_CREATE, (struct place){out->temporary, 0, 0},
+                       "is not a regular file");
+    if ((uint64_t)status.st_size < keep_bytes)
         return fail_at(err, IRRUN_DATA, (struct place){out->temporary, 0, 0},
                        "has %lld of the %llu bytes that were written", (long long)status.st_size,
                        (unsigned long long)keep_bytes);

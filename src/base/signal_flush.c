@@ -25,7 +25,7 @@ static struct signal_buffer {
     atomic_size_t n_complete;
 } buffers[MAX_BUFFERS];
 
-static atomic_int pending_signal; /* the last signal received; 0: none */
+static atomic_int pending_signal; /* the signal that ends the process; 0: none */
 static atomic_flag is_sending = ATOMIC_FLAG_INIT;
 
 struct signal_buffer *signal_buffer_open(int fd, unsigned char *data)

@@ -32,7 +32,8 @@ static struct {
 
 static atomic_bool is_ending; /* temporaries_remove_all has begun */
 
-/* errno is 0 or ENOENT if it is not there, something else if that cannot be found out. */
+/* Returns whether `path` is still the open file. If not, errno is 0 (another file) or ENOENT; any
+ * other errno: unknown. */
 static bool is_at(const char *path, int fd)
 {
     struct stat there, here;

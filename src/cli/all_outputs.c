@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Explains IN of a --feed, which is not an input. If it is one without its last `:word`, the word
- * is the mistake. */
+/* Improves the error for a --feed whose IN names no input: if IN without its last `:word` is one,
+ * the error is about the word. */
 static bool fail_input(const struct irrun_model *model, const struct feed_spec *feed,
                        struct irrun_error *err)
 {

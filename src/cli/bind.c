@@ -71,8 +71,8 @@ static bool fail_member(const struct binder *binder, const struct binding *bindi
     if (archive_n_members(archive) == 1 && binder->n_ports > 0)
         return fail_hint(err, "%s%s=%s reads it under that name", binder->option,
                          binder->name(binder->context, 0), path);
-    return fail_hint(err, "every member must have one of these names: is %s of another model?",
-                     path);
+    return fail_hint(
+        err, "every member must have one of these names; does %s belong to another model?", path);
 }
 
 /* Reads x.npz: the name of every member must be that of a port. */

@@ -24,7 +24,7 @@ void checkpoint_free(struct checkpoint *checkpoint);
 /* Fails with IRRUN_USAGE if the options cannot be used together with --checkpoint. */
 bool checkpoint_check(const struct options *options, struct irrun_error *err);
 
-/* Describes the run by a text, which must be the same when the run resumes. The caller frees it.
+/* Describes the run as text, which must be the same when the run resumes. The caller frees it.
  * Fails with IRRUN_USAGE if an input is not a regular file. */
 bool checkpoint_identify(const struct model_identity *model, const struct irrun_session *session,
                          const struct options *options, char **identity, struct irrun_error *err);

@@ -23,7 +23,8 @@ bool collector_new(const struct irrun_model *model, const struct options *option
                    struct collector **collector, struct irrun_error *err);
 void collector_free(struct collector *collector); /* removes unfinished files; accepts NULL */
 
-/* Return whether all records of a sequence, or its last one, are written or compared. */
+/* Return whether every record of a sequence is written or compared; whether only the last one is
+ * written; whether every record is written. */
 bool collector_wants_all(const struct collector *collector);
 bool collector_wants_last(const struct collector *collector);
 bool collector_writes_all(const struct collector *collector);
@@ -34,8 +35,8 @@ bool collector_writes_all(const struct collector *collector);
 bool collector_begin(struct collector *collector, struct backlog *backlog,
                      const struct sequence *sequence, const struct irrun_tensor *const *values,
                      bool is_stacked, struct irrun_error *err);
-/* Takes a record. is_last: the record that --emit=last writes; it was taken before as one of all
- * records. */
+/* Takes a record. is_last: the record that --emit=last writes, which is not compared: with --expect
+ * it was taken before. */
 bool collector_take(struct collector *collector, struct backlog *backlog,
                     const struct sequence *sequence, const struct irrun_tensor *const *values,
                     uint64_t index, bool is_last, struct irrun_error *err);

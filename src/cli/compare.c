@@ -19,16 +19,17 @@ struct expectation {
     const char *path;
     const struct format *format;
     struct reader *reader;      /* until `records` owns it */
-    bool is_begun;              /* the first output has been compared */
+    bool is_begun;              /* begin was called, in the first iteration */
     struct array_header header; /* of the first array */
-    bool compares_last;         /* a single record: compared with the last output */
+    bool compares_last;         /* a single record: compared after the last iteration */
     struct records records;
     struct tolerances tolerances;
     struct difference difference;
     struct irrun_tensor last; /* a copy of the output, if only the last iteration is compared */
     size_t last_capacity;     /* bytes */
     bool count_differs;       /* the array has more or fewer records than there are iterations */
-    char problem[sizeof((struct irrun_error *)NULL)->message]; /* "": type and shape are equal */
+    char problem[sizeof((struct irrun_error *)NULL)
+                     ->message]; /* another reason than elements; "": none */
 };
 
 struct compare {
@@ -204,8 +205,8 @@ static bool open_records(struct compare *compare, struct expectation *item,
     return is_open && records_settle(&item->records, err);
 }
 
-/* Begins the comparison with the first output. If the array cannot match, only its header is read.
- * A single record of another type or shape may still match the last output. */
+/* Begins the comparison in the first iteration. If the array cannot match, only its header is read.
+ * A single record of another type or shape may still match the last iteration. */
 static bool begin(struct compare *compare, struct expectation *item, const struct irrun_tensor *got,
                   struct irrun_error *err)
 {
@@ -307,7 +308,7 @@ static bool finish_one(struct compare *compare, struct expectation *item, struct
         compare_record(item, &item->last, last);
     else if (item->compares_last)
         snprintf(item->problem, sizeof item->problem,
-                 "several records are expected, but the first is not that of the first iteration");
+                 "several records are expected, but type or shape of the first iteration differ");
     item->count_differs = has_record && !is_single && !item->compares_last;
     if (item->count_differs)
         snprintf(item->problem, sizeof item->problem,

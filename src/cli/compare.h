@@ -13,8 +13,8 @@ bool compare_new(const struct irrun_model *model, const struct options *options,
                  struct compare **compare, struct irrun_error *err);
 void compare_free(struct compare *compare); /* accepts NULL */
 
-/* Compares all outputs of the model, in its order, after one iteration. Fails if a file cannot be
- * read; differences are reported at the end. */
+/* Compares the expected outputs after one iteration. values: all outputs of the model, in its
+ * order. Fails if a file cannot be read; differences are reported at the end. */
 bool compare_iteration(struct compare *compare, const struct irrun_tensor *const *values,
                        struct irrun_error *err);
 

@@ -18,7 +18,7 @@
 #include "irrun.h"
 
 /* Signals that end a process by default, except SIGTERM and SIGPIPE, which are caught even if they
- * are ignored, and those that signals_install handles apart: SIGBUS, faults, real-time signals. */
+ * are ignored, and those that signals_install handles itself: SIGBUS, faults, real-time signals. */
 static const int terminating[] = {
     SIGHUP,    SIGINT,  SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM,
     SIGVTALRM, SIGPROF, SIGXCPU, SIGXFSZ, SIGIO,
@@ -97,7 +97,7 @@ static void handle(int number, siginfo_t *info, void *context)
 {
     int reason = errno;
     (void)context;
-    if (is_failing_write(number, info) || defer(number))
+    if (is_failing_write(number, info) || (ending == 0 && defer(number)))
         return;
     bool is_first = ending == 0;
     if (is_first)
@@ -183,9 +183,9 @@ int signals_pending(void)
 
 void signals_set_timeout(double seconds)
 {
-    double whole = seconds < 1e9 ? seconds : 1e9;
-    struct itimerval timer = {.it_value = {.tv_sec = (time_t)whole}};
-    timer.it_value.tv_usec = (suseconds_t)((whole - (double)(time_t)whole) * 1e6);
+    double limited_s = seconds < 1e9 ? seconds : 1e9;
+    struct itimerval timer = {.it_value = {.tv_sec = (time_t)limited_s}};
+    timer.it_value.tv_usec = (suseconds_t)((limited_s - (double)(time_t)limited_s) * 1e6);
     if (timer.it_value.tv_sec == 0 && timer.it_value.tv_usec == 0)
         timer.it_value.tv_usec = 1;
     has_timeout = 1;

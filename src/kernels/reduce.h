@@ -13,7 +13,7 @@ enum reduce_operation {
     REDUCE_SUM,
     REDUCE_SUM_OF_MAGNITUDES,
     REDUCE_SUM_OF_SQUARES,
-    REDUCE_SUM_OF_DEVIATIONS, /* the squares of differences from centers; floats only */
+    REDUCE_SUM_OF_SQUARED_DEVIATIONS, /* the squares of differences from centers; floats only */
     REDUCE_PROD,
     REDUCE_MAX, /* NaN is skipped */
     REDUCE_MIN,

@@ -36,7 +36,7 @@ ALWAYS_INLINE double f64_max(double a, double b)
             return y + abs(x);                                                                     \
         case REDUCE_SUM_OF_SQUARES:                                                                \
             return y + x * x;                                                                      \
-        case REDUCE_SUM_OF_DEVIATIONS:                                                             \
+        case REDUCE_SUM_OF_SQUARED_DEVIATIONS:                                                     \
             return y + (x - center) * (x - center);                                                \
         default:                                                                                   \
             return y + x;                                                                          \
@@ -49,7 +49,7 @@ FOLD(fold_vector, vec_f64, vec_f64_abs, vec_f64_min, vec_f64_max)
 /* Returns the operation that combines two results. */
 ALWAYS_INLINE enum reduce_operation join_of(enum reduce_operation operation)
 {
-    return operation <= REDUCE_SUM_OF_DEVIATIONS ? REDUCE_SUM : operation;
+    return operation <= REDUCE_SUM_OF_SQUARED_DEVIATIONS ? REDUCE_SUM : operation;
 }
 
 #define T float
@@ -67,7 +67,7 @@ ALWAYS_INLINE enum reduce_operation join_of(enum reduce_operation operation)
         [REDUCE_SUM] = sum_##type,                                                                 \
         [REDUCE_SUM_OF_MAGNITUDES] = magnitudes_##type,                                            \
         [REDUCE_SUM_OF_SQUARES] = squares_##type,                                                  \
-        [REDUCE_SUM_OF_DEVIATIONS] = deviations_##type,                                            \
+        [REDUCE_SUM_OF_SQUARED_DEVIATIONS] = deviations_##type,                                    \
         [REDUCE_PROD] = prod_##type,                                                               \
         [REDUCE_MAX] = max_##type,                                                                 \
         [REDUCE_MIN] = min_##type,                                                                 \

@@ -45,7 +45,8 @@ ALWAYS_INLINE void NAME(reduce_rows)(enum reduce_operation operation, const stru
     double start = reduce_start_float(operation);
     size_t n_groups = r->n / GROUP;
     for (size_t row = 0; row < r->n_rows; row++, x += r->row_step) {
-        double center = operation == REDUCE_SUM_OF_DEVIATIONS ? r->centers[row] : 0, rest = start;
+        double center = operation == REDUCE_SUM_OF_SQUARED_DEVIATIONS ? r->centers[row] : 0,
+               rest = start;
         for (size_t i = n_groups * GROUP; i < r->n; i++)
             rest = fold(operation, rest, (double)x[i], center);
         if (n_groups > 0)
@@ -58,7 +59,7 @@ ALWAYS_INLINE void NAME(reduce_rows)(enum reduce_operation operation, const stru
 ALWAYS_INLINE void NAME(add_rows)(enum reduce_operation operation, const struct reduction *r,
                                   const T *x, size_t n_rows, double *to)
 {
-    bool has_center = operation == REDUCE_SUM_OF_DEVIATIONS;
+    bool has_center = operation == REDUCE_SUM_OF_SQUARED_DEVIATIONS;
     size_t i = 0;
     for (; i + VECTOR_F64_LANES <= r->n; i += VECTOR_F64_LANES) {
         vec_f64 y = vec_f64_load(to + i);
@@ -96,7 +97,7 @@ ALWAYS_INLINE void NAME(reduce)(enum reduce_operation operation, const struct re
 REDUCE(sum, REDUCE_SUM)
 REDUCE(magnitudes, REDUCE_SUM_OF_MAGNITUDES)
 REDUCE(squares, REDUCE_SUM_OF_SQUARES)
-REDUCE(deviations, REDUCE_SUM_OF_DEVIATIONS)
+REDUCE(deviations, REDUCE_SUM_OF_SQUARED_DEVIATIONS)
 REDUCE(prod, REDUCE_PROD)
 REDUCE(max, REDUCE_MAX)
 REDUCE(min, REDUCE_MIN)

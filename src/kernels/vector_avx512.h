@@ -155,7 +155,7 @@ ALWAYS_INLINE vec vec_odd(vec a, vec b)
 /* Transposes: lane i of row j becomes lane j of row i. */
 ALWAYS_INLINE void vec_transpose(vec rows[VECTOR_LANES])
 {
-    vec fours[16]; /* 4j + i: columns i, i + 4, i + 8 and i + 12 of rows 4j ... 4j + 3 */
+    vec fours[16]; /* j + i: columns i, i + 4, i + 8, i + 12 of rows j ... j + 3 */
     UNROLL
     for (int j = 0; j < 16; j += 4) {
         vec a = _mm512_unpacklo_ps(rows[j], rows[j + 1]);
@@ -204,7 +204,7 @@ ALWAYS_INLINE void vec_store_sums(float to[4], vec a, vec b, vec c, vec d)
 }
 
 /* Products of one or two rows of f16 are limited by the conversion. Zen 4 converts 1.5 times faster
- * into ymm (52 G elements per second at 3.7 GHz; zmm 35), Zen 5 almost as fast. */
+ * into ymm (52 G elements per second at 3.7 GHz; zmm 35); on Zen 5 ymm is almost as fast as zmm. */
 #define VECTOR_FEW_F16_ROWS avx2
 
 /* Vectors of 32-bit integers. */

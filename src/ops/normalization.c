@@ -55,7 +55,8 @@ bool normalize_prepare(struct prepare *prepare, struct normalize *normalize, sha
     const struct affine_kernels *affine = prepare->kernels->affine;
     normalize->sum = reduce_choose(reduce, REDUCE_SUM, dtype);
     normalize->sum_of_squares = reduce_choose(reduce, REDUCE_SUM_OF_SQUARES, dtype);
-    normalize->sum_of_deviations = reduce_choose(reduce, REDUCE_SUM_OF_DEVIATIONS, dtype);
+    normalize->sum_of_squared_deviations =
+        reduce_choose(reduce, REDUCE_SUM_OF_SQUARED_DEVIATIONS, dtype);
     normalize->affine = dtype == IRRUN_F32 ? affine->f32 : affine->f64;
     normalize->affine_each = dtype == IRRUN_F32 ? affine->each_f32 : affine->each_f64;
     prepare->made.scratch_bytes = normalize->n_slices * 3 * sizeof(double);
@@ -158,7 +159,7 @@ void normalize_means(const struct step *step, const struct normalize *normalize,
 void normalize_deviations(const struct step *step, const struct normalize *normalize,
                           const struct slices *slices)
 {
-    reduce_slices(step, normalize, slices, normalize->sum_of_deviations, slices->sums);
+    reduce_slices(step, normalize, slices, normalize->sum_of_squared_deviations, slices->sums);
 }
 
 void normalize_squares(const struct step *step, const struct normalize *normalize,

@@ -16,7 +16,7 @@ struct normalize {
     struct reduction inner;
     size_t n_slices;
     int64_t n_terms; /* elements of a slice */
-    reduce_fn *sum, *sum_of_squares, *sum_of_deviations;
+    reduce_fn *sum, *sum_of_squares, *sum_of_squared_deviations;
     affine_fn *affine;
     affine_each_fn *affine_each;
 };

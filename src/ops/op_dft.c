@@ -61,8 +61,11 @@ static bool size_axis(struct infer *infer, struct dft_state *state, uint32_t i, 
     int64_t in = state->in.dims[axis];
     if (size == -1)
         size = is_half && family->to_real ? 2 * (in - 1) : in;
-    if (size < 0 || size > LIMIT)
-        return infer_fail(infer, "signal_size is %lld along axis %u", (long long)size, axis);
+    int64_t least = is_half && family->from_real ? 1 : 0;
+    if (size < least || size > LIMIT)
+        return infer_fail(infer,
+                          "the signal has %lld elements along axis %u, expected %lld to %lld",
+                          (long long)size, axis, (long long)least, (long long)LIMIT);
     int64_t half = size / 2 + 1, taken = is_half && family->to_real ? half : size;
     state->work.dims[axis] = size;
     state->loaded.dims[axis] = in < taken ? in : taken;
@@ -137,7 +140,7 @@ static bool prepare(struct prepare *prepare)
 
 /* ---- run ---------------------------------------------------------------------------------- */
 
-/* Visits the rows of a box, which is at index 0 of two tensors. */
+/* Iterates over the rows of a box that begins at index 0 of two tensors. */
 struct rows {
     const struct irrun_shape *box;
     int64_t a_strides[IRRUN_MAX_RANK], b_strides[IRRUN_MAX_RANK];

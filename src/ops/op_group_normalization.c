@@ -16,7 +16,7 @@ struct group_state {
     size_t n_batches, n_groups, n_channels; /* n_channels: of a group */
     size_t n_inner;                         /* of a channel */
     size_t element_bytes;
-    reduce_fn *sum, *sum_of_deviations;
+    reduce_fn *sum, *sum_of_squared_deviations;
     affine_fn *affine;
 };
 
@@ -69,7 +69,8 @@ static bool prepare(struct prepare *prepare)
     state->element_bytes = dtype_size(dtype);
     const struct kernels *kernels = prepare->kernels;
     state->sum = reduce_choose(kernels->reduce, REDUCE_SUM, dtype);
-    state->sum_of_deviations = reduce_choose(kernels->reduce, REDUCE_SUM_OF_DEVIATIONS, dtype);
+    state->sum_of_squared_deviations =
+        reduce_choose(kernels->reduce, REDUCE_SUM_OF_SQUARED_DEVIATIONS, dtype);
     state->affine = dtype == IRRUN_F32 ? kernels->affine->f32 : kernels->affine->f64;
     return true;
 }
@@ -82,8 +83,8 @@ static void normalize_group(const struct step *step, size_t group, const char *i
     union accumulator sum = {.f64 = 0}, deviations = {.f64 = 0};
     state->sum(&(struct reduction){.n_rows = 1, .n = n}, in, &sum);
     double mean = sum.f64 / (double)n;
-    state->sum_of_deviations(&(struct reduction){.n_rows = 1, .n = n, .centers = &mean}, in,
-                             &deviations);
+    state->sum_of_squared_deviations(&(struct reduction){.n_rows = 1, .n = n, .centers = &mean}, in,
+                                     &deviations);
     double epsilon = ((const struct group_attrs *)step->op->attrs)->epsilon;
     double scale = 1 / sqrt(deviations.f64 / (double)n + epsilon);
     for (size_t i = 0; i < state->n_channels; i++) {

@@ -401,9 +401,9 @@ setup() {
 @test "a member that is not an input" {
     irrun pair.xml --random -o y.npz
     answered 65 'y.npz: error: member "all/plus": no input; the model has:' \
-        "every member must have one of these names: is y.npz of another model?" sum.xml -i y.npz
+        "every member must have one of these names; does y.npz belong to another model?" sum.xml -i y.npz
     answered 65 'member "all/plus": no output; the model has:' \
-        "every member must have one of these names: is y.npz of another model?" sum.xml --random --expect=y.npz
+        "every member must have one of these names; does y.npz belong to another model?" sum.xml --random --expect=y.npz
     [ "$(grep 'error: ' <<<"$stderr" | grep -o 'all/plus' | wc -l)" -eq 1 ]
     irrun sum.xml -i five.npy -o z.npz
     answered 65 'no input; the model has:' "-i x=z.npz reads it under that name" sum.xml -i z.npz

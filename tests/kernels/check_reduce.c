@@ -34,7 +34,7 @@ static double plain_fold(int operation, double y, double x, double center)
         [REDUCE_SUM] = y + x,
         [REDUCE_SUM_OF_MAGNITUDES] = y + fabs(x),
         [REDUCE_SUM_OF_SQUARES] = y + x * x,
-        [REDUCE_SUM_OF_DEVIATIONS] = y + (x - center) * (x - center),
+        [REDUCE_SUM_OF_SQUARED_DEVIATIONS] = y + (x - center) * (x - center),
         [REDUCE_PROD] = y * x,
         [REDUCE_MAX] = y < x ? x : y,
         [REDUCE_MIN] = x < y ? x : y,
