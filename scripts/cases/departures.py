@@ -26,6 +26,7 @@ PEEPHOLES = "LSTMCell-1: it ignores P."
 INPUT_FORGET = "LSTMCell-1: it ignores input_forget."
 WEIGHTS_FORMAT = "LSTMCell-1: it ignores weights_format."
 TIME_0 = "with no time step at all the last cell state is uninitialised memory."
+ITERATED_TIME_0 = "with no time step at all the last states are uninitialised memory."
 
 PDPD = "pdpd compiles with axis -1 only."
 SELECT_BITS = "it moves f64, i64 and u64 through f32 or i32, and bits are lost."
@@ -124,6 +125,7 @@ SECTIONS = {
          "end is exclusive, and the output has as many pieces as there were iterations."),
         (BACK_EDGES, "All states of the next iteration are those of the end of this one."),
         (FALSE_FUSION, "The body is computed as written."),
+        (ITERATED_TIME_0, "They are the initial ones."),
         (NESTED_ITERATOR, "Bodies are models like any other."),
         (LOOP_0_CONST, "No pass: the last values are the initial ones."),
         (LOOP_0_LATER, "The concatenation of no pass is empty."),

@@ -310,6 +310,15 @@ def mixes_frames():
     yield behind("refused_convolution", "A convolution over three frames.",
                  'Convolution "conv" slides over frames: its kernel has 3 along dimension 2', convolve,
                  convolved)
+    def pad(net, y):
+        return net.op("Convolution", turn(net, y, 0, 2, 1), net.const(filters[:, :, :1]),
+                      strides=[1], dilations=[1], pads_begin=[0], pads_end=[1],
+                      auto_pad="explicit", name="conv")
+
+    yield behind("refused_pads", "A frame more, at the end.",
+                 'Convolution "conv" has strides or pads along dimension 2, which is time', pad,
+                 lambda y: np.pad(np.einsum("oi,bti->bot", np.float64(filters[:, :, 0]), y),
+                                  [(0, 0), (0, 0), (0, 1)]))
     yield behind("refused_mean", "The mean of all frames.",
                  'ReduceMean "mean" computes over frames',
                  lambda net, y: net.op("ReduceMean", y, net.i64([1]), keep_dims=False, name="mean"),

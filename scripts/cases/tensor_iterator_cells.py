@@ -182,6 +182,19 @@ def near_misses():
                before=lambda body, x: body.op("Tanh", x), before_ref=np.tanh, kind="rnn")
 
 
+def without_steps():
+    """Of no time step the last states are the first."""
+    for kind in ("lstm", "gru"):
+        form = Iterated(f"{kind}_no_steps", kind=kind, dynamic=True)
+        feed = form.feed()
+        ends = dict(zip(("Ho", "Co"), (feed[n] for n in form.states)))
+        feed["X"] = feed["X"][:, :0]
+        empty = np.zeros((SIZES[0], 0, SIZES[3]), np.float32)
+        yield Case(FAMILY, form.name, form.net, feed, {"Y": empty, **ends},
+                   "No time step at all: Y is empty, and the states stay as they were.", RECURRENT,
+                   openvino=departures.ITERATED_TIME_0, runs_openvino=False)
+
+
 def old_converter_form():
     """As converters wrote it in 2020: version 10, LSTMCell of opset1, Const at port 1, no names on
     ports."""
@@ -215,4 +228,5 @@ def old_converter_form():
 def cases():
     yield from sequence_forms()
     yield from near_misses()
+    yield from without_steps()
     yield from old_converter_form()
