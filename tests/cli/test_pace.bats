@@ -80,9 +80,9 @@ late() {
     irrun "${paced[@]}"
     mv y.csv want.csv
     # A record every 2,000 seconds.
-    timeout 30 "$IRRUN" "${paced[@]}" --pace --rate=0.001 --checkpoint=ck --checkpoint-every=1 2>stderr &
+    timeout 200 "$IRRUN" "${paced[@]}" --pace --rate=0.001 --checkpoint=ck --checkpoint-every=1 2>stderr &
     local pid=$! i
-    for ((i = 0; i < 200; i++)); do
+    for ((i = 0; i < 1200; i++)); do
         [ ! -e y.csv.partial ] || break
         sleep 0.05
     done
