@@ -75,7 +75,7 @@ def make_inputs(model, folder):
         if name not in records and not port.partial_shape.is_static:
             raise ValueError("open dimensions and no in.npz")
         if name in records:
-            data = np.ascontiguousarray(records[name], dtype)
+            data = np.asarray(records[name], dtype, order="C")  # ascontiguousarray makes a vector of a scalar
         elif dtype == np.bool_:
             data = rng.integers(0, 2, tuple(port.shape)).astype(dtype)
         elif np.issubdtype(dtype, np.integer):
