@@ -11,7 +11,6 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export BUILD=${BUILD:-build/coverage}
-export IRRUN_SANDBOX=never # counters are files that no option names
 
 # Counting makes programs slow, and counters are files, which tests of time, files and faults notice:
 # what fails here only has to pass in `make test`.

@@ -59,7 +59,7 @@ static uint64_t handled_fs(unsigned version)
     uint64_t all = FS_EXECUTE | FS_WRITE_FILE | FS_READ_FILE | FS_REMOVE_DIR | FS_REMOVE_FILE |
                    FS_MAKE_CHAR | FS_MAKE_DIR | FS_MAKE_REG | FS_MAKE_SOCK | FS_MAKE_FIFO |
                    FS_MAKE_BLOCK | FS_MAKE_SYM;
-    return all | (version >= 2 ? FS_REFER : 0) | (version >= 3 ? FS_TRUNCATE : 0);
+    return all | (version >= 2 ? FS_REFER : 0) | (version >= LANDLOCK_TRUNCATE ? FS_TRUNCATE : 0);
 }
 
 void sandbox_open(struct sandbox *sandbox)

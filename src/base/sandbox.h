@@ -13,9 +13,11 @@ enum sandbox_access {
     SANDBOX_CHANGE /* of a directory: create, read, write, rename and remove files there */
 };
 
+#define LANDLOCK_TRUNCATE 3
+
 struct sandbox {
     int fd;           /* of the rules; -1: the kernel has no Landlock */
-    unsigned version; /* of Landlock; 0: none */
+    unsigned version; /* of Landlock; 0: none; from LANDLOCK_TRUNCATE on truncation is limited */
     int reason;       /* errno of the first rule that failed; 0: none */
 };
 

@@ -193,7 +193,7 @@ enum progress_mode { PROGRESS_AUTO, PROGRESS_NEVER, PROGRESS_PLAIN };
 enum color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 
 /* Give up rights: as far as the kernel offers it, or fail if it does not, or keep them. */
-enum sandbox_mode { SANDBOX_AUTO, SANDBOX_ALWAYS, SANDBOX_NEVER };
+enum sandbox_mode { SANDBOX_NEVER, SANDBOX_AUTO, SANDBOX_ALWAYS };
 
 enum emit { EMIT_ALL, EMIT_LAST, EMIT_NONE, EMIT_DEFAULT };
 

@@ -36,10 +36,12 @@ static bool check_rate(const struct records *records, int rate_hz, struct irrun_
     char number[TEXT_NUMBER_BYTES + 1];
     if (wanted == 0 || wanted == rate_hz)
         return true;
+    char quoted[TEXT_QUOTED_BYTES];
     number[text_from_f64(wanted, number)] = '\0';
     fail_at(err, IRRUN_DATA, records_place(records), "has %d samples a second, but --rate=%s",
             rate_hz, number);
-    return fail_hint(err, "sox %s -r %s other.wav converts it", records_path(records), number);
+    return fail_hint(err, "sox %s -r %s other.wav converts it",
+                     text_shell_quote(records_path(records), quoted), number);
 }
 
 /* Finds the dimension of a record for the channels, if there is one: it is static, equals the

@@ -1,7 +1,6 @@
 /* Distributes the sequences to workers, and finishes the run.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/run.h"
-#include "cli/all_outputs.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -119,8 +118,10 @@ static bool judge_lateness(const struct run *run, struct irrun_error *err)
     struct lateness all = {.n = 0};
     for (size_t i = 0; i < run->n_workers; i++)
         lateness_merge(&all, &run->workers[i].stats.lateness);
-    if (lateness_judge(&all, err) || options->fails_if_late)
-        return err->code == IRRUN_OK;
+    if (lateness_judge(&all, err))
+        return true;
+    if (options->fails_if_late)
+        return false;
     if (!options->wants_stats && !options->report_path)
         warn(options, "%s", err->message);
     error_clear(err);

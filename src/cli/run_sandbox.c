@@ -10,13 +10,7 @@
 #include "base/file.h"
 #include "base/sandbox.h"
 #include "cli/diff.h"
-#include "cli/path_fields.h"
 #include "cli/warning.h"
-
-struct files {
-    struct sandbox sandbox;
-    bool needs_copy; /* an npz that cannot seek is copied to TMPDIR */
-};
 
 /* ---- Single files ---------------------------------------------------------------------------- */
 
@@ -27,108 +21,99 @@ static bool is_stream(const char *path)
 }
 
 /* Takes the path, which is malloc'ed, and cuts it to its directory. */
-static void allow_directory(struct files *files, char *path, enum sandbox_access access)
+static void allow_directory(struct sandbox *sandbox, char *path, enum sandbox_access access)
 {
     char *slash = path ? strrchr(path, '/') : NULL;
     if (slash)
         slash[slash == path] = '\0';
     if (path)
-        sandbox_allow(&files->sandbox, slash ? path : ".", access);
+        sandbox_allow(sandbox, slash ? path : ".", access);
     else
-        files->sandbox.reason = ENOMEM;
+        sandbox->reason = ENOMEM;
     free(path);
 }
 
-/* Of a path with fields, such as %k, the directory is known that all its files are in or below. */
-static void allow(struct files *files, const char *path, enum sandbox_access access)
+/* Files of a path with % (fields such as %k) are in or below the directory that comes before it. */
+static void allow(struct sandbox *sandbox, const char *path, enum sandbox_access access)
 {
     if (!path || strcmp(path, "-") == 0)
         return;
-    if (path_has_field(path, 'k') || path_has_field(path, 'n'))
-        allow_directory(files, strndup(path, strcspn(path, "%")), access);
+    if (strchr(path, '%'))
+        allow_directory(sandbox, strndup(path, strcspn(path, "%")), access);
     if (access == SANDBOX_READ)
-        sandbox_allow(&files->sandbox, path, access);
+        sandbox_allow(sandbox, path, access);
     else if (is_stream(path))
-        sandbox_allow(&files->sandbox, path, SANDBOX_WRITE);
+        sandbox_allow(sandbox, path, SANDBOX_WRITE);
     else
-        allow_directory(files, file_real_path(path), access);
+        allow_directory(sandbox, file_real_path(path), access);
 }
 
-static void allow_npz(struct files *files, const char *path)
-{
-    files->needs_copy |= path && is_stream(path);
-    allow(files, path, SANDBOX_READ);
-}
-
-static void allow_bindings(struct files *files, const struct binding_list *list,
+static void allow_bindings(struct sandbox *sandbox, const struct binding_list *list,
                            enum sandbox_access access)
 {
     for (size_t i = 0; i < list->n; i++) {
         const struct format_spec *spec = &list->items[i].spec;
         if (spec->format->is_generated || strcmp(spec->format->name, "none") == 0)
             continue;
-        files->needs_copy |= spec->format->has_names && is_stream(spec->path);
-        allow(files, spec->path, access);
+        allow(sandbox, spec->path, access);
     }
 }
 
 /* ---- All files ------------------------------------------------------------------------------- */
 
 /* Libraries that are loaded when they are first needed, and what they read about the machine. */
-static void allow_system(struct files *files)
+static void allow_system(struct sandbox *sandbox)
 {
     static const char *const paths[] = {"/usr",  "/lib", "/lib64", "/opt", "/etc/ld.so.cache",
                                         "/proc", "/sys"};
     for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++)
-        sandbox_allow(&files->sandbox, paths[i], SANDBOX_READ);
+        sandbox_allow(sandbox, paths[i], SANDBOX_READ);
     const char *library_path = getenv("LD_LIBRARY_PATH");
     char *copy = strdup(library_path ? library_path : ""), *rest = copy;
     if (!copy)
-        files->sandbox.reason = ENOMEM;
+        sandbox->reason = ENOMEM;
     for (char *path; rest && (path = strsep(&rest, ":;"));)
-        sandbox_allow(&files->sandbox, path, SANDBOX_READ);
+        sandbox_allow(sandbox, path, SANDBOX_READ);
     free(copy);
 }
 
-static void allow_model(struct files *files, const struct options *options)
+static void allow_model(struct sandbox *sandbox, const struct options *options)
 {
     char *weights = file_with_extension(options->model_path, ".bin");
     if (!weights)
-        files->sandbox.reason = ENOMEM;
-    allow(files, options->model_path, SANDBOX_READ);
-    allow(files, options->weights_path ? options->weights_path : weights, SANDBOX_READ);
+        sandbox->reason = ENOMEM;
+    allow(sandbox, options->model_path, SANDBOX_READ);
+    allow(sandbox, options->weights_path ? options->weights_path : weights, SANDBOX_READ);
     free(weights);
 }
 
-static void allow_written(struct files *files, const struct options *options)
+static void allow_written(struct sandbox *sandbox, const struct options *options)
 {
     const char *const paths[] = {options->state_out,    options->checkpoint_path,
                                  options->tap_all_path, options->tap_records_path,
                                  options->trace_path,   options->report_path};
-    allow_bindings(files, &options->outputs, SANDBOX_CHANGE);
+    allow_bindings(sandbox, &options->outputs, SANDBOX_CHANGE);
     for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++)
-        allow(files, paths[i], SANDBOX_CHANGE);
+        allow(sandbox, paths[i], SANDBOX_CHANGE);
     if (options->spill_path)
-        sandbox_allow(&files->sandbox, options->spill_path, SANDBOX_CHANGE);
-    const char *scratch = getenv("TMPDIR");
-    if (files->needs_copy)
-        sandbox_allow(&files->sandbox, scratch && scratch[0] == '/' ? scratch : "/tmp",
-                      SANDBOX_CHANGE);
+        sandbox_allow(sandbox, options->spill_path, SANDBOX_CHANGE);
+    const char *scratch = getenv("TMPDIR"); /* see base/temporaries.h and formats/spool.h */
+    sandbox_allow(sandbox, scratch && scratch[0] == '/' ? scratch : "/tmp", SANDBOX_CHANGE);
 }
 
-static void allow_all(struct files *files, const struct options *options)
+static void allow_all(struct sandbox *sandbox, const struct options *options)
 {
     if (options->manifest_path) {
-        sandbox_allow(&files->sandbox, "/", SANDBOX_CHANGE);
+        sandbox_allow(sandbox, "/", SANDBOX_CHANGE);
         return;
     }
-    allow_system(files);
-    allow_model(files, options);
-    allow_bindings(files, &options->inputs, SANDBOX_READ);
-    allow_bindings(files, &options->expected, SANDBOX_READ);
-    allow_npz(files, options->state_in);
-    allow_npz(files, diff_is_own(options) ? NULL : options->diff_reference);
-    allow_written(files, options);
+    allow_system(sandbox);
+    allow_model(sandbox, options);
+    allow_bindings(sandbox, &options->inputs, SANDBOX_READ);
+    allow_bindings(sandbox, &options->expected, SANDBOX_READ);
+    allow(sandbox, options->state_in, SANDBOX_READ);
+    allow(sandbox, diff_is_own(options) ? NULL : options->diff_reference, SANDBOX_READ);
+    allow_written(sandbox, options);
 }
 
 /* ---- Entering -------------------------------------------------------------------------------- */
@@ -142,21 +127,29 @@ static bool fail_limit(const char *what, int reason, struct irrun_error *err)
 
 bool run_sandbox_enter(const struct options *options, struct irrun_error *err)
 {
-    struct files files = {.needs_copy = false};
+    struct sandbox sandbox;
     int no_files, no_calls;
     if (options->sandbox == SANDBOX_NEVER)
         return true;
-    sandbox_open(&files.sandbox);
-    allow_all(&files, options);
-    sandbox_enter(&files.sandbox, &no_files, &no_calls);
+    if (options->sandbox == SANDBOX_ALWAYS && options->manifest_path) {
+        fail(err, IRRUN_USAGE, "--sandbox=always: --manifest names files that are not known yet");
+        return fail_hint(err, "--sandbox=auto limits sockets and programs, and not files");
+    }
+    sandbox_open(&sandbox);
+    allow_all(&sandbox, options);
+    sandbox_enter(&sandbox, &no_files, &no_calls);
     if (no_files)
         tell(options, "sandbox: files are not limited: %s", strerror(no_files));
+    else if (options->manifest_path)
+        tell(options, "sandbox: files are not limited: --manifest names further ones");
     else
-        tell(options, "sandbox: files are limited by Landlock %u", files.sandbox.version);
+        tell(options, "sandbox: files are limited by Landlock %u", sandbox.version);
     if (no_calls)
         tell(options, "sandbox: sockets and programs are not limited: %s", strerror(no_calls));
     if (options->sandbox != SANDBOX_ALWAYS)
         return true;
+    if (!no_files && sandbox.version < LANDLOCK_TRUNCATE)
+        no_files = ENOSYS;
     return no_files ? fail_limit("files", no_files, err)
                     : !no_calls || fail_limit("sockets and programs", no_calls, err);
 }

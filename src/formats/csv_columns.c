@@ -230,7 +230,7 @@ static bool fail_field(const struct csv_columns *csv, struct field line, struct 
     if (field.length == 0) {
         fail_at(err, IRRUN_DATA, place, "a number is missing in column %zu", index);
         return fail_hint(err,
-                         "awk -F '%s' '$%zu != \"\"' FILE | irrun ... -i csv:- leaves such lines "
+                         "awk -F '%s' '$%zu ~ /[^ ]/' FILE | irrun ... -i csv:- leaves such lines "
                          "out",
                          csv->separator == '\t' ? "\\t" : ",", index + 1);
     }

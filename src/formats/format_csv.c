@@ -145,7 +145,9 @@ static bool fail_missing(const struct csv *csv, int next, bool is_after_comma,
     if (next == '\n' || next == -1)
         return fail_hint(err, "a line must not end with a comma: sed 's/,[[:space:]]*$//' FILE | "
                               "irrun ... -i csv:-");
-    return fail_hint(err, "grep -vE '^ *,|, *,' FILE | irrun ... -i csv:- leaves such lines out");
+    return fail_hint(
+        err,
+        "grep -vE '^[[:space:]]*,|,[[:space:]]*,' FILE | irrun ... -i csv:- leaves such lines out");
 }
 
 /* Skips line ends, comments and one comma before the next number. *is_end: there is none. */

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/text.h"
 #include "formats/format_internal.h"
 #include "formats/sound_library.h"
 
@@ -38,6 +39,7 @@ static bool check_samples(const struct byte_source *source, uint32_t n_bytes,
     uint64_t left = source_left(source), end = source->offset + left;
     if (left >= n_bytes || is_unknown_length(n_bytes))
         return true;
+    char quoted[TEXT_QUOTED_BYTES];
     fail_at_offset(err, IRRUN_DATA, source->path, end,
                    "the file is truncated: %" PRIu64 " of the %" PRIu32
                    " bytes of its samples are missing",
@@ -45,7 +47,7 @@ static bool check_samples(const struct byte_source *source, uint32_t n_bytes,
     return fail_hint(err,
                      "it ends after %" PRIu64 " of %" PRIu64
                      " bytes: was a copy interrupted? sox %s rest.wav saves what is there",
-                     end, source->offset + n_bytes, source->path);
+                     end, source->offset + n_bytes, text_shell_quote(source->path, quoted));
 }
 
 /* Checks that the samples of a RIFF file are all there; if not, libsndfile reads fewer, without an

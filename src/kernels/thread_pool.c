@@ -65,8 +65,6 @@ struct thread_pool {
     struct share shares[];
 };
 
-/* ---- waiting ---- */
-
 struct wait {
     unsigned n_turns;
     uint64_t start_ns, waited_ns; /* updated at every 32nd turn */
@@ -312,15 +310,17 @@ static void rest(struct thread_pool *pool, uint64_t now)
     pool->awake_ns = now + pool->rest_ns;
 }
 
-/* Adds what sharing a job saved: another thread worked as long as the caller, which then waited. */
+/* Adds the time that the other threads worked, which is that of the caller, less the time that the
+ * caller waited. */
 static void weigh_sharing(struct thread_pool *pool, uint64_t start_ns, uint64_t wait_ns,
                           uint64_t end_ns)
 {
-    int64_t saved_ns = (int64_t)(wait_ns - start_ns) - (int64_t)(end_ns - wait_ns);
-    saved_ns += pool->saved_ns;
-    if (saved_ns < 0)
+    size_t n = pool->n_parts < pool->n_threads ? pool->n_parts : pool->n_threads;
+    pool->saved_ns += (int64_t)((n - 1) * (wait_ns - start_ns)) - (int64_t)(end_ns - wait_ns);
+    if (pool->saved_ns < 0)
         rest(pool, end_ns);
-    pool->saved_ns = saved_ns < 0 ? 0 : saved_ns > SAVED_MAX_NS ? SAVED_MAX_NS : saved_ns;
+    if (pool->saved_ns < 0 || pool->saved_ns > SAVED_MAX_NS)
+        pool->saved_ns = SAVED_MAX_NS;
 }
 
 static void share(struct thread_pool *pool, thread_pool_fn *function, void *context, size_t n_parts,

@@ -67,14 +67,14 @@ setup() {
     refused 65 't.csv:2:7: error: ""x, ""y"", z"" is not a number' "$data/twice.xml" -i t.csv --columns=low,note -o none:
     sed -i 2s/\".*\"/9/ t.csv
     local left_out
-    left_out=$'awk -F \',\' \'$4 != ""\' FILE | irrun ... -i csv:- leaves such lines out'
+    left_out=$'awk -F \',\' \'$4 ~ /[^ ]/\' FILE | irrun ... -i csv:- leaves such lines out'
     answered 65 't.csv:3:9: error: a number is missing in column 3' "$left_out" \
         "$data/twice.xml" -i t.csv --columns=low,note -o none:
-    printf 'a,b\n1,2\n3,\n4,5\n' >gap.csv
-    [ "$(awk -F ',' '$2 != ""' gap.csv | irrun "$data/twice.xml" -i csv:- --columns=a,b -o csv:- | lines)" = "2,4 8,10" ]
+    printf 'a,b\n1,2\n3, \n4,5\n' >gap.csv
+    [ "$(awk -F ',' '$2 ~ /[^ ]/' gap.csv | irrun "$data/twice.xml" -i csv:- --columns=a,b -o csv:- | lines)" = "2,4 8,10" ]
     printf 'x\ty\n\t2\n' >t.txt
     answered 65 't.txt:2:1: error: a number is missing in column 0' \
-        $'awk -F \'\\t\' \'$1 != ""\' FILE | irrun ... -i csv:- leaves such lines out' \
+        $'awk -F \'\\t\' \'$1 ~ /[^ ]/\' FILE | irrun ... -i csv:- leaves such lines out' \
         "$data/twice.xml" -i t.txt --columns=x,y -o none:
     answered 65 't.csv:1:4: error: "low" is not a number' "if it is a heading, name the columns by it: --columns=low,..." \
         "$data/sum.xml" -i t.csv --columns=1 -o none:

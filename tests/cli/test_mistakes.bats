@@ -250,11 +250,11 @@ setup() {
     printf '1, \r\n' >x.csv
     answered 65 "a number is missing after the comma" "$comma" sum.xml -i x.csv
     printf '1,,\n' >x.csv
-    local left_out="grep -vE '^ *,|, *,' FILE | irrun ... -i csv:- leaves such lines out"
+    local left_out="grep -vE '^[[:space:]]*,|,[[:space:]]*,' FILE | irrun ... -i csv:- leaves such lines out"
     answered 65 "x.csv:1:3: error: a number is missing after the comma" "$left_out" sum.xml -i x.csv
     printf '7\n1, ,2\n ,\n8\n' >x.csv
     answered 65 "x.csv:2:4: error: a number is missing after the comma" "$left_out" sum.xml -i x.csv -o none:
-    [ "$(grep -vE '^ *,|, *,' x.csv | irrun sum.xml -i csv:- -o csv:- | lines)" = "7 15" ]
+    [ "$(grep -vE '^[[:space:]]*,|,[[:space:]]*,' x.csv | irrun sum.xml -i csv:- -o csv:- | lines)" = "7 15" ]
     printf 'time\n1\n' >x.csv
     answered 65 '"time" is not a number' "$heading" sum.xml -i x.csv
     printf '1,time\n' >x.csv

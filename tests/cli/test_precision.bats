@@ -72,7 +72,7 @@ setup() {
 }
 
 @test "--expect that fails says that weights are rounded" {
-    local want="$root/models/lstm_tagger" hint="rounds weights: --precision=f32 does not, or --atol and --rtol allow for it"
+    local want="$root/models/lstm_tagger" hint="rounds weights: if --precision=f32 passes, --atol and --rtol can allow for it"
     irrun "$tagger" -i "$want/in.npz" -o rounded.npz --precision=f16
     irrun "$tagger" -i "$want/in.npz" --expect=rounded.npz --precision=f16
     answered 1 "outputs differ" "--precision=f16 $hint" \

@@ -9,7 +9,8 @@ load common
 setup() {
     common_setup
     unset IRRUN_SANDBOX
-    mkdir -p mine/out others
+    mkdir -p mine/out others scratch
+    export TMPDIR=$PWD/scratch
     printf '1,2\n3,4\n' >mine/a.csv
     echo secret >others/file
     ln -s ../../others mine/out/link
@@ -23,7 +24,6 @@ make_trespass() {
     cat >trespass.c <<'END'
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,31 +62,37 @@ attempts() {
 @test "files that the command line does not name, sockets and programs are out of reach" {
     attempts "$PWD/../others/file" -i a.csv -o none: --sandbox=always
     [ "$stderr" = "" ]
-    attempts "$PWD/../others/file" -i a.csv -o out/y.npy
+    attempts "$PWD/../others/file" -i a.csv -o out/y.npy --sandbox=auto
     [ "$stderr" = "" ]
     [ -s out/y.npy ]
 }
 
 @test "an input stays as it is; the directory of an output does not" {
-    attempts "$PWD/a.csv" -i a.csv -o none:
+    attempts "$PWD/a.csv" -i a.csv -o none: --sandbox=auto
     [ "$stderr" = "read: done" ]
-    attempts "$PWD/out/y.npy" -i a.csv -o out/y.npy
+    attempts "$PWD/out/y.npy" -i a.csv -o out/y.npy --sandbox=auto
     [ "$(lines <<<"$stderr")" = "read: done write: done create: done remove: done" ]
 }
 
 @test "with --manifest files are not limited, but sockets and programs are" {
     printf 'k\ta.csv\n' >list
-    attempts "$PWD/../others/file" --manifest list -o none:
+    attempts "$PWD/../others/file" --manifest list -o none: --sandbox=auto
     [ "$(lines <<<"$stderr")" = "read: done write: done create: done remove: done" ]
+    run irrun "$data/twice.xml" --manifest list -o none: --sandbox=always
+    [ "$status" -eq 2 ]
+    [[ $output == *"--manifest names files that are not known yet"* ]]
 }
 
-@test "--sandbox=never and IRRUN_SANDBOX=never limit nothing" {
-    attempts "$PWD/../others/file" -i a.csv -o none: --sandbox=never
-    [[ $(lines <<<"$stderr") == *"socket: done remove: done run: done" ]]
-    export IRRUN_SANDBOX=never
-    echo secret >../others/file
+@test "nothing is limited by default, and by --sandbox=never" {
     attempts "$PWD/../others/file" -i a.csv -o none:
     [[ $(lines <<<"$stderr") == *"socket: done remove: done run: done" ]]
+    export IRRUN_SANDBOX=always
+    echo secret >../others/file
+    attempts "$PWD/../others/file" -i a.csv -o none: --sandbox=never
+    [[ $(lines <<<"$stderr") == *"socket: done remove: done run: done" ]]
+    echo secret >../others/file
+    attempts "$PWD/../others/file" -i a.csv -o none:
+    [ "$stderr" = "" ]
     unset IRRUN_SANDBOX
 }
 
@@ -103,7 +109,16 @@ attempts() {
     [ -s ../others/later.csv ]
     irrun "$model" --random -n 5 --sandbox=always --checkpoint=out/c --emit=all -o out/c.csv
     [ ! -e out/c ]
+    irrun "$model" --random --sandbox=always -o 'out/a%%b.npy'
+    [ -s out/a%b.npy ]
+    irrun "$model" --random -n 40000 --sandbox=always --tap-records=/dev/null -o none:
     nothing_left
+}
+
+@test "outputs of more keys than fit in memory" {
+    awk 'BEGIN { for (i = 0; i < 4300; i++) print "k" i "  [ 1 2 ]" }' >many.ark
+    irrun "$data/twice.xml" -i ark:many.ark -o out/%k.npy --sandbox=always
+    [ "$(find out -name 'k*.npy' | wc -l)" -eq 4300 ]
 }
 
 @test "pipes are read, an npz from a pipe too" {
