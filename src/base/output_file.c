@@ -156,13 +156,18 @@ bool output_file_open_partial(struct output_file *out, const char *path, uint64_
     return open_partial(out, keep_bytes, err);
 }
 
-bool output_file_open_unnamed(const char *path, int *fd, struct irrun_error *err)
+const char *temporary_directory(void)
 {
     const char *directory = getenv("TMPDIR");
+    return directory && directory[0] == '/' ? directory : "/tmp";
+}
+
+bool output_file_open_unnamed(const char *path, int *fd, struct irrun_error *err)
+{
     char *sibling = NULL;
     if (strcmp(path, "-") != 0)
         sibling = strdup(path);
-    else if (asprintf(&sibling, "%s/x", directory && directory[0] == '/' ? directory : "/tmp") < 0)
+    else if (asprintf(&sibling, "%s/x", temporary_directory()) < 0)
         sibling = NULL;
     if (sibling == NULL)
         return fail_memory(err, strlen(path) + 1);

@@ -73,6 +73,9 @@ void output_file_abort(struct output_file *out);
 bool output_file_is_terminal(const struct output_file *out);
 bool output_file_is_pipe(const struct output_file *out); /* also true for a socket */
 
+/* Returns TMPDIR if it is an absolute path, otherwise /tmp. */
+const char *temporary_directory(void);
+
 /* Creates an unnamed file in the directory of `path`, or, for standard output, in the directory for
  * temporary files. It is removed when its descriptor is closed. Errors: IRRUN_CANT_CREATE. */
 bool output_file_open_unnamed(const char *path, int *fd, struct irrun_error *err);

@@ -28,8 +28,8 @@ struct expectation {
     struct irrun_tensor last; /* a copy of the output, if only the last iteration is compared */
     size_t last_capacity;     /* bytes */
     bool count_differs;       /* the array has more or fewer records than there are iterations */
-    char problem[sizeof((struct irrun_error *)NULL)
-                     ->message]; /* another reason than elements; "": none */
+    /* Why it differs, other than by its elements; "": it does not. */
+    char problem[sizeof((struct irrun_error *)NULL)->message];
 };
 
 struct compare {

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "base/file.h"
+#include "base/output_file.h"
 #include "base/sandbox.h"
 #include "cli/diff.h"
 #include "cli/warning.h"
@@ -97,8 +98,7 @@ static void allow_written(struct sandbox *sandbox, const struct options *options
         allow(sandbox, paths[i], SANDBOX_CHANGE);
     if (options->spill_path)
         sandbox_allow(sandbox, options->spill_path, SANDBOX_CHANGE);
-    const char *scratch = getenv("TMPDIR"); /* see base/temporaries.h and formats/spool.h */
-    sandbox_allow(sandbox, scratch && scratch[0] == '/' ? scratch : "/tmp", SANDBOX_CHANGE);
+    sandbox_allow(sandbox, temporary_directory(), SANDBOX_CHANGE);
 }
 
 static void allow_all(struct sandbox *sandbox, const struct options *options)

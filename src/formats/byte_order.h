@@ -27,4 +27,20 @@ static inline void swap_elements(unsigned char *data, size_t size_bytes, size_t 
         }
 }
 
+/* Little-endian numbers of files. */
+static inline uint16_t little_u16(const unsigned char *bytes)
+{
+    return (uint16_t)(bytes[0] | bytes[1] << 8);
+}
+
+static inline uint32_t little_u32(const unsigned char *bytes)
+{
+    return (uint32_t)little_u16(bytes) | (uint32_t)little_u16(bytes + 2) << 16;
+}
+
+static inline uint64_t little_u64(const unsigned char *bytes)
+{
+    return (uint64_t)little_u32(bytes) | (uint64_t)little_u32(bytes + 4) << 32;
+}
+
 #endif

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/text.h"
+#include "formats/byte_order.h"
 #include "formats/format_internal.h"
 #include "formats/sound_library.h"
 
@@ -20,11 +21,6 @@ struct wav {
     struct sound_info info;
     bool keeps_channels;
 };
-
-static uint32_t get_u32(const unsigned char *bytes)
-{
-    return bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 | (uint32_t)bytes[3] << 24;
-}
 
 /* Returns whether the length is one that programs write to a pipe, where they cannot know it: about
  * 2 or 4 GB. */
@@ -63,7 +59,7 @@ static bool check_length(struct byte_source *source, struct irrun_error *err)
     for (;;) {
         if (!source_read(source, head, 8, &n, err))
             return false;
-        uint32_t n_bytes = get_u32(head + 4);
+        uint32_t n_bytes = little_u32(head + 4);
         if (n < 8)
             return true;
         if (memcmp(head, "data", 4) == 0)

@@ -75,16 +75,16 @@ static bool read_end64(struct reading *reading, uint64_t end_offset)
         return false;
     if (memcmp(locator, "PK\6\7", 4) != 0)
         return true;
-    uint64_t offset = zip_u64(locator + 8);
+    uint64_t offset = little_u64(locator + 8);
     if (offset > end_offset)
         return fail_damaged(reading);
     if (!read_exactly(reading, offset, record, END64_BYTES))
         return false;
-    if (memcmp(record, "PK\6\6", 4) != 0 || zip_u32(record + 16) != 0 ||
-        zip_u64(record + 24) != zip_u64(record + 32))
+    if (memcmp(record, "PK\6\6", 4) != 0 || little_u32(record + 16) != 0 ||
+        little_u64(record + 24) != little_u64(record + 32))
         return fail_damaged(reading);
-    reading->n_entries = zip_u64(record + 32);
-    reading->offset = zip_u64(record + 48);
+    reading->n_entries = little_u64(record + 32);
+    reading->offset = little_u64(record + 48);
     reading->end = offset;
     return true;
 }
@@ -92,9 +92,9 @@ static bool read_end64(struct reading *reading, uint64_t end_offset)
 static bool parse_end(struct reading *reading, const unsigned char *record, uint64_t end_offset)
 {
     reading->end = end_offset;
-    reading->n_entries = zip_u16(record + 10);
-    reading->offset = zip_u32(record + 16);
-    if (zip_u16(record + 4) != 0 || zip_u16(record + 8) != zip_u16(record + 10))
+    reading->n_entries = little_u16(record + 10);
+    reading->offset = little_u32(record + 16);
+    if (little_u16(record + 4) != 0 || little_u16(record + 8) != little_u16(record + 10))
         return fail_zip(reading, "multi-part archives are not supported");
     return read_end64(reading, end_offset);
 }
@@ -129,7 +129,7 @@ static bool find_end(struct reading *reading, struct zip_directory *directory)
     bool is_whole, is_found = false, is_read = read_whole(reading, start, tail, n, &is_whole);
     for (size_t at = n < END_BYTES ? 0 : n - END_BYTES + 1; is_whole && !is_found && at-- > 0;) {
         is_found =
-            memcmp(tail + at, "PK\5\6", 4) == 0 && zip_u16(tail + at + 20) == n - at - END_BYTES;
+            memcmp(tail + at, "PK\5\6", 4) == 0 && little_u16(tail + at + 20) == n - at - END_BYTES;
         if (!is_found)
             continue;
         directory->comment = strndup((const char *)tail + at + END_BYTES, n - at - END_BYTES);
@@ -149,7 +149,7 @@ static bool widen(uint64_t *value, const unsigned char *field, size_t n, size_t 
         return true;
     if (n - *at < 8)
         return false;
-    *value = zip_u64(field + *at);
+    *value = little_u64(field + *at);
     *at += 8;
     return true;
 }
@@ -157,11 +157,11 @@ static bool widen(uint64_t *value, const unsigned char *field, size_t n, size_t 
 static bool parse_extra(struct zip_entry *entry, const unsigned char *extra, size_t n)
 {
     for (size_t at = 0; at + 4 <= n;) {
-        size_t length = zip_u16(extra + at + 2), used = 0;
+        size_t length = little_u16(extra + at + 2), used = 0;
         if (length > n - at - 4)
             return false;
         const unsigned char *field = extra + at + 4;
-        if (zip_u16(extra + at) == 1)
+        if (little_u16(extra + at) == 1)
             return widen(&entry->size_bytes, field, length, &used) &&
                    widen(&entry->packed_bytes, field, length, &used) &&
                    widen(&entry->offset, field, length, &used);
@@ -174,13 +174,13 @@ static bool parse_extra(struct zip_entry *entry, const unsigned char *extra, siz
 static bool parse_entry(struct reading *reading, struct zip_directory *directory,
                         const unsigned char *header, const unsigned char *rest)
 {
-    size_t n_name = zip_u16(header + 28), n_extra = zip_u16(header + 30);
-    struct zip_entry entry = {.offset = zip_u32(header + 42),
-                              .packed_bytes = zip_u32(header + 20),
-                              .size_bytes = zip_u32(header + 24),
-                              .crc = zip_u32(header + 16),
-                              .method = zip_u16(header + 10),
-                              .is_encrypted = (zip_u16(header + 8) & FLAG_ENCRYPTED) != 0};
+    size_t n_name = little_u16(header + 28), n_extra = little_u16(header + 30);
+    struct zip_entry entry = {.offset = little_u32(header + 42),
+                              .packed_bytes = little_u32(header + 20),
+                              .size_bytes = little_u32(header + 24),
+                              .crc = little_u32(header + 16),
+                              .method = little_u16(header + 10),
+                              .is_encrypted = (little_u16(header + 8) & FLAG_ENCRYPTED) != 0};
     if (!parse_extra(&entry, rest + n_name, n_extra) || memchr(rest, '\0', n_name) ||
         entry.offset > reading->end || entry.packed_bytes > reading->end - entry.offset)
         return fail_damaged(reading);
@@ -206,11 +206,11 @@ static bool read_entry(struct reading *reading, struct zip_directory *directory,
         memcmp(header, "PK\1\2", 4) != 0)
         return fail_damaged(reading);
     reading->offset += ENTRY_BYTES;
-    size_t n_rest = (size_t)zip_u16(header + 28) + zip_u16(header + 30);
+    size_t n_rest = (size_t)little_u16(header + 28) + little_u16(header + 30);
     if (n_rest > reading->end - reading->offset ||
         !read_exactly(reading, reading->offset, rest, n_rest))
         return fail_damaged(reading);
-    reading->offset += n_rest + zip_u16(header + 32);
+    reading->offset += n_rest + little_u16(header + 32);
     return parse_entry(reading, directory, header, rest);
 }
 

@@ -4,6 +4,7 @@
 #ifndef IRRUN_FORMATS_ZIP_DIRECTORY_H
 #define IRRUN_FORMATS_ZIP_DIRECTORY_H
 
+#include "formats/byte_order.h"
 #include "formats/byte_source.h"
 
 struct zip_entry {
@@ -37,20 +38,5 @@ bool zip_member_open(struct byte_source *source, int fd, const struct zip_entry 
 /* Reads up to n bytes at an offset; fewer only at the end. Fails with IRRUN_NO_INPUT. */
 bool zip_read_at(int fd, const char *path, uint64_t offset, void *data, size_t n, size_t *n_read,
                  struct irrun_error *err);
-
-static inline uint16_t zip_u16(const unsigned char *bytes)
-{
-    return (uint16_t)(bytes[0] | bytes[1] << 8);
-}
-
-static inline uint32_t zip_u32(const unsigned char *bytes)
-{
-    return (uint32_t)zip_u16(bytes) | (uint32_t)zip_u16(bytes + 2) << 16;
-}
-
-static inline uint64_t zip_u64(const unsigned char *bytes)
-{
-    return (uint64_t)zip_u32(bytes) | (uint64_t)zip_u32(bytes + 4) << 32;
-}
 
 #endif

@@ -137,7 +137,7 @@ static bool find_data(struct byte_source *source, struct irrun_error *err)
     if (n_read != LOCAL_BYTES || memcmp(header, "PK\3\4", 4) != 0)
         return fail_member(source, "a member is not at its offset in the directory", err);
     member->data_offset =
-        member->entry.offset + LOCAL_BYTES + zip_u16(header + 26) + zip_u16(header + 28);
+        member->entry.offset + LOCAL_BYTES + little_u16(header + 26) + little_u16(header + 28);
     bool is_stored = member->entry.method == METHOD_STORED;
     if (is_stored && member->entry.packed_bytes != member->entry.size_bytes)
         return fail_member(source, "the two sizes of a stored member differ", err);

@@ -57,10 +57,10 @@ typedef void igemm_channels_fn(const struct igemm_channels_args *args);
 /* The transforms of winograd_body.h. A tile has n_y x n_x elements of the input: 4 in a dimension
  * in which it has two outputs, otherwise 1. */
 struct winograd_input {
-    const float *from;                /* rows of a channel; three more vectors can be read */
+    const float *from; /* rows of a channel, of which three more vectors can be read, or of pixels,
+                        * of which the rest of a vector can */
     size_t from_stride, from_channel; /* floats from row to row and from channel to channel */
-    size_t from_pixel; /* floats from pixel to pixel; 1: a vector has tiles, otherwise
-                                       * channels */
+    size_t from_pixel; /* floats from pixel to pixel; 1: a vector has tiles, otherwise channels */
     float *to; /* element e of tile t, channel c: to[e * to_stride + t * to_tile + c * to_channel];
                 * tiles in row-major order. If a vector has channels, to_tile is whole vectors */
     size_t to_stride, to_tile, to_channel;

@@ -14,13 +14,13 @@ else
     echo "lintian is not there: not checked by it"
 fi
 make_root "$(. /etc/os-release && echo "$VERSION_CODENAME")" libexpat1 libsndfile1 man-db bash-completion python3-numpy
-find "$dir/root"/{etc,usr,var/lib/dpkg/info} ! -name '*cache*' | sort >"$dir/before"
-cp "$package" "$dir/root/irrun.deb"
-cp tests/cli/data/sum.xml "$dir/root/root"
+find "$dir/system"/{etc,usr,var/lib/dpkg/info} ! -name '*cache*' | sort >"$dir/before"
+cp "$package" "$dir/system/irrun.deb"
+cp tests/cli/data/sum.xml "$dir/system/srv"
 inside dpkg -i /irrun.deb
 
 echo "== the program, the detector that comes with it"
-[ "$(seq 3 | inside irrun /root/sum.xml -i csv:- -o csv:- | tail -n 1)" = 6 ]
+[ "$(seq 3 | inside irrun /srv/sum.xml -i csv:- -o csv:- | tail -n 1)" = 6 ]
 watch=/usr/share/irrun/models/speech_watch
 [ "$(inside irrun $watch/model.xml -i $watch/minute.ogg --partial=pad -o probability=csv:- |
     inside awk -f /usr/share/irrun/examples/segments.awk | wc -l)" -eq 9 ]
@@ -42,13 +42,13 @@ echo "== completion"
 echo "== Python"
 [ "$(inside env PYTHONPATH=/usr/share/irrun/python python3 -c '
 import irrun, numpy as np
-session = irrun.Session("/root/sum.xml")
+session = irrun.Session("/srv/sum.xml")
 print([float(session.run({"x": np.float32([k])})["sum"][0]) for k in (1, 2, 3)][-1])')" = 6.0 ]
 
 echo "== removal"
 inside dpkg --purge irrun
-rm "$dir/root/irrun.deb"
-find "$dir/root"/{etc,usr,var/lib/dpkg/info} ! -name '*cache*' | sort >"$dir/after"
+rm "$dir/system/irrun.deb"
+find "$dir/system"/{etc,usr,var/lib/dpkg/info} ! -name '*cache*' | sort >"$dir/after"
 diff "$dir/before" "$dir/after"
 [ "$(inside ldconfig -p | grep -c libirrun)" = 0 ]
 echo "deb: installed, used and removed"

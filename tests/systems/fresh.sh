@@ -9,12 +9,12 @@
 set -euo pipefail
 . "$(dirname "$0")/root.sh"
 make_root "$1" ca-certificates git make
-git clone -q . "$dir/root/root/irrun"
+git clone -q . "$dir/system/srv/irrun"
 
 # The seconds and the lines before each line of the demo.
-inside make -C /root/irrun demo 2>&1 | perl -MTime::HiRes=time -pe 'BEGIN { $| = 1; $t = time } printf "%5.1f %3d  ", time - $t, $.' |
+inside make -C /srv/irrun demo 2>&1 | perl -MTime::HiRes=time -pe 'BEGIN { $| = 1; $t = time } printf "%5.1f %3d  ", time - $t, $.' |
     tee "$dir/demo"
 read -r seconds line _ < <(grep -P '\d\t\d' "$dir/demo")
 echo "$1: the first segment after $seconds s, in line $line"
 [ "$line" -le 41 ]
-[ -n "${DEMO-}" ] || inside make -C /root/irrun test
+[ -n "${DEMO-}" ] || inside make -C /srv/irrun test

@@ -10,19 +10,19 @@ skip() {
 }
 
 remove_root() {
-    umount "$dir/root/proc" "$dir/root/dev/pts" 2>/dev/null || :
+    umount "$dir/system/proc" "$dir/system/dev/pts" 2>/dev/null || :
     [ -n "${KEEP-}" ] || rm -rf --one-file-system "$dir"
 }
 
-# make_root SUITE PACKAGE...: sets `dir`, which is removed at the end. $dir/root is the system.
+# make_root SUITE PACKAGE...: sets `dir`, which is removed at the end. $dir/system is its root directory.
 make_root() {
-    local suite=$1 packages mirror=http://deb.debian.org/debian components=main options=()
+    local suite=$1 packages components=main options=()
     packages=$(IFS=, && echo "${*:2}")
     [ "$(id -u)" -eq 0 ] || skip "skipped: it needs root"
     command -v debootstrap >/dev/null || skip "skipped: no debootstrap"
     case $suite in
     jammy | noble)
-        mirror=http://archive.ubuntu.com/ubuntu components=main,universe
+        components=main,universe
         local keys=${KEYRING:-/usr/share/keyrings/ubuntu-archive-keyring.gpg}
         [ -e "$keys" ] || skip "skipped: no $keys"
         options=(--keyring="$keys")
@@ -33,16 +33,16 @@ make_root() {
     trap 'exit 143' TERM INT
     # All suites of Ubuntu have one script; debootstrap may not know the name of the newest.
     debootstrap --variant=minbase --components="$components" --include="$packages" "${options[@]}" "$suite" \
-        "$dir/root" "${MIRROR:-$mirror}" ${options[0]:+/usr/share/debootstrap/scripts/gutsy} >"$dir/log" ||
+        "$dir/system" "${MIRROR-}" ${options[0]:+/usr/share/debootstrap/scripts/gutsy} >"$dir/log" ||
         { tail -n 3 "$dir/log"; skip "skipped: debootstrap could not make $suite"; }
-    mount -t proc proc "$dir/root/proc"
-    mkdir -p "$dir/root/dev/pts"
-    mount -t devpts devpts "$dir/root/dev/pts"
-    cp /etc/resolv.conf "$dir/root/etc/"
+    mount -t proc proc "$dir/system/proc"
+    mkdir -p "$dir/system/dev/pts"
+    mount -t devpts devpts "$dir/system/dev/pts"
+    cp /etc/resolv.conf "$dir/system/etc/"
 }
 
 # inside COMMAND...: in the system, with none of this environment.
 inside() {
-    chroot "$dir/root" env -i HOME=/root PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 \
+    chroot "$dir/system" env -i HOME=/srv PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 \
         TERM=dumb "$@"
 }
