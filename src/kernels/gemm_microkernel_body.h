@@ -115,13 +115,12 @@ ALWAYS_INLINE void run_gemm(const struct gemm_args *args, size_t mr, size_t n_ve
 ALWAYS_INLINE void run_gemm_bf16(const struct gemm_args *args, size_t mr, size_t n_vectors)
 {
     vec sums[GEMM_MAX_MR][MAX_VECTORS];
-    bf16_pair a[GEMM_MAX_MR][GEMM_MAX_KC / 2];
     const unsigned char *weights = args->b;
+    const bf16_pair *a = (const void *)args->a;
     size_t n_pairs = args->k / 2 + args->k % 2, step_bytes = n_vectors * sizeof(vec);
 
     UNROLL
     for (size_t r = 0; r < mr; r++) {
-        vec_round_pairs(a[r], args->a + r * args->lda, args->k);
         UNROLL
         for (size_t v = 0; v < n_vectors; v++)
             sums[r][v] = vec_zero();
@@ -134,11 +133,16 @@ ALWAYS_INLINE void run_gemm_bf16(const struct gemm_args *args, size_t mr, size_t
             vec w = vec_load((const float *)(const void *)(weights + v * sizeof(vec)));
             UNROLL
             for (size_t r = 0; r < mr; r++)
-                sums[r][v] = vec_dot_pairs(sums[r][v], w, a[r][k]);
+                sums[r][v] = vec_dot_pairs(sums[r][v], w, a[r * args->lda + k]);
         }
         weights += step_bytes;
     }
     store_sums(args, sums, mr, n_vectors);
+}
+
+static void round_pairs(const void *from, void *to, size_t n)
+{
+    vec_round_pairs(from, to, n);
 }
 #endif
 

@@ -34,9 +34,11 @@ static size_t steps_of(const struct packed_matrix *packed_b)
 void packed_matrix_set_type(struct packed_matrix *packed_b, const struct gemm_microkernels *kernels,
                             enum weight_type source)
 {
-    bool has_type = source == WEIGHTS_BF16 ? kernels->has_bf16 : kernels->has_f16;
+    bool has_type = source == WEIGHTS_BF16 ? kernels->round_pairs != NULL : kernels->has_f16;
     packed_b->type = has_type ? source : WEIGHTS_F32;
-    packed_b->rounds_a = source == WEIGHTS_BF16 && !has_type;
+    packed_b->round = source != WEIGHTS_BF16 ? NULL
+                      : has_type             ? kernels->round_pairs
+                                             : bf16_round_n;
 }
 
 bool packed_matrix_layout(struct packed_matrix *packed_b, const struct gemm_microkernels *kernels,
@@ -187,44 +189,22 @@ void packed_matrix_pack_columns(const struct packed_matrix *packed_b, void *data
     }
 }
 
-/* Computes a tile over args->k, with a rounded to bf16. */
-static void multiply_rounded(gemm_microkernel_fn *run, size_t rows, const struct gemm_args *args)
-{
-    float a[GEMM_MAX_MR][GEMM_MAX_KC];
-    struct gemm_args rounded = *args;
-
-    for (size_t r = 0; r < rows; r++)
-        bf16_round_n(args->a + r * args->lda, a[r], args->k);
-    rounded.a = a[0];
-    rounded.lda = GEMM_MAX_KC;
-    run(&rounded);
-}
-
-static void multiply_block(const struct packed_matrix *packed_b, size_t rows,
-                           const struct gemm_args *args)
-{
-    if (packed_b->rounds_a)
-        multiply_rounded(packed_b->microkernels[rows], rows, args);
-    else
-        packed_b->microkernels[rows](args);
-}
-
 /* Computes one tile, over all of k. */
 static void multiply_tile(const struct packed_matrix *packed_b, size_t rows, struct gemm_args *args)
 {
     size_t left = packed_b->k;
 
-    args->k = packed_b->kc;
-    multiply_block(packed_b, rows, args);
+    args->k = left < packed_b->kc ? left : packed_b->kc;
+    packed_b->microkernels[rows](args);
     while (left > packed_b->kc) {
         left -= packed_b->kc;
         args->b =
             (const unsigned char *)args->b + packed_b->kc / packed_b->step_k * packed_b->step_bytes;
-        args->a += packed_b->kc;
+        args->a += packed_b->kc / packed_b->step_k;
         args->k = left < packed_b->kc ? left : packed_b->kc;
         args->add = args->c;
         args->ld_add = args->ldc;
-        multiply_block(packed_b, rows, args);
+        packed_b->microkernels[rows](args);
     }
 }
 
@@ -293,15 +273,17 @@ static void multiply_last(const struct packed_matrix *packed_b, struct panel_pro
                           size_t n)
 {
     float tile[GEMM_MAX_MR * PANEL_MAX_WIDTH * PANEL_GROUP], *c = product.c;
-    float add[PANEL_MAX_WIDTH * PANEL_GROUP] = {0};
-    size_t ldc = product.ldc, n_rows = product.rows;
+    const float *add = product.add;
+    size_t ldc = product.ldc, ld_add = product.ld_add, n_rows = product.rows;
 
-    memcpy(add, product.add, n * sizeof *add);
-    product.add = add;
-    product.c = tile;
-    product.ldc = packed_b->width * PANEL_GROUP;
+    product.add = product.c = tile;
+    product.ld_add = product.ldc = packed_b->width * PANEL_GROUP;
     for (size_t row = 0; row < n_rows; row += product.rows) {
         product.rows = n_rows - row < packed_b->max_mr ? n_rows - row : packed_b->max_mr;
+        for (size_t r = 0; r < product.rows; r++) {
+            memcpy(tile + r * product.ldc, add + (row + r) * ld_add, n * sizeof *c);
+            memset(tile + r * product.ldc + n, 0, (product.ldc - n) * sizeof *c);
+        }
         multiply_columns(packed_b, &product, n);
         for (size_t r = 0; r < product.rows; r++)
             memcpy(c + (row + r) * ldc, tile + r * product.ldc, n * sizeof *c);
@@ -325,29 +307,91 @@ static void run_epilogue(const struct packed_gemm *matrix, size_t columns, size_
             epilogue_run(matrix->epilogue, first + r * matrix->ldc, n);
 }
 
-void packed_gemm(const struct packed_matrix *packed_b, const struct packed_gemm *matrix)
+/* Some rows of a product, and the a of its first terms. */
+struct row_block {
+    size_t first, n;
+    const float *a;
+    size_t lda;
+    bool is_added; /* to c; otherwise to the bias */
+};
+
+static void multiply_panels(const struct packed_matrix *packed_b, const struct packed_gemm *matrix,
+                            const struct row_block *rows)
 {
     size_t columns = packed_b->width * PANEL_GROUP;
     const float *bias = matrix->epilogue ? matrix->epilogue->bias : NULL;
 
-    for (size_t row = 0; row < matrix->m; row += MC) {
-        size_t rows = matrix->m - row < MC ? matrix->m - row : MC;
-        for (size_t panel = matrix->begin; panel < matrix->end; panel++) {
-            struct panel_product product = {
-                .panel = panel,
-                .rows = rows,
-                .a = matrix->a + row * matrix->lda,
-                .lda = matrix->lda,
-                .add = bias ? bias + panel * columns : zeros,
-                .c = matrix->c + row * matrix->ldc + panel * columns,
-                .ldc = matrix->ldc,
-            };
-            size_t left = matrix->n - panel * columns, n = left < columns ? left : columns;
-            if (n % (packed_b->nr_groups * PANEL_GROUP) != 0)
-                multiply_last(packed_b, product, n);
-            else
-                multiply_columns(packed_b, &product, n);
+    for (size_t panel = matrix->begin; panel < matrix->end; panel++) {
+        struct panel_product product = {
+            .panel = panel,
+            .rows = rows->n,
+            .a = rows->a,
+            .lda = rows->lda,
+            .add = bias ? bias + panel * columns : zeros,
+            .c = matrix->c + rows->first * matrix->ldc + panel * columns,
+            .ldc = matrix->ldc,
+        };
+        if (rows->is_added) {
+            product.add = product.c;
+            product.ld_add = product.ldc;
         }
-        run_epilogue(matrix, columns, row, rows);
+        size_t left = matrix->n - panel * columns, n = left < columns ? left : columns;
+        if (n % (packed_b->nr_groups * PANEL_GROUP) != 0)
+            multiply_last(packed_b, product, n);
+        else
+            multiply_columns(packed_b, &product, n);
+    }
+}
+
+/* Rows that are rounded at a time, of GEMM_MAX_KC terms in pairs, with a stride that is an odd
+ * number of cache lines. With more rows, this buffer would not stay in an L1 cache. */
+#define ROUNDED_ROWS 32
+#define ROUNDED_FLOATS (ROUNDED_ROWS * (GEMM_MAX_KC / 2 + PANEL_GROUP))
+
+static size_t rounded_stride(const struct packed_matrix *packed_b)
+{
+    size_t n_pairs = (packed_b->kc + packed_b->step_k - 1) / packed_b->step_k;
+    return ((n_pairs + PANEL_GROUP - 1) / PANEL_GROUP | 1) * PANEL_GROUP;
+}
+
+/* Rounds kc terms of the rows at a time, and multiplies them. */
+static void multiply_rounded(const struct packed_matrix *packed_b, const struct packed_gemm *matrix,
+                             struct row_block rows)
+{
+    float rounded[ROUNDED_FLOATS];
+    struct packed_matrix part = *packed_b;
+    const float *a = rows.a;
+    size_t lda = rows.lda, first = 0;
+
+    rows.a = rounded;
+    rows.lda = rounded_stride(packed_b);
+    do {
+        part.k = packed_b->k - first < packed_b->kc ? packed_b->k - first : packed_b->kc;
+        part.data =
+            (const unsigned char *)packed_b->data + first / packed_b->step_k * packed_b->step_bytes;
+        for (size_t r = 0; r < rows.n; r++)
+            packed_b->round(a + r * lda + first, rounded + r * rows.lda, part.k);
+        rows.is_added = first > 0;
+        multiply_panels(&part, matrix, &rows);
+        first += part.k;
+    } while (first < packed_b->k);
+}
+
+void packed_gemm(const struct packed_matrix *packed_b, const struct packed_gemm *matrix)
+{
+    size_t most = MC;
+
+    if (packed_b->round && most > ROUNDED_FLOATS / rounded_stride(packed_b))
+        most = ROUNDED_FLOATS / rounded_stride(packed_b);
+    for (size_t row = 0; row < matrix->m; row += most) {
+        struct row_block rows = {.first = row,
+                                 .n = matrix->m - row < most ? matrix->m - row : most,
+                                 .a = matrix->a + row * matrix->lda,
+                                 .lda = matrix->lda};
+        if (packed_b->round)
+            multiply_rounded(packed_b, matrix, rows);
+        else
+            multiply_panels(packed_b, matrix, &rows);
+        run_epilogue(matrix, packed_b->width * PANEL_GROUP, row, rows.n);
     }
 }

@@ -33,7 +33,8 @@ static inline size_t weight_bytes(enum weight_type type)
 }
 
 /* c[row][column] = add[row][column] + sum over k of a[row][k] * b[k][column], for the mr
- * rows and groups of columns of the function. add may be c. */
+ * rows and groups of columns of the function. add may be c. With b of bf16, a is pairs of bf16, two
+ * terms in the place of a float. */
 struct gemm_args {
     size_t k;
     const void *b;
@@ -52,7 +53,9 @@ struct packed_matrix {
     size_t k, n_panels;
     size_t width;
     enum weight_type type;
-    bool rounds_a; /* of f32: the weights were bf16, so a is rounded to bf16 */
+    /* Rounds n elements of a row of a, for weights that are or were bf16: to pairs, or to floats if
+     * type is f32. NULL: a is not rounded. */
+    void (*round)(const void *from, void *to, size_t n);
     /* Set by packed_matrix_layout. */
     size_t step_k;     /* terms of a step: two of bf16, which are side by side, otherwise one */
     size_t nr_groups;  /* divides width */
@@ -71,8 +74,9 @@ struct packed_matrix {
 struct gemm_microkernels {
     gemm_microkernel_fn *f32[PANEL_MAX_WIDTH + 1][GEMM_MAX_MR + 1]; /* [nr_groups][mr] */
     gemm_microkernel_fn *f16[PANEL_MAX_WIDTH + 1][GEMM_MAX_MR + 1];
-    gemm_microkernel_fn *bf16[PANEL_MAX_WIDTH + 1][GEMM_MAX_MR + 1]; /* k <= GEMM_MAX_KC */
-    bool has_f16, has_bf16;
+    gemm_microkernel_fn *bf16[PANEL_MAX_WIDTH + 1][GEMM_MAX_MR + 1];
+    bool has_f16;
+    void (*round_pairs)(const void *from, void *to, size_t n); /* NULL: there is no bf16 */
     /* The micro-kernels of another level, if they are faster for one or two rows; otherwise
      * NULL. */
     const struct gemm_microkernels *for_few_f16_rows;
@@ -81,7 +85,7 @@ struct gemm_microkernels {
     struct recurrent_cells cells;
 };
 
-/* Sets the type and rounds_a for weights stored as `source`: f32 where the level has no
+/* Sets the type and `round` for weights stored as `source`: f32 where the level has no
  * micro-kernels for it. */
 void packed_matrix_set_type(struct packed_matrix *packed_b, const struct gemm_microkernels *kernels,
                             enum weight_type source);
@@ -103,7 +107,7 @@ void packed_matrix_pack_columns(const struct packed_matrix *packed_b, void *data
                                 size_t ld, size_t n_columns);
 
 /* The product of any number of rows and the columns of one panel; the members are those of struct
- * gemm_args. */
+ * gemm_args. The caller has rounded a. */
 struct panel_product {
     size_t panel, rows;
     const float *a;
@@ -116,7 +120,7 @@ struct panel_product {
 void packed_gemm_panel(const struct packed_matrix *packed_b, const struct panel_product *product);
 
 /* The product of some panels of c = a * weights, with an epilogue. c has n columns; the last panel
- * may have more. */
+ * may have more. The product rounds a. */
 struct packed_gemm {
     size_t begin, end; /* range of panels */
     size_t m, n;

@@ -2,22 +2,9 @@
  * the chunk or on other rows, so that a sequence that is run in two parts gives the same results
  * (except with CBLAS).
  * SPDX-License-Identifier: Apache-2.0 */
-#include "kernels/recurrent_f32.h"
+#include "kernels/recurrent_f32_internal.h"
 
 #include <string.h>
-
-/* A thread's part of a run: some of the panels of one direction. */
-struct pass {
-    const struct recurrent_f32 *engine;
-    const struct recurrent_f32_tensors *tensors;
-    struct thread_pool *pool;
-    size_t direction, worker;
-    size_t begin, end; /* panels */
-    bool is_reverse, is_downward;
-    struct recurrent_matrix w, r, r_reset; /* of this direction */
-    const float *biases, *reset_biases, *peepholes;
-    float *x, *gates, *tile, *h, *h_next, *c, *reset_h; /* in the scratch memory */
-};
 
 /* A chunk of steps and its rows of X. */
 struct chunk {
@@ -25,12 +12,6 @@ struct chunk {
     const float *x; /* [n][B][I] */
     size_t ld_x;
 };
-
-static size_t length_of(const struct pass *pass, size_t element)
-{
-    const size_t *lengths = pass->tensors->lengths;
-    return lengths != NULL ? lengths[element] : pass->engine->common.n_steps;
-}
 
 static size_t longest(const struct pass *pass)
 {
@@ -40,125 +21,18 @@ static size_t longest(const struct pass *pass)
     return most;
 }
 
-/* Returns the time index of an element at step `step`. */
-static size_t time_of(const struct pass *pass, size_t element, size_t step)
-{
-    return pass->is_reverse ? length_of(pass, element) - 1 - step : step;
-}
-
-/* ---- states ---- */
-
-static size_t state_row(const struct pass *pass, size_t element)
-{
-    const struct recurrent *common = &pass->engine->common;
-    return (element * common->n_directions + pass->direction) * common->hidden_size;
-}
-
-/* Returns the first hidden unit of this worker. */
-static size_t first_unit(const struct pass *pass)
-{
-    return pass->begin * pass->engine->units;
-}
-
-static size_t n_units(const struct pass *pass)
-{
-    size_t end = pass->end * pass->engine->units, h = pass->engine->common.hidden_size;
-    return (end < h ? end : h) - first_unit(pass);
-}
-
-/* Rows may be read and written up to the end of their panels. */
-static void load_state(const struct pass *pass, const float *from, float *state)
-{
-    size_t n = n_units(pass), n_padded = (pass->end - pass->begin) * pass->engine->units;
-
-    for (size_t b = 0; b < pass->engine->common.batch; b++) {
-        float *row = state + b * pass->engine->ld_state + first_unit(pass);
-        memcpy(row, from + state_row(pass, b) + first_unit(pass), n * sizeof *state);
-        memset(row + n, 0, (n_padded - n) * sizeof *state);
-    }
-}
-
-static void clear_state(const struct pass *pass, float *state)
-{
-    size_t row_bytes = (pass->end - pass->begin) * pass->engine->units * sizeof *state;
-
-    for (size_t b = 0; b < pass->engine->common.batch; b++)
-        memset(state + b * pass->engine->ld_state + first_unit(pass), 0, row_bytes);
-}
-
-static void store_final_state(const struct pass *pass, size_t element)
-{
-    const struct recurrent_f32_tensors *tensors = pass->tensors;
-    size_t at = element * pass->engine->ld_state + first_unit(pass);
-    size_t row = state_row(pass, element) + first_unit(pass);
-    size_t row_bytes = n_units(pass) * sizeof(float);
-
-    if (tensors->ho != NULL)
-        memcpy(tensors->ho + row, pass->h_next + at, row_bytes);
-    if (tensors->co != NULL)
-        memcpy(tensors->co + row, pass->c + at, row_bytes);
-}
-
-/* Clears the final state of elements of length 0, which run no step. */
-static void clear_empty(const struct pass *pass)
-{
-    const struct recurrent_f32_tensors *tensors = pass->tensors;
-    size_t row_bytes = n_units(pass) * sizeof(float);
-
-    for (size_t b = 0; b < pass->engine->common.batch; b++) {
-        if (length_of(pass, b) > 0)
-            continue;
-        if (tensors->ho != NULL)
-            memset(tensors->ho + state_row(pass, b) + first_unit(pass), 0, row_bytes);
-        if (tensors->co != NULL)
-            memset(tensors->co + state_row(pass, b) + first_unit(pass), 0, row_bytes);
-    }
-}
-
-/* Writes h_next to Y, and to the final state of elements whose last step this is. */
-static void write_step(const struct pass *pass, size_t step)
-{
-    const struct recurrent *common = &pass->engine->common;
-    size_t h = common->hidden_size;
-
-    for (size_t b = 0; b < common->batch; b++) {
-        if (step >= length_of(pass, b))
-            continue;
-        if (pass->tensors->y != NULL) {
-            size_t sequence = b * common->n_directions + pass->direction;
-            size_t row = sequence * common->n_steps + time_of(pass, b, step);
-            memcpy(pass->tensors->y + row * h + first_unit(pass),
-                   pass->h_next + b * pass->engine->ld_state + first_unit(pass),
-                   n_units(pass) * sizeof(float));
-        }
-        if (step + 1 == length_of(pass, b))
-            store_final_state(pass, b);
-    }
-}
-
-static void clear_padding_of_y(const struct pass *pass)
-{
-    const struct recurrent *common = &pass->engine->common;
-    size_t h = common->hidden_size, n_steps = common->n_steps;
-
-    for (size_t b = 0; b < common->batch; b++) {
-        size_t sequence = b * common->n_directions + pass->direction, length = length_of(pass, b);
-        memset(pass->tensors->y + (sequence * n_steps + length) * h, 0,
-               (n_steps - length) * h * sizeof(float));
-    }
-}
-
 /* ---- x ---- */
 
 /* Returns a chunk of X. For a cell and for a single forward sequence, the rows of X are in the
- * order of the steps and read in place. Otherwise the workers copy them together, and must wait for
- * the barrier. */
+ * order of the steps and read in place, unless they are rounded. Otherwise the workers copy them
+ * together, and must wait for the barrier. */
 static struct chunk take_chunk(const struct pass *pass, size_t first, size_t n)
 {
     const struct recurrent *common = &pass->engine->common;
     size_t size = common->input_size, ld = pass->engine->ld_x;
+    bool rounds = recurrent_matrix_rounds(&pass->w);
 
-    if (common->n_steps == 1 || (common->batch == 1 && !pass->is_reverse))
+    if (!rounds && (common->n_steps == 1 || (common->batch == 1 && !pass->is_reverse)))
         return (struct chunk){first, n, pass->tensors->x + first * size, size};
     for (size_t s = pass->worker; s < n; s += pass->engine->n_workers) {
         for (size_t b = 0; b < common->batch; b++) {
@@ -168,7 +42,11 @@ static struct chunk take_chunk(const struct pass *pass, size_t first, size_t n)
                 continue;
             }
             size_t t = time_of(pass, b, first + s);
-            memcpy(row, pass->tensors->x + (b * common->n_steps + t) * size, size * sizeof *row);
+            const float *from = pass->tensors->x + (b * common->n_steps + t) * size;
+            if (rounds)
+                pass->w.packed_b.round(from, row, size);
+            else
+                memcpy(row, from, size * sizeof *row);
         }
     }
     return (struct chunk){first, n, pass->x, ld};
@@ -207,15 +85,15 @@ static void barrier(const struct pass *pass)
 }
 
 /* Computes a panel of R h + `add`, which has a row for every element (ld_add) or one row, into the
- * tile. */
+ * tile. Of h and its rounded copy, the product takes one. */
 static void multiply_panel(const struct pass *pass, const struct recurrent_matrix *r, size_t panel,
-                           const float *h, const float *add, size_t ld_add)
+                           const float *h, const float *rounded, const float *add, size_t ld_add)
 {
     recurrent_multiply(pass->engine, r,
                        &(struct panel_product){
                            .panel = panel,
                            .rows = pass->engine->common.batch,
-                           .a = h,
+                           .a = recurrent_matrix_rounds(r) ? rounded : h,
                            .lda = pass->engine->ld_state,
                            .add = add,
                            .ld_add = ld_add,
@@ -258,10 +136,17 @@ static void update_after_reset(const struct pass *pass, size_t step, const float
     for (size_t i = 0; i < pass->end - pass->begin; i++) {
         size_t panel = nth_panel(pass, step, i);
         const float *x = gates + panel * engine->columns;
-        multiply_panel(pass, &pass->r_reset, panel, pass->reset_h, x + GRU_H * engine->units,
-                       engine->ld_gates);
+        multiply_panel(pass, &pass->r_reset, panel, pass->reset_h, pass->reset_rounded,
+                       x + GRU_H * engine->units, engine->ld_gates);
         run_cells(pass, engine->kernels->cells.gru_update_any, step, panel, x, pass->h_next);
     }
+}
+
+static void swap(float **a, float **b)
+{
+    float *old = *a;
+    *a = *b;
+    *b = old;
 }
 
 static void take_step(struct pass *pass, const struct chunk *chunk, size_t step)
@@ -276,21 +161,24 @@ static void take_step(struct pass *pass, const struct chunk *chunk, size_t step)
         if (chunk->n == 1)
             project_panel(pass, chunk, panel);
         if (engine->common.linear_before_reset)
-            multiply_panel(pass, &pass->r, panel, pass->h, pass->reset_biases + at, 0);
+            multiply_panel(pass, &pass->r, panel, pass->h, pass->rounded, pass->reset_biases + at,
+                           0);
         else
-            multiply_panel(pass, &pass->r, panel, pass->h, gates + at, engine->ld_gates);
+            multiply_panel(pass, &pass->r, panel, pass->h, pass->rounded, gates + at,
+                           engine->ld_gates);
         run_cells(pass, engine->cell, step, panel, gates + at,
                   is_reset_first ? pass->reset_h : pass->h_next);
     }
     if (is_reset_first) {
+        recurrent_round_state(pass, pass->reset_h, pass->reset_rounded);
         barrier(pass);
         update_after_reset(pass, step, gates);
     }
-    write_step(pass, step);
+    recurrent_write_step(pass, step);
+    recurrent_round_state(pass, pass->h_next, pass->rounded_next);
     barrier(pass);
-    float *h = pass->h;
-    pass->h = pass->h_next;
-    pass->h_next = h;
+    swap(&pass->h, &pass->h_next);
+    swap(&pass->rounded, &pass->rounded_next);
 }
 
 static void run_direction(struct pass *pass)
@@ -299,15 +187,16 @@ static void run_direction(struct pass *pass)
     const struct recurrent *common = &engine->common;
     size_t n_live = longest(pass);
 
-    load_state(pass, pass->tensors->h0, pass->h);
-    clear_state(pass, pass->h_next);
+    recurrent_load_state(pass, pass->tensors->h0, pass->h);
+    recurrent_round_state(pass, pass->h, pass->rounded);
+    recurrent_clear_state(pass, pass->h_next);
     if (common->kind == RECURRENT_LSTM)
-        load_state(pass, pass->tensors->c0, pass->c);
+        recurrent_load_state(pass, pass->tensors->c0, pass->c);
     if (engine->resets_first) {
-        clear_state(pass, pass->c);
-        clear_state(pass, pass->reset_h);
+        recurrent_clear_state(pass, pass->c);
+        recurrent_clear_state(pass, pass->reset_h);
     }
-    clear_empty(pass);
+    recurrent_clear_empty(pass);
     for (size_t first = 0, round = 0; first < n_live; first += engine->chunk_steps, round++) {
         size_t left = common->n_steps - first;
         struct chunk chunk =
@@ -319,7 +208,7 @@ static void run_direction(struct pass *pass)
             take_step(pass, &chunk, first + s);
     }
     if (pass->tensors->y != NULL && pass->worker == 0)
-        clear_padding_of_y(pass);
+        recurrent_clear_padding(pass);
 }
 
 struct run {
@@ -376,6 +265,9 @@ static void run_worker(void *context, size_t number, size_t n_numbers)
         .tile = base + engine->tile_at + worker * engine->common.batch * engine->columns,
         .h = base + engine->h_at[0],
         .h_next = base + engine->h_at[1],
+        .rounded = base + engine->rounded_at[0],
+        .rounded_next = base + engine->rounded_at[1],
+        .reset_rounded = base + engine->reset_rounded_at,
         .c = base + engine->c_at,
         .reset_h = base + engine->reset_at,
     };

@@ -52,7 +52,9 @@ struct recurrent_f32 {
     size_t gates_at;       /* [chunk_steps][B][n_panels][columns] */
     size_t tile_at;        /* [n_workers][B][columns] */
     size_t h_at[2];        /* [B][H] */
+    size_t rounded_at[2];  /* the same, rounded for r, if it rounds */
     size_t c_at, reset_at; /* [B][H]; c of LSTM, or z of a GRU that resets first */
+    size_t reset_rounded_at;
     size_t scratch_bytes;
 };
 
@@ -81,7 +83,13 @@ static inline size_t recurrent_row_floats(size_t n, size_t units)
     return (n - 1) * units + (units + PANEL_GROUP - 1) / PANEL_GROUP * PANEL_GROUP;
 }
 
-/* Computes the columns of one panel of a product. */
+/* Returns whether the factor of the matrix is rounded before a product. */
+static inline bool recurrent_matrix_rounds(const struct recurrent_matrix *matrix)
+{
+    return !matrix->gemm && matrix->packed_b.round;
+}
+
+/* Computes the columns of one panel of a product, of a factor that is rounded already. */
 void recurrent_multiply(const struct recurrent_f32 *engine, const struct recurrent_matrix *matrix,
                         const struct panel_product *product);
 

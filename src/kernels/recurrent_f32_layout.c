@@ -207,14 +207,19 @@ bool recurrent_f32_lay_out(struct recurrent_f32 *engine)
     engine->ld_gates = engine->n_panels * engine->columns + 4 * PAD_FLOATS;
     engine->ld_state = round_up(n_units) + PAD_FLOATS;
     bool has_c = common->kind == RECURRENT_LSTM || engine->resets_first;
+    size_t n_rounded = recurrent_matrix_rounds(&engine->r) ? batch : 0;
     if (!(checked_mul(batch, engine->n_workers, &tile_rows) &&
           add_block(&end, rows, engine->ld_x, &engine->x_at) &&
           add_block(&end, rows, engine->ld_gates, &engine->gates_at) &&
           add_block(&end, tile_rows, engine->columns, &engine->tile_at) &&
           add_block(&end, batch, engine->ld_state, &engine->h_at[0]) &&
           add_block(&end, batch, engine->ld_state, &engine->h_at[1]) &&
+          add_block(&end, n_rounded, engine->ld_state, &engine->rounded_at[0]) &&
+          add_block(&end, n_rounded, engine->ld_state, &engine->rounded_at[1]) &&
           add_block(&end, has_c ? batch : 0, engine->ld_state, &engine->c_at) &&
-          add_block(&end, engine->resets_first ? batch : 0, engine->ld_state, &engine->reset_at)))
+          add_block(&end, engine->resets_first ? batch : 0, engine->ld_state, &engine->reset_at) &&
+          add_block(&end, engine->resets_first ? n_rounded : 0, engine->ld_state,
+                    &engine->reset_rounded_at)))
         return false;
     engine->direction_floats = end;
     return checked_mul(end, common->n_directions * sizeof(float), &engine->scratch_bytes);

@@ -8,19 +8,27 @@
 #ifdef __AVX512BF16__
 #define VECTOR_HAS_BF16
 
-typedef int32_t bf16_pair; /* the first one in the low half */
+/* The first one is in the low half. Pairs are in memory of floats. */
+typedef int32_t bf16_pair __attribute__((may_alias));
 
-/* Rounds n floats to bf16, to nearest even; denormals become zero. Writes whole groups of 16 pairs,
- * filled up with zeros. */
-ALWAYS_INLINE void vec_round_pairs(bf16_pair *to, const float *from, size_t n)
+/* Rounds n floats to bf16, to nearest even; denormals become zero, and so does the missing half of
+ * the last pair. */
+ALWAYS_INLINE void vec_round_pairs(const void *from, void *to, size_t n)
 {
-    for (size_t i = 0; i < n; i += 2 * VECTOR_LANES) {
-        size_t left = n - i;
-        __mmask32 mask = left < 32 ? ((__mmask32)1 << left) - 1 : (__mmask32)-1;
-        __m512 low = _mm512_maskz_loadu_ps((__mmask16)mask, from + i);
-        __m512 high = _mm512_maskz_loadu_ps((__mmask16)(mask >> 16), from + i + VECTOR_LANES);
-        _mm512_storeu_si512(to + i / 2, (__m512i)_mm512_cvtne2ps_pbh(high, low));
-    }
+    const float *floats = from;
+    bf16_pair *pairs = to;
+    size_t i = 0;
+    for (; i + 2 * VECTOR_LANES <= n; i += 2 * VECTOR_LANES)
+        _mm512_storeu_si512(pairs + i / 2,
+                            (__m512i)_mm512_cvtne2ps_pbh(vec_load(floats + i + VECTOR_LANES),
+                                                         vec_load(floats + i)));
+    if (i == n)
+        return;
+    uint32_t mask = ((uint32_t)1 << (n - i)) - 1;
+    __m512 low = _mm512_maskz_loadu_ps((__mmask16)mask, floats + i);
+    __m512 high = _mm512_maskz_loadu_ps((__mmask16)(mask >> 16), floats + i + VECTOR_LANES);
+    _mm512_mask_storeu_epi32(pairs + i / 2, first_lanes((n - i + 1) / 2),
+                             (__m512i)_mm512_cvtne2ps_pbh(high, low));
 }
 
 /* Adds to every lane of sum its two products of pairs. Denormals are zero. */

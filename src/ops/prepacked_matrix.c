@@ -36,13 +36,11 @@ bool packed_matrix_plan(struct packed_matrix *packed_b, const struct gemm_microk
 {
     size_t n_groups = n / PANEL_GROUP + (n % PANEL_GROUP != 0);
     size_t width = n_groups < MAX_PANEL_WIDTH && n > 0 ? n_groups : MAX_PANEL_WIDTH;
-    enum weight_type type = packed_b->type;
-    bool rounds_a = packed_b->rounds_a;
     *packed_b = (struct packed_matrix){.k = k,
                                        .n_panels = (n_groups + width - 1) / width,
                                        .width = width,
-                                       .type = type,
-                                       .rounds_a = rounds_a};
+                                       .type = packed_b->type,
+                                       .round = packed_b->round};
     return packed_matrix_layout(packed_b, kernels, rows, size_bytes);
 }
 

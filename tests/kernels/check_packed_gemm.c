@@ -18,8 +18,9 @@ struct problem {
     size_t n_columns, rows, lda, ldc;
     enum weight_type type;
     float *a, *c, *one_row;
-    float *source; /* [columns][k], representable in the type */
-    struct guarded data, factors;
+    const float *rounded; /* a as the products of panels take it */
+    float *source;        /* [columns][k], representable in the type */
+    struct guarded data, factors, rounded_factors;
 };
 
 static bool lay_out(const struct trial *trial, struct problem *problem, size_t k, size_t width,
@@ -51,6 +52,23 @@ static float narrow(enum weight_type type, float value, uint16_t *bits)
                                  : value;
 }
 
+/* Rounds a if the weights ask for it. */
+static void round_factors(struct problem *problem)
+{
+    const struct packed_matrix *packed_b = &problem->packed_b;
+    size_t n = (packed_b->k + packed_b->step_k - 1) / packed_b->step_k;
+
+    problem->rounded = problem->a;
+    if (!packed_b->round)
+        return;
+    size_t n_bytes = ((problem->rows - 1) * problem->lda + n) * sizeof(float);
+    problem->rounded_factors = guarded_new(n_bytes);
+    float *rounded = (void *)guarded_last(&problem->rounded_factors, n_bytes);
+    for (size_t row = 0; row < problem->rows; row++)
+        packed_b->round(problem->a + row * problem->lda, rounded + row * problem->lda, packed_b->k);
+    problem->rounded = rounded;
+}
+
 static void fill(struct problem *problem)
 {
     struct packed_matrix *packed_b = &problem->packed_b;
@@ -61,6 +79,7 @@ static void fill(struct problem *problem)
     problem->a = (void *)guarded_last(&problem->factors, n_factors * sizeof(float));
     for (size_t i = 0; i < n_factors; i++)
         problem->a[i] = random_float(1.0F);
+    round_factors(problem);
     problem->source = malloc((n_source + 1) * sizeof(float));
     uint16_t *halves = malloc((n_source + 1) * sizeof(uint16_t));
     for (size_t i = 0; i < n_source; i++) {
@@ -84,6 +103,8 @@ static void release(struct problem *problem)
 {
     guarded_free(&problem->data);
     guarded_free(&problem->factors);
+    if (problem->packed_b.round)
+        guarded_free(&problem->rounded_factors);
     free(problem->source);
     free(problem->c);
     free(problem->one_row);
@@ -106,7 +127,7 @@ static void multiply(const struct problem *problem, size_t first_row, size_t row
         packed_gemm_panel(&problem->packed_b, &(struct panel_product){
                                                   .panel = panel,
                                                   .rows = rows,
-                                                  .a = problem->a + first_row * problem->lda,
+                                                  .a = problem->rounded + first_row * problem->lda,
                                                   .lda = problem->lda,
                                                   .add = add,
                                                   .c = c + panel * columns,
@@ -260,6 +281,10 @@ static bool check_matrices(const struct trial *trial)
         if (!try_matrix(trial, 1 + random_below(120), 1 + random_below(128), 1 + random_below(40),
                         i % 2, (enum weight_type)(i / 2 % 3)))
             return false;
+    for (int i = 0; i < 12; i++) /* of more than one block of terms */
+        if (!try_matrix(trial, 1 + random_below(40), 1 + random_below(70), 500 + random_below(600),
+                        i % 2, (enum weight_type)(i / 2 % 3)))
+            return false;
     return true;
 }
 
@@ -279,7 +304,7 @@ static void multiply_all(const void *context)
         packed_gemm_panel(&problem->packed_b, &(struct panel_product){
                                                   .panel = panel,
                                                   .rows = problem->rows,
-                                                  .a = problem->a,
+                                                  .a = problem->rounded,
                                                   .lda = problem->lda,
                                                   .add = problem->source,
                                                   .c = problem->c + panel * columns,
@@ -292,7 +317,7 @@ void measure_packed_gemm(const struct trial *trial)
 {
     static const size_t rows[] = {1, 2, 4, 8, 12, 96}, depths[] = {64, 512};
     const struct gemm_microkernels *kernels = trial->variant->packed_gemm;
-    const bool has_type[] = {true, kernels->has_f16, kernels->has_bf16};
+    const bool has_type[] = {true, kernels->has_f16, kernels->round_pairs != NULL};
     for (enum weight_type type = WEIGHTS_F32; type <= WEIGHTS_BF16; type++) {
         if (!has_type[type])
             continue;
