@@ -308,7 +308,7 @@ def mixes_frames():
                          for t in range(FRAMES - 2)], -1)
 
     yield behind("refused_convolution", "A convolution over three frames.",
-                 'Convolution "conv" slides over frames: its kernel has 3 along dimension 2', convolve,
+                 'Convolution "conv" slides over frames: its kernel has size 3 along dimension 2', convolve,
                  convolved)
     def pad(net, y):
         return net.op("Convolution", turn(net, y, 0, 2, 1), net.const(filters[:, :, :1]),
@@ -328,7 +328,7 @@ def mixes_frames():
                      "Add", y, net.const(steps, name="steps"), auto_broadcast="numpy",
                      name="position"), lambda y: y + steps)
     yield behind("refused_attention", "A product of frames by frames.",
-                 'MatMul "scores" has both factors depend on time', lambda net, y: net.op(
+                 'MatMul "scores" multiplies two factors that both depend on time', lambda net, y: net.op(
                      "MatMul", y, y, transpose_a=False, transpose_b=True, name="scores"),
                  lambda y: y @ y.transpose(0, 2, 1))
     yield behind("refused_frame_by_number", "The frame of a number.",

@@ -78,7 +78,7 @@ static void add_way(const struct diff *diff, const struct diff_tensor *tensor,
         way[n++] = input;
     if (n < 2)
         return;
-    fail_append(err, "\n  on the way there%s:", input ? ", the last of it" : "");
+    fail_append(err, "\n  on the way there%s:", input ? " (only the last 8 operators)" : "");
     while (n-- > 0)
         add_line(diff, way[n], err);
 }

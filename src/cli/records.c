@@ -218,7 +218,8 @@ static bool take_unsized(struct records *records, struct irrun_error *err)
         shape.min[axis] = shape.max[axis] = chunk_length(records, axis);
     }
     if (!partial_shape_to_shape(&shape, &records->record.shape)) {
-        fail(err, IRRUN_USAGE, "%s \"%s\" is %s: %s has no shape to set the open dimensions",
+        fail(err, IRRUN_USAGE,
+             "%s \"%s\" is %s, and %s contains no shape: the open dimensions are unknown",
              port->what, port->name, partial_shape_format(&port->shape, text),
              records_path(records));
         return !records->axis && records->options && records->options->low_latency
@@ -234,10 +235,11 @@ static bool take_unsized(struct records *records, struct irrun_error *err)
                     records->axis->axis, port->what, port->name,
                     partial_shape_format(&port->shape, text));
     if (shape_n_elements(&records->record.shape) == 0)
-        return fail(err, IRRUN_USAGE,
-                    "%s \"%s\" is %s: %s cannot tell the number of records without elements",
-                    port->what, port->name, partial_shape_format(&port->shape, text),
-                    records_path(records));
+        return fail(
+            err, IRRUN_USAGE,
+            "%s \"%s\" is %s, which has no elements: the number of records in %s is unknown",
+            port->what, port->name, partial_shape_format(&port->shape, text),
+            records_path(records));
     if (!records->axis)
         cut_stack(records);
     return true;

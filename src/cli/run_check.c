@@ -14,7 +14,7 @@ static bool is_sound(const struct binding *binding)
     return strcmp(name, "wav") == 0 || strcmp(name, "s16") == 0;
 }
 
-/* Returns whether an input or output is sound, or may be: it has frames without --axis. */
+/* Returns whether an input or output is wav or s16, or may be. Sound has frames without --axis. */
 static bool has_sound(const struct options *options)
 {
     bool has_one = options->manifest_path != NULL;
@@ -25,7 +25,8 @@ static bool has_sound(const struct options *options)
     return has_one;
 }
 
-/* A row of the table belongs to a record that is written. */
+/* Checks --keep-columns. It copies columns of the input to the row of each record, so every record
+ * must be written. */
 static bool check_kept_columns(const struct options *options, struct irrun_error *err)
 {
     static const enum option_id excluded[] = {OPTION_ID_manifest, OPTION_ID_checkpoint,
@@ -45,7 +46,7 @@ static bool check_kept_columns(const struct options *options, struct irrun_error
     }
     if (options->emit == EMIT_ALL || (options->emit == EMIT_DEFAULT && !has_end))
         return true;
-    fail(err, IRRUN_USAGE, "--keep-columns writes a row for every record");
+    fail(err, IRRUN_USAGE, "--keep-columns needs every record to be written");
     return fail_hint(err, "--emit=all writes every record");
 }
 

@@ -43,8 +43,8 @@ static bool write_number(struct output_file *file, const struct irrun_tensor *te
                      : output_file_write(file, "null", 4, err);
 }
 
-/* Returns how many arrays begin at element `index` and end before it: the number of trailing axes
- * whose index is 0. */
+/* Returns how many arrays begin at element `index`; as many end before it, unless it is the first.
+ * This is the number of trailing axes whose index is 0. */
 static uint32_t count_brackets(const struct irrun_shape *shape, int64_t index)
 {
     uint32_t n = 0;
@@ -78,7 +78,7 @@ static bool write_empty(struct output_file *file, const struct irrun_shape *shap
         n = shape->dims[axis] <= MAX_EMPTY ? n * shape->dims[axis++] : MAX_EMPTY + 1;
     if (n > MAX_EMPTY) {
         char text[SHAPE_TEXT_BYTES];
-        return fail(err, IRRUN_DATA, "jsonl: %s is more than %" PRId64 " empty rows",
+        return fail(err, IRRUN_DATA, "jsonl: %s has more than %" PRId64 " empty rows",
                     shape_format(shape, text), MAX_EMPTY);
     }
     const struct irrun_shape outer = shape_of(axis, shape->dims);

@@ -210,8 +210,8 @@ static bool complete_outputs(struct ir_builder *builder, struct op *op)
         return true;
     if (n_listed > n_wanted) {
         fail_at(builder->err, IRRUN_DATA, here(builder),
-                "%s \"%.200s\" lists %u output ports, but has %u", op->def->type, op->name,
-                n_listed, n_wanted);
+                "%s \"%.200s\" lists %u output ports, but the operator has %u", op->def->type,
+                op->name, n_listed, n_wanted);
         return fail_hint(builder->err, "remove the extra <port> and its edges");
     }
     for (uint32_t i = n_listed; i < n_wanted; i++)

@@ -1,4 +1,4 @@
-/* The rules of ops that compute.
+/* The rules of ops that compute values; time_moves.c has those of ops that only move elements.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "plan/time_rules.h"
 
@@ -75,8 +75,8 @@ bool time_rule_elementwise(struct time_op *t)
             if (in_rank >= from_end && !time_check_operand(t, i, in_rank - from_end))
                 return false;
         } else if (use->kind != TIME_ALONG) {
-            return time_refuse(t, "takes for every frame what depends on %s",
-                               use->kind == TIME_LAST ? "the last one" : "their number");
+            return time_refuse(t, "combines each frame with a value that depends on %s",
+                               use->kind == TIME_LAST ? "the last frame" : "the number of frames");
         } else if (in_rank - use->axis != from_end || (i != t->first && !is_alike(use, &t->in))) {
             return time_refuse(t, "has time in two dimensions");
         }
@@ -109,7 +109,7 @@ bool time_rule_matmul(struct time_op *t)
         if (place != (t->first == 0 ? 2 : 1))
             return time_refuse(t, "sums over frames");
         if (time_input(t, other)->kind != TIME_NONE)
-            return time_refuse(t, "has both factors depend on time");
+            return time_refuse(t, "multiplies two factors that both depend on time");
         return time_put(t, rank - place);
     }
     const struct time_use *use = time_input(t, other);
@@ -118,7 +118,7 @@ bool time_rule_matmul(struct time_op *t)
         return false;
     if (use->kind != TIME_NONE &&
         (use->kind != TIME_ALONG || ranks[other] - use->axis != from_end || !is_alike(use, &t->in)))
-        return time_refuse(t, "has both factors depend on time");
+        return time_refuse(t, "multiplies two factors that both depend on time");
     return time_put(t, rank - from_end);
 }
 
@@ -145,7 +145,7 @@ bool time_rule_convolution(struct time_op *t)
     uint32_t i = t->in.axis - 2;
     int64_t kernel = time_dim(t->graph, filters, n_before + i);
     if (kernel != 1)
-        return time_refuse(t, "slides over frames: its kernel has %lld along dimension %u",
+        return time_refuse(t, "slides over frames: its kernel has size %lld along dimension %u",
                            (long long)kernel, t->in.axis);
     if (!is_neutral(t, "strides", i, rank - 2, 1) || !is_neutral(t, "pads_begin", i, rank - 2, 0) ||
         !is_neutral(t, "pads_end", i, rank - 2, 0))
@@ -241,7 +241,7 @@ bool time_rule_recurrent(struct time_op *t)
     if (t->first != family->x || t->in.axis != 1)
         return time_refuse(t, "sums over frames");
     if (t->in.outer != 1 || t->in.inner != 1)
-        return time_refuse(t, "runs over more than the frames");
+        return time_refuse(t, "runs over a dimension that holds more than the frames");
     if (!t->walk->carries[t->op - t->graph->ops])
         return time_refuse(t, "does not keep its state from one chunk to the next");
     for (uint32_t i = family->w; i < t->op->n_inputs; i++)

@@ -149,7 +149,7 @@ setup() {
     answered 2 '--keep-columns needs an output in csv' '-o csv:- writes it to standard output' "${how[@]}" --keep-columns=id
     answered 2 '--keep-columns: no csv is read with --columns' '-i t.csv --columns=A,B tells what of the table the model gets' \
         "$data/sum.xml" -i t.csv --keep-columns=id -o csv:-
-    answered 2 '--keep-columns writes a row for every record' '--emit=all writes every record' \
+    answered 2 '--keep-columns needs every record to be written' '--emit=all writes every record' \
         "${how[@]}" --keep-columns=id -o csv:- -n 2
     usage_error '--keep-columns takes one table, and u.csv is not t.csv' \
         "$data/pair.xml" -i a=t.csv -i b=u.csv --columns=a=low,2 --columns=b=low,2 --keep-columns=id -o minus=csv:-

@@ -29,7 +29,7 @@ setup() {
     npy '<f4' '2, 0, 3' >x.npy
     [ "$(irrun "$data/twice_any.xml" -i x.npy -o jsonl:- | jq -c .y)" = "[[],[]]" ]
     npy '<f4' '2000000000, 0' >x.npy # more brackets than fit on any disk
-    refused 65 'jsonl: [2000000000,0] is more than 1048576 empty rows' "$data/twice_any.xml" -i x.npy \
+    refused 65 'jsonl: [2000000000,0] has more than 1048576 empty rows' "$data/twice_any.xml" -i x.npy \
         -o jsonl:y.jsonl
     npy '<f4' '1048576, 0' >x.npy
     [ "$(irrun "$data/twice_any.xml" -i x.npy -o jsonl:- | tr -cd '[' | wc -c)" -eq 1048577 ]

@@ -119,6 +119,6 @@ run_lstm() {
 
 @test "a stream without --axis: the hint says what cuts it" {
     seq 21 >x.csv
-    answered 2 'input "x" is [1,1..,3]: x.csv has no shape to set the open dimensions' \
+    answered 2 'input "x" is [1,1..,3], and x.csv contains no shape: the open dimensions are unknown' \
         '--axis=K:1 reads a frame of axis K for each record' "$cases/rnn/model.xml" -i x.csv --low-latency
 }

@@ -95,6 +95,9 @@ setup() {
     npy '<f4' '1, 3, 2' 1 2 3 4 5 6 >x.npy
     [ "$(irrun "$data/twice_open.xml" -i three.npy | head -n 1)" = "# y f32 [3,2] seq=three rec=0" ]
     [ "$(irrun "$data/twice_open.xml" -i x.npy | head -n 1)" = "# y f32 [3,2] seq=x rec=0" ]
+    printf '1,2\n' >x.csv
+    usage_error 'input "x" is [0,2], which has no elements: the number of records in x.csv is unknown' \
+        "$data/twice_any.xml" --shape=x=0,2 -i x.csv
 }
 
 @test "a Parameter of any rank takes the whole array" {

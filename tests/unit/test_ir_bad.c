@@ -126,9 +126,9 @@ static void refuses_bad_ports(void **state)
     check_bad(ONE_LAYER(LAYER("0", "x", "Add", "opset1", INPUT(PORT("1") PORT("0") PORT("1")))),
               IRRUN_DATA, 3, 1, "Add \"x\" lists port 1 twice", "id of its own");
     check_bad(ONE_LAYER(LAYER("0", "x", "Add", "opset1", OUTPUT(PORT("4") PORT("3")))), IRRUN_DATA,
-              3, 1, "Add \"x\" lists 2 output ports, but has 1", "extra <port>");
+              3, 1, "Add \"x\" lists 2 output ports, but the operator has 1", "extra <port>");
     check_bad(ONE_LAYER(LAYER("0", "x", "Result", "opset1", OUTPUT(PORT("0")))), IRRUN_DATA, 3, 1,
-              "Result \"x\" lists 1 output ports, but has 0", "extra <port>");
+              "Result \"x\" lists 1 output ports, but the operator has 0", "extra <port>");
 }
 
 static void refuses_bad_dims(void **state)
