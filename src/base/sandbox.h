@@ -1,5 +1,5 @@
-/* Gives up rights of this process, as far as the kernel offers that: Landlock limits the files it
- * can open, seccomp the calls of the system.
+/* Gives up rights of this process, as far as the kernel supports it: Landlock limits the files that
+ * it can open, seccomp the system calls that it can make.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_BASE_SANDBOX_H
 #define IRRUN_BASE_SANDBOX_H
@@ -24,8 +24,8 @@ struct sandbox {
 /* Begins a list of rules. Nothing is given up before sandbox_enter. */
 void sandbox_open(struct sandbox *sandbox);
 
-/* Allows this access to the file or directory. Does nothing for a path that leads nowhere, or to a
- * pipe without a name, which needs no rule. */
+/* Allows this access to the file or directory. Does nothing for a path that does not exist,
+ * or that is an unnamed pipe, which needs no rule. */
 void sandbox_allow(struct sandbox *sandbox, const char *path, enum sandbox_access access);
 
 /* From here on this thread, and those that it starts, cannot open other files, run programs, make

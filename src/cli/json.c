@@ -1,4 +1,4 @@
-/* Writes JSON. The calls are not checked.
+/* Writes JSON. Does not check that brackets match, or that keys are given where they are needed.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/json.h"
 

@@ -1,4 +1,4 @@
-/* Counts late results, and waits until a record would be there.
+/* Counts late results, and waits until a record is due.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/lateness.h"
 
@@ -48,7 +48,7 @@ void lateness_merge(struct lateness *lateness, const struct lateness *other)
         lateness->longest_run = other->longest_run;
 }
 
-/* ---- What is said ---------------------------------------------------------------------------- */
+/* ---- Reports --------------------------------------------------------------------------------- */
 
 static double mean_s(const struct lateness *lateness)
 {
@@ -121,7 +121,7 @@ uint64_t pace_wait(struct pace *pace, uint64_t index, uint64_t end_ns,
     uint64_t wake_ns = due_ns < end_ns ? due_ns : end_ns;
     const struct timespec until = {.tv_sec = (time_t)(wake_ns / 1000000000),
                                    .tv_nsec = (long)(wake_ns % 1000000000)};
-    /* With --checkpoint a signal ends the run at the next record, which then is not waited for. */
+    /* With --checkpoint a signal ends the run before the next record: do not wait for that. */
     while (signals_pending() == 0 &&
            clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) == EINTR)
         continue;

@@ -55,9 +55,9 @@ bool outputs_have_own_paths(const struct outputs *outputs);
 bool outputs_exist(const struct outputs *outputs, const struct sequence *sequence, bool *exist,
                    struct irrun_error *err);
 
-/* For --checkpoint: the number of positions; the current positions; and a start from positions, or
- * NULL for a new run. The array is borrowed until outputs_begin_sequence. is_finishing: a file
- * whose unfinished form is missing was renamed already. */
+/* For --checkpoint. outputs_pause gets the current positions. outputs_resume makes the run start at
+ * them, or at the beginning if they are NULL; the array is borrowed until outputs_begin_sequence.
+ * is_finishing: a file without its temporary file has already been renamed. */
 size_t outputs_n_positions(const struct outputs *outputs);
 bool outputs_pause(struct outputs *outputs, struct writer_position *positions,
                    struct irrun_error *err);

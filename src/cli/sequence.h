@@ -14,7 +14,7 @@ struct sequence_input {
 struct sequence {
     const char *key; /* the name in text output and arks, and %k in file names */
     uint64_t index;  /* from 0, among the sequences that are run */
-    uint64_t number; /* from 0, among all sequences, also of other shards */
+    uint64_t number; /* from 0, among all sequences, including those of other shards */
     struct sequence_input *inputs;
     size_t n_inputs;
     const struct binding *outputs; /* of its line in a manifest … */
@@ -38,8 +38,8 @@ bool sequences_next(struct sequences *sequences, struct sequence *sequence, bool
                     struct irrun_error *err);
 void sequence_free(struct sequence *sequence);
 
-/* Adds the line of the manifest to an error of its sequence. A wrong name becomes IRRUN_DATA
- * instead of IRRUN_USAGE. */
+/* Adds the line of the manifest to an error of its sequence. IRRUN_USAGE without a file,
+ * such as a wrong name, becomes IRRUN_DATA. */
 void sequence_locate(const struct sequence *sequence, struct irrun_error *err);
 
 /* Returns the name of the file without directory and extension, in the arena. */

@@ -10,7 +10,7 @@
 
 #define SPOOL_MEMORY_BYTES ((size_t)256 * 1024)
 
-/* Zeroed: empty, except for `beside`, a path in the directory for a temporary file. */
+/* Empty if all members but beside are zero. beside: a path; the file is made in its directory. */
 struct spool {
     const char *beside; /* borrowed */
     unsigned char *memory;

@@ -1,5 +1,5 @@
-/* Runs a loop over two arrays if one operand is a scalar: fills a block, which stays in the L1
- * cache, with copies of it.
+/* Runs a loop over two arrays, where an operand may be a scalar: a block, which stays in the L1
+ * cache, is filled with copies of the scalar.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 

@@ -20,8 +20,9 @@ static void plan_ordinary(struct indirect_convolution *conv, const struct window
     }
 }
 
-/* Splits output and kernel into phases f: with e = q * s + f and k = f + j * s, output e - pad = o
- * * s + k is position q, and its tap j reads input o = q - j. */
+/* Splits output and kernel into phases f. Input o and kernel element k contribute to e = o * s + k,
+ * which is output e - pad. With e = q * s + f and k = f + j * s, this is position q of phase f,
+ * whose tap j reads input o = q - j. */
 static bool plan_transposed(struct indirect_convolution *conv, const struct window *w)
 {
     struct window *window = &conv->window;
@@ -88,8 +89,9 @@ static bool plan_in_place(struct indirect_convolution *conv)
 
 #define MASKS_BYTES (1 << 20) /* fits into an L2 cache */
 
-/* Plans to read the input in place, with masks: its positions are one line. Offsets are limited to
- * about 30 times a channel; kernels that extend past twice the input are not used. */
+/* Plans to read the input in place, with masks in place of the pads: the positions of a channel are
+ * one row. Returns false for kernels that reach further than about twice the input, so that offsets
+ * stay below about 30 times a channel. */
 static bool plan_masks(struct indirect_convolution *conv)
 {
     const struct window *w = &conv->window;
@@ -269,11 +271,11 @@ bool indirect_convolution_plan(struct indirect_convolution *conv,
     0.95 /* Winograd must be cheaper by this factor, since it has larger rounding
                              * errors */
 
-/* Estimates the cost in multiplications, 16 per cycle. Fitted to the times of 60 convolutions.
- * Tiles of positions load more vectors; copies consist of short rows; sums are transposed or stored
- * row by row. */
+/* Estimates the cost. The unit is 1/16 cycle, about one multiplication; the factors were fitted to
+ * the times of 60 convolutions. */
 static double find_cost(const struct indirect_convolution *conv)
 {
+    /* for each element that is copied, in short rows */
     double cost = (double)conv->copy_floats * (conv->in_is_last       ? 2
                                                : conv->is_by_channels ? 16
                                                                       : 11);
@@ -282,9 +284,9 @@ static double find_cost(const struct indirect_convolution *conv)
         double k = (double)sub->k;
         if (conv->tile[0] > 0)
             cost += winograd_cost(conv);
-        else if (conv->is_by_channels)
+        else if (conv->is_by_channels) /* 1.05: a multiplication; 15: a sum */
             cost += (double)sub->n_positions * (double)conv->ld_sums * (k * 1.05 + 15);
-        else
+        else /* 1.2: these tiles load more vectors */
             cost += (double)(sub->n_column_tiles * sub->nr) *
                     ((double)(sub->mr * sub->n_row_tiles) * k * 1.2 +
                      (double)(conv->c_out * window_product(sub->n_phases)) * 15);

@@ -5,9 +5,10 @@
 
 #include "irrun.h"
 
-/* Writes keys with keys[i] < keys[j] exactly if element i < element j. -0 and 0 have the same key.
- * All NaN have the same key, which is above that of every number. Element i is at data + i *
- * stride, in elements. dtype: boolean, an integer of 8 bits or more, f16, bf16, f32 or f64. */
+/* Writes keys that sort like the elements: for numbers, keys[i] < keys[j] if and only if element i
+ * < element j. -0 and 0 have the same key. All NaN have the same key, which is above that of every
+ * number. Element i is at data + i * stride, in elements. dtype: boolean, an integer of 8 bits or
+ * more, f16, bf16, f32 or f64. */
 void sort_keys(enum irrun_dtype dtype, const void *data, size_t stride, size_t n, uint64_t *keys);
 
 /* Sorts places[0 … n-1] by is_before, which returns whether index a comes before index b. The sort

@@ -172,7 +172,7 @@ ALWAYS_INLINE void vec_store_sums(float to[4], vec a, vec b, vec c, vec d)
 /* Vectors of 32-bit integers. */
 typedef int32_t vec_i32 __attribute__((vector_size(32)));
 
-/* Adds to every lane of sum the two products of its 16-bit integers of a and b. */
+/* Each lane of a and b holds two 16-bit integers. Adds both products to the lane of sum. */
 ALWAYS_INLINE vec_i32 vec_i32_dot_i16(vec_i32 sum, vec_i32 a, vec_i32 b)
 {
     return sum + (vec_i32)_mm256_madd_epi16((__m256i)a, (__m256i)b);

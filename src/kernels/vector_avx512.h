@@ -218,7 +218,7 @@ ALWAYS_INLINE vec vec_lookup(vec table, vec_i32 at)
     return _mm512_permutexvar_ps((__m512i)at, table);
 }
 
-/* Adds to every lane of sum the two products of its 16-bit integers of a and b. */
+/* Each lane of a and b holds two 16-bit integers. Adds both products to the lane of sum. */
 ALWAYS_INLINE vec_i32 vec_i32_dot_i16(vec_i32 sum, vec_i32 a, vec_i32 b)
 {
     return sum + (vec_i32)_mm512_madd_epi16((__m512i)a, (__m512i)b);

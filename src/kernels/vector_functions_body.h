@@ -1,5 +1,5 @@
 /* exp, log, erf, sigmoid, tanh and functions of them, for vectors of any length, at the levels with
- * vector instructions. Results are within 4 units of the last place or 1e-9; NaN stays NaN.
+ * vector instructions. Errors are at most 4 units in the last place or 1e-9; NaN stays NaN.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VECTOR_LANES
 #error "include kernels/level.h first"

@@ -1,5 +1,5 @@
-/* Vectors of f32 and masks for any CPU, by the vector types of the compiler: the functions that the
- * kernels are written with. exp, tanh and the like are those of libm; the other levels are compared
+/* The vector functions that kernels are written with, for any CPU: f32 vectors and masks are vector
+ * types of the compiler. exp, tanh and the like are those of libm; the other levels are compared
  * with these.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_VECTOR_SCALAR_H
@@ -122,7 +122,7 @@ ALWAYS_INLINE void mask_store_first(void *at, vec_mask mask, size_t n)
 /* Vectors of 32-bit integers. */
 typedef int32_t vec_i32 __attribute__((vector_size(16)));
 
-/* Adds to every lane of sum the two products of its 16-bit integers of a and b. */
+/* Each lane of a and b holds two 16-bit integers. Adds both products to the lane of sum. */
 ALWAYS_INLINE vec_i32 vec_i32_dot_i16(vec_i32 sum, vec_i32 a, vec_i32 b)
 {
     vec_i32 low = ((a << 16) >> 16) * ((b << 16) >> 16);

@@ -175,7 +175,8 @@ static void widen(double *size, int64_t dim)
         *size = (double)dim;
 }
 
-/* Adds the dimensions of an input to the sizes of its labels. Returns the end of its subscript. */
+/* Widens the sizes of the labels of an input to its dimensions. Returns the end of its
+ * subscript. */
 static const char *read_sizes(const char *term, const struct irrun_shape *shape,
                               double sizes[EINSUM_N_LABELS])
 {

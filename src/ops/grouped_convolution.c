@@ -181,9 +181,9 @@ bool convolution_run(const struct step *step, struct irrun_error *err)
     return true;
 }
 
-/* Counts one product for each output element of a group and each weight of its channel; in a
- * transposed convolution, for each input element. The leading dimensions of the filters are the
- * groups and the channels of these elements. */
+/* Counts a multiplication and an addition for each output element (of a transposed convolution:
+ * each input element) and each weight of its channel. The leading dimensions of the filters are the
+ * groups and these channels. */
 double convolution_flops(const struct op *op, struct irrun_tensor *const *in,
                          struct irrun_tensor *const *out)
 {

@@ -6,7 +6,7 @@
 #include "ops/cost.h"
 #include "ops/int8_ops.h"
 
-#define MAX_ROWS 48 /* rows of a part, if parts are rows: a multiple of the rows of every tile */
+#define PART_ROWS 48 /* about the fewest rows of a part, if parts are rows */
 
 struct matmul_state {
     const struct int8_kernels *kernels;
@@ -38,12 +38,13 @@ static bool prepare(struct prepare *prepare)
 {
     const struct int8_convolution_attrs *attrs = prepare->attrs;
     struct matmul_state *state = prepare->state;
-    size_t n_groups = int8_n_groups(attrs->c_out), n_rows = state->m / MAX_ROWS + 1;
+    size_t n_groups = int8_n_groups(attrs->c_out), n_row_parts = state->m / PART_ROWS + 1;
     double work = (double)state->m * (double)attrs->c_in * (double)attrs->c_out / 4;
     state->kernels = prepare->kernels->gemm_int8;
     state->row_bytes = int8_n_quads(attrs->c_in) * INT8_QUAD;
-    state->by_rows = n_rows > n_groups;
-    state->n_parts = thread_pool_n_parts(prepare->pool, work, state->by_rows ? n_rows : n_groups);
+    state->by_rows = n_row_parts > n_groups;
+    state->n_parts =
+        thread_pool_n_parts(prepare->pool, work, state->by_rows ? n_row_parts : n_groups);
     if (state->row_bytes == attrs->c_in)
         return true;
     return checked_mul(state->m, state->row_bytes, &prepare->made.scratch_bytes) ||
@@ -79,8 +80,7 @@ static void run_part(void *context, size_t part, size_t n_parts)
     });
 }
 
-/* Copies rows to whole quads. The bytes behind a row may have any value, since their weights are
- * zeros. */
+/* Copies the rows, and fills each up to a whole quad with zeros. Their weights are zeros too. */
 static void copy_rows(const struct step *step)
 {
     const struct int8_convolution_attrs *attrs = step->op->attrs;

@@ -107,7 +107,7 @@ static void reduce_inner(const struct step *step, const struct reduction *inner,
 
 static bool visit(void *context, const int64_t *offsets, size_t n)
 {
-    (void)n; /* of the reduction */
+    (void)n; /* always inner.n */
     const struct step *step = context;
     reduce_inner(step, &((const struct reduce_state *)step->state)->inner, offsets);
     return true;

@@ -86,8 +86,8 @@ static bool get_matrices(struct prepare *prepare, struct recurrent_weights *weig
     return weights->r != NULL;
 }
 
-/* Fills the packs. Besides the op, they are identified by the number of streams and by their
- * type. */
+/* Fills the packs. Besides the op, they are identified by their nr_groups (packed_gemm.h) and the
+ * type of the weights. */
 static bool fill_packs(struct prepare *prepare, struct recurrent_f32 *engine,
                        struct recurrent_weights *weights)
 {

@@ -219,7 +219,7 @@ static bool compute_folded(struct model *model, const struct graph *graph, const
     return true;
 }
 
-/* Runs the chain of ops that computes a large constant. All leaves must have data. */
+/* Runs the tree of ops that computes a large constant. All leaves must have data. */
 static bool compute_by_rows(struct fold_rows *fold, struct constant *constant,
                             struct irrun_error *err)
 {

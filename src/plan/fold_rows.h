@@ -1,5 +1,5 @@
-/* Computes large constants that a chain of element-wise ops gives (decompression of weights), a few
- * rows at a time, so that intermediate values need memory only for these rows.
+/* Computes large constants that are the result of a tree of element-wise ops (decompressed
+ * weights), a few rows at a time, so that intermediate values need memory only for these rows.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_PLAN_FOLD_ROWS_H
 #define IRRUN_PLAN_FOLD_ROWS_H
@@ -19,7 +19,7 @@ struct fold_node {
     struct irrun_tensor rows;           /* the current rows */
 };
 
-/* The chain that computes a constant, in topological order; the constant is last. */
+/* The tree that computes a constant, in topological order; the constant is last. */
 struct fold_rows {
     struct model *model;
     const struct graph *graph;
@@ -30,7 +30,7 @@ struct fold_rows {
     struct arena arena; /* for the current rows */
 };
 
-/* Returns whether the constant is large, has no data yet, and is computed by such a chain; if so,
+/* Returns whether the constant is large, has no data yet, and is computed by such a tree; if so,
  * fills *fold. Allocates nothing. */
 bool fold_rows_find(struct fold_rows *fold, struct model *model, const struct graph *graph,
                     uint32_t value_id);

@@ -15,7 +15,7 @@ static int64_t dilation_of_columns(const struct window_attrs *window)
 }
 
 /* Divides the taps into segments. Taps of a row of the kernel are one segment if they are
- * adjacent. */
+ * adjacent, except in a depthwise convolution. */
 static void find_segments(struct int8_convolution_attrs *attrs)
 {
     bool is_row = !attrs->is_depthwise && dilation_of_columns(&attrs->window) == 1;
@@ -89,7 +89,7 @@ static const int32_t *sum_taps(const struct int8_weights *w,
 
 /* Fills the requantization: value = in_scale * w_scale * (sum - zero_point * sum_w) + offset *
  * w_scale * sum_w + bias. sum_w is the sum of a filter, and offset the value of the zero point.
- * For u8 the result is (value - out_low) / out_scale. */
+ * For u8 the result is (value - out_low) * out_scale, the inverse of the scale. */
 static bool fill_scaling(const struct int8_match *match, struct int8_convolution_attrs *attrs,
                          struct arena *arena, struct irrun_error *err)
 {

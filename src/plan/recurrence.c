@@ -47,7 +47,7 @@ static bool find_origin(const struct graph *graph, uint32_t value_id, struct ori
 }
 
 /* Returns whether the variable of a ReadValue is written with output `output` of the op, perhaps
- * reshaped. */
+ * reshaped or transposed. */
 static bool keeps_state(const struct graph *graph, const struct op *read, const struct op *op,
                         uint32_t output)
 {

@@ -1,4 +1,4 @@
-/* Recurrent ops and their states. For plan/low_latency*.c and recurrence.c only.
+/* Recurrent ops and their states. For plan/low_latency*.c and recurrence*.c only.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_PLAN_RECURRENCE_H
 #define IRRUN_PLAN_RECURRENCE_H
@@ -13,8 +13,8 @@ enum recurrence_kind {
 };
 
 struct recurrent_state_port {
-    uint32_t input, output; /* ordinals of the op; output: the state after the last frame */
-    uint32_t result;        /* op id in the body; output NO_ID: there is no output of it yet */
+    uint32_t input, output; /* of the op; output: the state after the last frame; NO_ID: none */
+    uint32_t result;        /* op id in the body */
     bool is_open;           /* it gets a variable */
 };
 

@@ -57,8 +57,8 @@ static bool keeps_value(const struct plan *plan, const struct op *op)
            graph->analysis->index_of[source - graph->ops] == variable;
 }
 
-/* Adds the step of a ReadValue, only for iterations that start from initial values, or of an
- * Assign. */
+/* Adds the step of an Assign or a ReadValue. That of a ReadValue runs only in iterations that start
+ * from initial values. */
 bool step_lower_variable(struct step_builder *builder, const struct op *op, struct irrun_error *err)
 {
     struct plan *plan = builder->plan;

@@ -17,7 +17,7 @@ bool dtype_parse(const char *text, enum irrun_dtype *dtype);
 bool dtype_is_float(enum irrun_dtype dtype);   /* f16 bf16 f32 f64 */
 bool dtype_is_integer(enum irrun_dtype dtype); /* i4 … i64, u1 … u64; not boolean */
 bool dtype_is_signed(enum irrun_dtype dtype);  /* the signed integers */
-bool dtype_is_half(enum irrun_dtype dtype);    /* f16 and bf16, computed and stored as f32 */
+bool dtype_is_half(enum irrun_dtype dtype);    /* f16 and bf16; results of them are kept in f32 */
 
 /* Sets of types, for the input tables of ops. */
 #define TYPE_BIT(dtype) (1u << (dtype))
@@ -32,11 +32,11 @@ bool dtype_is_half(enum irrun_dtype dtype);    /* f16 and bf16, computed and sto
 #define TYPES_BOOLEAN TYPE_BIT(IRRUN_BOOLEAN)
 #define TYPES_SUB_BYTE                                                                             \
     (TYPE_BIT(IRRUN_I4) | TYPE_BIT(IRRUN_U1) | TYPE_BIT(IRRUN_U2) | TYPE_BIT(IRRUN_U3) |           \
-     TYPE_BIT(IRRUN_U4) | TYPE_BIT(IRRUN_U6) | TYPE_BIT(IRRUN_NF4))
-#define TYPES_FLOAT8                                                                               \
+     TYPE_BIT(IRRUN_U4) | TYPE_BIT(IRRUN_U6))
+#define TYPES_SMALL_FLOAT                                                                          \
     (TYPE_BIT(IRRUN_F8E4M3) | TYPE_BIT(IRRUN_F8E5M2) | TYPE_BIT(IRRUN_F4E2M1) |                    \
-     TYPE_BIT(IRRUN_F8E8M0))
+     TYPE_BIT(IRRUN_F8E8M0) | TYPE_BIT(IRRUN_NF4))
 /* All types with a size in memory: for ops that only move elements. */
-#define TYPES_ANY (TYPES_NUMBER | TYPES_BOOLEAN | TYPES_SUB_BYTE | TYPES_FLOAT8)
+#define TYPES_ANY (TYPES_NUMBER | TYPES_BOOLEAN | TYPES_SUB_BYTE | TYPES_SMALL_FLOAT)
 
 #endif

@@ -19,8 +19,8 @@ bool shape_equals(const struct irrun_shape *a, const struct irrun_shape *b);
 
 struct irrun_shape shape_of(uint32_t rank, const int64_t *dims);
 
-/* Formats a shape: "[1,512]", "[]". Truncates it with "…" if it does not fit, and returns out. 400
- * bytes are enough for every shape. */
+/* Format a shape: "[1,512]", "[]". Return out. 400 bytes are enough for every irrun_shape; a
+ * partial shape that does not fit is cut, and ends in "…]". */
 #define SHAPE_TEXT_BYTES 400
 char *shape_format(const struct irrun_shape *shape, char out[SHAPE_TEXT_BYTES]);
 char *partial_shape_format(const struct irrun_partial_shape *shape, char out[SHAPE_TEXT_BYTES]);
