@@ -102,7 +102,7 @@ bool start_layer(struct ir_builder *builder, xml_attrs attrs)
     if (!read_id(builder, attrs, "id", &id))
         return false;
     const char *type = attrs_find(attrs, "type");
-    if (!type) {
+    if (!type || *type == '\0') {
         fail_at(builder->err, IRRUN_DATA, here(builder), "<layer> %u has no type", id);
         return fail_hint(builder->err, "write <layer type=\"...\" version=\"opset...\">");
     }

@@ -110,6 +110,8 @@ static void refuses_bad_layers(void **state)
     check_bad(ONE_LAYER("<layer id=\"4294967295\" type=\"Result\"/>\n"), IRRUN_DATA, 3, 1,
               "id is \"4294967295\"", "numbers");
     check_bad(ONE_LAYER("<layer id=\"7\"/>\n"), IRRUN_DATA, 3, 1, "<layer> 7 has no type", "type=");
+    check_bad(ONE_LAYER("<layer id=\"7\" type=\"\"/>\n"), IRRUN_DATA, 3, 1, "<layer> 7 has no type",
+              "type=");
     check_bad(ONE_LAYER(PARAMETER("3", "a") PARAMETER("5", "b") RESULT("3", "c")), IRRUN_DATA, 5, 1,
               "layer id 3 of Result \"c\" is already used by Parameter \"a\" at line 3, column 1",
               "id of its own");
