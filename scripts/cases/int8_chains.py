@@ -6,18 +6,24 @@ from .int8 import Quantised
 from .quantised import Value
 
 
-def pooled(m, x, kernel, stride, pad, rounding="floor"):
-    """MaxPool of rows and columns alike; pads take no part."""
+def pooled(m, x, kernel, stride, pad, rounding="floor", dilation=1):
+    """MaxPool of rows and columns alike; pads take no part. An empty window has the lowest number."""
+    version = {} if dilation == 1 else {"v": 8, "outs": 2, "dilations": f"{dilation},{dilation}",
+                                        "index_element_type": "i64", "axis": 0}
     port = m.net.op("MaxPool", x.port, kernel=f"{kernel},{kernel}", strides=f"{stride},{stride}",
                     pads_begin=f"{pad},{pad}", pads_end=f"{pad},{pad}", rounding_type=rounding,
-                    auto_pad="explicit")
-    array = np.pad(x.array, ((0, 0), (0, 0), (pad, pad), (pad, pad)), constant_values=-np.inf)
-    sizes = [n + 2 * pad - kernel for n in x.array.shape[2:]]
+                    auto_pad="explicit", **version)
+    port = port if dilation == 1 else port[0]
+    array = np.pad(x.array, ((0, 0), (0, 0), (pad, pad), (pad, pad)),
+                   constant_values=np.finfo(np.float32).min)
+    reach = (kernel - 1) * dilation + 1
+    sizes = [n + 2 * pad - reach for n in x.array.shape[2:]]
     sizes = [-(-n // stride) + 1 if rounding == "ceil" else n // stride + 1 for n in sizes]
     result = np.full(x.array.shape[:2] + tuple(sizes), -np.inf)
     for y in range(sizes[0]):
         for z in range(sizes[1]):
-            window = array[:, :, y * stride:y * stride + kernel, z * stride:z * stride + kernel]
+            window = array[:, :, y * stride:y * stride + reach:dilation,
+                           z * stride:z * stride + reach:dilation]
             result[:, :, y, z] = window.max((2, 3))
     return Value(m.net, port, result)
 
@@ -37,6 +43,10 @@ def pool_cases():
     y = m.convolved(m.x, m.integers(7, 5, 3, 3)).quantised(-1.5, -0.25)
     yield m.case("Pads do not count: all values are below 0.",
                  m.convolved(pooled(m, y, 3, 2, 1), m.integers(7, 1, 1, 3, 3)))
+    m = Quantised("max_pool_dilated", (1, 5, 2, 3))
+    y = m.convolved(m.x, m.integers(7, 5, 3, 3)).quantised(-2, 2)
+    yield m.case("Rows -1 and 2 of an image of two: a window that lies in the pads.",
+                 pooled(m, y, 2, 1, 1, dilation=3))
     m = Quantised("max_pool_observed", (1, 5, 9, 10))
     y = m.convolved(m.x, m.integers(7, 5, 3, 3)).quantised(-2, 2)
     z = pooled(m, y, 3, 1, 1)

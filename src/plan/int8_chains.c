@@ -26,15 +26,23 @@ static void take_over(struct int8_pass *pass, uint32_t op_id, uint32_t added,
     graph_edit_take_over(&pass->edit, int8_add_op(pass, &op_from_bytes, attrs, op_id, bytes), out);
 }
 
-/* Returns whether no window lies entirely in the pads: u8 cannot represent its result. */
+/* Returns whether no window lies entirely in the pads: u8 cannot represent its result. A dilated
+ * window may have the whole input between two of its elements. */
 static bool has_small_pads(const struct window_attrs *window)
 {
     const struct i64_list *lists[] = {&window->pads_begin, &window->pads_end};
+    bool has_pads =
+        window->auto_pad == AUTO_PAD_SAME_UPPER || window->auto_pad == AUTO_PAD_SAME_LOWER;
     for (int side = 0; side < 2; side++)
-        for (uint32_t d = 0; d < lists[side]->n; d++)
+        for (uint32_t d = 0; d < lists[side]->n; d++) {
             if (lists[side]->n != 2 || lists[side]->items[d] < 0 ||
                 lists[side]->items[d] >= window->kernel.items[d])
                 return false;
+            has_pads |= lists[side]->items[d] > 0;
+        }
+    for (uint32_t d = 0; d < window->dilations.n && has_pads; d++)
+        if (window->dilations.items[d] != 1)
+            return false;
     return true;
 }
 
