@@ -327,6 +327,15 @@ def mixes_frames():
                  'Add "position" takes "steps"', lambda net, y: net.op(
                      "Add", y, net.const(steps, name="steps"), auto_broadcast="numpy",
                      name="position"), lambda y: y + steps)
+    slope = np.float32(np.linspace(0.1, 0.9, FRAMES))
+    yield behind("refused_slope_by_frame", "A slope for each frame: dimension 1 is time.",
+                 'PReLU "bend" takes "slope"', lambda net, y: net.op(
+                     "PReLU", y, net.const(slope, name="slope"), name="bend"),
+                 lambda y: np.where(y < 0, y * np.float64(slope[:, None]), y))
+    yield behind("refused_slope_of_last_dimension", "A slope for each frame: the last dimension is time.",
+                 'PReLU "bend" takes "slope"', lambda net, y: net.op(
+                     "PReLU", turn(net, y, 0, 2, 1), net.const(slope, name="slope"), name="bend"),
+                 lambda y: np.where(y < 0, y * np.float64(slope[:, None]), y).transpose(0, 2, 1))
     yield behind("refused_attention", "A product of frames by frames.",
                  'MatMul "scores" multiplies two factors that both depend on time', lambda net, y: net.op(
                      "MatMul", y, y, transpose_a=False, transpose_b=True, name="scores"),
@@ -381,6 +390,7 @@ def cannot_carry():
 
     yield length_as_state()
     yield variable_of_another_state()
+    yield computed_state()
 
 
 def length_as_state():
@@ -411,6 +421,23 @@ def variable_of_another_state():
     y, _ = layer.golden(np.float64(x))
     return refused(name, "A variable that keeps c is the initial h.", net, {"x": x},
                    {"y": y[:, None]}, 'LSTMSequence "lstm" starts from variable "kept"')
+
+
+def computed_state():
+    """The initial state is the variable, divided by two at the start of each run."""
+    name = "refused_computed_state"
+    layer = Layer((name,), "gru")
+    net, x = Net(name), data_of(name, 1, FRAMES, INPUTS)
+    start = uniform(rng(FAMILY, name), (1, 1, HIDDEN))
+    half = net.op("Multiply", net.read("kept", net.const(start)), net.const(np.float32(0.5)),
+                  auto_broadcast="numpy")
+    out = layer.ports(net, net.param("x", "f32", list(x.shape)), [half], net.const(np.int32([FRAMES])),
+                      name="gru")
+    net.assign("kept", out[1])
+    net.result(out[0], "y")
+    y, _ = layer.golden(np.float64(x), [np.float64(start[:, 0]) / 2])
+    return refused(name, "The initial state is half of a variable, once for each chunk.", net, {"x": x},
+                   {"y": y[:, None]}, 'GRUSequence "gru" starts from a value computed from variable "kept"')
 
 
 def cases():

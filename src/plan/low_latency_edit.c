@@ -42,7 +42,8 @@ static bool is_taken(const struct graph *graph, const char *id)
     for (uint32_t i = 0; i < graph->n_ops && !is_found; i++) {
         const struct op *op = &graph->ops[i];
         const struct read_value_attrs *attrs = op->attrs;
-        is_found = strcmp(op->def->type, "ReadValue") == 0 && strcmp(attrs->variable_id, id) == 0;
+        bool is_read = op->def && op->def->role == ROLE_READ_VALUE; /* dead ops may lack both */
+        is_found = is_read && attrs && strcmp(attrs->variable_id, id) == 0;
     }
     return is_found;
 }

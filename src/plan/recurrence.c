@@ -46,25 +46,34 @@ static bool find_origin(const struct graph *graph, uint32_t value_id, struct ori
     return is_found;
 }
 
+static bool is_reshaping(const struct op *op)
+{
+    return op_is_type(op, "Reshape") || op_is_type(op, "Squeeze") || op_is_type(op, "Unsqueeze") ||
+           op_is_type(op, "Transpose");
+}
+
+/* Returns the value that this one is a reshaped or transposed form of; the value itself if it is
+ * none. */
+static uint32_t find_unshaped(const struct graph *graph, uint32_t value_id)
+{
+    for (const struct op *op = value_producer(graph, value_id); is_reshaping(op);
+         op = value_producer(graph, value_id))
+        value_id = op_input(graph, op, 0);
+    return value_id;
+}
+
 /* Returns whether the variable of a ReadValue is written with output `output` of the op, perhaps
  * reshaped or transposed. */
 static bool keeps_state(const struct graph *graph, const struct op *read, const struct op *op,
                         uint32_t output)
 {
     const struct read_value_attrs *of_read = read->attrs;
-    for (uint32_t i = 0; i < graph->n_ops; i++) {
-        const struct op *assign = &graph->ops[i];
+    for (uint32_t i = 0; i < graph->n_order; i++) {
+        const struct op *assign = &graph->ops[graph->order[i]];
         const struct assign_attrs *of_assign = assign->attrs;
-        if (assign->def->role != ROLE_ASSIGN ||
-            strcmp(of_assign->variable_id, of_read->variable_id) != 0)
-            continue;
-        uint32_t value_id = op_input(graph, assign, 0);
-        for (const struct op *from = value_producer(graph, value_id);
-             strcmp(from->def->type, "Reshape") == 0 || strcmp(from->def->type, "Squeeze") == 0 ||
-             strcmp(from->def->type, "Unsqueeze") == 0 || strcmp(from->def->type, "Transpose") == 0;
-             from = value_producer(graph, value_id))
-            value_id = op_input(graph, from, 0);
-        return value_id == op->first_output + output;
+        if (assign->def->role == ROLE_ASSIGN &&
+            strcmp(of_assign->variable_id, of_read->variable_id) == 0)
+            return find_unshaped(graph, op_input(graph, assign, 0)) == op->first_output + output;
     }
     return false;
 }
@@ -96,7 +105,10 @@ static bool check_states(const struct graph *graph, struct recurrence *found,
         if (origin.parameter)
             recurrence_refuse(found, "starts from a state that depends on input \"%.150s\"",
                               origin.parameter->name);
-        if (origin.read && !keeps_state(graph, origin.read, op, found->states[i].output))
+        if (origin.read && value_producer(graph, find_unshaped(graph, value_id)) != origin.read)
+            recurrence_refuse(found, "starts from a value computed from variable \"%.150s\"",
+                              ((const struct read_value_attrs *)origin.read->attrs)->variable_id);
+        else if (origin.read && !keeps_state(graph, origin.read, op, found->states[i].output))
             recurrence_refuse(found, "starts from variable \"%.150s\", which is not its last state",
                               ((const struct read_value_attrs *)origin.read->attrs)->variable_id);
         for (uint32_t k = 0; k < i; k++)

@@ -84,15 +84,17 @@ bool time_rule_elementwise(struct time_op *t)
     return time_put(t, rank - from_end);
 }
 
-/* The rule of PReLU. The slope has one dimension, or one element for each channel. */
+/* The rule of PReLU. A slope of rank 1 applies to dimension 1 if it has as many elements, otherwise
+ * it is broadcast. If dimension 1 is time, a chunk may have as many frames. */
 bool time_rule_prelu(struct time_op *t)
 {
-    uint32_t rank = time_input_rank(t, 1);
+    int64_t n = time_dim(t->graph, op_input(t->graph, t->op, 1), 0);
+    int64_t n_channels = time_dim(t->graph, op_input(t->graph, t->op, 0), 1);
     if (!time_check_others(t, 0))
         return false;
-    if (rank <= 1 && (t->in.axis != 1 || time_dim(t->graph, op_input(t->graph, t->op, 1), 0) == 1))
-        return time_put(t, t->in.axis);
-    return time_rule_elementwise(t);
+    if (time_input_rank(t, 1) != 1 || n == 1 || (t->in.axis != 1 && (n < 0 || n != n_channels)))
+        return time_rule_elementwise(t);
+    return (t->in.axis != 1 || time_check_operand(t, 1, 0)) && time_put(t, t->in.axis);
 }
 
 bool time_rule_matmul(struct time_op *t)

@@ -122,3 +122,14 @@ run_lstm() {
     answered 2 'input "x" is [1,1..,3], and x.csv contains no shape: the open dimensions are unknown' \
         '--axis=K:1 reads a frame of axis K for each record' "$cases/rnn/model.xml" -i x.csv --low-latency
 }
+
+@test "layers that nothing reads may be of unknown types" {
+    local dead='<layer id="1000" name="dead" type="Nonsense" version="opset1"/>'
+    dead+='<layer id="1001" name="read" type="ReadValue" version="opset6"><data variable_type="junk"/></layer>'
+    sed "s|<layers>|<layers>$dead|" "$root/tests/cases/lstm_sequence/chunks_with_variables/model.xml" >carried.xml
+    cp "$root/tests/cases/lstm_sequence/chunks_with_variables/model.bin" carried.bin
+    refused 69 "keep it in variables already" carried.xml --random --low-latency
+    sed "s|<layers>|<layers>$dead|" "$cases/rnn/model.xml" >model.xml
+    cp "$cases/rnn/model.bin" model.bin
+    irrun model.xml --low-latency --inspect | grep -qE '^  rnn.h  f32 '
+}
