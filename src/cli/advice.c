@@ -58,7 +58,7 @@ static size_t count_files(const char *directory, const char *ending, const char 
 
 static void advise_directory(const char *directory, struct irrun_error *err)
 {
-    char name[NAME_BYTES], path[PATH_BYTES + NAME_BYTES], quoted[TEXT_QUOTED_BYTES];
+    char name[NAME_BYTES] = "", path[PATH_BYTES + NAME_BYTES], quoted[TEXT_QUOTED_BYTES];
     size_t n = count_files(directory, ".xml", "model.xml", name), length = strlen(directory);
     const char *slash = length > 0 && directory[length - 1] == '/' ? "" : "/";
     snprintf(path, sizeof path, "%s%s%s", directory, slash, name);
@@ -96,7 +96,7 @@ static void advise_weights(const char *path, struct irrun_error *err)
 }
 
 /* Adds a hint with the most similar name in the same directory; if there are several, with the
- * first in alphabetical order. */
+ * first in alphabetical order. The name itself may be there: a symbolic link to no file. */
 static void advise_near(const char *path, struct irrun_error *err)
 {
     char directory[PATH_BYTES] = ".", nearest[NAME_BYTES] = "";
@@ -117,7 +117,7 @@ static void advise_near(const char *path, struct irrun_error *err)
         unsigned distance = text_distance(name, entry->d_name, limit);
         bool is_nearer =
             distance < least || (distance == least && strcmp(entry->d_name, nearest) < 0);
-        if (entry->d_name[0] == '.' || distance > limit || !is_nearer ||
+        if (entry->d_name[0] == '.' || distance == 0 || distance > limit || !is_nearer ||
             strlen(entry->d_name) >= sizeof nearest)
             continue;
         least = distance;
@@ -205,7 +205,8 @@ void advise(const struct options *options, struct irrun_error *err)
     if (err->hint[0] || path[0] == '\0' || err->code != IRRUN_NO_INPUT)
         return;
     if (is_directory(path)) {
-        advise_directory(path, err);
+        if (is_model)
+            advise_directory(path, err);
         return;
     }
     if (stat(path, &status) == 0 || advise_url(path, err))

@@ -58,6 +58,10 @@ setup() {
     cp sum.xml two/model.xml
     answered 66 "one: error: " "did you mean one/m.xml?" one --random
     answered 66 "two/: error: " "did you mean two/model.xml?" two/ --random
+    answered 66 "none: error: " "" none --random
+    answered 66 "one: error: " "" sum.xml -i npy:one
+    ln -s nowhere gone.xml
+    answered 66 "gone.xml: error: " "the current directory is $PWD" gone.xml --random
     mkdir many
     cp sum.xml many/q.xml # readdir gives them in an order of its own
     local name
