@@ -76,6 +76,24 @@ class Chain:
         by_channel = slope[1].reshape((1, -1) + (1,) * (x[1].ndim - 2))
         return self.net.op("PReLU", x[0], slope[0]), np.where(x[1] < 0, x[1] * by_channel, x[1])
 
+    def max_pooled(self, x, kernel, strides, pad, has_indices=False):
+        """MaxPool-1, or MaxPool-8, whose indices nothing reads."""
+        ones = [1] * len(kernel)
+        data = {"kernel": kernel, "strides": strides, "pads_begin": pad, "pads_end": pad,
+                "rounding_type": "floor", "auto_pad": "explicit"}
+        if has_indices:
+            data |= {"dilations": ones, "axis": 0, "index_element_type": "i64"}
+        port = self.net.op("MaxPool", x[0], v=8 if has_indices else 1,
+                           outs=2 if has_indices else 1, dtype=["f32", "i64"][:1 + has_indices],
+                           data=data)
+        port = port[0] if has_indices else port
+        padded = np.pad(x[1], [(0, 0)] * 2 + [(p, p) for p in pad], constant_values=-np.inf)
+        spatial = tuple(range(2, x[1].ndim))
+        windows = np.lib.stride_tricks.sliding_window_view(padded, kernel, spatial)
+        windows = windows[(slice(None),) * 2 + tuple(slice(None, None, s) for s in strides)]
+        # The maximum of NaN is the lowest number: a sum of its products would overflow.
+        return self.clamped((port, windows.max(tuple(d + len(kernel) for d in spatial))), -9, 9)
+
     def transposed(self, x, order):
         port = self.net.op("Transpose", x[0], self.net.const(np.array(order)))
         return port, x[1].transpose(order)
@@ -144,6 +162,24 @@ def other_op_cases():
     y = c.relu(c.convolved(separable(c, c.x, 20), 0, [3, 3], None, [1, 1]))
     y = separable(c, c.grouped(y, 4, 8, [3, 3], [1, 1]), 18)
     yield c.case("Groups of several channels between two chains.", y)
+    c = Chain("max_pool", (2, 4, 13, 12), limit=0.2)
+    y = c.relu(c.convolved(c.x, 32, [3, 3], None, [1, 1]))
+    y = c.convolved(c.max_pooled(y, [2, 2], [2, 2], [0, 0]), 19, [3, 3], None, [1, 1])
+    y = c.max_pooled(y, [3, 2], [2, 1], [1, 0], True)
+    yield c.case("MaxPool within a chain, and at its end.",
+                 c.max_pooled(c.relu(c.convolved(y, 16, [1, 1])), [3, 3], [1, 1], [1, 1]))
+    c = Chain("max_pool_row", (2, 4, 50), limit=0.2)
+    y = c.max_pooled(c.convolved(c.x, 40, [5]), [3], [2], [1])
+    yield c.case("MaxPool over one dimension.", c.convolved(y, 16, [3]))
+    c = Chain("max_pool_far", (2, 4, 6, 5), limit=0.2)
+    y = c.convolved(c.x, 16, [3, 3])
+    z = c.net.op("MaxPool", y[0], v=8, outs=2, dtype=["f32", "i64"], data={
+        "kernel": [1, 2], "strides": [1, 1], "dilations": [1, 10**8], "pads_begin": [0, 10**8],
+        "pads_end": [0, 0], "rounding_type": "floor", "auto_pad": "explicit", "axis": 0,
+        "index_element_type": "i64"
+    })
+    yield c.case("The window of a MaxPool is longer than what its fast kernels can run.",
+                 c.convolved(c.clamped((z[0], y[1]), -9, 9), 16, [1, 1]))
     c = Chain("observed", (1, 6, 7, 9))
     y = c.relu(c.convolved(c.x, 20, [1, 1]))
     z = c.relu(c.convolved(y, 0, [3, 3], None, [1, 1]))

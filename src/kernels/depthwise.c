@@ -1,41 +1,14 @@
 /* Runs depthwise convolutions and poolings.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "kernels/depthwise.h"
-
-#include <math.h>
+#include "kernels/depthwise_run.h"
 
 #include "kernels/convolution.h"
 #include "kernels/pool.h"
-#include "tensor/half.h"
 
 /* The epilogue runs as soon as this many floats are computed. */
 #define EPILOGUE_FLOATS 4096
 
-struct run {
-    const struct depthwise *plan;
-    const struct depthwise_job *job;
-    size_t n_in, n_out, n_taps; /* of a channel; n_out for each output channel */
-};
-
-static size_t size_minimum(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
 /* ---- Channels that the scalar loops compute again ----------------------------------------- */
-
-static void begin_check(const struct depthwise *plan, float *check)
-{
-    for (size_t i = 0; i < DEPTHWISE_MAX_LANES; i++)
-        check[i] = plan->term == DEPTHWISE_MAXIMA ? INFINITY : 0;
-}
-
-/* Returns whether the scalar loops must compute the channel again: a sum is not finite, or the
- * maximum of a window is -inf. */
-static bool is_left(const struct depthwise *plan, float lane)
-{
-    return plan->term == DEPTHWISE_MAXIMA ? lane == -INFINITY : isnan(lane);
-}
 
 /* Computes output channel `number` of one channel by the scalar loops. */
 static void run_plain(const struct run *run, const float *in, size_t number, float *out)
@@ -120,7 +93,7 @@ static void run_rectangle(const struct depthwise *plan, struct depthwise_tile *t
     tile->start = plan->origin + z * steps[0] + y->first * steps[1] + x->first * steps[2];
     tile->out = out + (size_t)((z * size[1] + y->first) * size[2] + x->first) * plan->pixel;
     for (int64_t i = 0; i < n_calls; i++) {
-        (plan->is_last ? plan->kernels->pixels : plan->kernels->blocked[plan->term])(tile);
+        (plan->is_last ? plan->kernels->pixels : plan->kernels->blocked)[plan->term](tile);
         tile->start += steps[2 - is_along_x];
         tile->out += out_steps[!is_along_x];
     }
@@ -135,15 +108,8 @@ static struct depthwise_span clip(struct depthwise_span span, int64_t begin, int
     return span;
 }
 
-/* A range of positions of the first two dimensions. */
-struct box {
-    int64_t begin[2], end[2];
-};
-
-/* Computes all positions of a box. The caller has set the image, the weights and, for products, the
- * adjustment of the tile. */
-static void run_box(const struct depthwise *plan, struct depthwise_tile *tile,
-                    const struct box *box, float *out)
+void depthwise_run_box(const struct depthwise *plan, struct depthwise_tile *tile,
+                       const struct box *box, float *out)
 {
     const float *scales = plan->scales;
     tile->offsets = plan->offsets;
@@ -172,7 +138,7 @@ static void run_box(const struct depthwise *plan, struct depthwise_tile *tile,
 static void run_positions(const struct depthwise *plan, struct depthwise_tile *tile, float *out)
 {
     const int64_t *size = plan->window.out;
-    run_box(plan, tile, &(struct box){{0, 0}, {size[0], size[1]}}, out);
+    depthwise_run_box(plan, tile, &(struct box){{0, 0}, {size[0], size[1]}}, out);
 }
 
 /* ---- Rows --------------------------------------------------------------------------------- */
@@ -301,69 +267,6 @@ static void run_blocks(const struct run *run, size_t begin, size_t end, float *i
     }
 }
 
-/* ---- Channels last ------------------------------------------------------------------------ */
-
-/* The epilogue runs after this many floats, while they are in the cache. */
-#define PART_FLOATS 16384
-
-/* Computes the rows of a part, for all channels. */
-static void run_part(const struct run *run, size_t batch, const struct box *box)
-{
-    const struct depthwise *plan = run->plan;
-    const struct epilogue *epilogue = run->job->epilogue;
-    size_t n_row = (size_t)plan->window.out[2] * plan->pixel, n_batch = run->n_out * plan->pixel;
-    struct depthwise_tile tile = {
-        .image = run->job->in + batch * run->n_in * plan->pixel,
-        .weights = run->job->weights,
-        .adjustment = epilogue ? epilogue->bias : NULL,
-        .n_channels = plan->pixel,
-        .block_weights = run->n_taps * plan->kernels->lanes,
-        .bounds = epilogue_bounds(epilogue),
-    };
-    run_box(plan, &tile, box, run->job->out + batch * n_batch);
-    size_t row = (size_t)(box->begin[0] * plan->window.out[1] + box->begin[1]);
-    if (!tile.bounds)
-        epilogue_run(epilogue, batch * n_batch + row * n_row,
-                     (size_t)(box->end[1] - box->begin[1]) * n_row);
-}
-
-void depthwise_pack(const struct depthwise *plan, const void *weights, bool is_f16, float *packed)
-{
-    size_t lanes = plan->kernels->lanes, n = size_minimum(lanes, plan->pixel);
-    size_t n_taps = (size_t)window_product(plan->window.kernel);
-    const float *f32 = weights;
-    const uint16_t *f16 = weights;
-    for (size_t i = 0; i < plan->pixel; i += lanes) {
-        size_t first = size_minimum(i, plan->pixel - n) * n_taps;
-        for (size_t tap = 0; tap < n_taps; tap++) {
-            for (size_t lane = 0; lane < lanes; lane++) {
-                size_t at = first + lane * n_taps + tap;
-                *packed++ = lane >= n ? 0 : is_f16 ? f16_to_f32(f16[at]) : f32[at];
-            }
-        }
-    }
-}
-
-/* Runs a share with the channels last. Sums need no check, since they have the same terms as those
- * of the scalar loops. */
-static void run_last(const struct run *run, size_t share, size_t n_shares)
-{
-    const struct depthwise *plan = run->plan;
-    const int64_t *size = plan->window.out;
-    size_t n_row = (size_t)size[2] * plan->pixel, n_rows = (size_t)size[1];
-    size_t n_parts = (n_row * n_rows + PART_FLOATS - 1) / PART_FLOATS;
-    n_parts = (n_parts + n_shares - 1) / n_shares * n_shares;
-    n_parts = size_minimum(n_parts, n_rows);
-    size_t n = (size_t)(plan->n_batches * size[0]) * n_parts;
-    for (size_t i = n * share / n_shares; i < n * (share + 1) / n_shares; i++) {
-        int64_t plane = (int64_t)(i / n_parts), z = plane % size[0];
-        size_t part = i % n_parts;
-        struct box box = {{z, (int64_t)(n_rows * part / n_parts)},
-                          {z + 1, (int64_t)(n_rows * (part + 1) / n_parts)}};
-        run_part(run, (size_t)(plane / size[0]), &box);
-    }
-}
-
 static void run_share(void *context, size_t share, size_t n_shares)
 {
     const struct run *run = context;
@@ -371,7 +274,7 @@ static void run_share(void *context, size_t share, size_t n_shares)
     size_t n_channels = (size_t)plan->n_channels,
            lanes = plan->is_blocked ? plan->kernels->lanes : 1;
     if (plan->is_last) {
-        run_last(run, share, n_shares);
+        depthwise_run_last(run, share, n_shares);
         return;
     }
     size_t n = (size_t)plan->n_batches * ((n_channels + lanes - 1) / lanes);

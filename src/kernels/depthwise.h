@@ -42,7 +42,7 @@ struct depthwise {
     bool exclude_pad;              /* for means, as in pool.h */
     int64_t n_batches, n_channels; /* all batch elements have the same weights */
     int64_t multiplier;            /* output channels for each input channel */
-    bool is_last;                  /* channels last, in the input and the output; products only */
+    bool is_last;                  /* channels last, in the input and the output; no sums */
 
     bool is_blocked;          /* each lane has a channel; otherwise vectors lie along rows */
     bool is_quartered;        /* rows: windows of 2 x 2 without overlap, read in place */
@@ -59,7 +59,7 @@ struct depthwise {
     size_t n_planes, plane;               /* and the floats of a plane */
     const float *scales; /* for sums: [spans[0]][spans[1]][spans[2] or positions of a row] */
     size_t image_floats, scratch_floats; /* scratch_floats is that of a thread */
-    size_t packed_floats;                /* is_last: of the packed weights */
+    size_t packed_floats;                /* products, is_last: of the packed weights */
     double n_terms;                      /* multiply-adds of all channels */
 };
 

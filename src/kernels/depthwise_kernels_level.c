@@ -5,14 +5,14 @@
 
 #define MAX_VECTORS 8 /* vectors of results in registers */
 
-#include "kernels/depthwise_pixels_body.h"
-
 ALWAYS_INLINE vec add_term(vec weight, vec x, vec result, enum depthwise_term term)
 {
     if (term == DEPTHWISE_PRODUCTS)
         return vec_fma(weight, x, result);
     return term == DEPTHWISE_SUMS ? vec_add(x, result) : vec_max(x, result);
 }
+
+#include "kernels/depthwise_pixels_body.h"
 
 /* Adds or multiplies by the adjustment of a position. */
 ALWAYS_INLINE vec adjust(vec result, const float *adjustment, enum depthwise_term term,
@@ -329,7 +329,7 @@ const struct depthwise_kernels LEVEL_NAME(depthwise_f32, LEVEL) = {
     .rows = {ROWS(DEPTHWISE_PRODUCTS), ROWS(DEPTHWISE_SUMS), ROWS(DEPTHWISE_MAXIMA)},
     .blocked = {DEPTHWISE_PRODUCTS_is_blocked, DEPTHWISE_SUMS_is_blocked,
                 DEPTHWISE_MAXIMA_is_blocked},
-    .pixels = pixels,
+    .pixels = {[DEPTHWISE_PRODUCTS] = pixels_of_products, [DEPTHWISE_MAXIMA] = pixels_of_maxima},
     .quarters = {[DEPTHWISE_SUMS] = quarters_of_sums, [DEPTHWISE_MAXIMA] = quarters_of_maxima},
     .copy_rows = copy_rows,
     .to_blocked = to_blocked,

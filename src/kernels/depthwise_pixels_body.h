@@ -1,5 +1,5 @@
-/* Depthwise convolutions with the channels last: computes a vector of channels of as many positions
- * as fit into registers.
+/* Depthwise convolutions and maxima with the channels last: computes a vector of channels of as
+ * many positions as fit into registers.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/depthwise_kernels.h"
 
@@ -34,18 +34,21 @@ ALWAYS_INLINE size_t stride_of_3_taps(const struct depthwise_tile *tile)
 /* Adds the taps of n_rows positions from `start` on, for a vector of channels, or fewer if
  * is_part. */
 ALWAYS_INLINE void add_taps(const struct depthwise_tile *tile, ptrdiff_t start, size_t n_rows,
-                            const float *weights, bool is_part, vec results[])
+                            const float *weights, bool is_part, enum depthwise_term term,
+                            vec results[])
 {
     for (size_t line = 0; line < tile->n_slices * tile->n_lines; line++) {
         size_t first = first_of_line(tile, line);
         for (size_t t = first; t < first + tile->n_taps; t++) {
             const float *at = tile->image + (start + tile->offsets[t]);
-            vec weight = vec_load(weights + t * VECTOR_LANES);
+            vec weight = vec_zero();
+            if (term == DEPTHWISE_PRODUCTS)
+                weight = vec_load(weights + t * VECTOR_LANES);
             UNROLL
             for (size_t r = 0; r < n_rows; r++)
-                results[r] =
-                    vec_fma(weight, load_pixel(tile, at + (ptrdiff_t)r * tile->image_step, is_part),
-                            results[r]);
+                results[r] = add_term(
+                    weight, load_pixel(tile, at + (ptrdiff_t)r * tile->image_step, is_part),
+                    results[r], term);
         }
     }
 }
@@ -76,19 +79,11 @@ ALWAYS_INLINE void add_3_taps(const struct depthwise_tile *tile, ptrdiff_t start
     }
 }
 
-/* Computes n_rows positions from p on, for a vector of channels from `channel` on. */
-ALWAYS_INLINE void run_pixels(const struct depthwise_tile *tile, size_t p, size_t n_rows,
-                              size_t channel, const float *weights, bool is_part, size_t stride)
+/* Stores the results of n_rows positions from p on. Returns the updated check. */
+ALWAYS_INLINE vec store_pixels(const struct depthwise_tile *tile, size_t p, size_t n_rows,
+                               size_t channel, bool is_part, enum depthwise_term term,
+                               const vec results[], vec check)
 {
-    vec results[MAX_VECTORS];
-    const ptrdiff_t start = tile->start + (ptrdiff_t)p * tile->image_step + (ptrdiff_t)channel;
-    UNROLL
-    for (size_t r = 0; r < n_rows; r++)
-        results[r] = vec_zero();
-    if (stride > 0)
-        add_3_taps(tile, start, n_rows, weights, stride, results);
-    else
-        add_taps(tile, start, n_rows, weights, is_part, results);
     vec adjustment = vec_zero();
     if (tile->adjustment)
         adjustment = load_pixel(tile, tile->adjustment + channel, is_part);
@@ -97,21 +92,43 @@ ALWAYS_INLINE void run_pixels(const struct depthwise_tile *tile, size_t p, size_
     UNROLL
     for (size_t r = 0; r < n_rows; r++) {
         float *to = tile->out + (p + r) * tile->out_step + channel;
-        vec result = vec_max_min(vec_add(results[r], adjustment), low, high);
+        vec result = results[r];
+        if (term == DEPTHWISE_MAXIMA)
+            check = vec_min(result, check);
+        else
+            result = vec_max_min(vec_add(result, adjustment), low, high);
         if (is_part)
             vec_store_first(to, result, tile->n_channels);
         else
             vec_store(to, result);
     }
+    return check;
+}
+
+/* Computes n_rows positions from p on, for a vector of channels from `channel` on. */
+ALWAYS_INLINE vec run_pixels(const struct depthwise_tile *tile, size_t p, size_t n_rows,
+                             size_t channel, const float *weights, bool is_part, size_t stride,
+                             enum depthwise_term term, vec check)
+{
+    vec results[MAX_VECTORS];
+    const ptrdiff_t start = tile->start + (ptrdiff_t)p * tile->image_step + (ptrdiff_t)channel;
+    UNROLL
+    for (size_t r = 0; r < n_rows; r++)
+        results[r] = vec_set1(term == DEPTHWISE_MAXIMA ? -INFINITY : 0.0F);
+    if (stride > 0)
+        add_3_taps(tile, start, n_rows, weights, stride, results);
+    else
+        add_taps(tile, start, n_rows, weights, is_part, term, results);
+    return store_pixels(tile, p, n_rows, channel, is_part, term, results, check);
 }
 
 #define PIXELS(rows)                                                                               \
     case rows:                                                                                     \
-        run_pixels(tile, p, rows, channel, weights, false, stride);                                \
-        break;
+        return run_pixels(tile, p, rows, channel, weights, false, stride, term, check);
 
-ALWAYS_INLINE void run_some_pixels(const struct depthwise_tile *tile, size_t p, size_t n,
-                                   size_t channel, const float *weights, size_t stride)
+ALWAYS_INLINE vec run_some_pixels(const struct depthwise_tile *tile, size_t p, size_t n,
+                                  size_t channel, const float *weights, size_t stride,
+                                  enum depthwise_term term, vec check)
 {
     switch (n) {
         PIXELS(1)
@@ -123,29 +140,44 @@ ALWAYS_INLINE void run_some_pixels(const struct depthwise_tile *tile, size_t p, 
         PIXELS(7)
         PIXELS(8)
     }
+    return check;
 }
 
 /* Computes all channels of a few positions, then the next positions, so that overlapping windows
  * are in the cache. */
-static void pixels(const struct depthwise_tile *tile)
+ALWAYS_INLINE void run_all_pixels(const struct depthwise_tile *tile, enum depthwise_term term)
 {
     size_t n_parts = (tile->n + MAX_VECTORS - 1) / MAX_VECTORS, p = 0;
-    const size_t stride = stride_of_3_taps(tile);
+    const size_t stride = term == DEPTHWISE_PRODUCTS ? stride_of_3_taps(tile) : 0;
+    vec check = term == DEPTHWISE_MAXIMA ? vec_load(tile->check) : vec_zero();
     for (; tile->n_channels < VECTOR_LANES && p < tile->n; p++)
-        run_pixels(tile, p, 1, 0, tile->weights, true, 0);
+        check = run_pixels(tile, p, 1, 0, tile->weights, true, 0, term, check);
     for (size_t part = 0; part < n_parts && p < tile->n; part++) {
         size_t end = tile->n * (part + 1) / n_parts, last = tile->n_channels - VECTOR_LANES;
         const float *weights = tile->weights;
         for (size_t channel = 0; channel < tile->n_channels; channel += VECTOR_LANES) {
             size_t at = channel < last ? channel : last;
             if (stride == 1)
-                run_some_pixels(tile, p, end - p, at, weights, 1);
+                run_some_pixels(tile, p, end - p, at, weights, 1, term, check);
             else if (stride == 2)
-                run_some_pixels(tile, p, end - p, at, weights, 2);
+                run_some_pixels(tile, p, end - p, at, weights, 2, term, check);
             else
-                run_some_pixels(tile, p, end - p, at, weights, 0);
-            weights += tile->block_weights;
+                check = run_some_pixels(tile, p, end - p, at, weights, 0, term, check);
+            if (term == DEPTHWISE_PRODUCTS)
+                weights += tile->block_weights;
         }
         p = end;
     }
+    if (term == DEPTHWISE_MAXIMA)
+        vec_store(tile->check, check);
+}
+
+static void pixels_of_products(const struct depthwise_tile *tile)
+{
+    run_all_pixels(tile, DEPTHWISE_PRODUCTS);
+}
+
+static void pixels_of_maxima(const struct depthwise_tile *tile)
+{
+    run_all_pixels(tile, DEPTHWISE_MAXIMA);
 }

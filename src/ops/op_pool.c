@@ -1,19 +1,15 @@
 /* MaxPool-1, -8, -14 and AvgPool-1, -14, -16 over one to three spatial dimensions.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "ops/op_pool.h"
+
+#include "base/checked.h"
 #include "kernels/pool.h"
 #include "ops/depthwise_op.h"
-#include "ops/window.h"
-
-struct pool_attrs {
-    struct window_attrs window;
-    int64_t axis; /* the indices of MaxPool are relative to this dimension */
-    enum irrun_dtype index_element_type;
-    bool exclude_pad;
-};
 
 struct pool_state {
     struct window window; /* of one channel */
-    int64_t n_channels;   /* of all batches */
+    int64_t n_batches;    /* if the channels are last; otherwise 1 */
+    int64_t n_channels;   /* of all batch elements, unless the channels are last */
     int64_t n_indexed;    /* indices are taken modulo this */
     max_pool_fn *max;
     avg_pool_fn *avg;
@@ -82,14 +78,16 @@ static bool infer_pool(struct infer *infer)
     if (attrs->window.kernel.n != rank)
         return infer_fail(infer, "kernel has %u numbers, expected %u", attrs->window.kernel.n,
                           rank);
-    if (!infer_window(infer, &attrs->window, rank, data->dims + 2, attrs->window.kernel.items,
+    uint32_t first = attrs->is_last ? 1 : 2; /* spatial dimension */
+    if (!infer_window(infer, &attrs->window, rank, data->dims + first, attrs->window.kernel.items,
                       &state->window) ||
         !check_pads(infer, &state->window, rank))
         return false;
-    state->n_channels = shape_product(data, 0, 2);
+    state->n_batches = attrs->is_last ? data->dims[0] : 1;
+    state->n_channels = attrs->is_last ? data->dims[rank + 1] : shape_product(data, 0, 2);
     struct irrun_shape out = *data;
     for (uint32_t i = 0; i < rank; i++)
-        out.dims[2 + i] = state->window.out[3 - rank + i];
+        out.dims[first + i] = state->window.out[3 - rank + i];
     window_align(&state->window);
     return infer_output(infer, 0, infer->in[0]->dtype, &out);
 }
@@ -110,9 +108,19 @@ static bool infer_max_v8(struct infer *infer)
            infer_output(infer, 1, attrs->index_element_type, &infer->out[0].shape);
 }
 
+/* Reserves a plane of the input and one of the output, for a channel whose elements are apart. */
+static bool reserve_planes(struct prepare *prepare)
+{
+    const struct window *w = &((const struct pool_state *)prepare->state)->window;
+    size_t n = (size_t)(window_product(w->in) + window_product(w->out));
+    return checked_mul(n, sizeof(float), &prepare->made.scratch_bytes) ||
+           fail_memory(prepare->err, SIZE_MAX);
+}
+
 static bool prepare_pool(struct prepare *prepare, enum depthwise_term term, bool exclude_pad)
 {
     struct pool_state *state = prepare->state;
+    bool is_last = ((const struct pool_attrs *)prepare->attrs)->is_last;
     state->max = max_pool_scalar(prepare->in[0]->dtype);
     state->avg = avg_pool_scalar(prepare->in[0]->dtype);
     state->has_indices = prepare->n_outputs > 1;
@@ -124,10 +132,12 @@ static bool prepare_pool(struct prepare *prepare, enum depthwise_term term, bool
                                       .kernels = prepare->kernels->depthwise_f32,
                                       .term = term,
                                       .exclude_pad = exclude_pad,
-                                      .n_batches = 1,
+                                      .n_batches = state->n_batches,
                                       .n_channels = state->n_channels,
-                                      .multiplier = 1};
-    return depthwise_prepare(prepare, &state->tiled, &state->is_tiled);
+                                      .multiplier = 1,
+                                      .is_last = is_last};
+    return depthwise_prepare(prepare, &state->tiled, &state->is_tiled) &&
+           (state->is_tiled || !is_last || reserve_planes(prepare));
 }
 
 static bool prepare_max(struct prepare *prepare)
@@ -141,13 +151,44 @@ static bool prepare_avg(struct prepare *prepare)
     return prepare_pool(prepare, DEPTHWISE_SUMS, attrs->exclude_pad);
 }
 
-static void run_tiled(const struct step *step)
+/* Pools channel i, counted over all batch elements. */
+typedef void plane_fn(const struct step *step, int64_t i, const void *in, void *out);
+
+/* Pools a channel whose elements are apart, with copies of its planes. */
+static void run_plane_apart(const struct step *step, plane_fn *run_plane, int64_t i)
 {
     const struct pool_state *state = step->state;
-    depthwise_run(&state->tiled, &(struct depthwise_job){.in = step->in[0]->data,
-                                                         .out = step->out[0]->data,
-                                                         .scratch = step->scratch,
-                                                         .pool = step->pool});
+    int64_t n_in = window_product(state->window.in), n_out = window_product(state->window.out);
+    int64_t n = state->n_channels, batch = i / n;
+    const float *from = (const float *)step->in[0]->data + batch * n_in * n + i % n;
+    float *to = (float *)step->out[0]->data + batch * n_out * n + i % n;
+    float *in = step->scratch, *out = in + n_in;
+    for (int64_t at = 0; at < n_in; at++)
+        in[at] = from[at * n];
+    run_plane(step, i, in, out);
+    for (int64_t at = 0; at < n_out; at++)
+        to[at * n] = out[at];
+}
+
+static void run_pool(const struct step *step, plane_fn *run_plane)
+{
+    const struct pool_state *state = step->state;
+    bool is_last = ((const struct pool_attrs *)step->op->attrs)->is_last;
+    size_t size = dtype_size(step->in[0]->dtype);
+    int64_t n_in = window_product(state->window.in), n_out = window_product(state->window.out);
+    if (state->is_tiled)
+        depthwise_run(&state->tiled, &(struct depthwise_job){.in = step->in[0]->data,
+                                                             .out = step->out[0]->data,
+                                                             .scratch = step->scratch,
+                                                             .pool = step->pool});
+    int64_t n_planes = state->is_tiled || n_out == 0 ? 0 : state->n_batches * state->n_channels;
+    for (int64_t i = 0; i < n_planes; i++) {
+        if (is_last)
+            run_plane_apart(step, run_plane, i);
+        else
+            run_plane(step, i, (const char *)step->in[0]->data + (size_t)(i * n_in) * size,
+                      (char *)step->out[0]->data + (size_t)(i * n_out) * size);
+    }
 }
 
 /* Converts indices within a channel to indices relative to dimension `axis`. */
@@ -161,37 +202,34 @@ static void write_indices(const struct pool_state *state, int64_t channel, int64
     convert_elements(IRRUN_I64, indices, out->dtype, to, (size_t)n_out);
 }
 
+static void run_max_plane(const struct step *step, int64_t i, const void *in, void *out)
+{
+    const struct pool_state *state = step->state;
+    int64_t *indices = state->has_indices ? step->scratch : NULL;
+    state->max(&state->window, in, out, indices);
+    if (indices)
+        write_indices(state, i, indices, step->out[1]);
+}
+
 static bool run_max(const struct step *step, struct irrun_error *err)
 {
     (void)err;
-    const struct pool_state *state = step->state;
-    size_t size = dtype_size(step->in[0]->dtype);
-    int64_t n_in = window_product(state->window.in), n_out = window_product(state->window.out);
-    int64_t *indices = state->has_indices ? step->scratch : NULL;
-    if (state->is_tiled)
-        run_tiled(step);
-    for (int64_t i = 0; i < state->n_channels && n_out > 0 && !state->is_tiled; i++) {
-        state->max(&state->window, (const char *)step->in[0]->data + (size_t)(i * n_in) * size,
-                   (char *)step->out[0]->data + (size_t)(i * n_out) * size, indices);
-        if (indices)
-            write_indices(state, i, indices, step->out[1]);
-    }
+    run_pool(step, run_max_plane);
     return true;
+}
+
+static void run_avg_plane(const struct step *step, int64_t i, const void *in, void *out)
+{
+    (void)i;
+    const struct pool_state *state = step->state;
+    bool exclude_pad = ((const struct pool_attrs *)step->op->attrs)->exclude_pad;
+    state->avg(&state->window, exclude_pad, in, out);
 }
 
 static bool run_avg(const struct step *step, struct irrun_error *err)
 {
     (void)err;
-    const struct pool_state *state = step->state;
-    bool exclude_pad = ((const struct pool_attrs *)step->op->attrs)->exclude_pad;
-    size_t size = dtype_size(step->in[0]->dtype);
-    int64_t n_in = window_product(state->window.in), n_out = window_product(state->window.out);
-    if (state->is_tiled)
-        run_tiled(step);
-    for (int64_t i = 0; i < state->n_channels && n_out > 0 && !state->is_tiled; i++)
-        state->avg(&state->window, exclude_pad,
-                   (const char *)step->in[0]->data + (size_t)(i * n_in) * size,
-                   (char *)step->out[0]->data + (size_t)(i * n_out) * size);
+    run_pool(step, run_avg_plane);
     return true;
 }
 

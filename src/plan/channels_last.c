@@ -4,13 +4,14 @@
 
 #include "ops/grouped_convolution.h"
 #include "ops/internal_ops.h"
+#include "ops/op_pool.h"
 #include "plan/graph_edit.h"
 #include "plan/graph_ints.h"
 #include "plan/toposort.h"
 
 #define MAX_RANK 5
 
-enum kind { OTHER, CONVOLUTION, DEPTHWISE, BY_ELEMENT, TO_FIRST, TO_LAST };
+enum kind { OTHER, CONVOLUTION, DEPTHWISE, MAX_POOL, BY_ELEMENT, TO_FIRST, TO_LAST };
 
 struct pass {
     struct model finder; /* finds constants, in memory that is freed after the pass */
@@ -22,6 +23,7 @@ struct pass {
     bool *are_wanted;  /* for each value: an op reads it with the channels last */
     uint32_t *lasts;   /* for each value: its replacement with the channels last, or NO_ID */
     size_t n_replaced; /* number of convolutions */
+    uint32_t *n_uses;  /* of each value */
     bool has_groups;   /* there are grouped convolutions */
     struct irrun_error *err;
 };
@@ -92,6 +94,14 @@ static uint32_t find_by_element(const struct pass *pass, const struct op *op)
     return rank;
 }
 
+/* Returns the rank of the output of a MaxPool whose indices nothing reads, or 0. */
+static uint32_t find_max_pool(const struct pass *pass, const struct op *op)
+{
+    if (!op_is_type(op, "MaxPool") || (op->n_outputs > 1 && pass->n_uses[op->first_output + 1] > 0))
+        return 0;
+    return pass->ranks[op_input(pass->graph, op, 0)];
+}
+
 /* Returns whether an op moves the channels to the end or back. */
 static enum kind find_move(const struct pass *pass, const struct op *op, uint32_t *rank)
 {
@@ -119,6 +129,8 @@ static void classify(struct pass *pass, uint32_t op_id)
         rank = 0;
     if (*kind == OTHER && (rank = find_by_element(pass, op)) > 0)
         *kind = BY_ELEMENT;
+    if (*kind == OTHER && (rank = find_max_pool(pass, op)) > 0)
+        *kind = MAX_POOL;
     if (rank == 0 && *kind != TO_LAST)
         *kind = OTHER;
     if (op->n_outputs > 0)
@@ -129,8 +141,9 @@ static void want_inputs(struct pass *pass, uint32_t op_id)
 {
     const struct op *op = &pass->graph->ops[op_id];
     enum kind kind = pass->kinds[op_id];
-    bool is_wanting = kind == CONVOLUTION || kind == DEPTHWISE || kind == TO_LAST ||
-                      (kind == BY_ELEMENT && pass->are_wanted[op->first_output]);
+    bool is_wanting =
+        kind == CONVOLUTION || kind == DEPTHWISE || kind == TO_LAST ||
+        ((kind == BY_ELEMENT || kind == MAX_POOL) && pass->are_wanted[op->first_output]);
     uint32_t n = kind == BY_ELEMENT ? op->n_inputs : 1;
     for (uint32_t i = 0; i < n && is_wanting; i++) {
         uint32_t in = op_input(pass->graph, op, i);
@@ -195,6 +208,18 @@ static bool replace_by_element(struct pass *pass, const struct op *op)
     return true;
 }
 
+static bool replace_max_pool(struct pass *pass, const struct op *op)
+{
+    uint32_t in = pass->lasts[op_input(pass->graph, op, 0)];
+    struct pool_attrs *attrs = arena_alloc(pass->arena, sizeof *attrs, pass->err);
+    if (!attrs)
+        return false;
+    *attrs = *(const struct pool_attrs *)op->attrs;
+    attrs->is_last = true;
+    take_over(pass, graph_edit_add(&pass->edit, op->def, attrs, op, &in, 1, 1), op->first_output);
+    return true;
+}
+
 static bool replace(struct pass *pass, uint32_t op_id)
 {
     const struct op op = pass->graph->ops[op_id];
@@ -203,6 +228,8 @@ static bool replace(struct pass *pass, uint32_t op_id)
     case CONVOLUTION:
     case DEPTHWISE:
         return replace_convolution(pass, &op);
+    case MAX_POOL:
+        return !pass->are_wanted[op.first_output] || replace_max_pool(pass, &op);
     case BY_ELEMENT:
         return !pass->are_wanted[op.first_output] || replace_by_element(pass, &op);
     case TO_FIRST:
@@ -230,8 +257,14 @@ static bool allocate(struct pass *pass)
     pass->ranks = arena_alloc_array(memory, n, sizeof *pass->ranks, pass->err);
     pass->are_wanted = arena_alloc_array(memory, n, sizeof *pass->are_wanted, pass->err);
     pass->lasts = arena_alloc_array(memory, n, sizeof *pass->lasts, pass->err);
-    if (!pass->kinds || !pass->ranks || !pass->are_wanted || !pass->lasts)
+    pass->n_uses = arena_alloc_array(memory, n, sizeof *pass->n_uses, pass->err);
+    if (!pass->kinds || !pass->ranks || !pass->are_wanted || !pass->lasts || !pass->n_uses)
         return false;
+    for (uint32_t i = 0; i < graph->n_order; i++) {
+        const struct op *op = &graph->ops[graph->order[i]];
+        for (uint32_t k = 0; k < op->n_inputs; k++)
+            pass->n_uses[op_input(graph, op, k)]++;
+    }
     for (size_t i = 0; i < n; i++)
         pass->lasts[i] = NO_ID;
     return constants_find_early(&pass->finder, graph, pass->err);

@@ -91,8 +91,7 @@ static void choose_problem(const struct trial *trial, struct problem *problem, b
     plan->n_batches = 1 + random_below(2);
     plan->n_channels = 1 + random_below(random_below(2) ? 3 : 40);
     plan->multiplier = plan->term == DEPTHWISE_PRODUCTS ? 1 + random_below(2) : 1;
-    plan->is_last =
-        plan->term == DEPTHWISE_PRODUCTS && plan->multiplier == 1 && random_below(2) == 0;
+    plan->is_last = plan->term != DEPTHWISE_SUMS && plan->multiplier == 1 && random_below(2) == 0;
     choose_window(&plan->window);
     if (!depthwise_plan(plan, &problem->arena, &is_possible, &err) || !is_possible)
         abort();
@@ -117,7 +116,7 @@ static void choose_problem(const struct trial *trial, struct problem *problem, b
         .epilogue = plan->term == DEPTHWISE_PRODUCTS && random_below(2) ? &problem->epilogue : NULL,
     };
     problem->plain = problem->job.weights;
-    if (plan->is_last) {
+    if (plan->is_last && plan->term == DEPTHWISE_PRODUCTS) {
         problem->packed = calloc(plan->packed_floats, sizeof(float));
         depthwise_pack(plan, problem->plain, false, problem->packed);
         problem->job.weights = problem->packed;

@@ -1,0 +1,108 @@
+/* Runs depthwise convolutions and max pooling with the channels last.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <float.h>
+
+#include "kernels/depthwise_run.h"
+#include "tensor/half.h"
+
+/* The epilogue runs after this many floats, while they are in the cache. */
+#define PART_FLOATS 16384
+
+/* Returns whether the window of a position contains -inf; in: a channel of a batch element. */
+static bool has_minus_infinity(const struct depthwise *plan, size_t position, const float *in)
+{
+    const struct window *w = &plan->window;
+    int64_t o[3], first[3], end[3], at[3];
+    window_unravel(w->out, (int64_t)position, o);
+    for (int d = 0; d < 3; d++) {
+        window_inside(w, d, o[d], &first[d], &end[d]);
+        at[d] = o[d] * w->stride[d] - w->pad_begin[d];
+    }
+    for (int64_t z = first[0]; z < end[0]; z++) {
+        for (int64_t y = first[1]; y < end[1]; y++) {
+            int64_t slice = at[0] + z * w->dilation[0], row = at[1] + y * w->dilation[1];
+            for (int64_t x = first[2]; x < end[2]; x++) {
+                int64_t i = (slice * w->in[1] + row) * w->in[2] + at[2] + x * w->dilation[2];
+                if (in[(size_t)i * plan->pixel] == -INFINITY)
+                    return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* A maximum of -inf may be that of a window of NaN, or of an empty one: makes it the lowest finite
+ * number, as max_pool_fn does. The results are [begin, end) of a batch element. */
+static void raise_maxima(const struct depthwise *plan, const float *in, float *out, size_t begin,
+                         size_t end)
+{
+    for (size_t i = begin; i < end; i++)
+        if (out[i] == -INFINITY && !has_minus_infinity(plan, i / plan->pixel, in + i % plan->pixel))
+            out[i] = -FLT_MAX;
+}
+
+/* Computes the rows of a part, for all channels. */
+static void run_part(const struct run *run, size_t batch, const struct box *box)
+{
+    const struct depthwise *plan = run->plan;
+    const struct epilogue *epilogue = run->job->epilogue;
+    size_t n_row = (size_t)plan->window.out[2] * plan->pixel, n_batch = run->n_out * plan->pixel;
+    float check[DEPTHWISE_MAX_LANES], *out = run->job->out + batch * n_batch;
+    struct depthwise_tile tile = {
+        .image = run->job->in + batch * run->n_in * plan->pixel,
+        .weights = run->job->weights,
+        .adjustment = epilogue ? epilogue->bias : NULL,
+        .n_channels = plan->pixel,
+        .block_weights = run->n_taps * plan->kernels->lanes,
+        .bounds = epilogue_bounds(epilogue),
+        .check = check,
+    };
+    begin_check(plan, check);
+    depthwise_run_box(plan, &tile, box, out);
+    size_t first = (size_t)(box->begin[0] * plan->window.out[1] + box->begin[1]) * n_row;
+    size_t n = (size_t)(box->end[1] - box->begin[1]) * n_row;
+    for (size_t lane = 0; lane < plan->kernels->lanes && plan->term == DEPTHWISE_MAXIMA; lane++) {
+        if (!is_left(plan, check[lane]))
+            continue;
+        raise_maxima(plan, tile.image, out, first, first + n);
+        break;
+    }
+    if (!tile.bounds)
+        epilogue_run(epilogue, batch * n_batch + first, n);
+}
+
+void depthwise_pack(const struct depthwise *plan, const void *weights, bool is_f16, float *packed)
+{
+    size_t lanes = plan->kernels->lanes, n = size_minimum(lanes, plan->pixel);
+    size_t n_taps = (size_t)window_product(plan->window.kernel);
+    const float *f32 = weights;
+    const uint16_t *f16 = weights;
+    for (size_t i = 0; i < plan->pixel; i += lanes) {
+        size_t first = size_minimum(i, plan->pixel - n) * n_taps;
+        for (size_t tap = 0; tap < n_taps; tap++) {
+            for (size_t lane = 0; lane < lanes; lane++) {
+                size_t at = first + lane * n_taps + tap;
+                *packed++ = lane >= n ? 0 : is_f16 ? f16_to_f32(f16[at]) : f32[at];
+            }
+        }
+    }
+}
+
+/* Products need no check, since they have the same terms as those of the scalar loops. */
+void depthwise_run_last(const struct run *run, size_t share, size_t n_shares)
+{
+    const struct depthwise *plan = run->plan;
+    const int64_t *size = plan->window.out;
+    size_t n_row = (size_t)size[2] * plan->pixel, n_rows = (size_t)size[1];
+    size_t n_parts = (n_row * n_rows + PART_FLOATS - 1) / PART_FLOATS;
+    n_parts = (n_parts + n_shares - 1) / n_shares * n_shares;
+    n_parts = size_minimum(n_parts, n_rows);
+    size_t n = (size_t)(plan->n_batches * size[0]) * n_parts;
+    for (size_t i = n * share / n_shares; i < n * (share + 1) / n_shares; i++) {
+        int64_t plane = (int64_t)(i / n_parts), z = plane % size[0];
+        size_t part = i % n_parts;
+        struct box box = {{z, (int64_t)(n_rows * part / n_parts)},
+                          {z + 1, (int64_t)(n_rows * (part + 1) / n_parts)}};
+        run_part(run, (size_t)(plane / size[0]), &box);
+    }
+}

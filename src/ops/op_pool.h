@@ -1,0 +1,16 @@
+/* The attributes of MaxPool and AvgPool.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IRRUN_OPS_OP_POOL_H
+#define IRRUN_OPS_OP_POOL_H
+
+#include "ops/window.h"
+
+struct pool_attrs {
+    struct window_attrs window;
+    int64_t axis; /* the indices of MaxPool are relative to this dimension */
+    enum irrun_dtype index_element_type;
+    bool exclude_pad;
+    bool is_last; /* MaxPool of f32 without indices: channels last, input and output */
+};
+
+#endif
