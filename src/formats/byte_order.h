@@ -43,4 +43,10 @@ static inline uint64_t little_u64(const unsigned char *bytes)
     return (uint64_t)little_u32(bytes) | (uint64_t)little_u32(bytes + 4) << 32;
 }
 
+/* A big-endian number of a file. */
+static inline uint32_t big_u32(const unsigned char *bytes)
+{
+    return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 | bytes[3];
+}
+
 #endif

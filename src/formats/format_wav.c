@@ -2,14 +2,12 @@
  * caller asks for all of them, interleaved.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <assert.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "base/text.h"
-#include "formats/byte_order.h"
 #include "formats/format_internal.h"
+#include "formats/sound_length.h"
 #include "formats/sound_library.h"
 
 #define BLOCK_FLOATS 4096 /* must hold a frame: also the maximum number of channels */
@@ -21,53 +19,6 @@ struct wav {
     struct sound_info info;
     bool keeps_channels;
 };
-
-/* Returns whether the length is one that programs write to a pipe, where they cannot know it: about
- * 2 or 4 GB. */
-static bool is_unknown_length(uint32_t n_bytes)
-{
-    return (n_bytes >= 0x7fff0000 && n_bytes <= 0x80000000) || n_bytes >= 0xffff0000;
-}
-
-static bool check_samples(const struct byte_source *source, uint32_t n_bytes,
-                          struct irrun_error *err)
-{
-    uint64_t left = source_left(source), end = source->offset + left;
-    if (left >= n_bytes || is_unknown_length(n_bytes))
-        return true;
-    char quoted[TEXT_QUOTED_BYTES];
-    fail_at_offset(err, IRRUN_DATA, source->path, end,
-                   "the file is truncated: %" PRIu64 " of the %" PRIu32
-                   " bytes of its samples are missing",
-                   n_bytes - left, n_bytes);
-    return fail_hint(err,
-                     "it ends after %" PRIu64 " of %" PRIu64
-                     " bytes: was a copy interrupted? sox %s rest.wav saves what is there",
-                     end, source->offset + n_bytes, text_shell_quote(source->path, quoted));
-}
-
-/* Checks that the samples of a RIFF file are all there; if not, libsndfile reads fewer, without an
- * error. Each chunk begins with 8 bytes, its name and its length. */
-static bool check_length(struct byte_source *source, struct irrun_error *err)
-{
-    unsigned char head[12];
-    size_t n;
-    if (!source_read(source, head, sizeof head, &n, err))
-        return false;
-    if (n < sizeof head || memcmp(head, "RIFF", 4) != 0 || memcmp(head + 8, "WAVE", 4) != 0)
-        return true;
-    for (;;) {
-        if (!source_read(source, head, 8, &n, err))
-            return false;
-        uint32_t n_bytes = little_u32(head + 4);
-        if (n < 8)
-            return true;
-        if (memcmp(head, "data", 4) == 0)
-            return check_samples(source, n_bytes, err);
-        if (!source_read(source, NULL, (size_t)n_bytes + n_bytes % 2, &n, err))
-            return false;
-    }
-}
 
 /* Opens the file with libsndfile, which reads the descriptor itself. The byte source only opens,
  * checks and closes it. */
@@ -84,7 +35,7 @@ static bool open_sound(struct wav *wav, struct irrun_error *err)
         return format_hint_sound(err, "-", "MODEL.xml");
     }
     wav->library = sound_library_load(reader->path, err);
-    if (!wav->library || !check_length(source, err))
+    if (!wav->library || !sound_check_length(source, err))
         return false;
     wav->info = (struct sound_info){.n_frames = 0};
     if (lseek(source->fd, (off_t)source->first_offset, SEEK_SET) >= 0)

@@ -80,6 +80,31 @@ wav() {
     [ "$(irrun "$data/sum.xml" -i piped.wav -o csv:- | wc -l)" -eq 1000 ]
 }
 
+@test "truncated AIFF and Ogg" {
+    wav 16000 1 $(seq 20000) >a.wav
+    sox a.wav a.aiff
+    sox a.wav a.ogg
+    local i n rest='was a copy interrupted? sox cut.ogg rest.wav saves what is there'
+    n=$(stat -c %s a.aiff)
+    head -c $((n - 999)) a.aiff >cut.aiff
+    answered 65 "cut.aiff: byte $((n - 999)): error: the file is truncated: 999 of the 40008 bytes of its samples are missing" \
+        "it ends after $((n - 999)) of $n bytes: was a copy interrupted? sox cut.aiff rest.wav saves what is there" \
+        "$data/sum.xml" -i wav:cut.aiff -o csv:-
+    sox a.wav -t aiff - 2>sox.log | cat >piped.aiff
+    [ "$(irrun "$data/sum.xml" -i wav:piped.aiff -o csv:- | wc -l)" -eq 20000 ]
+
+    n=$(stat -c %s a.ogg)
+    [ "$(irrun "$data/sum.xml" -i a.ogg -o csv:- | wc -l)" -eq 20000 ]
+    # Anywhere: in the last page, in its head, between two pages.
+    for i in 1 100 $((n / 2)) $((n - $(LC_ALL=C grep -abo OggS a.ogg | tail -n 1 | cut -d : -f 1))); do
+        head -c $((n - i)) a.ogg >cut.ogg
+        answered 65 "cut.ogg: byte $((n - i)): error: the file is truncated: it does not end with the last page of an Ogg stream" \
+            "$rest" "$data/sum.xml" -i cut.ogg -o csv:-
+    done
+    { cat a.ogg && head -c 128 /dev/zero; } >tag.ogg # a tag behind the stream
+    [ "$(irrun "$data/sum.xml" -i tag.ogg -o csv:- | wc -l)" -eq 20000 ]
+}
+
 @test "--rate without --axis: the samples of a record count" {
     wav 16000 1 $(seq 1024) >a.wav
     wav 8000 2 $(seq 16) >two.wav

@@ -1,0 +1,115 @@
+/* RIFF and AIFF say how long their samples are, the last page of Ogg says that it is the last.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "formats/sound_length.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "formats/byte_order.h"
+
+/* ---- RIFF and AIFF --------------------------------------------------------------------------- */
+
+/* Returns whether the length is one that programs write to a pipe, where they cannot know it: about
+ * 2 or 4 GB. */
+static bool is_unknown_length(uint32_t n_bytes)
+{
+    return (n_bytes >= 0x7f000000 && n_bytes <= 0x80000000) || n_bytes >= 0xffff0000;
+}
+
+static bool check_samples(const struct byte_source *source, uint32_t n_bytes,
+                          struct irrun_error *err)
+{
+    uint64_t left = source_left(source), end = source->offset + left;
+    if (left >= n_bytes || is_unknown_length(n_bytes))
+        return true;
+    char quoted[TEXT_QUOTED_BYTES];
+    fail_at_offset(err, IRRUN_DATA, source->path, end,
+                   "the file is truncated: %" PRIu64 " of the %" PRIu32
+                   " bytes of its samples are missing",
+                   n_bytes - left, n_bytes);
+    return fail_hint(err,
+                     "it ends after %" PRIu64 " of %" PRIu64
+                     " bytes: was a copy interrupted? sox %s rest.wav saves what is there",
+                     end, source->offset + n_bytes, text_shell_quote(source->path, quoted));
+}
+
+/* Looks for the chunk of the samples. Each chunk begins with 8 bytes, its name and its length. */
+static bool check_chunks(struct byte_source *source, const char *samples,
+                         uint32_t (*number)(const unsigned char *bytes), struct irrun_error *err)
+{
+    unsigned char head[8];
+    size_t n;
+    for (;;) {
+        if (!source_read(source, head, sizeof head, &n, err))
+            return false;
+        if (n < sizeof head)
+            return true;
+        uint32_t n_bytes = number(head + 4);
+        if (memcmp(head, samples, 4) == 0)
+            return check_samples(source, n_bytes, err);
+        if (!source_read(source, NULL, (size_t)n_bytes + n_bytes % 2, &n, err))
+            return false;
+    }
+}
+
+/* ---- Ogg ------------------------------------------------------------------------------------- */
+
+/* A page: a head, whose last byte is the number of segments, a byte for the length of each, and the
+ * segments. */
+#define PAGE_HEAD_BYTES 27
+#define PAGE_FLAGS 5
+#define PAGE_IS_LAST 4
+#define MAX_PAGE_BYTES (PAGE_HEAD_BYTES + 255 + 255 * 255)
+
+/* Returns whether a last page begins at `page`, and all of it is there. */
+static bool is_last_page(const unsigned char *page, size_t n_bytes)
+{
+    if (n_bytes < PAGE_HEAD_BYTES || !(page[PAGE_FLAGS] & PAGE_IS_LAST))
+        return false;
+    size_t n_segments = page[PAGE_HEAD_BYTES - 1], size_bytes = PAGE_HEAD_BYTES + n_segments;
+    for (size_t i = 0; i < n_segments && size_bytes <= n_bytes; i++)
+        size_bytes += page[PAGE_HEAD_BYTES + i];
+    return size_bytes <= n_bytes;
+}
+
+/* Looks for the last page, in which each stream of the file ends. */
+static bool check_pages(struct byte_source *source, struct irrun_error *err)
+{
+    size_t n;
+    uint64_t left = source_left(source), end = source->offset + left;
+    if (left > MAX_PAGE_BYTES &&
+        !source_read(source, NULL, (size_t)(left - MAX_PAGE_BYTES), &n, err))
+        return false;
+    if (!source_want(source, MAX_PAGE_BYTES, err))
+        return false;
+    const unsigned char *bytes = source_bytes(source);
+    n = source_available(source);
+    for (size_t i = n; i-- > 0;) {
+        if (n - i < 4 || memcmp(bytes + i, "OggS", 4) != 0)
+            continue;
+        if (is_last_page(bytes + i, n - i))
+            return true;
+        break;
+    }
+    fail_at_offset(err, IRRUN_DATA, source->path, end,
+                   "the file is truncated: it does not end with the last page of an Ogg stream");
+    char quoted[TEXT_QUOTED_BYTES];
+    return fail_hint(err, "was a copy interrupted? sox %s rest.wav saves what is there",
+                     text_shell_quote(source->path, quoted));
+}
+
+bool sound_check_length(struct byte_source *source, struct irrun_error *err)
+{
+    unsigned char head[12];
+    size_t n;
+    if (!source_read(source, head, sizeof head, &n, err))
+        return false;
+    if (n < sizeof head)
+        return true;
+    if (memcmp(head, "RIFF", 4) == 0 && memcmp(head + 8, "WAVE", 4) == 0)
+        return check_chunks(source, "data", little_u32, err);
+    if (memcmp(head, "FORM", 4) == 0 && memcmp(head + 8, "AIF", 3) == 0)
+        return check_chunks(source, "SSND", big_u32, err);
+    return memcmp(head, "OggS", 4) != 0 || check_pages(source, err);
+}
