@@ -237,7 +237,7 @@ static bool fail_field(const struct csv_columns *csv, struct field line, struct 
     fail_at(err, IRRUN_DATA, place, "\"%.*s\" %s", (int)(field.length < 40 ? field.length : 40),
             field.start, why);
     return csv->reader.line == 1 &&
-           fail_hint(err, "if it is a heading, name the columns by it: --columns=%.*s,...",
+           fail_hint(err, "if it is a heading, name the columns by it: --columns=%.*s[,NAME]",
                      (int)(field.length < 40 ? field.length : 40), field.start);
 }
 

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "plan/taps.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -76,8 +77,19 @@ static const char *near_name(const struct graph *graph, const struct value *valu
     return op->n_outputs == 1 && is_near(op->name, wanted) ? op->name : NULL;
 }
 
+/* Fails for a name that is a layer of several outputs. */
+static bool fail_several(const struct op *op, struct irrun_error *err)
+{
+    fail(err, IRRUN_USAGE, "layer \"%s\" has %" PRIu32 " outputs", op->name, op->n_outputs);
+    return fail_hint(err, "--tap=%s:0 is the first, --tap=%s:%" PRIu32 " the last", op->name,
+                     op->name, op->n_outputs - 1);
+}
+
 static bool fail_unknown(const struct graph *graph, const char *name, struct irrun_error *err)
 {
+    for (uint32_t i = 0; i < graph->n_ops; i++)
+        if (graph->ops[i].n_outputs > 1 && strcmp(graph->ops[i].name, name) == 0)
+            return fail_several(&graph->ops[i], err);
     const char *layer = find_in_bodies(graph, name);
     fail(err, IRRUN_USAGE, "no tensor and no layer with one output is called \"%s\"", name);
     if (layer)

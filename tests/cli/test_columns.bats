@@ -76,7 +76,7 @@ setup() {
     answered 65 't.txt:2:1: error: a number is missing in column 0' \
         $'awk -F \'\\t\' \'$1 ~ /[^ ]/\' FILE | irrun ... -i csv:- leaves such lines out' \
         "$data/twice.xml" -i t.txt --columns=x,y -o none:
-    answered 65 't.csv:1:4: error: "low" is not a number' "if it is a heading, name the columns by it: --columns=low,..." \
+    answered 65 't.csv:1:4: error: "low" is not a number' "if it is a heading, name the columns by it: --columns=low[,NAME]" \
         "$data/sum.xml" -i t.csv --columns=1 -o none:
     printf 'x,y\n1,2\n3\n' >short.csv
     refused 65 'short.csv:3: error: the line has 1 column, but column 1 is to be read' \

@@ -45,6 +45,8 @@ members() {
     [[ $stderr == *'in a body of "Loop_4"'* ]]
     run_apart irrun "$data/chain.xml" -i a.npy --tap=doubled -o y.csv
     [ "$status" -eq 2 ] # two outputs now
+    answered 2 'layer "lstm" has 3 outputs' "--tap=lstm:0 is the first, --tap=lstm:2 the last" \
+        "$root/models/speech_watch/model.xml" --random --tap=lstm
 }
 
 @test "--tap: a name as it stands wins over LAYER:PORT" {
