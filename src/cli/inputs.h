@@ -37,6 +37,11 @@ bool inputs_rewind(struct inputs *inputs, struct irrun_session *session, struct 
 /* Computes the current records of count: and ones:, before an iteration. */
 bool inputs_count(struct inputs *inputs, struct irrun_session *session, struct irrun_error *err);
 
+/* Checks that outputs fit the inputs which --feed gives them to, where the plan knows their shapes:
+ * nothing is written then. values: the outputs; NULL where the shape is unknown. */
+bool inputs_check_feeds(const struct inputs *inputs, const struct irrun_tensor *const *values,
+                        struct irrun_error *err);
+
 /* Finds the next values of the inputs of --feed, after an iteration. values: the n outputs of the
  * model; the next values are put behind them. key: of --key; otherwise 0. */
 bool inputs_choose_next(struct inputs *inputs, const struct irrun_tensor **values, size_t n,

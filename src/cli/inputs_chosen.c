@@ -50,26 +50,48 @@ static struct irrun_shape shape_for(const struct irrun_partial_shape *wanted, in
     return shape;
 }
 
-/* Makes room for the indices of n rows of the output. */
+/* Returns the number of rows of the output, at the last position of the axis before theirs. */
+static int64_t count_rows(const struct irrun_shape *shape, int64_t *n_row, int64_t *n_positions)
+{
+    uint32_t rank = shape->rank;
+    *n_row = rank > 0 ? shape->dims[rank - 1] : 1;
+    *n_positions = rank > 2 ? shape->dims[rank - 2] : 1;
+    int64_t n = *n_row * *n_positions;
+    return n > 0 ? shape_n_elements(shape) / n : 0;
+}
+
+bool inputs_check_choice(const struct inputs *inputs, const struct feed *feed,
+                         const struct irrun_tensor *output, struct irrun_shape *shape,
+                         struct irrun_error *err)
+{
+    const struct records_port port = inputs_port(inputs, feed->input);
+    char found[SHAPE_TEXT_BYTES], wanted[SHAPE_TEXT_BYTES];
+    int64_t n_row, n_positions, n = count_rows(&output->shape, &n_row, &n_positions);
+    *shape = shape_for(&port.shape, n);
+    return (n > 0 && shape_n_elements(shape) == n) ||
+           fail(err, IRRUN_DATA,
+                "--feed: output \"%s\" %s has %" PRId64 " rows to take an index of, but input "
+                "\"%s\" is %s",
+                irrun_model_output(inputs->model, feed->output)->name,
+                shape_format(&output->shape, found), n, port.name,
+                partial_shape_format(&port.shape, wanted));
+}
+
+/* Makes room for the indices of the rows of the output. */
 static bool make_room(struct inputs *inputs, struct feed *feed, const struct irrun_tensor *output,
-                      int64_t n, struct irrun_error *err)
+                      struct irrun_error *err)
 {
     const struct records_port port = inputs_port(inputs, feed->input);
     enum irrun_dtype dtype = port.dtype == IRRUN_DYNAMIC ? IRRUN_I64 : port.dtype;
-    struct irrun_shape shape = shape_for(&port.shape, n);
-    char found[SHAPE_TEXT_BYTES], wanted[SHAPE_TEXT_BYTES];
-    if (n == 0 || shape_n_elements(&shape) != n)
-        return fail(err, IRRUN_DATA,
-                    "--feed: output \"%s\" %s has %" PRId64 " rows to take an index of, but input "
-                    "\"%s\" is %s",
-                    irrun_model_output(inputs->model, feed->output)->name,
-                    shape_format(&output->shape, found), n, port.name,
-                    partial_shape_format(&port.shape, wanted));
+    struct irrun_shape shape;
+    if (!inputs_check_choice(inputs, feed, output, &shape, err))
+        return false;
     if (feed->chosen.data && shape_equals(&feed->chosen.shape, &shape))
         return true;
+    size_t size_bytes = (size_t)shape_n_elements(&shape) * dtype_size(dtype);
     free(feed->chosen.data);
-    feed->chosen = (struct irrun_tensor){dtype, shape, malloc((size_t)n * dtype_size(dtype))};
-    return feed->chosen.data || fail_memory(err, (size_t)n * dtype_size(dtype));
+    feed->chosen = (struct irrun_tensor){dtype, shape, malloc(size_bytes)};
+    return feed->chosen.data || fail_memory(err, size_bytes);
 }
 
 /* Returns the random number of a draw. It depends on nothing but the arguments, so that a run can
@@ -95,12 +117,8 @@ static bool sample(struct inputs *inputs, struct feed *feed, const struct irrun_
 bool inputs_choose(struct inputs *inputs, struct feed *feed, const struct irrun_tensor *output,
                    int64_t key, struct irrun_error *err)
 {
-    const struct irrun_shape *shape = &output->shape;
-    uint32_t rank = shape->rank;
-    int64_t n_row = rank > 0 ? shape->dims[rank - 1] : 1;
-    int64_t n_positions = rank > 2 ? shape->dims[rank - 2] : 1;
-    int64_t n = n_row * n_positions > 0 ? shape_n_elements(shape) / (n_row * n_positions) : 0;
-    if (!make_room(inputs, feed, output, n, err))
+    int64_t n_row, n_positions, n = count_rows(&output->shape, &n_row, &n_positions);
+    if (!make_room(inputs, feed, output, err))
         return false;
     for (int64_t i = 0; i < n; i++) {
         size_t start = (size_t)(((i + 1) * n_positions - 1) * n_row);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/cast.h"
 #include "cli/inputs_internal.h"
 #include "cli/snapshot.h"
 
@@ -117,6 +118,7 @@ bool inputs_begin_feeds(struct inputs *inputs, struct irrun_error *err)
     for (size_t i = 0; i < inputs->options->feeds.n; i++) {
         struct feed *feed = &inputs->feeds[i];
         feed->draws.n = 0;
+        inputs->records[feed->input].options = inputs->options; /* --cast */
         if (!snapshot_copy(&feed->initial, &records_of(inputs, feed)->record, err))
             return false;
     }
@@ -160,6 +162,47 @@ void inputs_free_feeds(struct inputs *inputs)
         sampler_free(&inputs->feeds[i].sampler);
     }
     free(inputs->feeds);
+}
+
+/* ---- Before the first iteration -------------------------------------------------------------- */
+
+static bool check_whole(const struct inputs *inputs, const struct feed *feed,
+                        const struct irrun_tensor *output, struct irrun_error *err)
+{
+    const struct records_port port = inputs_port(inputs, feed->input);
+    char found[SHAPE_TEXT_BYTES], wanted[SHAPE_TEXT_BYTES];
+    enum cast cast = inputs->options->cast;
+    bool is_same = port.dtype == IRRUN_DYNAMIC || output->dtype == port.dtype;
+    bool fits = is_same || cast == CAST_ANY ||
+                (cast == CAST_SAFE && cast_is_safe(output->dtype, port.dtype));
+    if (fits && partial_shape_admits(&port.shape, &output->shape))
+        return true;
+    fail(err, IRRUN_DATA, "--feed: output \"%s\" is %s %s, but input \"%s\" is %s %s",
+         irrun_model_output(inputs->model, feed->output)->name, irrun_dtype_name(output->dtype),
+         shape_format(&output->shape, found), port.name, irrun_dtype_name(port.dtype),
+         partial_shape_format(&port.shape, wanted));
+    return !fits && fail_hint(err, cast == CAST_NONE ? "--cast=none allows no conversion"
+                                                     : "--cast=any converts the numbers");
+}
+
+bool inputs_check_feeds(const struct inputs *inputs, const struct irrun_tensor *const *values,
+                        struct irrun_error *err)
+{
+    /* A state or another sequence may bring other shapes before the first output is fed. */
+    if (inputs->options->state_in || inputs->options->reset.when == RESET_NEVER)
+        return true;
+    for (size_t i = 0; i < inputs->options->feeds.n; i++) {
+        const struct feed *feed = &inputs->feeds[i];
+        const struct irrun_tensor *output = values[feed->output];
+        struct irrun_shape shape;
+        if (!output || has_prompt(feed))
+            continue;
+        if (!(feed->spec->choice == FEED_WHOLE
+                  ? check_whole(inputs, feed, output, err)
+                  : inputs_check_choice(inputs, feed, output, &shape, err)))
+            return false;
+    }
+    return true;
 }
 
 /* ---- From one iteration to the next ---------------------------------------------------------- */

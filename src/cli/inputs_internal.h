@@ -121,6 +121,12 @@ bool inputs_skip_prompts(struct inputs *inputs, uint64_t n, struct irrun_error *
 bool inputs_choose(struct inputs *inputs, struct feed *feed, const struct irrun_tensor *output,
                    int64_t key, struct irrun_error *err);
 
+/* Checks that argmax or sample of the output gives as many indices as the input takes; *shape is
+ * the shape of these. In inputs_chosen.c. */
+bool inputs_check_choice(const struct inputs *inputs, const struct feed *feed,
+                         const struct irrun_tensor *output, struct irrun_shape *shape,
+                         struct irrun_error *err);
+
 /* Makes the count a variable. Borrows it. */
 bool inputs_add_count(struct inputs *inputs, struct count *count, struct irrun_error *err);
 

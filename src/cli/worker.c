@@ -166,7 +166,8 @@ bool worker_prepare(struct worker *worker, const struct sequence *sequence, stru
     worker->sequence = sequence;
     if (!inputs_open(worker->inputs, sequence, worker->session,
                      outputs_depend_on_layout(collector_outputs(worker->collector)), err) ||
-        !check_end(worker, err) || !worker_plan(worker, err))
+        !check_end(worker, err) || !worker_plan(worker, err) ||
+        !inputs_check_feeds(worker->inputs, worker->values, err))
         return false;
     if (sequence->index == 0)
         tell_plan(worker);

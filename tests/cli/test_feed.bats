@@ -117,6 +117,47 @@ XML
         --feed=y=k:argmax -n 2
 }
 
+@test "an output that does not fit the input is refused before anything is written" {
+    local pick="$data/pick.xml"
+    npy '<f4' '1, 4' 0 5 9 9 >x.npy
+    npy '<f4' '2, 4' 0 5 9 9 1 1 1 1 >two.npy
+    answered 65 '--feed: output "y" is f32 [1,4], but input "k" is i64 [1]' "--cast=any converts the numbers" \
+        "$pick" -i x=x.npy --feed=y=k -n 3 --emit=all -o y=csv:-
+    answered 65 '--feed: output "y" is f32 [1,4], but input "k" is i64 [1]' "" \
+        "$pick" -i x=x.npy --feed=y=k -n 3 --emit=all -o y=csv:- --cast=any
+    refused 65 'output "y" [2,4] has 2 rows to take an index of, but input "k" is [1]' "$pick" -i x=two.npy --axis=x=0:2 \
+        --feed=y=k:argmax -n 2 --emit=all -o y=csv:-
+    refused 65 'output "y" is f32 [1,4], but input "k"' --check "$pick" -i x=x.npy --feed=y=k -n 3
+}
+
+@test "--cast is for what is fed too" {
+    cat >half.xml <<'END'
+<net name="half" version="11">
+  <layers>
+    <layer id="0" name="x" type="Parameter" version="opset1">
+      <data element_type="f16" shape="1"/>
+      <output><port id="0" precision="FP16"><dim>1</dim></port></output>
+    </layer>
+    <layer id="1" name="y" type="Convert" version="opset1">
+      <data destination_type="f32"/>
+      <input><port id="0"><dim>1</dim></port></input>
+      <output><port id="1" precision="FP32" names="y"><dim>1</dim></port></output>
+    </layer>
+    <layer id="2" name="r" type="Result" version="opset1">
+      <input><port id="0"><dim>1</dim></port></input>
+    </layer>
+  </layers>
+  <edges>
+    <edge from-layer="0" from-port="0" to-layer="1" to-port="0"/>
+    <edge from-layer="1" from-port="1" to-layer="2" to-port="0"/>
+  </edges>
+</net>
+END
+    answered 65 'output "y" is f32 [1], but input "x" is f16 [1]' "--cast=any converts the numbers" \
+        half.xml -i x=value:3 --feed=y=x -n 2
+    [ "$(irrun half.xml -i x=value:3 --feed=y=x -n 2 --cast=any --emit=all -o csv:- | lines)" = "3 3" ]
+}
+
 @test "--inspect shows fed inputs as variables; names must not be those of others" {
     irrun --inspect "${fed[@]}" | grep -A 1 '^variables: 1$' | grep -qx '  b  f32 \[2\]  from: minus'
     irrun --inspect "$data/sum.xml" --feed=sum=x | grep -qx 'variables: 2'
