@@ -28,6 +28,7 @@ struct expectation {
     struct irrun_tensor last; /* a copy of the output, if only the last iteration is compared */
     size_t last_capacity;     /* bytes */
     bool count_differs;       /* the array has more or fewer records than there are iterations */
+    uint64_t n_records;       /* then: of the array */
     /* Why it differs, other than by its elements; "": it does not. */
     char problem[sizeof((struct irrun_error *)NULL)->message];
 };
@@ -123,11 +124,9 @@ bool compare_new(const struct irrun_model *model, const struct options *options,
     }
     for (size_t i = 0; i < made->n; i++) {
         struct expectation *item = &made->items[i];
-        struct tolerances *tolerances = &item->tolerances;
-        set_tolerance(made, &options->atols, item->output, &tolerances->atol,
-                      &tolerances->has_atol);
-        set_tolerance(made, &options->rtols, item->output, &tolerances->rtol,
-                      &tolerances->has_rtol);
+        struct tolerances *given = &item->tolerances;
+        set_tolerance(made, &options->atols, item->output, &given->atol, &given->has_atol);
+        set_tolerance(made, &options->rtols, item->output, &given->rtol, &given->has_rtol);
     }
     return true;
 }
@@ -175,7 +174,29 @@ static void compare_record(struct expectation *item, const struct irrun_tensor *
         note_form(item, got, record, want->dtype, &want->shape);
 }
 
-/* Records a different shape as a difference. Any other error is returned. */
+static void note_count(struct expectation *item, uint64_t n_run, const char *more,
+                       uint64_t n_records)
+{
+    item->n_records = n_records;
+    snprintf(item->problem, sizeof item->problem,
+             "%" PRIu64 " iteration%s ran, but %s%" PRIu64 " record%s expected", n_run,
+             n_run == 1 ? "" : "s", more, n_records, n_records == 1 ? " is" : "s are");
+}
+
+/* Notes that there are more records than iterations. How many is not known of a pipe, which may
+ * never end, and of arrays that do not fit. */
+static void note_excess(struct expectation *item, uint64_t n_run)
+{
+    struct records *rest = &item->records;
+    struct irrun_error err = {.code = IRRUN_OK};
+    uint64_t n_further = 0;
+    bool has_end = !item->problem[0] && (!rest->reader || reader_can_rewind(rest->reader));
+    bool is_counted = has_end && records_skip(rest, UINT64_MAX, &n_further, &err);
+    note_count(item, n_run, is_counted ? "" : "more than ",
+               n_run + (is_counted ? 1 + n_further : 0));
+}
+
+/* Notes a different shape as a difference; not any other error. */
 static bool take_mismatch(struct expectation *item, uint64_t record, struct irrun_error *err)
 {
     if (err->code != IRRUN_MISMATCH)
@@ -191,8 +212,7 @@ static bool open_records(struct compare *compare, struct expectation *item,
                          const struct irrun_tensor *got, struct irrun_error *err)
 {
     const struct records_port port = {.what = "output",
-                                      .name =
-                                          irrun_model_output(compare->model, item->output)->name,
+                                      .name = output_name(compare, item->output),
                                       .dtype = format_stored_dtype(got->dtype),
                                       .shape = partial_shape_of(&got->shape),
                                       .keeps_dtype = true,
@@ -272,9 +292,7 @@ bool compare_iteration(struct compare *compare, const struct irrun_tensor *const
         if (has_record)
             compare_record(item, got, record);
         else
-            snprintf(item->problem, sizeof item->problem,
-                     "more iterations ran than the %" PRIu64 " record%s expected", record,
-                     record == 1 ? "" : "s");
+            note_count(item, record + 1, "", record); /* finish_one knows how many run */
     }
     return true;
 }
@@ -285,12 +303,12 @@ static bool finish_one(struct compare *compare, struct expectation *item, struct
 {
     bool has_record;
     uint64_t last = compare->n_iterations - 1;
+    if (item->count_differs)
+        note_count(item, compare->n_iterations, "", item->n_records);
+    if (!item->is_begun)
+        snprintf(item->problem, sizeof item->problem, "no iteration ran");
     if (item->problem[0])
         return true;
-    if (!item->is_begun) {
-        snprintf(item->problem, sizeof item->problem, "no iteration ran");
-        return true;
-    }
     if (item->compares_last &&
         !has_same_type_and_shape(&item->last, item->header.dtype, &item->header.shape)) {
         note_form(item, &item->last, last, item->header.dtype, &item->header.shape);
@@ -311,10 +329,7 @@ static bool finish_one(struct compare *compare, struct expectation *item, struct
                  "several records are expected, but the first iteration has another type or shape");
     item->count_differs = has_record && !is_single && !item->compares_last;
     if (item->count_differs)
-        snprintf(item->problem, sizeof item->problem,
-                 "%" PRIu64 " iteration%s ran, but more than %" PRIu64 " record%s expected",
-                 compare->n_iterations, compare->n_iterations == 1 ? "" : "s",
-                 compare->n_iterations, compare->n_iterations == 1 ? " is" : "s are");
+        note_excess(item, compare->n_iterations);
     return true;
 }
 
@@ -323,11 +338,10 @@ static void describe_item(const struct compare *compare, const struct expectatio
 {
     const char *name = irrun_model_output(compare->model, item->output)->name;
     fail_append(err, "\n  output \"%s\" (%s): ", name, item->path);
-    if (item->problem[0]) {
+    if (item->problem[0])
         fail_append(err, "%s", item->problem);
-        return;
-    }
-    difference_describe(&item->difference, &item->tolerances, err);
+    else
+        difference_describe(&item->difference, &item->tolerances, err);
 }
 
 static bool is_different(const struct compare *compare, const struct expectation *item)

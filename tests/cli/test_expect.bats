@@ -187,18 +187,26 @@ whole() {
     npy '<f4' '2, 2' 2 4 6 8 >want.npy
     compare --expect=want.npy
     [ "$status" -eq 1 ]
-    [[ $stderr == *"more iterations ran than the 2 records expected"*"hint: --expect needs a record for each iteration"* ]]
+    [[ $stderr == *"3 iterations ran, but 2 records are expected"*"hint: --expect needs a record for each iteration"* ]]
     npy '<f4' '4, 2' 2 4 6 8 10 12 0 0 >want.npy
     compare --expect=want.npy
     [ "$status" -eq 1 ]
-    [[ $stderr == *"3 iterations ran, but more than 3 records are expected"*"hint: --expect needs a record for each iteration"* ]]
+    [[ $stderr == *"3 iterations ran, but 4 records are expected"*"hint: --expect needs a record for each iteration"* ]]
+    npy '<f4' '1, 2' 2 4 >want.npy
+    compare --expect=want.npy
+    [[ $stderr == *"3 iterations ran, but 1 record is expected"* ]]
+    npy '<f4' '9, 2' 2 4 6 8 10 12 0 0 0 0 0 0 0 0 0 0 0 0 >want.npy
+    compare --expect=want.npy
+    [[ $stderr == *"3 iterations ran, but 9 records are expected"* ]]
+    compare --expect=npy:- < <(cat want.npy) # a pipe may never end
+    [[ $stderr == *"3 iterations ran, but more than 3 records are expected"* ]]
 }
 
 @test "one iteration and one record are called so" {
     printf '1\n2\n' >want.csv
     run_apart irrun "$data/sum.xml" -i csv:- --expect=want.csv <<<1
     [ "$status" -eq 1 ]
-    [[ $stderr == *"1 iteration ran, but more than 1 record is expected"* ]]
+    [[ $stderr == *"1 iteration ran, but 2 records are expected"* ]]
 }
 
 @test "a single record is compared with the last iteration" {
