@@ -35,7 +35,11 @@ if command -v clang >/dev/null; then
 else
     echo "fuzz: left out: it needs clang"
 fi
-step soak scripts/soak
+if command -v python3 >/dev/null; then
+    step soak scripts/soak
+else
+    echo "soak: left out: it needs python3"
+fi
 for engine in slurm spark; do
     step "$engine" timeout 3600 "tests/scaling/$engine.sh"
 done
