@@ -289,8 +289,56 @@ def weights_case_bf16():
         want = {"y": np.float64(v["w"]) @ np.float64(x),
                 "z": dense.convolve(np.float64(x), np.float64(v["filters"]), [1], [0], [0], [1])}
         return Case("", "", net, {"x": x}, {k: np.float32(a) for k, a in want.items()}, "")
-    return case("bf16_weights", "A constant first factor and a convolution round their weights only.", make,
+    return case("bf16_weights", "A constant first factor and a convolution of few channels round their weights only.", make,
                 {"w": w, "filters": filters}, FLOAT, "bf16")
+
+
+def convolution_attrs(rank, strides=None, pads=None, dilations=None):
+    return {"strides": strides or [1] * rank, "dilations": dilations or [1] * rank, "pads_begin": pads or [0] * rank,
+            "pads_end": pads or [0] * rank, "auto_pad": "explicit"}
+
+
+def convolved(x, w, attrs):
+    return dense.convolve(x, w, attrs["strides"], attrs["pads_begin"], attrs["pads_end"], attrs["dilations"])
+
+
+def convolution_cases_bf16():
+    """Filters of at least 16 channels: both factors are rounded."""
+    g = rng(FAMILY, "bf16 convolutions")
+    x, x1 = uniform(g, (2, 17, 6, 9)), uniform(g, (1, 32, 30))
+    for name, data, w, more, about in (
+            ("odd", x, uniform(g, (20, 17, 3, 3)) / 4, {"pads": [1, 1]}, "An odd number of channels, pads."),
+            ("strides", x, uniform(g, (5, 17, 2, 3)) / 4, {"strides": [2, 2]}, "Strides."),
+            ("dilations", x1, uniform(g, (40, 32, 3)) / 4, {"dilations": [5], "pads": [4]}, "One axis, dilations."),
+            ("point", x1, uniform(g, (70, 32, 1)) / 4, {}, "A kernel of one element."),
+            ("long", uniform(g, (1, 60, 1, 8)), uniform(g, (16, 60, 1, 5)) / 8, {}, "More terms than a block."),
+            ("one", uniform(g, (1, 16, 1, 1)), uniform(g, (1, 16, 1, 1)), {}, "One product.")):
+        net, written = Net(f"bf16_convolution_{name}"), Net(f"bf16_convolution_{name}")
+        attrs = convolution_attrs(data.ndim - 2, **more)
+        net.result(net.op("Convolution", net.param("x", "f32", list(data.shape)), net.const(w), data=attrs), "y")
+        written.result(written.op("Convolution", rounded_port(written, written.param("x", "f32", list(data.shape))),
+                                  written.const(round_bf16(w)), data=attrs), "y")
+        yield Case(FAMILY, f"bf16_convolution_{name}", net, {"x": data},
+                   {"y": np.float32(convolved(bf16(data), bf16(w), attrs))}, about, f"{FLOAT} --precision=bf16",
+                   stand_in=written, runs_openvino=False)
+
+
+def convolution_chain_bf16():
+    """Numbers whose sums are exact, so that the second convolution rounds the same ones everywhere."""
+    g, name = rng(FAMILY, "bf16 chain"), "bf16_convolution_chain"
+    x, first, second = (g.integers(-8, 9, shape) / 8 for shape in ((1, 16, 7, 7), (32, 16, 3, 3), (48, 32, 1, 1)))
+    first, second = (np.float32(w * (1 + 2**-10)) for w in (first, second))
+    nets, attrs = (Net(name), Net(name)), convolution_attrs(2)
+    for net in nets:
+        port = net.param("x", "f32", list(x.shape))
+        for w in (first, second):
+            port = net.op("Convolution", port if net is nets[0] else rounded_port(net, port),
+                          net.const(w if net is nets[0] else round_bf16(w)), data=attrs)
+        net.result(port, "y")
+    want = convolved(bf16(convolved(x, bf16(first), attrs)), bf16(second), attrs)
+    return Case(FAMILY, name, nets[0], {"x": np.float32(x)}, {"y": np.float32(want)},
+                "Two convolutions with the channels last between them.", f"{FLOAT} --precision=bf16", stand_in=nets[1],
+                runs_openvino=False)
 
 
 def cases():
@@ -303,3 +351,5 @@ def cases():
     yield weights_case_bf16()
     yield tiled_case_bf16()
     yield largest_case_bf16()
+    yield from convolution_cases_bf16()
+    yield convolution_chain_bf16()

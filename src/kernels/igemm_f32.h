@@ -12,6 +12,7 @@
 
 #define IGEMM_MAX_MR 12
 #define IGEMM_MAX_NR 128
+#define IGEMM_MAX_VECTORS 3 /* of channels */
 
 /* offset: of a row of B, in floats from args.b. mask: its offset in bytes from args.masks; bits
  * that are 0 make the columns of the row zeros. */
@@ -52,7 +53,15 @@ struct igemm_channels_args {
 };
 typedef void igemm_channels_fn(const struct igemm_channels_args *args);
 
-#define IGEMM_MAX_VECTORS 3 /* of channels */
+/* What multiplies in bf16: in the place of a float there is a pair, of two neighbouring channels.
+ * Numbers are rounded to nearest even, and denormals are zeros. The functions are NULL at levels
+ * without bf16. */
+struct igemm_pairs {
+    igemm_channels_fn *channels[IGEMM_MAX_VECTORS + 1][IGEMM_MAX_MR + 1];
+    void (*round)(const void *from, void *to, size_t n); /* n channels of one pixel */
+    /* n pixels of two planes of channels; second NULL: zeros */
+    void (*round_rows)(const float *first, const float *second, void *to, size_t n);
+};
 
 /* The transforms of winograd_body.h. A tile has n_y x n_x elements of the input: 4 in a dimension
  * in which it has two outputs, otherwise 1. */
@@ -87,6 +96,7 @@ struct igemm_microkernels {
 
     /* With channels in lanes, [vectors][mr]; NULL ends a row. */
     igemm_channels_fn *channels[IGEMM_MAX_VECTORS + 1][IGEMM_MAX_MR + 1];
+    struct igemm_pairs pairs; /* channels: has the same entries */
     void (*winograd_input)(const struct winograd_input *input);
     bool (*winograd_output)(const struct winograd_output *output); /* false if not finite */
     size_t lanes;

@@ -126,9 +126,20 @@ ALWAYS_INLINE void store_channels(const struct igemm_channels_args *args, size_t
     }
 }
 
-/* Computes a tile. mr and n_vectors are constants in all calls. The asm keeps an address for each
- * row: gcc would add the offset of each term to each position instead. */
-ALWAYS_INLINE void run_channels(const struct igemm_channels_args *args, size_t mr, size_t n_vectors)
+ALWAYS_INLINE vec add_product(vec sum, vec weights, vec factor, bool are_pairs)
+{
+#ifdef VECTOR_HAS_BF16
+    if (are_pairs)
+        return vec_dot(sum, weights, factor);
+#endif
+    (void)are_pairs;
+    return vec_fma(factor, weights, sum);
+}
+
+/* Computes a tile. mr, n_vectors and are_pairs are constants in all calls. The asm keeps an address
+ * for each row: gcc would add the offset of each term to each position instead. */
+ALWAYS_INLINE void run_channels(const struct igemm_channels_args *args, size_t mr, size_t n_vectors,
+                                bool are_pairs)
 {
     vec sums[IGEMM_MAX_MR][IGEMM_MAX_VECTORS], weights[IGEMM_MAX_VECTORS];
     const float *rows[IGEMM_MAX_MR], *b = args->b;
@@ -151,7 +162,7 @@ ALWAYS_INLINE void run_channels(const struct igemm_channels_args *args, size_t m
             vec factor = vec_set1(rows[r][offset]);
             UNROLL
             for (size_t v = 0; v < n_vectors; v++)
-                sums[r][v] = vec_fma(factor, weights[v], sums[r][v]);
+                sums[r][v] = add_product(sums[r][v], weights[v], factor, are_pairs);
         }
     }
     store_channels(args, mr, n_vectors, sums);
@@ -177,11 +188,31 @@ ALWAYS_INLINE void run_channels(const struct igemm_channels_args *args, size_t m
 #define DEFINE_CHANNELS(vectors, rows)                                                             \
     static void channels_##vectors##_##rows(const struct igemm_channels_args *args)                \
     {                                                                                              \
-        run_channels(args, rows, vectors);                                                         \
+        run_channels(args, rows, vectors, false);                                                  \
     }
 CHANNELS(DEFINE_CHANNELS)
 
+#ifdef VECTOR_HAS_BF16
+#define DEFINE_PAIRS(vectors, rows)                                                                \
+    static void pairs_##vectors##_##rows(const struct igemm_channels_args *args)                   \
+    {                                                                                              \
+        run_channels(args, rows, vectors, true);                                                   \
+    }
+CHANNELS(DEFINE_PAIRS)
+
+static void round_pairs(const void *from, void *to, size_t n)
+{
+    vec_round_pairs(from, to, n);
+}
+
+static void round_rows(const float *first, const float *second, void *to, size_t n)
+{
+    vec_round_rows(first, second, to, n);
+}
+#endif
+
 #define CHANNELS_ENTRY(vectors, rows) [vectors][rows] = channels_##vectors##_##rows,
+#define PAIRS_ENTRY(vectors, rows) [vectors][rows] = pairs_##vectors##_##rows,
 #define UNMASKED_ENTRY(rows, vectors) [rows] = unmasked_##rows,
 #define MASKED_ENTRY(rows, vectors) [rows] = masked_##rows,
 #define MASKED_LOADS_ENTRY(rows, vectors) [rows] = masked_loads_##rows,
@@ -193,6 +224,9 @@ const struct igemm_microkernels LEVEL_NAME(igemm_f32, LEVEL) = {
             {MICROKERNELS(MASKED_LOADS_ENTRY)}},
     .nr = {MICROKERNELS(NR_ENTRY)},
     .channels = {CHANNELS(CHANNELS_ENTRY)},
+#ifdef VECTOR_HAS_BF16
+    .pairs = {{CHANNELS(PAIRS_ENTRY)}, round_pairs, round_rows},
+#endif
     .winograd_input = winograd_input,
     .winograd_output = winograd_output,
     .lanes = VECTOR_LANES,

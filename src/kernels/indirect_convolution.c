@@ -308,6 +308,10 @@ static void copy_input(void *context, size_t share, size_t n_shares)
     size_t n_channels = (size_t)(conv->c_in * conv->n_groups);
     size_t n_in = (size_t)window_product(conv->window.in);
     int64_t n_rows = conv->plane[0] * conv->plane[1];
+    if (conv->has_pairs) {
+        indirect_convolution_copy_pairs(conv, job->in, share, n_shares, job->scratch);
+        return;
+    }
     if (conv->in_is_last)
         copy_pixels(conv, job->in, n_rows * (int64_t)share / (int64_t)n_shares,
                     n_rows * (int64_t)(share + 1) / (int64_t)n_shares, job->scratch);

@@ -7,6 +7,7 @@
 
 #include "kernels/convolution.h"
 #include "kernels/igemm_f32.h"
+#include "kernels/packed_gemm.h"
 #include "kernels/thread_pool.h"
 
 /* C = A * B, where A [M][K] is the filters and B [K][N] is what im2col would write. M is the output
@@ -48,7 +49,10 @@
  * filtering may replace this: F(2 x 2, 3 x 3) computes 2 x 2 outputs from a tile of 4 x 4 elements
  * with 16 products instead of 36, one in each of 16 GEMMs. Every output still depends on its own
  * inputs only. But an infinity becomes NaN, so rows of tiles among which a sum is not finite are
- * computed again without Winograd. */
+ * computed again without Winograd.
+ *
+ * In bf16 the copy consists of pairs: of channels 0 and 1, 2 and 3 ... of a pixel, each rounded. A
+ * pair takes the place of a float, so that to all the rest there are half as many channels. */
 
 /* The part of B that a tile reads for this many terms stays in an L1 cache while all of A is read:
  * 128 rows of two cache lines are 16 KB. */
@@ -94,6 +98,8 @@ struct indirect_convolution {
     bool is_in_place;         /* the input is not copied */
     bool in_is_last, is_last; /* channels last: in the input and the copy; in the output */
     size_t pixel_floats;      /* from one pixel to the next, in the input or the copy */
+    bool has_pairs;           /* the copy has pairs of bf16, of which there are c_in */
+    size_t n_channels;        /* of the input, of all groups; of pairs, the last may be half */
     size_t n_panels, n_vectors, ld_sums;
 
     /* Winograd: tiles of tile[0] x tile[1] elements, each 4 or 1; tile[0] is 0 without it. A chunk
@@ -138,6 +144,17 @@ bool indirect_convolution_plan_winograd(struct indirect_convolution *conv);
 /* Returns the estimated time without the copy, in the unit of indirect_convolution_choose. */
 double winograd_cost(const struct indirect_convolution *conv);
 
+/* Plans a convolution of one group in bf16, with channels in lanes. Returns false if the level has
+ * no bf16, or as indirect_convolution_plan does. */
+bool indirect_convolution_plan_pairs(struct indirect_convolution *conv,
+                                     const struct igemm_microkernels *microkernels,
+                                     const struct convolution *convolution);
+
+/* Replaces a plan by one in bf16 if that is faster than to round the input before. */
+void indirect_convolution_choose_pairs(struct indirect_convolution *conv,
+                                       const struct igemm_microkernels *microkernels,
+                                       const struct convolution *convolution);
+
 /* Plans the fastest variant. Also returns false if the direct loops are faster. */
 bool indirect_convolution_choose(struct indirect_convolution *conv,
                                  const struct igemm_microkernels *microkernels,
@@ -155,11 +172,15 @@ void indirect_convolution_fill(struct indirect_convolution *conv, struct indirec
                                int32_t *positions, unsigned char *masks);
 
 /* Packs the weights: [n_groups][c_out][c_in][kernel], or [n_groups][c_in][c_out][kernel] for a
- * transposed convolution, of f32 or f16, at any address. packed has, for each subconvolution,
- * [n_groups][k / kc][n_row_tiles][kc][mr], or with channels in lanes [n_groups][phases][k /
- * kc][n_panels][kc][channels]. */
+ * transposed convolution, at any address; pairs are packed from bf16. packed has, for each
+ * subconvolution, [n_groups][k / kc][n_row_tiles][kc][mr], or with channels in lanes
+ * [n_groups][phases][k / kc][n_panels][kc][channels]. */
 void indirect_convolution_pack(const struct indirect_convolution *conv, const void *weights,
-                               bool is_f16, float *packed);
+                               enum weight_type type, float *packed);
+
+/* Copies share `share` of n_shares of the input as pairs, with pads. */
+void indirect_convolution_copy_pairs(const struct indirect_convolution *conv, const float *in,
+                                     size_t share, size_t n_shares, float *to);
 
 /* Returns the number of output positions in each dimension of a plane. */
 static inline const int64_t *indirect_convolution_positions(const struct indirect_convolution *conv)

@@ -15,11 +15,13 @@ static void multiply_panel(const struct indirect_convolution *conv,
                            const struct channels_product *product, size_t n_vectors,
                            struct igemm_channels_args *args)
 {
+    igemm_channels_fn *const *run = (conv->has_pairs ? conv->microkernels->pairs.channels
+                                                     : conv->microkernels->channels)[n_vectors];
     size_t n_tiles = (product->n + product->mr - 1) / product->mr, begin = 0;
     for (size_t tile = 0; tile < n_tiles; tile++) {
         size_t end = product->n * (tile + 1) / n_tiles;
         args->positions = product->positions + begin;
-        conv->microkernels->channels[n_vectors][end - begin](args);
+        run[end - begin](args);
         args->c += (end - begin) * args->ldc;
         begin = end;
     }

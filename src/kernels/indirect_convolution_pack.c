@@ -9,15 +9,35 @@ struct packing {
     const struct indirect_convolution *conv;
     const struct subconvolution *sub;
     const unsigned char *weights; /* of one group */
-    bool is_f16;
+    enum weight_type type;
 };
 
 static void read_weights(const struct packing *packing, size_t first, size_t n, float *to)
 {
-    if (packing->is_f16)
-        f16_to_f32_n(packing->weights + first * sizeof(uint16_t), to, n);
+    const unsigned char *from = packing->weights + first * weight_bytes(packing->type);
+    if (packing->type == WEIGHTS_F16)
+        f16_to_f32_n(from, to, n);
+    else if (packing->type == WEIGHTS_BF16)
+        bf16_to_f32_n(from, to, n);
     else
-        memcpy(to, packing->weights + first * sizeof(float), n * sizeof *to);
+        memcpy(to, from, n * sizeof *to);
+}
+
+/* Copies pairs of bf16: the terms of a filter of two channels each, with the same tap. */
+static void read_pairs(const struct packing *packing, size_t row, size_t begin, size_t n, float *to)
+{
+    const struct indirect_convolution *conv = packing->conv;
+    size_t n_taps = packing->sub->k / (size_t)conv->c_in, size = sizeof(uint16_t);
+    const unsigned char *filter = packing->weights + row * conv->n_channels * n_taps * size;
+    for (size_t k = begin; k < begin + n; k++) {
+        size_t channel = k / n_taps * 2;
+        const unsigned char *from = filter + (channel * n_taps + k % n_taps) * size;
+        uint16_t pair[2] = {0};
+        memcpy(&pair[0], from, size);
+        if (channel + 1 < conv->n_channels)
+            memcpy(&pair[1], from + n_taps * size, size);
+        memcpy(to++, pair, sizeof pair);
+    }
 }
 
 /* Returns the index in a filter of the weight of tap i for phase `phase` of a subconvolution. */
@@ -56,6 +76,8 @@ static void read_terms(const struct packing *packing, size_t row, size_t begin, 
     size_t n_rows = (size_t)(packing->conv->c_out * window_product(sub->n_phases));
     if (row >= n_rows)
         memset(to, 0, n * sizeof *to);
+    else if (packing->conv->has_pairs)
+        read_pairs(packing, row, begin, n, to);
     else if (packing->conv->is_transposed)
         read_transposed(packing, row, begin, n, to);
     else
@@ -140,16 +162,16 @@ static float *pack_group(const struct packing *packing, float *packed)
 }
 
 void indirect_convolution_pack(const struct indirect_convolution *conv, const void *weights,
-                               bool is_f16, float *packed)
+                               enum weight_type type, float *packed)
 {
     size_t n_weights = (size_t)(conv->c_out * conv->c_in * window_product(conv->kernel));
-    size_t size = is_f16 ? sizeof(uint16_t) : sizeof(float);
+    size_t size = weight_bytes(type);
     float *begin = packed;
     for (const struct subconvolution *sub = conv->subconvolutions;
          sub < conv->subconvolutions + conv->n_subconvolutions; sub++)
         for (size_t group = 0; group < (size_t)conv->n_groups; group++) {
             const unsigned char *filters = (const unsigned char *)weights;
-            struct packing packing = {conv, sub, filters + group * n_weights * size, is_f16};
+            struct packing packing = {conv, sub, filters + group * n_weights * size, type};
             packed = pack_group(&packing, packed);
             if (conv->tile[0] > 0)
                 pack_winograd(&packing, begin + conv->winograd_weight +

@@ -234,6 +234,17 @@ static bool product_fits_i32(const int64_t n[3])
     return n[0] <= INT32_MAX && n[1] <= INT32_MAX / n[0] && n[2] <= INT32_MAX / n[0] / n[1];
 }
 
+/* Plans the image, the tiles and the chunks. */
+static bool plan_rest(struct indirect_convolution *conv, const struct convolution *c)
+{
+    return c->c_in > 0 && !window_is_empty(conv->window.kernel) && c->c_out > 0 &&
+           conv->n_groups > 0 && !window_is_empty(conv->out) && c->c_out <= INT32_MAX &&
+           product_fits_i32(conv->out) &&
+           ((!conv->has_pairs && (conv->is_by_channels ? plan_in_place : plan_masks)(conv)) ||
+            plan_planes(conv)) &&
+           plan_subconvolutions(conv);
+}
+
 bool indirect_convolution_plan(struct indirect_convolution *conv,
                                const struct igemm_microkernels *microkernels,
                                const struct convolution *c, int64_t n_groups, bool is_transposed,
@@ -248,6 +259,7 @@ bool indirect_convolution_plan(struct indirect_convolution *conv,
                                           .is_last = c->out_pixel_stride > 0,
                                           .pixel_floats =
                                               c->in_pixel_stride ? (size_t)c->in_pixel_stride : 1,
+                                          .n_channels = (size_t)(c->c_in * n_groups),
                                           .microkernels = microkernels};
     memcpy(conv->kernel, c->window.kernel, sizeof conv->kernel);
     if (!is_transposed)
@@ -259,10 +271,27 @@ bool indirect_convolution_plan(struct indirect_convolution *conv,
         return false;
     if (has_pixels && microkernels->half && c->c_out <= (int64_t)microkernels->half->lanes)
         conv->microkernels = microkernels->half;
-    return c->c_in > 0 && !window_is_empty(conv->window.kernel) && c->c_out > 0 && n_groups > 0 &&
-           !window_is_empty(conv->out) && c->c_out <= INT32_MAX && product_fits_i32(conv->out) &&
-           ((is_by_channels ? plan_in_place : plan_masks)(conv) || plan_planes(conv)) &&
-           plan_subconvolutions(conv);
+    return plan_rest(conv, c);
+}
+
+bool indirect_convolution_plan_pairs(struct indirect_convolution *conv,
+                                     const struct igemm_microkernels *microkernels,
+                                     const struct convolution *c)
+{
+    int64_t n_pairs = c->c_in / 2 + c->c_in % 2;
+    *conv = (struct indirect_convolution){.n_groups = 1,
+                                          .c_in = n_pairs,
+                                          .c_out = c->c_out,
+                                          .is_by_channels = true,
+                                          .in_is_last = c->in_pixel_stride > 0,
+                                          .is_last = c->out_pixel_stride > 0,
+                                          .pixel_floats = c->in_pixel_stride ? (size_t)n_pairs : 1,
+                                          .has_pairs = true,
+                                          .n_channels = (size_t)c->c_in,
+                                          .microkernels = microkernels};
+    memcpy(conv->kernel, c->window.kernel, sizeof conv->kernel);
+    plan_ordinary(conv, &c->window);
+    return microkernels->pairs.round && plan_rest(conv, c);
 }
 
 #define SCALAR_COST 12 /* of one multiplication in a scalar loop */
@@ -312,6 +341,17 @@ bool indirect_convolution_choose(struct indirect_convolution *conv,
     return find_cost(conv) < (double)window_product(c->window.out) *
                                  (double)window_product(conv->kernel) * (double)c->c_in *
                                  (double)c->c_out * SCALAR_COST;
+}
+
+void indirect_convolution_choose_pairs(struct indirect_convolution *conv,
+                                       const struct igemm_microkernels *microkernels,
+                                       const struct convolution *c)
+{
+    struct indirect_convolution other;
+    double rounding = 64 * (double)window_product(c->window.in) * (double)c->c_in;
+    if (indirect_convolution_plan_pairs(&other, microkernels, c) &&
+        find_cost(&other) < find_cost(conv) + rounding)
+        *conv = other;
 }
 
 bool indirect_convolution_scratch(const struct indirect_convolution *conv, unsigned n_threads,

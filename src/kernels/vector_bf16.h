@@ -31,10 +31,36 @@ ALWAYS_INLINE void vec_round_pairs(const void *from, void *to, size_t n)
                              (__m512i)_mm512_cvtne2ps_pbh(high, low));
 }
 
+ALWAYS_INLINE __m512i interleave_bf16(vec first, vec second)
+{
+    __m512i low = _mm512_cvtepu16_epi32((__m256i)_mm512_cvtneps_pbh(first));
+    __m512i high = _mm512_cvtepu16_epi32((__m256i)_mm512_cvtneps_pbh(second));
+    return _mm512_or_si512(low, _mm512_slli_epi32(high, 16));
+}
+
+/* Rounds n floats of two rows, and writes them as pairs. second NULL: zeros. */
+ALWAYS_INLINE void vec_round_rows(const float *first, const float *second, void *to, size_t n)
+{
+    bf16_pair *pairs = to;
+    size_t i = 0;
+    for (; i + VECTOR_LANES <= n; i += VECTOR_LANES)
+        _mm512_storeu_si512(pairs + i, interleave_bf16(vec_load(first + i),
+                                                       second ? vec_load(second + i) : vec_zero()));
+    if (i == n)
+        return;
+    vec rest = second ? vec_load_first(second + i, n - i) : vec_zero();
+    _mm512_mask_storeu_epi32(pairs + i, first_lanes(n - i),
+                             interleave_bf16(vec_load_first(first + i, n - i), rest));
+}
+
 /* Adds to every lane of sum its two products of pairs. Denormals are zero. */
+ALWAYS_INLINE vec vec_dot(vec sum, vec a, vec b)
+{
+    return _mm512_dpbf16_ps(sum, (__m512bh)a, (__m512bh)b);
+}
 ALWAYS_INLINE vec vec_dot_pairs(vec sum, vec pairs, bf16_pair factor)
 {
-    return _mm512_dpbf16_ps(sum, (__m512bh)pairs, (__m512bh)_mm512_set1_epi32(factor));
+    return vec_dot(sum, pairs, (vec)_mm512_set1_epi32(factor));
 }
 
 #endif

@@ -71,7 +71,7 @@ bool convolution_run(const struct step *step, struct irrun_error *err);
 double convolution_flops(const struct op *op, struct irrun_tensor *const *in,
                          struct irrun_tensor *const *out);
 
-#define CONVOLUTION_OP(object, type_, n_group_dims, attrs_type, state_type)                        \
+#define CONVOLUTION_OP(object, type_, n_group_dims, flags_, attrs_type, state_type)                \
     const struct op_def object = {                                                                 \
         .type = type_,                                                                             \
         .opset = 1,                                                                                \
@@ -81,6 +81,7 @@ double convolution_flops(const struct op *op, struct irrun_tensor *const *in,
         .attrs_size = sizeof(attrs_type),                                                          \
         .state_size = sizeof(state_type),                                                          \
         .family = &(const uint32_t){n_group_dims},                                                 \
+        .flags = (flags_),                                                                         \
         .factors = 1 << 1,                                                                         \
         .infer = infer,                                                                            \
         .prepacks = prepacks,                                                                      \

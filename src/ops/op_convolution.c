@@ -83,7 +83,7 @@ static bool prepare(struct prepare *prepare)
         return true;
     if (prepare->prepacked != 0) {
         return convolution_wants_indirect(prepare, &state->grouped.packed.conv) &&
-               prepacked_convolution_pack(prepare, &state->grouped.packed);
+               prepacked_convolution_pack(prepare, convolution, &state->grouped.packed);
     }
     if (convolution->in_pixel_stride > 0 || convolution->out_pixel_stride > 0)
         return true;
@@ -98,7 +98,7 @@ static bool prepare(struct prepare *prepare)
     return true;
 }
 
-CONVOLUTION_OP(op_convolution, "Convolution", 0, struct convolution_attrs,
+CONVOLUTION_OP(op_convolution, "Convolution", 0, OP_MULTIPLIES_BF16, struct convolution_attrs,
                struct convolution_state);
-CONVOLUTION_OP(op_group_convolution, "GroupConvolution", 1, struct convolution_attrs,
+CONVOLUTION_OP(op_group_convolution, "GroupConvolution", 1, 0, struct convolution_attrs,
                struct convolution_state);

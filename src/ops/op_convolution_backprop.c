@@ -137,7 +137,7 @@ static bool prepare(struct prepare *prepare)
         return false;
     if (prepare->prepacked != 0) {
         return convolution_wants_indirect(prepare, &state->grouped.packed.conv) &&
-               prepacked_convolution_pack(prepare, &state->grouped.packed);
+               prepacked_convolution_pack(prepare, &state->grouped.one, &state->grouped.packed);
     }
     if (shape_n_elements(&prepare->out[0]->shape) == 0)
         return true;
@@ -151,7 +151,7 @@ static bool prepare(struct prepare *prepare)
     return true;
 }
 
-CONVOLUTION_OP(op_convolution_backprop_data, "ConvolutionBackpropData", 0, struct backprop_attrs,
+CONVOLUTION_OP(op_convolution_backprop_data, "ConvolutionBackpropData", 0, 0, struct backprop_attrs,
                struct backprop_state);
-CONVOLUTION_OP(op_group_convolution_backprop_data, "GroupConvolutionBackpropData", 1,
+CONVOLUTION_OP(op_group_convolution_backprop_data, "GroupConvolutionBackpropData", 1, 0,
                struct backprop_attrs, struct backprop_state);

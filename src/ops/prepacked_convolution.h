@@ -8,12 +8,18 @@
 #include "ops/op.h"
 
 /* Layouts of prepare_prepacked. Packed matrices do not use these numbers. */
-enum { LAYOUT_POSITIONS = 100, LAYOUT_CHANNELS, LAYOUT_WINOGRAD, LAYOUT_DEPTHWISE };
+enum { LAYOUT_POSITIONS = 100, LAYOUT_CHANNELS, LAYOUT_WINOGRAD, LAYOUT_PAIRS, LAYOUT_DEPTHWISE };
 
 struct prepacked_convolution {
     struct indirect_convolution conv;
-    const float *filters; /* NULL: not packed */
+    const float *filters;  /* NULL: not packed */
+    bool rounds;           /* the input is copied, rounded to bf16, before a convolution in f32 */
+    size_t rounded_floats; /* the place of that copy in the scratch memory */
 };
+
+/* Returns whether a convolution with filters that --precision=bf16 rounded rounds its input too. It
+ * is then packed, whatever the other options are. */
+bool prepacked_convolution_is_rounded(const struct prepare *prepare);
 
 /* Returns whether to compute the convolution of input 0 and input 1, given for one group, with
  * packed filters; if so, plans conv. For op_def.prepacks and prepare. */
@@ -21,8 +27,10 @@ bool prepacked_convolution_is_wanted(const struct prepare *prepare,
                                      const struct convolution *convolution, int64_t n_groups,
                                      bool is_transposed, struct indirect_convolution *conv);
 
-/* Packs the filters for the planned convolution and requests scratch memory. */
-bool prepacked_convolution_pack(struct prepare *prepare, struct prepacked_convolution *packed);
+/* Packs the filters for the planned convolution and requests scratch memory. Filters of bf16 make
+ * it a convolution in bf16. */
+bool prepacked_convolution_pack(struct prepare *prepare, const struct convolution *convolution,
+                                struct prepacked_convolution *packed);
 
 /* Computes all batch elements of a step. */
 void prepacked_convolution_run(const struct prepacked_convolution *packed, const struct step *step,

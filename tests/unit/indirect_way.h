@@ -13,22 +13,32 @@
 /* The variant, which must not affect the results, and the kind of convolution. */
 struct way {
     int64_t n_groups;
-    bool is_transposed, is_f16, is_by_channels, is_winograd;
+    bool is_transposed, is_by_channels, is_winograd, has_pairs;
+    enum weight_type type; /* in which the weights are exact */
     struct thread_pool *pool;
     const struct epilogue *epilogue;
 };
 
-/* Packs the weights, which f16 represents exactly. */
-static void pack_weights(const struct indirect_convolution *conv, const float *weights, bool is_f16,
-                         float *packed)
+static void pack_weights(const struct indirect_convolution *conv, const float *weights,
+                         enum weight_type type, float *packed)
 {
-    size_t n = (size_t)(conv->n_groups * conv->c_out * conv->c_in * window_product(conv->kernel));
+    size_t n = (size_t)conv->c_out * conv->n_channels * (size_t)window_product(conv->kernel);
     uint16_t *halves = malloc(n * sizeof *halves);
     for (size_t i = 0; i < n; i++)
-        halves[i] = f16_from_f32(weights[i]);
-    indirect_convolution_pack(conv, is_f16 ? (const void *)halves : (const void *)weights, is_f16,
-                              packed);
+        halves[i] = type == WEIGHTS_BF16 ? bf16_from_f32(weights[i]) : f16_from_f32(weights[i]);
+    indirect_convolution_pack(
+        conv, type != WEIGHTS_F32 ? (const void *)halves : (const void *)weights, type, packed);
     free(halves);
+}
+
+static bool plan_way(struct indirect_convolution *conv, const struct convolution *c,
+                     const struct way *way, const struct igemm_microkernels *microkernels)
+{
+    if (way->has_pairs)
+        return indirect_convolution_plan_pairs(conv, microkernels, c);
+    return indirect_convolution_plan(conv, microkernels, c, way->n_groups, way->is_transposed,
+                                     way->is_by_channels) &&
+           (!way->is_winograd || indirect_convolution_plan_winograd(conv));
 }
 
 static bool convolve_indirectly(const struct convolution *c, const struct way *way,
@@ -37,9 +47,7 @@ static bool convolve_indirectly(const struct convolution *c, const struct way *w
 {
     struct indirect_convolution conv;
     size_t scratch_bytes;
-    if (!indirect_convolution_plan(&conv, microkernels, c, way->n_groups, way->is_transposed,
-                                   way->is_by_channels) ||
-        (way->is_winograd && !indirect_convolution_plan_winograd(&conv)) ||
+    if (!plan_way(&conv, c, way, microkernels) ||
         !indirect_convolution_scratch(&conv, thread_pool_n_threads(way->pool), &scratch_bytes))
         return false;
     struct indirection *indirection = malloc(conv.n_indirections * sizeof *indirection);
@@ -48,7 +56,7 @@ static bool convolve_indirectly(const struct convolution *c, const struct way *w
     float *packed = malloc(conv.packed_floats * sizeof *packed);
     float *scratch = new_numbers((int64_t)(scratch_bytes / sizeof *scratch));
     indirect_convolution_fill(&conv, indirection, positions, masks);
-    pack_weights(&conv, weights, way->is_f16, packed);
+    pack_weights(&conv, weights, way->type, packed);
     indirect_convolution_run(&conv, &(struct indirect_convolution_job){.in = in,
                                                                        .packed = packed,
                                                                        .out = out,

@@ -98,8 +98,9 @@ static void the_indirect_one_follows_the_definition(void **state)
             float *weights = new_numbers(n_groups * n_weights);
             for (int64_t i = 0; i < n_groups * n_out + n_behind; i++)
                 out[i] = NAN;
-            struct way way = {
-                .n_groups = n_groups, .is_f16 = round % 2, .is_by_channels = round % 4 < 2};
+            struct way way = {.n_groups = n_groups,
+                              .type = round % 2 ? WEIGHTS_F16 : WEIGHTS_F32,
+                              .is_by_channels = round % 4 < 2};
             assert_true(convolve_indirectly(&c, &way, kernels.igemm_f32, in, weights, out));
             for (int64_t group = 0; group < n_groups; group++)
                 assert_convolved(&c, in + group * n_in, weights + group * n_weights,
@@ -128,7 +129,7 @@ static void the_indirect_one_transposes(void **state)
         struct epilogue epilogue = {.bias = NULL};
         struct way way = {.n_groups = next_between(1, 3),
                           .is_transposed = true,
-                          .is_f16 = round % 2,
+                          .type = round % 2 ? WEIGHTS_F16 : WEIGHTS_F32,
                           .is_by_channels = round % 4 < 2,
                           .epilogue = &epilogue};
         int64_t n_in = c.c_in * window_product(c.window.out);
@@ -181,7 +182,7 @@ static void winograd_follows_the_definition(void **state)
             float *out = new_numbers(n_groups * n_out), *want = new_numbers(n_groups * n_out);
             in[next_between(0, n_groups * n_in - 1)] = specials[round % 3];
             struct way way = {.n_groups = n_groups,
-                              .is_f16 = round % 2,
+                              .type = round % 2 ? WEIGHTS_F16 : WEIGHTS_F32,
                               .is_by_channels = true,
                               .is_winograd = true};
             assert_true(convolve_indirectly(&c, &way, kernels.igemm_f32, in, weights, out));
@@ -240,13 +241,17 @@ static void the_indirect_one_knows_no_threads(void **state)
         in[i] = sinf((float)i);
     kernels_fill(&kernels, simd_best());
     struct thread_pool *pool = thread_pool_new(3, &err);
-    /* The input as it is, a copy in planes, and a transposed convolution, both ways; Winograd. */
-    for (int round = 0; round < 7 && kernels.igemm_f32; round++) {
+    /* The input as it is, a copy in planes, and a transposed convolution, both ways; Winograd;
+     * pairs of bf16. */
+    int n_rounds = kernels.igemm_f32->pairs.round ? 8 : 7;
+    for (int round = 0; round < n_rounds; round++) {
         int i = round / 2 % 3;
         struct way way = {.n_groups = 1,
                           .is_transposed = i == 2,
                           .is_by_channels = round % 2 == 1 || round == 6,
+                          .has_pairs = round == 7,
                           .is_winograd = round == 6};
+        way.type = way.has_pairs ? WEIGHTS_BF16 : WEIGHTS_F32;
         c.window.stride[2] = i == 0 ? 1 : 2;
         c.window.out[2] = i == 0 ? 61 : 31;
         int64_t n_out = 13 * 60 * (i == 1 ? 31 : 61);

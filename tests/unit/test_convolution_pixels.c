@@ -20,9 +20,10 @@ static float *move_channels(const float *from, int64_t n, int64_t n_positions, b
     return to;
 }
 
-/* As the loops of scalars compute it with planes, with a bias and a ReLU too; those loops, too. */
+/* As the loops of scalars compute it with planes, with a bias and a ReLU too; those loops, too.
+ * Pairs round their input: they get other numbers, which round to those of the loops. */
 static void try_pixels(struct convolution c, const struct igemm_microkernels *microkernels,
-                       bool in_is_last, bool is_last, float special, bool is_winograd)
+                       bool in_is_last, bool is_last, float special, struct way way)
 {
     int64_t n_in = window_product(c.window.in), n_out = window_product(c.window.out);
     float *in = new_numbers(c.c_in * n_in), *out = new_numbers(c.c_out * n_out);
@@ -32,12 +33,15 @@ static void try_pixels(struct convolution c, const struct igemm_microkernels *mi
     float *pixels = move_channels(in, c.c_in, n_in, true);
     struct epilogue epilogue = {
         .bias = bias, .is_map = true, .is_clamp = true, .bounds = {0, INFINITY}};
-    struct way way = {
-        .n_groups = 1, .is_by_channels = true, .is_winograd = is_winograd, .epilogue = &epilogue};
+    way.epilogue = &epilogue;
     convolution_direct(IRRUN_F32)(&c, false, in, weights, want);
     c.in_pixel_stride = in_is_last ? c.c_in : 0;
     c.out_pixel_stride = is_last ? c.c_out : 0;
     convolution_direct(IRRUN_F32)(&c, false, in_is_last ? pixels : in, weights, out);
+    for (int64_t i = 0; i < c.c_in * n_in && way.has_pairs; i++) {
+        in[i] *= 1 + 0x1p-9F;
+        pixels[i] *= 1 - 0x1p-10F;
+    }
     float *planes = is_last ? move_channels(out, c.c_out, n_out, false) : NULL;
     for (int64_t i = 0; i < c.c_out * n_out; i++)
         assert_same(planes ? planes[i] : out[i], want[i], i);
@@ -67,7 +71,8 @@ static void channels_may_lie_last(void **state)
         for (int round = 0; round < 200 && simd_is_there(simd); round++) {
             struct convolution c = {
                 .window = next_window(), .c_in = next_between(1, 40), .c_out = next_between(1, 70)};
-            try_pixels(c, kernels.igemm_f32, round % 3 > 0, round % 3 < 2, 0, false);
+            try_pixels(c, kernels.igemm_f32, round % 3 > 0, round % 3 < 2, 0,
+                       (struct way){.n_groups = 1, .is_by_channels = true});
         }
     }
 }
@@ -85,9 +90,37 @@ static void channels_may_lie_last_for_winograd(void **state)
                                     .c_in = next_between(2, 140),
                                     .c_out = next_between(1, 70)};
             try_pixels(c, kernels.igemm_f32, round % 4 > 0, round % 4 < 3, specials[round % 3],
-                       true);
+                       (struct way){.n_groups = 1, .is_by_channels = true, .is_winograd = true});
         }
     }
+}
+
+/* Exactly, since such numbers are exact in bf16, and their sums in f32. */
+static void pairs_of_bf16_follow_the_definition(void **state)
+{
+    (void)state;
+    static const float specials[] = {0, INFINITY, NAN};
+    struct kernels kernels;
+    for (enum simd simd = SIMD_scalar; simd < N_SIMD; simd++) {
+        kernels_fill(&kernels, simd);
+        for (int round = 0; round < 400 && simd_is_there(simd); round++) {
+            struct convolution c = {
+                .window = next_window(), .c_in = next_between(1, 40), .c_out = next_between(1, 70)};
+            if (kernels.igemm_f32->pairs.round)
+                try_pixels(c, kernels.igemm_f32, round & 1, round & 2, specials[round / 4 % 3],
+                           (struct way){.has_pairs = true, .type = WEIGHTS_BF16});
+        }
+    }
+}
+
+static void a_level_without_bf16_has_no_pairs(void **state)
+{
+    (void)state;
+    struct kernels kernels;
+    struct indirect_convolution conv;
+    struct convolution c = {.window = next_window(), .c_in = 3, .c_out = 4};
+    kernels_fill(&kernels, SIMD_scalar);
+    assert_false(indirect_convolution_plan_pairs(&conv, kernels.igemm_f32, &c));
 }
 
 int main(void)
@@ -95,6 +128,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(channels_may_lie_last),
         cmocka_unit_test(channels_may_lie_last_for_winograd),
+        cmocka_unit_test(pairs_of_bf16_follow_the_definition),
+        cmocka_unit_test(a_level_without_bf16_has_no_pairs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
