@@ -26,7 +26,7 @@ struct compressed_matrix {
     size_t n, k;
     size_t group;                            /* elements; divides k; even if they are of 4 bits */
     const unsigned char *row;                /* row 0; the rows are contiguous */
-    struct group_params scales, zero_points; /* integer zero points are below 2^16 */
+    struct group_params scales, zero_points; /* scales: f32. Integer zero points are below 2^16. */
     float values[16];                        /* of the 16 codes of a type of 4 bits */
 };
 
