@@ -109,18 +109,20 @@ ALWAYS_INLINE void add_last(const struct groups *g, enum irrun_dtype dtype, size
     add_chunk(&copies, dtype, n, m, 1, 0, x, sums);
 }
 
-/* Adds the products of a group. A line is its only one. */
-/* Adds the products of a group. If it is a line, the compiler unrolls all loops. */
+/* Adds the products of a group. Of a constant number of bytes, the compiler unrolls the loops. */
 ALWAYS_INLINE void add_group(const struct groups *g, enum irrun_dtype dtype, size_t n, size_t m,
-                             size_t group_bytes, bool is_line, struct chains *sums)
+                             size_t group_bytes, bool is_constant, struct chains *sums)
 {
     const float *x = g->x;
     size_t at = 0;
-    if (is_line) {
+    if (is_constant) {
         prefetch_rows(g, n, 0);
         UNROLL
-        for (; at < LINE_BYTES; at += CHUNK_BYTES)
+        for (; at + CHUNK_BYTES <= group_bytes; at += CHUNK_BYTES)
             x = add_chunk(g, dtype, n, m, WIDE, at, x, sums);
+        UNROLL
+        for (; at < group_bytes; at += VECTOR_LANES)
+            x = add_chunk(g, dtype, n, m, 1, at, x, sums);
         return;
     }
     for (; at + CHUNK_BYTES <= group_bytes; at += CHUNK_BYTES) {
@@ -151,16 +153,17 @@ ALWAYS_INLINE vec sum_of(const struct chains *sum, size_t n)
 }
 
 /* Computes totals[r * m + i], whose lanes add up to the product of row rows[r] of the matrix and
- * row i of x. */
+ * row i of x. constant_bytes: the size of a group, or 0. */
 ALWAYS_INLINE void sum_rows(const struct compressed_product *p, enum irrun_dtype dtype,
-                            const size_t *rows, const size_t n, const size_t m, const bool is_line,
-                            vec *totals)
+                            const size_t *rows, const size_t n, const size_t m,
+                            const size_t constant_bytes, vec *totals)
 {
     static const float one = 1;
     const struct compressed_matrix *matrix = p->matrix;
     const struct group_params *zeros = &matrix->zero_points, *scales = &matrix->scales;
     size_t row_bytes = compressed_bytes(matrix, matrix->k);
-    size_t group_bytes = is_line ? LINE_BYTES : compressed_bytes(matrix, matrix->group);
+    size_t group_bytes =
+        constant_bytes > 0 ? constant_bytes : compressed_bytes(matrix, matrix->group);
     size_t n_groups = matrix->k / matrix->group, x_row = compressed_row_floats(matrix);
     size_t x_group = x_row / n_groups, scale_step = scales->data ? scales->group_step : 0;
     bool has_zeros = zeros->data && zeros->group_step > 0;
@@ -183,7 +186,7 @@ ALWAYS_INLINE void sum_rows(const struct compressed_product *p, enum irrun_dtype
         UNROLL
         for (size_t r = 0; r < n && has_zeros; r++)
             g.decoders[r] = decoder_of(matrix, dtype, rows[r], group);
-        add_group(&g, dtype, n, m, group_bytes, is_line, sums);
+        add_group(&g, dtype, n, m, group_bytes, constant_bytes > 0, sums);
         UNROLL
         for (size_t r = 0; r < n; r++) {
             UNROLL
@@ -196,13 +199,20 @@ ALWAYS_INLINE void sum_rows(const struct compressed_product *p, enum irrun_dtype
     }
 }
 
+/* Calls sum_rows. Of 4-bit codes, groups of 128, 64 and 32 are the most frequent ones. */
 ALWAYS_INLINE void sum_groups(const struct compressed_product *p, enum irrun_dtype dtype,
                               const size_t *rows, const size_t n, const size_t m, vec *totals)
 {
-    if (compressed_bytes(p->matrix, p->matrix->group) == LINE_BYTES)
-        sum_rows(p, dtype, rows, n, m, true, totals);
+    size_t group_bytes = compressed_bytes(p->matrix, p->matrix->group);
+    const bool is_small = m == 1 && !is_bytes(dtype);
+    if (group_bytes == LINE_BYTES)
+        sum_rows(p, dtype, rows, n, m, LINE_BYTES, totals);
+    else if (is_small && group_bytes == LINE_BYTES / 2)
+        sum_rows(p, dtype, rows, n, m, LINE_BYTES / 2, totals);
+    else if (is_small && group_bytes == LINE_BYTES / 4)
+        sum_rows(p, dtype, rows, n, m, LINE_BYTES / 4, totals);
     else
-        sum_rows(p, dtype, rows, n, m, false, totals);
+        sum_rows(p, dtype, rows, n, m, 0, totals);
 }
 
 /* Multiplies n rows of the matrix, from `row` on, by m rows of x. Rows from p->end on are replaced
