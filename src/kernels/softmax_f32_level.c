@@ -17,23 +17,34 @@ ALWAYS_INLINE void store_lanes(float *at, vec x, size_t n)
         vec_store(at, x);
 }
 
-ALWAYS_INLINE float lanes_max(vec x, size_t n)
+/* Returns the largest lane; none is NaN. Like the sum below, as a tree: a chain of all lanes takes
+ * as long as 100 elements. */
+ALWAYS_INLINE float lanes_max(vec x)
 {
-    float lanes[VECTOR_LANES], highest = -INFINITY;
+    float lanes[VECTOR_LANES];
     vec_store(lanes, x);
-    for (size_t i = 0; i < VECTOR_LANES && i < n; i++)
-        highest = lanes[i] > highest ? lanes[i] : highest;
-    return highest;
+    UNROLL
+    for (size_t half = VECTOR_LANES / 2; half > 0; half /= 2) {
+        UNROLL
+        for (size_t i = 0; i < half; i++)
+            lanes[i] = lanes[i] > lanes[i + half] ? lanes[i] : lanes[i + half];
+    }
+    return lanes[0];
 }
 
 ALWAYS_INLINE double lanes_sum(vec x)
 {
     float lanes[VECTOR_LANES];
-    double sum = 0;
+    double sums[VECTOR_LANES / 2];
     vec_store(lanes, x);
-    for (size_t i = 0; i < VECTOR_LANES; i++)
-        sum += (double)lanes[i];
-    return sum;
+    vec_f64_store(sums, vec_f64_load_f32(lanes) + vec_f64_load_f32(lanes + VECTOR_LANES / 2));
+    UNROLL
+    for (size_t half = VECTOR_LANES / 4; half > 0; half /= 2) {
+        UNROLL
+        for (size_t i = 0; i < half; i++)
+            sums[i] += sums[i + half];
+    }
+    return sums[0];
 }
 
 ALWAYS_INLINE size_t lanes_left(size_t n, size_t i)
@@ -74,7 +85,7 @@ ALWAYS_INLINE void softmax_row(const float *in, float *out, size_t n, bool is_lo
     size_t whole = n / VECTOR_LANES * VECTOR_LANES;
     for (size_t i = 0; i < whole; i += VECTOR_LANES)
         highest = vec_max(vec_load(in + i), highest);
-    top = lanes_max(highest, VECTOR_LANES);
+    top = lanes_max(highest);
     for (size_t i = whole; i < n; i++)
         top = in[i] > top ? in[i] : top;
     for (size_t i = 0; i < n; i += VECTOR_LANES) {
