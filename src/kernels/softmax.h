@@ -1,4 +1,4 @@
-/* Softmax and its logarithm along the middle of [n_outer][n][n_inner].
+/* Softmax of scale * in, and its logarithm, along the middle of [n_outer][n][n_inner].
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_SOFTMAX_H
 #define IRRUN_KERNELS_SOFTMAX_H
@@ -9,6 +9,7 @@
 struct softmax {
     size_t n_outer, n, n_inner;
     bool is_log;
+    float scale;
 };
 
 /* out may be in. A row that has a NaN or is all -inf becomes NaN. For differences from the maximum

@@ -77,20 +77,22 @@ ALWAYS_INLINE void sum_add(struct long_sum *sum, vec x, size_t index)
 }
 
 /* Computes the softmax of n contiguous numbers. */
-ALWAYS_INLINE void softmax_row(const float *in, float *out, size_t n, bool is_log)
+ALWAYS_INLINE void softmax_row(const float *in, float *out, size_t n, bool is_log, float scale)
 {
+    const vec scales = vec_set1(scale);
     vec highest = vec_set1(-INFINITY);
     struct long_sum sum = {vec_zero(), vec_zero(), vec_zero()};
     float top = -INFINITY;
     size_t whole = n / VECTOR_LANES * VECTOR_LANES;
     for (size_t i = 0; i < whole; i += VECTOR_LANES)
-        highest = vec_max(vec_load(in + i), highest);
+        highest = vec_max(vec_mul(vec_load(in + i), scales), highest);
     top = lanes_max(highest);
     for (size_t i = whole; i < n; i++)
-        top = in[i] > top ? in[i] : top;
+        top = in[i] * scale > top ? in[i] * scale : top;
     for (size_t i = 0; i < n; i += VECTOR_LANES) {
         size_t left = lanes_left(n, i);
-        vec x = vec_sub(load_lanes(in + i, left), vec_set1(top)), power = vec_exp_of_negative(x);
+        vec x = vec_sub(vec_mul(load_lanes(in + i, left), scales), vec_set1(top));
+        vec power = vec_exp_of_negative(x);
         if (left < VECTOR_LANES) { /* ignores lanes beyond the end */
             float lanes[VECTOR_LANES] = {0};
             vec_store_first(lanes, power, left);
@@ -111,14 +113,15 @@ ALWAYS_INLINE void softmax_row(const float *in, float *out, size_t n, bool is_lo
 
 /* Computes the softmax of n_lanes columns of n numbers, `step` elements apart. */
 ALWAYS_INLINE void softmax_columns(const float *in, float *out, size_t n, size_t step,
-                                   size_t n_lanes, bool is_log)
+                                   size_t n_lanes, bool is_log, float scale)
 {
+    const vec scales = vec_set1(scale);
     vec highest = vec_set1(-INFINITY);
     struct long_sum sum = {vec_zero(), vec_zero(), vec_zero()};
     for (size_t i = 0; i < n; i++)
-        highest = vec_max(load_lanes(in + i * step, n_lanes), highest);
+        highest = vec_max(vec_mul(load_lanes(in + i * step, n_lanes), scales), highest);
     for (size_t i = 0; i < n; i++) {
-        vec x = vec_sub(load_lanes(in + i * step, n_lanes), highest),
+        vec x = vec_sub(vec_mul(load_lanes(in + i * step, n_lanes), scales), highest),
             power = vec_exp_of_negative(x);
         sum_add(&sum, power, i);
         store_lanes(out + i * step, is_log ? x : power, n_lanes);
@@ -137,13 +140,13 @@ ALWAYS_INLINE void softmax_columns(const float *in, float *out, size_t n, size_t
 
 /* Computes at most VECTOR_LANES short rows. */
 ALWAYS_INLINE void softmax_short_rows(const float *in, float *out, size_t n, size_t n_rows,
-                                      bool is_log)
+                                      bool is_log, float scale)
 {
     float columns[SHORT_ROW + 1][VECTOR_LANES] = {{0}};
     for (size_t row = 0; row < n_rows; row++)
         for (size_t i = 0; i < n; i++)
             columns[i][row] = in[row * n + i];
-    softmax_columns(columns[0], columns[0], n, VECTOR_LANES, VECTOR_LANES, is_log);
+    softmax_columns(columns[0], columns[0], n, VECTOR_LANES, VECTOR_LANES, is_log, scale);
     for (size_t row = 0; row < n_rows; row++)
         for (size_t i = 0; i < n; i++)
             out[row * n + i] = columns[i][row];
@@ -154,13 +157,13 @@ void LEVEL_NAME(softmax_f32, LEVEL)(const struct softmax *s, const float *in, fl
     bool is_short = s->n_inner == 1 && s->n <= SHORT_ROW;
     for (size_t row = 0; row < s->n_outer && is_short; row += VECTOR_LANES)
         softmax_short_rows(in + row * s->n, out + row * s->n, s->n, lanes_left(s->n_outer, row),
-                           s->is_log);
+                           s->is_log, s->scale);
     for (size_t outer = 0; outer < s->n_outer && !is_short; outer++) {
         size_t first = outer * s->n * s->n_inner;
         if (s->n_inner == 1)
-            softmax_row(in + first, out + first, s->n, s->is_log);
+            softmax_row(in + first, out + first, s->n, s->is_log, s->scale);
         for (size_t c = 0; s->n_inner > 1 && c < s->n_inner; c += VECTOR_LANES)
             softmax_columns(in + first + c, out + first + c, s->n, s->n_inner,
-                            lanes_left(s->n_inner, c), s->is_log);
+                            lanes_left(s->n_inner, c), s->is_log, s->scale);
     }
 }

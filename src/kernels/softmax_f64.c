@@ -10,16 +10,16 @@
 static void softmax_columns(const struct softmax *s, size_t n_columns, const double *in,
                             double *out)
 {
-    double highest[BLOCK], sum[BLOCK] = {0};
+    double highest[BLOCK], sum[BLOCK] = {0}, scale = (double)s->scale;
     for (size_t c = 0; c < n_columns; c++)
         highest[c] = -INFINITY;
     for (size_t i = 0; i < s->n; i++)
         for (size_t c = 0; c < n_columns; c++)
-            if (in[i * s->n_inner + c] > highest[c])
-                highest[c] = in[i * s->n_inner + c];
+            if (in[i * s->n_inner + c] * scale > highest[c])
+                highest[c] = in[i * s->n_inner + c] * scale;
     for (size_t i = 0; i < s->n; i++) {
         for (size_t c = 0; c < n_columns; c++) {
-            double x = in[i * s->n_inner + c] - highest[c], power = exp(x);
+            double x = in[i * s->n_inner + c] * scale - highest[c], power = exp(x);
             sum[c] += power;
             out[i * s->n_inner + c] = s->is_log ? x : power;
         }

@@ -239,8 +239,12 @@ static void mask_and_softmax(const struct attention_state *state, const struct a
         state->mask_and_softmax(rows, scores);
         return;
     }
-    attention_mask_f32(rows, scores);
-    state->softmax(&(struct softmax){rows->n_rows, rows->n, 1, false}, scores, scores);
+    float scale = (float)rows->scale;
+    if (rows->kind != ATTENTION_ALL) {
+        attention_mask_f32(rows, scores);
+        scale = 1;
+    }
+    state->softmax(&(struct softmax){rows->n_rows, rows->n, 1, false, scale}, scores, scores);
 }
 
 /* Computes one output matrix, or those that share keys. matrix[i] is the index of the first one in

@@ -33,6 +33,7 @@ static bool infer(struct infer *infer)
         .n = (size_t)shape->dims[axis],
         .n_inner = (size_t)shape_product(shape, axis + 1, shape->rank),
         .is_log = *(const bool *)infer->op->def->family,
+        .scale = 1,
     };
     return infer_output(infer, 0, infer->in[0]->dtype, shape);
 }

@@ -33,11 +33,11 @@ static void soften_plainly(const struct softmax *s, const float *in, double *out
         float highest = -INFINITY;
         double sum = 0;
         for (size_t i = 0; i < s->n; i++)
-            highest = in[first + i * step] > highest ? in[first + i * step] : highest;
+            highest = fmaxf(in[first + i * step] * s->scale, highest);
         for (size_t i = 0; i < s->n; i++)
-            sum += exp((double)(in[first + i * step] - highest));
+            sum += exp((double)(in[first + i * step] * s->scale - highest));
         for (size_t i = 0; i < s->n; i++) {
-            double x = (double)(in[first + i * step] - highest);
+            double x = (double)(in[first + i * step] * s->scale - highest);
             out[first + i * step] = s->is_log ? x - log(sum) : exp(x) / sum;
         }
     }
@@ -46,6 +46,11 @@ static void soften_plainly(const struct softmax *s, const float *in, double *out
 static float small_float(void)
 {
     return random_float(2.0F);
+}
+
+static float some_scale(void)
+{
+    return random_below(2) ? 1 : random_float(2.0F);
 }
 
 static bool try_sizes(const struct trial *trial, const struct softmax *s, float (*number)(void))
@@ -71,8 +76,9 @@ static bool try_sizes(const struct trial *trial, const struct softmax *s, float 
 static bool check_short(const struct trial *trial)
 {
     for (size_t n = 1; n <= 70; n++) {
-        struct softmax row = {1 + random_below(3), n, 1, random_below(2)};
-        struct softmax columns = {1 + random_below(3), 1 + random_below(9), n, random_below(2)};
+        struct softmax row = {1 + random_below(3), n, 1, random_below(2), some_scale()};
+        struct softmax columns = {1 + random_below(3), 1 + random_below(9), n, random_below(2),
+                                  some_scale()};
         if (!try_sizes(trial, &row, hostile_float) || !try_sizes(trial, &columns, hostile_float))
             return false;
     }
@@ -82,8 +88,10 @@ static bool check_short(const struct trial *trial)
 /* Sums of so many numbers alike that each addition's rounding shows. */
 static bool check_long(const struct trial *trial)
 {
-    static const struct softmax sizes[] = {
-        {1, 1000003, 1, false}, {1, 1000003, 1, true}, {1, 250001, 5, false}, {1, 250001, 5, true}};
+    static const struct softmax sizes[] = {{1, 1000003, 1, false, 1},
+                                           {1, 1000003, 1, true, 1},
+                                           {1, 250001, 5, false, 1},
+                                           {1, 250001, 5, true, 1}};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         if (!try_sizes(trial, &sizes[i], small_float))
             return false;
@@ -110,7 +118,7 @@ static void soften(const void *context)
 void measure_softmax(const struct trial *trial)
 {
     static const struct softmax sizes[] = {
-        {64, 1000, 1, false}, {64, 10, 1, false}, {1, 64, 1000, false}};
+        {64, 1000, 1, false, 1}, {64, 10, 1, false, 1}, {1, 64, 1000, false, 1}};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         size_t n = sizes[i].n_outer * sizes[i].n * sizes[i].n_inner;
         struct work work = {trial, sizes[i], calloc(n, sizeof(float))};

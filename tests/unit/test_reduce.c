@@ -84,7 +84,7 @@ static void softmax_survives_large_numbers(void **state)
 {
     (void)state;
     float in[] = {1000, 1001, -1000}, out[3];
-    struct softmax s = {1, 3, 1, false};
+    struct softmax s = {1, 3, 1, false, 1};
     softmax_f32_scalar(&s, in, out);
     assert_true(fabsf(out[0] - 0.26894142f) < 1e-7f && fabsf(out[1] - 0.73105858f) < 1e-7f);
     assert_true(out[2] == 0);
@@ -97,7 +97,7 @@ static void softmax_of_nothing_but_minus_infinity_is_nan(void **state)
 {
     (void)state;
     float in[] = {-INFINITY, -INFINITY, -INFINITY, 0}, out[4];
-    softmax_f32_scalar(&(struct softmax){2, 2, 1, false}, in, out);
+    softmax_f32_scalar(&(struct softmax){2, 2, 1, false, 1}, in, out);
     assert_true(isnan(out[0]) && isnan(out[1]) && out[2] == 0 && out[3] == 1);
 }
 
@@ -118,7 +118,7 @@ static void softmax_runs_along_the_middle(void **state)
                 expected[(o * N + i) * INNER + c] = exp(in[(o * N + i) * INNER + c]) / sum;
         }
     }
-    softmax_f64(&(struct softmax){OUTER, N, INNER, false}, in, in);
+    softmax_f64(&(struct softmax){OUTER, N, INNER, false, 1}, in, in);
     for (size_t i = 0; i < OUTER * N * INNER; i++)
         assert_true(fabs(in[i] - expected[i]) < 1e-15);
 }
