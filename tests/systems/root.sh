@@ -1,5 +1,6 @@
-# What the tests of this directory share: the root directory of a bare Debian or Ubuntu. Needs root and
-# debootstrap, for Ubuntu its keyring too (ubuntu-keyring), and the archive. MIRROR: another archive.
+# What the tests of this directory share: the root directory of a bare Debian or Ubuntu. Needs root,
+# debootstrap and the archive, for Ubuntu its keyring too (ubuntu-archive-keyring, which Debian has from
+# 13 on). Environment: MIRROR, another archive; KEYRING, the file with the keys of Ubuntu.
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit
