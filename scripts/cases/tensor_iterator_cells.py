@@ -23,11 +23,11 @@ class Iterated:
     (body, ports of the new states) that returns what goes over the back edges. weights: "const" in
     the body, or "input" of the TensorIterator. outputs: which of sequence and last states are
     outputs. written_out: an LSTM in element-wise ops. regroups: X has a batch of 1 with all inputs
-    of a step in a row, which Reshape divides."""
+    of a step in a row, which Reshape divides. skips: the first step of X is not read."""
     def __init__(self, name, kind="lstm", axis=1, reverse_in=False, reverse_out=None,
                  squeeze="Squeeze", version=4, twist=None, weights="const", attrs=None,
                  dynamic=False, outputs=("Y", "Ho", "Co"), before=None, init="param",
-                 written_out=False, regroups=False):
+                 written_out=False, regroups=False, skips=False):
         batch, time, inputs, hidden = SIZES
         self.name, self.kind, self.axis, self.reverse = name, kind, axis, reverse_in
         gates = 4 if kind == "lstm" else KINDS[kind][1]
@@ -50,7 +50,8 @@ class Iterated:
         xi = body.param("xi", "f32", piece)
         olds = [body.param(n, "f32", [batch, hidden]) for n in names]
         outer, maps = [x] + states, [(0, xi, {
-            "axis": axis, **(BACKWARD if reverse_in else FORWARD)
+            "axis": axis, **(BACKWARD if reverse_in else FORWARD),
+            **({"end" if reverse_in else "start": 1} if skips else {})
         })]
         maps += [(1 + k, p, {}) for k, p in enumerate(olds)]
         w = []
@@ -91,7 +92,7 @@ class Iterated:
         for port, n in zip(ports, [o for o in outputs if o != "Co" or kind == "lstm"]):
             net.result(port, n)
         self.states, self.outputs, self.reverse_out, self.init = names, outputs, reverse_out, init
-        self.x_shape = shape
+        self.x_shape, self.n_skipped = shape, int(skips)
 
     def feed(self):
         X = self.data["X"] if self.axis == 1 else self.data["X"].transpose(1, 0, 2)
@@ -105,9 +106,9 @@ class Iterated:
     def golden(self, twist=None, before=None, **ref):
         d = {k: np.float64(v) for k, v in self.data.items()}
         w = [d[k][0] for k in "WRB"]
-        states, time = [d[n][:, 0] for n in self.states], d["X"].shape[1]
+        states, times = [d[n][:, 0] for n in self.states], range(self.n_skipped, d["X"].shape[1])
         rows = []
-        for t in (reversed(range(time)) if self.reverse else range(time)):
+        for t in (reversed(times) if self.reverse else times):
             x = before(d["X"][:, t]) if before else d["X"][:, t]
             step = reference.lstm_step if self.kind == "lstm" else KINDS[self.kind][3]
             news = step(x, *states, *w, **ref)
@@ -123,7 +124,7 @@ def case(name, about, twist=None, twist_ref=None, before=None, before_ref=None, 
          openvino="", **how):
     form = Iterated(name, twist=twist, before=before, **how)
     twin = Iterated(name, twist=twist, before=before, written_out=True, **
-                    how).net if openvino else None
+                    how).net if openvino == departures.FALSE_FUSION else None
     return Case(FAMILY, name, form.net, form.feed(),
                 form.golden(twist_ref, before_ref, **(ref or {})), about, RECURRENT, openvino,
                 stand_in=twin)
@@ -180,6 +181,10 @@ def near_misses():
                squeeze="Reshape", regroups=True, openvino=departures.FALSE_FUSION)
     yield case("near_input_tanh", "Near miss: X goes through Tanh inside the body.",
                before=lambda body, x: body.op("Tanh", x), before_ref=np.tanh, kind="rnn")
+    yield case("near_input_from_1", "Near miss: the first step of X is left out.", skips=True,
+               openvino=departures.SLICE_START)
+    yield case("near_input_back_to_1", "Near miss: from the end, but for the first step of X.",
+               reverse_in=True, skips=True, openvino=departures.FALSE_FUSION)
 
 
 def without_steps():
