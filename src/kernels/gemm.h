@@ -7,9 +7,9 @@
  *   plain   gemm_plain_*; the factors are not packed
  *   cblas   gemm_cblas_*; the factors are not packed
  *   packed  packed_gemm.h where packing a factor of f32 pays, in a convolution
- *           indirect_convolution.h, and gemm_rows.h for few rows; everything else as with auto
- *   auto    the same, but CBLAS for large products with factors that are not packed, if the
- *           library is a fast one (blas.h)
+ *           indirect_convolution.h, and gemm_rows.h for few rows; the plain loops for the rest
+ *   auto    the same, but CBLAS for large products without packed weights, if the library is a
+ *           fast one (blas.h)
  *
  * A recurrent op multiplies X by W, for a chunk of steps at a time, and h by R, for every step (a
  * GRU without linear_before_reset does the latter twice per step). A convolution multiplies the

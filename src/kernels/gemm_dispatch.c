@@ -8,7 +8,7 @@
 
 static bool takes_cblas(const struct kernels *kernels, size_t m, size_t n, size_t k)
 {
-    if (kernels->gemm == IRRUN_GEMM_PLAIN || kernels->gemm == IRRUN_GEMM_CBLAS)
+    if (kernels->gemm != IRRUN_GEMM_AUTO)
         return kernels->gemm == IRRUN_GEMM_CBLAS;
     return (double)m * (double)n * (double)k >= CBLAS_MIN_WORK && blas_is_fast();
 }

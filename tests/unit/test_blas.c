@@ -40,6 +40,8 @@ static void auto_takes_only_a_fast_one(void **state)
     bool takes_cblas = kernels_gemm_f32(&kernels, 512, 512, 512) == gemm_cblas_f32;
     assert_int_equal(takes_cblas, blas_is_fast());
     assert_ptr_equal(kernels_gemm_f32(&kernels, 2, 2, 2), gemm_plain_f32);
+    assert_true(kernels_choose(&kernels, IRRUN_GEMM_PACKED, NULL, &err));
+    assert_ptr_equal(kernels_gemm_f32(&kernels, 512, 512, 512), gemm_plain_f32);
     assert_true(kernels_choose(&kernels, IRRUN_GEMM_CBLAS, NULL, &err));
     assert_ptr_equal(kernels_gemm_f32(&kernels, 512, 512, 512), gemm_cblas_f32);
     assert_ptr_equal(kernels_gemm_f64(&kernels, 2, 2, 2), gemm_cblas_f64);
