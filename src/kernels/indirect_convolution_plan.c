@@ -69,7 +69,8 @@ static bool plan_planes(struct indirect_convolution *conv)
            checked_add(floats, IGEMM_MAX_NR, &conv->copy_floats) && conv->copy_floats <= INT32_MAX;
 }
 
-/* Plans to read the input in place. Returns false if a tap reads outside it. */
+/* Plans to read the input in place. Returns false if a tap reads outside it, or if
+ * offsets do not fit into 32 bits. */
 static bool plan_in_place(struct indirect_convolution *conv)
 {
     const struct window *w = &conv->window;
@@ -82,9 +83,9 @@ static bool plan_in_place(struct indirect_convolution *conv)
         conv->plane[d] = w->in[d];
     }
     conv->channel_floats = conv->in_is_last ? 1 : n_floats;
-    return conv->is_in_place &&
-           checked_mul(n_floats, (size_t)(conv->c_in * conv->n_groups), &n_floats) &&
-           n_floats <= INT32_MAX;
+    conv->is_in_place &= checked_mul(n_floats, (size_t)(conv->c_in * conv->n_groups), &n_floats) &&
+                         n_floats <= INT32_MAX;
+    return conv->is_in_place;
 }
 
 #define MASKS_BYTES (1 << 20) /* fits into an L2 cache */
