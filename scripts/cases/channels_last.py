@@ -137,6 +137,19 @@ def image_cases():
     yield c.case("Over three dimensions.", c.convolved(y, 3, [1, 1, 1]))
 
 
+def empty_case():
+    """The shape only: what OpenVINO computes from no channels is not defined."""
+    c = Chain("no_channels", (1, 4, 6, 5))
+    y = c.convolved(c.convolved(c.x, 16, [3, 3], None, [1, 1]), 0, [3, 3], None, [1, 1])[0]
+    attrs = {"strides": [1, 1], "pads_begin": [0, 0], "pads_end": [0, 0], "dilations": [1, 1],
+             "auto_pad": "explicit"}
+    for shape in ((0, 16, 1, 1), (3, 0, 1, 1)):
+        y = c.net.op("Convolution", y, c.net.const(np.zeros(shape, np.float32)), data=attrs)
+    c.net.result(c.net.op("ShapeOf", y, output_type="i64", v=3), "y")
+    return Case("channels_last", c.name, c.net, c.feed, {"y": np.int64([1, 3, 6, 5])},
+                "A convolution with no filter, and one over its output.", FLOAT)
+
+
 def other_op_cases():
     c = Chain("residual", (1, 16, 7, 9))
     y = c.relu(c.convolved(c.x, 16, [1, 1]))
@@ -213,4 +226,5 @@ def plain_cases():
 def cases():
     yield from plain_cases()
     yield from image_cases()
+    yield empty_case()
     yield from other_op_cases()

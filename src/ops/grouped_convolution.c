@@ -37,13 +37,12 @@ bool convolution_infer_channels(struct infer *infer, bool is_transposed)
     return true;
 }
 
-bool convolution_infer_output(struct infer *infer)
+bool convolution_infer_output(struct infer *infer, bool is_last)
 {
     struct grouped_convolution *grouped = infer->state;
     struct window *window = &grouped->one.window;
     const int64_t *sizes = grouped->is_transposed ? window->in : window->out;
     uint32_t rank = infer->in[DATA]->shape.rank - 2;
-    bool is_last = grouped->one.out_pixel_stride > 0;
     struct irrun_shape out = {.rank = rank + 2, .dims = {grouped->n_batches}};
     out.dims[is_last ? rank + 1 : 1] = grouped->one.c_out * grouped->n_groups;
     for (uint32_t i = 0; i < rank; i++)

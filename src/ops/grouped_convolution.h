@@ -47,8 +47,9 @@ static inline int64_t convolution_n_out(const struct grouped_convolution *groupe
  * out_pixel_stride to 1. */
 bool convolution_infer_channels(struct infer *infer, bool is_transposed);
 
-/* Sets the shape of the output from the window, and then aligns the window. */
-bool convolution_infer_output(struct infer *infer);
+/* Sets the shape of the output from the window, and then aligns the window. is_last: the output has
+ * the channels last. */
+bool convolution_infer_output(struct infer *infer, bool is_last);
 
 /* Calls prepacked_convolution_is_wanted with the op's state. */
 bool convolution_wants_indirect(const struct prepare *prepare, struct indirect_convolution *conv);

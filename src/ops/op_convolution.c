@@ -38,7 +38,7 @@ static bool infer(struct infer *infer)
            infer_window(infer, &attrs->window, data->rank - 2,
                         data->dims + (attrs->in_is_last ? 1 : 2), filters->dims + n_leading + 2,
                         window) &&
-           convolution_infer_output(infer);
+           convolution_infer_output(infer, attrs->is_last);
 }
 
 static uint32_t prepacks(const struct prepare *prepare, uint32_t constants)

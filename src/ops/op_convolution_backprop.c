@@ -107,7 +107,7 @@ static bool infer(struct infer *infer)
     return convolution_infer_channels(infer, true) &&
            infer_window_sides(infer, &attrs->window, data->rank - 2, data->dims + 2,
                               filters->dims + n_leading + 2, window) &&
-           infer_sizes(infer, data->rank - 2, window) && convolution_infer_output(infer);
+           infer_sizes(infer, data->rank - 2, window) && convolution_infer_output(infer, false);
 }
 
 static uint32_t prepacks(const struct prepare *prepare, uint32_t constants)
