@@ -1,30 +1,31 @@
-/* Reads the memory limit of the machine and of its cgroup.
+/* Reads the memory of the machine, and the limit of the cgroup.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory_limit.h"
 
 #include <stdint.h>
-#include <stdio.h>
 #include <unistd.h>
 
+#include "base/cgroup.h"
 #include "base/checked.h"
 
 /* Smaller requests are left to malloc. */
 #define SMALL_BYTES ((size_t)16 << 20)
 
-/* Returns the limit of the cgroup, version 2 or 1. */
-static size_t cgroup_limit(void)
+/* Lowers *least to the limit of a group, version 2 or 1. */
+static void take_limit(void *context, const char *directory)
 {
-    static const char *const paths[] = {"/sys/fs/cgroup/memory.max",
-                                        "/sys/fs/cgroup/memory/memory.limit_in_bytes"};
+    size_t *least = context;
+    long long limit;
+    bool has_limit = cgroup_read(directory, "memory.max", &limit, NULL) ||
+                     cgroup_read(directory, "memory.limit_in_bytes", &limit, NULL);
+    if (has_limit && limit > 0 && (unsigned long long)limit < *least)
+        *least = (size_t)limit;
+}
+
+size_t cgroup_memory_limit(const char *membership, const char *root)
+{
     size_t least = SIZE_MAX;
-    for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++) {
-        FILE *file = fopen(paths[i], "re");
-        unsigned long long limit;
-        if (file && fscanf(file, "%llu", &limit) == 1 && limit < least)
-            least = (size_t)limit;
-        if (file)
-            fclose(file);
-    }
+    cgroup_visit(membership, root, "memory", take_limit, &least);
     return least;
 }
 
@@ -43,7 +44,8 @@ static size_t known_limit; /* 0: not read yet; all threads would store the same 
 size_t memory_limit(void)
 {
     if (__atomic_load_n(&known_limit, __ATOMIC_RELAXED) == 0) {
-        size_t machine = machine_limit(), cgroup = cgroup_limit();
+        size_t machine = machine_limit();
+        size_t cgroup = cgroup_memory_limit("/proc/self/cgroup", "/sys/fs/cgroup");
         __atomic_store_n(&known_limit, machine < cgroup ? machine : cgroup, __ATOMIC_RELAXED);
     }
     return __atomic_load_n(&known_limit, __ATOMIC_RELAXED);

@@ -11,6 +11,10 @@
 /* Returns the limit in bytes, or SIZE_MAX if it is unknown. Queries the system once. */
 size_t memory_limit(void);
 
+/* Returns the least limit of a cgroup and its parents, or SIZE_MAX if there is none. For the
+ * arguments see cgroup_visit. */
+size_t cgroup_memory_limit(const char *membership, const char *root);
+
 /* Sets the limit to size_bytes if that is lower. 0 changes nothing. */
 void memory_limit_lower(size_t size_bytes);
 

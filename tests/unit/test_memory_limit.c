@@ -2,6 +2,9 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "unit.h"
 
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -14,6 +17,51 @@ static void the_limit_is_no_more_than_the_machine_has(void **state)
     size_t machine = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
     assert_true(memory_limit() > 0);
     assert_true(memory_limit() <= machine);
+}
+
+static char root[] = "/tmp/irrun-cgroup-XXXXXX";
+
+static void write_file(const char *name, const char *text)
+{
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/%s", root, name);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs(text, file);
+    fclose(file);
+}
+
+static size_t limit(const char *membership)
+{
+    char path[PATH_MAX];
+    write_file("membership", membership);
+    snprintf(path, sizeof path, "%s/membership", root);
+    return cgroup_memory_limit(path, root);
+}
+
+static void a_group_has_the_least_limit_of_all_groups_around(void **state)
+{
+    (void)state;
+    char command[2 * PATH_MAX];
+    assert_non_null(mkdtemp(root));
+    snprintf(command, sizeof command, "mkdir -p '%s/a/b' '%s/memory/c'", root, root);
+    assert_int_equal(system(command), 0);
+    assert_true(limit("0::/a/b\n") == SIZE_MAX);
+    write_file("a/b/memory.max", "max\n");
+    write_file("a/memory.max", "3000000\n");
+    assert_true(limit("0::/a/b\n") == 3000000);
+    write_file("a/b/memory.max", "2000000\n");
+    assert_true(limit("0::/a/b\n") == 2000000);
+    assert_true(limit("0::/a\n") == 3000000);
+    write_file("memory.max", "1000000\n");
+    assert_true(limit("0::/a/b\n") == 1000000);
+    write_file("memory.max", "max\n");
+    write_file("memory/c/memory.limit_in_bytes", "5000000\n");
+    write_file("memory/memory.limit_in_bytes", "9223372036854771712\n");
+    assert_true(limit("4:cpu:/x\n3:memory:/c\n") == 5000000);
+    snprintf(command, sizeof command, "rm -r '%s'", root);
+    assert_int_equal(system(command), 0);
+    assert_true(cgroup_memory_limit("/not/there", root) == SIZE_MAX);
 }
 
 static void sums_beyond_the_limit_are_refused_with_both_numbers(void **state)
@@ -60,6 +108,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_limit_is_no_more_than_the_machine_has),
+        cmocka_unit_test(a_group_has_the_least_limit_of_all_groups_around),
         cmocka_unit_test(sums_beyond_the_limit_are_refused_with_both_numbers),
         cmocka_unit_test(an_arena_gives_no_more_than_there_is),
         cmocka_unit_test(the_limit_can_only_be_lowered),
