@@ -2,7 +2,6 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/lateness.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <time.h>
@@ -99,12 +98,20 @@ bool lateness_judge(const struct lateness *lateness, struct irrun_error *err)
 
 /* ---- The pace -------------------------------------------------------------------------------- */
 
-#define MAX_NS 0x1p62 /* 146 years: later than the end of any run */
+#define MAX_NS 0x1p62     /* 146 years: later than the end of any run */
+#define SLICE_NS 50000000 /* the longest time for which a signal may go unnoticed */
 
 static uint64_t periods_ns(const struct pace *pace, uint64_t n)
 {
     double ns = (double)n * pace->period_ns;
     return (uint64_t)(ns < MAX_NS ? ns : MAX_NS);
+}
+
+static void sleep_until(uint64_t ns)
+{
+    const struct timespec until = {.tv_sec = (time_t)(ns / 1000000000),
+                                   .tv_nsec = (long)(ns % 1000000000)};
+    clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
 }
 
 uint64_t pace_wait(struct pace *pace, uint64_t index, uint64_t end_ns,
@@ -119,12 +126,9 @@ uint64_t pace_wait(struct pace *pace, uint64_t index, uint64_t end_ns,
     if (!before->before(before->context, err))
         return 0;
     uint64_t wake_ns = due_ns < end_ns ? due_ns : end_ns;
-    const struct timespec until = {.tv_sec = (time_t)(wake_ns / 1000000000),
-                                   .tv_nsec = (long)(wake_ns % 1000000000)};
-    /* With --checkpoint a signal ends the run before the next record: do not wait for that. */
-    while (signals_pending() == 0 &&
-           clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) == EINTR)
-        continue;
-    now_ns = clock_now_ns();
+    /* With --checkpoint a signal ends the run before the next record: do not wait for that. It may
+     * come just before the sleep, or to another thread, and then interrupts no sleep. */
+    for (; signals_pending() == 0 && now_ns < wake_ns; now_ns = clock_now_ns())
+        sleep_until(wake_ns - now_ns < SLICE_NS ? wake_ns : now_ns + SLICE_NS);
     return due_ns < now_ns ? due_ns : now_ns;
 }

@@ -1,6 +1,9 @@
 /* cli/lateness: late results are counted, and --pace waits no longer and no shorter than life.
  * SPDX-License-Identifier: Apache-2.0 */
+/* link: -Wl,--wrap=signals_pending */
 #include "unit.h"
+
+#include <signal.h>
 
 #include "base/clock.h"
 #include "cli/lateness.h"
@@ -46,6 +49,18 @@ static void without_a_deadline_nothing_is_late(void **state)
     lateness_add(&lateness, UINT64_MAX);
     assert_int_equal(lateness.n, 0);
     assert_true(lateness_judge(&lateness, &err));
+}
+
+/* As if a signal came after so many calls, to another thread. */
+static size_t n_checks_before_signal = SIZE_MAX;
+
+int __wrap_signals_pending(void);
+int __wrap_signals_pending(void)
+{
+    if (n_checks_before_signal == 0)
+        return SIGTERM;
+    n_checks_before_signal--;
+    return 0;
 }
 
 static size_t n_calls;
@@ -102,6 +117,19 @@ static void a_resumed_sequence_begins_where_it_stopped(void **state)
     assert_true(due_ns >= start_ns + 999000 && due_ns <= clock_now_ns());
 }
 
+static void a_signal_just_before_the_wait_ends_it(void **state)
+{
+    const struct reader_wait before = {count_call, NULL};
+    struct pace pace = {.period_ns = 1e10};
+    struct irrun_error err = {.code = IRRUN_OK};
+    uint64_t start_ns = clock_now_ns();
+    (void)state;
+    n_checks_before_signal = 1;
+    pace_wait(&pace, 0, UINT64_MAX, &before, &err);
+    n_checks_before_signal = SIZE_MAX;
+    assert_true(clock_now_ns() - start_ns < 9000000000);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -109,6 +137,7 @@ int main(void)
         cmocka_unit_test(without_a_deadline_nothing_is_late),
         cmocka_unit_test(records_are_available_period_by_period),
         cmocka_unit_test(a_resumed_sequence_begins_where_it_stopped),
+        cmocka_unit_test(a_signal_just_before_the_wait_ends_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
