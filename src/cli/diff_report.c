@@ -1,6 +1,7 @@
 /* Reports the first op that differs: where it is, its inputs, and how the difference grew before
  * it.
  * SPDX-License-Identifier: Apache-2.0 */
+#include <float.h>
 #include <inttypes.h>
 #include <math.h>
 
@@ -42,7 +43,11 @@ static void add_line(const struct diff *diff, const struct diff_tensor *tensor,
     else if (off == 0)
         fail_append(err, "equal");
     else {
-        text_from_f32((float)off, number);
+        bool is_narrow = dtype_is_float(tensor->got->dtype) && tensor->got->dtype != IRRUN_F64;
+        if (is_narrow && off <= FLT_MAX)
+            text_from_f32((float)off, number);
+        else
+            text_from_f64(off, number);
         fail_append(err, "differs by %s at most", number);
     }
 }

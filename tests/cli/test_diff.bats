@@ -56,6 +56,37 @@ departs() {
     [[ $stderr == *'"doubled" (line 12): equal'* ]]
 }
 
+@test "--diff: differences that f32 does not hold, and the last operators of a long way" {
+    sed 's/f32/f64/; s/FP32/FP64/' "$data/chain.xml" >f64.xml
+    npy '<f8' '1, 2' 1e-60 1e-60 >x.npy
+    npy '<f8' '1, 2' 1e-60 3e-60 >other.npy
+    irrun f64.xml -i x.npy --tap-records=r.npz -o none:
+    departs 'Add "doubled" departs' f64.xml -i other.npy --diff=r.npz --atol=3e-60 --rtol=0 -o none:
+    [[ $stderr == *'"x" (line 6): differs by 2'*'e-60 at most'* ]]
+    # ten sums of a value with itself
+    local i port='<port id="0"><dim>1</dim></port>' edges='' out=0
+    {
+        echo '<net name="long" version="11"><layers>'
+        echo "<layer id=\"0\" name=\"x\" type=\"Parameter\" version=\"opset1\">"
+        echo "<data element_type=\"f32\" shape=\"1\"/><output>$port</output></layer>"
+        for i in $(seq 10); do
+            echo "<layer id=\"$i\" name=\"sum$i\" type=\"Add\" version=\"opset1\"><input>$port${port/0/1}</input>"
+            echo "<output>${port/0/2}</output></layer>"
+            edges+="<edge from-layer=\"$((i - 1))\" from-port=\"$out\" to-layer=\"$i\" to-port=\"0\"/>"
+            edges+="<edge from-layer=\"$((i - 1))\" from-port=\"$out\" to-layer=\"$i\" to-port=\"1\"/>"
+            out=2
+        done
+        echo "<layer id=\"11\" name=\"y\" type=\"Result\" version=\"opset1\"><input>$port</input></layer></layers><edges>"
+        echo "$edges<edge from-layer=\"10\" from-port=\"2\" to-layer=\"11\" to-port=\"0\"/></edges></net>"
+    } >long.xml
+    npy '<f4' '1, 1' 1 >x.npy
+    npy '<f4' '1, 1' 2 >other.npy
+    irrun long.xml -i x.npy --tap-records=r.npz -o none:
+    departs 'Add "sum10" departs' long.xml -i other.npy --diff=r.npz --atol=1000 --rtol=0 -o none:
+    [ "$(sed '1,/on the way there/d' <<<"$stderr" | grep -o 'sum[0-9]*' | lines)" = "sum2 sum3 sum4 sum5 sum6 sum7 sum8 sum9" ]
+    [[ $stderr == *'  on the way there (only the last 8 operators):'* ]]
+}
+
 @test "--diff=f64 names the op where rounding matters" {
     printf '16777216\n1\n1\n' >x.csv # f32 does not hold 16777217
     departs "$data/sum.xml:14:5: error: Add \"sum\" departs from f64 in record 1: worst in record 1 at [0]: got 16777216, expected 16777217;" \

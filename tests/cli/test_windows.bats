@@ -65,6 +65,8 @@ compare() { # N CHUNK HOP LEAD
     npy '<f4' '8, 2' $(seq 16) >x.npy
     answered 65 "axis 0 has length 8: slices of 4 every 3 leave 1 over" \
         "--partial=drop drops the rest, --partial=pad pads it with zeros" "$data/twice_open.xml" -i x.npy --axis=0:4:3
+    answered 65 "axis 0 has length 8: slices of 16 every 16 leave 8 over" \
+        "--partial=drop drops the rest, --partial=pad pads it with zeros" "$data/twice_open.xml" -i x.npy --axis=0:16:16:2
     [ "$(irrun "$data/twice_open.xml" -i x.npy --axis=0:4:3 --partial=drop -o csv:- | wc -l)" -eq 8 ]
     [ "$(irrun "$data/twice_open.xml" -i x.npy --axis=0:4:3 --partial=pad -o csv:- | wc -l)" -eq 12 ]
     [ "$(irrun "$data/twice_open.xml" -i x.npy --axis=0:4:4 -o csv:- | wc -l)" -eq 8 ]
