@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
+
 /* Removes an incomplete UTF-8 character from the end of a truncated text. */
 static void trim_partial_character(char *text)
 {
@@ -153,21 +155,6 @@ static void append(char *text, size_t size_bytes, const char *format, ...)
     va_end(args);
 }
 
-/* Replaces control characters, so that text from a file cannot control the terminal or imitate
- * another error. A newline is kept only before an indented line or at the end. Characters U+0080 to
- * U+009F are controls too: C2 80 to C2 9F in UTF-8. */
-static void hide_controls(char *text)
-{
-    for (; *text != '\0'; text++) {
-        unsigned char c = (unsigned char)text[0], next = (unsigned char)text[1];
-        bool is_newline = c == '\n' && (next == '\0' || next == ' ');
-        if ((c < ' ' && !is_newline) || c == 0x7f)
-            text[0] = '?';
-        else if (c == 0xC2 && next >= 0x80 && next < 0xA0)
-            text[0] = text[1] = '?';
-    }
-}
-
 char *error_format(const struct irrun_error *err, char *text, size_t size_bytes)
 {
     if (size_bytes == 0)
@@ -187,6 +174,6 @@ char *error_format(const struct irrun_error *err, char *text, size_t size_bytes)
     append(text, size_bytes, ": error: %s\n", err->message);
     if (err->hint[0])
         append(text, size_bytes, "  hint: %s\n", err->hint);
-    hide_controls(text);
+    text_hide_controls(text);
     return text;
 }

@@ -138,3 +138,42 @@ const char *text_shell_quote(const char *word, char out[TEXT_QUOTED_BYTES])
     out[n] = '\0';
     return out;
 }
+
+void text_hide_controls(char *text)
+{
+    for (; *text != '\0'; text++) {
+        unsigned char c = (unsigned char)text[0], next = (unsigned char)text[1];
+        bool is_newline = c == '\n' && (next == '\0' || next == ' ');
+        if ((c < ' ' && !is_newline) || c == 0x7f)
+            text[0] = '?';
+        else if (c == 0xC2 && next >= 0x80 && next < 0xA0)
+            text[0] = text[1] = '?';
+    }
+}
+
+/* Returns the length of a character in UTF-8; 0 if it is not one. */
+static size_t utf8_length(const char *at)
+{
+    const unsigned char *c = (const unsigned char *)at;
+    size_t n = c[0] < 0x80 ? 1 : c[0] < 0xC2 ? 0 : c[0] < 0xE0 ? 2 : c[0] < 0xF0 ? 3 : 4;
+    for (size_t i = 1; i < n; i++)
+        if ((c[i] & 0xC0) != 0x80)
+            return 0;
+    /* overlong forms, surrogates, and codes above U+10FFFF */
+    bool is_other = (c[0] == 0xE0 && c[1] < 0xA0) || (c[0] == 0xED && c[1] >= 0xA0) ||
+                    (c[0] == 0xF0 && c[1] < 0x90) || (c[0] == 0xF4 && c[1] >= 0x90) || c[0] > 0xF4;
+    return is_other ? 0 : n;
+}
+
+const char *text_to_json(const char *at, char out[TEXT_JSON_BYTES])
+{
+    unsigned char byte = (unsigned char)*at;
+    size_t n = utf8_length(at);
+    if (byte == '"' || byte == '\\')
+        snprintf(out, TEXT_JSON_BYTES, "\\%c", byte);
+    else if (byte < ' ' || byte == 0x7F || n == 0)
+        snprintf(out, TEXT_JSON_BYTES, "\\u%04x", n == 0 ? 0xFFFDU : byte);
+    else
+        snprintf(out, TEXT_JSON_BYTES, "%.*s", (int)n, at);
+    return at + (n == 0 ? 1 : n);
+}

@@ -62,6 +62,16 @@ static inline size_t slice_length(struct slice slice)
 #define TEXT_QUOTED_BYTES 512
 const char *text_shell_quote(const char *word, char out[TEXT_QUOTED_BYTES]);
 
+/* Replaces control characters, so that text from a file cannot control the terminal or imitate
+ * another error. A newline is kept only before an indented line or at the end. Characters U+0080 to
+ * U+009F are controls too: C2 80 to C2 9F in UTF-8. */
+void text_hide_controls(char *text);
+
+/* Writes a character as it is in a JSON string, and returns the end of what was read. A byte that
+ * is not UTF-8 becomes U+FFFD. */
+#define TEXT_JSON_BYTES 8
+const char *text_to_json(const char *at, char out[TEXT_JSON_BYTES]);
+
 /* Removes blanks at both ends. */
 struct slice slice_trim(struct slice slice);
 

@@ -4,19 +4,15 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
-/* Quotes the string. Bytes that are not UTF-8 are written unchanged. */
 static void add_quoted(struct text *text, const char *string)
 {
     text_add_bytes(text, "\"", 1);
-    for (const char *c = string; *c; c++) {
-        unsigned char byte = (unsigned char)*c;
-        if (byte == '"' || byte == '\\')
-            text_add(text, "\\%c", byte);
-        else if (byte < 0x20 || byte == 0x7F)
-            text_add(text, "\\u%04x", byte);
-        else
-            text_add_bytes(text, c, 1);
+    while (*string) {
+        char escaped[TEXT_JSON_BYTES];
+        string = text_to_json(string, escaped);
+        text_add_bytes(text, escaped, strlen(escaped));
     }
     text_add_bytes(text, "\"", 1);
 }

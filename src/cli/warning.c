@@ -73,6 +73,7 @@ void warn(const struct options *options, const char *format, ...)
     va_start(args, format);
     vsnprintf(said, sizeof said, format, args);
     va_end(args);
+    text_hide_controls(said);
     bool has_color = uses_color(options);
     snprintf(line, sizeof line, "irrun: %swarning:%s %s\n", has_color ? YELLOW : "",
              has_color ? PLAIN : "", said);
@@ -91,6 +92,7 @@ void tell(const struct options *options, const char *format, ...)
     va_start(args, format);
     vsnprintf(said, sizeof said, format, args);
     va_end(args);
+    text_hide_controls(said);
     snprintf(line, sizeof line, "irrun: %s\n", said);
     pthread_mutex_lock(&options->warnings->lock);
     print_text(options->warnings, line);

@@ -21,13 +21,10 @@ static bool jsonl_open(struct writer *writer, struct irrun_error *err)
 static bool write_string(struct output_file *file, const char *text, struct irrun_error *err)
 {
     bool is_written = output_file_write(file, "\"", 1, err);
-    for (; *text && is_written; text++) {
-        char escaped[8];
-        bool is_control = (unsigned char)*text < ' ';
-        int n = is_control ? snprintf(escaped, sizeof escaped, "\\u%04x", *text)
-                : *text == '"' || *text == '\\' ? snprintf(escaped, sizeof escaped, "\\%c", *text)
-                                                : snprintf(escaped, sizeof escaped, "%c", *text);
-        is_written = output_file_write(file, escaped, (size_t)n, err);
+    while (*text && is_written) {
+        char escaped[TEXT_JSON_BYTES];
+        text = text_to_json(text, escaped);
+        is_written = output_file_write(file, escaped, strlen(escaped), err);
     }
     return is_written && output_file_write(file, "\"", 1, err);
 }

@@ -42,6 +42,14 @@ setup() {
     [ "$(irrun "$data/sum.xml" -i a.csv --concat=0 -o jsonl:- | jq -c .sum)" = "[1,3]" ]
 }
 
+@test "names that are not UTF-8" {
+    printf '1\n' | tee $'\xc3\xa4.csv' >$'a\xff\xe2\x82.csv'
+    [ "$(irrun "$data/sum.xml" -i $'\xc3\xa4.csv' -o jsonl:-)" = $'{"seq":"\xc3\xa4","rec":0,"sum":[1]}' ]
+    [ "$(irrun "$data/sum.xml" -i $'a\xff\xe2\x82.csv' -o jsonl:-)" = \
+        '{"seq":"a\ufffd\ufffd\ufffd","rec":0,"sum":[1]}' ]
+    irrun "$data/sum.xml" -i $'a\xff\xe2\x82.csv' -o none: --report=- | iconv -f UTF-8 -t UTF-8 | jq -e .run
+}
+
 @test "names that jsonl has itself" {
     sed 's/names="sum"/names="rec"/' "$data/sum.xml" >rec.xml
     usage_error 'output "rec": in jsonl this is the name' rec.xml --random -o jsonl:-

@@ -203,6 +203,12 @@ on_terminal() {
     irrun odd.xml -i three.npy --expect=want.npy --report=- | jq -e '.expect[0].output == "a\"b\\c"'
 }
 
+@test "a warning cannot control the terminal" {
+    sed $'s/name="x"/name="x\xc2\x9b31m"/' "$data/twice_any.xml" >odd.xml
+    run_apart irrun odd.xml --check
+    [[ $stderr == *'warning: input "x??31m" is '* ]]
+}
+
 @test "--rate adds the real-time factor" {
     raw $(seq 1000) >x.raw
     irrun "$data/twice.xml" -i x.raw --axis=0:2 --rate=16000 --report=- | jq -e '.throughput.real_time_factor > 0 and .throughput.real_time_factor < 1'
