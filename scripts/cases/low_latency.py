@@ -324,16 +324,16 @@ def mixes_frames():
                  lambda net, y: net.op("ReduceMean", y, net.i64([1]), keep_dims=False, name="mean"),
                  lambda y: y.mean(1))
     yield behind("refused_constant", "A constant for each frame.",
-                 'Add "position" takes "steps"', lambda net, y: net.op(
+                 'Add "position" combines each frame with "steps"', lambda net, y: net.op(
                      "Add", y, net.const(steps, name="steps"), auto_broadcast="numpy",
                      name="position"), lambda y: y + steps)
     slope = np.float32(np.linspace(0.1, 0.9, FRAMES))
     yield behind("refused_slope_by_frame", "A slope for each frame: dimension 1 is time.",
-                 'PReLU "bend" takes "slope"', lambda net, y: net.op(
+                 'PReLU "bend" combines each frame with "slope"', lambda net, y: net.op(
                      "PReLU", y, net.const(slope, name="slope"), name="bend"),
                  lambda y: np.where(y < 0, y * np.float64(slope[:, None]), y))
     yield behind("refused_slope_of_last_dimension", "A slope for each frame: the last dimension is time.",
-                 'PReLU "bend" takes "slope"', lambda net, y: net.op(
+                 'PReLU "bend" combines each frame with "slope"', lambda net, y: net.op(
                      "PReLU", turn(net, y, 0, 2, 1), net.const(slope, name="slope"), name="bend"),
                  lambda y: np.where(y < 0, y * np.float64(slope[:, None]), y).transpose(0, 2, 1))
     yield behind("refused_attention", "A product of frames by frames.",
@@ -391,6 +391,7 @@ def cannot_carry():
     yield length_as_state()
     yield variable_of_another_state()
     yield computed_state()
+    yield turned_state()
 
 
 def length_as_state():
@@ -438,6 +439,23 @@ def computed_state():
     y, _ = layer.golden(np.float64(x), [np.float64(start[:, 0]) / 2])
     return refused(name, "The initial state is half of a variable, once for each chunk.", net, {"x": x},
                    {"y": y[:, None]}, 'GRUSequence "gru" starts from a value computed from variable "kept"')
+
+
+def turned_state():
+    """The variable is transposed at the start of each run: as many rows as columns."""
+    name = "refused_turned_state"
+    layer = Layer((name,), "gru")
+    net, x = Net(name), data_of(name, HIDDEN, FRAMES, INPUTS)
+    start = uniform(rng(FAMILY, name), (HIDDEN, 1, HIDDEN))
+    turned = turn(net, net.read("kept", net.const(start)), 2, 1, 0)
+    out = layer.ports(net, net.param("x", "f32", list(x.shape)), [turned],
+                      net.const(np.int32([FRAMES] * HIDDEN)), name="gru")
+    net.assign("kept", out[1])
+    net.result(out[0], "y")
+    y, _ = layer.golden(np.float64(x), [np.float64(start[:, 0].T)])
+    return refused(name, "The initial state is a variable, transposed once for each chunk.", net,
+                   {"x": x}, {"y": y[:, None]},
+                   'GRUSequence "gru" starts from a value computed from variable "kept"')
 
 
 def cases():

@@ -9,6 +9,7 @@
 
 #include "ops/op_state.h"
 #include "ops/recurrent_op.h"
+#include "plan/graph_ints.h"
 #include "tensor/sub_byte.h"
 
 /* What a value depends on besides Consts and shapes. */
@@ -46,24 +47,41 @@ static bool find_origin(const struct graph *graph, uint32_t value_id, struct ori
     return is_found;
 }
 
-static bool is_reshaping(const struct op *op)
+/* Returns whether a Transpose moves only dimensions of 1: the elements stay in order. */
+static bool moves_ones(const struct graph *graph, const struct op *op)
 {
-    return op_is_type(op, "Reshape") || op_is_type(op, "Squeeze") || op_is_type(op, "Unsqueeze") ||
-           op_is_type(op, "Transpose");
+    int64_t order[IRRUN_MAX_RANK], last = -1;
+    uint32_t n, in = op_input(graph, op, 0);
+    if (!graph_ints(graph, op_input(graph, op, 1), order, IRRUN_MAX_RANK, &n) ||
+        n != time_rank(graph, in))
+        return false;
+    for (uint32_t i = 0; i < n; i++) {
+        if (time_dim(graph, in, (uint32_t)order[i]) == 1)
+            continue;
+        if (order[i] < last)
+            return false;
+        last = order[i];
+    }
+    return true;
 }
 
-/* Returns the value that this one is a reshaped or transposed form of; the value itself if it is
- * none. */
+static bool is_reshaping(const struct graph *graph, const struct op *op)
+{
+    return op_is_type(op, "Reshape") || op_is_type(op, "Squeeze") || op_is_type(op, "Unsqueeze") ||
+           (op_is_type(op, "Transpose") && moves_ones(graph, op));
+}
+
+/* Returns the value that this one is a reshaped form of; the value itself if it is none. */
 static uint32_t find_unshaped(const struct graph *graph, uint32_t value_id)
 {
-    for (const struct op *op = value_producer(graph, value_id); is_reshaping(op);
+    for (const struct op *op = value_producer(graph, value_id); is_reshaping(graph, op);
          op = value_producer(graph, value_id))
         value_id = op_input(graph, op, 0);
     return value_id;
 }
 
 /* Returns whether the variable of a ReadValue is written with output `output` of the op, perhaps
- * reshaped or transposed. */
+ * reshaped. */
 static bool keeps_state(const struct graph *graph, const struct op *read, const struct op *op,
                         uint32_t output)
 {

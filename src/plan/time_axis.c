@@ -131,12 +131,12 @@ bool time_check_operand(struct time_op *t, uint32_t i, uint32_t axis)
         t->walk->operand_axis = axis;
     }
     if (dim < 0)
-        return time_refuse(t,
-                           "takes \"%.200s\" (line %u) for every frame, which has dimension %u "
-                           "open",
-                           source->name, source->line, axis);
-    return time_refuse(t, "takes \"%.200s\" (line %u) for %lld frames: dimension %u", source->name,
-                       source->line, (long long)dim, axis);
+        return time_refuse(
+            t, "combines each frame with \"%.200s\" (line %u), whose dimension %u is open",
+            source->name, source->line, axis);
+    return time_refuse(
+        t, "combines each frame with \"%.200s\" (line %u), which has size %lld along dimension %u",
+        source->name, source->line, (long long)dim, axis);
 }
 
 bool time_check_others(struct time_op *t, uint32_t data)
