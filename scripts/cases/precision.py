@@ -87,23 +87,21 @@ def grouped(name, x, w):
 
 
 def convolution_cases():
+    """Nothing is rounded. The weights are not exact in f16."""
     g = rng(FAMILY, "convolutions")
-    x, x1 = uniform(g, (1, 6, 9, 11)), uniform(g, (2, 4, 30))
-    for name, data, w, more, about in (
-            ("positions", x, uniform(g, (20, 6, 3, 3)), {"begin": [1, 1], "end": [1, 1]}, "A 3x3 kernel."),
-            ("strides", x, uniform(g, (5, 6, 2, 3)), {"strides": [2, 2]}, "Strides."),
-            ("one_axis", x1, uniform(g, (17, 4, 5)), {}, "One axis.")):
-        yield case(f"f16_convolution_{name}", about,
-                   lambda v, data=data, name=name, more=more: dense.convolution_case(
-                       f"f16_convolution_{name}", data, v["w"], "", **more), {"w": w})
-    for name, w, about in (("depthwise", uniform(g, (6, 1, 1, 3, 3)), "A group for each channel."),
-                           ("groups", uniform(g, (2, 5, 3, 3, 3)), "Two groups.")):
-        yield case(f"f16_convolution_{name}", about, lambda v, name=name: grouped(f"f16_convolution_{name}", x, v["w"]),
-                   {"w": w})
-    yield case("f16_convolution_transposed", "ConvolutionBackpropData.",
-               lambda v: backprop_case("f16_convolution_transposed", x, v["w"], "", strides=[2, 2],
-                                       constant=True),
-               {"w": uniform(g, (6, 4, 3, 3))})
+    x = uniform(g, (1, 6, 9, 11))
+    for name, make, w, about in (
+            ("positions", lambda n, w: dense.convolution_case(n, x, w, "", begin=[1, 1], end=[1, 1]),
+             uniform(g, (20, 6, 3, 3)), "A convolution."),
+            ("groups", lambda n, w: grouped(n, x, w), uniform(g, (2, 5, 3, 3, 3)), "Two groups."),
+            ("depthwise", lambda n, w: grouped(n, x, w), uniform(g, (6, 1, 1, 3, 3)), "A group for each channel."),
+            ("transposed", lambda n, w: backprop_case(n, x, w, "", strides=[2, 2], constant=True),
+             uniform(g, (6, 4, 3, 3)), "ConvolutionBackpropData.")):
+        for precision in ("f16", "bf16"):
+            full = f"{precision}_unrounded_{name}"
+            one = make(full, w)
+            yield Case(FAMILY, full, one.net, one.feed, one.want, f"{about} Its filters gain nothing, and are kept.",
+                       f"{FLOAT} --precision={precision}")
 
 
 def recurrent_cases():
@@ -169,13 +167,13 @@ def largest_case_bf16():
     wide[1] = -wide[0]
     nets = Net(name), Net(name)
     for net, w, half in ((nets[0], wide, 65504), (nets[1], np.sign(wide) * largest, 65280)):
-        x, z = net.param("x", "f32", [1, 2]), net.param("z", "f16", [1, 1, 3])
+        x, z = net.param("x", "f32", [1, 2]), net.param("z", "f16", [1, 16, 3])
         net.result(net.op("MatMul", x, net.const(np.float32(w)), data={"transpose_a": False, "transpose_b": False}), "y")
-        net.result(net.op("Convolution", z, net.const(np.full((1, 1, 1), half, np.float16)),
-                          data={"strides": [1], "dilations": [1], "pads_begin": [0], "pads_end": [0],
-                                "auto_pad": "explicit"}), "c")
-    x, z = np.float32([[1, 0]]), np.float16([[[0.5, 0, -0.25]]])
-    want = {"y": np.full((1, 16), largest, np.float32), "c": np.float16(np.float64(z) * 65280)}
+        net.result(net.op("Convolution", z, net.const(np.full((1, 16, 1), half, np.float16)),
+                          data=convolution_attrs(1)), "c")
+    x, z = np.float32([[1, 0]]), np.zeros((1, 16, 3), np.float16)
+    z[0, 3] = 0.5, 0, -0.25
+    want = {"y": np.full((1, 16), largest, np.float32), "c": np.float16(np.float64(z[:, 3:4]) * 65280)}
     return Case(FAMILY, name, nets[0], {"x": x, "z": z}, want, "The largest weights do not become infinite.",
                 f"{FLOAT} --precision=bf16", stand_in=nets[1], runs_openvino=False)
 
@@ -275,22 +273,15 @@ def cell_cases_bf16():
 
 
 def weights_case_bf16():
-    """A constant first factor, and a convolution."""
     g = rng(FAMILY, "bf16 weights")
-    x, w, filters = uniform(g, (1, 3, 20)), uniform(g, (5, 3)), uniform(g, (4, 3, 3))
+    x, w = uniform(g, (1, 3, 20)), uniform(g, (5, 3))
 
     def make(v):
         net = Net("bf16_weights")
         p = net.param("x", "f32", [1, 3, 20])
         net.result(net.op("MatMul", net.const(v["w"]), p, data={"transpose_a": False, "transpose_b": False}), "y")
-        net.result(net.op("Convolution", p, net.const(v["filters"]),
-                          data={"strides": [1], "dilations": [1], "pads_begin": [0], "pads_end": [0],
-                                "auto_pad": "explicit"}), "z")
-        want = {"y": np.float64(v["w"]) @ np.float64(x),
-                "z": dense.convolve(np.float64(x), np.float64(v["filters"]), [1], [0], [0], [1])}
-        return Case("", "", net, {"x": x}, {k: np.float32(a) for k, a in want.items()}, "")
-    return case("bf16_weights", "A constant first factor and a convolution of few channels round their weights only.", make,
-                {"w": w, "filters": filters}, FLOAT, "bf16")
+        return Case("", "", net, {"x": x}, {"y": np.float32(np.float64(v["w"]) @ np.float64(x))}, "")
+    return case("bf16_weights", "With a constant first factor only the weights are rounded.", make, {"w": w}, FLOAT, "bf16")
 
 
 def convolution_attrs(rank, strides=None, pads=None, dilations=None):

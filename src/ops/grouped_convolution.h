@@ -83,7 +83,7 @@ double convolution_flops(const struct op *op, struct irrun_tensor *const *in,
         .state_size = sizeof(state_type),                                                          \
         .family = &(const uint32_t){n_group_dims},                                                 \
         .flags = (flags_),                                                                         \
-        .factors = 1 << 1,                                                                         \
+        .factors = (flags_)&OP_MULTIPLIES_BF16 ? 1 << 1 : 0,                                       \
         .infer = infer,                                                                            \
         .prepacks = prepacks,                                                                      \
         .prepare = prepare,                                                                        \

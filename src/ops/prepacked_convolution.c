@@ -8,11 +8,6 @@
 
 enum { DATA, FILTERS };
 
-/* With fewer input channels, the input is not rounded. The first convolutions of a network have
- * few. There the rounding costs most accuracy, a third of the error of some networks, and gains
- * nothing: of 3 channels, a quarter of the products are with zeros. */
-#define MIN_ROUNDED 16
-
 bool prepacked_convolution_is_wanted(const struct prepare *prepare,
                                      const struct convolution *convolution, int64_t n_groups,
                                      bool is_transposed, struct indirect_convolution *conv)
@@ -32,7 +27,8 @@ bool prepacked_convolution_is_rounded(const struct prepare *prepare)
     enum irrun_dtype dtype = prepare->in[DATA]->dtype;
     const struct irrun_shape *filters = &prepare->in[FILTERS]->shape;
     return (prepare->op->def->flags & OP_MULTIPLIES_BF16) && kernels_must_pack(prepare->kernels) &&
-           (dtype == IRRUN_F32 || dtype == IRRUN_F16) && filters->dims[1] >= MIN_ROUNDED;
+           (dtype == IRRUN_F32 || dtype == IRRUN_F16) &&
+           filters->dims[1] >= CONVOLUTION_MIN_ROUNDED;
 }
 
 /* Adds a rounded copy of a batch element to the scratch memory of an f32 convolution. */

@@ -4,6 +4,7 @@
 
 #include "ops/internal_ops.h"
 #include "ops/op_state.h"
+#include "ops/prepacked_convolution.h"
 #include "plan/graph_edit.h"
 #include "plan/toposort.h"
 
@@ -46,6 +47,13 @@ static void find_quantized(const struct pass *pass)
     }
 }
 
+/* Returns whether rounding the filters of a convolution saves time: filters of f16 are packed as
+ * f32. */
+static bool is_worth_rounding(const struct irrun_shape *filters, enum irrun_dtype half)
+{
+    return half == IRRUN_BF16 && filters->dims[1] >= CONVOLUTION_MIN_ROUNDED;
+}
+
 /* Returns whether input i of the op is a constant factor to round. */
 static bool is_lowered(const struct pass *pass, const struct op *op, uint32_t i)
 {
@@ -55,6 +63,8 @@ static bool is_lowered(const struct pass *pass, const struct op *op, uint32_t i)
     if (!(op->def->factors >> i & 1) || !constant || pass->is_quantized[value_id] ||
         pass->constants[op->first_output] ||
         (constant->declared != IRRUN_F32 && constant->declared != IRRUN_F16))
+        return false;
+    if (op_is_type(op, "Convolution") && !is_worth_rounding(&constant->tensor.shape, half))
         return false;
     uint32_t stored = constant_find_stored(pass->graph, value_id, half);
     return pass->constants[stored]->declared != half;

@@ -36,7 +36,11 @@ setup() {
         for precision in f16 bf16; do
             all --precision=$precision >rounded
             [ "$(wc -l <rounded)" -eq "$(wc -l <want)" ]
-            [[ $folder == *_special ]] || [ "$(cksum <rounded)" != "$(cksum <want)" ] # its weights are of bf16
+            case $precision:$folder in
+                *_special) ;; # its weights are of bf16
+                f16:*/bf16_convolution_* | *_unrounded_*) cmp rounded want ;;
+                *) [ "$(cksum <rounded)" != "$(cksum <want)" ] ;;
+            esac
             all --precision=$precision -j2 | cmp rounded -
             # products of compressed weights add in another order
             [[ $folder == *_kept* ]] || all --precision=$precision --no-fuse | cmp rounded -
