@@ -52,6 +52,23 @@ def decay_golden(x, last=None):
     return np.concatenate(rows, 1), state
 
 
+def stacked_decays():
+    name = "stacked_iterators"
+    net, x = Net(name), data_of(name, 2, FRAMES, INPUTS)
+    port = net.param("x", "f32", list(x.shape))
+    for layer in ("first", "second"):
+        b = Body(net, 2)
+        piece = b.cut(port, [2, 1, INPUTS])
+        old = b.state(net.const(np.zeros((2, 1, INPUTS), np.float32)), [2, 1, INPUTS])
+        half = b.body.op("Multiply", old, b.body.const(np.float32(0.5)), auto_broadcast="numpy")
+        b.results = [(b.feed_back(add(b.body, half, piece), old), WHOLE)]
+        port, = b.close("TensorIterator", v=1, name=layer)
+    net.result(port, "all")
+    want = decay_golden(decay_golden(np.float64(x))[0])[0]
+    return case(name, "Two iterators, the second on the output of the first; no state is an output.",
+                net, {"x": x}, {"all": want}, "--axis=1:N --concat=all=1")
+
+
 def decay(name, about, outputs=("all", "last"), end=-1, layer_type="TensorIterator", trips=None,
           condition=None, count=False, refusal=None, chunks="--axis=1:N --concat=all=1"):
     net, x = Net(name), data_of(name, 2, FRAMES, INPUTS)
@@ -145,6 +162,7 @@ def trips_of_shape(net, port):
 
 
 def cases():
+    yield stacked_decays()
     yield decay("iterator", "A TensorIterator with all values of its state, and the last.")
     yield decay("iterator_last", "One that gives only the last value.", ("last",), chunks="--axis=1:N")
     yield decay("iterator_all", "One that gives all values: its last state is not among the outputs.", ("all",),

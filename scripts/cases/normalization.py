@@ -95,8 +95,8 @@ def mvn_cases():
 
 
 def normalize_l2_case(name, x, axes, about, eps=1e-3, mode="add", args=FLOAT, want=None, **more):
-    squares = np.sum(wide(x)**2, axis=tuple(np.ravel(axes).astype(int)), keepdims=True)
     if want is None:
+        squares = np.sum(wide(x)**2, axis=tuple(np.ravel(axes).astype(int)), keepdims=True)
         want = wide(x) / np.sqrt(squares + eps if mode == "add" else np.maximum(squares, eps))
     return one_op("normalize_l2", name, "NormalizeL2", [x, ints(axes)], want.astype(x.dtype), about, 1, args,
                   attrs={"eps": eps, "eps_mode": mode}, **more)
@@ -114,6 +114,9 @@ def normalize_l2_cases():
     yield normalize_l2_case("no_axes", np.float32([[-3, 4], [0, 0.25]]), np.int64([]),
                             "Without axes every element is divided by itself; 0 stays 0.",
                             want=np.float32([[1, 1], [0, 1]]))
+    yield normalize_l2_case("no_axes_f64", np.float64([[-1e200, 1e200], [0, 0.25]]), np.int64([]),
+                            "Without axes, of numbers whose squares are infinite in f64.", args="--atol 0 --rtol 0",
+                            want=np.float64([[1, 1], [0, 1]]))
 
 
 # ---- GroupNormalization, LRN -----------------------------------------------------------------

@@ -17,7 +17,7 @@
 
 /* ---- Files: Landlock ------------------------------------------------------------------------- */
 
-/* The numbers of the calls are the same on all architectures. */
+/* The same on x86-64, AArch64 and most other architectures. */
 #define CALL_CREATE_RULESET 444
 #define CALL_ADD_RULE 445
 #define CALL_RESTRICT_SELF 446
@@ -53,7 +53,7 @@ struct path_rule {
     int32_t parent_fd;
 } __attribute__((packed));
 
-/* Names of directories stay readable: hints list them. */
+/* Directories can still be listed, for hints. */
 static uint64_t handled_fs(unsigned version)
 {
     uint64_t all = FS_EXECUTE | FS_WRITE_FILE | FS_READ_FILE | FS_REMOVE_DIR | FS_REMOVE_FILE |
@@ -154,7 +154,7 @@ static int limit_calls(void)
         REFUSE_CALL(SYS_socket),
         REFUSE_CALL(SYS_execve),
         REFUSE_CALL(SYS_execveat),
-        REFUSE_CALL(CALL_IO_URING_SETUP), /* does other calls in place of the process */
+        REFUSE_CALL(CALL_IO_URING_SETUP), /* performs calls that the filter does not see */
         RETURN(SECCOMP_RET_ALLOW),
     };
     struct sock_fprog program = {sizeof filter / sizeof filter[0], filter};

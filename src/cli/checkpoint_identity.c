@@ -16,7 +16,8 @@ static bool has_effect(enum option_id id)
         OPTION_ID_checkpoint, OPTION_ID_checkpoint_every, OPTION_ID_timeout,
         OPTION_ID_warmup,     OPTION_ID_threads,          OPTION_ID_jobs,
         OPTION_ID_fsync,      OPTION_ID_line_buffer,      OPTION_ID_state_out,
-        OPTION_ID_raw_check,  OPTION_ID_skip_existing,    OPTION_ID_state_any_model};
+        OPTION_ID_raw_check,  OPTION_ID_skip_existing,    OPTION_ID_state_any_model,
+        OPTION_ID_max_memory, OPTION_ID_sandbox};
     for (size_t i = 0; i < sizeof without / sizeof without[0]; i++) {
         if (without[i] == id)
             return false;

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/destination.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,6 +33,18 @@ static bool add_destination(struct destination_list *list, const struct format_s
     return true;
 }
 
+/* Writes "FORMAT:", or "" if the ending of the path has this format. */
+static void write_prefix(const struct format_spec *spec, const char *path, char *prefix,
+                         size_t size)
+{
+    struct format_spec by_ending;
+    struct irrun_error ignored;
+    error_clear(&ignored);
+    if (!format_parse_destination(path, &by_ending, &ignored) || by_ending.format != spec->format ||
+        spec->is_text_variant)
+        snprintf(prefix, size, "%s%s:", spec->format->name, spec->is_text_variant ? ",t" : "");
+}
+
 static bool fail_needs_name(const struct destination_list *list, const struct format_spec *spec,
                             struct irrun_error *err)
 {
@@ -39,12 +52,14 @@ static bool fail_needs_name(const struct destination_list *list, const struct fo
     fail(err, IRRUN_USAGE, "-o %s: %s holds one output, but the model has", path, format);
     for (size_t i = 0; i < n_default_outputs(list->model); i++)
         fail_append(err, "%s \"%s\"", i == 0 ? "" : ",", irrun_model_output(list->model, i)->name);
-    bool is_standard = strcmp(path, "-") == 0;
-    return fail_hint(
-        err,
-        "-o %s=%s%s%s writes one of them, -o text:- all of them, -o %%n.%s each to its own file",
-        irrun_model_output(list->model, 0)->name, is_standard ? format : "", is_standard ? ":" : "",
-        path, format);
+    char prefix[32] = "", file_prefix[32] = "", file[32];
+    snprintf(file, sizeof file, "%%n.%s", format);
+    write_prefix(spec, path, prefix, sizeof prefix);
+    write_prefix(spec, file, file_prefix, sizeof file_prefix);
+    return fail_hint(err,
+                     "-o %s=%s%s writes one of them, -o text:- all of them, -o %s%s each to its "
+                     "own file",
+                     irrun_model_output(list->model, 0)->name, prefix, path, file_prefix, file);
 }
 
 static bool is_input(const struct irrun_model *model, const char *name)
@@ -130,7 +145,7 @@ static bool check_axis(const struct destination_list *list, size_t output,
                        const struct irrun_tensor *value, const struct axis_spec *concat,
                        struct irrun_error *err)
 {
-    const char *name = irrun_model_output(list->model, output)->name;
+    const char *name = all_outputs_name(list->model, list->options, output);
     return !value || joiner_check_axis(&value->shape, (int)concat->axis, name, err);
 }
 

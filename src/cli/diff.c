@@ -38,7 +38,7 @@ bool diff_load(const struct options *options, const struct irrun_options *how,
     if (word == N_WORDS)
         return true;
     if (strcmp(options->model_path, "-") == 0)
-        return fail(err, IRRUN_USAGE, "--diff=%s reads the model twice, and cannot from '-'",
+        return fail(err, IRRUN_USAGE, "--diff=%s reads the model twice, so the model cannot be '-'",
                     options->diff_reference);
     if (word != UNFUSED)
         other.gemm = IRRUN_GEMM_PLAIN;
@@ -61,8 +61,8 @@ static bool has_name(const struct irrun_port *port, const char *name)
     return is_found;
 }
 
-/* Finds the layer that gives the tensor; of several the last: an op that replaces another has its
- * name and line. An output of the model has the line of its Result. */
+/* Finds the layer that computes the tensor. An op that replaces another has the name and line of
+ * that op, so the last match is used. An output of the model has the line of its Result. */
 static void find_layer(const struct diff *diff, struct diff_tensor *tensor)
 {
     const struct irrun_port *port = irrun_model_output(diff->model, tensor->output);

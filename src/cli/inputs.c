@@ -1,5 +1,5 @@
-/* Reads the records of all inputs in parallel. inputs_open.c binds the sources, records.c cuts and
- * casts, worker.c decides whether an iteration runs.
+/* Reads the next record of each input together. inputs_sources.c binds the sources, records.c
+ * cuts and casts, worker.c decides whether an iteration runs.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <inttypes.h>
 #include <stdlib.h>

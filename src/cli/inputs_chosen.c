@@ -20,7 +20,7 @@ static int64_t largest(const struct irrun_tensor *values, size_t start, size_t n
             convert_elements(values->dtype, data + i * dtype_size(values->dtype), IRRUN_F64, block,
                              n - i < N_BLOCK ? n - i : N_BLOCK);
         double value = block[i % N_BLOCK];
-        if (!(value > most) && most == most)
+        if (i > 0 && !(value > most) && (most == most || value != value))
             continue;
         best = i;
         most = value;
@@ -70,10 +70,11 @@ bool inputs_check_choice(const struct inputs *inputs, const struct feed *feed,
     *shape = shape_for(&port.shape, n);
     return (n > 0 && shape_n_elements(shape) == n) ||
            fail(err, IRRUN_DATA,
-                "--feed: output \"%s\" %s has %" PRId64 " rows to take an index of, but input "
+                "--feed: output \"%s\" %s has %" PRId64
+                " row%s, and each gives one index, but input "
                 "\"%s\" is %s",
                 irrun_model_output(inputs->model, feed->output)->name,
-                shape_format(&output->shape, found), n, port.name,
+                shape_format(&output->shape, found), n, n == 1 ? "" : "s", port.name,
                 partial_shape_format(&port.shape, wanted));
 }
 

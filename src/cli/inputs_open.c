@@ -1,4 +1,4 @@
-/* Binds sources to the model's inputs by name, and fills inputs that have none.
+/* Resolves the names in options such as --axis and --shape, and fills inputs that have no source.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <inttypes.h>
 #include <stdio.h>
@@ -189,7 +189,7 @@ static bool find_control(struct inputs *inputs, enum control control,
     return true;
 }
 
-/* A key is compared: floats have no place there. */
+/* Keys are compared for equality, so they must be integers. */
 static bool check_key(const struct inputs *inputs, struct irrun_error *err)
 {
     const struct records *records = inputs->key_records;

@@ -26,7 +26,8 @@ static bool find_control(const struct inputs *inputs, const char *name, size_t *
     return false;
 }
 
-/* Finds the --axis of an input. One without NAME is for the only input that is read. */
+/* Finds the --axis of an input. An --axis without NAME applies to the only input that is read from
+ * a source. */
 static bool find_axis(const struct inputs *inputs, size_t index, const struct axis_spec **axis,
                       struct irrun_error *err)
 {
@@ -68,7 +69,8 @@ static bool hint_series(const struct inputs *inputs, const char *name, struct ir
     }
     return reset->when != RESET_IF && irrun_model_n_variables(inputs->model) > 0 &&
            are_all_filled(inputs) &&
-           fail_hint(err, "to reset before each record where it is not 0, add --reset=if:%s", name);
+           fail_hint(err, "to reset before each record whose \"%s\" is not 0, add --reset=if:%s",
+                     name, name);
 }
 
 bool inputs_find_source_input(void *context, const char *name, size_t *index,
@@ -288,5 +290,5 @@ bool inputs_read_sources(struct inputs *inputs, const struct sequence *sequence,
     if (!kept || kept->path)
         return true;
     fail(err, IRRUN_USAGE, "--keep-columns: no csv is read with --columns");
-    return fail_hint(err, "-i t.csv --columns=A,B tells what of the table the model gets");
+    return fail_hint(err, "-i t.csv --columns=A,B selects the columns that the model gets");
 }

@@ -70,7 +70,7 @@ static void print_analysis(const struct irrun_analysis *analysis,
     printf("operations per iteration: %.0f\n", analysis->flops);
     printf("bytes per iteration: %.0f\n", analysis->bytes);
     if (analysis->n_open_ops > 0)
-        printf("  without %zu op%s of open shape\n", analysis->n_open_ops,
+        printf("  not counted: %zu op%s of dynamic shape\n", analysis->n_open_ops,
                analysis->n_open_ops == 1 ? "" : "s");
     printf("memory: %" PRIu64 " bytes of values, %" PRIu64 " of state\n", analysis->values_bytes,
            analysis->state_bytes);

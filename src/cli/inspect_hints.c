@@ -107,15 +107,15 @@ size_t inspect_add_hints(const struct irrun_model *model, const struct irrun_ana
                          const struct options *options, struct text *text)
 {
     size_t n_inputs = irrun_model_n_inputs(model), n = 0;
-    /* A model of one input or output transforms it. */
+    /* With a single input or output, a loop is unlikely. */
     for (size_t i = 0; i < n_inputs && n_inputs > 1 && irrun_model_n_outputs(model) > 1; i++) {
         const struct irrun_port *input = irrun_model_input(model, i);
         const struct irrun_port *output =
             is_fed(model, options, i, true) ? NULL : find_next(model, options, input);
         if (!output)
             continue;
-        text_add(text, "output \"%s\" looks like the next \"%s\": --feed=%s=%s", output->name,
-                 input->name, output->name, input->name);
+        text_add(text, "output \"%s\" looks like the next value of \"%s\": --feed=%s=%s",
+                 output->name, input->name, output->name, input->name);
         text_add_bytes(text, "", 1);
         n++;
     }

@@ -72,6 +72,9 @@ static bool read_line(struct manifest *manifest, bool *is_end, struct irrun_erro
 {
     struct place place = {manifest->path, manifest->n_lines, 0};
     struct text *line = &manifest->line;
+    if (manifest->n_lines == 0 &&
+        !(source_want(&manifest->source, 1, err) && source_skip_bom(&manifest->source, err)))
+        return false;
     do {
         if (!read_any_line(manifest, is_end, err))
             return false;
@@ -80,7 +83,10 @@ static bool read_line(struct manifest *manifest, bool *is_end, struct irrun_erro
         place.line = ++manifest->n_lines;
         if (strlen(line->data) < line->length)
             return fail_at(err, IRRUN_DATA, place, "contains a NUL byte");
-        line->data[strcspn(line->data, "\r")] = '\0';
+        while (line->length > 0 && line->data[line->length - 1] == '\r')
+            line->data[--line->length] = '\0';
+        if (strchr(line->data, '\r'))
+            return fail_at(err, IRRUN_DATA, place, "contains a carriage return within the line");
     } while (line->data[0] == '\0');
     return true;
 }

@@ -56,7 +56,8 @@ static bool parse_distribution(const char *text, struct random_spec *spec)
             return false;
         spec->a = pair[0];
         spec->b = pair[1];
-        if (!isfinite(spec->a) || !isfinite(spec->b))
+        if (!isfinite(spec->a) || !isfinite(spec->b) ||
+            (spec->kind == RANDOM_UNIFORM && !isfinite(spec->b - spec->a)))
             return false;
         return spec->kind == RANDOM_UNIFORM ? spec->a <= spec->b : spec->b >= 0 || !takes_pair;
     }
@@ -105,8 +106,9 @@ bool option_set_shape(struct options *options, const struct option_row *row, con
     spec.text = text;
     if (!parse_shape(text, &spec.shape)) {
         fail(err, IRRUN_USAGE, "--%s: '%s' is not NAME=D,D,...", row->name, value);
-        return fail_hint(err, "dimensions are numbers with commas between: --shape=%s=1,512",
-                         spec.name ? spec.name : "NAME");
+        return fail_hint(err,
+                         "dimensions are numbers with commas between, at most %d: --shape=%s=1,512",
+                         IRRUN_MAX_RANK, spec.name ? spec.name : "NAME");
     }
     return OPTION_ADD(options, &options->shapes, &spec, err);
 }
@@ -218,7 +220,8 @@ bool option_set_until(struct options *options, const struct option_row *row, con
     if (!option_split_name(options, value, &options->until_name, &number, err))
         return false;
     options->until_text = number;
-    bool is_number = text_to_f64(number, strlen(number), &options->until_value);
+    bool is_number =
+        text_to_f64(number, strlen(number), &options->until_value) && !isnan(options->until_value);
     if (options->until_name && is_number)
         return true;
     fail(err, IRRUN_USAGE, "--%s: '%s' is not NAME=NUMBER", row->name, value);
@@ -239,7 +242,7 @@ bool option_set_shard(struct options *options, const struct option_row *row, con
     if (!slash || !text_to_i64(value, (size_t)(slash - value), &index) ||
         !text_to_i64(slash + 1, strlen(slash + 1), &n) || index < 0 || index >= n) {
         fail(err, IRRUN_USAGE, "--%s: '%s' is not I/N with I from 0 to N - 1", row->name, value);
-        return fail_hint(err, "of four shards the first is --%s=0/4, the last --%s=3/4", row->name,
+        return fail_hint(err, "--%s=0/4 is the first of four shards, --%s=3/4 the last", row->name,
                          row->name);
     }
     options->shard = (uint64_t)index;

@@ -314,7 +314,7 @@ static bool check_together(const struct options *options, struct irrun_error *er
     if (options_draw_profile(options) && options->model_path &&
         strcmp(options->model_path, "-") == 0)
         return fail(err, IRRUN_USAGE,
-                    "--dot with --profile reads the model twice, and cannot from '-'");
+                    "--dot with --profile reads the model twice, so the model cannot be '-'");
     return check_standard_input(options, err);
 }
 

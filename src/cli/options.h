@@ -53,7 +53,7 @@ extern const struct option_row option_rows[N_OPTIONS];
 
 /* ---- Values of options ----------------------------------------------------------------------- */
 
-/* Actions up to LIST_OPS need a model; those from INSPECT on do not read its weights. */
+/* Actions up to DOT need a model; those from INSPECT on do not read its weights. */
 enum action {
     ACTION_RUN,
     ACTION_CHECK,

@@ -42,8 +42,11 @@ static bool open_workers(struct run *run, struct irrun_error *err)
             worker_close(worker);
             return false;
         }
-        if (!run->is_dry && !diff_new(run->model, run->reference, worker->session, run->options,
-                                      &worker->diff, err)) {
+        /* --check computes nothing, so it has no reference model to compare with */
+        bool can_compare = run->reference || !diff_is_own(run->options);
+        if (!run->is_dry && can_compare &&
+            !diff_new(run->model, run->reference, worker->session, run->options, &worker->diff,
+                      err)) {
             worker_close(worker);
             return false;
         }
@@ -225,7 +228,7 @@ static bool is_done_already(struct run *run, const struct sequence *sequence, bo
         tell(run->options, "%s is skipped: its outputs exist", sequence->key);
     if (*is_done && run->options->expected.n > 0)
         warn(run->options,
-             "--expect compares nothing: the outputs exist, and --skip-existing skips");
+             "--expect compares nothing: --skip-existing skips the sequence, whose outputs exist");
     return true;
 }
 

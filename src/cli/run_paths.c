@@ -107,7 +107,7 @@ static bool visit_state(struct run_paths *paths, enum path_kind kind, const char
 {
     char *filled;
     if (!path || !path_has_field(path, 'k') || paths->options->key)
-        return true; /* of --key the names are not known yet */
+        return true; /* the keys of --key are not known yet */
     if (!path_fill_field(path, 'k', paths->sequence->key, true, &filled, err))
         return false;
     bool is_visited = visit(paths, kind, filled, err);

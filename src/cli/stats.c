@@ -10,7 +10,7 @@
 #include "cli/machine.h"
 #include "cli/warning.h"
 
-#define OUTLIER_RATIO 5   /* to the median, from which on the slowest iteration is explained */
+#define OUTLIER_RATIO 5   /* above this multiple of the median the slowest iteration is explained */
 #define MIN_CPU_SHARE 0.9 /* of the time of the iterations */
 
 double stats_now_s(void)

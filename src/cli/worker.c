@@ -118,16 +118,15 @@ static void tell_plan(const struct worker *worker)
          info.n_steps, info.n_steps == 1 ? "" : "s", info.gemm, info.simd, info.precision,
          info.arena_bytes, info.state_bytes);
     if (info.n_fused_ops > 0)
-        tell(worker->options,
-             "plan: %zu element-wise ops are fused with their neighbours into one step",
+        tell(worker->options, "plan: %zu element-wise ops are fused into fewer steps",
              info.n_fused_ops);
     if (info.n_view_ops > 0)
         tell(worker->options, "plan: %zu op%s that would only copy %s omitted", info.n_view_ops,
              info.n_view_ops == 1 ? "" : "s", info.n_view_ops == 1 ? "is" : "are");
     if (info.n_epilogue_ops > 0)
-        tell(worker->options, "plan: %zu element-wise op%s fused into the product before %s",
+        tell(worker->options, "plan: %zu element-wise op%s fused into the product%s before %s",
              info.n_epilogue_ops, info.n_epilogue_ops == 1 ? " is" : "s are",
-             info.n_epilogue_ops == 1 ? "it" : "them");
+             info.n_epilogue_ops == 1 ? "" : "s", info.n_epilogue_ops == 1 ? "it" : "them");
 }
 
 /* Returns whether the records start again after the last one. */
@@ -266,7 +265,8 @@ static bool compare(struct worker *worker, uint64_t index, struct irrun_error *e
     return is_equal;
 }
 
-/* Passes the results of an iteration to outputs, to --expect, and back to the inputs. */
+/* Passes the results of an iteration to outputs, --expect, --tap-records, --diff and --until, and
+ * back to the inputs. */
 static bool pass_on(struct worker *worker, const struct sequence *sequence, uint64_t index,
                     bool *is_over, struct irrun_error *err)
 {

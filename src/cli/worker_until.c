@@ -5,15 +5,18 @@
 #include "cli/worker_internal.h"
 #include "formats/csv_number.h"
 
-/* Compares integers as integers: a double cannot represent 2^60 + 1. */
+/* Compares in the type of the output: a double cannot represent 2^60 + 1, and no float is 0.1. */
 static bool equals_until(const struct options *options, const struct irrun_tensor *value)
 {
     unsigned char wanted[sizeof(double)];
     const char *why, *text = options->until_text;
-    if (!dtype_is_integer(value->dtype))
+    if (value->dtype == IRRUN_BOOLEAN)
         return element_as_f64(value->dtype, value->data, 0) == options->until_value;
-    return csv_number_parse(text, strlen(text), value->dtype, wanted, &why) &&
-           memcmp(wanted, value->data, dtype_size(value->dtype)) == 0;
+    if (!csv_number_parse(text, strlen(text), value->dtype, wanted, &why))
+        return false;
+    if (dtype_is_integer(value->dtype))
+        return memcmp(wanted, value->data, dtype_size(value->dtype)) == 0;
+    return element_as_f64(value->dtype, wanted, 0) == element_as_f64(value->dtype, value->data, 0);
 }
 
 bool worker_until_is_reached(const struct worker *worker, bool *is_over, struct irrun_error *err)

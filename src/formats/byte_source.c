@@ -215,3 +215,14 @@ bool fail_source(const struct byte_source *source, struct irrun_error *err, cons
     va_end(args);
     return fail_at_offset(err, IRRUN_DATA, source->path, source->offset, "%s", message);
 }
+
+bool source_skip_bom(struct byte_source *source, struct irrun_error *err)
+{
+    bool is_marked = source_available(source) != 0 && source_bytes(source)[0] == 0xef;
+    if (is_marked && !source_want(source, 3, err))
+        return false;
+    if (is_marked && source_available(source) >= 3 &&
+        memcmp(source_bytes(source), "\xef\xbb\xbf", 3) == 0)
+        source_consume(source, 3);
+    return true;
+}

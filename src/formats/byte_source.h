@@ -70,6 +70,10 @@ bool source_want(struct byte_source *source, size_t n, struct irrun_error *err);
 /* Makes at least one more byte available, unless the source is at its end or the buffer is full. */
 bool source_more(struct byte_source *source, struct irrun_error *err);
 
+/* Skips the byte order mark that some programs write at the start of a file in UTF-8. At least one
+ * byte must be available, unless the source is empty. */
+bool source_skip_bom(struct byte_source *source, struct irrun_error *err);
+
 /* Reads n bytes; fewer only at the end. If `data` is NULL, skips them, by seeking if possible. */
 bool source_read(struct byte_source *source, void *data, size_t n, size_t *n_read,
                  struct irrun_error *err);

@@ -217,7 +217,7 @@ static bool columns_next(struct reader *reader, struct array_header *header, boo
         return true;
     csv->is_begun = true;
     reader->line = 1;
-    return source_want(&reader->source, 1, err) && csv_skip_bom(&reader->source, err) &&
+    return source_want(&reader->source, 1, err) && source_skip_bom(&reader->source, err) &&
            find_columns(csv, err);
 }
 

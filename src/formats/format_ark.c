@@ -1,6 +1,7 @@
 /* Reads Kaldi archives: keys, each with a matrix or vector of floats or doubles, binary or text.
  * Rejects compressed matrices. ark_writer.c writes archives.
  * SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -93,7 +94,7 @@ static bool read_kind(struct ark *ark, char kind[8], struct irrun_error *err)
         if (kind[n] <= ' ' || kind[n] > '~')
             break;
     }
-    return fail_entry(ark, err, "is neither a matrix nor a vector of floats");
+    return fail_entry(ark, err, "is neither a matrix nor a vector of floats or doubles");
 }
 
 static bool read_binary_header(struct ark *ark, struct irrun_error *err)
@@ -135,12 +136,19 @@ static bool skip_blanks(struct ark *ark, int *c, struct irrun_error *err)
     }
 }
 
+static bool fail_value(struct ark *ark, const char *why, struct irrun_error *err)
+{
+    char what[64];
+    snprintf(what, sizeof what, "a value %s", why);
+    return fail_entry(ark, err, what);
+}
+
 static bool add_value(struct ark *ark, const char *word, size_t length, struct irrun_error *err)
 {
     const char *why;
     float value;
     if (!csv_number_parse(word, length, IRRUN_F32, &value, &why))
-        return fail_entry(ark, err, "a value is not a number");
+        return fail_value(ark, why, err);
     if (!grow_array((void **)&ark->values, ark->n_values, &ark->capacity, sizeof value, err))
         return false;
     ark->values[ark->n_values++] = value;
@@ -155,8 +163,10 @@ static bool parse_value(struct ark *ark, struct irrun_error *err)
     for (;;) {
         if (!peek(ark, &c, err))
             return false;
-        if (is_blank(c) || c == '\n' || c == ']' || c == -1 || length == sizeof word)
+        if (is_blank(c) || c == '\n' || c == ']' || c == -1)
             return add_value(ark, word, length, err);
+        if (length == sizeof word)
+            return fail_value(ark, "is too long for a number", err);
         word[length++] = (char)c;
         take(ark);
     }

@@ -18,17 +18,6 @@ struct csv {
     size_t n_in_row;      /* numbers read from this line */
 };
 
-bool csv_skip_bom(struct byte_source *source, struct irrun_error *err)
-{
-    bool is_marked = source_available(source) != 0 && source_bytes(source)[0] == 0xef;
-    if (is_marked && !source_want(source, 3, err))
-        return false;
-    if (is_marked && source_available(source) >= 3 &&
-        memcmp(source_bytes(source), "\xef\xbb\xbf", 3) == 0)
-        source_consume(source, 3);
-    return true;
-}
-
 static bool csv_next(struct reader *reader, struct array_header *header, bool *is_end,
                      struct irrun_error *err)
 {
@@ -47,7 +36,7 @@ static bool csv_next(struct reader *reader, struct array_header *header, bool *i
     if (source_available(source) != 0 && memchr("\x93PR.\x1f", *source_bytes(source), 5) &&
         !reader_check_kind(reader, "csv", err))
         return false;
-    if (!csv_skip_bom(source, err))
+    if (!source_skip_bom(source, err))
         return false;
     csv->line_offset = source->offset;
     return true;
@@ -212,18 +201,26 @@ static bool read_number(struct csv *csv, enum irrun_dtype dtype, void *element,
     return true;
 }
 
-/* Counts the numbers in the rest of the line that is in the buffer. */
-static size_t count_ready(const struct csv *csv)
+/* Counts the numbers in the rest of the line. *is_whole is false if it does not fit in the
+ * buffer. */
+static bool count_rest(struct csv *csv, size_t *n, bool *is_whole, struct irrun_error *err)
 {
-    const struct byte_source *source = &csv->reader.source;
+    struct byte_source *source = &csv->reader.source;
+    size_t n_before, n_words = 0;
+    do {
+        n_before = source_available(source);
+        *is_whole = source->is_at_end || memchr(source_bytes(source), '\n', n_before);
+        if (!*is_whole && !source_more(source, err))
+            return false;
+    } while (!*is_whole && (source->is_at_end || source_available(source) > n_before));
     const unsigned char *bytes = source_bytes(source);
-    size_t n_words = 0;
     bool is_word = false;
     for (size_t i = 0; i < source_available(source) && bytes[i] != '\n'; i++) {
         n_words += !is_word && !is_separator[bytes[i]];
         is_word = !is_separator[bytes[i]];
     }
-    return n_words;
+    *n = n_words;
+    return true;
 }
 
 /* Fails because the line has more numbers than a record of n. */
@@ -244,8 +241,12 @@ static bool fail_long_row(struct csv *csv, size_t n, struct irrun_error *err)
         if (c == '\n' || c == -1 || c == ',')
             return fail_missing(csv, c, true, err);
     }
-    fail_at(err, IRRUN_DATA, place, "%zu numbers in this line, but the record takes %zu",
-            n + count_ready(csv), n);
+    size_t n_rest;
+    bool is_whole;
+    if (!count_rest(csv, &n_rest, &is_whole, err))
+        return false;
+    fail_at(err, IRRUN_DATA, place, "%s%zu numbers in this line, but the record takes %zu",
+            is_whole ? "" : "at least ", n + n_rest, n);
     if (next != ',')
         return fail_hint(err, "a record takes one or more whole lines");
     return n == 1 ? fail_hint(err, "cut -d, -f2 FILE | irrun ... -i csv:- reads the second")
@@ -322,7 +323,7 @@ static bool write_heading(struct csv_file *csv, const struct irrun_shape *shape,
 {
     struct writer *writer = &csv->writer;
     const struct text *heading = &writer->options.kept->heading;
-    struct text line = {0};
+    struct text line = {0}, name = {0};
     int64_t n;
     csv->is_begun = true;
     if (heading->length == 0)
@@ -331,13 +332,18 @@ static bool write_heading(struct csv_file *csv, const struct irrun_shape *shape,
         return false;
     text_add_bytes(&line, heading->data, heading->length - 1);
     for (int64_t i = 0; i < n; i++) {
-        text_add(&line, ",%s", writer->names[0]);
+        name.length = 0;
+        text_add(&name, "%s", writer->names[0]);
         if (n > 1)
-            text_add(&line, "_%" PRId64, i);
+            text_add(&name, "_%" PRId64, i);
+        if (text_check(&name, err))
+            kept_columns_add(&line, false, name.data, name.length, '\0');
     }
+    bool is_named = text_check(&name, err);
+    text_free(&name);
     text_add_bytes(&line, "\n", 1);
-    bool is_written =
-        text_check(&line, err) && output_file_write(&writer->file, line.data, line.length, err);
+    bool is_written = is_named && text_check(&line, err) &&
+                      output_file_write(&writer->file, line.data, line.length, err);
     text_free(&line);
     return is_written;
 }

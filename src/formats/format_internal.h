@@ -40,10 +40,6 @@ bool reader_check_kind(struct reader *reader, const char *wanted, struct irrun_e
 extern const struct reader_methods npy_reader, raw_reader, s16_reader, csv_reader, ark_reader,
     wav_reader;
 
-/* Skips the byte order mark that some programs write at the start of a csv file in UTF-8. At least
- * one byte must be available, unless the file is empty. */
-bool csv_skip_bom(struct byte_source *source, struct irrun_error *err);
-
 /* ---- Writers -------------------------------------------------------------------------------- */
 
 /* The type and shape of the records of one output, set by the first record or by writer_expect. */

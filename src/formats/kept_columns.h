@@ -10,7 +10,7 @@
 struct kept_columns {
     const char *wanted;  /* "A,B,...", or "all" */
     const char *path;    /* of the table whose reader adds rows; NULL: not opened yet */
-    struct text heading; /* a row, if the table has headings */
+    struct text heading; /* the row of headings, with '\n'; empty if the table has none */
     struct text rows; /* rows that were read, each with '\n' at the end; the first `offset` … */
     size_t offset;    /* … bytes are written */
     struct slice row; /* the one that is written now */

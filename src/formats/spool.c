@@ -12,7 +12,8 @@
 
 static bool fail_spool(const struct spool *spool, int reason, struct irrun_error *err)
 {
-    return fail_errno(err, IRRUN_IO, spool->beside, "a temporary file beside it", reason);
+    return fail_errno(err, IRRUN_IO, spool->beside, "cannot use a temporary file beside it",
+                      reason);
 }
 
 static bool write_disk(struct spool *spool, const unsigned char *data, size_t size_bytes,

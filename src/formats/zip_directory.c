@@ -46,7 +46,7 @@ bool zip_read_at(int fd, const char *path, uint64_t offset, void *data, size_t n
            fail_errno(err, IRRUN_NO_INPUT, path, "cannot be read", errno);
 }
 
-/* Reads n bytes; *is_whole is false if the file ends before. */
+/* Reads n bytes; *is_whole is false if the file ends earlier. */
 static bool read_whole(const struct reading *reading, uint64_t offset, void *data, size_t n,
                        bool *is_whole)
 {

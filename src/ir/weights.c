@@ -66,8 +66,8 @@ static bool check_const(const struct graph *graph, const struct op *op, struct i
         return true;
     fail_at(err, IRRUN_DATA, op_place(graph, op),
             "Const \"%.200s\" needs bytes %" PRIu64 " to %" PRIu64 " of %.300s, which has %" PRIu64,
-            op->name, offset, offset + size, graph->weights_file ? graph->weights_file : "the .bin",
-            n_available);
+            op->name, offset, offset + size - 1,
+            graph->weights_file ? graph->weights_file : "the .bin", n_available);
     return fail_hint(err, "the .bin is cut short, or belongs to another model");
 }
 
@@ -124,7 +124,7 @@ static bool fail_no_path(const struct ir_model *model, const struct op *user,
         err, IRRUN_DATA, op_place(model->graph, user),
         "Const \"%.200s\" needs weights, but a model from standard input has no .bin next to it",
         user->name);
-    return fail_hint(err, "name the .bin after the model: irrun - WEIGHTS.bin");
+    return fail_hint(err, "give the .bin as the second argument: irrun - WEIGHTS.bin");
 }
 
 bool weights_open(struct ir_model *model, struct irrun_error *err)
@@ -138,8 +138,8 @@ bool weights_open(struct ir_model *model, struct irrun_error *err)
         if (!file_map_open(&model->weights, model->weights_path, err)) {
             if (user && err->code == IRRUN_NO_INPUT)
                 fail_hint(err,
-                          "Const \"%.200s\" (%s:%u) needs the weights; name another file "
-                          "after the model",
+                          "Const \"%.200s\" (%s:%u) needs the weights; give another "
+                          "file as the second argument",
                           user->name, model->graph->file, user->line);
             return false;
         }

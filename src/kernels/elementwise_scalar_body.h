@@ -83,9 +83,12 @@ ALWAYS_INLINE T TYPED(shifted_right)(T x, T y)
     return (T)(is_inside ? ~(~x >> y) : (T)-1);
 }
 
-ALWAYS_INLINE T TYPED(bound)(double limit)
+/* Returns the limit as an integer; `none` for NaN, which limits no float either. */
+ALWAYS_INLINE T TYPED(bound)(double limit, T none)
 {
     const T lowest = LOWEST, highest = (T)~LOWEST;
+    if (limit != limit)
+        return none;
     return limit <= (double)lowest ? lowest : limit >= (double)highest ? highest : (T)limit;
 }
 #endif
@@ -95,8 +98,8 @@ ALWAYS_INLINE T TYPED(bound)(double limit)
 ALWAYS_INLINE void TYPED(run_unary_NUMBER)(const T *in, T *out, size_t n, const double *p,
                                            T (*f)(T x, T p0, T p1))
 {
-    T p0 = IF_FLOAT((T)p[0], TYPED(bound)(ceil(p[0])));
-    T p1 = IF_FLOAT((T)p[1], TYPED(bound)(floor(p[1])));
+    T p0 = IF_FLOAT((T)p[0], TYPED(bound)(ceil(p[0]), LOWEST));
+    T p1 = IF_FLOAT((T)p[1], TYPED(bound)(floor(p[1]), (T)~LOWEST));
     for (size_t i = 0; i < n; i++)
         out[i] = f(ELEMENT(in[i]), p0, p1);
 }

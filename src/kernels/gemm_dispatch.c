@@ -3,7 +3,7 @@
 #include "kernels/blas.h"
 #include "kernels/kernels.h"
 
-/* From this many multiplications on, --gemm=auto uses CBLAS if it is a fast one. */
+/* From this many multiplications on, --gemm=auto and packed use CBLAS if it is a fast one. */
 #define CBLAS_MIN_WORK (1u << 18)
 
 static bool takes_cblas(const struct kernels *kernels, size_t m, size_t n, size_t k)

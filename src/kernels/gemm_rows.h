@@ -5,7 +5,7 @@
 
 #include "kernels/gemm.h"
 
-/* Computes a product as gemm_plain_f32 does, but a is not transposed. The order of the additions
+/* Computes a product as gemm_plain_f32 does. a must not be transposed. The order of the additions
  * depends only on k, b_transposed and the level. */
 typedef gemm_f32_fn gemm_rows_fn;
 

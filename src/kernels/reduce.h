@@ -42,7 +42,7 @@ struct reduction {
 typedef void reduce_fn(const struct reduction *reduction, const void *in,
                        union accumulator *accumulators);
 
-/* The loops of a level, for floats. */
+/* The loops of a SIMD level, for floats. */
 struct reduce_kernels {
     reduce_fn *f32[REDUCE_N_FLOAT_OPERATIONS], *f64[REDUCE_N_FLOAT_OPERATIONS];
 };

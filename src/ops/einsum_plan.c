@@ -149,7 +149,7 @@ static bool sort_labels(struct planner *planner, const struct labelled *a, const
             add_label(needed ? &sides->right : &sides->lone_right, label);
     }
     if (sides->batch.n + sides->left.n + sides->right.n > MAX_LABELS)
-        return infer_fail(planner->infer, "more than %d dimensions between inputs and output",
+        return infer_fail(planner->infer, "an intermediate result has more than %d dimensions",
                           MAX_LABELS);
     return true;
 }

@@ -115,7 +115,8 @@ static bool has_negative(const int64_t *offsets, size_t n)
     return all < 0;
 }
 
-/* Stores the offsets in the form that is copied fastest; no form is larger than the offsets. */
+/* Stores the offsets in the form that is copied fastest. Runs are never larger than the
+ * offsets; loops have a fixed size. */
 static bool store_offsets(struct prepare *prepare, const int64_t *offsets, binary_fn *fn,
                           bool is_gather, struct index_copies *copies)
 {

@@ -225,8 +225,12 @@ bool infer_broadcast(struct infer *infer, uint32_t a, uint32_t b, int auto_broad
         *out = *left;
         if (align_pdpd(left, right, axis, b_shape))
             return true;
-        infer_fail_input(infer, b, "a shape that fits in %s of input %u from axis %lld on",
-                         shape_format(left, text), a, (long long)axis);
+        if (axis == -1 && right->rank > left->rank)
+            infer_fail_input(infer, b, "a rank of at most %u, as input %u", left->rank, a);
+        else
+            infer_fail_input(infer, b, "a shape that fits in %s of input %u from axis %lld on",
+                             shape_format(left, text), a,
+                             axis == -1 ? (long long)left->rank - right->rank : (long long)axis);
     } else {
         *out = *left;
         if (shape_equals(left, right))

@@ -20,7 +20,7 @@ struct int8_state {
     bool is_padded;                /* the image is copied with its pads */
     size_t height, width;          /* of the padded image */
     size_t n_blocks;               /* in a row */
-    size_t n_parts, part_bytes;    /* part_bytes: of scratch for each part, behind the image */
+    size_t n_parts, part_bytes;    /* part_bytes: of scratch for each part, after the image */
     size_t image_bytes, sums_at;   /* sums_at: offset in a part of a block of f32 results */
 };
 

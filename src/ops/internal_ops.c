@@ -18,7 +18,7 @@ static bool infer_insert_axis(struct infer *infer)
     const struct irrun_shape *in = &infer->in[0]->shape;
     uint32_t axis = (uint32_t)attrs->axis;
     if (axis > in->rank || in->rank == IRRUN_MAX_RANK)
-        return infer_fail_input(infer, 0, "a rank of at least %u", axis);
+        return infer_fail_input(infer, 0, "a rank of %u to %d", axis, IRRUN_MAX_RANK - 1);
     infer->out[0] = *infer->in[0];
     struct irrun_shape *out = &infer->out[0].shape;
     memmove(out->dims + axis + 1, out->dims + axis, (in->rank - axis) * sizeof *out->dims);
@@ -101,7 +101,9 @@ static bool infer_n_frames(struct infer *infer)
     const struct irrun_shape *in = &infer->in[0]->shape;
     struct irrun_shape out = {.rank = 0};
     if (attrs->axis >= (int64_t)in->rank || attrs->batch >= (int64_t)in->rank)
-        return infer_fail_input(infer, 0, "a rank above %lld", (long long)attrs->axis);
+        return infer_fail_input(
+            infer, 0, "a rank above %lld",
+            (long long)(attrs->axis > attrs->batch ? attrs->axis : attrs->batch));
     if (attrs->batch >= 0)
         out = shape_of(1, &in->dims[attrs->batch]);
     return infer_output(infer, 0, IRRUN_I64, &out);

@@ -15,7 +15,7 @@ extern const struct op_def op_insert_axis; /* a view with a dimension of 1 befor
 extern const struct op_def op_drop_axis;   /* a view without axis, whose dimension is 1 */
 extern const struct op_def op_swap_axes;   /* swaps axes 0 and 1 of a tensor of rank 3 */
 
-extern const struct op_def op_channels_last;  /* moves dimension 1 behind the others */
+extern const struct op_def op_channels_last;  /* moves dimension 1 after the others */
 extern const struct op_def op_channels_first; /* the inverse */
 extern const struct op_def op_identity;       /* a view */
 

@@ -67,8 +67,8 @@ static void resample_floats(const struct part *part, const float *from, float *s
     }
 }
 
-/* Rounds integers as the reference does: to nearest in linear and the Pillow modes, otherwise
- * toward zero. Clamps them to the range of their type. */
+/* Rounds integers as OpenVINO's reference implementation does: to nearest in linear and the
+ * Pillow modes, otherwise toward zero. Clamps them to the range of their type. */
 static void round_to_type(double *numbers, size_t n, enum irrun_dtype dtype,
                           enum interpolation_mode mode)
 {

@@ -1,4 +1,4 @@
-/* Assign-3 (opset3 to 5) and Assign-6: the next value of a variable, and its output. The engine
+/* Assign-3 (opset3 to 5) and Assign-6: sets the next value of a variable and outputs it. The engine
  * commits the value at the end of the iteration. Type and shape of the variable are those of its
  * ReadValue.
  * SPDX-License-Identifier: Apache-2.0 */

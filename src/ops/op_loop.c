@@ -61,7 +61,8 @@ static bool never_stops(struct infer *infer, const struct loop_state *state)
         bool is_known;
         int64_t number = 0;
         if (source == &body->ops[body->parameters[k]] && is_kept)
-            return read_constant(infer, param->input, &is_known, &number) && is_known &&
+            return shape_n_elements(&infer->in[param->input]->shape) == 1 &&
+                   read_constant(infer, param->input, &is_known, &number) && is_known &&
                    number != 0;
     }
     return false;

@@ -1,5 +1,5 @@
 /* NormalizeL2-1: x / sqrt(sum of x^2 over the axes, plus or at least eps). Without axes every
- * element is divided by itself.
+ * element is divided by itself, and 0 stays 0.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 
@@ -29,27 +29,35 @@ static bool infer(struct infer *infer)
     return normalize_infer_axes(infer, infer->state);
 }
 
+/* Divides the elements of the slices by themselves. Their squares could overflow. */
+static void divide_by_themselves(const struct step *step, const struct slices *slices)
+{
+    enum irrun_dtype dtype = step->in[0]->dtype;
+    for (size_t i = slices->first; i < slices->first + slices->n; i++) {
+        double x = element_as_f64(dtype, step->in[0]->data, i);
+        double y = x == 0 ? x : x / x;
+        convert_elements(IRRUN_F64, &y, dtype, (char *)step->out[0]->data + i * dtype_size(dtype),
+                         1);
+    }
+}
+
 static void run_units(const struct step *step, size_t begin, size_t end)
 {
     const struct normalize *normalize = step->state;
     const struct l2_attrs *attrs = step->op->attrs;
     struct slices slices = normalize_start(step, normalize, begin, end);
-    bool has_axes = shape_n_elements(&step->in[1]->shape) > 0;
+    if (shape_n_elements(&step->in[1]->shape) == 0) {
+        divide_by_themselves(step, &slices);
+        return;
+    }
     normalize_squares(step, normalize, &slices);
     for (size_t i = 0; i < slices.n; i++) {
         double sum = slices.sums[i];
-        if (!has_axes)
-            sum = sum == 0 ? 1 : sum; /* 0 stays 0 */
-        else if (attrs->eps_mode == EPS_ADD)
+        if (attrs->eps_mode == EPS_ADD)
             sum += attrs->eps;
         else
             sum = sum < attrs->eps ? attrs->eps : sum;
         slices.scales[i] = 1 / sqrt(sum);
-        if (!has_axes) /* without axes the result is x / x: the sign */
-            slices.scales[i] =
-                element_as_f64(step->in[0]->dtype, step->in[0]->data, slices.first + i) < 0
-                    ? -slices.scales[i]
-                    : slices.scales[i];
     }
     normalize_apply(step, normalize, &slices);
 }

@@ -40,7 +40,10 @@ static bool infer(struct infer *infer)
         if (dim == 0)
             continue;
         int64_t shift = shifts.items[is_shared ? 0 : i] % dim;
-        state->shifts[axis] = (state->shifts[axis] + shift + dim) % dim;
+        shift += shift < 0 ? dim : 0;
+        int64_t sum_left =
+            dim - shift; /* before the sum reaches dim; the sum itself may overflow */
+        state->shifts[axis] += state->shifts[axis] < sum_left ? shift : -sum_left;
     }
     for (uint32_t i = 0; i < in->rank; i++)
         if (state->shifts[i] != 0)

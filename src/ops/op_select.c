@@ -114,7 +114,9 @@ static bool select_infer(struct infer *infer)
                                 &condition_shape)) {
         return false;
     }
-    infer->out[0].dtype = infer->in[THEN]->dtype;
+    struct irrun_shape shape = *out;
+    if (!infer_output(infer, 0, infer->in[THEN]->dtype, &shape))
+        return false;
     const struct irrun_shape *shapes[] = {out, &condition_shape, &infer->in[THEN]->shape,
                                           &else_shape};
     if (!broadcast_plan(&state->loops, 4, shapes, infer->arena, infer->err))

@@ -24,7 +24,7 @@ struct convert_attrs {
 struct const_attrs {
     enum irrun_dtype element_type;
     struct irrun_shape shape;
-    int64_t offset, size; /* in bytes; not checked against the file */
+    int64_t offset, size; /* in bytes; checked by weights_open, not before */
 };
 
 struct read_value_attrs {

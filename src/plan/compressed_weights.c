@@ -33,7 +33,6 @@ struct pass {
 /* A constant matrix that the kernels can read as it is stored. */
 struct match {
     uint32_t stored, scales, zero_points; /* values; NO_ID: none */
-    struct irrun_shape shape;             /* of the Const: rows, groups, elements, or transposed */
     struct compressed_attrs attrs;
 };
 
@@ -101,8 +100,8 @@ static bool match_scaled(const struct pass *pass, uint32_t value_id, struct matc
     return match_shifted(pass, b, match);
 }
 
-/* Returns the input of an op of this type, which changes neither the elements nor their order. For
- * any other op returns value_id. */
+/* Returns the input of an op of this type, which changes no element but for its type. For any other
+ * op returns value_id. */
 static uint32_t skip(const struct pass *pass, uint32_t value_id, const char *type)
 {
     const struct op *op = producer_of(pass, value_id, type);
@@ -253,7 +252,7 @@ static bool visit_matmul(struct pass *pass, uint32_t op_id)
     return replace(pass, op_id, &op_compressed_matmul, a, 1, &match);
 }
 
-/* Larger tables of f16 or bf16 are kept: rows are gathered first and then converted. */
+/* Tables of at least this many f16 or bf16 are kept: rows are gathered first and then converted. */
 #define GATHER_HALF_MIN_ELEMENTS (1 << 18)
 
 static bool is_table_of_halves(const struct pass *pass, const struct op *gather)
@@ -280,7 +279,7 @@ static bool convert_behind(struct pass *pass, uint32_t op_id)
     added = graph_edit_add(&pass->edit, convert.def, convert.attrs, &convert, &rows, 1, 1);
     graph_edit_take_over(&pass->edit, added, gather.first_output);
     return remarks_add(pass->remarks, pass->arena, pass->err,
-                       "Gather \"%s\" (line %u) is in front of Convert \"%s\"", gather.name,
+                       "Gather \"%s\" (line %u) now runs before Convert \"%s\"", gather.name,
                        (unsigned)gather.line, convert.name);
 }
 

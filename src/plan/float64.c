@@ -60,7 +60,7 @@ static const void *make_attrs(const struct op_def *convert, struct arena *arena,
     return attrs;
 }
 
-/* Adds a Convert after each of these ops. Those who read the op read the Convert. */
+/* Adds a Convert after each of these ops. Ops that read one of them then read its Convert. */
 static bool add_converts(struct graph *graph, struct arena *arena, const uint32_t *op_ids, size_t n,
                          struct irrun_error *err)
 {

@@ -5,8 +5,8 @@
 
 #include "graph/graph.h"
 
-/* Turns every f16, bf16 and f32 value of the graph and of its bodies into f64. The Parameters of
- * the graph keep their types, and a Convert follows them; so do Consts. Call toposort before and
+/* Turns every f16, bf16 and f32 value of the graph and of its bodies into f64. Parameters of the
+ * graph and Consts keep their types; a Convert follows each. Call toposort before and
  * after. */
 bool float64_widen(struct graph *graph, struct arena *arena, struct irrun_error *err);
 

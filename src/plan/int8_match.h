@@ -12,8 +12,9 @@ struct int8_match {
     uint32_t in; /* the result of FakeQuantize */
     struct quantization in_range, out_range;
     bool is_depthwise, is_product, has_relu, has_out_range;
-    bool are_columns;           /* of the constant matrix: columns are channels */
-    struct irrun_shape filters; /* [c_out][c_in][2], [channels][1][1][2]; [n][k][1][1] */
+    bool are_columns; /* of the constant matrix: columns are channels */
+    /* [c_out][c_in][y][x], depthwise [channels][1][1][y][x]; of a product [n][k][1][1] */
+    struct irrun_shape filters;
     struct int8_weights weights;
     const struct irrun_tensor *bias; /* NULL: none */
     uint32_t out;                    /* the last value that the op computes */

@@ -48,7 +48,7 @@ static bool is_taken(const struct graph *graph, const char *id)
     return is_found;
 }
 
-/* "OP.h" and "OP.c" for a sequence, "OP.0", "OP.1", … for a body; of a second op with that name
+/* "OP.h" and "OP.c" for a sequence, "OP.0", "OP.1", … for a body; for a second op with that name
  * "OP.2.h". */
 static const char *format_id(struct editing *e, const struct recurrence *item, uint32_t i)
 {
@@ -109,7 +109,7 @@ static bool add_lengths(struct editing *e, const struct recurrence *item)
     return true;
 }
 
-/* Makes the states of a body after its last pass outputs of the op. */
+/* Adds an output to the op for each open state that has none: the state after the last pass. */
 static bool add_outputs(struct editing *e, const struct recurrence *item)
 {
     struct op *op = &e->graph->ops[item->op_id];
@@ -136,7 +136,7 @@ static bool add_outputs(struct editing *e, const struct recurrence *item)
     return true;
 }
 
-/* Slices and pieces that end with the number of frames end with the chunk. */
+/* Slices and pieces ended at the fixed number of frames; -1 makes them end with the chunk. */
 static void open_maps(struct port_map *maps, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++)
@@ -213,6 +213,7 @@ static void open_hints(struct editing *e, uint32_t n_values)
     }
 }
 
+/* Asked before the first edit, which moves values to ids beyond walk.uses. */
 static bool runs_over_time(const struct low_latency *pass, const struct recurrence *item)
 {
     const struct op *op = &pass->graph->ops[item->op_id];
@@ -228,6 +229,8 @@ bool low_latency_edit(struct low_latency *pass, struct remarks *remarks)
     e.read = op_find("ReadValue", "opset6", why);
     e.assign = op_find("Assign", "opset6", why);
     open_hints(&e, n_values);
+    for (size_t i = 0; i < pass->n; i++)
+        pass->carries[pass->items[i].op_id] = runs_over_time(pass, &pass->items[i]);
     /* a ReadValue and an Assign for each state, the lengths, and all outputs as new values */
     size_t n_ops = 0, n_outputs = 0;
     for (size_t i = 0; i < pass->n; i++) {
@@ -239,7 +242,7 @@ bool low_latency_edit(struct low_latency *pass, struct remarks *remarks)
         !open_reshapes(&e) || !open_inputs(&e))
         return false;
     for (size_t i = 0; i < pass->n; i++)
-        if (runs_over_time(pass, &pass->items[i]) && !edit_one(&e, &pass->items[i], remarks))
+        if (pass->carries[pass->items[i].op_id] && !edit_one(&e, &pass->items[i], remarks))
             return false;
     return toposort(pass->graph, pass->arena, pass->err);
 }

@@ -39,7 +39,7 @@ struct slot {
     /* If count is not 0: the slot has the elements of slot `source`, with these runs repeated. */
     struct runs runs;
     uint32_t source;
-    struct append *append; /* the append whose variable is in this slot, before or after; NULL */
+    struct append *append; /* the append whose old or new value is in this slot; NULL: none */
 };
 
 /* How a plan uses a variable; the session allocates memory for it. */
@@ -50,7 +50,7 @@ struct variable_use {
 };
 
 /* The state of a Concat that appends to a variable and gives its next value. It writes only the new
- * elements, behind the old ones, which are not copied. The tensor consists of rows, along the axis
+ * elements, after the old ones, which are not copied. The tensor consists of rows, along the axis
  * of the Concat; the memory of the variable has room for longer rows. */
 struct append {
     uint32_t variable;
@@ -59,7 +59,7 @@ struct append {
     size_t n_rows, old_rows;                     /* of the result, and of the variable */
     size_t rows_per_index;                       /* that each index of the Gather selects */
     size_t old_bytes, added_bytes, stride_bytes; /* of each row */
-    bool is_refused;
+    bool is_refused; /* another op reads the value: an ordinary Concat runs */
 };
 
 /* The state of a ReadValue or Assign step, which functions of runtime/variables.c run. */
@@ -88,10 +88,10 @@ struct plan_request {
         *in;                 /* for each Parameter: type and shape; data where is_constant */
     const bool *is_constant; /* for each Parameter; NULL: none is constant */
     const struct variable_state *variables; /* for each variable of the model */
-    bool is_body;                           /* Parameters and Results have f16 and bf16 as f32 */
-    struct irrun_session *session;          /* for steps that use it */
-    struct step_times_table *times;         /* NULL: steps are not timed */
-    struct thread_pool *pool;               /* of the session; NULL = one thread */
+    bool is_body; /* of a body: its f16 and bf16 Parameters and Results are stored as f32 */
+    struct irrun_session *session;  /* for steps that use it */
+    struct step_times_table *times; /* NULL: steps are not timed */
+    struct thread_pool *pool;       /* of the session; NULL = one thread */
 };
 
 /* A body's runner and the graph it was made for. */

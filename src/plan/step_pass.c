@@ -205,9 +205,9 @@ uint32_t step_slot_as(struct step_builder *builder, const struct op *op, uint32_
         return converted;
     }
     uint32_t converted = slot->converted;
-    uint32_t maker = plan->slots[converted].first_step;
-    if (builder->is_main && maker != NO_ID)
-        builder->steps[maker].is_main = true;
+    const struct slot *made = &plan->slots[converted]; /* no step makes a constant */
+    if (builder->is_main && made->kind != SLOT_CONSTANT && made->first_step != NO_ID)
+        builder->steps[made->first_step].is_main = true;
     return converted;
 }
 
@@ -267,7 +267,8 @@ static bool lower_ordinary(struct step_builder *builder, const struct planned_op
         return false;
     if (builder->scratch_bytes < made.scratch_bytes)
         builder->scratch_bytes = made.scratch_bytes;
-    bool is_head = plan->outer && planned == plan->planned; /* every iteration infers it again */
+    bool is_head =
+        plan->outer && planned == plan->planned; /* of a continuation: inferred in each iteration */
     if (!made.flat.run || is_head)
         made.flat.run = op->def->run;
     if (is_head) {

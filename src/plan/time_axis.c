@@ -256,7 +256,7 @@ static bool visit_ordinary(struct time_op *t)
     t->first = i;
     t->in = *time_input(t, i);
     if (!rule)
-        return time_refuse(t, "may mix frames: irrun does not know");
+        return time_refuse(t, "may mix frames: irrun has no rule for it");
     return check_ranks(t) && rule(t);
 }
 

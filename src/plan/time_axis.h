@@ -31,11 +31,12 @@ struct time_reshape {
 
 struct time_walk {
     const struct graph *graph;
-    struct time_use *uses; /* for each value; the caller sets those of the opened Parameters */
-    const bool *carries;   /* for each op: it is recurrent and keeps its state between chunks */
-    int64_t n_frames;      /* in the XML; -1: any number */
-    bool is_trial;         /* accepts operands without the time axis, and reports nothing */
-    uint32_t operand;      /* the first operand without the time axis; NO_ID: none */
+    /* For each value. The caller sets those of Parameters whose time axis becomes dynamic. */
+    struct time_use *uses;
+    const bool *carries; /* for each op: it is recurrent and keeps its state between chunks */
+    int64_t n_frames;    /* in the XML; -1: any number */
+    bool is_trial;       /* accepts operands without the time axis, and reports nothing */
+    uint32_t operand;    /* the first operand without the time axis; NO_ID: none */
     uint32_t operand_axis;
     struct time_reshape *reshapes; /* on the heap */
     size_t n_reshapes, reshapes_capacity;

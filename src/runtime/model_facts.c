@@ -15,6 +15,8 @@ struct blob {
     uint64_t begin, end;
 };
 
+#define MERGE_AT 4096 /* rows; after a merge at least twice those that are left */
+
 struct census {
     struct irrun_op_count *counts;
     size_t n, capacity;
@@ -24,6 +26,7 @@ struct census {
     size_t n_warnings, warnings_capacity;
     struct arena *arena;
     size_t n_ops;
+    size_t merge_at; /* counts are merged from this length on */
 };
 
 static int by_type(const void *a, const void *b)
@@ -41,9 +44,9 @@ static int by_begin(const void *a, const void *b)
     return (left->begin > right->begin) - (left->begin < right->begin);
 }
 
-/* Warns of cells whose weights_format is neither fico nor ifco. OpenVINO's LSTMCell-1 writes them
- * but computes fico. irrun uses the given order, which may not be what the author of the model
- * meant. */
+/* Warns of cells whose weights_format is neither fico nor ifco. OpenVINO ignores
+ * the attribute and computes fico; it writes ifco, which irrun therefore reads as fico. For the
+ * others irrun uses the given order, which may not be what the author of the model meant. */
 static bool warn_of_gates(struct census *census, const struct op *op, struct irrun_error *err)
 {
     static const char *const orders[] = {"fico", "icof", "ifco", "ifoc", "iofc"};
@@ -109,8 +112,10 @@ static bool count_graph(struct census *census, const struct graph *graph, struct
         const struct op *op = &graph->ops[i];
         if (!count_op(census, op, err) || !warn_of_gates(census, op, err))
             return false;
-        if (census->n >= 4096)
+        if (census->n >= census->merge_at) {
             merge(census);
+            census->merge_at = 2 * census->n > MERGE_AT ? 2 * census->n : MERGE_AT;
+        }
         for (uint32_t b = 0; b < op->n_bodies; b++)
             if (!count_graph(census, op->bodies[b].graph, err))
                 return false;
@@ -136,7 +141,7 @@ static uint64_t union_bytes(struct census *census)
 
 bool model_facts_collect(struct ir_model *model, struct model_facts *facts, struct irrun_error *err)
 {
-    struct census census = {.arena = &model->arena};
+    struct census census = {.arena = &model->arena, .merge_at = MERGE_AT};
     bool is_done = count_graph(&census, model->graph, err);
     const char **warnings = NULL;
     struct irrun_op_count *counts = NULL;

@@ -1,4 +1,4 @@
-/* Appends to variables: writes the new elements behind the rows of the current buffer, which has
+/* Appends to variables: writes the new elements after each row of the current buffer, which has
  * room for longer rows. The old value stays valid until the iteration is committed.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>

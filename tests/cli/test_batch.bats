@@ -58,6 +58,9 @@ bad_line() { # N WORDS
     bad_line 1 "unknown" < <(printf 'one\ta.unknown\n')
     bad_line 1 "not the source" < <(printf 'one\tcsv:-\n')
     bad_line 2 "two sources" < <(printf 'one\ta.csv\ntwo\ta.csv\tb.csv\n')
+    bad_line 1 "contains a carriage return within the line" < <(printf 'one\rtwo\ta.csv\n')
+    irrun "$data/sum.xml" --manifest=- -o marked_%k.npy < <(printf '\xef\xbb\xbfone\ta.csv\r\n')
+    [ -e marked_one.npy ]
     run_apart irrun "$data/sum.xml" --manifest=- -o none: < <(printf 'one\ta.csv\ntwo\tmissing.csv\n')
     [ "$status" -eq 66 ]
     [[ $stderr == "missing.csv: error: "*"standard input:2"* ]]
@@ -91,7 +94,7 @@ bad_line() { # N WORDS
     [ "$(irrun "$data/sum.xml" -i x.ark --axis=0 -o csv:- --shard=1/2 | lines)" = "3" ]
     local shard
     for shard in 2/2 -1/2 1 1/0 a/b; do
-        answered 2 "--shard: '$shard' is not I/N" "of four shards the first is --shard=0/4, the last --shard=3/4" \
+        answered 2 "--shard: '$shard' is not I/N" "--shard=0/4 is the first of four shards, --shard=3/4 the last" \
             "$data/sum.xml" --manifest=list --shard=$shard
     done
     run_apart irrun "$data/sum.xml" --manifest=list --shard=0/2 --reset=never

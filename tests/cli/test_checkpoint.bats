@@ -271,6 +271,11 @@ in_two() { # further options
     [[ $stderr == ck:* ]]
 }
 
+@test "a run resumes with another --max-memory and --sandbox" {
+    interrupt "$data/sum.xml" -i in.csv -o got.npy
+    irrun "$data/sum.xml" -i in.csv -o got.npy --checkpoint=ck --max-memory=8000000000 --sandbox=never
+}
+
 @test "what a checkpoint holds is of the model's shapes, and --feed's" {
     interrupt "$data/sum.xml" -i in.csv -o got.npy
     repack() { # MEMBER SHAPE COUNT: the checkpoint, with zeros in the place of the member

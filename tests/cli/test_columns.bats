@@ -110,6 +110,8 @@ setup() {
     local kept=(-i t.csv --columns=low)
     irrun "$data/sum.xml" "${kept[@]}" --keep-columns=id,note -o csv:- >got
     printf '%s\n' 'id,note,sum' 'a,"x, ""y"", z",1' 'b,,4' '"c,d",7,9' | cmp - got
+    sed 's/names="sum"/names="su\\,m"/' "$data/sum.xml" >comma.xml
+    irrun comma.xml "${kept[@]}" --keep-columns=note -o csv:- | head -n 1 | grep -qx 'note,"su,m"'
     irrun "$data/sum.xml" "${kept[@]}" --keep-columns=all -o got.csv
     { head -n 1 t.csv | sed 's/$/,sum/' && tail -n +2 t.csv | paste -d, - <(printf '%s\n' 1 4 9); } | cmp - got.csv
     irrun "$data/twice.xml" -i t.csv --columns=2,low --keep-columns=3,id -o csv:- >got
@@ -147,7 +149,7 @@ setup() {
 @test "--keep-columns that cannot be" {
     local how=("$data/sum.xml" -i t.csv --columns=low)
     answered 2 '--keep-columns needs an output in csv' '-o csv:- writes it to standard output' "${how[@]}" --keep-columns=id
-    answered 2 '--keep-columns: no csv is read with --columns' '-i t.csv --columns=A,B tells what of the table the model gets' \
+    answered 2 '--keep-columns: no csv is read with --columns' '-i t.csv --columns=A,B selects the columns that the model gets' \
         "$data/sum.xml" -i t.csv --keep-columns=id -o csv:-
     answered 2 '--keep-columns needs every record to be written' '--emit=all writes every record' \
         "${how[@]}" --keep-columns=id -o csv:- -n 2

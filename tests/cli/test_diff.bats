@@ -129,6 +129,10 @@ departs() {
     departs '"sum" departs from sum.npz in record 6: worst in record 6 at [0]: got 28, expected 29' "$data/sum.xml" -i x.csv --diff=sum.npz -o none:
 }
 
+@test "--check takes --diff, and compares nothing" {
+    irrun "$data/sum.xml" --random --check --diff=scalar
+}
+
 @test "--diff: what it cannot do" {
     seq 3 >x.csv
     irrun "$data/sum.xml" -i x.csv --tap-records=r.npz -o none:

@@ -312,7 +312,7 @@ whole() {
     npy '<f4' '3, 2' 9 9 9 9 9 9 >other.npy
     compare --expect=other.npy -o y.npy --skip-existing --report=report.json
     [ "$status" -eq 0 ]
-    [ "$stderr" = "irrun: warning: --expect compares nothing: the outputs exist, and --skip-existing skips" ]
+    [ "$stderr" = "irrun: warning: --expect compares nothing: --skip-existing skips the sequence, whose outputs exist" ]
     jq -e '.expect == [] and .run.iterations == 0' report.json
     rm y.npy
     compare --expect=other.npy -o y.npy --skip-existing

@@ -111,9 +111,11 @@ XML
     [ "$(irrun "$pick" -i x=x.npy --feed=y=k:argmax -n 3 --emit=all -o y=csv:- | lines)" = "0,5,9,9 2,7,11,11 2,7,11,11" ]
     npy '<f4' '1, 4' 0 nan 9 9 >x.npy
     [ "$(irrun "$pick" -i x=x.npy --feed=y=k:argmax -n 2 --emit=all -o y=csv:- | lines)" = "0,nan,9,9 2,nan,11,11" ]
+    npy '<f4' '1, 4' nan nan nan nan >x.npy
+    [ "$(irrun "$pick" -i x=x.npy --feed=y=k:argmax -n 2 --emit=all -o k=csv:- -o y=none: | lines)" = "0 0" ]
     usage_error "':max' is neither :argmax nor :sample(T,K,P)" "$pick" -i x=x.npy --feed=y=k:max -n 2
     npy '<f4' '2, 4' 0 5 9 9 1 1 1 1 >two.npy
-    refused 65 'output "y" [2,4] has 2 rows to take an index of, but input "k" is [1]' "$pick" -i x=two.npy --axis=x=0:2 \
+    refused 65 'output "y" [2,4] has 2 rows, and each gives one index, but input "k" is [1]' "$pick" -i x=two.npy --axis=x=0:2 \
         --feed=y=k:argmax -n 2
 }
 
@@ -125,7 +127,7 @@ XML
         "$pick" -i x=x.npy --feed=y=k -n 3 --emit=all -o y=csv:-
     answered 65 '--feed: output "y" is f32 [1,4], but input "k" is i64 [1]' "" \
         "$pick" -i x=x.npy --feed=y=k -n 3 --emit=all -o y=csv:- --cast=any
-    refused 65 'output "y" [2,4] has 2 rows to take an index of, but input "k" is [1]' "$pick" -i x=two.npy --axis=x=0:2 \
+    refused 65 'output "y" [2,4] has 2 rows, and each gives one index, but input "k" is [1]' "$pick" -i x=two.npy --axis=x=0:2 \
         --feed=y=k:argmax -n 2 --emit=all -o y=csv:-
     refused 65 'output "y" is f32 [1,4], but input "k"' --check "$pick" -i x=x.npy --feed=y=k -n 3
 }
@@ -253,6 +255,7 @@ frequencies() {
     local pick="$data/pick.xml"
     npy '<f4' '1, 4' 0 5 9 9 >x.npy
     [ "$(irrun "$pick" -i x=x.npy --feed=y=k:argmax -n 3 --emit=all -o k=csv:- -o y=none: | lines)" = "2 2 2" ]
+    usage_error '"k"' "$pick" -i x=x.npy --feed=y=k:argmax -n 3 -o k=k.npy --concat=7
     # The value that the next iteration gets: the prompt from its second record on, then what is chosen.
     printf '7\n8\n9\n' >prompt.csv
     irrun "$pick" -i x=x.npy -i k=prompt.csv --feed=y=k:argmax -n 4 --emit=all -o k=k.csv -o y=y.csv

@@ -100,6 +100,9 @@ setup() {
         "-o all/plus=csv:- writes one of them, -o text:- all of them, -o %n.csv each to its own file" pair.xml --random -o csv:-
     answered 2 "-o y.npy: npy holds one output" \
         "-o all/plus=y.npy writes one of them, -o text:- all of them, -o %n.npy each to its own file" pair.xml --random -o y.npy
+    answered 2 "-o y.f32: raw holds one output" \
+        "-o all/plus=raw:y.f32 writes one of them, -o text:- all of them, -o %n.raw each to its own file" \
+        pair.xml --random -o raw:y.f32
 }
 
 @test "an output that is also read" {
@@ -262,6 +265,7 @@ setup() {
     printf 'time\n1\n' >x.csv
     answered 65 '"time" is not a number' "$heading" sum.xml -i x.csv
     printf '1,time\n' >x.csv
+    refused 65 "4 numbers in this line, but the record takes 1" sum.xml -i csv:- < <(printf '1,2,' && sleep 0.3 && echo 3,4)
     answered 65 "2 numbers in this line" "cut -d, -f2 FILE | irrun ... -i csv:- reads the second" sum.xml -i x.csv
     printf '\1\2\3\n' >x.csv
     answered 65 'x.csv:1:1: error: ' "" sum.xml -i x.csv
@@ -347,6 +351,8 @@ setup() {
         sum.xml --random --until=sum
     answered 2 "--until: 'sum=yes' is not" "the sequence ends when the output is a number: --until=sum=1" \
         sum.xml --random --until=sum=yes
+    answered 2 "--until: 'sum=nan' is not" "the sequence ends when the output is a number: --until=sum=1" \
+        sum.xml --random --until=sum=nan
     answered 2 "--until: 'sum=.' is not" "a character is given by its number: --until=sum=46" sum.xml --random --until=sum=.
     answered 2 "--concat: 'x' is not an axis" "axes are numbers, from 0 on or backwards from -1: --concat=sum=0" \
         sum.xml --random --concat=sum=x
@@ -358,8 +364,13 @@ setup() {
         "$data/twice_open.xml" --random --shape=x=2
     answered 2 'input "x" is [1], which does not match [2]' "it has no open dimension: omit --shape" \
         sum.xml --random --shape=x=2
+    local many=1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1
+    answered 2 "--shape: 'x=$many' is not NAME=D,D,..." \
+        "dimensions are numbers with commas between, at most 16: --shape=x=1,512" "$data/twice_open.xml" --random --shape=x=$many
+    answered 2 "--random: 'uniform(-1e308,1e308)' is not a distribution" "uniform(a,b), normal(m,s), int(a,b), zeros, ones or arange, \
+with a <= b and s >= 0" sum.xml --random='uniform(-1e308,1e308)'
     answered 2 "--shape: '4,2' is not NAME=D,D,..." "name the input: --shape=x=4,2" "$data/twice_open.xml" --random --shape=4,2
-    answered 2 "--shape: 'x=4x2' is not" "dimensions are numbers with commas between: --shape=x=1,512" \
+    answered 2 "--shape: 'x=4x2' is not" "dimensions are numbers with commas between, at most 16: --shape=x=1,512" \
         "$data/twice_open.xml" --random --shape=x=4x2
 }
 
@@ -434,7 +445,7 @@ setup() {
     answered 66 "https://a.org/x.npy: error: " "irrun reads files; to fetch it: curl -LO https://a.org/x.npy" \
         sum.xml -i https://a.org/x.npy
     mkdir w && cp vad.xml w
-    answered 66 "w/vad.bin: error: cannot be opened" "Const \"axis\" (w/vad.xml:18) needs the weights; name another file after the model" \
+    answered 66 "w/vad.bin: error: cannot be opened" "Const \"axis\" (w/vad.xml:18) needs the weights; give another file as the second argument" \
         w/vad.xml --random
     cp vad.bin w/other.bin
     answered 66 "w/vad.bin: error: cannot be opened" \

@@ -54,7 +54,7 @@ series() {
 
 @test "--reset=if:NAME misspelt or forgotten" {
     npy '|b1' '5,' 0 1 0 1 0 >fresh.npy
-    answered 2 'no input "fresh"' "to reset before each record where it is not 0, add --reset=if:fresh" "$data/sum.xml" -i x=five.npy -i fresh=fresh.npy
+    answered 2 'no input "fresh"' "to reset before each record whose \"fresh\" is not 0, add --reset=if:fresh" "$data/sum.xml" -i x=five.npy -i fresh=fresh.npy
     answered 2 'no input "fresh"' "did you mean --reset=if:fresh?" \
         "$data/sum.xml" -i x=five.npy -i fresh=fresh.npy --reset=if:frehs
     answered 2 "no npz member has that name" "-i fresh=FILE gives one number per record" \

@@ -192,6 +192,8 @@ setup() {
 @test "--until ends the sequence when a scalar is reached" {
     [ "$(irrun "$data/sum.xml" --random=ones --feed=sum=x --until=sum=8 -o csv:- | lines)" = "1 2 4 8" ]
     [ "$(irrun "$data/sum.xml" --random=ones --until=sum=3 -o csv:- | lines)" = "1 2 3" ]
+    printf '0.1\n0.2\n' >tenths.csv # in f32, 0.1 is not the f64 nearest to 0.1
+    [ "$(irrun "$data/sum.xml" -i tenths.csv --until=sum=0.1 -o csv:- | lines)" = "0.1" ]
     printf '1\n2\n3\n4\n' >x.csv
     [ "$(irrun "$data/sum.xml" -i x.csv --until=sum=3 -o csv:- | lines)" = "1 3" ]
     [ "$(irrun "$data/sum.xml" -i x.csv --until=sum=100 -o csv:- | lines)" = "1 3 6 10" ]

@@ -113,7 +113,10 @@ static void refuses_malformed_text(void **state)
     REFUSES("u1  [ 1 x ]\n", "not a number");
     REFUSES("u1  [ 1 2\n", "\"]\" is missing");
     REFUSES("u1  [ 1111111111111111111111111111111111111111111111111111111111111111111 ]\n",
-            "not a number");
+            "a value is too long for a number");
+    REFUSES("u1  [ 0.1111111111111111111111111111111111111111111111111111111111111111111 ]\n",
+            "a value is too long for a number");
+    REFUSES("u1  [ 1e60 ]\n", "a value does not fit");
     struct reader *reader = open_bytes("ark", "a [ 1 ]\nb [ 2\n2x ]\n", 19);
     struct array_header header;
     bool is_end;

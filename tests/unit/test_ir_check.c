@@ -173,11 +173,11 @@ static void refuses_consts_that_do_not_fit(void **state)
         const char *xml, *message;
         enum irrun_error_code code;
     } cases[] = {
-        {CONST_NET(DATA("f32", "2,2", "4", "16")), "Const \"c\" needs bytes 4 to 20 of ",
+        {CONST_NET(DATA("f32", "2,2", "4", "16")), "Const \"c\" needs bytes 4 to 19 of ",
          IRRUN_DATA},
-        {CONST_NET(DATA("f32", "1", "17", "4")), "needs bytes 17 to 21", IRRUN_DATA},
+        {CONST_NET(DATA("f32", "1", "17", "4")), "needs bytes 17 to 20", IRRUN_DATA},
         {CONST_NET(DATA("f32", "1", "9223372036854775807", "9223372036854775807")),
-         "needs bytes 9223372036854775807 to 18446744073709551614", IRRUN_DATA},
+         "needs bytes 9223372036854775807 to 18446744073709551613", IRRUN_DATA},
         {CONST_NET(DATA("f32", "2", "0", "4")), "size is 4 bytes, but f32 [2] takes 8", IRRUN_DATA},
         {CONST_NET(DATA("i4", "3", "0", "1")), "size is 1 bytes, but i4 [3] takes 2", IRRUN_DATA},
         {CONST_NET(DATA("f32", "", "0", "0")), "size is 0 bytes, but f32 [] takes 4", IRRUN_DATA},

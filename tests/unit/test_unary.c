@@ -86,6 +86,8 @@ static void clamp_of_integers_takes_the_integers_inside(void **state)
     unary_scalar(UNARY_CLAMP, IRRUN_U8)(byte, held, 3, (double[]){-1e300, 1e300});
     assert_memory_equal(held, byte, 3);
     int64_t wide[] = {INT64_MIN, 0, INT64_MAX}, kept[3];
+    unary_scalar(UNARY_CLAMP, IRRUN_I32)(x, out, 6, (double[]){(double)NAN, (double)NAN});
+    assert_memory_equal(out, x, sizeof x);
     unary_scalar(UNARY_CLAMP, IRRUN_I64)(wide, kept, 3, (double[]){-(double)INFINITY, INFINITY});
     assert_memory_equal(kept, wide, sizeof wide);
 }
