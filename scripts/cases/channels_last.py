@@ -76,7 +76,7 @@ class Chain:
         by_channel = slope[1].reshape((1, -1) + (1,) * (x[1].ndim - 2))
         return self.net.op("PReLU", x[0], slope[0]), np.where(x[1] < 0, x[1] * by_channel, x[1])
 
-    def max_pooled(self, x, kernel, strides, pad, has_indices=False):
+    def max_pooled(self, x, kernel, strides, pad, has_indices=False, is_clamped=True):
         """MaxPool-1, or MaxPool-8, whose indices nothing reads."""
         ones = [1] * len(kernel)
         data = {"kernel": kernel, "strides": strides, "pads_begin": pad, "pads_end": pad,
@@ -84,15 +84,17 @@ class Chain:
         if has_indices:
             data |= {"dilations": ones, "axis": 0, "index_element_type": "i64"}
         port = self.net.op("MaxPool", x[0], v=8 if has_indices else 1,
-                           outs=2 if has_indices else 1, dtype=["f32", "i64"][:1 + has_indices],
+                           outs=2 if has_indices else 1,
+                           dtype=[x[0].dtype, "i64"][:1 + has_indices],
                            data=data)
         port = port[0] if has_indices else port
         padded = np.pad(x[1], [(0, 0)] * 2 + [(p, p) for p in pad], constant_values=-np.inf)
         spatial = tuple(range(2, x[1].ndim))
         windows = np.lib.stride_tricks.sliding_window_view(padded, kernel, spatial)
         windows = windows[(slice(None),) * 2 + tuple(slice(None, None, s) for s in strides)]
+        y = port, windows.max(tuple(d + len(kernel) for d in spatial))
         # The maximum of NaN is the lowest number: a sum of its products would overflow.
-        return self.clamped((port, windows.max(tuple(d + len(kernel) for d in spatial))), -9, 9)
+        return self.clamped(y, -9, 9) if is_clamped else y
 
     def transposed(self, x, order):
         port = self.net.op("Transpose", x[0], self.net.const(np.array(order)))
@@ -102,7 +104,8 @@ class Chain:
         for i, y in enumerate(ys):
             name = "y" if i == 0 else f"y{i}"
             self.net.result(y[0], name)
-            self.wants[name] = np.float32(y[1])
+            dtype = {"f64": np.float64, "u8": np.uint8}.get(y[0].dtype, np.float32)
+            self.wants[name] = y[1].astype(dtype)
         return Case("channels_last", self.name, self.net, self.feed, self.wants, about, FLOAT)
 
 
@@ -193,6 +196,15 @@ def other_op_cases():
     })
     yield c.case("The window of a MaxPool is longer than what its fast kernels can run.",
                  c.convolved(c.clamped((z[0], y[1]), -9, 9), 16, [1, 1]))
+    for dtype in ("f64", "u8"):
+        c = Chain(f"max_pool_{dtype}", (1, 4, 6, 5))
+        y = c.convolved(c.convolved(c.x, 16, [3, 3]), 16, [1, 1])
+        values = c.g.permutation(2 * 7 * 8 * 3).reshape(2, 7, 8, 3) % 251
+        c.feed["z"] = values.astype({"f64": np.float64, "u8": np.uint8}[dtype])
+        z = c.net.param("z", dtype, list(values.shape)), np.float64(values)
+        z = c.max_pooled(c.transposed(z, TO_FIRST), [2, 3], [1, 2], [0, 1], is_clamped=False)
+        yield c.case("A MaxPool of another type between Transposes.", y,
+                     c.transposed(z, TO_LAST))
     c = Chain("observed", (1, 6, 7, 9))
     y = c.relu(c.convolved(c.x, 20, [1, 1]))
     z = c.relu(c.convolved(y, 0, [3, 3], None, [1, 1]))

@@ -51,8 +51,11 @@ void cgroup_visit(const char *membership, const char *root, const char *controll
 {
     FILE *file = fopen(membership, "re");
     char line[PATH_BYTES];
-    if (!file)
+    if (!file) {
+        visit_parents(root, "", "", visit, context);
+        visit_parents(root, controller, "", visit, context);
         return;
+    }
     /* A line is "0::GROUP" in version 2, "7:cpu,cpuacct:GROUP" in version 1. */
     while (fgets(line, sizeof line, file)) {
         line[strcspn(line, "\n")] = '\0';

@@ -9,8 +9,8 @@ typedef void cgroup_visit_fn(void *context, const char *directory);
 
 /* Calls `visit` for the group of the controller and for its parents up to the root, since the limit
  * of a group also limits its subgroups. `membership` is a file such as /proc/self/cgroup, `root`
- * the mount point of the cgroup file systems, such as /sys/fs/cgroup. Some directories may not
- * exist. */
+ * the mount point of the cgroup file systems, such as /sys/fs/cgroup. Visits the root if there is
+ * no such file. Some directories may not exist. */
 void cgroup_visit(const char *membership, const char *root, const char *controller,
                   cgroup_visit_fn *visit, void *context);
 

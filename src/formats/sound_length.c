@@ -1,4 +1,4 @@
-/* RIFF and AIFF say how long their samples are, the last page of Ogg says that it is the last.
+/* RIFF and AIFF say how long their samples are, a page of Ogg how long it is itself.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "formats/sound_length.h"
 
@@ -10,18 +10,24 @@
 
 /* ---- RIFF and AIFF --------------------------------------------------------------------------- */
 
-/* Returns whether the length is one that programs write to a pipe, where they cannot know it: about
- * 2 or 4 GB. */
-static bool is_unknown_length(uint32_t n_bytes)
+/* The chunk of the samples. A program that writes to a pipe cannot know its length: it writes about
+ * 2 GB, from least_unknown on, or 4 GB. */
+struct samples {
+    const char *name;
+    uint32_t (*number)(const unsigned char *bytes);
+    uint32_t least_unknown;
+};
+
+static bool is_unknown_length(const struct samples *samples, uint32_t n_bytes)
 {
-    return (n_bytes >= 0x7f000000 && n_bytes <= 0x80000000) || n_bytes >= 0xffff0000;
+    return (n_bytes >= samples->least_unknown && n_bytes <= 0x80000000) || n_bytes >= 0xffff0000;
 }
 
-static bool check_samples(const struct byte_source *source, uint32_t n_bytes,
-                          struct irrun_error *err)
+static bool check_samples(const struct byte_source *source, const struct samples *samples,
+                          uint32_t n_bytes, struct irrun_error *err)
 {
     uint64_t left = source_left(source), end = source->offset + left;
-    if (left >= n_bytes || is_unknown_length(n_bytes))
+    if (left >= n_bytes || is_unknown_length(samples, n_bytes))
         return true;
     char quoted[TEXT_QUOTED_BYTES];
     fail_at_offset(err, IRRUN_DATA, source->path, end,
@@ -35,8 +41,8 @@ static bool check_samples(const struct byte_source *source, uint32_t n_bytes,
 }
 
 /* Looks for the chunk of the samples. Each chunk begins with 8 bytes, its name and its length. */
-static bool check_chunks(struct byte_source *source, const char *samples,
-                         uint32_t (*number)(const unsigned char *bytes), struct irrun_error *err)
+static bool check_chunks(struct byte_source *source, const struct samples *samples,
+                         struct irrun_error *err)
 {
     unsigned char head[8];
     size_t n;
@@ -45,9 +51,9 @@ static bool check_chunks(struct byte_source *source, const char *samples,
             return false;
         if (n < sizeof head)
             return true;
-        uint32_t n_bytes = number(head + 4);
-        if (memcmp(head, samples, 4) == 0)
-            return check_samples(source, n_bytes, err);
+        uint32_t n_bytes = samples->number(head + 4);
+        if (memcmp(head, samples->name, 4) == 0)
+            return check_samples(source, samples, n_bytes, err);
         if (!source_read(source, NULL, (size_t)n_bytes + n_bytes % 2, &n, err))
             return false;
     }
@@ -58,14 +64,12 @@ static bool check_chunks(struct byte_source *source, const char *samples,
 /* A page: a head, whose last byte is the number of segments, a byte for the length of each, and the
  * segments. */
 #define PAGE_HEAD_BYTES 27
-#define PAGE_FLAGS 5
-#define PAGE_IS_LAST 4
 #define MAX_PAGE_BYTES (PAGE_HEAD_BYTES + 255 + 255 * 255)
 
-/* Returns whether a last page begins at `page`, and all of it is there. */
-static bool is_last_page(const unsigned char *page, size_t n_bytes)
+/* Returns whether all of the page is there. */
+static bool is_whole_page(const unsigned char *page, size_t n_bytes)
 {
-    if (n_bytes < PAGE_HEAD_BYTES || !(page[PAGE_FLAGS] & PAGE_IS_LAST))
+    if (n_bytes < PAGE_HEAD_BYTES)
         return false;
     size_t n_segments = page[PAGE_HEAD_BYTES - 1], size_bytes = PAGE_HEAD_BYTES + n_segments;
     for (size_t i = 0; i < n_segments && size_bytes <= n_bytes; i++)
@@ -73,7 +77,17 @@ static bool is_last_page(const unsigned char *page, size_t n_bytes)
     return size_bytes <= n_bytes;
 }
 
-/* Looks for the last page, in which each stream of the file ends. */
+static bool fail_last_page(const struct byte_source *source, uint64_t end, struct irrun_error *err)
+{
+    char quoted[TEXT_QUOTED_BYTES];
+    fail_at_offset(err, IRRUN_DATA, source->path, end,
+                   "the file is truncated: its last Ogg page is not complete");
+    return fail_hint(err, "was a copy interrupted? sox %s rest.wav saves what is there",
+                     text_shell_quote(source->path, quoted));
+}
+
+/* Looks for the last page. It need not be marked as the last of its stream: recordings of live
+ * streams have no such page. */
 static bool check_pages(struct byte_source *source, struct irrun_error *err)
 {
     size_t n;
@@ -88,19 +102,17 @@ static bool check_pages(struct byte_source *source, struct irrun_error *err)
     for (size_t i = n; i-- > 0;) {
         if (n - i < 4 || memcmp(bytes + i, "OggS", 4) != 0)
             continue;
-        if (is_last_page(bytes + i, n - i))
-            return true;
-        break;
+        if (is_whole_page(bytes + i, n - i))
+            break;
+        return fail_last_page(source, end, err);
     }
-    fail_at_offset(err, IRRUN_DATA, source->path, end,
-                   "the file is truncated: it does not end with the last page of an Ogg stream");
-    char quoted[TEXT_QUOTED_BYTES];
-    return fail_hint(err, "was a copy interrupted? sox %s rest.wav saves what is there",
-                     text_shell_quote(source->path, quoted));
+    return true;
 }
 
 bool sound_check_length(struct byte_source *source, struct irrun_error *err)
 {
+    static const struct samples riff = {"data", little_u32, 0x7fff0000};
+    static const struct samples aiff = {"SSND", big_u32, 0x7f000000};
     unsigned char head[12];
     size_t n;
     if (!source_read(source, head, sizeof head, &n, err))
@@ -108,8 +120,8 @@ bool sound_check_length(struct byte_source *source, struct irrun_error *err)
     if (n < sizeof head)
         return true;
     if (memcmp(head, "RIFF", 4) == 0 && memcmp(head + 8, "WAVE", 4) == 0)
-        return check_chunks(source, "data", little_u32, err);
+        return check_chunks(source, &riff, err);
     if (memcmp(head, "FORM", 4) == 0 && memcmp(head + 8, "AIF", 3) == 0)
-        return check_chunks(source, "SSND", big_u32, err);
+        return check_chunks(source, &aiff, err);
     return memcmp(head, "OggS", 4) != 0 || check_pages(source, err);
 }

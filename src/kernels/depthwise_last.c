@@ -31,8 +31,8 @@ static bool has_minus_infinity(const struct depthwise *plan, size_t position, co
     return false;
 }
 
-/* A maximum of -inf may be that of a window of NaN, or of an empty one: makes it the lowest finite
- * number, as max_pool_fn does. The results are [begin, end) of a batch element. */
+/* A window that holds only NaN, or nothing, gave -inf: replaces that by the lowest finite number,
+ * as max_pool_fn does. The results are [begin, end) of a batch element. */
 static void raise_maxima(const struct depthwise *plan, const float *in, float *out, size_t begin,
                          size_t end)
 {

@@ -158,9 +158,9 @@ ALWAYS_INLINE void run_all_pixels(const struct depthwise_tile *tile, enum depthw
         for (size_t channel = 0; channel < tile->n_channels; channel += VECTOR_LANES) {
             size_t at = channel < last ? channel : last;
             if (stride == 1)
-                run_some_pixels(tile, p, end - p, at, weights, 1, term, check);
+                check = run_some_pixels(tile, p, end - p, at, weights, 1, term, check);
             else if (stride == 2)
-                run_some_pixels(tile, p, end - p, at, weights, 2, term, check);
+                check = run_some_pixels(tile, p, end - p, at, weights, 2, term, check);
             else
                 check = run_some_pixels(tile, p, end - p, at, weights, 0, term, check);
             if (term == DEPTHWISE_PRODUCTS)

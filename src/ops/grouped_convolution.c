@@ -65,8 +65,7 @@ bool convolution_wants_depthwise(const struct prepare *prepare)
     const struct grouped_convolution *grouped = prepare->state;
     bool is_alike = (grouped->one.in_pixel_stride > 0) == (grouped->one.out_pixel_stride > 0);
     return prepare->in[DATA]->dtype == IRRUN_F32 && kernels_may_pack(prepare->kernels) &&
-           !prepacked_convolution_is_rounded(prepare) && !grouped->is_transposed &&
-           grouped->one.c_in == 1 && is_alike &&
+           !grouped->is_transposed && grouped->one.c_in == 1 && is_alike &&
            (grouped->n_groups > 1 || grouped->one.c_out <= MAX_FILTERS);
 }
 

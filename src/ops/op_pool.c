@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/op_pool.h"
 
+#include <string.h>
+
 #include "base/checked.h"
 #include "kernels/pool.h"
 #include "ops/depthwise_op.h"
@@ -113,7 +115,7 @@ static bool reserve_planes(struct prepare *prepare)
 {
     const struct window *w = &((const struct pool_state *)prepare->state)->window;
     size_t n = (size_t)(window_product(w->in) + window_product(w->out));
-    return checked_mul(n, sizeof(float), &prepare->made.scratch_bytes) ||
+    return checked_mul(n, dtype_size(prepare->in[0]->dtype), &prepare->made.scratch_bytes) ||
            fail_memory(prepare->err, SIZE_MAX);
 }
 
@@ -126,8 +128,7 @@ static bool prepare_pool(struct prepare *prepare, enum depthwise_term term, bool
     state->has_indices = prepare->n_outputs > 1;
     if (state->has_indices)
         prepare->made.scratch_bytes = (size_t)window_product(state->window.out) * sizeof(int64_t);
-    if (state->has_indices || prepare->in[0]->dtype != IRRUN_F32)
-        return true;
+    bool may_tile = !state->has_indices && prepare->in[0]->dtype == IRRUN_F32;
     state->tiled = (struct depthwise){.window = state->window,
                                       .kernels = prepare->kernels->depthwise_f32,
                                       .term = term,
@@ -136,7 +137,7 @@ static bool prepare_pool(struct prepare *prepare, enum depthwise_term term, bool
                                       .n_channels = state->n_channels,
                                       .multiplier = 1,
                                       .is_last = is_last};
-    return depthwise_prepare(prepare, &state->tiled, &state->is_tiled) &&
+    return (!may_tile || depthwise_prepare(prepare, &state->tiled, &state->is_tiled)) &&
            (state->is_tiled || !is_last || reserve_planes(prepare));
 }
 
@@ -160,14 +161,15 @@ static void run_plane_apart(const struct step *step, plane_fn *run_plane, int64_
     const struct pool_state *state = step->state;
     int64_t n_in = window_product(state->window.in), n_out = window_product(state->window.out);
     int64_t n = state->n_channels, batch = i / n;
-    const float *from = (const float *)step->in[0]->data + batch * n_in * n + i % n;
-    float *to = (float *)step->out[0]->data + batch * n_out * n + i % n;
-    float *in = step->scratch, *out = in + n_in;
-    for (int64_t at = 0; at < n_in; at++)
-        in[at] = from[at * n];
+    size_t size = dtype_size(step->in[0]->dtype), pixel_bytes = (size_t)n * size;
+    const char *from = (const char *)step->in[0]->data + (size_t)(batch * n_in * n + i % n) * size;
+    char *to = (char *)step->out[0]->data + (size_t)(batch * n_out * n + i % n) * size;
+    char *in = step->scratch, *out = in + (size_t)n_in * size;
+    for (size_t at = 0; at < (size_t)n_in; at++)
+        memcpy(in + at * size, from + at * pixel_bytes, size);
     run_plane(step, i, in, out);
-    for (int64_t at = 0; at < n_out; at++)
-        to[at * n] = out[at];
+    for (size_t at = 0; at < (size_t)n_out; at++)
+        memcpy(to + at * pixel_bytes, out + at * size, size);
 }
 
 static void run_pool(const struct step *step, plane_fn *run_plane)

@@ -10,7 +10,7 @@ struct pool_attrs {
     int64_t axis; /* the indices of MaxPool are relative to this dimension */
     enum irrun_dtype index_element_type;
     bool exclude_pad;
-    bool is_last; /* MaxPool of f32 without indices: channels last, input and output */
+    bool is_last; /* MaxPool without indices: channels last, input and output */
 };
 
 #endif

@@ -241,7 +241,7 @@ static void mask_and_softmax(const struct attention_state *state, const struct a
     }
     float scale = (float)rows->scale;
     if (rows->kind != ATTENTION_ALL) {
-        attention_mask_f32(rows, scores);
+        attention_mask_f32(rows, scores); /* applies the scale, too */
         scale = 1;
     }
     state->softmax(&(struct softmax){rows->n_rows, rows->n, 1, false, scale}, scores, scores);

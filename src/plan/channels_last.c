@@ -22,7 +22,7 @@ struct pass {
     uint32_t *ranks;   /* of each value that can have the channels last; otherwise 0 */
     bool *are_wanted;  /* for each value: an op reads it with the channels last */
     uint32_t *lasts;   /* for each value: its replacement with the channels last, or NO_ID */
-    size_t n_replaced; /* number of convolutions */
+    size_t n_replaced; /* convolutions */
     uint32_t *n_uses;  /* of each value */
     bool has_groups;   /* there are grouped convolutions */
     struct irrun_error *err;
