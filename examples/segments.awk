@@ -1,7 +1,7 @@
 #!/usr/bin/awk -f
 # Turns probabilities, one a line, into segments: start, end and length in seconds, TAB between them.
 #
-#   irrun model.xml -i wav:call.wav --partial=pad -o probability=csv:- | awk -f segments.awk
+#   irrun model.xml -i wav:call.wav --rate=16000 --partial=pad -o probability=csv:- | awk -f segments.awk
 #
 # Settings, given as -v NAME=VALUE:
 #   threshold=0.5    a segment starts at a probability of at least this
@@ -10,6 +10,8 @@
 #   shortest=0.1     segments shorter than this are left out
 #   step=0.032       seconds from line to line: 512 samples at 16 kHz
 #   field=1          the column with the probability
+#
+# Of several files, each begins at 0; its name then comes first.
 #
 # A segment is printed as soon as its end is known (mawk needs -W interactive for that). Lines that begin with # are skipped.
 # SPDX-License-Identifier: Apache-2.0
@@ -21,7 +23,7 @@ function set(value, otherwise) {
 function finish(end) {
     is_inside = 0
     if ((end - start) * step + 1e-9 < shortest) return
-    printf "%.3f\t%.3f\t%.3f\n", start * step, end * step, (end - start) * step
+    printf "%s%.3f\t%.3f\t%.3f\n", (ARGC > 2 ? file "\t" : ""), start * step, end * step, (end - start) * step
     fflush()
 }
 
@@ -36,7 +38,15 @@ BEGIN {
     quiet = -1
 }
 
+FNR == 1 && NR > 1 {
+    if (is_inside) finish(quiet >= 0 ? quiet : n)
+    n = is_inside = 0
+    quiet = -1
+}
+
 /^#/ { next }
+
+{ file = FILENAME }
 
 {
     p = $field + 0

@@ -21,7 +21,7 @@ show() {
 }
 
 heading "A minute of sound: made-up voices among fans, keys, strings, rain and a siren"
-show "$irrun $model -i $sound --partial=pad -o probability=csv:-"
+show "$irrun $model -i $sound --rate=16000 --partial=pad -o probability=csv:-"
 "$irrun" "$model" -i "$sound" --partial=pad --rate=16000 --stats -o "probability=csv:$work/probability" \
     -o "speech=csv:$work/speech" --tap=loudness -o "loudness=csv:$work/loudness" 2>"$work/stats" || {
     cat "$work/stats" >&2
@@ -89,6 +89,6 @@ show "$irrun $model -i $sound --partial=pad --reset -o speech=csv:- | sort | uni
 "$irrun" "$model" -i "$sound" --partial=pad --reset -o speech=csv:- | sort | uniq -c
 
 heading "Your own recording (16 kHz; else: sox YOURS.wav -r 16000 out.wav), your own microphone"
-show "$irrun $model -i wav:YOURS.wav --partial=pad -o probability=csv:- | awk -f examples/segments.awk"
+show "$irrun $model -i wav:YOURS.wav --rate=16000 --partial=pad -o probability=csv:- | awk -f examples/segments.awk"
 show "arecord -q -f S16_LE -r 16000 | $irrun $model -i s16:- -o speech=csv:- | uniq"
 echo
