@@ -75,5 +75,5 @@ says() {
 @test "each of several files begins at 0 and is named" {
     printf '%s\n' 0 1 1 1 1 1 >a
     printf '%s\n' 1 1 1 1 0 0 0 0 0 0 0 0 >b
-    [ "$(segments a b)" = $'a\t0.032\t0.192\t0.160\nb\t0.000\t0.128\t0.128' ]
+    [ "$(awk -f "$root/examples/segments.awk" a b)" = $'a\t0.032\t0.192\t0.160\nb\t0.000\t0.128\t0.128' ]
 }
