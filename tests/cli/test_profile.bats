@@ -189,7 +189,7 @@ covers() {
 
 @test "--trace: the events add up to the time that passed" {
     local i
-    for i in 1 2 3 4 5; do
+    for i in 1 2 3 4 5 6 7 8 9 10; do
         irrun "$root/models/tiny_transformer/model.xml" --random --shape=tokens=16,64 --shape=beam_idx=16 -n 100 --emit=all --reset -o logits=y.csv \
             --checkpoint=c --checkpoint-every=20 --trace=t.json 2>/dev/null
         is_trace t.json
