@@ -52,7 +52,6 @@ void cgroup_visit(const char *membership, const char *root, const char *controll
     FILE *file = fopen(membership, "re");
     char line[PATH_BYTES];
     if (!file) {
-        visit_parents(root, "", "", visit, context);
         visit_parents(root, controller, "", visit, context);
         return;
     }

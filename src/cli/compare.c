@@ -177,7 +177,6 @@ static void compare_record(struct expectation *item, const struct irrun_tensor *
 static void note_count(struct expectation *item, uint64_t n_run, const char *more,
                        uint64_t n_records)
 {
-    item->n_records = n_records;
     snprintf(item->problem, sizeof item->problem,
              "%" PRIu64 " iteration%s ran, but %s%" PRIu64 " record%s expected", n_run,
              n_run == 1 ? "" : "s", more, n_records, n_records == 1 ? " is" : "s are");
@@ -274,7 +273,7 @@ bool compare_iteration(struct compare *compare, const struct irrun_tensor *const
         bool has_record;
         if (!item->is_begun && !begin(compare, item, got, err))
             return false;
-        if (item->problem[0])
+        if (item->problem[0] || item->count_differs)
             continue;
         if (item->compares_last || item->records.state == RECORDS_REPEATED) {
             if (!keep_last(item, got, err))
@@ -292,7 +291,7 @@ bool compare_iteration(struct compare *compare, const struct irrun_tensor *const
         if (has_record)
             compare_record(item, got, record);
         else
-            note_count(item, record + 1, "", record); /* finish_one knows how many run */
+            item->n_records = record; /* finish_one knows how many iterations run */
     }
     return true;
 }

@@ -50,14 +50,20 @@ static struct irrun_shape shape_for(const struct irrun_partial_shape *wanted, in
     return shape;
 }
 
-/* Returns the number of rows of the output, at the last position of the axis before theirs. */
-static int64_t count_rows(const struct irrun_shape *shape, int64_t *n_row, int64_t *n_positions)
+/* The rows of an output from which an index each is chosen: n rows of n_row elements, each at the
+ * last of n_positions. */
+struct output_rows {
+    int64_t n, n_row, n_positions;
+};
+
+static struct output_rows find_rows(const struct irrun_shape *shape)
 {
     uint32_t rank = shape->rank;
-    *n_row = rank > 0 ? shape->dims[rank - 1] : 1;
-    *n_positions = rank > 2 ? shape->dims[rank - 2] : 1;
-    int64_t n = *n_row * *n_positions;
-    return n > 0 ? shape_n_elements(shape) / n : 0;
+    struct output_rows rows = {.n_row = rank > 0 ? shape->dims[rank - 1] : 1,
+                               .n_positions = rank > 2 ? shape->dims[rank - 2] : 1};
+    int64_t n = rows.n_row * rows.n_positions;
+    rows.n = n > 0 ? shape_n_elements(shape) / n : 0;
+    return rows;
 }
 
 bool inputs_check_choice(const struct inputs *inputs, const struct feed *feed,
@@ -66,7 +72,7 @@ bool inputs_check_choice(const struct inputs *inputs, const struct feed *feed,
 {
     const struct records_port port = inputs_port(inputs, feed->input);
     char found[SHAPE_TEXT_BYTES], wanted[SHAPE_TEXT_BYTES];
-    int64_t n_row, n_positions, n = count_rows(&output->shape, &n_row, &n_positions);
+    int64_t n = find_rows(&output->shape).n;
     *shape = shape_for(&port.shape, n);
     return (n > 0 && shape_n_elements(shape) == n) ||
            fail(err, IRRUN_DATA,
@@ -118,17 +124,18 @@ static bool sample(struct inputs *inputs, struct feed *feed, const struct irrun_
 bool inputs_choose(struct inputs *inputs, struct feed *feed, const struct irrun_tensor *output,
                    int64_t key, struct irrun_error *err)
 {
-    int64_t n_row, n_positions, n = count_rows(&output->shape, &n_row, &n_positions);
+    struct output_rows rows = find_rows(&output->shape);
+    size_t n_row = (size_t)rows.n_row;
     if (!make_room(inputs, feed, output, err))
         return false;
-    for (int64_t i = 0; i < n; i++) {
-        size_t start = (size_t)(((i + 1) * n_positions - 1) * n_row);
+    for (int64_t i = 0; i < rows.n; i++) {
+        size_t start = (size_t)((i + 1) * rows.n_positions - 1) * n_row;
         size_t element_bytes = dtype_size(feed->chosen.dtype);
         int64_t index;
         if (feed->spec->choice == FEED_ARGMAX)
-            index = largest(output, start, (size_t)n_row);
-        else if (!sample(inputs, feed, output, start, (size_t)n_row,
-                         random_number(inputs, feed, key, i), &index, err))
+            index = largest(output, start, n_row);
+        else if (!sample(inputs, feed, output, start, n_row, random_number(inputs, feed, key, i),
+                         &index, err))
             return false;
         convert_elements(IRRUN_I64, &index, feed->chosen.dtype,
                          (char *)feed->chosen.data + (size_t)i * element_bytes, 1);

@@ -129,9 +129,7 @@ static int64_t count_slices(const struct records *records, int64_t chunk, int64_
     int64_t hop = records->axis->hop > 0 ? records->axis->hop : chunk;
     int64_t whole = length > 0 ? records->axis->lead + length : 0;
     int64_t n = whole >= chunk ? (whole - chunk) / hop + 1 : 0;
-    int64_t end = n == 0                            ? records->axis->lead
-                  : n * hop > (n - 1) * hop + chunk ? n * hop
-                                                    : (n - 1) * hop + chunk;
+    int64_t end = n == 0 ? records->axis->lead : (n - 1) * hop + (hop > chunk ? hop : chunk);
     *n_left = whole > end ? whole - end : 0;
     return n;
 }

@@ -250,56 +250,31 @@ ALWAYS_INLINE void multiply_by(const struct compressed_product *p, enum irrun_dt
 
 /* One function for each type and each number of rows of x: together they would need too many
  * registers. */
-#define MULTIPLY(name, dtype)                                                                      \
-    __attribute__((noinline)) static void name##_1(const struct compressed_product *p)             \
+#define MULTIPLY(type, rows)                                                                       \
+    __attribute__((noinline)) static void multiply_##type##_##rows(                                \
+        const struct compressed_product *p)                                                        \
     {                                                                                              \
-        multiply_by(p, dtype, 1);                                                                  \
-    }                                                                                              \
-    __attribute__((noinline)) static void name##_2(const struct compressed_product *p)             \
-    {                                                                                              \
-        multiply_by(p, dtype, 2);                                                                  \
-    }                                                                                              \
-    __attribute__((noinline)) static void name##_3(const struct compressed_product *p)             \
-    {                                                                                              \
-        multiply_by(p, dtype, 3);                                                                  \
-    }                                                                                              \
-    __attribute__((noinline)) static void name##_4(const struct compressed_product *p)             \
-    {                                                                                              \
-        multiply_by(p, dtype, 4);                                                                  \
-    }                                                                                              \
-    static void name(const struct compressed_product *p)                                           \
-    {                                                                                              \
-        p->m == 1 ? name##_1(p) : p->m == 2 ? name##_2(p) : p->m == 3 ? name##_3(p) : name##_4(p); \
+        multiply_by(p, IRRUN_##type, rows);                                                        \
     }
+#define TYPE(type) MULTIPLY(type, 1) MULTIPLY(type, 2) MULTIPLY(type, 3) MULTIPLY(type, 4)
+#define TYPE_ENTRY(type)                                                                           \
+    [IRRUN_##type] = {multiply_##type##_1, multiply_##type##_2, multiply_##type##_3,               \
+                      multiply_##type##_4},
 
-MULTIPLY(multiply_u8, IRRUN_U8)
-MULTIPLY(multiply_i8, IRRUN_I8)
-#ifndef VECTOR_HAS_LOOKUP
-MULTIPLY(multiply_u4, IRRUN_U4)
-MULTIPLY(multiply_i4, IRRUN_I4)
+/* Types without functions of their own are looked up as NF4 is. */
+#ifdef VECTOR_HAS_LOOKUP
+#define TYPES(T) T(U8) T(I8) T(NF4)
+#else
+#define TYPES(T) T(U8) T(I8) T(U4) T(I4) T(NF4)
 #endif
-MULTIPLY(multiply_table, IRRUN_NF4)
+TYPES(TYPE)
 
 static void multiply(const struct compressed_product *p)
 {
-    switch (p->matrix->dtype) {
-    case IRRUN_U8:
-        multiply_u8(p);
-        break;
-    case IRRUN_I8:
-        multiply_i8(p);
-        break;
-#ifndef VECTOR_HAS_LOOKUP
-    case IRRUN_U4:
-        multiply_u4(p);
-        break;
-    case IRRUN_I4:
-        multiply_i4(p);
-        break;
-#endif
-    default:
-        multiply_table(p);
-    }
+    static void (*const functions[IRRUN_N_DTYPES][COMPRESSED_MAX_ROWS])(
+        const struct compressed_product *) = {TYPES(TYPE_ENTRY)};
+    enum irrun_dtype dtype = p->matrix->dtype;
+    functions[functions[dtype][0] ? dtype : IRRUN_NF4][p->m - 1](p);
 }
 
 ALWAYS_INLINE void expand_block(const struct decoder *decoder, enum irrun_dtype dtype, float scale,

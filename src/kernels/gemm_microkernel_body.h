@@ -139,11 +139,6 @@ ALWAYS_INLINE void run_gemm_bf16(const struct gemm_args *args, size_t mr, size_t
     }
     store_sums(args, sums, mr, n_vectors);
 }
-
-static void round_pairs(const void *from, void *to, size_t n)
-{
-    vec_round_pairs(from, to, n);
-}
 #endif
 
 /* ---- products without packing ---- */

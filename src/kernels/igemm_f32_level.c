@@ -199,16 +199,6 @@ CHANNELS(DEFINE_CHANNELS)
         run_channels(args, rows, vectors, true);                                                   \
     }
 CHANNELS(DEFINE_PAIRS)
-
-static void round_pairs(const void *from, void *to, size_t n)
-{
-    vec_round_pairs(from, to, n);
-}
-
-static void round_rows(const float *first, const float *second, void *to, size_t n)
-{
-    vec_round_rows(first, second, to, n);
-}
 #endif
 
 #define CHANNELS_ENTRY(vectors, rows) [vectors][rows] = channels_##vectors##_##rows,
@@ -225,7 +215,7 @@ const struct igemm_microkernels LEVEL_NAME(igemm_f32, LEVEL) = {
     .nr = {MICROKERNELS(NR_ENTRY)},
     .channels = {CHANNELS(CHANNELS_ENTRY)},
 #ifdef VECTOR_HAS_BF16
-    .pairs = {{CHANNELS(PAIRS_ENTRY)}, round_pairs, round_rows},
+    .pairs = {{CHANNELS(PAIRS_ENTRY)}, vec_round_pairs, vec_round_rows},
 #endif
     .winograd_input = winograd_input,
     .winograd_output = winograd_output,

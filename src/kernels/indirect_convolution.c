@@ -85,39 +85,67 @@ static inline void copy_blocks(const float *from, float *to, int64_t n)
         to[i] = from[i];
 }
 
-/* Copies a channel of one plane and adds its pads. */
-static void copy_padded(const struct indirect_convolution *conv, const float *in, float *to)
+/* Copies n elements of a row. If there are pairs, `from` is the first channel of a pair, and the
+ * second one is to_second floats behind; 0: there is none. */
+static inline void copy_elements(const struct indirect_convolution *conv, const float *from,
+                                 size_t to_second, float *to, int64_t n)
+{
+    if (conv->has_pairs)
+        conv->microkernels->pairs.round_rows(from, to_second > 0 ? from + to_second : NULL, to,
+                                             (size_t)n);
+    else if (n < LONG_ROW)
+        copy_blocks(from, to, n);
+    else
+        memcpy(to, from, (size_t)n * sizeof *to);
+}
+
+/* Copies a channel, or a pair of channels, of one plane and adds its pads. */
+static void copy_padded(const struct indirect_convolution *conv, const float *in, size_t to_second,
+                        float *to)
 {
     const int64_t *size = conv->window.in, *pad = conv->window.pad_begin;
     int64_t first[3], end[3];
     memset(to, 0, conv->channel_floats * sizeof *to);
     for (int d = 0; d < 3; d++)
         find_inside(-pad[d], 1, size[d], conv->plane[d], &first[d], &end[d]);
-    int64_t n = end[2] - first[2];
-    for (int64_t z = first[0]; z < end[0]; z++) {
-        for (int64_t y = first[1]; y < end[1]; y++) {
-            const float *from =
-                in + ((z - pad[0]) * size[1] + y - pad[1]) * size[2] + first[2] - pad[2];
-            float *row = to + (z * conv->plane[1] + y) * conv->plane[2] + first[2];
-            if (n < LONG_ROW)
-                copy_blocks(from, row, n);
-            else
-                memcpy(row, from, (size_t)n * sizeof *row);
-        }
-    }
+    for (int64_t z = first[0]; z < end[0]; z++)
+        for (int64_t y = first[1]; y < end[1]; y++)
+            copy_elements(conv,
+                          in + ((z - pad[0]) * size[1] + y - pad[1]) * size[2] + first[2] - pad[2],
+                          to_second, to + (z * conv->plane[1] + y) * conv->plane[2] + first[2],
+                          end[2] - first[2]);
 }
 
-static void copy_channel(const struct indirect_convolution *conv, const float *in, float *to)
+/* Copies channel i, or pair i. */
+static void copy_channel(const struct indirect_convolution *conv, const float *in, size_t i,
+                         float *to)
 {
+    size_t n_in = (size_t)window_product(conv->window.in), n_before = conv->has_pairs ? 2 * i : i;
     int64_t n[3];
+    in += n_before * n_in;
+    to += i * conv->channel_floats;
     if (window_product(conv->plane_stride) == 1) {
-        copy_padded(conv, in, to);
+        copy_padded(conv, in, n_before + 1 < conv->n_channels ? n_in : 0, to);
         return;
     }
     for (n[0] = 0; n[0] < conv->n_planes[0]; n[0]++)
         for (n[1] = 0; n[1] < conv->n_planes[1]; n[1]++)
             for (n[2] = 0; n[2] < conv->n_planes[2]; n[2]++, to += window_product(conv->plane))
                 copy_plane(conv, in, n, to);
+}
+
+/* Copies n pixels. The pixels of pairs are rounded one by one if they end with half a pair. */
+static void copy_pixel_row(const struct indirect_convolution *conv, const float *in, size_t n,
+                           float *to)
+{
+    size_t n_channels = conv->n_channels, n_at_once = n_channels % 2 == 0 ? n : 1;
+    if (!conv->has_pairs) {
+        memcpy(to, in, n * n_channels * sizeof *to);
+        return;
+    }
+    for (size_t i = 0; i < n; i += n_at_once)
+        conv->microkernels->pairs.round(in + i * n_channels, to + i * conv->pixel_floats,
+                                        n_at_once * n_channels);
 }
 
 /* Copies rows begin ... end - 1 of the padded image, channels last. */
@@ -134,8 +162,9 @@ static void copy_pixels(const struct indirect_convolution *conv, const float *in
         memset(to, 0, (size_t)((is_inside ? first : width) * pixel) * sizeof *to);
         if (!is_inside)
             continue;
-        memcpy(to + first * pixel, in + ((z * size[1] + y) * size[2] + first - pad[2]) * pixel,
-               (size_t)((last - first) * pixel) * sizeof *to);
+        int64_t at = (z * size[1] + y) * size[2] + first - pad[2];
+        copy_pixel_row(conv, in + at * (int64_t)conv->n_channels, (size_t)(last - first),
+                       to + first * pixel);
         memset(to + last * pixel, 0, (size_t)((width - last) * pixel) * sizeof *to);
     }
 }
@@ -306,18 +335,13 @@ static void copy_input(void *context, size_t share, size_t n_shares)
     const struct indirect_convolution *conv = run->conv;
     const struct indirect_convolution_job *job = run->job;
     size_t n_channels = (size_t)(conv->c_in * conv->n_groups);
-    size_t n_in = (size_t)window_product(conv->window.in);
     int64_t n_rows = conv->plane[0] * conv->plane[1];
-    if (conv->has_pairs) {
-        indirect_convolution_copy_pairs(conv, job->in, share, n_shares, job->scratch);
-        return;
-    }
     if (conv->in_is_last)
         copy_pixels(conv, job->in, n_rows * (int64_t)share / (int64_t)n_shares,
                     n_rows * (int64_t)(share + 1) / (int64_t)n_shares, job->scratch);
     for (size_t i = n_channels * share / n_shares;
          i < n_channels * (share + 1) / n_shares && !conv->in_is_last; i++)
-        copy_channel(conv, job->in + i * n_in, job->scratch + i * conv->channel_floats);
+        copy_channel(conv, job->in, i, job->scratch);
 }
 
 /* Computes a thread's share of every subconvolution. */

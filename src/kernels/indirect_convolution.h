@@ -178,10 +178,6 @@ void indirect_convolution_fill(struct indirect_convolution *conv, struct indirec
 void indirect_convolution_pack(const struct indirect_convolution *conv, const void *weights,
                                enum weight_type type, float *packed);
 
-/* Copies share `share` of n_shares of the input as pairs, with pads. */
-void indirect_convolution_copy_pairs(const struct indirect_convolution *conv, const float *in,
-                                     size_t share, size_t n_shares, float *to);
-
 /* Returns the number of output positions in each dimension of a plane. */
 static inline const int64_t *indirect_convolution_positions(const struct indirect_convolution *conv)
 {

@@ -40,7 +40,7 @@ const struct gemm_microkernels LEVEL_NAME(packed_gemm, LEVEL) = {
 #endif
 #ifdef VECTOR_HAS_BF16
     .bf16 = {TILES(BF16)},
-    .round_pairs = round_pairs,
+    .round_pairs = vec_round_pairs,
 #endif
 #ifdef VECTOR_FEW_F16_ROWS
     .for_few_f16_rows = &LEVEL_NAME(packed_gemm, VECTOR_FEW_F16_ROWS),

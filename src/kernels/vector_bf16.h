@@ -13,7 +13,7 @@ typedef int32_t bf16_pair __attribute__((may_alias));
 
 /* Rounds n floats to bf16, to nearest even; denormals become zero, and so does the missing half of
  * the last pair. */
-ALWAYS_INLINE void vec_round_pairs(const void *from, void *to, size_t n)
+static inline void vec_round_pairs(const void *from, void *to, size_t n)
 {
     const float *floats = from;
     bf16_pair *pairs = to;
@@ -39,7 +39,7 @@ ALWAYS_INLINE __m512i interleave_bf16(vec first, vec second)
 }
 
 /* Rounds n floats of two rows, and writes them as pairs. second NULL: zeros. */
-ALWAYS_INLINE void vec_round_rows(const float *first, const float *second, void *to, size_t n)
+static inline void vec_round_rows(const float *first, const float *second, void *to, size_t n)
 {
     bf16_pair *pairs = to;
     size_t i = 0;

@@ -2,65 +2,33 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "unit.h"
 
-#include <limits.h>
 #include <sched.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/cpu_count.h"
-
-static char root[] = "/tmp/irrun-cgroup-XXXXXX";
-
-static void path_of(char path[PATH_MAX], const char *name)
-{
-    snprintf(path, PATH_MAX, "%s/%s", root, name);
-}
-
-static void make_directory(const char *name)
-{
-    char path[PATH_MAX];
-    path_of(path, name);
-    mkdir(path, 0700);
-}
-
-static void write_file(const char *name, const char *text)
-{
-    char path[PATH_MAX];
-    path_of(path, name);
-    FILE *file = fopen(path, "w");
-    assert_non_null(file);
-    fputs(text, file);
-    fclose(file);
-}
+#include "cgroup_tree.h"
 
 static unsigned quota(const char *membership)
 {
-    char path[PATH_MAX];
+    char path[2 * PATH_MAX];
     write_file("membership", membership);
     path_of(path, "membership");
     return count_quota_cpus(path, root);
 }
 
-static int make_root(void **state)
+static int make_tree(void **state)
 {
     (void)state;
-    if (!mkdtemp(root))
-        return -1;
-    make_directory("a");
-    make_directory("a/b");
-    make_directory("cpu,cpuacct");
-    make_directory("cpu,cpuacct/c");
+    make_root();
+    run_on("mkdir -p", "a/b");
+    run_on("mkdir -p", "cpu,cpuacct/c");
     return 0;
 }
 
-static int remove_root(void **state)
+static int remove_tree(void **state)
 {
     (void)state;
-    char command[PATH_MAX];
-    snprintf(command, sizeof command, "rm -r '%s'", root);
-    return system(command);
+    run_on("rm -r", "");
+    return 0;
 }
 
 static void reads_a_quota_of_version_2(void **state)
@@ -133,5 +101,5 @@ int main(void)
         cmocka_unit_test(takes_what_it_cannot_read_for_no_quota),
         cmocka_unit_test(honours_affinity),
     };
-    return cmocka_run_group_tests(tests, make_root, remove_root);
+    return cmocka_run_group_tests(tests, make_tree, remove_tree);
 }

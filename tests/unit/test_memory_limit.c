@@ -2,14 +2,12 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "unit.h"
 
-#include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/arena.h"
 #include "base/memory_limit.h"
+#include "cgroup_tree.h"
 
 static void the_limit_is_no_more_than_the_machine_has(void **state)
 {
@@ -19,33 +17,20 @@ static void the_limit_is_no_more_than_the_machine_has(void **state)
     assert_true(memory_limit() <= machine);
 }
 
-static char root[] = "/tmp/irrun-cgroup-XXXXXX";
-
-static void write_file(const char *name, const char *text)
-{
-    char path[PATH_MAX];
-    snprintf(path, sizeof path, "%s/%s", root, name);
-    FILE *file = fopen(path, "w");
-    assert_non_null(file);
-    fputs(text, file);
-    fclose(file);
-}
-
 static size_t limit(const char *membership)
 {
-    char path[PATH_MAX];
+    char path[2 * PATH_MAX];
     write_file("membership", membership);
-    snprintf(path, sizeof path, "%s/membership", root);
+    path_of(path, "membership");
     return cgroup_memory_limit(path, root);
 }
 
 static void a_group_has_the_least_limit_of_all_groups_around(void **state)
 {
     (void)state;
-    char command[2 * PATH_MAX];
-    assert_non_null(mkdtemp(root));
-    snprintf(command, sizeof command, "mkdir -p '%s/a/b' '%s/memory/c'", root, root);
-    assert_int_equal(system(command), 0);
+    make_root();
+    run_on("mkdir -p", "a/b");
+    run_on("mkdir -p", "memory/c");
     assert_true(limit("0::/a/b\n") == SIZE_MAX);
     write_file("a/b/memory.max", "max\n");
     write_file("a/memory.max", "3000000\n");
@@ -61,8 +46,7 @@ static void a_group_has_the_least_limit_of_all_groups_around(void **state)
     assert_true(limit("4:cpu:/x\n3:memory:/c\n") == 5000000);
     write_file("memory/memory.limit_in_bytes", "4000000\n");
     assert_true(cgroup_memory_limit("/not/there", root) == 4000000);
-    snprintf(command, sizeof command, "rm -r '%s'", root);
-    assert_int_equal(system(command), 0);
+    run_on("rm -r", "");
     assert_true(cgroup_memory_limit("/not/there", root) == SIZE_MAX);
 }
 
