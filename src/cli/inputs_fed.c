@@ -44,6 +44,33 @@ static bool add_draws(struct inputs *inputs, struct feed *feed, struct irrun_err
     return check_name(inputs, feed->draws_name, err) && inputs_add_count(inputs, &feed->draws, err);
 }
 
+/* A value per class is not an index. */
+static bool hint_choice(const struct feed *feed, struct irrun_error *err)
+{
+    return fail_hint(err,
+                     "--feed=%s=%s:argmax feeds the index of the largest value; :sample draws one",
+                     feed->spec->out, feed->spec->in);
+}
+
+/* Checks that the output's type can become the input's. */
+static bool check_type(const struct inputs *inputs, const struct feed *feed,
+                       struct irrun_error *err)
+{
+    const struct irrun_port *output = irrun_model_output(inputs->model, feed->output);
+    const struct irrun_port *input = irrun_model_input(inputs->model, feed->input);
+    enum cast cast = inputs->options->cast;
+    if (feed->spec->choice != FEED_WHOLE || output->dtype == IRRUN_DYNAMIC ||
+        input->dtype == IRRUN_DYNAMIC || output->dtype == input->dtype || cast == CAST_ANY ||
+        (cast == CAST_SAFE && cast_is_safe(output->dtype, input->dtype)))
+        return true;
+    fail(err, IRRUN_DATA, "--feed: output \"%s\" is %s, but input \"%s\" is %s", output->name,
+         irrun_dtype_name(output->dtype), input->name, irrun_dtype_name(input->dtype));
+    if (dtype_is_float(output->dtype) && !dtype_is_float(input->dtype))
+        return hint_choice(feed, err);
+    return fail_hint(err, cast == CAST_NONE ? "--cast=none allows no conversion"
+                                            : "--cast=any converts the numbers");
+}
+
 bool inputs_find_feeds(struct inputs *inputs, struct irrun_error *err)
 {
     const struct feed_list *list = &inputs->options->feeds;
@@ -53,7 +80,8 @@ bool inputs_find_feeds(struct inputs *inputs, struct irrun_error *err)
         feed->spec = spec;
         if (!irrun_model_find_output(inputs->model, spec->out, &feed->output, err) ||
             !irrun_model_find_input(inputs->model, spec->in, &feed->input, err) ||
-            !check_name(inputs, irrun_model_input(inputs->model, feed->input)->name, err))
+            !check_name(inputs, irrun_model_input(inputs->model, feed->input)->name, err) ||
+            !check_type(inputs, feed, err))
             return false;
         if (inputs->slots[feed->input].is_fed)
             return fail(err, IRRUN_USAGE, "--feed is given twice for input \"%s\"", spec->in);
@@ -166,23 +194,16 @@ void inputs_free_feeds(struct inputs *inputs)
 
 /* ---- Before the first iteration -------------------------------------------------------------- */
 
-static bool check_whole(const struct inputs *inputs, const struct feed *feed,
+static bool check_shape(const struct inputs *inputs, const struct feed *feed,
                         const struct irrun_tensor *output, struct irrun_error *err)
 {
     const struct records_port port = inputs_port(inputs, feed->input);
     char found[SHAPE_TEXT_BYTES], wanted[SHAPE_TEXT_BYTES];
-    enum cast cast = inputs->options->cast;
-    bool is_same = port.dtype == IRRUN_DYNAMIC || output->dtype == port.dtype;
-    bool fits = is_same || cast == CAST_ANY ||
-                (cast == CAST_SAFE && cast_is_safe(output->dtype, port.dtype));
-    if (fits && partial_shape_admits(&port.shape, &output->shape))
-        return true;
-    fail(err, IRRUN_DATA, "--feed: output \"%s\" is %s %s, but input \"%s\" is %s %s",
-         irrun_model_output(inputs->model, feed->output)->name, irrun_dtype_name(output->dtype),
-         shape_format(&output->shape, found), port.name, irrun_dtype_name(port.dtype),
-         partial_shape_format(&port.shape, wanted));
-    return !fits && fail_hint(err, cast == CAST_NONE ? "--cast=none allows no conversion"
-                                                     : "--cast=any converts the numbers");
+    return partial_shape_admits(&port.shape, &output->shape) ||
+           fail(err, IRRUN_DATA, "--feed: output \"%s\" is %s, but input \"%s\" is %s",
+                irrun_model_output(inputs->model, feed->output)->name,
+                shape_format(&output->shape, found), port.name,
+                partial_shape_format(&port.shape, wanted));
 }
 
 bool inputs_check_feeds(const struct inputs *inputs, const struct irrun_tensor *const *values,
@@ -198,7 +219,7 @@ bool inputs_check_feeds(const struct inputs *inputs, const struct irrun_tensor *
         if (!output || has_prompt(feed))
             continue;
         if (!(feed->spec->choice == FEED_WHOLE
-                  ? check_whole(inputs, feed, output, err)
+                  ? check_shape(inputs, feed, output, err)
                   : inputs_check_choice(inputs, feed, output, &shape, err)))
             return false;
     }

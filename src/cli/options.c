@@ -183,7 +183,9 @@ static bool take(struct parser *parser, enum option_id id, const char *value)
     if (before)
         return strcmp(before, given.value) == 0 ||
                fail(parser->err, IRRUN_USAGE, "--%s is given twice: '%s' and '%s'", row->name,
-                    before, given.value);
+                    before, given.value) ||
+               (row->repeats == OPTION_NAMED &&
+                fail_hint(parser->err, "--%s=NAME=... applies to one of them", row->name));
     if (!value)
         parser->next_words[id] = parser->words[0];
     if (!OPTION_ADD(options, &options->given, &given, parser->err))

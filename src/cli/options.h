@@ -46,7 +46,8 @@ struct option_row {
     const char *help;
     option_set_fn *set;
     size_t member;       /* offset in struct options; 0 if `set` knows it */
-    int64_t least, most; /* range of a COUNT; the actions without a word and with the first */
+    int64_t least, most; /* range of a COUNT; of an action, its value without a word and
+                          * with the first word */
 };
 
 extern const struct option_row option_rows[N_OPTIONS];
@@ -192,7 +193,7 @@ enum partial { PARTIAL_ERROR, PARTIAL_DROP, PARTIAL_PAD };
 enum progress_mode { PROGRESS_AUTO, PROGRESS_NEVER, PROGRESS_PLAIN };
 enum color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 
-/* Give up rights: as far as the kernel offers it, or fail if it does not, or keep them. */
+/* Restricts files and system calls: never, as far as the kernel can, or all of it or fail. */
 enum sandbox_mode { SANDBOX_NEVER, SANDBOX_AUTO, SANDBOX_ALWAYS };
 
 enum emit { EMIT_ALL, EMIT_LAST, EMIT_NONE, EMIT_DEFAULT };

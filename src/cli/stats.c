@@ -90,8 +90,7 @@ static void print_slowest(FILE *out, const struct stats *stats)
     text_free(&text);
 }
 
-/* Of a loop that may wait for its input, only the iterations count. They had less CPU time than the
- * whole run. */
+/* If the loop may wait for its input, its CPU time is compared with that of its iterations only. */
 void stats_check(const struct stats *stats, const struct options *options)
 {
     bool waits =

@@ -15,7 +15,9 @@
 
 static bool fail_read(const struct byte_source *source, int reason, struct irrun_error *err)
 {
-    return fail_errno(err, IRRUN_NO_INPUT, source->path, "cannot be read", reason);
+    fail_errno(err, IRRUN_NO_INPUT, source->path, "cannot be read", reason);
+    return reason == EISDIR &&
+           fail_hint(err, "ls %s/* | irrun MODEL.xml --manifest=- runs its files", source->path);
 }
 
 /* Returns whether the next read would block until the writer of the pipe writes. */

@@ -221,6 +221,13 @@ static bool columns_next(struct reader *reader, struct array_header *header, boo
            find_columns(csv, err);
 }
 
+static void hint_separator(struct field line, struct irrun_error *err)
+{
+    if (memchr(line.start, ';', line.length))
+        fail_hint(err, "columns are separated by commas or tabs: tr ';' ',' <FILE | "
+                       "irrun ... -i csv:-");
+}
+
 /* Fails because field `index` of the line is not a number. */
 static bool fail_field(const struct csv_columns *csv, struct field line, struct field field,
                        size_t index, const char *why, struct irrun_error *err)
@@ -228,17 +235,29 @@ static bool fail_field(const struct csv_columns *csv, struct field line, struct 
     struct place place = {csv->reader.path, csv->reader.line,
                           (uint32_t)(field.start - line.start) + 1};
     if (field.length == 0) {
-        fail_at(err, IRRUN_DATA, place, "a number is missing in column %zu", index);
+        fail_at(err, IRRUN_DATA, place, "a number is missing in column %zu, counted from 0", index);
         return fail_hint(err,
-                         "awk -F '%s' '$%zu ~ /[^ ]/' FILE | irrun ... -i csv:- leaves such lines "
-                         "out",
+                         "nan stands for a missing number; awk -F '%s' '$%zu ~ /[^ ]/' FILE | "
+                         "irrun ... -i csv:- leaves such lines out",
                          csv->separator == '\t' ? "\\t" : ",", index + 1);
     }
     fail_at(err, IRRUN_DATA, place, "\"%.*s\" %s", (int)(field.length < 40 ? field.length : 40),
             field.start, why);
+    hint_separator(line, err);
     return csv->reader.line == 1 &&
            fail_hint(err, "if it is a heading, name the columns by it: --columns=%.*s[,NAME]",
                      (int)(field.length < 40 ? field.length : 40), field.start);
+}
+
+/* Fails because the line has only n columns. */
+static bool fail_missing(const struct csv_columns *csv, struct field line, size_t n,
+                         struct irrun_error *err)
+{
+    fail_at(err, IRRUN_DATA, (struct place){csv->reader.path, csv->reader.line, 0},
+            "the line has %zu column%s, but column %zu, counted from 0, is to be read", n,
+            n == 1 ? "" : "s", csv->n_fields - 1);
+    hint_separator(line, err);
+    return false;
 }
 
 static bool read_row(struct csv_columns *csv, struct field line, enum irrun_dtype dtype,
@@ -249,9 +268,7 @@ static bool read_row(struct csv_columns *csv, struct field line, enum irrun_dtyp
     for (size_t i = 0; i < csv->n_fields; i++) {
         const char *why = "is not a number";
         if (!rest.start)
-            return fail_at(err, IRRUN_DATA, (struct place){csv->reader.path, csv->reader.line, 0},
-                           "the line has %zu column%s, but column %zu is to be read", i,
-                           i == 1 ? "" : "s", csv->n_fields - 1);
+            return fail_missing(csv, line, i, err);
         const struct field field = csv_field_next(&rest, csv->separator);
         if (csv->fields)
             csv->fields[i] = field;

@@ -72,7 +72,10 @@ static bool fail_word(const struct csv *csv, const char *word, size_t length, co
     if (memchr(word, '"', length))
         fail_hint(err, "remove the quotes: tr -d '\"' <FILE | irrun ... -i csv:-");
     else if (memchr(word, ';', length))
-        fail_hint(err, "numbers are separated by commas, blanks or tabs");
+        fail_hint(err, "numbers are separated by commas, blanks or tabs: tr ';' ',' <FILE | "
+                       "irrun ... -i csv:-");
+    else if (is_heading && dtype == IRRUN_U8)
+        fail_hint(err, "-i raw:FILE reads a file of bytes");
     else if (is_heading)
         fail_hint(err, "if it is a header line: tail -n +2 FILE | irrun ... -i csv:-");
     return false;

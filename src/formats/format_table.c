@@ -172,10 +172,13 @@ static bool hint_gzip(const char *text, struct irrun_error *err)
 static bool fail_no_format(const char *text, enum direction direction, struct irrun_error *err)
 {
     char names[128];
+    size_t length = strlen(text);
     list_formats(direction, names, sizeof names);
     fail(err, IRRUN_USAGE, "the format of \"%s\" is not known", text);
     if (direction == READING && hint_gzip(text, err))
         return false;
+    if (direction == WRITING && length > 0 && text[length - 1] == '/')
+        return fail_hint(err, "-o %s%%n.npy writes a file for each output", text);
     if (direction == READING && format_is_sound(text))
         return format_hint_sound(err, text, "MODEL.xml");
     return fail_hint(err, "write FORMAT:%s with one of: %s", text, names);

@@ -12,9 +12,9 @@ struct softmax {
     float scale;
 };
 
-/* out may be in. A row that has a NaN or is all -inf becomes NaN. For differences from the maximum
- * rounded to f32, softmax_f32 has an error of at most 1e-6: relative for softmax, absolute for a
- * logarithm below 1. */
+/* out may be in. A row that has a NaN or is all -inf becomes NaN. softmax_f32
+ * rounds the differences from the maximum to f32; besides, its error is at most 1e-6: relative for
+ * softmax, absolute for a logarithm below 1. */
 typedef void softmax_f32_fn(const struct softmax *softmax, const float *in, float *out);
 void softmax_f64(const struct softmax *softmax, const double *in, double *out);
 

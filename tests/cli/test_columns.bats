@@ -67,20 +67,26 @@ setup() {
     refused 65 't.csv:2:7: error: ""x, ""y"", z"" is not a number' "$data/twice.xml" -i t.csv --columns=low,note -o none:
     sed -i 2s/\".*\"/9/ t.csv
     local left_out
-    left_out=$'awk -F \',\' \'$4 ~ /[^ ]/\' FILE | irrun ... -i csv:- leaves such lines out'
-    answered 65 't.csv:3:9: error: a number is missing in column 3' "$left_out" \
+    left_out=$'nan stands for a missing number; awk -F \',\' \'$4 ~ /[^ ]/\' FILE | irrun ... -i csv:- leaves such lines out'
+    answered 65 't.csv:3:9: error: a number is missing in column 3, counted from 0' "$left_out" \
         "$data/twice.xml" -i t.csv --columns=low,note -o none:
     printf 'a,b\n1,2\n3, \n4,5\n' >gap.csv
     [ "$(awk -F ',' '$2 ~ /[^ ]/' gap.csv | irrun "$data/twice.xml" -i csv:- --columns=a,b -o csv:- | lines)" = "2,4 8,10" ]
     printf 'x\ty\n\t2\n' >t.txt
     answered 65 't.txt:2:1: error: a number is missing in column 0' \
-        $'awk -F \'\\t\' \'$1 ~ /[^ ]/\' FILE | irrun ... -i csv:- leaves such lines out' \
+        $'nan stands for a missing number; awk -F \'\\t\' \'$1 ~ /[^ ]/\' FILE | irrun ... -i csv:- leaves such lines out' \
         "$data/twice.xml" -i t.txt --columns=x,y -o none:
     answered 65 't.csv:1:4: error: "low" is not a number' "if it is a heading, name the columns by it: --columns=low[,NAME]" \
         "$data/sum.xml" -i t.csv --columns=1 -o none:
     printf 'x,y\n1,2\n3\n' >short.csv
-    refused 65 'short.csv:3: error: the line has 1 column, but column 1 is to be read' \
+    refused 65 'short.csv:3: error: the line has 1 column, but column 1, counted from 0, is to be read' \
         "$data/twice.xml" -i short.csv --columns=x,y -o none:
+    local commas="columns are separated by commas or tabs: tr ';' ',' <FILE | irrun ... -i csv:-"
+    printf '1;2\n' >semicolons.csv
+    answered 65 'semicolons.csv:1:1: error: "1;2" is not a number' "$commas" \
+        "$data/sum.xml" -i semicolons.csv --columns=0 -o none:
+    answered 65 'semicolons.csv:1: error: the line has 1 column' "$commas" \
+        "$data/sum.xml" -i semicolons.csv --columns=1 -o none:
     refused 65 'ends 1 number into record 1, which takes 2' "$data/twice.xml" -i t.csv --columns=low -o none:
     usage_error "rows of 2 numbers do not fill a record of 1" "$data/sum.xml" -i t.csv --columns=low,2 -o none:
     usage_error "names a column twice" "$data/twice.xml" -i t.csv --columns=low,1 -o none:

@@ -123,13 +123,14 @@ XML
     local pick="$data/pick.xml"
     npy '<f4' '1, 4' 0 5 9 9 >x.npy
     npy '<f4' '2, 4' 0 5 9 9 1 1 1 1 >two.npy
-    answered 65 '--feed: output "y" is f32 [1,4], but input "k" is i64 [1]' "--cast=any converts the numbers" \
+    answered 65 '--feed: output "y" is f32, but input "k" is i64' \
+        "--feed=y=k:argmax feeds the index of the largest value; :sample draws one" \
         "$pick" -i x=x.npy --feed=y=k -n 3 --emit=all -o y=csv:-
-    answered 65 '--feed: output "y" is f32 [1,4], but input "k" is i64 [1]' "" \
+    answered 65 '--feed: output "y" is [1,4], but input "k" is [1]' "" \
         "$pick" -i x=x.npy --feed=y=k -n 3 --emit=all -o y=csv:- --cast=any
     refused 65 'output "y" [2,4] has 2 rows, and each gives one index, but input "k" is [1]' "$pick" -i x=two.npy --axis=x=0:2 \
         --feed=y=k:argmax -n 2 --emit=all -o y=csv:-
-    refused 65 'output "y" is f32 [1,4], but input "k"' --check "$pick" -i x=x.npy --feed=y=k -n 3
+    refused 65 'output "y" is f32, but input "k"' --check "$pick" -i x=x.npy --feed=y=k -n 3
 }
 
 @test "--cast is for what is fed too" {
@@ -155,7 +156,7 @@ XML
   </edges>
 </net>
 END
-    answered 65 'output "y" is f32 [1], but input "x" is f16 [1]' "--cast=any converts the numbers" \
+    answered 65 'output "y" is f32, but input "x" is f16' "--cast=any converts the numbers" \
         half.xml -i x=value:3 --feed=y=x -n 2
     [ "$(irrun half.xml -i x=value:3 --feed=y=x -n 2 --cast=any --emit=all -o csv:- | lines)" = "3 3" ]
 }

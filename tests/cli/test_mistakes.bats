@@ -59,7 +59,9 @@ setup() {
     answered 66 "one: error: " "did you mean one/m.xml?" one --random
     answered 66 "two/: error: " "did you mean two/model.xml?" two/ --random
     answered 66 "none: error: " "" none --random
-    answered 66 "one: error: " "" sum.xml -i npy:one
+    answered 66 "one: error: " "ls one/* | irrun MODEL.xml --manifest=- runs its files" \
+        sum.xml --manifest=one
+    answered 2 "the format of" "-o one/%n.npy writes a file for each output" sum.xml -o one/
     ln -s nowhere gone.xml
     answered 66 "gone.xml: error: " "the current directory is $PWD" gone.xml --random
     mkdir many

@@ -14,6 +14,8 @@ setup() {
     answered 2 "--random: 'cauchy' is not a distribution" \
         "uniform(a,b), normal(m,s), int(a,b), zeros, ones or arange, with a <= b and s >= 0" "$data/sum.xml" --random=cauchy
     answered 2 "--feed: 'sum' is not OUT=IN" '' "$data/sum.xml" --random --feed=sum
+    answered 2 "--atol is given twice: '1' and '2'" "--atol=NAME=... applies to one of them" \
+        "$data/sum.xml" --random --atol=1 --atol=2
     usage_error "--feed is given twice for input \"x\"" "$data/sum.xml" --random --feed=sum=x --feed=sum=x
     usage_error "--reset: unknown value 'often'" "$data/sum.xml" --random --reset=often
     usage_error "--threads must be a whole number from 1 up, or auto, not '0'" "$data/sum.xml" --random --threads=0
