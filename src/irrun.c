@@ -80,7 +80,7 @@ static bool check(struct irrun_model *model, const struct irrun_options *options
     return false;
 }
 
-/* For inspection only. Needs the constants, so without the weights it is not known. */
+/* For inspection only. Returns false without the weights, since the constants are needed. */
 static bool would_take_chunks(struct irrun_model *model)
 {
     struct ir_model *ir = &model->ir;

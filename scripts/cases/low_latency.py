@@ -341,11 +341,11 @@ def mixes_frames():
                      "MatMul", y, y, transpose_a=False, transpose_b=True, name="scores"),
                  lambda y: y @ y.transpose(0, 2, 1))
     yield behind("refused_frame_by_number", "The frame of a number.",
-                 'Gather "pick" picks frames by number', lambda net, y: net.op(
+                 'Gather "pick" takes some of the frames', lambda net, y: net.op(
                      "Gather", y, net.i64([3]), net.i64(1), v=8, batch_dims=0, name="pick"),
                  lambda y: y[:, 3:4])
     yield behind("refused_first_frame", "A slice of one index, which begin_mask sets to 0.",
-                 'StridedSlice "first" picks frames by number', lambda net, y: net.op(
+                 'StridedSlice "first" takes some of the frames', lambda net, y: net.op(
                      "StridedSlice", y, net.i64([0, -1]), net.i64([0, 0]), net.i64([1, 1]),
                      begin_mask=[1, 1], end_mask=[1, 1], new_axis_mask=[], shrink_axis_mask=[0, 1],
                      ellipsis_mask=[], name="first"), lambda y: y[:, 0])

@@ -14,7 +14,7 @@
 #include "base/decimal.h"
 
 struct precision {
-    int min_digits;    /* normal numbers with fewer digits also read back at this length */
+    int min_digits;    /* a normal number of fewer digits is also found at this length */
     int max_digits;    /* always sufficient */
     double min_normal; /* for smaller numbers the trial begins with one digit */
     bool is_f32;

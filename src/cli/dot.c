@@ -27,8 +27,10 @@ static void print_types(const struct dot *dot, size_t group)
     for (size_t i = 0; i <= group; i++) {
         if (dot->nodes[i].group != group || dot->nodes[i].is_hidden)
             continue;
-        if (n < MAX_TYPES)
-            printf("%s%s", n > 0 ? ", " : "", dot->layers[i].type);
+        if (n < MAX_TYPES) {
+            printf("%s", n > 0 ? ", " : "");
+            print_escaped(dot->layers[i].type);
+        }
         n++;
     }
     if (n > MAX_TYPES)
@@ -150,7 +152,7 @@ static bool add_state(const struct dot *dot, struct edge_list *list, size_t assi
     const struct irrun_layer *layers = dot->layers;
     const struct dot_node *nodes = dot->nodes;
     for (size_t i = 0; i < dot->n; i++) {
-        if (strcmp(layers[i].type, "ReadValue") != 0 ||
+        if (strcmp(layers[i].type, "ReadValue") != 0 || !layers[i].variable ||
             strcmp(layers[i].variable, layers[assign].variable) != 0)
             continue;
         const struct edge edge = {nodes[assign].shown, nodes[i].shown, EDGE_STATE, NULL,

@@ -1,9 +1,9 @@
 /* A hash table of keys, a list in the order of their use, and a file without a name for those that
  * are not in memory.
  *
- * A block holds the values one after the other: a header, then the bytes, padded to 8. The file has
- * a place for every key that was ever written to it, which is as long as its block was then, or
- * twice that once it grows.
+ * A block holds the values one after the other: a header, then the bytes, padded to 8. A key
+ * that was written has a place in the file, as long as its block. A block that no longer fits gets
+ * a new place, twice its size.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/key_states.h"
 

@@ -32,7 +32,9 @@ static bool check_word(const struct option_row *row, const char *word, const cha
                        struct irrun_error *err)
 {
     bool is_path = strpbrk(word, "./") != NULL;
-    if (access(word, F_OK) == 0)
+    const char *ending = strrchr(word, '.');
+    if (strcmp(word, "-") == 0 || access(word, F_OK) == 0 ||
+        (ending && (strcmp(ending, ".xml") == 0 || strcmp(ending, ".bin") == 0)))
         return true;
     if (is_value_of(row, word)) {
         fail(err, IRRUN_USAGE, "'%s' is taken for %s, and there is no such file", word, role);

@@ -72,14 +72,16 @@ static const char *typed_path(const struct records *records, const char *standar
 
 static bool hint_audio(const struct records *records, struct irrun_error *err)
 {
+    char quoted[TEXT_QUOTED_BYTES];
     const struct options *options = records->options;
     const char *equals, *name = records_option_name(records, &equals);
     bool needs_cast = options->cast != CAST_ANY && !cast_is_safe(IRRUN_F32, records->source_dtype);
     return fail_hint(err,
-                     "this looks like 16-bit audio read as %s; try %s%s%ss16:%s%s; "
-                     "--raw-check=never accepts the bytes as they are",
-                     irrun_dtype_name(records->source_dtype), options->manifest_path ? "" : "-i ",
-                     name, equals, typed_path(records, "-"), needs_cast ? " --cast=any" : "");
+                     "if it is 16-bit audio, try %s%s%ss16:%s%s; --raw-check=never accepts the "
+                     "bytes as they are",
+                     options->manifest_path ? "" : "-i ", name, equals,
+                     text_shell_quote(typed_path(records, "-"), quoted),
+                     needs_cast ? " --cast=any" : "");
 }
 
 /* Returns NumPy's name of a type; NULL if NumPy does not have it. */

@@ -80,7 +80,7 @@ void worker_keys_close(struct worker *worker)
 
 /* ---- One key after the other ----------------------------------------------------------------- */
 
-/* Whether --state-in has a file for the key. One that cannot be read is there. */
+/* Whether --state-in has a file for the key. A file that cannot be read counts. */
 static bool has_file(const char *state_in, const char *key, bool *is_there, struct irrun_error *err)
 {
     char *path;

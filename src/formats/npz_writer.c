@@ -30,7 +30,7 @@ static bool npz_open(struct writer *writer, struct irrun_error *err)
     npz->members = new_array(n, sizeof *npz->members, err);
     if (npz->members == NULL)
         return false;
-    /* The directory of a device is not for temporary files. */
+    /* A device has no target: then the current directory. */
     for (size_t i = 0; i < n; i++)
         npz->members[i].spool.beside = writer->file.target ? writer->file.target : "-";
     return true;
@@ -71,13 +71,13 @@ static bool begin_member(struct zip_writer *zip, const char *name, const char *h
                          size_t n_header, const struct npz_member *member, struct irrun_error *err)
 {
     struct text file_name = {0};
-    uint64_t n_elements = spool_n_bytes(&member->spool);
+    uint64_t n_data_bytes = spool_n_bytes(&member->spool);
     uLong crc = crc32_z(0, (const unsigned char *)header, n_header);
-    crc = crc32_combine(crc, member->crc, (z_off_t)n_elements);
+    crc = crc32_combine(crc, member->crc, (z_off_t)n_data_bytes);
     text_add(&file_name, "%s.npy", name);
     bool is_begun =
         text_check(&file_name, err) &&
-        zip_writer_add(zip, file_name.data, n_header + n_elements, (uint32_t)crc, err) &&
+        zip_writer_add(zip, file_name.data, n_header + n_data_bytes, (uint32_t)crc, err) &&
         output_file_write(zip->out, header, n_header, err);
     text_free(&file_name);
     return is_begun;

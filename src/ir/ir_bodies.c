@@ -19,14 +19,14 @@ void parsed_body_free(struct parsed_body *parsed)
 }
 
 static bool read_number(struct ir_builder *builder, xml_attrs attrs, const char *name,
-                        int64_t *number)
+                        bool counts_from_end, int64_t *number)
 {
     const char *text = attrs_find(attrs, name);
     if (!text || text_to_i64(text, strlen(text), number))
         return true;
     fail_at(builder->err, IRRUN_DATA, here(builder), "%s is \"%.100s\", expected a whole number",
             name, text);
-    return fail_hint(builder->err, "negative numbers count from the end");
+    return counts_from_end && fail_hint(builder->err, "negative numbers count from the end");
 }
 
 static bool read_purpose(struct ir_builder *builder, xml_attrs attrs, enum port_purpose *purpose)
@@ -62,11 +62,11 @@ static bool read_port_map(struct ir_builder *builder, xml_attrs attrs, struct po
         return fail_hint(builder->err, "it is the id of a port of the layer, or -1 for none");
     }
     return read_id(builder, attrs, "internal_layer_id", &map->internal_id) &&
-           read_number(builder, attrs, "axis", &map->axis) &&
-           read_number(builder, attrs, "start", &map->start) &&
-           read_number(builder, attrs, "end", &map->end) &&
-           read_number(builder, attrs, "stride", &map->stride) &&
-           read_number(builder, attrs, "part_size", &map->part_size) &&
+           read_number(builder, attrs, "axis", true, &map->axis) &&
+           read_number(builder, attrs, "start", true, &map->start) &&
+           read_number(builder, attrs, "end", true, &map->end) &&
+           read_number(builder, attrs, "stride", false, &map->stride) &&
+           read_number(builder, attrs, "part_size", false, &map->part_size) &&
            read_purpose(builder, attrs, &map->purpose);
 }
 
@@ -196,7 +196,8 @@ static bool resolve_map(struct ir_builder *builder, const struct parsed_body *pa
     return true;
 }
 
-/* Removes all but the first of several entries for one output, as other readers of IR do. */
+/* Removes all but the first of several entries for one output, as other readers of IR do. Entries
+ * without an output (-1) stay. */
 static bool drop_repeated(struct ir_builder *builder, struct port_map *maps, uint32_t *n)
 {
     uint32_t n_ports = current_op(builder)->n_outputs;
@@ -206,7 +207,7 @@ static bool drop_repeated(struct ir_builder *builder, struct port_map *maps, uin
     uint32_t n_kept = 0;
     for (uint32_t i = 0; i < *n; i++) {
         size_t port = (size_t)(maps[i].external + 1);
-        if (!is_taken[port])
+        if (port == 0 || !is_taken[port])
             maps[n_kept++] = maps[i];
         is_taken[port] = true;
     }

@@ -14,13 +14,13 @@
 static const struct {
     const char *symbol, *directory, *name;
     bool is_fast;
-} marks[] = {
+} libraries[] = {
     {"openblas_get_config", "openblas", "OpenBLAS", true},
     {"bli_info_get_version_str", "blis", "BLIS", true},
     {"MKL_Get_Version", "mkl", "MKL", true},
     {"ATL_buildinfo", "atlas", "ATLAS", false},
 };
-#define N_MARKS (sizeof marks / sizeof marks[0])
+#define N_LIBRARIES (sizeof libraries / sizeof libraries[0])
 
 /* Set once, when the library is loaded. */
 static struct {
@@ -47,35 +47,35 @@ static const char *last_two(const char *path)
 
 static const char *find_name(const char *file, bool *is_fast)
 {
-    for (size_t i = 0; i < N_MARKS; i++) {
-        if (!dlsym(found.handle, marks[i].symbol) && !strstr(file, marks[i].directory))
+    for (size_t i = 0; i < N_LIBRARIES; i++) {
+        if (!dlsym(found.handle, libraries[i].symbol) && !strstr(file, libraries[i].directory))
             continue;
-        *is_fast = marks[i].is_fast;
-        return marks[i].name;
+        *is_fast = libraries[i].is_fast;
+        return libraries[i].name;
     }
     return strstr(file, "/libblas.") || strstr(file, "/libcblas.") ? "reference" : "other";
 }
 
-/* Returns the address of a product in the library, NULL if it cannot be loaded. */
-static void *load_product(void)
+/* Returns the address of cblas_sgemm, NULL if it cannot be loaded. */
+static void *load_sgemm(void)
 {
 #ifdef IRRUN_BLAS_LIBRARY
     void *library = dlopen(IRRUN_BLAS_LIBRARY, RTLD_LAZY | RTLD_LOCAL);
-    void *product = library ? dlsym(library, "cblas_sgemm") : NULL;
-    const char *problem = product ? NULL : dlerror();
+    void *sgemm = library ? dlsym(library, "cblas_sgemm") : NULL;
+    const char *problem = sgemm ? NULL : dlerror();
     if (problem)
         snprintf(found.problem, sizeof found.problem, "%s", problem);
 #else
     void *library = dlopen(NULL, RTLD_LAZY);
-    void *product = library ? dlsym(library, "cblas_sgemm") : NULL;
+    void *sgemm = library ? dlsym(library, "cblas_sgemm") : NULL;
 #endif
-    return product;
+    return sgemm;
 }
 
-static void identify(const void *product)
+static void identify(const void *sgemm)
 {
     Dl_info info;
-    if (!product || dladdr(product, &info) == 0 || !info.dli_fname)
+    if (!sgemm || dladdr(sgemm, &info) == 0 || !info.dli_fname)
         return;
     /* Looks only at symbols of this library and its dependencies: another BLAS may be loaded as
      * well. */
@@ -116,13 +116,13 @@ static void set_one_thread(void)
 
 static void load(void)
 {
-    void *product = load_product();
-    found.is_loaded = product != NULL;
+    void *sgemm = load_sgemm();
+    found.is_loaded = sgemm != NULL;
 #ifndef IRRUN_BLAS_LIBRARY
     found.is_loaded = true; /* also if the program has no dynamic symbols */
 #endif
     snprintf(found.text, sizeof found.text, found.is_loaded ? "unknown" : "none");
-    identify(product);
+    identify(sgemm);
     pthread_mutex_lock(&threads.lock);
     if (threads.is_held)
         set_one_thread();

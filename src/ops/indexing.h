@@ -19,8 +19,8 @@ bool infer_index_type(struct infer *infer, const char *attribute, enum irrun_dty
 /* Requests scratch memory for n items. */
 bool scratch_array(struct prepare *prepare, int64_t n, size_t item_bytes);
 
-/* Checks an index tensor and converts it to the list that the op's loops read. prepare does this if
- * the tensor is constant, and run gets no data of it. Otherwise every run does it, in scratch
+/* Checks an index tensor and converts it to the list that the op's loops read. If the tensor is
+ * constant, prepare does this, and its data is NULL in run. Otherwise every run does it, in scratch
  * memory. */
 typedef bool index_resolve_fn(const struct step *step, int64_t *items, struct irrun_error *err);
 struct index_list {
@@ -29,7 +29,7 @@ struct index_list {
     size_t scratch_at;
 };
 
-/* Returns whether input i is constant. Then run gets no data of it, and prepare must read it. */
+/* Returns whether input i is constant. Then its data is NULL in run, and prepare must read it. */
 bool prepare_is_constant(const struct prepare *prepare, uint32_t input);
 
 bool index_list_prepare(struct prepare *prepare, uint32_t input, size_t n,

@@ -168,6 +168,15 @@ bool infer_axes(struct infer *infer, const struct i64_list *axes, uint32_t rank,
                 bool is_set[IRRUN_MAX_RANK]);
 
 enum auto_broadcast { AUTO_BROADCAST_NONE, AUTO_BROADCAST_NUMPY, AUTO_BROADCAST_PDPD };
+
+/* The attribute `mode` of Broadcast. */
+enum broadcast_mode {
+    BROADCAST_NUMPY,
+    BROADCAST_NONE,
+    BROADCAST_EXPLICIT,
+    BROADCAST_PDPD,
+    BROADCAST_BIDIRECTIONAL,
+};
 #define AUTO_BROADCAST_CHOICES "none|numpy|pdpd|explicit"
 
 /* Computes the output shape of inputs a and b under auto_broadcast (axis is for pdpd). b_shape is

@@ -4,7 +4,6 @@
 #include "ops/movement.h"
 
 enum { DATA, TARGET, AXES_MAPPING };
-enum mode { MODE_NUMPY, MODE_NONE, MODE_EXPLICIT, MODE_PDPD, MODE_BIDIRECTIONAL };
 
 struct broadcast_attrs {
     int mode;
@@ -116,18 +115,18 @@ static bool infer(struct infer *infer)
     struct irrun_shape target, aligned = infer->in[DATA]->shape, out;
     if (!read_target(infer, &target))
         return false;
-    if (infer->n_inputs > AXES_MAPPING && infer->op->def->opset >= 3 && mode != MODE_EXPLICIT &&
-        mode != MODE_NONE)
+    if (infer->n_inputs > AXES_MAPPING && infer->op->def->opset >= 3 &&
+        mode != BROADCAST_EXPLICIT && mode != BROADCAST_NONE)
         return infer_fail(infer, "input %d (axes_mapping) is only for mode explicit", AXES_MAPPING);
-    if (mode == MODE_EXPLICIT || mode == MODE_NONE) {
+    if (mode == BROADCAST_EXPLICIT || mode == BROADCAST_NONE) {
         if (!align_explicit(infer, &target, &aligned))
             return false;
-    } else if (mode == MODE_PDPD) {
+    } else if (mode == BROADCAST_PDPD) {
         if (!align_pdpd(infer, &target, &aligned))
             return false;
     }
     if (!shape_broadcast(&aligned, &target, &out) ||
-        (mode != MODE_BIDIRECTIONAL && !shape_equals(&out, &target))) {
+        (mode != BROADCAST_BIDIRECTIONAL && !shape_equals(&out, &target))) {
         char text[SHAPE_TEXT_BYTES];
         return infer_fail_input(infer, DATA, "a shape that broadcasts to %s",
                                 shape_format(&target, text));

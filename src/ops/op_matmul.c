@@ -141,8 +141,8 @@ static uint32_t prepacks(const struct prepare *prepare, uint32_t constants)
                : 0;
 }
 
-/* Combines the products of consecutive rows that read the same matrix, such as heads that share
- * keys. */
+/* Combines the products of consecutive rows that read the same matrix, such as query heads of one
+ * group (grouped-query attention). */
 static void share(struct matmul_state *state)
 {
     struct product *p = &state->batch.product;

@@ -7,7 +7,7 @@
 
 struct pool_attrs {
     struct window_attrs window;
-    int64_t axis; /* the indices of MaxPool are relative to this dimension */
+    int64_t axis; /* indices of MaxPool count elements of the dimensions from here on */
     enum irrun_dtype index_element_type;
     bool exclude_pad;
     bool is_last; /* MaxPool without indices: channels last, input and output */

@@ -16,12 +16,12 @@ enum scatter_reduction {
     SCATTER_MEAN, /* adds; the op divides afterwards */
 };
 
-/* Returns the function that combines; NULL for SCATTER_NONE and for a mean of booleans. For
+/* Returns the function that combines; NULL for SCATTER_NONE. For
  * booleans the sum and maximum are OR, the product and minimum AND, the difference XOR. */
 binary_fn *scatter_function(enum scatter_reduction reduction, enum irrun_dtype dtype);
 
-/* Computes to[offsets[k] …] = fn(to[offsets[k] …], from[k * piece …]) for n pieces, in order; a
- * NULL fn overwrites. Offsets are in bytes. */
+/* Computes to[offsets[k] …] = fn(to[offsets[k] …], from[k * piece_elements …]) for n pieces, in
+ * order; a NULL fn overwrites. Offsets are in bytes. */
 void scatter_apply(binary_fn *fn, const void *from, size_t n, size_t piece_elements,
                    size_t element_bytes, void *to, const int64_t *offsets);
 

@@ -48,8 +48,10 @@ bool time_rule_unsqueeze(struct time_op *t)
     uint32_t n, axis = 0;
     if (!time_check_others(t, 0))
         return false;
-    if (!read_ints(t, 1, axes, &n) || !time_axes(t, 1, time_input_rank(t, 0) + n, is_new))
+    if (!read_ints(t, 1, axes, &n))
         return time_refuse(t, "has axes that are not constant");
+    if (!time_axes(t, 1, time_input_rank(t, 0) + n, is_new))
+        return false;
     for (uint32_t old = 0;; axis++) {
         if (axis < IRRUN_MAX_RANK && is_new[axis])
             continue;
@@ -103,7 +105,8 @@ bool time_rule_concat(struct time_op *t)
 static bool take_last(struct time_op *t, const int64_t *index, uint32_t n)
 {
     if (n != 1 || *index != -1 || t->in.outer != 1 || t->in.inner != 1)
-        return time_refuse(t, "picks frames by number: only the last, -1, is known in a chunk");
+        return time_refuse(
+            t, "takes some of the frames: in a chunk only all or the last (-1) can be taken");
     for (uint32_t i = 0; i < t->op->n_outputs; i++)
         t->out[i] = (struct time_use){.kind = TIME_LAST};
     return true;
@@ -222,8 +225,11 @@ bool time_rule_broadcast(struct time_op *t)
 {
     struct time_items target;
     uint32_t rank = time_input_rank(t, 0), from_end = rank - t->in.axis;
-    if (t->first != 0 || t->op->n_inputs != 2)
+    const int *mode = time_attr(t->op, "mode");
+    if (t->first != 0)
         return time_refuse(t, "depends on time in input %u", t->first);
+    if (*mode != BROADCAST_NUMPY && *mode != BROADCAST_BIDIRECTIONAL)
+        return time_refuse(t, "does not align dimensions at the last one");
     if (!time_items_find(t->walk, op_input(t->graph, t->op, 1), &target))
         return time_refuse(t, "has a shape that is not known");
     if (target.n >= from_end) {

@@ -165,6 +165,14 @@ END
     sed 's/name="square"/name="a \&quot;b\\c"/' "$data/chain.xml" >odd.xml
     irrun --dot odd.xml >odd.dot
     renders odd.dot
+    sed 's/type="Add"/type="A\&quot;dd"/' "$data/chain.xml" >odd.xml
+    irrun --dot odd.xml >odd.dot
+    renders odd.dot
+    # A ReadValue without its variable is shown beside the others.
+    sed '0,/<layer /s//<layer id="99" name="r" type="ReadValue" version="opset6"><output><port id="0"\/><\/output><\/layer>\n&/' \
+        "$data/sum.xml" >no_variable.xml
+    irrun --dot no_variable.xml >no_variable.dot
+    renders no_variable.dot
     irrun --dot "$root/models/lstm_tagger/model.xml" >tagger.dot
     renders tagger.dot
     [ "$(grep -c Const tagger.dot)" -eq 0 ]

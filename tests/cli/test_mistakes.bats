@@ -27,6 +27,8 @@ setup() {
 
 @test "the value of an option after a blank, wherever it lands" {
     answered 2 "'5' is taken for the model" "write --reset=5" --reset 5 sum.xml -i five.npy
+    irrun --inspect - <sum.xml | grep -q '^model: '
+    refused 66 "modle.xml: error: cannot be opened" --low-latency modle.xml -i five.npy
     answered 2 "'5' is taken for the weights" "write --reset=5" sum.xml --reset 5 -i five.npy
     answered 2 "'never' is taken for the weights" "write --reset=never" sum.xml -i five.npy --reset never
     answered 2 "'5' is taken for a file" "write --reset=5" vad.xml vad.bin --random --reset 5

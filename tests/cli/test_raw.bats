@@ -12,7 +12,7 @@ setup() {
     sox -R -n -r 16000 -c 1 -b 16 a.wav synth 1.024 sine 440 vol 0.5 pad 1.024 1.024
     sox a.wav a.s16
     sox a.wav -t f32 a.f32
-    looks='this looks like 16-bit audio read as' takes='--raw-check=never accepts the bytes as they are'
+    looks='if it is 16-bit audio, try' takes='--raw-check=never accepts the bytes as they are'
 }
 
 # s16 SAMPLE...: on standard output.
@@ -106,14 +106,14 @@ refused_raw() {
 @test "16-bit audio that is read as f32 is refused, and s16 named" {
     local type
     answered 65 'a.s16: byte 4: error: input "x": the number here is nan, read as f32' \
-        "$looks f32; try -i s16:a.s16; $takes" vad.xml -i raw:a.s16 -o y.csv --partial=drop
+        "$looks -i s16:a.s16; $takes" vad.xml -i raw:a.s16 -o y.csv --partial=drop
     [ ! -e y.csv ]
     cp a.s16 a.raw
     printf 'k\ta.raw\n' >list
-    answered 65 'a.raw: byte' "$looks f32; try s16:a.raw; $takes" vad.xml --manifest=list -o none:
+    answered 65 'a.raw: byte' "$looks s16:a.raw; $takes" vad.xml --manifest=list -o none:
     run_apart irrun vad.xml -i raw:- -o none: < <(cat a.s16)
     [ "$status" -eq 65 ]
-    [[ $stderr == "irrun: standard input: byte "*"hint: $looks f32; try -i s16:-; $takes" ]]
+    [[ $stderr == "irrun: standard input: byte "*"hint: $looks -i s16:-; $takes" ]]
     head -c 514 a.s16 >short # half of a f32, before a record is there to be looked at
     answered 65 'short: byte 514: error: the input ends inside an element of type f32: 2 of its 4 bytes' \
         "if it is 16-bit audio: -i s16:short" vad.xml -i raw:short -o none:
@@ -121,27 +121,27 @@ refused_raw() {
     [ "$status$stderr" = 0 ]
     for type in f16 bf16; do
         twice_of $type
-        refused 65 "hint: $looks $type; try -i in_a=s16:a.s16 --cast=any; $takes" \
+        refused 65 "hint: $looks -i in_a=s16:a.s16 --cast=any; $takes" \
             copy.xml -i a=raw:a.s16 -i fresh=raw:a.s16 --shape=a=512 --shape=fresh=512 -o none:
     done
     twice_of f64
-    refused 65 "hint: $looks f64; try -i in_a=s16:a.s16; $takes" \
+    refused 65 "hint: $looks -i in_a=s16:a.s16; $takes" \
         copy.xml -i a=raw:a.s16 -i fresh=raw:a.s16 --shape=a=512 --shape=fresh=512 -o none:
 }
 
 @test "what raw is refused for: nan, and numbers beyond 1e20" {
     raw 1 2 nan 3 >x.raw
-    refused_raw 8 nan "$looks f32; try -i s16:x.raw; $takes" -i x.raw -o y.npy --raw-check=auto
+    refused_raw 8 nan "$looks -i s16:x.raw; $takes" -i x.raw -o y.npy --raw-check=auto
     raw 1 2 3 -1e21 >x.raw
-    refused_raw 12 -1e+21 "$looks f32; try -i s16:x.raw; $takes" -i x.raw -o y.npy
+    refused_raw 12 -1e+21 "$looks -i s16:x.raw; $takes" -i x.raw -o y.npy
     raw 1 2 inf 3 >x.raw
-    refused_raw 8 inf "$looks f32; try -i s16:x.raw; $takes" -i x.raw -o y.npy
+    refused_raw 8 inf "$looks -i s16:x.raw; $takes" -i x.raw -o y.npy
     [ ! -e y.npy ]
     [ "$(irrun "$data/twice.xml" -i x.raw --raw-check=never -o csv:- | lines)" = "2,4 inf,6" ]
     raw 1e20 -1e20 1e-45 -0 >x.raw
     irrun "$data/twice.xml" -i x.raw -o none:
     raw nan >x.raw # what is there is looked at before its length is
-    refused_raw 0 nan "$looks f32; try -i s16:x.raw; $takes" -i x.raw
+    refused_raw 0 nan "$looks -i s16:x.raw; $takes" -i x.raw
     usage_error "--raw-check takes auto or never, not 'no'" "$data/twice.xml" -i x.raw --raw-check=no
 }
 

@@ -12,6 +12,7 @@
     "<input external_port_id=\"1\" internal_layer_id=\"20\"/>\n"                                   \
     "<output axis=\"0\" external_port_id=\"2\" internal_layer_id=\"40\"/>\n"                       \
     "<output external_port_id=\"2\" internal_layer_id=\"41\"/>\n"                                  \
+    "<output external_port_id=\"-1\" internal_layer_id=\"40\"/>\n"                                 \
     "<output external_port_id=\"-1\" internal_layer_id=\"41\" "                                    \
     "purpose=\"execution_condition\"/>\n</port_map>"
 #define BACK_EDGES "<back_edges>\n<edge from-layer=\"41\" to-layer=\"20\"/>\n</back_edges>"
@@ -46,11 +47,13 @@ static void check_body(const struct graph *graph)
     assert_int_equal(body->inputs[1].end, -1);
     assert_int_equal(body->inputs[1].part_size, 1);
     /* The second entry of one output does not count. */
-    assert_int_equal(body->n_outputs, 2);
+    assert_int_equal(body->n_outputs, 3);
     assert_int_equal(body->outputs[0].external, 0);
     assert_int_equal(body->outputs[0].internal_id, 3);
     assert_int_equal(body->outputs[1].external, -1);
-    assert_int_equal(body->outputs[1].purpose, PURPOSE_EXECUTION_CONDITION);
+    assert_int_equal(body->outputs[1].purpose, PURPOSE_NONE);
+    assert_int_equal(body->outputs[2].external, -1);
+    assert_int_equal(body->outputs[2].purpose, PURPOSE_EXECUTION_CONDITION);
     assert_int_equal(body->n_back_edges, 1);
     assert_int_equal(body->back_edges[0].from_id, 4);
     assert_int_equal(body->back_edges[0].to_id, 1);
