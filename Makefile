@@ -81,8 +81,10 @@ endif
 
 # A file *_level.c is compiled once for every SIMD level of the architecture, with its flags: src/kernels/levels.def.
 architecture := $(firstword $(subst -, ,$(machine)))
-levels := $(shell sed -nE 's/^SIMD_LEVEL.([a-z0-9]+), .*, (any|$(architecture)), .*/\1/p' src/kernels/levels.def)
-level_names := $(shell sed -nE 's/^SIMD_LEVEL.*, "(.*)", (any|$(architecture)), .*/\1/p' src/kernels/levels.def)
+has_amx := $(if $(filter x86_64,$(architecture)),$(shell $(CC) -mamx-bf16 -E -x c /dev/null >/dev/null 2>&1 && echo yes))
+architectures := any|$(architecture)$(if $(has_amx),|x86_64_amx)
+levels := $(shell sed -nE 's/^SIMD_LEVEL.([a-z0-9]+), .*, ($(architectures)), .*/\1/p' src/kernels/levels.def)
+level_names := $(shell sed -nE 's/^SIMD_LEVEL.*, "(.*)", ($(architectures)), .*/\1/p' src/kernels/levels.def)
 level_cflags = $(shell sed -nE 's/^SIMD_LEVEL.$(1), .*, "(.*)",$$/\1/p' src/kernels/levels.def) -DLEVEL=$(1)
 $(foreach level,$(levels),$(eval cflags_$(level) := $(call level_cflags,$(level))))
 
@@ -130,7 +132,7 @@ header_checks := $(patsubst %.h,$(BUILD)/%.alone,$(filter-out %_body.h src/kerne
 
 warnings := -Wall -Wextra -Wpedantic -Wshadow -Wconversion $(if $(WERROR),-Werror)
 language := -std=c11 -D_GNU_SOURCE -ffp-contract=off
-cppflags := -Isrc -Iinclude $(module_cflags) $(CPPFLAGS)
+cppflags := -Isrc -Iinclude $(if $(has_amx),-DCOMPILER_HAS_AMX) $(module_cflags) $(CPPFLAGS)
 cflags := $(language) $(warnings) -fno-asynchronous-unwind-tables -ffunction-sections -fdata-sections $(instrument) $(CFLAGS)
 ldflags := -Wl,--gc-sections -Wl,--as-needed -Wl,-z,relro -Wl,-z,now $(instrument) $(LDFLAGS)
 libs := $(module_libs) -lm -lpthread -ldl

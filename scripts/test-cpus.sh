@@ -79,11 +79,11 @@ try_x86_64() {
     else
         left_out "Haswell: this qemu faults on masked loads"
     fi
-    for level in avx2 avx512 avx512bf16; do
+    for level in avx2 avx512 avx512bf16 amx; do
         if has_level "$level"; then
             try_level "this CPU" "$level" "$build" env
         else
-            left_out "$level: this CPU lacks it"
+            left_out "$level: this CPU lacks it, and qemu emulates no AVX-512 and no AMX"
         fi
     done
 }

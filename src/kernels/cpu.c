@@ -6,6 +6,8 @@
 
 #if defined(__x86_64__)
 #include <cpuid.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 /* Bits of CPUID, leaf 1, register C. */
 #define BIT_SSE41 (1U << 19)
@@ -24,11 +26,14 @@
 #define BITS_AVX512 (BIT_AVX512F | BIT_AVX512DQ | BIT_AVX512BW | BIT_AVX512VL)
 /* Leaf 7, register C. */
 #define BIT_AVX512_VNNI (1U << 11)
+/* Leaf 7, register D. */
+#define BITS_AMX (1U << 22 | 1U << 24) /* of bf16, and tiles */
 /* Leaf 7, subleaf 1, register A. */
 #define BIT_AVX512_BF16 (1U << 5)
 /* Register XCR0: the registers that the system saves. */
-#define STATE_YMM 0x06U /* xmm and the upper halves of ymm */
-#define STATE_ZMM 0xE6U /* … and masks, the upper halves of zmm, zmm16 to zmm31 */
+#define STATE_YMM 0x06U      /* xmm and the upper halves of ymm */
+#define STATE_ZMM 0xE6U      /* … and masks, the upper halves of zmm, zmm16 to zmm31 */
+#define STATE_TILES 0x60000U /* the configuration of tiles and their data */
 
 static bool has_all(unsigned bits, unsigned wanted)
 {
@@ -36,7 +41,7 @@ static bool has_all(unsigned bits, unsigned wanted)
 }
 
 static struct {
-    unsigned leaf_1c, leaf_7b, leaf_7c, leaf_7_1a, state;
+    unsigned leaf_1c, leaf_7b, leaf_7c, leaf_7d, leaf_7_1a, state;
 } cpu;
 
 static void ask_cpu(void)
@@ -45,7 +50,7 @@ static void ask_cpu(void)
     __cpuid(0, last_leaf, b, c, d);
     __cpuid(1, a, b, cpu.leaf_1c, d);
     if (last_leaf >= 7)
-        __cpuid_count(7, 0, last_subleaf, cpu.leaf_7b, cpu.leaf_7c, d);
+        __cpuid_count(7, 0, last_subleaf, cpu.leaf_7b, cpu.leaf_7c, cpu.leaf_7d);
     if (last_subleaf >= 1)
         __cpuid_count(7, 1, cpu.leaf_7_1a, b, c, d);
     if (has_all(cpu.leaf_1c, BIT_OSXSAVE))
@@ -67,6 +72,23 @@ static bool cpu_has_bf16(void)
 {
     return has_all(cpu.leaf_7_1a, BIT_AVX512_BF16);
 }
+
+#ifdef COMPILER_HAS_AMX
+#define REQUEST_PERMISSION 0x1023 /* ARCH_REQ_XCOMP_PERM, which headers before Linux 5.16 lack */
+#define TILE_DATA 18
+
+static bool cpu_has_amx(void)
+{
+    return has_all(cpu.leaf_7d, BITS_AMX);
+}
+
+/* Linux saves tiles only for a process that has asked for it, from 5.16 on. This holds for all
+ * threads. */
+static bool system_permits_tiles(void)
+{
+    return syscall(SYS_arch_prctl, REQUEST_PERMISSION, TILE_DATA) == 0;
+}
+#endif
 #else
 static void ask_cpu(void)
 {

@@ -41,9 +41,10 @@ typedef void igemm_microkernel_fn(const struct igemm_args *args);
  * an output position. */
 struct igemm_channels_args {
     size_t k;
+    size_t n, run; /* for tiles only: positions, and pairs that are neighbours */
     const float *a;
     const struct indirection *indirection; /* [k]; without masks */
-    const int32_t *positions;              /* [mr] */
+    const int32_t *positions;              /* [mr], or [n] */
     const float *b;                        /* [k][columns] */
     float *c;
     size_t ldc;
@@ -53,6 +54,18 @@ struct igemm_channels_args {
 };
 typedef void igemm_channels_fn(const struct igemm_channels_args *args);
 
+/* Products of any number of positions, whose terms are runs of pairs that are neighbours: from one
+ * run to the next, indirection[k].offset increases anyhow, and k is a multiple of `run`. NULL at
+ * levels without tiles. */
+struct igemm_tiles {
+    igemm_channels_fn *multiply[IGEMM_MAX_VECTORS + 1]; /* [vectors] */
+    void (*begin)(size_t run);                          /* a thread calls it before its products, */
+    void (*end)(void);                                  /* and this behind them */
+    /* n pixels of planes of channels to pairs: to[i * pixel] begins those of pixel i */
+    void (*round_planes)(const float *from, size_t plane, size_t n_channels, float *to,
+                         size_t pixel, size_t n);
+};
+
 /* What multiplies in bf16: in the place of a float there is a pair, of two neighbouring channels.
  * Numbers are rounded to nearest even, and denormals are zeros. The functions are NULL at levels
  * without bf16. */
@@ -61,6 +74,7 @@ struct igemm_pairs {
     void (*round)(const void *from, void *to, size_t n); /* n channels of one pixel */
     /* n pixels of two planes of channels; second NULL: zeros */
     void (*round_rows)(const float *first, const float *second, void *to, size_t n);
+    struct igemm_tiles tiles;
 };
 
 /* The transforms of winograd_body.h. A tile has n_y x n_x elements of the input: 4 in a dimension

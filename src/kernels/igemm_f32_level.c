@@ -168,6 +168,79 @@ ALWAYS_INLINE void run_channels(const struct igemm_channels_args *args, size_t m
     store_channels(args, mr, n_vectors, sums);
 }
 
+#ifdef VECTOR_HAS_TILES
+/* Returns the bytes from one position to the next if a tile can load them, otherwise 0. */
+ALWAYS_INLINE size_t stride_of(const int32_t *positions, size_t n)
+{
+    const int32_t stride = positions[n > 1] - positions[0];
+    bool is_constant = n == TILE_ROWS && stride > 0;
+    for (size_t r = 2; r < n; r++)
+        is_constant &= positions[r] - positions[r - 1] == stride;
+    return is_constant ? (size_t)stride * sizeof(float) : 0;
+}
+
+/* Adds all terms to the tiles of sums. What is not a tile in memory is copied. */
+ALWAYS_INLINE void add_runs(const struct igemm_channels_args *args, const int32_t *positions,
+                            size_t n_rows, size_t n_vectors)
+{
+    const size_t stride = stride_of(positions, n_rows), row_bytes = n_vectors * sizeof(vec);
+    const float *b = args->b;
+    vec factors[TILE_ROWS] = {{0}};
+    for (size_t k = 0; k < args->k; k += args->run) {
+        const float *from = args->a + args->indirection[k].offset;
+        for (size_t i = 0, n; i < args->run; i += n) {
+            n = args->run - i < TILE_PAIRS ? args->run - i : TILE_PAIRS;
+            for (size_t r = 0; r < n_rows && stride == 0; r++)
+                factors[r] = vec_load_first(from + positions[r] + i, n);
+            __asm__ volatile("" ::: "memory"); /* gcc does not know that a tile reads memory */
+            tiles_multiply(stride > 0 ? (const void *)(from + positions[0] + i) : factors,
+                           stride > 0 ? stride : sizeof(vec), b, row_bytes, n_vectors, n);
+            b += n * n_vectors * VECTOR_LANES;
+        }
+    }
+}
+
+/* Computes all positions. n_vectors is a constant in all calls. */
+ALWAYS_INLINE void run_tiles(const struct igemm_channels_args *args, size_t n_vectors)
+{
+    const size_t width = n_vectors * VECTOR_LANES;
+    float last[TILE_ROWS * IGEMM_MAX_VECTORS * VECTOR_LANES];
+    for (size_t begin = 0, n; begin < args->n; begin += n) {
+        n = args->n - begin < TILE_ROWS ? args->n - begin : TILE_ROWS;
+        float *c = args->c + begin * args->ldc, *to = n < TILE_ROWS ? last : c;
+        size_t ld = n < TILE_ROWS ? width : args->ldc;
+        for (size_t r = 0; r < n && to == last && args->is_added; r++)
+            memcpy(last + r * width, c + r * args->ldc, width * sizeof *c);
+        __asm__ volatile("" ::: "memory");
+        tiles_load(args->is_added ? to : args->bias, args->is_added ? ld * sizeof *c : 0,
+                   n_vectors);
+        add_runs(args, args->positions + begin, n, n_vectors);
+        tiles_store(to, ld * sizeof *c, n_vectors);
+        for (size_t r = 0; r < n && (args->bounds || to == last); r++)
+            for (size_t v = 0; v < width; v += VECTOR_LANES) {
+                vec sum = vec_load(to + r * ld + v);
+                vec_store(c + r * args->ldc + v, args->bounds
+                                                     ? vec_max_min(sum, vec_set1(args->bounds[0]),
+                                                                   vec_set1(args->bounds[1]))
+                                                     : sum);
+            }
+    }
+}
+
+static void tiles_1(const struct igemm_channels_args *args)
+{
+    run_tiles(args, 1);
+}
+static void tiles_2(const struct igemm_channels_args *args)
+{
+    run_tiles(args, 2);
+}
+static void tiles_3(const struct igemm_channels_args *args)
+{
+    run_tiles(args, 3);
+}
+#endif
+
 /* The registers hold the sums, the weights of a row and a factor, and, if there is no FMA, a
  * product. */
 /* clang-format off */
@@ -215,7 +288,13 @@ const struct igemm_microkernels LEVEL_NAME(igemm_f32, LEVEL) = {
     .nr = {MICROKERNELS(NR_ENTRY)},
     .channels = {CHANNELS(CHANNELS_ENTRY)},
 #ifdef VECTOR_HAS_BF16
-    .pairs = {{CHANNELS(PAIRS_ENTRY)}, vec_round_pairs, vec_round_rows},
+    .pairs = {.channels = {CHANNELS(PAIRS_ENTRY)},
+              .round = vec_round_pairs,
+              .round_rows = vec_round_rows,
+#ifdef VECTOR_HAS_TILES
+              .tiles = {{NULL, tiles_1, tiles_2, tiles_3}, tiles_begin, tiles_end, vec_round_planes}
+#endif
+    },
 #endif
     .winograd_input = winograd_input,
     .winograd_output = winograd_output,

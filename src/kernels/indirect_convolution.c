@@ -138,14 +138,16 @@ static void copy_channel(const struct indirect_convolution *conv, const float *i
 static void copy_pixel_row(const struct indirect_convolution *conv, const float *in, size_t n,
                            float *to)
 {
+    const struct igemm_pairs *pairs = &conv->microkernels->pairs;
     size_t n_channels = conv->n_channels, n_at_once = n_channels % 2 == 0 ? n : 1;
-    if (!conv->has_pairs) {
+    if (!conv->has_pairs)
         memcpy(to, in, n * n_channels * sizeof *to);
-        return;
-    }
-    for (size_t i = 0; i < n; i += n_at_once)
-        conv->microkernels->pairs.round(in + i * n_channels, to + i * conv->pixel_floats,
-                                        n_at_once * n_channels);
+    else if (!conv->in_is_last)
+        pairs->tiles.round_planes(in, (size_t)window_product(conv->window.in), n_channels, to,
+                                  conv->pixel_floats, n);
+    else
+        for (size_t i = 0; i < n; i += n_at_once)
+            pairs->round(in + i * n_channels, to + i * conv->pixel_floats, n_at_once * n_channels);
 }
 
 /* Copies rows begin ... end - 1 of the padded image, channels last. */
@@ -163,8 +165,8 @@ static void copy_pixels(const struct indirect_convolution *conv, const float *in
         if (!is_inside)
             continue;
         int64_t at = (z * size[1] + y) * size[2] + first - pad[2];
-        copy_pixel_row(conv, in + at * (int64_t)conv->n_channels, (size_t)(last - first),
-                       to + first * pixel);
+        at *= conv->in_is_last ? (int64_t)conv->n_channels : 1;
+        copy_pixel_row(conv, in + at, (size_t)(last - first), to + first * pixel);
         memset(to + last * pixel, 0, (size_t)((width - last) * pixel) * sizeof *to);
     }
 }
@@ -336,11 +338,11 @@ static void copy_input(void *context, size_t share, size_t n_shares)
     const struct indirect_convolution_job *job = run->job;
     size_t n_channels = (size_t)(conv->c_in * conv->n_groups);
     int64_t n_rows = conv->plane[0] * conv->plane[1];
-    if (conv->in_is_last)
+    if (conv->copy_is_last)
         copy_pixels(conv, job->in, n_rows * (int64_t)share / (int64_t)n_shares,
                     n_rows * (int64_t)(share + 1) / (int64_t)n_shares, job->scratch);
     for (size_t i = n_channels * share / n_shares;
-         i < n_channels * (share + 1) / n_shares && !conv->in_is_last; i++)
+         i < n_channels * (share + 1) / n_shares && !conv->copy_is_last; i++)
         copy_channel(conv, job->in, i, job->scratch);
 }
 

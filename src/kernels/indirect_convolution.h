@@ -52,7 +52,8 @@
  * computed again without Winograd.
  *
  * In bf16 the copy consists of pairs: of channels 0 and 1, 2 and 3 ... of a pixel, each rounded. A
- * pair takes the place of a float, so that to all the rest there are half as many channels. */
+ * pair takes the place of a float, so that to all the rest there are half as many channels. Tiles
+ * (AMX) need pairs that are neighbours: the copy then has the channels last. */
 
 /* The part of B that a tile reads for this many terms stays in an L1 cache while all of A is read:
  * 128 rows of two cache lines are 16 KB. */
@@ -95,11 +96,13 @@ struct indirect_convolution {
     size_t copy_floats;
 
     /* Channels in lanes: n_panels panels, whose sizes differ by at most one vector. */
-    bool is_in_place;         /* the input is not copied */
-    bool in_is_last, is_last; /* channels last: in the input and the copy; in the output */
-    size_t pixel_floats;      /* from one pixel to the next, in the input or the copy */
-    bool has_pairs;           /* the copy has pairs of bf16, of which there are c_in */
-    size_t n_channels;        /* of the input, of all groups; of pairs, the last may be half */
+    bool is_in_place;                       /* the input is not copied */
+    bool in_is_last, copy_is_last, is_last; /* channels last: in the input, the copy, the output */
+    size_t pixel_floats; /* from one pixel to the next, in the input or the copy */
+    bool has_pairs;      /* the copy has pairs of bf16, of which there are c_in */
+    size_t run;          /* of pairs: igemm_f32.h; the taps are in the order of the kernel, and
+                               * each has all channels. 0: there are no tiles */
+    size_t n_channels;   /* of the input, of all groups; of pairs, the last may be half */
     size_t n_panels, n_vectors, ld_sums;
 
     /* Winograd: tiles of tile[0] x tile[1] elements, each 4 or 1; tile[0] is 0 without it. A chunk

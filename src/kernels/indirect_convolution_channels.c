@@ -18,6 +18,11 @@ static void multiply_panel(const struct indirect_convolution *conv,
     igemm_channels_fn *const *run = (conv->has_pairs ? conv->microkernels->pairs.channels
                                                      : conv->microkernels->channels)[n_vectors];
     size_t n_tiles = (product->n + product->mr - 1) / product->mr, begin = 0;
+    if (conv->run > 0) {
+        args->positions = product->positions;
+        conv->microkernels->pairs.tiles.multiply[n_vectors](args);
+        return;
+    }
     for (size_t tile = 0; tile < n_tiles; tile++) {
         size_t end = product->n * (tile + 1) / n_tiles;
         args->positions = product->positions + begin;
@@ -42,6 +47,8 @@ void indirect_convolution_multiply(const struct indirect_convolution *conv,
             multiply_panel(conv, product, n_vectors,
                            &(struct igemm_channels_args){
                                .k = n,
+                               .n = product->n,
+                               .run = conv->run,
                                .a = product->a,
                                .indirection = product->indirection + done,
                                .b = packed,
@@ -119,12 +126,15 @@ struct chunks {
     size_t n, unit, n_units;
 };
 
+/* Of a tile: 16 positions of a row are one in memory if its length is a multiple of that. */
+#define TILE_POSITIONS 16
+
 /* Divides a phase so that all threads get equal numbers of chunks. */
 static struct chunks cut_phase(const struct indirect_convolution *conv,
                                const struct subconvolution *sub, const struct phase *phase,
                                size_t n_shares)
 {
-    struct chunks chunks = {.unit = 1};
+    struct chunks chunks = {.unit = conv->run > 0 ? TILE_POSITIONS : 1};
     if (conv->tile[0] > 0)
         chunks.unit = (conv->tile[0] == 4 ? 2 : 1) * (size_t)conv->out[2];
     chunks.n_units = divide_up((size_t)window_product(phase->n), chunks.unit);
@@ -254,6 +264,10 @@ void indirect_convolution_by_channels(const struct indirect_convolution *conv,
                                .biases = sums + conv->acc_floats - conv->ld_sums,
                                .sums = sums};
     memset(run.biases, 0, conv->ld_sums * sizeof *run.biases);
+    if (conv->run > 0)
+        conv->microkernels->pairs.tiles.begin(conv->run);
     for (size_t i = 0; i < conv->n_subconvolutions; i++)
         run_subconvolution(&run, &conv->subconvolutions[i]);
+    if (conv->run > 0)
+        conv->microkernels->pairs.tiles.end();
 }

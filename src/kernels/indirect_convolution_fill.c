@@ -2,6 +2,30 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/indirect_convolution.h"
 
+void subconvolution_taps(const struct indirect_convolution *conv, const struct subconvolution *sub,
+                         int64_t n_taps[3])
+{
+    for (int d = 0; d < 3; d++)
+        n_taps[d] = conv->window.kernel[d] - sub->first_tap[d];
+}
+
+struct phase subconvolution_phase(const struct indirect_convolution *conv,
+                                  const struct subconvolution *sub, int64_t number)
+{
+    struct phase phase;
+    window_unravel(sub->n_phases, number, phase.at);
+    for (int d = 0; d < 3; d++) {
+        int64_t stride = conv->out_stride[d];
+        phase.at[d] += sub->first_phase[d];
+        int64_t before = conv->out_crop[d] - phase.at[d], end = conv->out[d] + before;
+        phase.begin[d] = before > 0 ? (before + stride - 1) / stride : 0;
+        end = end > 0 ? (end + stride - 1) / stride : 0;
+        end = end < conv->window.out[d] ? end : conv->window.out[d];
+        phase.n[d] = end > phase.begin[d] ? end - phase.begin[d] : 0;
+    }
+    return phase;
+}
+
 /* Sets a bit for every position at which tap k is inside the input. */
 static void fill_mask(const struct indirect_convolution *conv, const int64_t k[3],
                       unsigned char *mask)
@@ -47,7 +71,7 @@ static void fill_subconvolution(const struct indirect_convolution *conv,
             k[d] += sub->first_tap[d];
         int64_t offset = find_offset(conv, k);
         for (int64_t channel = 0; channel < conv->c_in; channel++)
-            indirection[channel * n + tap] =
+            indirection[conv->run > 0 ? tap * conv->c_in + channel : channel * n + tap] =
                 (struct indirection){(int32_t)(channel * (int64_t)conv->channel_floats +
                                                offset * (int64_t)conv->pixel_floats),
                                      (uint32_t)mask};

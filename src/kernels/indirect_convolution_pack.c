@@ -30,8 +30,9 @@ static void read_pairs(const struct packing *packing, size_t row, size_t begin, 
     size_t n_taps = packing->sub->k / (size_t)conv->c_in, size = sizeof(uint16_t);
     const unsigned char *filter = packing->weights + row * conv->n_channels * n_taps * size;
     for (size_t k = begin; k < begin + n; k++) {
-        size_t channel = k / n_taps * 2;
-        const unsigned char *from = filter + (channel * n_taps + k % n_taps) * size;
+        size_t channel = 2 * (conv->run > 0 ? k % (size_t)conv->c_in : k / n_taps);
+        size_t tap = conv->run > 0 ? k / (size_t)conv->c_in : k % n_taps;
+        const unsigned char *from = filter + (channel * n_taps + tap) * size;
         uint16_t pair[2] = {0};
         memcpy(&pair[0], from, size);
         if (channel + 1 < conv->n_channels)

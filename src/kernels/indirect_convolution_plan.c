@@ -61,9 +61,9 @@ static bool plan_planes(struct indirect_convolution *conv)
             !checked_mul(floats, (size_t)conv->plane[d], &floats))
             return false;
     }
-    if (conv->is_by_channels && !conv->in_is_last && floats % SET_FLOATS == 0)
+    if (conv->is_by_channels && !conv->copy_is_last && floats % SET_FLOATS == 0)
         floats += LINE_FLOATS;
-    conv->channel_floats = conv->in_is_last ? 1 : floats;
+    conv->channel_floats = conv->copy_is_last ? 1 : floats;
     /* The last tile reads past the last position. */
     return checked_mul(floats, (size_t)(conv->c_in * conv->n_groups), &floats) &&
            checked_add(floats, IGEMM_MAX_NR, &conv->copy_floats) && conv->copy_floats <= INT32_MAX;
@@ -187,6 +187,7 @@ static bool plan_channels(struct indirect_convolution *conv, struct subconvoluti
 {
     const struct igemm_microkernels *microkernels = conv->microkernels;
     size_t lanes = microkernels->lanes, most = IGEMM_MAX_VECTORS, n_weights;
+    size_t run = conv->run > 0 ? conv->run : 1, n_runs = sub->k / run;
     while (!microkernels->channels[most][1])
         most--;
     conv->n_vectors = divide_up((size_t)conv->c_out, lanes);
@@ -197,7 +198,7 @@ static bool plan_channels(struct indirect_convolution *conv, struct subconvoluti
         sub->mr++;
     sub->nr = CHUNK_FLOATS / conv->ld_sums;
     sub->nr = sub->nr < MIN_CHUNK ? MIN_CHUNK : sub->nr > MAX_CHUNK ? MAX_CHUNK : sub->nr;
-    sub->kc = sub->k > 0 ? divide_up(sub->k, divide_up(sub->k, IGEMM_MAX_KC)) : 0;
+    sub->kc = n_runs > 0 ? divide_up(n_runs, divide_up(n_runs, IGEMM_MAX_KC / run)) * run : 0;
     sub->first_indirection = conv->n_indirections;
     sub->first_weight = conv->packed_floats;
     sub->first_position = conv->n_positions;
@@ -257,6 +258,7 @@ bool indirect_convolution_plan(struct indirect_convolution *conv,
                                           .is_transposed = is_transposed,
                                           .is_by_channels = is_by_channels,
                                           .in_is_last = c->in_pixel_stride > 0,
+                                          .copy_is_last = c->in_pixel_stride > 0,
                                           .is_last = c->out_pixel_stride > 0,
                                           .pixel_floats =
                                               c->in_pixel_stride ? (size_t)c->in_pixel_stride : 1,
@@ -275,6 +277,20 @@ bool indirect_convolution_plan(struct indirect_convolution *conv,
     return plan_rest(conv, c);
 }
 
+#define TILE_PAIRS 16
+
+/* Returns how many pairs of each tap, or of each row of taps, are neighbours in a copy with the
+ * channels last, or a tile of them if it consists of whole ones; 0 if they are too many to be
+ * summed at a time. */
+static size_t find_run(const struct window *w, size_t n_pairs)
+{
+    if (n_pairs % TILE_PAIRS == 0)
+        return TILE_PAIRS;
+    size_t n_row = w->dilation[2] == 1 ? (size_t)w->kernel[2] : 1;
+    size_t run = n_row <= IGEMM_MAX_KC / n_pairs ? n_row * n_pairs : n_pairs;
+    return run <= IGEMM_MAX_KC ? run : 0;
+}
+
 bool indirect_convolution_plan_pairs(struct indirect_convolution *conv,
                                      const struct igemm_microkernels *microkernels,
                                      const struct convolution *c)
@@ -286,10 +302,12 @@ bool indirect_convolution_plan_pairs(struct indirect_convolution *conv,
                                           .is_by_channels = true,
                                           .in_is_last = c->in_pixel_stride > 0,
                                           .is_last = c->out_pixel_stride > 0,
-                                          .pixel_floats = c->in_pixel_stride ? (size_t)n_pairs : 1,
                                           .has_pairs = true,
                                           .n_channels = (size_t)c->c_in,
                                           .microkernels = microkernels};
+    conv->run = microkernels->pairs.tiles.begin ? find_run(&c->window, (size_t)n_pairs) : 0;
+    conv->copy_is_last = conv->in_is_last || conv->run > 0;
+    conv->pixel_floats = conv->copy_is_last ? (size_t)n_pairs : 1;
     memcpy(conv->kernel, c->window.kernel, sizeof conv->kernel);
     plan_ordinary(conv, &c->window);
     return microkernels->pairs.round && plan_rest(conv, c);
@@ -361,28 +379,4 @@ bool indirect_convolution_scratch(const struct indirect_convolution *conv, unsig
     return checked_mul(conv->acc_floats, n_threads, n_bytes) &&
            checked_add(*n_bytes, conv->copy_floats, n_bytes) &&
            checked_mul(*n_bytes, sizeof(float), n_bytes);
-}
-
-void subconvolution_taps(const struct indirect_convolution *conv, const struct subconvolution *sub,
-                         int64_t n_taps[3])
-{
-    for (int d = 0; d < 3; d++)
-        n_taps[d] = conv->window.kernel[d] - sub->first_tap[d];
-}
-
-struct phase subconvolution_phase(const struct indirect_convolution *conv,
-                                  const struct subconvolution *sub, int64_t number)
-{
-    struct phase phase;
-    window_unravel(sub->n_phases, number, phase.at);
-    for (int d = 0; d < 3; d++) {
-        int64_t stride = conv->out_stride[d];
-        phase.at[d] += sub->first_phase[d];
-        int64_t before = conv->out_crop[d] - phase.at[d], end = conv->out[d] + before;
-        phase.begin[d] = before > 0 ? (before + stride - 1) / stride : 0;
-        end = end > 0 ? (end + stride - 1) / stride : 0;
-        end = end < conv->window.out[d] ? end : conv->window.out[d];
-        phase.n[d] = end > phase.begin[d] ? end - phase.begin[d] : 0;
-    }
-    return phase;
 }

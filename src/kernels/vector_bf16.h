@@ -33,9 +33,10 @@ static inline void vec_round_pairs(const void *from, void *to, size_t n)
 
 ALWAYS_INLINE __m512i interleave_bf16(vec first, vec second)
 {
-    __m512i low = _mm512_cvtepu16_epi32((__m256i)_mm512_cvtneps_pbh(first));
-    __m512i high = _mm512_cvtepu16_epi32((__m256i)_mm512_cvtneps_pbh(second));
-    return _mm512_or_si512(low, _mm512_slli_epi32(high, 16));
+    const __m512i order =
+        _mm512_set_epi16(31, 15, 30, 14, 29, 13, 28, 12, 27, 11, 26, 10, 25, 9, 24, 8, 23, 7, 22, 6,
+                         21, 5, 20, 4, 19, 3, 18, 2, 17, 1, 16, 0);
+    return _mm512_permutexvar_epi16(order, (__m512i)_mm512_cvtne2ps_pbh(second, first));
 }
 
 /* Rounds n floats of two rows, and writes them as pairs. second NULL: zeros. */

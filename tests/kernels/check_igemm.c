@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "check_kernels.h"
+#include "tensor/half.h"
 
 #define POISON (-12345.0F)
 
@@ -186,6 +187,112 @@ static bool check_channels(const struct trial *trial)
     return true;
 }
 
+/* ---- tiles ---- */
+
+static void fill_pairs(uint32_t *pairs, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        pairs[i] =
+            (uint32_t)bf16_from_f32(random_float(1.0F)) << 16 | bf16_from_f32(random_float(0.5F));
+}
+
+static double multiply_pairs(uint32_t a, uint32_t b, double *size)
+{
+    double low = (double)bf16_to_f32((uint16_t)a) * (double)bf16_to_f32((uint16_t)b);
+    double high =
+        (double)bf16_to_f32((uint16_t)(a >> 16)) * (double)bf16_to_f32((uint16_t)(b >> 16));
+    *size += fabs(low) + fabs(high);
+    return low + high;
+}
+
+/* held: what sums held before, if that counts. */
+static bool compare_tiles(const struct igemm_channels_args *args, size_t n_columns, float held)
+{
+    const uint32_t *image = (const void *)args->a, *b = (const void *)args->b;
+    for (size_t i = 0; i < args->n * n_columns; i++) {
+        size_t row = i / n_columns, column = i % n_columns;
+        double sum = (double)(args->bias ? args->bias[column] : held), size = 1 + fabs(sum);
+        for (size_t k = 0; k < args->k; k++)
+            sum += multiply_pairs(image[args->positions[row] + args->indirection[k].offset],
+                                  b[k * n_columns + column], &size);
+        if (args->bounds)
+            sum = fmax((double)args->bounds[0], fmin((double)args->bounds[1], sum));
+        double got = (double)args->c[row * args->ldc + column];
+        if (!(fabs(got - sum) <= 2e-7 * size * sqrt((double)(args->k + 4))))
+            return trial_fail("row %zu, column %zu: %.9g, expected %.9g", row, column, got, sum);
+    }
+    return true;
+}
+
+/* Positions are anywhere, or a constant number of pairs apart; the last one ends where nothing can
+ * be read. */
+static bool try_tiles(const struct trial *trial, size_t n_vectors, size_t n, size_t run,
+                      size_t n_runs, enum beginning beginning)
+{
+    const struct igemm_tiles *tiles = &trial->variant->igemm_f32->pairs.tiles;
+    size_t n_columns = n_vectors * 16, k = run * n_runs, ldc = n_columns + random_below(3);
+    size_t stride = random_below(4), n_image = n * 3 + n_runs * 10 + run;
+    size_t image_bytes = n_image * 4, weights_bytes = k * n_columns * 4;
+    size_t sums_bytes = ((n - 1) * ldc + n_columns) * sizeof(float);
+    struct indirection *indirection = calloc(k + 1, sizeof *indirection);
+    int32_t *positions = calloc(n, sizeof *positions);
+    struct guarded images = guarded_new(image_bytes), weights = guarded_new(weights_bytes + 4);
+    struct guarded sums = guarded_new(sums_bytes);
+    uint32_t *image = (void *)guarded_last(&images, image_bytes);
+    uint32_t *b = (void *)guarded_last(&weights, weights_bytes);
+    float *c = (void *)guarded_last(&sums, sums_bytes), bias[IGEMM_MAX_VECTORS * 16];
+    float held = beginning == ADDED ? 0.75F : POISON, bounds[] = {-1, 1};
+    bool is_clamped = random_below(2);
+    trial_says("tiles: vectors=%zu n=%zu run=%zu runs=%zu beginning=%d stride=%zu", n_vectors, n,
+               run, n_runs, (int)beginning, stride);
+    fill_pairs(image, n_image);
+    fill_pairs(b, k * n_columns);
+    for (size_t i = 0; i < k; i++)
+        indirection[i].offset = (int32_t)(i / run * 10 + i % run);
+    for (size_t i = 0; i < n; i++)
+        positions[i] = (int32_t)(i + 1 == n   ? n * 3 + 10
+                                 : stride > 0 ? i * stride
+                                              : random_below((uint32_t)n));
+    for (size_t i = 0; i < n_columns; i++)
+        bias[i] = random_float(1.0F);
+    for (size_t i = 0; i < sums_bytes / sizeof *c; i++)
+        c[i] = held;
+    const struct igemm_channels_args args = {.k = k,
+                                             .n = n,
+                                             .run = run,
+                                             .a = (const float *)(const void *)image,
+                                             .indirection = indirection,
+                                             .positions = positions,
+                                             .b = (const float *)(const void *)b,
+                                             .c = c,
+                                             .ldc = ldc,
+                                             .bias = beginning == FROM_BIAS ? bias : NULL,
+                                             .bounds = is_clamped ? bounds : NULL,
+                                             .is_added = beginning == ADDED};
+    tiles->begin(run);
+    tiles->multiply[n_vectors](&args);
+    tiles->end();
+    bool is_good = compare_tiles(&args, n_columns, beginning == ADDED ? held : 0);
+    guarded_free(&images);
+    guarded_free(&weights);
+    guarded_free(&sums);
+    free(indirection);
+    free(positions);
+    return is_good;
+}
+
+static bool check_tiles(const struct trial *trial)
+{
+    static const size_t runs[] = {16, 1, 7, 31, 48};
+    if (!trial->variant->igemm_f32->pairs.tiles.begin)
+        return true;
+    for (size_t i = 0; i < 5 * 3 * 50; i++)
+        if (!try_tiles(trial, i % 3 + 1, i / 3 % 50 + 1, runs[random_below(5)], random_below(6),
+                       (enum beginning)random_below(N_BEGINNINGS)))
+            return false;
+    return true;
+}
+
 bool check_igemm(const struct trial *trial)
 {
     static const size_t depths[] = {0, 1, 2, 3, 9, 25, 100, 513};
@@ -197,7 +304,7 @@ bool check_igemm(const struct trial *trial)
                           (enum igemm_masking)(i % N_IGEMM_MASKINGS),
                           (enum beginning)(i / N_IGEMM_MASKINGS % N_BEGINNINGS)))
                 return false;
-    return check_channels(trial);
+    return check_channels(trial) && check_tiles(trial);
 }
 
 static void run_tile(const void *context)
