@@ -19,6 +19,7 @@
 #define PANEL_GROUP 16
 #define PANEL_MAX_WIDTH 6 /* groups of a panel */
 #define GEMM_MAX_MR 8
+#define TILE_MAX_ROWS 16
 /* Sums are added to C after this many k. With 1024 products in one f32 sum, the error would come
  * close to the tolerance of a recurrent run. Even, for pairs. */
 #define GEMM_MAX_KC 512
@@ -37,6 +38,7 @@ static inline size_t weight_bytes(enum weight_type type)
  * terms in the place of a float. */
 struct gemm_args {
     size_t k;
+    size_t rows; /* for tiles; otherwise the function has a constant number */
     const void *b;
     const float *a;
     size_t lda;
@@ -46,6 +48,15 @@ struct gemm_args {
     size_t ldc;
 };
 typedef void gemm_microkernel_fn(const struct gemm_args *args);
+
+/* Products in bf16 by tiles (AMX), of 1 to 16 rows. */
+struct gemm_tiles {
+    gemm_microkernel_fn *multiply[PANEL_MAX_WIDTH + 1]; /* [nr_groups] */
+    size_t min_rows; /* products of fewer rows are faster without them; SIZE_MAX: there are none */
+    void (*begin)(
+        size_t n_pairs); /* a thread calls it before its products, with all their pairs, */
+    void (*end)(void);   /* and this behind them */
+};
 
 /* A k x n matrix. A panel is `width` groups of columns. A micro-panel is nr_groups of them,
  * interleaved along k (nr = 16 * nr_groups), which the micro-kernel reads sequentially. */
@@ -64,7 +75,8 @@ struct packed_matrix {
     size_t micropanel_bytes;
     size_t panel_bytes;
     size_t max_mr;
-    gemm_microkernel_fn *microkernels[GEMM_MAX_MR + 1]; /* [rows] */
+    gemm_microkernel_fn *microkernels[TILE_MAX_ROWS + 1]; /* [rows] */
+    const struct gemm_tiles *tiles;                       /* NULL: the micro-kernels use none */
     const void *data;   /* [n_panels][width / nr_groups][k / step_k][nr_groups][16][step_k] */
     size_t first_panel; /* the panel that data begins with */
 };
@@ -77,6 +89,7 @@ struct gemm_microkernels {
     gemm_microkernel_fn *bf16[PANEL_MAX_WIDTH + 1][GEMM_MAX_MR + 1];
     bool has_f16;
     void (*round_pairs)(const void *from, void *to, size_t n); /* NULL: there is no bf16 */
+    struct gemm_tiles tiles;
     /* The micro-kernels of another level, if they are faster for one or two rows; otherwise
      * NULL. */
     const struct gemm_microkernels *for_few_f16_rows;

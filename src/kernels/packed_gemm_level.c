@@ -42,6 +42,11 @@ const struct gemm_microkernels LEVEL_NAME(packed_gemm, LEVEL) = {
     .bf16 = {TILES(BF16)},
     .round_pairs = vec_round_pairs,
 #endif
+#ifdef VECTOR_HAS_TILES
+    .tiles = {{NULL, amx_1, amx_2, amx_3, amx_4, NULL, amx_6}, 2, tiles_begin, tiles_end},
+#else
+    .tiles = {.min_rows = SIZE_MAX},
+#endif
 #ifdef VECTOR_FEW_F16_ROWS
     .for_few_f16_rows = &LEVEL_NAME(packed_gemm, VECTOR_FEW_F16_ROWS),
 #endif
