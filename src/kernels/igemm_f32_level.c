@@ -136,18 +136,32 @@ ALWAYS_INLINE vec add_product(vec sum, vec weights, vec factor, bool are_pairs)
     return vec_fma(factor, weights, sum);
 }
 
+/* General registers for the addresses of rows. */
+#if defined(__x86_64__)
+#define ROW_REGISTERS 9
+#else
+#define ROW_REGISTERS IGEMM_MAX_MR
+#endif
+
 /* Computes a tile. mr, n_vectors and are_pairs are constants in all calls. The asm keeps an address
- * for each row: gcc would add the offset of each term to each position instead. */
+ * for each row: gcc would add the offset of each term to each position instead. Further addresses
+ * are loaded for each term: gcc would move them from vectors, on the ports of the FMAs. A single
+ * vector waits for its loads, not for these ports. */
 ALWAYS_INLINE void run_channels(const struct igemm_channels_args *args, size_t mr, size_t n_vectors,
                                 bool are_pairs)
 {
     vec sums[IGEMM_MAX_MR][IGEMM_MAX_VECTORS], weights[IGEMM_MAX_VECTORS];
     const float *rows[IGEMM_MAX_MR], *b = args->b;
+    const float *volatile others[IGEMM_MAX_MR];
+    const size_t n_kept = n_vectors > 1 ? ROW_REGISTERS : IGEMM_MAX_MR;
 
     UNROLL
     for (size_t r = 0; r < mr; r++) {
         rows[r] = args->a + args->positions[r];
-        __asm__("" : "+r"(rows[r]));
+        if (r < n_kept)
+            __asm__("" : "+r"(rows[r]));
+        else
+            others[r] = rows[r];
         UNROLL
         for (size_t v = 0; v < n_vectors; v++)
             sums[r][v] = vec_zero();
@@ -159,7 +173,7 @@ ALWAYS_INLINE void run_channels(const struct igemm_channels_args *args, size_t m
             weights[v] = vec_load(b + v * VECTOR_LANES);
         UNROLL
         for (size_t r = 0; r < mr; r++) {
-            vec factor = vec_set1(rows[r][offset]);
+            vec factor = vec_set1((r < n_kept ? rows[r] : others[r])[offset]);
             UNROLL
             for (size_t v = 0; v < n_vectors; v++)
                 sums[r][v] = add_product(sums[r][v], weights[v], factor, are_pairs);
