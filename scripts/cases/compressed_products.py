@@ -118,6 +118,38 @@ def table(name, about, dtype, axis=0):
     return case(name, net, {"at": at}, {"y": np.take(held, at, axis)}, about, EXACT)
 
 
+def floats(name, about, dtype, rows, plain=False):
+    """1 MB of rows and more, which are read as they are stored. plain: the product is of dtype."""
+    net = Net(name)
+    shape = (523 if dtype == "f32" else 1031, 509)
+    array = np.resize(uniform(rng("compressed product", name), (997, )), shape)
+    held = {"f32": array, "f16": array.astype(np.float16), "bf16": round_bf16(array)}[dtype]
+    x = uniform(rng("compressed product x", name), (rows, shape[1]))
+    port = net.const(array, dtype)
+    p = net.param("x", "f32", [-1, shape[1]])
+    args = LONG_SUMS
+    if plain and dtype != "f32":
+        x = x.astype(np.float16).astype(np.float32)
+        p = net.op("Convert", p, destination_type=dtype)
+        args = "--atol 1e-2 --rtol 2e-3"
+    elif dtype != "f32":
+        port = net.op("Convert", port, destination_type="f32")
+    port = net.op("MatMul", p, port, transpose_a=False, transpose_b=True)
+    if plain and dtype != "f32":
+        port = net.op("Convert", port, destination_type="f32")
+    net.result(port, "y")
+    y = np.float64(x) @ np.float64(held).T
+    return case(name, net, {"x": x}, {"y": y}, about, args)
+
+
+def float_cases():
+    for dtype in ("f16", "bf16", "f32"):
+        for rows in (1, 3, 9):
+            yield floats(f"product_{rows}_rows_{dtype}", f"{rows} rows by a large matrix of {dtype}.",
+                         dtype, rows)
+    yield floats("product_plain_f16", "A product of f16.", "f16", 2, plain=True)
+
+
 def row_cases():
     for rows in (1, 2, 3, 4, 5, 19):
         yield product(f"product_{rows}_rows_u4", f"{rows} rows by u4 in groups of 32.",
@@ -171,4 +203,5 @@ def form_cases():
 
 def cases():
     yield from row_cases()
+    yield from float_cases()
     yield from form_cases()

@@ -5,13 +5,17 @@
 
 #include "kernels/compressed_codes.h"
 
-/* Writes the elements of a chunk in the order of their positions. Those with even positions are the
- * even ones, and so on within both halves, so that vector i is at the position whose bits are those
- * of i in reverse. */
+/* Writes the elements of a chunk in the order of their positions. Those of floats stay as they are.
+ * Of codes, those with even positions are the even ones, and so on within both halves, so that
+ * vector i is at the position whose bits are those of i in reverse. */
 ALWAYS_INLINE void arrange_chunk(const float *x, enum irrun_dtype dtype, size_t width, float *to)
 {
-    const size_t n = width * codes_per_byte(dtype);
+    const size_t n = width * codes_per_unit(dtype);
     vec lanes[MAX_POSITIONS], halves[MAX_POSITIONS];
+    if (is_float(dtype)) {
+        memcpy(to, x, n * VECTOR_LANES * sizeof *x);
+        return;
+    }
     UNROLL
     for (size_t i = 0; i < n; i++)
         lanes[i] = vec_load(x + i * VECTOR_LANES);
@@ -35,7 +39,7 @@ ALWAYS_INLINE void arrange_chunk(const float *x, enum irrun_dtype dtype, size_t 
 
 ALWAYS_INLINE void arrange_group(const float *x, enum irrun_dtype dtype, size_t n, float *to)
 {
-    const size_t narrow = VECTOR_LANES * codes_per_byte(dtype), wide = narrow * WIDE;
+    const size_t narrow = VECTOR_LANES * codes_per_unit(dtype), wide = narrow * WIDE;
     float last[2 * VECTOR_LANES] = {0};
     for (; n >= wide; n -= wide, x += wide, to += wide)
         arrange_chunk(x, dtype, WIDE, to);
@@ -59,6 +63,11 @@ ALWAYS_INLINE void arrange_type(const struct compressed_matrix *matrix, enum irr
 static void arrange(const struct compressed_matrix *matrix, const float *x, float *to)
 {
     switch (matrix->dtype) {
+    case IRRUN_F32:
+    case IRRUN_F16:
+    case IRRUN_BF16:
+        arrange_type(matrix, IRRUN_F32, x, to);
+        break;
     case IRRUN_U8:
     case IRRUN_I8:
         arrange_type(matrix, IRRUN_U8, x, to);

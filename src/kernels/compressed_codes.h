@@ -1,5 +1,6 @@
-/* Decodes the codes of compressed matrices, in chunks, which give each lane 4 bytes or 1. Their
- * codes are at positions 0, 1 ... of the lane, and are decoded position by position.
+/* Decodes the codes of compressed matrices, in chunks, which give each lane 4 units or 1. A unit of
+ * codes is a byte: its codes are at positions 0, 1 ... of the lane, and are decoded position by
+ * position. A unit of floats is one of them, and a position is a vector of neighbours.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_COMPRESSED_CODES_H
 #define IRRUN_KERNELS_COMPRESSED_CODES_H
@@ -14,9 +15,19 @@ ALWAYS_INLINE bool is_bytes(enum irrun_dtype dtype)
     return dtype == IRRUN_U8 || dtype == IRRUN_I8;
 }
 
-ALWAYS_INLINE size_t codes_per_byte(enum irrun_dtype dtype)
+ALWAYS_INLINE bool is_float(enum irrun_dtype dtype)
 {
-    return is_bytes(dtype) ? 1 : 2;
+    return dtype == IRRUN_F32 || dtype == IRRUN_F16 || dtype == IRRUN_BF16;
+}
+
+ALWAYS_INLINE size_t unit_bytes(enum irrun_dtype dtype)
+{
+    return dtype == IRRUN_F32 ? sizeof(float) : is_float(dtype) ? sizeof(uint16_t) : 1;
+}
+
+ALWAYS_INLINE size_t codes_per_unit(enum irrun_dtype dtype)
+{
+    return is_bytes(dtype) || is_float(dtype) ? 1 : 2;
 }
 
 static float number_of(const struct group_params *numbers, size_t row, size_t group, float none)
@@ -45,6 +56,42 @@ ALWAYS_INLINE bool is_table(enum irrun_dtype dtype)
 #endif
 }
 
+/* ---- floats ---- */
+
+/* Loads 16 bits into every lane. */
+ALWAYS_INLINE vec_u32 load_u16(const unsigned char *at)
+{
+    uint16_t lanes __attribute__((vector_size(2 * VECTOR_LANES)));
+    memcpy(&lanes, at, sizeof lanes);
+    return __builtin_convertvector(lanes, vec_u32);
+}
+
+ALWAYS_INLINE vec load_f16(const unsigned char *at)
+{
+#ifdef VECTOR_HAS_F16
+    return vec_load_f16(at);
+#else
+    /* As f16_to_f32 in tensor/half.h does. */
+    const vec_i32 smallest = vec_i32_set1(113 << 23), infinity = vec_i32_set1(0x0F800000);
+    vec_u32 half = load_u16(at);
+    vec_i32 magnitude = (vec_i32)((half & 0x7FFF) << 13);
+    vec_i32 subnormal = (vec_i32)vec_sub((vec)(smallest + magnitude), (vec)smallest);
+    vec_i32 normal = magnitude + (112 << 23) + ((magnitude >= infinity) & (112 << 23));
+    vec_i32 is_subnormal = magnitude < 1 << 23;
+    vec_i32 wide = (subnormal & is_subnormal) | (normal & ~is_subnormal);
+    return (vec)(wide | (vec_i32)((half & 0x8000) << 16));
+#endif
+}
+
+ALWAYS_INLINE vec load_floats(const unsigned char *at, enum irrun_dtype dtype)
+{
+    return dtype == IRRUN_F16    ? load_f16(at)
+           : dtype == IRRUN_BF16 ? (vec)(load_u16(at) << 16)
+                                 : (vec)vec_i32_load(at);
+}
+
+/* ---- codes ---- */
+
 /* An integer in the low bits of the float 2^23 gives their sum, without a conversion. The codes of
  * a lane stay where they are in fields of 4 or 8 bits: 3 or 2 of them are within the 23 bits, then
  * the lane is shifted. So the integer of field f is 2^(4f) or 2^(8f) times the code. */
@@ -65,7 +112,9 @@ ALWAYS_INLINE size_t code_bits(enum irrun_dtype dtype)
 /* Returns what the code at a position is multiplied by when it is decoded. */
 ALWAYS_INLINE float position_factor(enum irrun_dtype dtype, size_t position)
 {
-    return is_table(dtype) ? 1 : (float)(1U << position % n_fields(dtype) * code_bits(dtype));
+    return is_table(dtype) || is_float(dtype)
+               ? 1
+               : (float)(1U << position % n_fields(dtype) * code_bits(dtype));
 }
 
 /* Converts the codes of a group to values. */

@@ -1,6 +1,6 @@
-/* Multiplies f32 by compressed matrices: integers or small floats of 4 or 8 bits, with a scale and
- * perhaps a zero point for each group of a row. They are expanded in registers. The order of a sum
- * does not depend on the number of threads.
+/* Multiplies f32 by matrices as files store them, rows of f32, f16 or bf16, or compressed: integers
+ * or small floats of 4 or 8 bits, with a scale and perhaps a zero point for each group of a row.
+ * They are expanded in registers. The order of a sum does not depend on the number of threads.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_COMPRESSED_GEMM_H
 #define IRRUN_KERNELS_COMPRESSED_GEMM_H
@@ -20,12 +20,13 @@ struct group_params {
     size_t row_step, group_step;
 };
 
-/* n rows of k elements: (value of the code - zero point) * scale. */
+/* n rows of k elements: (value of the code - zero point) * scale; of floats without either. */
 struct compressed_matrix {
-    enum irrun_dtype dtype; /* u8, i8, or a type of 4 bits, low bits first: u4, i4, nf4, f4e2m1 */
+    /* f32, f16, bf16, u8, i8, or a type of 4 bits, low bits first: u4, i4, nf4, f4e2m1 */
+    enum irrun_dtype dtype;
     size_t n, k;
     size_t group;                            /* elements; divides k; even if they are of 4 bits */
-    const unsigned char *row;                /* row 0; the rows are contiguous */
+    const unsigned char *row;                /* row 0; the rows are contiguous; any alignment */
     struct group_params scales, zero_points; /* scales: f32. Integer zero points are below 2^16. */
     float values[16];                        /* of the 16 codes of a type of 4 bits */
 };
@@ -33,7 +34,18 @@ struct compressed_matrix {
 /* Returns the size of n elements in bytes. */
 static inline size_t compressed_bytes(const struct compressed_matrix *matrix, size_t n)
 {
-    return matrix->dtype == IRRUN_U8 || matrix->dtype == IRRUN_I8 ? n : n / 2;
+    switch (matrix->dtype) {
+    case IRRUN_F32:
+        return n * sizeof(float);
+    case IRRUN_F16:
+    case IRRUN_BF16:
+        return n * sizeof(uint16_t);
+    case IRRUN_U8:
+    case IRRUN_I8:
+        return n;
+    default:
+        return n / 2;
+    }
 }
 
 /* Returns the number of floats of an arranged row of x. */

@@ -1,6 +1,6 @@
-/* Internal ops that read compressed constants. IR files do not contain them:
- * plan/compressed_weights.h replaces MatMul and Gather, and the ops that expand the constant, with
- * them.
+/* Internal ops that read constants as they are stored: compressed ones, or large ones of floats. IR
+ * files do not contain them: plan/compressed_weights.h replaces MatMul and Gather, and the ops that
+ * expand the constant, with them.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_OPS_COMPRESSED_OPS_H
 #define IRRUN_OPS_COMPRESSED_OPS_H
@@ -21,7 +21,8 @@ struct compressed_attrs {
 extern const struct op_def op_compressed_matmul; /* A, the constant, scales, zero points */
 extern const struct op_def op_compressed_gather; /* the constant, indices, scales, zero points */
 
-/* Returns whether the kernels can read constants of this type. */
+/* Returns whether the kernels can read constants of this type, which is not a float of 16 bits or
+ * more. */
 bool compressed_type_is_supported(enum irrun_dtype dtype);
 
 /* Finds the constant in the mapped weights and describes it for the kernels. Called by prepare. A

@@ -1,5 +1,6 @@
 /* Finds Const -> Convert [-> Subtract] [-> Multiply] [-> Reshape] [-> Convert] before a MatMul or a
- * Gather, and replaces all of them with an op that reads the Const.
+ * Gather, and large matrices of floats before a MatMul, Const [-> Convert]. Replaces all of them
+ * with an op that reads the Const.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "plan/compressed_weights.h"
 
@@ -48,10 +49,28 @@ static const struct op *producer_of(const struct pass *pass, uint32_t value_id, 
     return op_is_type(op, type) && constant_of(pass, value_id) ? op : NULL;
 }
 
-/* Returns whether the pass may keep such a Const as it is stored. */
-static bool is_kept(const struct const_attrs *attrs)
+/* Matrices of floats of at least this size are not packed, which would copy them, if the file has
+ * MIN_FILE_BYTES. Products of several rows by smaller ones are faster with packed matrices. */
+#define MIN_FLOAT_BYTES (1 << 20)
+#define MIN_FILE_BYTES ((size_t)256 << 20)
+
+static bool has_large_file(const struct graph *graph)
 {
-    return compressed_type_is_supported(attrs->element_type) || dtype_is_half(attrs->element_type);
+    return graph->weights && graph->weights->size_bytes >= MIN_FILE_BYTES;
+}
+
+static bool is_large_matrix(const struct const_attrs *attrs)
+{
+    enum irrun_dtype dtype = attrs->element_type;
+    return (dtype == IRRUN_F32 || dtype_is_half(dtype)) && attrs->shape.rank == 2 &&
+           shape_n_elements(&attrs->shape) * (int64_t)dtype_size(dtype) >= MIN_FLOAT_BYTES;
+}
+
+/* Returns whether the pass may keep such a Const as it is stored. */
+static bool is_kept(const struct graph *graph, const struct const_attrs *attrs)
+{
+    return compressed_type_is_supported(attrs->element_type) ||
+           dtype_is_half(attrs->element_type) || (has_large_file(graph) && is_large_matrix(attrs));
 }
 
 static bool is_compressed(const struct pass *pass, uint32_t value_id)
@@ -184,10 +203,31 @@ static bool find_layout(const struct pass *pass, const struct irrun_shape *matri
                       &attrs->zero_group_stride);
 }
 
+static const struct match no_match = {.stored = NO_ID, .scales = NO_ID, .zero_points = NO_ID};
+
+/* Matches rows of floats. They are rounded, and packed, if they are to be multiplied in another
+ * precision. */
+static bool match_floats(const struct pass *pass, uint32_t value_id, struct match *match)
+{
+    *match = no_match;
+    const struct op *convert = producer_of(pass, value_id, "Convert");
+    match->stored = convert ? op_input(pass->graph, convert, 0) : value_id;
+    const struct op *op = value_producer(pass->graph, match->stored);
+    if (!constant_of(pass, match->stored) || !op->def || op->def->role != ROLE_CONST ||
+        !is_large_matrix(op->attrs) || !has_large_file(pass->graph) ||
+        pass->finder.kernels.precision != IRRUN_PRECISION_F32)
+        return false;
+    const struct const_attrs *stored = op->attrs;
+    match->attrs.dtype = pass->constants[value_id]->declared;
+    match->attrs.n = (size_t)stored->shape.dims[0];
+    match->attrs.k = match->attrs.group = (size_t)stored->shape.dims[1];
+    return match->attrs.dtype == (convert ? IRRUN_F32 : stored->element_type);
+}
+
 static bool match_matrix(struct pass *pass, uint32_t value_id, bool is_transposed,
                          struct match *match)
 {
-    *match = (struct match){.stored = NO_ID, .scales = NO_ID, .zero_points = NO_ID};
+    *match = no_match;
     const struct constant *constant = constant_of(pass, value_id);
     if (!constant || !(constant->declared == IRRUN_F32 || dtype_is_half(constant->declared)))
         return false;
@@ -247,7 +287,8 @@ static bool visit_matmul(struct pass *pass, uint32_t op_id)
         has_order ? constant_of(pass, op_input(pass->graph, op, 2)) : NULL;
     if (attrs->transpose_a || constant_of(pass, a) ||
         (has_order && (!order || shape_n_elements(&order->tensor.shape) != 2)) ||
-        !match_matrix(pass, op_input(pass->graph, op, 1), !attrs->transpose_b, &match))
+        !((attrs->transpose_b && match_floats(pass, op_input(pass->graph, op, 1), &match)) ||
+          match_matrix(pass, op_input(pass->graph, op, 1), !attrs->transpose_b, &match)))
         return pass->err->code == IRRUN_OK;
     return replace(pass, op_id, &op_compressed_matmul, a, 1, &match);
 }
@@ -341,7 +382,7 @@ bool compressed_weights_keep(const struct model *model, struct remarks *remarks,
     for (uint32_t i = 0; i < model->graph->n_order; i++) {
         const struct op *op = &model->graph->ops[model->graph->order[i]];
         n_users += op_is_type(op, "MatMul") || op_is_type(op, "Gather");
-        n_constants += op_is_type(op, "Const") && is_kept(op->attrs);
+        n_constants += op_is_type(op, "Const") && is_kept(model->graph, op->attrs);
     }
     if (n_users == 0 || n_constants == 0 || !kernels_may_pack(&model->kernels))
         return true;

@@ -1,5 +1,5 @@
 /* Keeps compressed weights (integers or small floats times a scale) as they are stored if a product
- * or a Gather reads them.
+ * or a Gather reads them, and those of floats in large files if a product does.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_PLAN_COMPRESSED_WEIGHTS_H
 #define IRRUN_PLAN_COMPRESSED_WEIGHTS_H

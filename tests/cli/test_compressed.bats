@@ -70,3 +70,16 @@ large() {
     [[ ${BUILD-} != *sanitize* ]] || return 0
     [ "$(jq .memory_bytes.peak_rss report.json)" -lt 52000000 ]
 }
+
+@test "rows of floats in a large file are read as they are stored" {
+    local name args
+    for name in {1,3,9}_rows_{f16,bf16,f32} plain_f16; do
+        cp "$root/tests/cases/compressed/product_$name"/{model.{xml,bin},in.npz,out.npz,args} .
+        truncate -s 256M model.bin
+        read -ra args <args
+        run "$IRRUN" model.xml -v -i in.npz --expect=out.npz "${args[@]}"
+        [ "$status" -eq 0 ]
+        [[ $output == *"reads its weights as they are stored: ${name##*_}"* ]]
+        rm model.bin
+    done
+}

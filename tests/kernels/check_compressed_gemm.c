@@ -7,10 +7,11 @@
 #include <string.h>
 
 #include "check_kernels.h"
+#include "tensor/half.h"
 #include "tensor/small_float.h"
 
-static const enum irrun_dtype types[] = {IRRUN_U8, IRRUN_I8,  IRRUN_U4,
-                                         IRRUN_I4, IRRUN_NF4, IRRUN_F4E2M1};
+static const enum irrun_dtype types[] = {IRRUN_U8,     IRRUN_I8,  IRRUN_U4,   IRRUN_I4, IRRUN_NF4,
+                                         IRRUN_F4E2M1, IRRUN_F16, IRRUN_BF16, IRRUN_F32};
 #define N_TYPES (sizeof types / sizeof types[0])
 
 struct problem {
@@ -36,6 +37,26 @@ static size_t count_numbers(const struct group_params *numbers, size_t n, size_t
     return (n - 1) * numbers->row_step + (n_groups - 1) * numbers->group_step + 1;
 }
 
+static bool is_float(enum irrun_dtype dtype)
+{
+    return dtype == IRRUN_F32 || dtype == IRRUN_F16 || dtype == IRRUN_BF16;
+}
+
+/* Fills rows of floats: f16 and bf16 of all bits, but for those of infinities and large numbers;
+ * bf16 and f32 are below 2. */
+static void fill_floats(enum irrun_dtype dtype, unsigned char *to, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        float value = random_float(2);
+        uint16_t half = (uint16_t)random_below(1 << 16);
+        half = dtype == IRRUN_F16 ? half & 0xBFFF : bf16_from_f32(value);
+        if (dtype == IRRUN_F32)
+            memcpy(to + i * sizeof value, &value, sizeof value);
+        else
+            memcpy(to + i * sizeof half, &half, sizeof half);
+    }
+}
+
 static float value_of(enum irrun_dtype dtype, uint8_t code)
 {
     switch (dtype) {
@@ -58,10 +79,15 @@ static struct problem problem_new(enum irrun_dtype dtype, size_t n, size_t n_gro
     struct compressed_matrix *matrix = &problem.matrix;
     size_t n_bytes = compressed_bytes(matrix, n * matrix->k);
     unsigned char *codes = take(&problem.codes, n_bytes);
-    random_fill(codes, n_bytes);
+    if (is_float(dtype))
+        fill_floats(dtype, codes, n * matrix->k);
+    else
+        random_fill(codes, n_bytes);
     matrix->row = codes;
     for (int code = 0; code < 16; code++)
-        matrix->values[code] = value_of(dtype, (uint8_t)code);
+        matrix->values[code] = is_float(dtype) ? 0 : value_of(dtype, (uint8_t)code);
+    if (is_float(dtype))
+        return problem;
     choose_steps(&matrix->scales, n_groups, random_below(3));
     choose_steps(&matrix->zero_points, n_groups, random_below(3));
     size_t n_scales = count_numbers(&matrix->scales, n, n_groups);
@@ -101,6 +127,16 @@ static float number_of(const struct group_params *numbers, size_t row, size_t gr
 static float element_of(const struct compressed_matrix *matrix, size_t row, size_t k)
 {
     size_t at = row * matrix->k + k, group = k / matrix->group;
+    if (matrix->dtype == IRRUN_F32) {
+        float value;
+        memcpy(&value, matrix->row + at * sizeof value, sizeof value);
+        return value;
+    }
+    if (is_float(matrix->dtype)) {
+        uint16_t half;
+        memcpy(&half, matrix->row + at * sizeof half, sizeof half);
+        return matrix->dtype == IRRUN_F16 ? f16_to_f32(half) : bf16_to_f32(half);
+    }
     bool is_4bit = matrix->dtype != IRRUN_U8 && matrix->dtype != IRRUN_I8;
     uint8_t code = is_4bit ? matrix->row[at / 2] >> (at % 2 * 4) & 15 : matrix->row[at];
     volatile float shifted =
@@ -113,7 +149,7 @@ static bool check_expanded(const struct trial *trial, const struct compressed_ma
     size_t row = random_below((uint32_t)matrix->n), k = matrix->k;
     size_t first = random_below((uint32_t)(k / matrix->group)) * matrix->group;
     size_t n = 1 + random_below((uint32_t)(k - first));
-    if (matrix->dtype != IRRUN_U8 && matrix->dtype != IRRUN_I8)
+    if (matrix->dtype != IRRUN_U8 && matrix->dtype != IRRUN_I8 && !is_float(matrix->dtype))
         n += n % 2;
     struct guarded guarded;
     float *to = take(&guarded, n * sizeof *to);
@@ -215,7 +251,9 @@ bool check_compressed_gemm(const struct trial *trial)
         for (size_t group = 32; group <= 128; group *= 2)
             if (!try_sizes(trial, type, 3, 132, group))
                 return false;
-    return try_sizes(trial, 0, 5, 3, 7) && try_sizes(trial, 1, 5, 1, 35);
+    return try_sizes(trial, 0, 5, 3, 7) && try_sizes(trial, 1, 5, 1, 35) &&
+           try_sizes(trial, 6, 5, 1, 35) && try_sizes(trial, 7, 5, 1, 35) &&
+           try_sizes(trial, 8, 5, 1, 35);
 }
 
 static void multiply(const void *context)
@@ -226,8 +264,9 @@ static void multiply(const void *context)
 
 void measure_compressed_gemm(const struct trial *trial)
 {
-    static const size_t sizes[][4] = {{0, 1, 1024, 1024}, {0, 1, 32768, 1536}, {2, 1, 1024, 128},
-                                      {2, 1, 32768, 128}, {2, 4, 1024, 128},   {4, 1, 1024, 128}};
+    static const size_t sizes[][4] = {{0, 1, 1024, 1024},  {0, 1, 32768, 1536}, {2, 1, 1024, 128},
+                                      {2, 1, 32768, 128},  {2, 4, 1024, 128},   {4, 1, 1024, 128},
+                                      {6, 1, 32768, 1536}, {6, 4, 32768, 1536}};
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
         enum irrun_dtype dtype = types[sizes[i][0]];
         size_t m = sizes[i][1], n = sizes[i][2], group = sizes[i][3];
