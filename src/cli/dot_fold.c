@@ -15,15 +15,20 @@ static bool is_type(const struct irrun_layer *layer, const char *type)
     return strcmp(layer->type, type) == 0;
 }
 
-/* Returns whether a layer depends only on constants. Results, ReadValues and Assigns never do. */
-static bool depends_on_constants(const struct dot *dot, const struct irrun_layer *layer)
+/* Returns whether layer i depends only on constants. Results, ReadValues and Assigns never do, nor
+ * does a layer with one of them in its body. */
+static bool depends_on_constants(const struct dot *dot, size_t i)
 {
+    const struct irrun_layer *layer = &dot->layers[i];
     if (layer->n_inputs == 0)
         return is_type(layer, "Const");
-    if (is_type(layer, "Result") || layer->variable)
+    if (is_type(layer, "Result"))
         return false;
-    for (size_t i = 0; i < layer->n_inputs; i++)
-        if (!dot->nodes[layer->inputs[i].layer].is_hidden)
+    for (size_t k = 0; k < layer->n_inputs; k++)
+        if (!dot->nodes[layer->inputs[k].layer].is_hidden)
+            return false;
+    for (size_t k = i; k < dot_body_end(dot, i); k++)
+        if (dot->layers[k].variable)
             return false;
     return true;
 }
@@ -35,7 +40,7 @@ static void find_constants(struct dot *dot)
         is_changed = false;
         for (size_t i = 0; i < dot->n; i++) {
             struct dot_node *node = &dot->nodes[i];
-            if (node->is_hidden || !depends_on_constants(dot, &dot->layers[i]))
+            if (node->is_hidden || !depends_on_constants(dot, i))
                 continue;
             node->is_hidden = is_changed = true;
         }
@@ -80,15 +85,32 @@ static bool same_ports(const struct irrun_layer *a, const struct irrun_layer *b)
     return true;
 }
 
-/* Numbers the kinds of groups. Groups of the same kind have the same types and shapes. */
+/* Returns the first member of a group from layer i on; SIZE_MAX: there is none. */
+static size_t next_member(const struct dot *dot, size_t group, size_t i)
+{
+    while (i <= group && (dot->nodes[i].group != group || dot->nodes[i].is_hidden))
+        i++;
+    return i <= group ? i : SIZE_MAX;
+}
+
+/* Returns whether two groups have the same types, and results of the same shapes. */
+static bool same_kind(const struct dot *dot, size_t a, size_t b)
+{
+    size_t i = next_member(dot, a, 0), k = next_member(dot, b, 0);
+    while (i != SIZE_MAX && k != SIZE_MAX && is_type(&dot->layers[i], dot->layers[k].type)) {
+        i = next_member(dot, a, i + 1);
+        k = next_member(dot, b, k + 1);
+    }
+    return i == k && same_ports(&dot->layers[a], &dot->layers[b]);
+}
+
+/* Numbers the kinds of groups. */
 static uint32_t *number_kinds(const struct dot *dot, struct arena *arena, struct irrun_error *err)
 {
     uint32_t *kinds = arena_alloc_array(arena, dot->n_order + 1, sizeof *kinds, err);
     for (size_t i = 0; i < dot->n_order && kinds; i++) {
-        const struct irrun_layer *layer = &dot->layers[dot->order[i]];
         size_t k = 0;
-        while (k < i && (strcmp(dot->layers[dot->order[k]].type, layer->type) != 0 ||
-                         !same_ports(&dot->layers[dot->order[k]], layer)))
+        while (k < i && !same_kind(dot, dot->order[k], dot->order[i]))
             k++;
         kinds[i] = k < i ? kinds[k] : (uint32_t)i;
     }
@@ -157,8 +179,9 @@ size_t dot_body_end(const struct dot *dot, size_t i)
 static void hide_bodies(struct dot *dot)
 {
     for (size_t i = 0; i < dot->n; i++)
-        for (size_t body = i + 1; dot->nodes[i].shown != i && body < dot_body_end(dot, i); body++)
-            dot->nodes[body].is_hidden = true;
+        for (size_t body = i + 1; body < dot_body_end(dot, i); body++)
+            if (dot->nodes[i].is_hidden || dot->nodes[i].shown != i)
+                dot->nodes[body].is_hidden = true;
 }
 
 /* ---- All ------------------------------------------------------------------------------------- */

@@ -104,7 +104,8 @@ static bool fail_abbreviation(struct parser *parser, const char *word, size_t le
 static bool hint_habit(struct parser *parser, const char *name, const char *word)
 {
     const char *equals = strchr(word, '=');
-    const char *value = equals ? equals + 1 : parser->words[0];
+    bool is_attached = word[1] != '-' && word[2] != '\0';
+    const char *value = equals ? equals + 1 : is_attached ? word + 2 : parser->words[0];
     bool is_model = strcmp(name, "m") == 0 || strcmp(name, "model") == 0;
     if (is_model)
         return fail_hint(parser->err, "give the model without an option: irrun %s",
@@ -118,6 +119,8 @@ static bool fail_unknown(struct parser *parser, const char *word, const char *na
 {
     struct irrun_error *err = parser->err;
     bool is_long = word[1] == '-';
+    if (length == 0)
+        return fail(err, IRRUN_USAGE, "%s names no option", word);
     for (size_t i = 0; i < N_OPTIONS && is_long; i++) {
         if (strncmp(option_rows[i].name, name, length) == 0)
             return fail_abbreviation(parser, word, length + 2);
@@ -126,6 +129,8 @@ static bool fail_unknown(struct parser *parser, const char *word, const char *na
     char whole[64];
     snprintf(whole, sizeof whole, "%.*s", (int)strcspn(name, "="), name);
     hint_habit(parser, whole, word);
+    if (!is_long && name[1] != '\0')
+        hint_habit(parser, (char[]){*name, '\0'}, word);
     const char *near = nearest_option(whole);
     return near ? fail_hint(err, "did you mean --%s?", near)
                 : fail_hint(err, "irrun --help=all lists them");
@@ -184,7 +189,7 @@ static bool take(struct parser *parser, enum option_id id, const char *value)
         return strcmp(before, given.value) == 0 ||
                fail(parser->err, IRRUN_USAGE, "--%s is given twice: '%s' and '%s'", row->name,
                     before, given.value) ||
-               (row->repeats == OPTION_NAMED &&
+               (row->repeats == OPTION_NAMED && name_length(row, given.value) == 0 &&
                 fail_hint(parser->err, "--%s=NAME=... applies to one of them", row->name));
     if (!value)
         parser->next_words[id] = parser->words[0];

@@ -5,9 +5,10 @@
 
 #include "cli/options.h"
 
-/* Leaves the process the files that the options name, and libraries of the system. With --manifest,
- * which names others, it keeps all files. Fails with IRRUN_SYSTEM if --sandbox=always and the
- * kernel offers too little. Threads that exist already keep their rights. */
+/* Leaves the process the files that the options name, and libraries of the system. A manifest names
+ * others: with it all files stay allowed, and --sandbox=always fails with IRRUN_USAGE. Fails with
+ * IRRUN_SYSTEM if --sandbox=always and the kernel offers too little. Threads that exist already
+ * keep their rights. */
 bool run_sandbox_enter(const struct options *options, struct irrun_error *err);
 
 #endif

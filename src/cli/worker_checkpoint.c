@@ -23,8 +23,8 @@ static bool go_on(struct worker *worker, struct irrun_error *err)
     const struct checkpoint *checkpoint = &worker->checkpoint;
     if (checkpoint->n_positions != outputs_n_positions(outputs))
         return fail_at(err, IRRUN_DATA, (struct place){options->checkpoint_path, 0, 0},
-                       "is damaged: it has %zu outputs of %zu", checkpoint->n_positions,
-                       outputs_n_positions(outputs));
+                       "is damaged: it has positions of %zu outputs, expected %zu",
+                       checkpoint->n_positions, outputs_n_positions(outputs));
     tell(options, "%s: resuming after %" PRIu64 " iterations", options->checkpoint_path,
          checkpoint->n_iterations);
     outputs_resume(outputs, checkpoint->positions, checkpoint->is_finishing);

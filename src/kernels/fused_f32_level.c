@@ -6,8 +6,8 @@
 #include "kernels/elementwise_functions_body.h"
 
 /* The registers of a tile; the loops over v are unrolled. If the tile takes 8 of 16 registers, none
- * are left for the mask: a comparison spills them, and a Select reloads them. This is a third
- * faster than a tile of half the size. */
+ * is left for the mask: a comparison spills it, and a Select reloads it. 8 are still a third faster
+ * than 4. */
 #define TILE_VECTORS (FUSED_TILE / VECTOR_LANES < 8 ? FUSED_TILE / VECTOR_LANES : 8)
 
 /* The elements of a tile. If n_last > 0, it is one vector with n_last valid lanes. */

@@ -152,9 +152,11 @@ static bool check_batch_dims(struct infer *infer, uint32_t input, int64_t n_batc
 {
     const struct irrun_shape *data = &infer->in[0]->shape, *indices = &infer->in[input]->shape;
     if (n_batch_dims < 0 || n_batch_dims >= indices->rank || n_batch_dims >= data->rank)
-        return infer_fail(infer,
-                          "batch_dims is %lld, but the data have %u dimensions and the indices %u",
-                          (long long)n_batch_dims, data->rank, indices->rank);
+        return infer_fail(
+            infer,
+            "batch_dims is %lld, expected 0 or more, and fewer than the dimensions of the "
+            "data (%u) and of the indices (%u)",
+            (long long)n_batch_dims, data->rank, indices->rank);
     for (uint32_t i = 0; i < n_batch_dims; i++) {
         if (indices->dims[i] != data->dims[i]) {
             infer_fail_input(infer, input, "dimension %u as in the data (batch_dims is %lld)", i,

@@ -3,9 +3,9 @@
  * g and h, gates f, i, o, z and r, and the candidate c:
  *
  *   LSTM  C = f * C0 + i * c,  H = o * h(C); gates in the order f, i, c, o
- *   GRU   H = (1 - z) * h + z * H0; gates in the order z, r, h:
- *         h = g(W_h X + R_h (r * H0) + B_h), or, with linear_before_reset,
- *         h = g(W_h X + r * (R_h H0 + B_Rh) + B_Wh)
+ *   GRU   H = (1 - z) * c + z * H0; gates in the order z, r, c:
+ *         c = g(W_c X + R_c (r * H0) + B_c), or, with linear_before_reset,
+ *         c = g(W_c X + r * (R_c H0 + B_Rc) + B_Wc)
  *   RNN   H = f(W X + R H0 + B)
  *
  * A sequence runs sequence_lengths steps. LSTMCell-1 and LSTMSequence-1 add peepholes and an input

@@ -22,8 +22,8 @@ struct prepacked_convolution {
     size_t rounded_floats; /* the place of that copy in the scratch memory */
 };
 
-/* Returns whether a convolution with filters that --precision=bf16 rounded rounds its input too. It
- * is then packed, whatever the other options are. */
+/* Returns whether the convolution must round its input to bf16, because --precision=bf16 rounded
+ * its filters. It is then packed, whatever the other options are. */
 bool prepacked_convolution_is_rounded(const struct prepare *prepare);
 
 /* Returns whether to compute the convolution of input 0 and input 1, given for one group, with

@@ -39,8 +39,8 @@ static enum version_kind parse_version(const char *version, int64_t *opset)
     return VERSION_UNKNOWN;
 }
 
-/* Files use the names Const, ReLU, PReLU and SoftMax, which differ from the class names. Accepts
- * both. */
+/* Files write Const for the class Constant. Other names differ from those of their classes only in
+ * case, as ReLU and SoftMax do, which is ignored. */
 static const char *resolve_alias(const char *type)
 {
     if (text_equals_ignore_case(type, "Constant"))

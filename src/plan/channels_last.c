@@ -125,8 +125,11 @@ static void classify(struct pass *pass, uint32_t op_id)
              in = op->n_inputs ? op_input(pass->graph, op, 0) : 0;
     if (*kind == DEPTHWISE && rank != pass->ranks[in])
         rank = 0;
-    if (*kind == OTHER && (*kind = find_move(pass, op, &rank)) == TO_LAST)
+    if (*kind == OTHER && (*kind = find_move(pass, op, &rank)) == TO_LAST) {
+        if (rank != pass->ranks[in]) /* Transpose itself reports it */
+            *kind = OTHER;
         rank = 0;
+    }
     if (*kind == OTHER && (rank = find_by_element(pass, op)) > 0)
         *kind = BY_ELEMENT;
     if (*kind == OTHER && (rank = find_max_pool(pass, op)) > 0)
@@ -320,6 +323,6 @@ bool channels_last_place(const struct model *model, struct remarks *remarks,
     if (!is_done || pass.n_replaced == 0)
         return is_done;
     return toposort(model->graph, model->arena, err) &&
-           remarks_add(remarks, model->arena, err,
-                       "%zu convolutions compute with the channels last", pass.n_replaced);
+           remarks_add(remarks, model->arena, err, "convolutions with channels last (NHWC): %zu",
+                       pass.n_replaced);
 }

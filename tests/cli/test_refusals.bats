@@ -16,6 +16,10 @@ setup() {
     answered 2 "--feed: 'sum' is not OUT=IN" '' "$data/sum.xml" --random --feed=sum
     answered 2 "--atol is given twice: '1' and '2'" "--atol=NAME=... applies to one of them" \
         "$data/sum.xml" --random --atol=1 --atol=2
+    answered 2 "--atol is given twice: 'sum=1' and 'sum=2'" "" "$data/sum.xml" --random --atol=sum=1 --atol=sum=2
+    answered 2 "--=5 names no option" "" "$data/sum.xml" --=5
+    answered 2 "unknown option -d" "irrun runs on the CPU: omit it" "$data/sum.xml" -dCPU
+    answered 2 "unknown option -m" "give the model without an option: irrun sum.xml" -msum.xml
     usage_error "--feed is given twice for input \"x\"" "$data/sum.xml" --random --feed=sum=x --feed=sum=x
     usage_error "--reset: unknown value 'often'" "$data/sum.xml" --random --reset=often
     usage_error "--threads must be a whole number from 1 up, or auto, not '0'" "$data/sum.xml" --random --threads=0
