@@ -27,6 +27,7 @@ struct pass {
     struct arena *arena;
     struct constant **constants;
     uint32_t n_values; /* before the pass */
+    bool keeps_floats; /* large matrices of floats are not packed */
     struct remarks *remarks;
     struct irrun_error *err;
 };
@@ -50,13 +51,19 @@ static const struct op *producer_of(const struct pass *pass, uint32_t value_id, 
 }
 
 /* Matrices of floats of at least this size are not packed, which would copy them, if the file has
- * MIN_FILE_BYTES. Products of several rows by smaller ones are faster with packed matrices. */
+ * MIN_FILE_BYTES and the model has variables: then most runs compute one position. Products of more
+ * than 4 rows are faster with packed matrices. */
 #define MIN_FLOAT_BYTES (1 << 20)
 #define MIN_FILE_BYTES ((size_t)256 << 20)
 
-static bool has_large_file(const struct graph *graph)
+static bool keeps_floats(const struct model *model)
 {
-    return graph->weights && graph->weights->size_bytes >= MIN_FILE_BYTES;
+    const struct graph *graph = model->graph;
+    bool has_variables = false;
+    for (uint32_t i = 0; i < graph->n_order; i++)
+        has_variables |= op_is_type(&graph->ops[graph->order[i]], "ReadValue");
+    return has_variables && model->kernels.precision == IRRUN_PRECISION_F32 && graph->weights &&
+           graph->weights->size_bytes >= MIN_FILE_BYTES;
 }
 
 static bool is_large_matrix(const struct const_attrs *attrs)
@@ -67,10 +74,10 @@ static bool is_large_matrix(const struct const_attrs *attrs)
 }
 
 /* Returns whether the pass may keep such a Const as it is stored. */
-static bool is_kept(const struct graph *graph, const struct const_attrs *attrs)
+static bool is_kept(const struct pass *pass, const struct const_attrs *attrs)
 {
     return compressed_type_is_supported(attrs->element_type) ||
-           dtype_is_half(attrs->element_type) || (has_large_file(graph) && is_large_matrix(attrs));
+           dtype_is_half(attrs->element_type) || (pass->keeps_floats && is_large_matrix(attrs));
 }
 
 static bool is_compressed(const struct pass *pass, uint32_t value_id)
@@ -205,8 +212,7 @@ static bool find_layout(const struct pass *pass, const struct irrun_shape *matri
 
 static const struct match no_match = {.stored = NO_ID, .scales = NO_ID, .zero_points = NO_ID};
 
-/* Matches rows of floats. They are rounded, and packed, if they are to be multiplied in another
- * precision. */
+/* Matches rows of floats. */
 static bool match_floats(const struct pass *pass, uint32_t value_id, struct match *match)
 {
     *match = no_match;
@@ -214,8 +220,7 @@ static bool match_floats(const struct pass *pass, uint32_t value_id, struct matc
     match->stored = convert ? op_input(pass->graph, convert, 0) : value_id;
     const struct op *op = value_producer(pass->graph, match->stored);
     if (!constant_of(pass, match->stored) || !op->def || op->def->role != ROLE_CONST ||
-        !is_large_matrix(op->attrs) || !has_large_file(pass->graph) ||
-        pass->finder.kernels.precision != IRRUN_PRECISION_F32)
+        !pass->keeps_floats || !is_large_matrix(op->attrs))
         return false;
     const struct const_attrs *stored = op->attrs;
     match->attrs.dtype = pass->constants[value_id]->declared;
@@ -376,13 +381,14 @@ bool compressed_weights_keep(const struct model *model, struct remarks *remarks,
         .graph = model->graph,
         .arena = model->arena,
         .n_values = model->graph->n_values,
+        .keeps_floats = keeps_floats(model),
         .remarks = remarks,
         .err = err};
     size_t n_users = 0, n_constants = 0;
     for (uint32_t i = 0; i < model->graph->n_order; i++) {
         const struct op *op = &model->graph->ops[model->graph->order[i]];
         n_users += op_is_type(op, "MatMul") || op_is_type(op, "Gather");
-        n_constants += op_is_type(op, "Const") && is_kept(model->graph, op->attrs);
+        n_constants += op_is_type(op, "Const") && is_kept(&pass, op->attrs);
     }
     if (n_users == 0 || n_constants == 0 || !kernels_may_pack(&model->kernels))
         return true;
