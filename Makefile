@@ -291,9 +291,9 @@ $(library): $(BUILD)/irrun_library.o
 	$(call say,AR,$@) $(AR) rcs $@ $^
 
 # The shared library has the same objects, which compilers make to be loaded anywhere; for one that does not:
-# make CFLAGS='-O2 -g -fPIC'.
+# make CFLAGS='-O2 -g -fPIC'. Its own names are bound when it is linked: clang expects that of code that is not -fPIC.
 $(shared): $(core_objects) $(BUILD)/sources irrun.map
-	$(call say,LINK,$@) $(CC) $(cflags) $(ldflags) -shared -Wl,-soname,$(soname) -Wl,--version-script=irrun.map -o $@ \
+	$(call say,LINK,$@) $(CC) $(cflags) $(ldflags) -shared -Wl,-Bsymbolic -Wl,-soname,$(soname) -Wl,--version-script=irrun.map -o $@ \
 	    $(filter %.o,$^) $(libs)
 
 # A unit test may ask for linker flags in a comment of its own: /* link: -Wl,--wrap=malloc */
