@@ -2,6 +2,8 @@
  * caller asks for all of them, interleaved.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -20,8 +22,9 @@ struct wav {
     bool keeps_channels;
 };
 
-/* Opens the file with libsndfile, which reads the descriptor itself. The byte source only opens,
- * checks and closes it. */
+/* Opens the file with libsndfile, which reads a descriptor of its own: libsndfile 1.2 closes the
+ * descriptor if it fails, even one that it is not to close. The byte source opens and checks the
+ * file. */
 static bool open_sound(struct wav *wav, struct irrun_error *err)
 {
     struct reader *reader = &wav->reader;
@@ -38,8 +41,11 @@ static bool open_sound(struct wav *wav, struct irrun_error *err)
     if (!wav->library || !sound_check_length(source, err))
         return false;
     wav->info = (struct sound_info){.n_frames = 0};
-    if (lseek(source->fd, (off_t)source->first_offset, SEEK_SET) >= 0)
-        wav->file = wav->library->open_fd(source->fd, SOUND_MODE_READ, &wav->info, 0);
+    int fd = fcntl(source->fd, F_DUPFD_CLOEXEC, 0);
+    if (fd < 0)
+        return fail_errno(err, IRRUN_SYSTEM, reader->path, "cannot be opened twice", errno);
+    lseek(fd, (off_t)source->first_offset, SEEK_SET);
+    wav->file = wav->library->open_fd(fd, SOUND_MODE_READ, &wav->info, 1);
     if (!wav->file)
         return fail_at(err, IRRUN_DATA, (struct place){reader->path, 0, 0},
                        "is not a sound file that libsndfile reads: %s",

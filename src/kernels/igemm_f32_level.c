@@ -136,7 +136,8 @@ ALWAYS_INLINE vec add_product(vec sum, vec weights, vec factor, bool are_pairs)
     return vec_fma(factor, weights, sum);
 }
 
-/* General registers for the addresses of rows. */
+/* General registers for the addresses of rows. The other 7 of 16 hold the stack, the indirection,
+ * its end, an offset, b, a constant and an address that is loaded. */
 #if defined(__x86_64__)
 #define ROW_REGISTERS 9
 #else

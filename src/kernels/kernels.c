@@ -33,7 +33,7 @@ bool kernels_level(const char *name, enum simd *level, struct irrun_error *err)
         *level = (enum simd)i;
         if (simd_is_there(*level))
             return true;
-        fail(err, IRRUN_USAGE, "this CPU lacks %s", name);
+        fail(err, IRRUN_USAGE, "this machine lacks %s", name);
         return hint_levels(err);
     }
     fail(err, IRRUN_USAGE, "this build lacks %s", name);

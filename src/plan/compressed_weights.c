@@ -56,13 +56,14 @@ static const struct op *producer_of(const struct pass *pass, uint32_t value_id, 
 #define MIN_FLOAT_BYTES (1 << 20)
 #define MIN_FILE_BYTES ((size_t)256 << 20)
 
-static bool keeps_floats(const struct model *model)
+static bool has_floats_to_keep(const struct model *model)
 {
     const struct graph *graph = model->graph;
     bool has_variables = false;
     for (uint32_t i = 0; i < graph->n_order; i++)
         has_variables |= op_is_type(&graph->ops[graph->order[i]], "ReadValue");
-    return has_variables && model->kernels.precision == IRRUN_PRECISION_F32 && graph->weights &&
+    return has_variables && model->kernels.gemm == IRRUN_GEMM_AUTO &&
+           model->kernels.precision == IRRUN_PRECISION_F32 && graph->weights &&
            graph->weights->size_bytes >= MIN_FILE_BYTES;
 }
 
@@ -381,7 +382,7 @@ bool compressed_weights_keep(const struct model *model, struct remarks *remarks,
         .graph = model->graph,
         .arena = model->arena,
         .n_values = model->graph->n_values,
-        .keeps_floats = keeps_floats(model),
+        .keeps_floats = has_floats_to_keep(model),
         .remarks = remarks,
         .err = err};
     size_t n_users = 0, n_constants = 0;

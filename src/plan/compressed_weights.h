@@ -1,5 +1,6 @@
 /* Keeps compressed weights (integers or small floats times a scale) as they are stored if a product
- * or a Gather reads them, and those of floats in large files if a product does.
+ * or a Gather reads them. In a model with variables and a file of 256 MB or more, a product also
+ * reads f32, f16 and bf16 matrices of 1 MB or more so; --gemm=packed packs them.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_PLAN_COMPRESSED_WEIGHTS_H
 #define IRRUN_PLAN_COMPRESSED_WEIGHTS_H
