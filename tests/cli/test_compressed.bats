@@ -72,15 +72,15 @@ large() {
 }
 
 @test "rows of floats in a large file are read as they are stored" {
-    local name args
+    local name tolerances
     for name in {1,3,9}_rows_{f16,bf16,f32} plain_f16; do
         cp "$root/tests/cases/compressed/product_$name"/{model.{xml,bin},in.npz,out.npz,args} .
         truncate -s 256M model.bin
         # The model gets a variable: without one, more rows are expected, and matrices are packed.
         sed -i -e 's|</layers>|<layer id="90" name="read" type="ReadValue" version="opset6"><data variable_id="v" variable_type="f32" variable_shape="1"/><output><port id="0" precision="FP32"><dim>1</dim></port></output></layer><layer id="91" name="save" type="Assign" version="opset6"><data variable_id="v" variable_type="f32" variable_shape="1"/><input><port id="0"><dim>1</dim></port></input></layer></layers>|' \
             -e 's|</edges>|<edge from-layer="90" from-port="0" to-layer="91" to-port="0"/></edges>|' model.xml
-        read -ra args <args
-        run "$IRRUN" model.xml -v -i in.npz --expect=out.npz "${args[@]}"
+        read -ra tolerances <args
+        run "$IRRUN" model.xml -v -i in.npz --expect=out.npz "${tolerances[@]}"
         [ "$status" -eq 0 ]
         [[ $output == *"reads its weights as they are stored: ${name##*_}"* ]]
         rm model.bin
