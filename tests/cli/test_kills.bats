@@ -40,6 +40,7 @@ kill_often() {
     for ((i = 0; i < 10 * n && n_kills < n; i++)); do
         kill_sometime "$@" || {
             [ "$status" -eq 0 ] || return
+            whole_seconds=$(awk -v all="$whole_seconds" 'BEGIN { print 0.95 * all }') # was too late
             continue
         }
         n_kills=$((n_kills + 1))
