@@ -121,9 +121,9 @@ struct irrun_options {
     const char *const *taps;  /* inner values to add to the outputs of the model, by tensor */
     size_t n_taps;            /* name or layer name, with ":PORT" if the layer has several */
     bool traces_all;          /* adds every other computed value to the outputs */
-    bool stops_at_nan;  /* fail with IRRUN_MISMATCH at the first op, or input, with NaN or inf */
-    bool lets_inf_pass; /* with stops_at_nan: only NaN fails */
-    bool times_ops;     /* measures the time of every op: irrun_profile_new */
+    bool stops_at_nan; /* fail with IRRUN_MISMATCH at the first op, or input, with NaN or inf */
+    bool allows_inf;   /* with stops_at_nan: only NaN fails */
+    bool times_ops;    /* measures the time of every op: irrun_profile_new */
     /* Names of recurrent ops, "A,B", or "" for all; NULL: none. They keep their states in
      * variables, so that a model of whole sequences takes a chunk of frames per iteration. Fails
      * with IRRUN_UNSUPPORTED if this would change results. Reads the weights. */

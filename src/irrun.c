@@ -120,11 +120,11 @@ static bool load(struct irrun_model *model, const char *xml_path,
     struct arena *arena = &ir->arena;
     model->model.graph = ir->graph;
     model->model.arena = arena;
-    model->model.keeps_ops = options->keep_ops;
+    model->model.no_fusion = options->keep_ops;
     model->model.kernels.precision =
         options->computes_f64 ? IRRUN_PRECISION_F32 : options->precision;
     model->model.stops_at_nan = options->stops_at_nan;
-    model->model.lets_inf_pass = options->lets_inf_pass;
+    model->model.allows_inf = options->allows_inf;
     model->model.times_steps = options->times_ops;
     if (!taps_add(ir->graph, arena, options->taps, options->n_taps, err) ||
         !toposort(ir->graph, arena, err) || !check(model, options, err))

@@ -80,6 +80,18 @@ def body_cases():
     yield iterator("axis_too_large", "axis 2 of an input of rank 2.", ["the iterator", "axis", "2"],
                    wrong_axis)
 
+    def repeat(layer, _):
+        layer.parts[0][1].insert(1, layer.parts[0][1][0])
+
+    yield iterator("port_map_repeated", "Two inputs of the port map go to one Parameter.",
+                   ["the iterator", "another port_map"], repeat)
+
+    def descending(layer, _):
+        layer.parts[0][1][0][1].update(start=0, end=-1, stride=-1, part_size=1)
+
+    yield iterator("stride_away_from_end", "A stride of -1 from the first slice to the last.",
+                   ["the iterator", "stride must lead from start to end"], descending)
+
     def output(**how):
         return lambda layer, _: layer.parts[0][1][2][1].update(how)
 
@@ -95,7 +107,7 @@ def body_cases():
         ("output_stride", "A stride of 2^63 - 1 between pieces of one row.", {"stride": 2**63 - 1},
          ["the iterator", "stride", "9223372036854775807"]),
         ("output_end", "Four passes, but only three pieces are wanted.", {"end": 3},
-         ["the iterator", "4 passes", "end 3"]),
+         ["the iterator", "4 iterations", "end 3"]),
         ("output_pieces_beyond_counting", "Four times the part_size is more than 2^63.",
          {"part_size": 2**62, "stride": 2**62}, ["the iterator", "4611686018427387904"]),
     ):

@@ -183,4 +183,4 @@ def cases():
                 refusal='Loop "decay" may end before the last frame')
     yield decay("refused_loop_number", "A body that computes with the number of the pass.",
                 layer_type="Loop", count=True,
-                refusal='Loop "decay" computes with the number of the pass')
+                refusal='Loop "decay" uses the iteration number')

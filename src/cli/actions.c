@@ -180,7 +180,7 @@ static bool do_model_action(const struct options *options, struct irrun_error *e
                                       .n_taps = options->taps.n,
                                       .traces_all = options_trace_all(options),
                                       .stops_at_nan = options->stops_at_nan,
-                                      .lets_inf_pass = options->lets_inf_pass,
+                                      .allows_inf = options->allows_inf,
                                       .times_ops = options_time_ops(options),
                                       .low_latency = options->low_latency,
                                       .precision = options->precision,

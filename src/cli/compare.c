@@ -215,7 +215,7 @@ static bool open_records(struct compare *compare, struct expectation *item,
                                       .dtype = format_stored_dtype(got->dtype),
                                       .shape = partial_shape_of(&got->shape),
                                       .keeps_dtype = true,
-                                      .form_code = IRRUN_MISMATCH};
+                                      .type_code = IRRUN_MISMATCH};
     struct reader *reader = item->reader;
     item->reader = NULL;
     bool is_open = item->format->has_shape

@@ -23,7 +23,7 @@ struct dot {
     const struct irrun_layer *layers;
     struct dot_node *nodes; /* [n] */
     size_t n;
-    double *shares; /* [n] of the nodes that are shown: part of the time; NULL: not known */
+    double *shares; /* [n] fractions of the time, of nodes shown; NULL: not measured */
     size_t *order;  /* [n_order]: the groups of the model itself, in layer order */
     size_t n_order;
     struct dot_repetition *repetitions;

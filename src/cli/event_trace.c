@@ -123,7 +123,7 @@ bool event_trace_open(const char *path, uint64_t start_ns, struct event_trace **
     if (made->fd < 0 && !is_pipe)
         return fail_errno(err, IRRUN_CANT_CREATE, path, "cannot create", errno);
     if (is_pipe || fstat(made->fd, &status) != 0 || !S_ISREG(status.st_mode))
-        return fail(err, IRRUN_USAGE, "--trace needs a regular file, which '%s' is not", path);
+        return fail(err, IRRUN_USAGE, "--trace: '%s' is not a regular file", path);
     if (ftruncate(made->fd, 0) != 0)
         return fail_errno(err, IRRUN_CANT_CREATE, path, "cannot empty", errno);
     text_add_bytes(&made->text, "[\n", 2);

@@ -27,12 +27,12 @@ bool option_add_item(struct options *options, void **items, size_t *n, size_t it
 bool option_split_name(struct options *options, const char *value, const char **name,
                        const char **rest, struct irrun_error *err);
 
-/* Returns whether there is no file `word` (after a NAME= or FORMAT: prefix), but a file "word
- * next". Then adds the hint that a name with a blank must be quoted. */
+/* If there is no file `word` (after a NAME= or FORMAT: prefix), but a file "word next", adds the
+ * hint to quote the name and returns true. */
 bool option_hint_blank(const char *word, const char *next, struct irrun_error *err);
 
-/* Finds the index of value in words, "auto|never"; otherwise fails with an error that lists
- * them. */
+/* Sets *index to the position of value in a list such as "auto|never". If it is not there, fails
+ * with an error that lists the words. */
 bool option_choose_word(const struct option_row *row, const char *words, const char *value,
                         size_t *index, struct irrun_error *err);
 

@@ -320,7 +320,7 @@ bool option_set_fail_on_nan(struct options *options, const struct option_row *ro
 {
     size_t index;
     options->stops_at_nan = true;
-    options->lets_inf_pass = value != NULL;
+    options->allows_inf = value != NULL;
     return !value || option_choose_word(row, row->metavar, value, &index, err);
 }
 

@@ -263,7 +263,7 @@ struct options {
     struct tap_list taps;
     const char *tap_all_path, *tap_records_path; /* NULL: none */
     const char *diff_reference;                  /* of --diff; NULL: none */
-    bool stops_at_nan, lets_inf_pass;            /* --fail-on-nan, --fail-on-nan=nan */
+    bool stops_at_nan, allows_inf;               /* --fail-on-nan, --fail-on-nan=nan */
     struct tolerance_list atols, rtols;
     double outliers; /* share of the elements of an output that may differ */
     enum emit emit;

@@ -144,7 +144,7 @@ static bool take_axis(struct records *records, const struct array_header *header
     if (!normal_axis(records, wanted->is_rank_dynamic ? shape->rank : wanted->rank, &axis, err))
         return false;
     if (!wanted->is_rank_dynamic && shape->rank != wanted->rank) {
-        records_fail_form(records, header, err);
+        records_fail_type(records, header, err);
         return false;
     }
     records->record.shape = *shape;
@@ -194,7 +194,7 @@ static bool take_shape(struct records *records, const struct array_header *heade
                                               : wanted->rank;
     records->is_stacked = shape->rank == rank + 1;
     if (!records->is_stacked && shape->rank != rank)
-        return records_fail_form(records, header, err);
+        return records_fail_type(records, header, err);
     records->record.shape = shape_of(rank, shape->dims + records->is_stacked);
     records->n_left = records->is_stacked ? shape->dims[0] : 1;
     cut_stack(records);
@@ -260,7 +260,7 @@ static bool check_record(struct records *records, const struct array_header *hea
     }
     if (port->is_series || partial_shape_admits(&port->shape, &records->record.shape))
         return true;
-    return records_fail_form(records, header, err);
+    return records_fail_type(records, header, err);
 }
 
 bool records_peek_array(struct records *records, bool *is_end, struct irrun_error *err)

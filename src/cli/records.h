@@ -17,7 +17,7 @@ struct records_port {
     bool keeps_dtype; /* records keep the type of the file */
     /* The error for an array of another shape, with a short message; IRRUN_OK: IRRUN_DATA, with a
      * message that names both shapes. */
-    enum irrun_error_code form_code;
+    enum irrun_error_code type_code;
 };
 
 enum records_state {

@@ -20,9 +20,9 @@ void records_convert(struct records *records, const void *source);
 /* Makes the array in memory the next one to read. */
 void records_pend_whole(struct records *records);
 
-/* Fails with IRRUN_DATA, or form_code, because the array does not fit the port
+/* Fails with IRRUN_DATA, or type_code, because the array does not fit the port
  * (records_mistakes.c). */
-bool records_fail_form(const struct records *records, const struct array_header *header,
+bool records_fail_type(const struct records *records, const struct array_header *header,
                        struct irrun_error *err);
 
 /* Chooses the channels that the reader returns. Fails with IRRUN_DATA if the input does not take

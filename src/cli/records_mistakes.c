@@ -1,4 +1,4 @@
-/* Explains why an array, or --axis, does not fit an input, with hints what would.
+/* Explains why an array, or --axis, does not fit an input, and what would.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <inttypes.h>
 #include <stdio.h>
@@ -39,46 +39,42 @@ static bool hint_longer(const struct records *records, const struct irrun_shape 
     const char *equals, *name = records_option_name(records, &equals);
     int64_t chunk = records->port.shape.min[axis], n = shape->dims[axis] / chunk;
     if (shape->dims[axis] % chunk == 0)
-        return fail_hint(err, "--axis=%s%s%" PRIu32 " makes %" PRId64 " records of it", name,
+        return fail_hint(err, "--axis=%s%s%" PRIu32 " splits it into %" PRId64 " records", name,
                          equals, axis, n);
     return fail_hint(err,
-                     "--axis=%s%s%" PRIu32 " --partial=pad makes %" PRId64
-                     " records of it, --partial=drop %" PRId64,
+                     "--axis=%s%s%" PRIu32 " splits it into %" PRId64
+                     " records with --partial=pad, %" PRId64 " with --partial=drop",
                      name, equals, axis, n + 1, n);
 }
 
-/* Adds a hint for a stack whose records do not have the shape of the input, which must be known. */
+/* Adds a hint for a stack whose records do not have the shape of the input. */
 static bool hint_stack(const struct irrun_partial_shape *wanted, const struct irrun_shape *shape,
                        struct irrun_error *err)
 {
     struct irrun_shape record;
     char found[SHAPE_TEXT_BYTES], text[SHAPE_TEXT_BYTES];
     const struct irrun_shape inner = shape_of(shape->rank - 1, shape->dims + 1);
-    if (!partial_shape_to_shape(wanted, &record))
-        return fail_hint(err, "it is a stack of %" PRId64 " records %s", shape->dims[0],
-                         shape_format(&inner, found));
+    bool is_known = partial_shape_to_shape(wanted, &record);
+    int64_t n = is_known ? shape_n_elements(&record) : 0, n_all = shape_n_elements(shape);
     shape_format(&inner, found);
-    int64_t n = shape_n_elements(&record), n_all = shape_n_elements(shape);
-    fail_hint(err, "it is a stack of %" PRId64 " records %s", shape->dims[0], found);
     if (n == 0 || n_all % n != 0)
-        return false;
-    err->hint[0] = '\0';
+        return fail_hint(err, "it is a stack of %" PRId64 " records %s", shape->dims[0], found);
     shape_format(&record, text);
     return fail_hint(err,
-                     "it is a stack of %" PRId64 " records %s; in NumPy x.reshape(-1,%.*s) makes "
-                     "%" PRId64 " of it that fit",
+                     "it is a stack of %" PRId64 " records %s; in NumPy x.reshape(-1,%.*s) gives "
+                     "%" PRId64 " that fit",
                      shape->dims[0], found, (int)strlen(text) - 2, text + 1, n_all / n);
 }
 
-bool records_fail_form(const struct records *records, const struct array_header *header,
+bool records_fail_type(const struct records *records, const struct array_header *header,
                        struct irrun_error *err)
 {
     const struct records_port *port = &records->port;
     char found[SHAPE_TEXT_BYTES], wanted[SHAPE_TEXT_BYTES];
     shape_format(&header->shape, found);
     partial_shape_format(&port->shape, wanted);
-    if (port->form_code != IRRUN_OK)
-        return fail_at(err, port->form_code, records_place(records), "this array is %s %s",
+    if (port->type_code != IRRUN_OK)
+        return fail_at(err, port->type_code, records_place(records), "this array is %s %s",
                        irrun_dtype_name(header->dtype), found);
     fail_at(err, IRRUN_DATA, records_place(records), "%s \"%s\" is %s %s, but this array is %s %s",
             port->what, port->name, irrun_dtype_name(port->dtype), wanted,
@@ -89,9 +85,10 @@ bool records_fail_form(const struct records *records, const struct array_header 
         hint_longer(records, &header->shape, axis, err);
     else if (!port->shape.is_rank_dynamic && records->axis && header->shape.rank != rank)
         fail_hint(err,
-                  header->shape.rank == rank + 1 ? "a stack of records needs no --axis: omit it"
-                                                 : "--axis needs an array of rank %" PRIu32
-                                                   ": in NumPy x[None] adds an axis in front",
+                  header->shape.rank == rank + 1   ? "a stack of records needs no --axis: omit it"
+                  : header->shape.rank + 1 == rank ? "--axis needs an array of rank %" PRIu32
+                                                     ": in NumPy x[None] adds an axis in front"
+                                                   : "--axis needs an array of rank %" PRIu32,
                   rank);
     else if (!port->shape.is_rank_dynamic && !records->axis && header->shape.rank == rank + 1 &&
              rank > 0)
@@ -99,7 +96,7 @@ bool records_fail_form(const struct records *records, const struct array_header 
     else if (!port->shape.is_rank_dynamic && !records->axis)
         fail_hint(err,
                   "one record has rank %" PRIu32 ", a stack of records rank %" PRIu32
-                  "; --axis cuts along an axis",
+                  "; --axis=K splits an array along axis K",
                   port->shape.rank, port->shape.rank + 1);
     return false;
 }
@@ -132,6 +129,9 @@ bool records_check_chunk(const struct records *records, uint32_t axis, int64_t c
         return true;
     fail(err, IRRUN_USAGE, "--axis=%s%s%" PRIu32 ":%" PRId64 ": a record of \"%s\" takes", name,
          equals, axis, chunk, records->port.name);
+    if (shape->max[axis] == INT64_MAX)
+        return fail_append(err, " at least %" PRId64 " numbers along axis %" PRIu32,
+                           shape->min[axis], axis);
     if (shape->min[axis] != shape->max[axis])
         return fail_append(err, " %" PRId64 " to %" PRId64 " numbers along axis %" PRIu32,
                            shape->min[axis], shape->max[axis], axis);

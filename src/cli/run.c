@@ -44,7 +44,7 @@ static bool open_workers(struct run *run, struct irrun_error *err)
         }
         /* --check computes nothing, so it has no reference model to compare with */
         bool can_compare = run->reference || !diff_is_own(run->options);
-        if (!run->is_dry && can_compare &&
+        if (!run->is_check && can_compare &&
             !diff_new(run->model, run->reference, worker->session, run->options, &worker->diff,
                       err)) {
             worker_close(worker);
@@ -82,7 +82,7 @@ static bool prepare(struct run *run, struct irrun_error *err)
     pthread_mutex_init(&run->lock, NULL);
     run->error = err;
     run->error_index = UINT64_MAX;
-    run->is_dry = options->n_iterations == 0;
+    run->is_check = options->n_iterations == 0;
     if (options->state_in || options->state_out || options->checkpoint_path)
         model_identify(run->model, &run->model_identity);
     if (!worker_keys_check(options, err) || !worker_state_check(options, err) ||
@@ -136,7 +136,7 @@ static bool finish(struct run *run, struct irrun_error *err)
 {
     struct event_track *track = run->workers[0].track;
     uint64_t start = event_start(track);
-    if (run->is_dry)
+    if (run->is_check)
         return true;
     if (!outputs_finish(collector_outputs(run->collector), err) ||
         !worker_state_end_run(&run->workers[0], err))
@@ -241,8 +241,8 @@ static bool run_sequence(struct run *run, struct worker *worker, const struct se
         return false;
     if (is_done)
         return collector_skip(run->collector, sequence);
-    bool is_run =
-        worker_prepare(worker, sequence, err) && (run->is_dry || worker_run(worker, sequence, err));
+    bool is_run = worker_prepare(worker, sequence, err) &&
+                  (run->is_check || worker_run(worker, sequence, err));
     event_add(worker->track, "sequence", sequence->index, start);
     return is_run;
 }
@@ -329,7 +329,7 @@ bool run_model(struct irrun_model *model, struct irrun_model *reference,
                       .failures = {.options = options}};
     bool is_ready = prepare(&run, err);
     bool is_done = is_ready &&
-                   (run.is_dry ||
+                   (run.is_check ||
                     (run_paths_reserve(run.paths, err) && open_trace(&run, start->wall_s, err))) &&
                    run_workers(&run, err) && finish(&run, err);
     if (is_ready)

@@ -20,7 +20,7 @@ struct run {
     struct worker *workers;
     const struct progress_counter **counters; /* of the workers */
     size_t n_workers;
-    bool is_dry; /* -n 0 */
+    bool is_check; /* -n 0 */
     struct reader_wait wait;
 
     pthread_mutex_t lock;      /* for all members below, `sequences` and `paths` */

@@ -1,4 +1,4 @@
-/* Counts of the kernel, and the processor's flag for denormals.
+/* Counters of the operating system (getrusage), and the processor's flag for denormals.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/slowest.h"
 
@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "cli/machine.h"
 
-#define RECENT_NS 100000  /* reading takes 1 us: at most 1 % of the time */
+#define RECENT_NS 100000  /* newer counters are not read again: reading takes 1 us */
 #define MIN_CPU_SHARE 0.9 /* below, the rest of the time is mentioned */
 
 static const struct {

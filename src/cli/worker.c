@@ -290,8 +290,9 @@ static bool iterate(struct worker *worker, const struct sequence *sequence, uint
                     struct irrun_error *err)
 {
     const struct options *options = worker->options;
-    bool looks = collector_wants_all(worker->collector) || inputs_n_variables(worker->inputs) > 0 ||
-                 options->until_name || options->tap_records_path || worker->diff;
+    bool passes_on = collector_wants_all(worker->collector) ||
+                     inputs_n_variables(worker->inputs) > 0 || options->until_name ||
+                     options->tap_records_path || worker->diff;
     bool is_over = false;
     uint64_t start = *n_done, n_earlier = worker->stats.n_iterations;
     for (; *n_done < options->n_iterations && !is_over && !worker_time_is_over(worker); ++*n_done) {
@@ -320,7 +321,7 @@ static bool iterate(struct worker *worker, const struct sequence *sequence, uint
         if (!worker_run_once(worker, index, err))
             return index > 0 && fail_append(err, " (in iteration %" PRIu64 ")", index);
         begin = event_start(worker->track);
-        if (looks && !pass_on(worker, sequence, index, &is_over, err))
+        if (passes_on && !pass_on(worker, sequence, index, &is_over, err))
             return false;
         event_add(worker->track, "write", index, begin);
         atomic_store_explicit(&worker->counter.n_iterations, n_earlier + index + 1 - start,

@@ -1,6 +1,5 @@
-/* --batch: records of different keys are computed together, joined along axis 0. The inputs are
- * copied behind each other as the records come. For a run, so are the variables of their keys;
- * after it, each key gets its rows back.
+/* --batch: records of different keys are computed together, joined along axis 0. So are their
+ * variables before a run; after it each key gets its rows back.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -33,13 +32,12 @@ struct worker_batch {
 
 /* ---- Beginning and end ----------------------------------------------------------------------- */
 
-static void list_closed(struct text *list, const char *what, const char *name,
+static void list_static(struct text *list, const char *what, const char *name,
                         const struct irrun_partial_shape *shape, uint64_t n)
 {
     char text[SHAPE_TEXT_BYTES];
-    bool is_open = !shape->is_rank_dynamic && shape->rank > 0 && shape->min[0] < shape->max[0] &&
-                   (uint64_t)shape->max[0] >= n;
-    if (!is_open)
+    if (shape->is_rank_dynamic || shape->rank == 0 || shape->min[0] == shape->max[0] ||
+        (uint64_t)shape->max[0] < n)
         text_add(list, "%s%s \"%s\" %s", list->length > 0 ? ", " : "", what, name,
                  partial_shape_format(shape, text));
 }
@@ -48,22 +46,22 @@ static bool check_model(const struct irrun_model *model, uint64_t n, struct irru
 {
     struct text list = {0};
     for (size_t i = 0; i < irrun_model_n_inputs(model); i++)
-        list_closed(&list, "input", irrun_model_input(model, i)->name,
+        list_static(&list, "input", irrun_model_input(model, i)->name,
                     &irrun_model_input(model, i)->shape, n);
     for (size_t i = 0; i < irrun_model_n_outputs(model); i++)
-        list_closed(&list, "output", irrun_model_output(model, i)->name,
+        list_static(&list, "output", irrun_model_output(model, i)->name,
                     &irrun_model_output(model, i)->shape, n);
     for (size_t i = 0; i < irrun_model_n_variables(model); i++)
-        list_closed(&list, "variable", irrun_model_variable(model, i)->id,
+        list_static(&list, "variable", irrun_model_variable(model, i)->id,
                     &irrun_model_variable(model, i)->shape, n);
-    bool is_open = list.length == 0;
-    if (!is_open) {
-        fail(err, IRRUN_UNSUPPORTED, "--batch=%" PRIu64 ": axis 0 is not open that far in %.1500s",
-             n, list.data ? list.data : "");
-        fail_hint(err, "convert the model with an open batch dimension, or omit --batch");
+    bool is_dynamic = list.length == 0;
+    if (!is_dynamic) {
+        fail(err, IRRUN_UNSUPPORTED, "--batch=%" PRIu64 ": axis 0 must be dynamic: %.1500s", n,
+             list.data ? list.data : "");
+        fail_hint(err, "convert the model with a dynamic batch dimension, or omit --batch");
     }
     text_free(&list);
-    return is_open;
+    return is_dynamic;
 }
 
 bool worker_batch_open(struct worker *worker, struct irrun_error *err)
@@ -126,8 +124,8 @@ static void begin_joined(struct joined *joined, const struct irrun_tensor *value
     joined->row_bytes = value->data ? tensor_n_bytes(value) : 0;
 }
 
-/* Copies row `row`; the rows before it are there. Room is made for rows that come, not for all that
- * --batch allows: a row may be a cache. */
+/* Copies row `row`; rows are copied in order. The memory grows with the rows, because one row may
+ * be a whole cache. */
 static bool copy_row(struct joined *joined, size_t row, const struct irrun_tensor *value,
                      struct irrun_error *err)
 {
@@ -159,8 +157,9 @@ static bool take_slice(const struct irrun_tensor *all, size_t row, size_t n, con
     if (n == 1)
         return true;
     if (all->shape.rank == 0 || all->shape.dims[0] % (int64_t)n != 0)
-        return fail(err, IRRUN_UNSUPPORTED, "--batch: \"%s\" is %s for a batch of %zu records",
-                    name, shape_format(&all->shape, text), n);
+        return fail(err, IRRUN_UNSUPPORTED,
+                    "--batch: axis 0 of \"%s\" %s cannot be divided among %zu records", name,
+                    shape_format(&all->shape, text), n);
     slice->shape.dims[0] /= (int64_t)n;
     slice->data = (char *)all->data + row * tensor_n_bytes(slice);
     return true;
@@ -242,12 +241,11 @@ static bool scatter_row(struct worker *worker, size_t first, size_t row, size_t 
                            of->index, false, err));
 }
 
-/* Whether n new keys can begin in one run. What the model makes of their initial values may have
- * one row only. */
+/* Returns whether n keys can run together. New ones cannot if their initial values are one row. */
 static bool can_begin(struct worker *worker, size_t n)
 {
     struct worker_batch *batch = worker->batch;
-    struct irrun_error ignored;
+    struct irrun_error ignored = {0};
     bool is_new = false;
     for (size_t v = 0; v < batch->n_variables; v++)
         is_new |= !batch->variables[v].row.data;
@@ -272,8 +270,10 @@ static bool run_rows(struct worker *worker, size_t first, size_t n, struct irrun
     if (!worker_warm_up(worker, err))
         return false;
     if (!worker_run_once(worker, rows[0].index, err))
-        return fail_append(err, " (in iterations %" PRIu64 " to %" PRIu64 ")", rows[0].index,
-                           rows[n - 1].index);
+        return fail_append(err,
+                           n == 1 ? " (in iteration %" PRIu64 ")"
+                                  : " (in iterations %" PRIu64 " to %" PRIu64 ")",
+                           rows[0].index, rows[n - 1].index);
     uint64_t begin = event_start(worker->track);
     for (size_t r = 0; r < n; r++)
         if (!scatter_row(worker, first, r, n, err))
@@ -299,7 +299,8 @@ bool worker_batch_run(struct worker *worker, struct irrun_error *err)
 
 /* ---- Records --------------------------------------------------------------------------------- */
 
-/* Finds the key of the current record. A new one, or one that is due for a reset, begins. */
+/* Finds the key of the current record. Initializes one that is new or must be
+ * reset. */
 static bool open_key(struct worker *worker, int64_t key, uint64_t index, uint32_t *id,
                      struct irrun_error *err)
 {
@@ -355,7 +356,7 @@ static bool has_key(const struct worker *worker, int64_t key)
     return i < batch->n_rows;
 }
 
-/* Adds the current record, after a run of the batch if it does not fit in there. */
+/* Adds the current record. Runs the batch first if the record does not fit into it. */
 static bool add_record(struct worker *worker, uint64_t index, struct irrun_error *err)
 {
     struct worker_batch *batch = worker->batch;

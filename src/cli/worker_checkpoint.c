@@ -16,7 +16,7 @@ static bool restore(struct worker *worker, struct irrun_error *err)
            snapshot_restore(&checkpoint->variables, &worker->variables, err);
 }
 
-static bool go_on(struct worker *worker, struct irrun_error *err)
+static bool resume(struct worker *worker, struct irrun_error *err)
 {
     const struct options *options = worker->options;
     struct outputs *outputs = collector_outputs(worker->collector);
@@ -39,7 +39,7 @@ bool worker_checkpoint_begin(struct worker *worker, struct irrun_error *err)
     if (!checkpoint_identify(worker->model_identity, worker->session, options, &worker->identity,
                              err) ||
         !checkpoint_read(options, worker->identity, &worker->variables, &worker->checkpoint, err) ||
-        (worker->checkpoint.is_found && !go_on(worker, err)))
+        (worker->checkpoint.is_found && !resume(worker, err)))
         return false;
     signals_defer();
     return true;

@@ -1,7 +1,7 @@
 /* The methods of readers and writers in the table of formats. Only for src/formats.
  * SPDX-License-Identifier: Apache-2.0 */
-#ifndef IRRUN_FORMATS_FORMAT_METHODS_H
-#define IRRUN_FORMATS_FORMAT_METHODS_H
+#ifndef IRRUN_FORMATS_FORMAT_INTERNAL_H
+#define IRRUN_FORMATS_FORMAT_INTERNAL_H
 
 #include "base/output_file.h"
 #include "base/text.h"
@@ -16,7 +16,7 @@ struct reader {
     struct byte_source source;
     char *path;    /* for messages */
     char *name;    /* of the npz member; NULL otherwise */
-    uint32_t line; /* from 1, of the next byte of text, stays at its maximum; 0: no lines */
+    uint32_t line; /* of the next byte, from 1; does not wrap. 0: the format has no lines */
 };
 
 struct reader_methods {
@@ -43,7 +43,7 @@ extern const struct reader_methods npy_reader, raw_reader, s16_reader, csv_reade
 /* ---- Writers -------------------------------------------------------------------------------- */
 
 /* The type and shape of the records of one output, set by the first record or by writer_expect. */
-struct record_form {
+struct record_type {
     bool is_known;    /* there has been a record */
     bool is_expected; /* writer_expect was called; used until the first record */
     enum irrun_dtype dtype;
@@ -60,7 +60,7 @@ struct writer {
     struct writer_options options;
     char **names;              /* copies of options.names */
     char *comment;             /* copy of options.comment */
-    struct record_form *forms; /* for each output */
+    struct record_type *forms; /* for each output */
     struct joiner *joiners;    /* for each output, if records are concatenated; otherwise NULL */
     char *sequence;            /* the sequence whose records are being concatenated */
 };
@@ -90,15 +90,15 @@ bool record_form_check(struct writer *writer, size_t output, const struct irrun_
 
 /* Computes the shape of a stack of n_records. Fails with IRRUN_DATA if the rank becomes too
  * large. */
-bool stacked_shape(const struct record_form *form, int64_t n_records, const char *name,
+bool stacked_shape(const struct record_type *form, int64_t n_records, const char *name,
                    struct irrun_shape *shape, struct irrun_error *err);
 
 /* Fails with IRRUN_DATA because the file needs a shape and there is no record to take it from. */
 bool fail_no_record(const struct writer *writer, size_t output, struct irrun_error *err);
 
-/* Calls `write` with the elements of `record` as format_stored_dtype, block by block. */
 typedef bool bytes_write_fn(void *context, const void *data, size_t size_bytes,
                             struct irrun_error *err);
+/* Calls `write` with the elements of `record` as format_stored_dtype, block by block. */
 bool write_stored_elements(const struct irrun_tensor *record, bytes_write_fn *write, void *context,
                            struct irrun_error *err);
 

@@ -1,5 +1,5 @@
 /* Writes npy. A file has one array, and the number of records of a stack is written at the end. A
- * pipe or a device gets one document per record.
+ * pipe or a device gets one array per record.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <assert.h>
 #include <string.h>
@@ -32,8 +32,8 @@ static bool write_to_file(void *context, const void *data, size_t size_bytes,
     return output_file_write(context, data, size_bytes, err);
 }
 
-static bool write_document(struct npy_out *npy, const struct irrun_tensor *record,
-                           struct irrun_error *err)
+static bool write_array(struct npy_out *npy, const struct irrun_tensor *record,
+                        struct irrun_error *err)
 {
     struct output_file *file = &npy->writer.file;
     make_header(npy, record->dtype, &record->shape, 0);
@@ -44,7 +44,7 @@ static bool write_document(struct npy_out *npy, const struct irrun_tensor *recor
 /* Formats a header with room for any number of records. */
 static bool reserve_header(struct npy_out *npy, struct irrun_error *err)
 {
-    const struct record_form *form = &npy->writer.forms[0];
+    const struct record_type *form = &npy->writer.forms[0];
     struct irrun_shape shape;
     if (!stacked_shape(form, INT64_MAX, npy->writer.names[0], &shape, err))
         return false;
@@ -78,7 +78,7 @@ static bool npy_write(struct writer *writer, size_t output, const struct irrun_t
     struct npy_out *npy = (struct npy_out *)writer;
     if (writer->file.is_direct) {
         writer->forms[0].n_records++;
-        return write_document(npy, record, err);
+        return write_array(npy, record, err);
     }
     if (!record_form_check(writer, output, record, err))
         return false;
@@ -87,13 +87,13 @@ static bool npy_write(struct writer *writer, size_t output, const struct irrun_t
     if (writer->forms[0].n_records > 1)
         return fail(err, IRRUN_INTERNAL, "a second record for %s, which can hold only one",
                     writer->file.path);
-    return write_document(npy, record, err);
+    return write_array(npy, record, err);
 }
 
 static bool npy_finish(struct writer *writer, struct irrun_error *err)
 {
     struct npy_out *npy = (struct npy_out *)writer;
-    const struct record_form *form = &writer->forms[0];
+    const struct record_type *form = &writer->forms[0];
     struct irrun_shape shape;
     if (writer->file.is_direct)
         return true;

@@ -87,7 +87,7 @@ static bool add_member(struct npz_out *npz, struct zip_writer *zip, size_t outpu
                        struct irrun_error *err)
 {
     struct writer *writer = &npz->writer;
-    const struct record_form *form = &writer->forms[output];
+    const struct record_type *form = &writer->forms[output];
     struct npz_member *member = &npz->members[output];
     bool is_stack = writer->options.layout == WRITER_STACK;
     struct irrun_shape shape = form->shape;

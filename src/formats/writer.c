@@ -100,7 +100,7 @@ static bool resume(struct writer *writer, struct irrun_error *err)
     writer->options.resume_at = NULL;
     if (start == NULL || start->dtype == IRRUN_DYNAMIC || writer->options.n_outputs == 0)
         return true;
-    writer->forms[0] = (struct record_form){.is_known = true,
+    writer->forms[0] = (struct record_type){.is_known = true,
                                             .dtype = start->dtype,
                                             .shape = start->shape,
                                             .n_records = start->n_records};
@@ -109,7 +109,7 @@ static bool resume(struct writer *writer, struct irrun_error *err)
 
 bool writer_pause(struct writer *writer, struct writer_position *position, struct irrun_error *err)
 {
-    const struct record_form *form = writer->options.n_outputs > 0 ? &writer->forms[0] : NULL;
+    const struct record_type *form = writer->options.n_outputs > 0 ? &writer->forms[0] : NULL;
     assert(writer->joiners == NULL);
     *position = (struct writer_position){.dtype = IRRUN_DYNAMIC};
     if (writer->methods == &none_writer)
@@ -149,18 +149,18 @@ bool writer_open(const struct format *format, const char *path,
 void writer_expect(struct writer *writer, size_t output, enum irrun_dtype dtype,
                    const struct irrun_shape *shape)
 {
-    struct record_form *form = &writer->forms[output];
+    struct record_type *form = &writer->forms[output];
     if (!form->is_known)
-        *form = (struct record_form){.dtype = dtype, .shape = *shape, .is_expected = true};
+        *form = (struct record_type){.dtype = dtype, .shape = *shape, .is_expected = true};
 }
 
 bool record_form_check(struct writer *writer, size_t output, const struct irrun_tensor *record,
                        struct irrun_error *err)
 {
-    struct record_form *form = &writer->forms[output];
+    struct record_type *form = &writer->forms[output];
     if (!form->is_known)
         *form =
-            (struct record_form){.is_known = true, .dtype = record->dtype, .shape = record->shape};
+            (struct record_type){.is_known = true, .dtype = record->dtype, .shape = record->shape};
     char earlier[SHAPE_TEXT_BYTES], later[SHAPE_TEXT_BYTES];
     if (form->dtype != record->dtype || !shape_equals(&form->shape, &record->shape)) {
         fail(err, IRRUN_DATA,
@@ -175,7 +175,7 @@ bool record_form_check(struct writer *writer, size_t output, const struct irrun_
     return true;
 }
 
-bool stacked_shape(const struct record_form *form, int64_t n_records, const char *name,
+bool stacked_shape(const struct record_type *form, int64_t n_records, const char *name,
                    struct irrun_shape *shape, struct irrun_error *err)
 {
     char text[SHAPE_TEXT_BYTES];

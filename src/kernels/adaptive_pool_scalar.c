@@ -6,20 +6,20 @@
 
 #include "kernels/float_element.h"
 
-struct part {
+struct bin {
     int64_t first[3], end[3];
 };
 
-static struct part find_part(const struct adaptive_pool *pool, int64_t index)
+static struct bin find_bin(const struct adaptive_pool *pool, int64_t index)
 {
     int64_t o[3] = {index / (pool->out[1] * pool->out[2]), index / pool->out[2] % pool->out[1],
                     index % pool->out[2]};
-    struct part part;
+    struct bin bin;
     for (int d = 0; d < 3; d++) {
-        part.first[d] = o[d] * pool->in[d] / pool->out[d];
-        part.end[d] = ((o[d] + 1) * pool->in[d] + pool->out[d] - 1) / pool->out[d];
+        bin.first[d] = o[d] * pool->in[d] / pool->out[d];
+        bin.end[d] = ((o[d] + 1) * pool->in[d] + pool->out[d] - 1) / pool->out[d];
     }
-    return part;
+    return bin;
 }
 
 static int64_t row_start(const struct adaptive_pool *pool, int64_t z, int64_t y)
@@ -33,7 +33,7 @@ static int64_t count_outputs(const struct adaptive_pool *pool)
 }
 
 static int64_t find_max(enum irrun_dtype dtype, const struct adaptive_pool *pool,
-                        const struct part *p, const void *in)
+                        const struct bin *p, const void *in)
 {
     int64_t index = row_start(pool, p->first[0], p->first[1]) + p->first[2];
     double max = float_load(dtype, in, (size_t)index);
@@ -57,8 +57,8 @@ void adaptive_max_pool(enum irrun_dtype dtype, const struct adaptive_pool *pool,
 {
     size_t size = dtype == IRRUN_F32 ? sizeof(float) : sizeof(double);
     for (int64_t o = 0, n = count_outputs(pool); o < n; o++) {
-        struct part part = find_part(pool, o);
-        indices[o] = find_max(dtype, pool, &part, in);
+        struct bin bin = find_bin(pool, o);
+        indices[o] = find_max(dtype, pool, &bin, in);
         memcpy((char *)out + (size_t)o * size, (const char *)in + (size_t)indices[o] * size, size);
     }
 }
@@ -67,7 +67,7 @@ void adaptive_avg_pool(enum irrun_dtype dtype, const struct adaptive_pool *pool,
                        void *out)
 {
     for (int64_t o = 0, n = count_outputs(pool); o < n; o++) {
-        struct part p = find_part(pool, o);
+        struct bin p = find_bin(pool, o);
         int64_t n_terms = 1;
         double sum = 0;
         for (int d = 0; d < 3; d++)

@@ -21,9 +21,9 @@ bool binary_gives_boolean(enum binary_operation operation);
 /* Returns the plain loop for operands of this type; NULL if there is none (as for f16 and bf16). */
 binary_fn *binary_scalar(enum binary_operation operation, enum irrun_dtype dtype);
 
-/* Calls fn for operands of which one may be a scalar: if a_moves (b_moves) is false, a (b) is a
- * single element. Element sizes are in bytes. */
-bool binary_apply(binary_fn *fn, size_t operand_bytes, const void *a, bool a_moves, const void *b,
-                  bool b_moves, size_t out_bytes, void *out, size_t n);
+/* Calls fn for operands of which one may be a scalar: if a_is_array or b_is_array is false, a or b
+ * is a single element. Element sizes are in bytes. */
+bool binary_apply(binary_fn *fn, size_t operand_bytes, const void *a, bool a_is_array,
+                  const void *b, bool b_is_array, size_t out_bytes, void *out, size_t n);
 
 #endif

@@ -16,20 +16,20 @@ static void spread(uint64_t *block, const void *element, size_t element_bytes, s
         memcpy(to + done, to, done <= total - done ? done : total - done);
 }
 
-bool binary_apply(binary_fn *fn, size_t operand_bytes, const void *a, bool a_moves, const void *b,
-                  bool b_moves, size_t out_bytes, void *out, size_t n)
+bool binary_apply(binary_fn *fn, size_t operand_bytes, const void *a, bool a_is_array,
+                  const void *b, bool b_is_array, size_t out_bytes, void *out, size_t n)
 {
-    if (n <= 1 || (a_moves && b_moves))
+    if (n <= 1 || (a_is_array && b_is_array))
         return fn(a, b, out, n);
     uint64_t a_block[BLOCK], b_block[BLOCK];
     size_t step = n < BLOCK ? n : BLOCK;
-    if (!a_moves)
+    if (!a_is_array)
         spread(a_block, a, operand_bytes, step);
-    if (!b_moves)
+    if (!b_is_array)
         spread(b_block, b, operand_bytes, step);
     for (size_t i = 0; i < n; i += step) {
-        const void *x = a_moves ? (const char *)a + i * operand_bytes : (const void *)a_block;
-        const void *y = b_moves ? (const char *)b + i * operand_bytes : (const void *)b_block;
+        const void *x = a_is_array ? (const char *)a + i * operand_bytes : (const void *)a_block;
+        const void *y = b_is_array ? (const char *)b + i * operand_bytes : (const void *)b_block;
         if (!fn(x, y, (char *)out + i * out_bytes, n - i < step ? n - i : step))
             return false;
     }

@@ -157,11 +157,11 @@ static void copy_channel(const struct run *run, const float *in, float *image)
 }
 
 /* Pools a channel. */
-static void run_quarters(const struct depthwise *plan, const float *in, float *out, float *check)
+static void pool_2x2(const struct depthwise *plan, const float *in, float *out, float *check)
 {
     const struct window *w = &plan->window;
     for (int64_t z = 0; z < w->out[0]; z++)
-        plan->kernels->quarters[plan->term](&(struct depthwise_quarters){
+        plan->kernels->pool_2x2[plan->term](&(struct depthwise_pool_2x2){
             .in = in + z * w->in[1] * w->in[2],
             .in_row = (size_t)w->in[2],
             .out = out + z * w->out[1] * w->out[2],
@@ -195,8 +195,8 @@ static void run_channel(const struct run *run, size_t i, float *image)
             .check = check,
         };
         begin_check(plan, check);
-        if (plan->is_quartered)
-            run_quarters(plan, in, out, check);
+        if (plan->is_2x2_pool)
+            pool_2x2(plan, in, out, check);
         else
             run_positions(plan, &tile, out);
         for (size_t lane = 0; lane < plan->kernels->lanes; lane++)

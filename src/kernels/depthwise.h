@@ -45,7 +45,7 @@ struct depthwise {
     bool is_last;                  /* channels last, in the input and the output; no sums */
 
     bool is_blocked;          /* each lane has a channel; otherwise vectors lie along rows */
-    bool is_quartered;        /* rows: windows of 2 x 2 without overlap, read in place */
+    bool is_2x2_pool;         /* rows: windows of 2 x 2 without overlap, read in place */
     bool is_copied;           /* rows only: the input is copied; otherwise it is read in place */
     int64_t origin, steps[3]; /* offset in the image of tap 0; and from position to position */
     int64_t strides[3];       /* from one element of the input to the next */

@@ -42,7 +42,7 @@ struct depthwise_tile {
 typedef void depthwise_tile_fn(const struct depthwise_tile *tile);
 
 /* Pooling of a channel in windows of 2 x 2 without overlap. */
-struct depthwise_quarters {
+struct depthwise_pool_2x2 {
     const float *in;
     size_t in_row;
     float *out;
@@ -50,7 +50,7 @@ struct depthwise_quarters {
     float scale;      /* of sums */
     float *check;     /* as in depthwise_tile */
 };
-typedef void depthwise_quarters_fn(const struct depthwise_quarters *quarters);
+typedef void depthwise_pool_2x2_fn(const struct depthwise_pool_2x2 *args);
 
 struct depthwise_kernels {
     size_t lanes;                         /* floats of a vector */
@@ -58,7 +58,7 @@ struct depthwise_kernels {
     depthwise_tile_fn *rows[N_DEPTHWISE_TERMS][DEPTHWISE_MAX_VECTORS + 1]; /* [][vectors] */
     depthwise_tile_fn *blocked[N_DEPTHWISE_TERMS];      /* each lane has a channel */
     depthwise_tile_fn *pixels[N_DEPTHWISE_TERMS];       /* NULL for sums */
-    depthwise_quarters_fn *quarters[N_DEPTHWISE_TERMS]; /* NULL for products */
+    depthwise_pool_2x2_fn *pool_2x2[N_DEPTHWISE_TERMS]; /* NULL for products */
     /* Copies every stride-th element of n_rows rows. */
     void (*copy_rows)(const float *from, size_t from_step, size_t stride, float *to, size_t to_step,
                       size_t n, size_t n_rows);

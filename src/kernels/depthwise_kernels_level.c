@@ -278,46 +278,46 @@ static void from_blocked(const float *from, float *to, size_t to_step, size_t n_
 }
 
 /* Pools n outputs at `to`, at most a vector, from the 2 * n elements at `from` of two rows. */
-ALWAYS_INLINE vec pool_quarters(const struct depthwise_quarters *quarters, const float *from,
-                                size_t n, float *to, enum depthwise_term term, vec check)
+ALWAYS_INLINE vec pool_window_2x2(const struct depthwise_pool_2x2 *args, const float *from,
+                                  size_t n, float *to, enum depthwise_term term, vec check)
 {
     size_t left = n < VECTOR_LANES ? 2 * n : 2 * VECTOR_LANES;
     size_t n_first = left < VECTOR_LANES ? left : VECTOR_LANES, n_second = left - n_first;
     vec nothing = vec_set1(term == DEPTHWISE_MAXIMA ? -INFINITY : 0.0F), result = nothing;
     UNROLL
-    for (size_t row = 0; row < 2; row++, from += quarters->in_row) {
+    for (size_t row = 0; row < 2; row++, from += args->in_row) {
         vec a = load_some(from, n_first);
         vec b = n_second > 0 ? load_some(from + n_first, n_second) : vec_zero();
         result = add_term(nothing, vec_even(a, b), result, term);
         result = add_term(nothing, vec_odd(a, b), result, term);
     }
     check = term == DEPTHWISE_MAXIMA ? vec_min(result, check) : vec_fma(result, vec_zero(), check);
-    store_some(to, term == DEPTHWISE_SUMS ? vec_mul(result, vec_set1(quarters->scale)) : result, n);
+    store_some(to, term == DEPTHWISE_SUMS ? vec_mul(result, vec_set1(args->scale)) : result, n);
     return check;
 }
 
-ALWAYS_INLINE void run_quarters(const struct depthwise_quarters *quarters, enum depthwise_term term)
+ALWAYS_INLINE void pool_2x2(const struct depthwise_pool_2x2 *args, enum depthwise_term term)
 {
-    vec check = vec_load(quarters->check);
-    for (size_t row = 0; row < quarters->n_rows; row++) {
-        const float *from = quarters->in + 2 * row * quarters->in_row;
-        float *to = quarters->out + row * quarters->n;
-        for (size_t i = 0; i < quarters->n; i += VECTOR_LANES) {
-            i = find_begin(i, quarters->n);
-            check = pool_quarters(quarters, from + 2 * i, quarters->n - i, to + i, term, check);
+    vec check = vec_load(args->check);
+    for (size_t row = 0; row < args->n_rows; row++) {
+        const float *from = args->in + 2 * row * args->in_row;
+        float *to = args->out + row * args->n;
+        for (size_t i = 0; i < args->n; i += VECTOR_LANES) {
+            i = find_begin(i, args->n);
+            check = pool_window_2x2(args, from + 2 * i, args->n - i, to + i, term, check);
         }
     }
-    vec_store(quarters->check, check);
+    vec_store(args->check, check);
 }
 
-static void quarters_of_sums(const struct depthwise_quarters *quarters)
+static void pool_2x2_sums(const struct depthwise_pool_2x2 *args)
 {
-    run_quarters(quarters, DEPTHWISE_SUMS);
+    pool_2x2(args, DEPTHWISE_SUMS);
 }
 
-static void quarters_of_maxima(const struct depthwise_quarters *quarters)
+static void pool_2x2_maxima(const struct depthwise_pool_2x2 *args)
 {
-    run_quarters(quarters, DEPTHWISE_MAXIMA);
+    pool_2x2(args, DEPTHWISE_MAXIMA);
 }
 
 #define ROWS_ENTRY(term, n_vectors) [n_vectors] = term##_rows_##n_vectors,
@@ -330,7 +330,7 @@ const struct depthwise_kernels LEVEL_NAME(depthwise_f32, LEVEL) = {
     .blocked = {DEPTHWISE_PRODUCTS_is_blocked, DEPTHWISE_SUMS_is_blocked,
                 DEPTHWISE_MAXIMA_is_blocked},
     .pixels = {[DEPTHWISE_PRODUCTS] = pixels_of_products, [DEPTHWISE_MAXIMA] = pixels_of_maxima},
-    .quarters = {[DEPTHWISE_SUMS] = quarters_of_sums, [DEPTHWISE_MAXIMA] = quarters_of_maxima},
+    .pool_2x2 = {[DEPTHWISE_SUMS] = pool_2x2_sums, [DEPTHWISE_MAXIMA] = pool_2x2_maxima},
     .copy_rows = copy_rows,
     .to_blocked = to_blocked,
     .from_blocked = from_blocked,

@@ -27,16 +27,16 @@ static bool is_countable(const struct window *w)
 
 /* Returns whether these are poolings of 2 x 2 without overlap or pads, of rows that fill half a
  * vector. */
-static bool has_quarters(const struct depthwise *plan)
+static bool is_2x2_pooling(const struct depthwise *plan)
 {
     const struct window *w = &plan->window;
-    bool is_quartered = plan->term != DEPTHWISE_PRODUCTS && w->kernel[0] == 1 &&
-                        w->stride[0] == 1 && w->pad_begin[0] == 0 && w->out[0] <= w->in[0] &&
-                        2 * w->out[2] >= (int64_t)plan->kernels->lanes;
+    bool is_2x2_pool = plan->term != DEPTHWISE_PRODUCTS && w->kernel[0] == 1 && w->stride[0] == 1 &&
+                       w->pad_begin[0] == 0 && w->out[0] <= w->in[0] &&
+                       2 * w->out[2] >= (int64_t)plan->kernels->lanes;
     for (int d = 1; d < 3; d++)
-        is_quartered &= w->kernel[d] == 2 && w->stride[d] == 2 && w->dilation[d] == 1 &&
-                        w->pad_begin[d] == 0 && 2 * w->out[d] <= w->in[d];
-    return is_quartered;
+        is_2x2_pool &= w->kernel[d] == 2 && w->stride[d] == 2 && w->dilation[d] == 1 &&
+                       w->pad_begin[d] == 0 && 2 * w->out[d] <= w->in[d];
+    return is_2x2_pool;
 }
 
 /* Plans the planes of a row. They are longer than the row by one vector, since vectors may extend
@@ -47,7 +47,7 @@ static void plan_line(struct depthwise *plan)
     int64_t lanes = (int64_t)plan->kernels->lanes, reach = (w->kernel[2] - 1) * w->dilation[2];
     bool is_padded =
         w->pad_begin[2] > 0 || reach + (w->out[2] - 1) * w->stride[2] - w->pad_begin[2] >= w->in[2];
-    plan->is_copied = !plan->is_blocked && !plan->is_quartered &&
+    plan->is_copied = !plan->is_blocked && !plan->is_2x2_pool &&
                       (w->stride[2] != 1 || is_padded || w->out[2] < lanes);
     plan->strides[2] = plan->is_last ? plan->n_channels : plan->is_blocked ? lanes : 1;
     plan->strides[1] = w->in[2] * plan->strides[2];
@@ -263,8 +263,8 @@ bool depthwise_measure(struct depthwise *plan)
         plan->n_channels <= (int64_t)plan->kernels->half->lanes)
         plan->kernels = plan->kernels->half;
     size_t n_taps = (size_t)window_product(w->kernel), lanes = plan->kernels->lanes;
-    plan->is_quartered = has_quarters(plan);
-    plan->is_blocked = plan->is_last || (!plan->is_quartered && suits_blocks(plan));
+    plan->is_2x2_pool = is_2x2_pooling(plan);
+    plan->is_blocked = plan->is_last || (!plan->is_2x2_pool && suits_blocks(plan));
     plan->pixel = plan->is_last ? (size_t)plan->n_channels : lanes;
     if (!plan_image(plan) || n_out * DEPTHWISE_MAX_LANES > INT32_MAX ||
         (plan->is_last && plan->multiplier > 1))

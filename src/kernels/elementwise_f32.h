@@ -9,7 +9,7 @@
 #include "kernels/unary.h"
 
 /* Which operands have as many elements as the output; the other operand is a scalar. */
-enum operand_form { FORM_BOTH_MOVE, FORM_LEFT_MOVES, FORM_RIGHT_MOVES, N_OPERAND_FORMS };
+enum operand_form { FORM_VECTOR_VECTOR, FORM_VECTOR_SCALAR, FORM_SCALAR_VECTOR, N_OPERAND_FORMS };
 
 /* Computes out[i] = condition[i] ? then[i] : else[i]. Any byte that is not zero is true. out may be
  * an operand. */
@@ -20,7 +20,7 @@ typedef void select_flat_fn(const void *condition, const void *then_values, cons
 struct elementwise_kernels {
     binary_fn *binary[BINARY_N_OPERATIONS][N_OPERAND_FORMS];
     unary_fn *unary[UNARY_N_OPERATIONS];
-    select_flat_fn *select[2][2]; /* [then moves][else moves] */
+    select_flat_fn *select[2][2]; /* [then is a vector][else is a vector] */
 };
 
 #endif

@@ -43,8 +43,8 @@ ALWAYS_INLINE vec operand_last(const struct operand *operand, size_t i, size_t n
 ALWAYS_INLINE bool run_binary(const void *a, const void *b, float *out, size_t n,
                               enum operand_form form, vector_binary_fn *f)
 {
-    struct operand x = operand_of(a, form != FORM_RIGHT_MOVES, n);
-    struct operand y = operand_of(b, form != FORM_LEFT_MOVES, n);
+    struct operand x = operand_of(a, form != FORM_SCALAR_VECTOR, n);
+    struct operand y = operand_of(b, form != FORM_VECTOR_SCALAR, n);
     size_t i = 0;
     for (; i + 2 * VECTOR_LANES <= n; i += 2 * VECTOR_LANES) {
         vec first = f(operand_at(&x, i), operand_at(&y, i));
@@ -62,8 +62,8 @@ ALWAYS_INLINE bool run_binary(const void *a, const void *b, float *out, size_t n
 ALWAYS_INLINE bool run_comparison(const void *a, const void *b, unsigned char *out, size_t n,
                                   enum operand_form form, vector_comparison_fn *f)
 {
-    struct operand x = operand_of(a, form != FORM_RIGHT_MOVES, n);
-    struct operand y = operand_of(b, form != FORM_LEFT_MOVES, n);
+    struct operand x = operand_of(a, form != FORM_SCALAR_VECTOR, n);
+    struct operand y = operand_of(b, form != FORM_VECTOR_SCALAR, n);
     size_t i = 0;
     for (; i + VECTOR_LANES <= n; i += VECTOR_LANES)
         mask_store(out + i, f(operand_at(&x, i), operand_at(&y, i)));
@@ -78,9 +78,9 @@ ALWAYS_INLINE bool run_comparison(const void *a, const void *b, unsigned char *o
         return run(a, b, out, n, form, vector_##name);                                             \
     }
 #define LOOPS(run, name)                                                                           \
-    LOOP(run, name, FORM_BOTH_MOVE)                                                                \
-    LOOP(run, name, FORM_LEFT_MOVES)                                                               \
-    LOOP(run, name, FORM_RIGHT_MOVES)
+    LOOP(run, name, FORM_VECTOR_VECTOR)                                                            \
+    LOOP(run, name, FORM_VECTOR_SCALAR)                                                            \
+    LOOP(run, name, FORM_SCALAR_VECTOR)
 #define BINARY_VECTOR(name, vector) LOOPS(run_binary, name)
 #define COMPARISON_VECTOR(name, vector) LOOPS(run_comparison, name)
 #include "kernels/elementwise.def"
@@ -138,7 +138,8 @@ SELECT_LOOP(select_moving_still, true, false)
 SELECT_LOOP(select_moving, true, true)
 
 #define ALL_FORMS(name)                                                                            \
-    [BINARY_##name] = {name##_FORM_BOTH_MOVE, name##_FORM_LEFT_MOVES, name##_FORM_RIGHT_MOVES},
+    [BINARY_##                                                                                     \
+        name] = {name##_FORM_VECTOR_VECTOR, name##_FORM_VECTOR_SCALAR, name##_FORM_SCALAR_VECTOR},
 
 const struct elementwise_kernels LEVEL_NAME(elementwise_f32, LEVEL) = {
     .binary =

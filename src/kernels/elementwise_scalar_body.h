@@ -32,7 +32,7 @@
 
 /* ---- the macros and functions that elementwise.def uses ---- */
 
-ALWAYS_INLINE T TYPED(floor_rest)(T rest, T y)
+ALWAYS_INLINE T TYPED(floored_rest)(T rest, T y)
 {
     return rest != 0 && (rest < 0) != (y < 0) ? (T)(rest + y) : rest;
 }

@@ -58,7 +58,7 @@ void epilogue_run(const struct epilogue *epilogue, size_t first, size_t n)
 {
     if (!epilogue || !epilogue->fused)
         return;
-    if (first == 0 && n <= epilogue->n_plain) {
+    if (first == 0 && n <= epilogue->n_contiguous) {
         epilogue->fused(epilogue->program, n);
         return;
     }

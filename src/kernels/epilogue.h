@@ -23,9 +23,9 @@ struct epilogue {
     const struct fused_instruction *program; /* `at` of an operand is its element 0 */
     const struct epilogue_operand *operands;
     size_t n_program, n_operands;
-    size_t n_plain; /* elements before an operand repeats; 0 if the program uses tiles */
-    bool is_map;    /* each result depends on one element only */
-    bool is_clamp;  /* a map that clamps each element to the bounds: ReLU, Clamp */
+    size_t n_contiguous; /* elements before an operand repeats; 0 if the program uses tiles */
+    bool is_map;         /* each result depends on one element only */
+    bool is_clamp;       /* a map that clamps each element to the bounds: ReLU, Clamp */
     float bounds[2];
     /* The initial values of the sums, a float for each column; NULL: zeros. Only some products
      * support it. */

@@ -12,9 +12,9 @@
  * tile. */
 #define FUSED_TILE 64
 
-/* The forms of an instruction with an operand in memory: an array (MOVING), or one element for all
- * (STILL). In the reverse forms the memory is the left operand. */
-enum fused_form { FUSED_MOVING, FUSED_STILL, FUSED_REVERSE_MOVING, FUSED_REVERSE_STILL };
+/* The forms of an instruction with an operand in memory: an array (ARRAY), or one element for all
+ * (SCALAR). In the reverse forms the memory is the left operand. */
+enum fused_form { FUSED_ARRAY, FUSED_SCALAR, FUSED_REVERSE_ARRAY, FUSED_REVERSE_SCALAR };
 
 /* There are two registers: the tile, and the mask (one boolean per element of the tile). A code
  * with several forms is the first of its forms; add an enum fused_form to it. */
@@ -29,7 +29,7 @@ enum fused_code {
 #define UNARY_VECTOR(name, vectors, expression, vector) FUSED_##name,
 #include "kernels/elementwise.def"
 
-#define TWO_FORMS(name) FUSED_##name, FUSED_LAST_##name = FUSED_##name + FUSED_STILL,
+#define TWO_FORMS(name) FUSED_##name, FUSED_LAST_##name = FUSED_##name + FUSED_SCALAR,
     TWO_FORMS(LOAD) /* reads the tile from memory */
 /* Mask = comparison of the tile with memory. */
 #define COMPARISON_VECTOR(name, vector) TWO_FORMS(name)
@@ -40,7 +40,7 @@ enum fused_code {
 #define LOGIC_VECTOR(name, vector) TWO_FORMS(name)
 #include "kernels/elementwise.def"
 
-#define FOUR_FORMS(name) FUSED_##name, FUSED_LAST_##name = FUSED_##name + FUSED_REVERSE_STILL,
+#define FOUR_FORMS(name) FUSED_##name, FUSED_LAST_##name = FUSED_##name + FUSED_REVERSE_SCALAR,
     /* Tile = mask ? tile : memory; in the reverse forms, mask ? memory : tile. */
     FOUR_FORMS(SELECT)
 /* Tile = function of the tile and memory. */

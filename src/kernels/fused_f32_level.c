@@ -57,7 +57,7 @@ ALWAYS_INLINE void boolean_store(const struct tile *tile,
         mask_store(at, mask);
 }
 
-ALWAYS_INLINE vec still(const struct fused_instruction *instruction)
+ALWAYS_INLINE vec broadcast_element(const struct fused_instruction *instruction)
 {
     float x;
     memcpy(&x, instruction->at, sizeof x);
@@ -82,22 +82,21 @@ ALWAYS_INLINE vec parameter(const struct fused_instruction *instruction, size_t 
     case code:                                                                                     \
         EACH_VECTOR statement;                                                                     \
         break;
-#define MOVING tile_load(&tile, at, v)
-#define STILL still(at)
+#define ARRAY tile_load(&tile, at, v)
+#define SCALAR broadcast_element(at)
 #define UNARY_VECTOR(name, vectors, expression, vector)                                            \
     CASE(FUSED_##name, x[v] = vector_##name(x[v], parameter(at, 0), parameter(at, 1)))
 #define BINARY_VECTOR(name, vector)                                                                \
-    CASE(FUSED_##name + FUSED_MOVING, x[v] = vector_##name(x[v], MOVING))                          \
-    CASE(FUSED_##name + FUSED_STILL, x[v] = vector_##name(x[v], STILL))                            \
-    CASE(FUSED_##name + FUSED_REVERSE_MOVING, x[v] = vector_##name(MOVING, x[v]))                  \
-    CASE(FUSED_##name + FUSED_REVERSE_STILL, x[v] = vector_##name(STILL, x[v]))
+    CASE(FUSED_##name + FUSED_ARRAY, x[v] = vector_##name(x[v], ARRAY))                            \
+    CASE(FUSED_##name + FUSED_SCALAR, x[v] = vector_##name(x[v], SCALAR))                          \
+    CASE(FUSED_##name + FUSED_REVERSE_ARRAY, x[v] = vector_##name(ARRAY, x[v]))                    \
+    CASE(FUSED_##name + FUSED_REVERSE_SCALAR, x[v] = vector_##name(SCALAR, x[v]))
 #define COMPARISON_VECTOR(name, vector)                                                            \
-    CASE(FUSED_##name + FUSED_MOVING, mask[v] = vector_##name(x[v], MOVING))                       \
-    CASE(FUSED_##name + FUSED_STILL, mask[v] = vector_##name(x[v], STILL))
+    CASE(FUSED_##name + FUSED_ARRAY, mask[v] = vector_##name(x[v], ARRAY))                         \
+    CASE(FUSED_##name + FUSED_SCALAR, mask[v] = vector_##name(x[v], SCALAR))
 #define LOGIC_VECTOR(name, vector)                                                                 \
-    CASE(FUSED_##name + FUSED_MOVING,                                                              \
-         mask[v] = vector_##name(mask[v], boolean_load(&tile, at, v)))                             \
-    CASE(FUSED_##name + FUSED_STILL, mask[v] = vector_##name(mask[v], still_boolean(at)))
+    CASE(FUSED_##name + FUSED_ARRAY, mask[v] = vector_##name(mask[v], boolean_load(&tile, at, v))) \
+    CASE(FUSED_##name + FUSED_SCALAR, mask[v] = vector_##name(mask[v], still_boolean(at)))
 
 ALWAYS_INLINE void run_tile(const struct fused_instruction *at, struct tile tile)
 {
@@ -109,14 +108,14 @@ ALWAYS_INLINE void run_tile(const struct fused_instruction *at, struct tile tile
             CASE(FUSED_STORE, tile_store(&tile, at, v, x[v]))
             CASE(FUSED_STORE_BOOLEAN, boolean_store(&tile, at, v, mask[v]))
             CASE(FUSED_NOT, mask[v] = mask_not(mask[v]))
-            CASE(FUSED_LOAD + FUSED_MOVING, x[v] = MOVING)
-            CASE(FUSED_LOAD + FUSED_STILL, x[v] = STILL)
-            CASE(FUSED_LOAD_BOOLEAN + FUSED_MOVING, mask[v] = boolean_load(&tile, at, v))
-            CASE(FUSED_LOAD_BOOLEAN + FUSED_STILL, mask[v] = still_boolean(at))
-            CASE(FUSED_SELECT + FUSED_MOVING, x[v] = vec_select(mask[v], x[v], MOVING))
-            CASE(FUSED_SELECT + FUSED_STILL, x[v] = vec_select(mask[v], x[v], STILL))
-            CASE(FUSED_SELECT + FUSED_REVERSE_MOVING, x[v] = vec_select(mask[v], MOVING, x[v]))
-            CASE(FUSED_SELECT + FUSED_REVERSE_STILL, x[v] = vec_select(mask[v], STILL, x[v]))
+            CASE(FUSED_LOAD + FUSED_ARRAY, x[v] = ARRAY)
+            CASE(FUSED_LOAD + FUSED_SCALAR, x[v] = SCALAR)
+            CASE(FUSED_LOAD_BOOLEAN + FUSED_ARRAY, mask[v] = boolean_load(&tile, at, v))
+            CASE(FUSED_LOAD_BOOLEAN + FUSED_SCALAR, mask[v] = still_boolean(at))
+            CASE(FUSED_SELECT + FUSED_ARRAY, x[v] = vec_select(mask[v], x[v], ARRAY))
+            CASE(FUSED_SELECT + FUSED_SCALAR, x[v] = vec_select(mask[v], x[v], SCALAR))
+            CASE(FUSED_SELECT + FUSED_REVERSE_ARRAY, x[v] = vec_select(mask[v], ARRAY, x[v]))
+            CASE(FUSED_SELECT + FUSED_REVERSE_SCALAR, x[v] = vec_select(mask[v], SCALAR, x[v]))
 #include "kernels/elementwise.def"
         default: /* FUSED_END */
             return;

@@ -36,7 +36,7 @@ bool kernels_level(const char *name, enum simd *level, struct irrun_error *err)
         fail(err, IRRUN_USAGE, "this machine lacks %s", name);
         return hint_levels(err);
     }
-    fail(err, IRRUN_USAGE, "this build lacks %s", name);
+    fail(err, IRRUN_USAGE, "unknown SIMD level '%s'", name);
     return hint_levels(err);
 }
 

@@ -1,4 +1,4 @@
-/* Values that TensorIterator and Loop keep from one pass to the next.
+/* Values that TensorIterator and Loop keep from one iteration to the next.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/body_buffers.h"
 

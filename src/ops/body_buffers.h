@@ -1,4 +1,4 @@
-/* Values that TensorIterator and Loop keep from one pass to the next.
+/* Values that TensorIterator and Loop keep from one iteration to the next.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_OPS_BODY_BUFFERS_H
 #define IRRUN_OPS_BODY_BUFFERS_H

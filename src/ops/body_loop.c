@@ -1,5 +1,5 @@
-/* Runs the passes of TensorIterator and Loop. A pass overwrites the values of the body's plan, so
- * values for the next pass are copied to one of two sets of buffers, in turn.
+/* Runs the iterations of TensorIterator and Loop. An iteration overwrites the values of the body's
+ * plan, so values for the next iteration are copied to one of two sets of buffers, in turn.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/body_loop.h"
 
@@ -7,27 +7,27 @@
 
 #include "base/checked.h"
 
-/* Returns the type of a value in the body, which has f16 and bf16 as f32. */
+/* Returns the type in which a body stores values of `dtype`: f32 for f16 and bf16. */
 static enum irrun_dtype body_dtype(enum irrun_dtype dtype)
 {
     return dtype_is_half(dtype) ? IRRUN_F32 : dtype;
 }
 
-/* ---- one pass ---- */
+/* ---- one iteration ---- */
 
 static bool take_slice(const struct loop_state *state, uint32_t k, struct irrun_tensor *whole,
-                       int64_t pass, struct irrun_error *err)
+                       int64_t iteration, struct irrun_error *err)
 {
     const struct loop_param *param = &state->params[k];
     struct irrun_tensor *in = &state->in[k];
     struct loop_buffer *buffer = &state->slices[k];
-    int64_t at = param->is_reverse ? param->first - (pass + 1) * param->part
-                                   : param->first + pass * param->part;
+    int64_t at = param->is_reverse ? param->first - (iteration + 1) * param->part
+                                   : param->first + iteration * param->part;
     int64_t length = whole->shape.dims[param->axis];
     if (at < 0 || param->part > length - at)
         return fail_at(err, IRRUN_DATA, state->place,
-                       "pass %lld is beyond input %u, which has %lld along axis %u",
-                       (long long)pass, param->input, (long long)length, param->axis);
+                       "iteration %lld reads past the end of input %u: axis %u has length %lld",
+                       (long long)iteration, param->input, param->axis, (long long)length);
     struct irrun_shape shape = whole->shape;
     shape.dims[param->axis] = param->part;
     if (shape_product(&whole->shape, 0, param->axis) == 1) {
@@ -44,33 +44,34 @@ static bool take_slice(const struct loop_state *state, uint32_t k, struct irrun_
     return true;
 }
 
-static void take_iteration(const struct loop_state *state, int64_t pass, struct irrun_tensor *in)
+static void take_iteration(const struct loop_state *state, int64_t iteration,
+                           struct irrun_tensor *in)
 {
     if (in->dtype == IRRUN_I32) {
-        int32_t number = (int32_t)pass;
+        int32_t number = (int32_t)iteration;
         memcpy(state->iteration, &number, sizeof number);
     } else {
-        *state->iteration = pass;
+        *state->iteration = iteration;
     }
     in->data = state->iteration;
 }
 
 static bool take_inputs(const struct loop_state *state, struct irrun_tensor *const *outer,
-                        int64_t pass, struct irrun_error *err)
+                        int64_t iteration, struct irrun_error *err)
 {
     for (uint32_t k = 0; k < state->n_params; k++) {
         const struct loop_param *param = &state->params[k];
         struct irrun_tensor *in = &state->in[k];
         switch (param->source) {
         case LOOP_SLICED:
-            if (!take_slice(state, k, outer[param->input], pass, err))
+            if (!take_slice(state, k, outer[param->input], iteration, err))
                 return false;
             break;
         case LOOP_MERGED:
-            *in = pass == 0 ? *outer[param->input] : state->merged[pass & 1][k].tensor;
+            *in = iteration == 0 ? *outer[param->input] : state->merged[iteration & 1][k].tensor;
             break;
         case LOOP_ITERATION:
-            take_iteration(state, pass, in);
+            take_iteration(state, iteration, in);
             break;
         default:
             *in = *outer[param->input];
@@ -79,13 +80,13 @@ static bool take_inputs(const struct loop_state *state, struct irrun_tensor *con
     return true;
 }
 
-static bool keep_merged(const struct loop_state *state, int64_t pass, struct irrun_error *err)
+static bool keep_merged(const struct loop_state *state, int64_t iteration, struct irrun_error *err)
 {
     for (uint32_t k = 0; k < state->n_params; k++) {
         if (state->params[k].source != LOOP_MERGED)
             continue;
         const struct irrun_tensor *from = runner_output(state->runner, state->params[k].result);
-        struct loop_buffer *to = &state->merged[(pass + 1) & 1][k];
+        struct loop_buffer *to = &state->merged[(iteration + 1) & 1][k];
         if (!loop_buffer_reserve(to, from->dtype, &from->shape, state->arena, err))
             return false;
         value_copy(&to->tensor, from);
@@ -93,7 +94,7 @@ static bool keep_merged(const struct loop_state *state, int64_t pass, struct irr
     return true;
 }
 
-/* Returns the slice that a pass adds to a concatenated output. A 0-D value becomes [1]. */
+/* Returns the slice that an iteration adds to a concatenated output. A 0-D value becomes [1]. */
 static struct irrun_tensor as_piece(const struct irrun_tensor *value)
 {
     struct irrun_tensor piece = *value;
@@ -105,21 +106,21 @@ static struct irrun_tensor as_piece(const struct irrun_tensor *value)
 /* Stores the slice of a concatenated output: in the output if it is allocated, otherwise behind the
  * slices kept so far. */
 static bool keep_piece(const struct loop_state *state, uint32_t k, struct irrun_tensor *out,
-                       int64_t pass, int64_t n_passes, struct irrun_error *err)
+                       int64_t iteration, int64_t n_iterations, struct irrun_error *err)
 {
     const struct loop_output *output = &state->outputs[k];
     struct irrun_tensor piece = as_piece(runner_output(state->runner, output->result));
     if (out) {
-        int64_t index = output->is_reverse ? n_passes - 1 - pass : pass;
+        int64_t index = output->is_reverse ? n_iterations - 1 - iteration : iteration;
         piece_copy(out, output->axis, index * piece.shape.dims[output->axis], &piece, true);
         return true;
     }
     struct loop_buffer *kept = &state->kept[k];
     size_t size_bytes = tensor_n_bytes(&piece), offset, wanted;
-    if (pass > 0 && !shape_equals(&kept->tensor.shape, &piece.shape))
-        return fail_at(err, IRRUN_DATA, state->place, "output %u changes its shape in pass %lld", k,
-                       (long long)pass);
-    if (!checked_mul(size_bytes, (size_t)pass, &offset) ||
+    if (iteration > 0 && !shape_equals(&kept->tensor.shape, &piece.shape))
+        return fail_at(err, IRRUN_DATA, state->place,
+                       "output %u changes its shape in iteration %lld", k, (long long)iteration);
+    if (!checked_mul(size_bytes, (size_t)iteration, &offset) ||
         !checked_add(offset, size_bytes, &wanted))
         return fail_memory(err, SIZE_MAX);
     if (wanted > kept->capacity_bytes || !kept->tensor.data) {
@@ -157,31 +158,32 @@ static bool read_condition(const struct loop_state *state, bool *continues, stru
     return true;
 }
 
-/* Runs the passes. If `out` is NULL, the outputs are not allocated yet, and their slices are
+/* Runs the iterations. If `out` is NULL, the outputs are not allocated yet, and their slices are
  * kept. */
-static bool run_passes(const struct loop_state *state, struct irrun_tensor *const *outer,
-                       struct irrun_tensor *const *out, int64_t n_passes, bool starts,
-                       int64_t *n_done, struct irrun_error *err)
+static bool run_iterations(const struct loop_state *state, struct irrun_tensor *const *outer,
+                           struct irrun_tensor *const *out, int64_t n_iterations, bool condition,
+                           int64_t *n_done, struct irrun_error *err)
 {
     *n_done = 0;
-    bool continues = starts;
-    for (int64_t pass = 0; continues && (n_passes < 0 || pass < n_passes); pass++) {
-        if (!take_inputs(state, outer, pass, err) ||
+    bool continues = condition;
+    for (int64_t iteration = 0; continues && (n_iterations < 0 || iteration < n_iterations);
+         iteration++) {
+        if (!take_inputs(state, outer, iteration, err) ||
             !runner_run(state->runner, state->in_pointers, err))
             return false;
         for (uint32_t k = 0; k < state->n_outputs; k++)
-            if (state->outputs[k].is_tied && state->outputs[k].is_concatenated &&
-                !keep_piece(state, k, out ? out[k] : NULL, pass, n_passes, err))
+            if (state->outputs[k].is_bound && state->outputs[k].is_concatenated &&
+                !keep_piece(state, k, out ? out[k] : NULL, iteration, n_iterations, err))
                 return false;
-        if (!keep_merged(state, pass, err) || !read_condition(state, &continues, err))
+        if (!keep_merged(state, iteration, err) || !read_condition(state, &continues, err))
             return false;
-        *n_done = pass + 1;
+        *n_done = iteration + 1;
     }
     return true;
 }
 
-/* Returns the value of an output that is not concatenated: of the last pass, or the initial value
- * if there was no pass. NULL: no initial value. */
+/* Returns the value of an output that is not concatenated: of the last iteration, or the initial
+ * value if there was no iteration. NULL: no initial value. */
 static const struct irrun_tensor *last_value(const struct loop_state *state, uint32_t k,
                                              struct irrun_tensor *const *outer, int64_t n_done)
 {
@@ -211,7 +213,7 @@ static bool infer_body(struct infer *infer, struct loop_state *state, struct irr
     return runner_infer(state->runner, state->in_pointers, results, is_known, infer->err);
 }
 
-/* Returns whether values for the next pass keep their shape. */
+/* Returns whether values for the next iteration keep their shape. */
 static bool is_stable(const struct loop_state *state, const struct irrun_tensor *results)
 {
     for (uint32_t k = 0; k < state->n_params; k++) {
@@ -232,7 +234,7 @@ static bool has_concatenation(const struct loop_state *state)
 }
 
 static bool shape_output(struct infer *infer, struct loop_state *state, uint32_t k,
-                         const struct irrun_tensor *result, int64_t n_passes)
+                         const struct irrun_tensor *result, int64_t n_iterations)
 {
     struct loop_output *output = &state->outputs[k];
     struct irrun_tensor *out = &infer->out[k];
@@ -247,7 +249,7 @@ static bool shape_output(struct infer *infer, struct loop_state *state, uint32_t
         return infer_fail(
             infer, "output %u: part_size is %lld (line %u), but a piece has %lld along axis %u", k,
             (long long)output->map->part_size, output->map->line, (long long)*dim, output->axis);
-    if (!checked_mul_i64(*dim, n_passes, dim))
+    if (!checked_mul_i64(*dim, n_iterations, dim))
         return infer_fail(infer, "output %u is too large", k);
     return true;
 }
@@ -264,8 +266,8 @@ static enum irrun_dtype declared_dtype(const struct infer *infer, const struct l
     return results[result].dtype;
 }
 
-/* Runs the passes because the shapes depend on their results. */
-static bool run_to_infer(struct infer *infer, struct loop_state *state, bool starts,
+/* Runs the iterations because the shapes depend on their results. */
+static bool run_to_infer(struct infer *infer, struct loop_state *state, bool condition,
                          struct irrun_tensor *results)
 {
     struct arena *arena = infer->arena;
@@ -273,7 +275,8 @@ static bool run_to_infer(struct infer *infer, struct loop_state *state, bool sta
     if (!outer)
         return false;
     state->arena = arena;
-    if (!run_passes(state, outer, NULL, state->n_passes, starts, &state->n_kept, infer->err))
+    if (!run_iterations(state, outer, NULL, state->n_iterations, condition, &state->n_kept,
+                        infer->err))
         return false;
     for (uint32_t k = 0; k < state->n_outputs; k++) {
         struct loop_buffer *kept = &state->kept[k];
@@ -288,7 +291,7 @@ static bool run_to_infer(struct infer *infer, struct loop_state *state, bool sta
             value_copy(&kept->tensor, value);
     }
     state->arena = NULL;
-    state->is_run = true;
+    state->ran_in_infer = true;
     for (uint32_t k = 0; k < state->n_outputs; k++) {
         struct irrun_tensor result = state->kept[k].tensor;
         enum irrun_dtype declared = declared_dtype(infer, state, k, results);
@@ -299,22 +302,22 @@ static bool run_to_infer(struct infer *infer, struct loop_state *state, bool sta
     return true;
 }
 
-bool loop_infer(struct infer *infer, struct loop_state *state, bool is_exact, bool starts)
+bool loop_infer(struct infer *infer, struct loop_state *state, bool is_exact, bool condition)
 {
     struct irrun_tensor *results =
         arena_alloc_array(infer->arena, state->n_results, sizeof *results, infer->err);
     bool is_known;
     if (!results || !infer_body(infer, state, results, &is_known))
         return false;
-    int64_t n_passes = starts ? state->n_passes : 0;
+    int64_t n_iterations = condition ? state->n_iterations : 0;
     if (is_known && is_stable(state, results) &&
-        ((is_exact && n_passes >= 0) || n_passes == 0 || !has_concatenation(state))) {
+        ((is_exact && n_iterations >= 0) || n_iterations == 0 || !has_concatenation(state))) {
         for (uint32_t k = 0; k < state->n_outputs; k++)
-            if (!shape_output(infer, state, k, &results[state->outputs[k].result], n_passes))
+            if (!shape_output(infer, state, k, &results[state->outputs[k].result], n_iterations))
                 return false;
         return true;
     }
-    return run_to_infer(infer, state, starts, results);
+    return run_to_infer(infer, state, condition, results);
 }
 
 /* ---- prepare and run ---- */
@@ -328,7 +331,7 @@ static bool plan_buffer(struct loop_buffer *buffer, const struct irrun_tensor *m
 bool loop_prepare(struct prepare *prepare)
 {
     struct loop_state *state = prepare->state;
-    for (uint32_t k = 0; !state->is_run && k < state->n_params; k++) {
+    for (uint32_t k = 0; !state->ran_in_infer && k < state->n_params; k++) {
         const struct loop_param *param = &state->params[k];
         if (param->source == LOOP_SLICED && !plan_buffer(&state->slices[k], &state->in[k], prepare))
             return false;
@@ -340,7 +343,7 @@ bool loop_prepare(struct prepare *prepare)
     return true;
 }
 
-/* Copies the results of the passes that infer has run. */
+/* Copies the results of the iterations that infer has run. */
 static void copy_kept(const struct loop_state *state, struct irrun_tensor *const *out)
 {
     for (uint32_t k = 0; k < state->n_outputs; k++) {
@@ -351,23 +354,24 @@ static void copy_kept(const struct loop_state *state, struct irrun_tensor *const
             continue;
         }
         size_t size_bytes = state->n_kept > 0 ? tensor_n_bytes(&piece) : 0;
-        for (int64_t pass = 0; pass < state->n_kept; pass++) {
-            int64_t index = output->is_reverse ? state->n_kept - 1 - pass : pass;
+        for (int64_t iteration = 0; iteration < state->n_kept; iteration++) {
+            int64_t index = output->is_reverse ? state->n_kept - 1 - iteration : iteration;
             piece_copy(out[k], output->axis, index * piece.shape.dims[output->axis], &piece, true);
             piece.data = (unsigned char *)piece.data + size_bytes;
         }
     }
 }
 
-bool loop_run(const struct step *step, struct irrun_error *err, int64_t n_passes, bool starts)
+bool loop_run(const struct step *step, struct irrun_error *err, int64_t n_iterations,
+              bool condition)
 {
     const struct loop_state *state = step->state;
-    if (state->is_run) {
+    if (state->ran_in_infer) {
         copy_kept(state, step->out);
         return true;
     }
     int64_t n_done;
-    if (!run_passes(state, step->in, step->out, n_passes, starts, &n_done, err))
+    if (!run_iterations(state, step->in, step->out, n_iterations, condition, &n_done, err))
         return false;
     for (uint32_t k = 0; k < state->n_outputs; k++) {
         if (state->outputs[k].is_concatenated)

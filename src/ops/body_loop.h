@@ -1,9 +1,9 @@
 /* Shared by TensorIterator and Loop: runs a body repeatedly on slices, invariant values and results
- * of the previous pass (iteration). The op file determines the number of passes.
+ * of the previous iteration. The op file determines the number of iterations.
  *
- * If the shapes of all outputs follow from those of the inputs, run executes the passes. Otherwise
- * (the number of passes or a shape depends on data), the engine calls infer when the data is known;
- * infer then executes the passes, and run copies the results.
+ * If the shapes of all outputs follow from those of the inputs, run executes the iterations.
+ * Otherwise (the number of iterations or a shape depends on data), the engine calls infer when the
+ * data is known; infer then executes the iterations, and run copies the results.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_OPS_BODY_LOOP_H
 #define IRRUN_OPS_BODY_LOOP_H
@@ -12,22 +12,22 @@
 #include "ops/body_buffers.h"
 #include "ops/op.h"
 
-enum loop_source { LOOP_UNTIED, LOOP_SLICED, LOOP_MERGED, LOOP_INVARIANT, LOOP_ITERATION };
+enum loop_source { LOOP_UNBOUND, LOOP_SLICED, LOOP_MERGED, LOOP_INVARIANT, LOOP_ITERATION };
 
 /* The source of a Parameter of the body. */
 struct loop_param {
     enum loop_source source;
     uint32_t input;  /* number of the op's input */
-    uint32_t result; /* LOOP_MERGED: the Result whose value the next pass gets */
+    uint32_t result; /* LOOP_MERGED: the Result whose value the next iteration gets */
     const struct port_map *map;
     uint32_t axis;       /* LOOP_SLICED; in [0, rank) */
-    int64_t first, part; /* pass i begins at first + i * part, or, if is_reverse, ends there */
+    int64_t first, part; /* iteration i begins at first + i * part, or, if is_reverse, ends there */
     bool is_reverse;
 };
 
 /* The source of an output of the op. */
 struct loop_output {
-    bool is_tied;
+    bool is_bound;
     bool is_concatenated, is_reverse;
     uint32_t result; /* number of the body's Result */
     const struct port_map *map;
@@ -43,36 +43,41 @@ struct loop_state {
     struct loop_param *params;
     struct loop_output *outputs;
     uint32_t *param_of_result; /* for each Result: the merged Parameter that it sets, or NO_ID */
-    struct irrun_tensor *in;   /* [n_params], for the current pass */
+    struct irrun_tensor *in;   /* [n_params], for the current iteration */
     const struct irrun_tensor **in_pointers;
-    struct loop_buffer *merged[2]; /* [n_params]: read by the current pass, written for the next */
-    struct loop_buffer *slices;    /* [n_params] */
-    int64_t *iteration;            /* one number, in the type of the Parameter */
-    int64_t n_passes;              /* -1: until the condition fails */
-    uint32_t condition_result;     /* NO_ID: none */
-    bool is_run;                   /* infer has run the passes; the outputs are in `kept` */
-    struct loop_buffer *kept;      /* [n_outputs] */
-    int64_t n_kept;                /* passes that infer has run */
-    struct arena *arena;           /* for buffers that grow; NULL while run executes the passes */
+    struct loop_buffer
+        *merged[2]; /* [n_params]: read by the current iteration, written for the next */
+    struct loop_buffer *slices; /* [n_params] */
+    int64_t *iteration;         /* one number, in the type of the Parameter */
+    int64_t n_iterations;       /* -1: until the condition fails */
+    uint32_t condition_result;  /* NO_ID: none */
+    bool ran_in_infer;          /* infer has run the iterations; the outputs are in `kept` */
+    struct loop_buffer *kept;   /* [n_outputs] */
+    int64_t n_kept;             /* iterations that infer has run */
+    struct arena *arena;        /* for buffers that grow; NULL while run executes the iterations */
 };
 
 /* Connects the body to the op: fills params, outputs and the runner. */
-bool loop_tie(struct infer *infer, struct loop_state *state);
+bool loop_bind(struct infer *infer, struct loop_state *state);
+
+/* Converts start or end of a port_map to a position in [0, length]. Negative ones count from the
+ * end; -1 is after the last element. Returns false if it is out of range. */
+bool loop_bound(int64_t bound, int64_t length, int64_t *position);
 
 /* Finds the axis of a sliced input or concatenated output, in [0, rank). */
 bool loop_axis(struct infer *infer, const struct port_map *map, uint32_t rank, uint32_t *axis);
 
-/* Counts the passes that the slices of input `k` allow: |end - start| / part_size. */
-bool loop_count_slices(struct infer *infer, const struct loop_param *param, int64_t *n_passes);
+/* Counts the iterations that the slices of input `k` allow: |end - start| / part_size. */
+bool loop_count_slices(struct infer *infer, const struct loop_param *param, int64_t *n_iterations);
 
-/* Checks that start and end of a concatenated output span the pieces of n_passes. */
-bool loop_check_pieces(struct infer *infer, const struct loop_output *output, int64_t n_passes);
+/* Checks that start and end of a concatenated output span the pieces of n_iterations. */
+bool loop_check_pieces(struct infer *infer, const struct loop_output *output, int64_t n_iterations);
 
-/* Sets the shapes of the outputs; runs the passes if they depend on data. `is_exact`: the body
- * cannot end the loop before n_passes. */
+/* Sets the shapes of the outputs; runs the iterations if they depend on data. `is_exact`: the body
+ * cannot end the loop before n_iterations. */
 bool loop_infer(struct infer *infer, struct loop_state *state, bool is_exact, bool starts);
 
 bool loop_prepare(struct prepare *prepare);
-bool loop_run(const struct step *step, struct irrun_error *err, int64_t n_passes, bool starts);
+bool loop_run(const struct step *step, struct irrun_error *err, int64_t n_iterations, bool starts);
 
 #endif

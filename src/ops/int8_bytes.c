@@ -10,11 +10,11 @@ struct bytes_state {
 /* Sets the output, with the dimensions in this order: channels move to the end, or back. */
 static bool infer_order(struct infer *infer, enum irrun_dtype dtype, const uint32_t order[4])
 {
-    const struct bytes_attrs *attrs = infer->attrs;
+    const struct quantize_u8_attrs *attrs = infer->attrs;
     struct irrun_shape in = infer->in[0]->shape, out = in;
-    if (attrs->moves_channels && in.rank != 4)
+    if (attrs->nchw_to_nhwc && in.rank != 4)
         return infer_fail_input(infer, 0, "4 dimensions");
-    for (uint32_t d = 0; d < 4 && attrs->moves_channels; d++)
+    for (uint32_t d = 0; d < 4 && attrs->nchw_to_nhwc; d++)
         out.dims[d] = in.dims[order[d]];
     return infer_output(infer, 0, dtype, &out);
 }
@@ -34,9 +34,10 @@ struct planes {
     size_t n_batches, n_channels, n;
 };
 
-static struct planes planes_of(const struct bytes_attrs *attrs, const struct irrun_shape *floats)
+static struct planes planes_of(const struct quantize_u8_attrs *attrs,
+                               const struct irrun_shape *floats)
 {
-    if (!attrs->moves_channels)
+    if (!attrs->nchw_to_nhwc)
         return (struct planes){1, 1, (size_t)shape_n_elements(floats)};
     const int64_t *dims = floats->dims;
     return (struct planes){(size_t)dims[0], (size_t)dims[1], (size_t)(dims[2] * dims[3])};
@@ -50,7 +51,7 @@ static bool prepare_from_bytes(struct prepare *prepare)
 
 static bool prepare_to_bytes(struct prepare *prepare)
 {
-    const struct bytes_attrs *attrs = prepare->attrs;
+    const struct quantize_u8_attrs *attrs = prepare->attrs;
     struct bytes_state *state = prepare->state;
     float floats[256];
     for (int i = 0; i < 256; i++)
@@ -71,7 +72,7 @@ static void translate(const uint8_t levels[256], const uint8_t *x, uint8_t *out,
 static bool run_to_bytes(const struct step *step, struct irrun_error *err)
 {
     (void)err;
-    const struct bytes_attrs *attrs = step->op->attrs;
+    const struct quantize_u8_attrs *attrs = step->op->attrs;
     const struct bytes_state *state = step->state;
     struct planes p = planes_of(attrs, &step->in[0]->shape);
     for (size_t i = 0; i < p.n_batches; i++) {
@@ -90,7 +91,7 @@ static bool run_to_bytes(const struct step *step, struct irrun_error *err)
 static bool run_from_bytes(const struct step *step, struct irrun_error *err)
 {
     (void)err;
-    const struct bytes_attrs *attrs = step->op->attrs;
+    const struct quantize_u8_attrs *attrs = step->op->attrs;
     const struct bytes_state *state = step->state;
     struct planes p = planes_of(attrs, &step->out[0]->shape);
     for (size_t i = 0; i < p.n_batches; i++)
@@ -113,10 +114,11 @@ static const struct op_input_def bytes[] = {
 #define BYTES_OP(inputs_, infer_, prepare_, run_)                                                  \
     {                                                                                              \
         .type = "FakeQuantize", .inputs = inputs_, .n_outputs = 1,                                 \
-        .attrs_size = sizeof(struct bytes_attrs), .state_size = sizeof(struct bytes_state),        \
+        .attrs_size = sizeof(struct quantize_u8_attrs), .state_size = sizeof(struct bytes_state),  \
         .infer = infer_, .prepare = prepare_, .run = run_,                                         \
     }
 
-const struct op_def op_to_bytes = BYTES_OP(numbers, infer_to_bytes, prepare_to_bytes, run_to_bytes);
-const struct op_def op_from_bytes =
+const struct op_def op_quantize_u8 =
+    BYTES_OP(numbers, infer_to_bytes, prepare_to_bytes, run_to_bytes);
+const struct op_def op_dequantize_u8 =
     BYTES_OP(bytes, infer_from_bytes, prepare_from_bytes, run_from_bytes);

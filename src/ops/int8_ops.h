@@ -10,15 +10,15 @@
 #include "ops/int8_borders.h"
 #include "ops/window.h"
 
-/* The attributes of the next two ops. moves_channels: channels are last in u8, and dimension 1 in
+/* The attributes of the next two ops. nchw_to_nhwc: channels are last in u8, and dimension 1 in
  * f32. */
-struct bytes_attrs {
+struct quantize_u8_attrs {
     struct quantization quantization;
-    bool moves_channels;
+    bool nchw_to_nhwc;
 };
 
-extern const struct op_def op_to_bytes;   /* f32, or i8 or u8 of the same value, to u8 */
-extern const struct op_def op_from_bytes; /* u8 to f32 */
+extern const struct op_def op_quantize_u8;   /* f32 to u8; i8 and u8 keep their values */
+extern const struct op_def op_dequantize_u8; /* u8 to f32 */
 
 /* An int8 convolution, full or depthwise, with fused requantization. Lists have an element for
  * every output channel, rounded up to whole groups of INT8_GROUP. */
@@ -27,7 +27,7 @@ struct int8_convolution_attrs {
     bool is_depthwise;
     int64_t kernel[2];
     size_t c_in, c_out;
-    uint8_t zero; /* the zero point or the level nearest to 0; the value of pads */
+    uint8_t zero; /* the zero point, or the value nearest to 0; fills the padding */
     /* Consecutive taps that are read together: rows of the kernel, or single taps. */
     size_t n_segments, segment_bytes;
     const int8_t *filters;       /* packed; rows are [segments][whole quads] */

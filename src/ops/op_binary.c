@@ -111,9 +111,9 @@ static void choose_loop(struct prepare *prepare, struct binary_state *state,
 {
     const struct broadcast *loops = &state->loops;
     bool a_advances = loops->inner_strides[1] != 0, b_advances = loops->inner_strides[2] != 0;
-    enum operand_form form = a_advances && b_advances ? FORM_BOTH_MOVE
-                             : a_advances             ? FORM_LEFT_MOVES
-                                                      : FORM_RIGHT_MOVES;
+    enum operand_form form = a_advances && b_advances ? FORM_VECTOR_VECTOR
+                             : a_advances             ? FORM_VECTOR_SCALAR
+                                                      : FORM_SCALAR_VECTOR;
     if (prepare->in[0]->dtype == IRRUN_F32)
         state->vector = prepare->kernels->elementwise_f32->binary[operation][form];
     offer_to_fuse(prepare, loops, operation);

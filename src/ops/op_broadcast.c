@@ -37,7 +37,7 @@ static bool read_target(struct infer *infer, struct irrun_shape *target)
         return infer_fail_input(infer, TARGET, "at most %d numbers", IRRUN_MAX_RANK);
     for (uint32_t i = 0; i < dims.n; i++)
         if (dims.items[i] < 0)
-            return infer_fail(infer, "target_shape has the dimension %lld",
+            return infer_fail(infer, "target_shape has the dimension %lld, expected none below 0",
                               (long long)dims.items[i]);
     *target = shape_of(dims.n, dims.items);
     return true;
@@ -56,6 +56,8 @@ static bool align_explicit(struct infer *infer, const struct irrun_shape *target
     if (axes.n != data->rank && !(axes.n == 1 && data->rank == 0))
         return infer_fail_input(infer, AXES_MAPPING, "%u numbers, one per dimension of the data",
                                 data->rank);
+    if (target->rank == 0 && data->rank > 0)
+        return infer_fail(infer, "target_shape is empty, but the data has rank %u", data->rank);
     aligned->rank = target->rank;
     for (uint32_t i = 0; i < target->rank; i++)
         aligned->dims[i] = 1;
@@ -65,7 +67,7 @@ static bool align_explicit(struct infer *infer, const struct irrun_shape *target
         if (axis <= previous || axis >= target->rank)
             return infer_fail(infer,
                               "axes_mapping must be increasing within 0 ... %u, but has %lld",
-                              target->rank ? target->rank - 1 : 0, (long long)axis);
+                              target->rank - 1, (long long)axis);
         aligned->dims[axis] = data->dims[i];
         previous = axis;
     }

@@ -25,7 +25,7 @@ struct if_state {
     struct irrun_tensor *kept;
 };
 
-static bool tie_inputs(struct infer *infer, struct if_branch *branch)
+static bool bind_inputs(struct infer *infer, struct if_branch *branch)
 {
     const struct graph *graph = branch->body->graph;
     for (uint32_t k = 0; k < graph->n_parameters; k++)
@@ -49,7 +49,7 @@ static bool tie_inputs(struct infer *infer, struct if_branch *branch)
     return true;
 }
 
-static bool tie_outputs(struct infer *infer, struct if_branch *branch)
+static bool bind_outputs(struct infer *infer, struct if_branch *branch)
 {
     const struct graph *graph = branch->body->graph;
     for (uint32_t k = 0; k < infer->n_outputs; k++)
@@ -82,7 +82,7 @@ static bool tie(struct infer *infer, struct if_branch *branch, const struct body
     branch->result_of =
         arena_alloc_array(arena, infer->n_outputs, sizeof *branch->result_of, infer->err);
     bool *is_constant = arena_alloc_array(arena, n, sizeof *is_constant, infer->err);
-    if (infer->err->code != IRRUN_OK || !tie_inputs(infer, branch) || !tie_outputs(infer, branch))
+    if (infer->err->code != IRRUN_OK || !bind_inputs(infer, branch) || !bind_outputs(infer, branch))
         return false;
     for (uint32_t k = 0; k < n; k++) {
         branch->in_pointers[k] = &branch->in[k];

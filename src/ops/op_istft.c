@@ -16,9 +16,9 @@ struct istft_attrs {
 struct istft_state {
     struct frames frames;
     int64_t n_batches;
-    int64_t n_joined; /* from the start of the first frame to the end of the last */
-    int64_t n_signal; /* of the output */
-    int64_t margin;   /* elements before the signal */
+    int64_t n_overlap_add; /* from the start of the first frame to the end of the last */
+    int64_t n_signal;      /* of the output */
+    int64_t margin;        /* elements before the signal */
 };
 
 static const struct attr_def attr_table[] = {
@@ -42,17 +42,18 @@ static bool find_length(struct infer *infer, struct istft_state *state)
     if (frames->n > LIMIT / frames->step)
         return infer_fail(infer, "the signal is too large: %lld frames, %lld apart",
                           (long long)frames->n, (long long)frames->step);
-    state->n_joined = frames->n == 0 ? 0 : (frames->n - 1) * frames->step + frames->size;
+    state->n_overlap_add = frames->n == 0 ? 0 : (frames->n - 1) * frames->step + frames->size;
     bool is_centered = ((const struct istft_attrs *)infer->attrs)->center;
     state->margin = is_centered ? frames->size / 2 : 0;
-    state->n_signal = state->n_joined - (is_centered ? frames->size : 0);
+    state->n_signal = state->n_overlap_add - (is_centered ? frames->size : 0);
     state->n_signal = state->n_signal < 0 ? 0 : state->n_signal;
     if (infer->n_inputs <= SIGNAL_LENGTH)
         return true;
     if (!infer_int(infer, SIGNAL_LENGTH, &state->n_signal))
         return false;
     return state->n_signal >= 0 ||
-           infer_fail(infer, "signal_length is %lld", (long long)state->n_signal);
+           infer_fail(infer, "signal_length must not be negative, but is %lld",
+                      (long long)state->n_signal);
 }
 
 static bool infer(struct infer *infer)
@@ -80,11 +81,11 @@ static bool infer(struct infer *infer)
 static bool prepare(struct prepare *prepare)
 {
     struct istft_state *state = prepare->state;
-    return frames_prepare(prepare, &state->frames, WINDOW, 2 * state->n_joined);
+    return frames_prepare(prepare, &state->frames, WINDOW, 2 * state->n_overlap_add);
 }
 
 static void add_frame(const struct step *step, int64_t batch, int64_t frame,
-                      const struct frames_memory *memory, double *joined)
+                      const struct frames_memory *memory, double *overlap_add)
 {
     const struct istft_state *state = step->state;
     const struct frames *frames = &state->frames;
@@ -102,23 +103,23 @@ static void add_frame(const struct step *step, int64_t batch, int64_t frame,
     }
     fourier_run(&frames->plan, true, spectrum, memory->scratch);
     for (int64_t k = 0; k < frames->size; k++)
-        joined[frame * frames->step + k] += spectrum[2 * k];
+        overlap_add[frame * frames->step + k] += spectrum[2 * k];
 }
 
-static void store_signal(const struct step *step, int64_t batch, double *joined,
+static void store_signal(const struct step *step, int64_t batch, double *overlap_add,
                          const double *windows)
 {
     const struct istft_state *state = step->state;
     double factor = ((const struct istft_attrs *)step->op->attrs)->normalized
                         ? sqrt((double)state->frames.size)
                         : 1;
-    for (int64_t i = 0; i < state->n_joined; i++)
-        joined[i] = windows[i] != 0 ? joined[i] * factor / windows[i] : 0;
-    int64_t n = state->n_joined - state->margin;
+    for (int64_t i = 0; i < state->n_overlap_add; i++)
+        overlap_add[i] = windows[i] != 0 ? overlap_add[i] * factor / windows[i] : 0;
+    int64_t n = state->n_overlap_add - state->margin;
     n = n < 0 ? 0 : n < state->n_signal ? n : state->n_signal;
     size_t size = dtype_size(step->out[0]->dtype);
     char *out = (char *)step->out[0]->data + (size_t)(batch * state->n_signal) * size;
-    convert_elements(IRRUN_F64, joined + state->margin, step->out[0]->dtype, out, (size_t)n);
+    convert_elements(IRRUN_F64, overlap_add + state->margin, step->out[0]->dtype, out, (size_t)n);
     memset(out + (size_t)n * size, 0, (size_t)(state->n_signal - n) * size);
 }
 
@@ -130,16 +131,16 @@ static bool run(const struct step *step, struct irrun_error *err)
     if (shape_n_elements(&step->out[0]->shape) == 0)
         return true;
     struct frames_memory memory = frames_scratch(step, frames, WINDOW);
-    double *joined = memory.extra, *windows = joined + state->n_joined;
-    memset(windows, 0, (size_t)state->n_joined * sizeof *windows);
+    double *overlap_add = memory.extra, *windows = overlap_add + state->n_overlap_add;
+    memset(windows, 0, (size_t)state->n_overlap_add * sizeof *windows);
     for (int64_t frame = 0; frame < frames->n; frame++)
         for (int64_t k = 0; k < frames->size; k++)
             windows[frame * frames->step + k] += memory.window[k];
     for (int64_t batch = 0; batch < state->n_batches; batch++) {
-        memset(joined, 0, (size_t)state->n_joined * sizeof *joined);
+        memset(overlap_add, 0, (size_t)state->n_overlap_add * sizeof *overlap_add);
         for (int64_t frame = 0; frame < frames->n; frame++)
-            add_frame(step, batch, frame, &memory, joined);
-        store_signal(step, batch, joined, windows);
+            add_frame(step, batch, frame, &memory, overlap_add);
+        store_signal(step, batch, overlap_add, windows);
     }
     return true;
 }

@@ -1,5 +1,5 @@
-/* Loop-5: runs the body until trip_count passes are done (-1: no limit) or the condition that the
- * body computes is false. The condition is tested after each pass.
+/* Loop-5: runs the body until trip_count iterations are done (-1: no limit) or the condition that
+ * the body computes is false. The condition is tested after each iteration.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/body_loop.h"
 #include "ops/indexing.h"
@@ -9,7 +9,7 @@ enum { TRIP_COUNT, EXECUTION_CONDITION };
 
 struct loop_op_state {
     struct loop_state loop;
-    struct index_list n_passes; /* one number */
+    struct index_list n_iterations; /* one number */
 };
 
 /* Returns the value of a boolean or number, 0-D or [1]. */
@@ -72,9 +72,10 @@ static bool loop_infer_op(struct infer *infer)
 {
     struct loop_state *state = &((struct loop_op_state *)infer->state)->loop;
     bool is_count_known, is_start_known;
-    int64_t n_passes = -1, starts = 1;
+    int64_t n_iterations = -1, starts = 1;
     if (!check_scalar(infer, TRIP_COUNT) || !check_scalar(infer, EXECUTION_CONDITION) ||
-        !loop_tie(infer, state) || !read_constant(infer, TRIP_COUNT, &is_count_known, &n_passes) ||
+        !loop_bind(infer, state) ||
+        !read_constant(infer, TRIP_COUNT, &is_count_known, &n_iterations) ||
         !read_constant(infer, EXECUTION_CONDITION, &is_start_known, &starts))
         return false;
     bool has_data = false;
@@ -83,18 +84,18 @@ static bool loop_infer_op(struct infer *infer)
         const struct irrun_tensor *start = infer_value(infer, EXECUTION_CONDITION);
         infer->is_value_missing = false;
         has_data = count && start;
-        n_passes = has_data ? scalar_of(count) : -1;
+        n_iterations = has_data ? scalar_of(count) : -1;
         starts = has_data ? scalar_of(start) != 0 : true;
     }
-    state->n_passes = n_passes < 0 ? -1 : n_passes;
+    state->n_iterations = n_iterations < 0 ? -1 : n_iterations;
     bool is_exact = ((is_count_known && is_start_known) || has_data) && never_stops(infer, state);
     return loop_infer(infer, state, is_exact, starts != 0);
 }
 
-static bool resolve(const struct step *step, int64_t *n_passes, struct irrun_error *err)
+static bool resolve(const struct step *step, int64_t *n_iterations, struct irrun_error *err)
 {
     (void)err;
-    *n_passes = scalar_of(step->in[TRIP_COUNT]);
+    *n_iterations = scalar_of(step->in[TRIP_COUNT]);
     return true;
 }
 
@@ -102,14 +103,14 @@ static bool loop_prepare_op(struct prepare *prepare)
 {
     struct loop_op_state *state = prepare->state;
     return loop_prepare(prepare) &&
-           index_list_prepare(prepare, TRIP_COUNT, 1, resolve, &state->n_passes);
+           index_list_prepare(prepare, TRIP_COUNT, 1, resolve, &state->n_iterations);
 }
 
 static bool loop_run_op(const struct step *step, struct irrun_error *err)
 {
     const struct loop_op_state *state = step->state;
-    const int64_t *n_passes = index_list_get(step, &state->n_passes, err);
-    return loop_run(step, err, *n_passes, scalar_of(step->in[EXECUTION_CONDITION]) != 0);
+    const int64_t *n_iterations = index_list_get(step, &state->n_iterations, err);
+    return loop_run(step, err, *n_iterations, scalar_of(step->in[EXECUTION_CONDITION]) != 0);
 }
 
 static const struct op_input_def loop_inputs[] = {

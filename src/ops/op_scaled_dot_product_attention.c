@@ -28,7 +28,7 @@ struct attention_state {
     size_t sink_elements, sink_row_stride;
     struct product qk, av;
     struct matrices key, value;
-    size_t n_shared;            /* output matrices of one query each that are computed as one */
+    size_t n_group_queries;     /* output matrices of one query each that are computed as one */
     size_t n_matrices, n_parts; /* n_matrices: of the output; n_parts: for the thread pool */
     size_t scores_bytes;        /* of scratch memory; packed keys and values follow */
     size_t part_bytes;          /* of scratch memory for each part */
@@ -163,7 +163,7 @@ static bool infer(struct infer *infer)
 
 /* Returns how many consecutive output matrices read the same keys, values and mask. If each has one
  * query, they are computed as rows of one product, which reads the keys and values once. */
-static size_t count_shared(const struct attention_state *state)
+static size_t count_group_queries(const struct attention_state *state)
 {
     size_t n = state->key.repeats, matrix[BROADCAST_MAX_OPERANDS], mask = 0;
     if (state->n_queries != 1 || n != state->value.repeats || state->n_matrices % n != 0 ||
@@ -186,9 +186,9 @@ static bool prepare_products(struct prepare *prepare)
     struct attention_state *state = prepare->state;
     enum irrun_dtype dtype = prepare->in[QUERY]->dtype;
     size_t m = state->n_rows, n_keys = state->n_keys;
-    size_t n_groups = state->n_matrices / state->n_shared;
+    size_t n_groups = state->n_matrices / state->n_group_queries;
     double n_row_blocks =
-        (double)n_groups * (double)(state->n_queries * state->n_shared) / (double)m;
+        (double)n_groups * (double)(state->n_queries * state->n_group_queries) / (double)m;
     if (!scratch_array(prepare, (int64_t)(m * n_keys), dtype_size(dtype)))
         return false;
     state->scores_bytes = align_to_line(prepare->made.scratch_bytes);
@@ -214,8 +214,8 @@ static bool prepare(struct prepare *prepare)
         return true;
     state->key = prepare_matrices(prepare, KEY, state->n_keys * state->head_size);
     state->value = prepare_matrices(prepare, VALUE, state->n_keys * state->value_head_size);
-    state->n_shared = count_shared(state);
-    size_t n_queries = state->n_queries * state->n_shared;
+    state->n_group_queries = count_group_queries(state);
+    size_t n_queries = state->n_queries * state->n_group_queries;
     size_t n = state->n_keys ? SCORES_AT_A_TIME / state->n_keys : n_queries;
     n = n < MIN_ROWS ? MIN_ROWS : n;
     state->n_rows = n < n_queries ? n : n_queries;
@@ -252,7 +252,7 @@ static void mask_and_softmax(const struct attention_state *state, const struct a
 static void attend(const struct step *step, const size_t *matrix, char *memory)
 {
     const struct attention_state *s = step->state;
-    size_t size = dtype_size(step->in[QUERY]->dtype), n_queries = s->n_queries * s->n_shared;
+    size_t size = dtype_size(step->in[QUERY]->dtype), n_queries = s->n_queries * s->n_group_queries;
     const char *query = step->in[QUERY]->data;
     const char *key = step->in[KEY]->data, *value = step->in[VALUE]->data;
     const char *mask = s->mask_elements ? step->in[MASK]->data : NULL;
@@ -300,9 +300,9 @@ static void attend_part(void *context, size_t part, size_t n_parts)
 {
     const struct step *step = context;
     const struct attention_state *state = step->state;
-    size_t n = state->n_matrices / state->n_shared, matrix[BROADCAST_MAX_OPERANDS];
+    size_t n = state->n_matrices / state->n_group_queries, matrix[BROADCAST_MAX_OPERANDS];
     for (size_t i = n * part / n_parts; i < n * (part + 1) / n_parts; i++) {
-        broadcast_offsets(&state->batches, i * state->n_shared, matrix);
+        broadcast_offsets(&state->batches, i * state->n_group_queries, matrix);
         attend(step, matrix, (char *)step->scratch + part * state->part_bytes);
     }
 }

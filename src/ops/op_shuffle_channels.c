@@ -25,7 +25,9 @@ static bool infer(struct infer *infer)
     uint32_t axis = 0;
     if (!infer_axis(infer, attrs->axis, shape->rank, &axis))
         return false;
-    if (attrs->group < 1 || shape->dims[axis] % attrs->group != 0)
+    if (attrs->group < 1)
+        return infer_fail(infer, "group must be above 0, but is %lld", (long long)attrs->group);
+    if (shape->dims[axis] % attrs->group != 0)
         return infer_fail_input(infer, 0, "a dimension %u that is divisible by %lld groups", axis,
                                 (long long)attrs->group);
     struct axis_view view = axis_view_of(shape, axis);

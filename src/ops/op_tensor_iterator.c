@@ -5,25 +5,25 @@
 static bool tensor_iterator_infer(struct infer *infer)
 {
     struct loop_state *state = infer->state;
-    if (!loop_tie(infer, state))
+    if (!loop_bind(infer, state))
         return false;
     for (uint32_t k = 0; k < state->n_params; k++) {
-        int64_t n_passes;
+        int64_t n_iterations;
         if (state->params[k].source != LOOP_SLICED)
             continue;
-        if (!loop_count_slices(infer, &state->params[k], &n_passes))
+        if (!loop_count_slices(infer, &state->params[k], &n_iterations))
             return false;
-        if (state->n_passes >= 0 && state->n_passes != n_passes)
+        if (state->n_iterations >= 0 && state->n_iterations != n_iterations)
             return infer_fail_input(infer, state->params[k].input,
                                     "%lld slices like another input, not %lld",
-                                    (long long)state->n_passes, (long long)n_passes);
-        state->n_passes = n_passes;
+                                    (long long)state->n_iterations, (long long)n_iterations);
+        state->n_iterations = n_iterations;
     }
-    if (state->n_passes < 0)
-        return infer_fail(infer, "has no sliced input, so the number of passes is not known");
+    if (state->n_iterations < 0)
+        return infer_fail(infer, "has no sliced input, so the number of iterations is not known");
     for (uint32_t k = 0; k < state->n_outputs; k++)
         if (state->outputs[k].is_concatenated &&
-            !loop_check_pieces(infer, &state->outputs[k], state->n_passes))
+            !loop_check_pieces(infer, &state->outputs[k], state->n_iterations))
             return false;
     return loop_infer(infer, state, true, true);
 }
@@ -31,7 +31,7 @@ static bool tensor_iterator_infer(struct infer *infer)
 static bool tensor_iterator_run(const struct step *step, struct irrun_error *err)
 {
     const struct loop_state *state = step->state;
-    return loop_run(step, err, state->n_passes, true);
+    return loop_run(step, err, state->n_iterations, true);
 }
 
 static const struct op_input_def tensor_iterator_inputs[] = {

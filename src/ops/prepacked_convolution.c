@@ -36,7 +36,7 @@ static bool add_rounded(struct prepacked_convolution *packed, size_t *scratch_by
 {
     size_t n = packed->conv.n_channels, n_bytes;
     packed->rounds = true;
-    packed->rounded_floats = *scratch_bytes / sizeof(float);
+    packed->rounded_offset = *scratch_bytes / sizeof(float);
     return checked_mul(n, (size_t)window_product(packed->conv.window.in), &n) &&
            checked_mul(n, sizeof(float), &n_bytes) &&
            checked_add(*scratch_bytes, n_bytes, scratch_bytes);
@@ -102,7 +102,7 @@ void prepacked_convolution_run(const struct prepacked_convolution *packed, const
             .first = i * out,
         };
         if (packed->rounds) {
-            float *rounded = (float *)step->scratch + packed->rounded_floats;
+            float *rounded = (float *)step->scratch + packed->rounded_offset;
             bf16_round_n(job.in, rounded, in);
             job.in = rounded;
             job.n_before = job.n_behind = 0;

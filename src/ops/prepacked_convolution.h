@@ -19,7 +19,7 @@ struct prepacked_convolution {
     struct indirect_convolution conv;
     const float *filters;  /* NULL: not packed */
     bool rounds;           /* the input is copied, rounded to bf16, before a convolution in f32 */
-    size_t rounded_floats; /* the place of that copy in the scratch memory */
+    size_t rounded_offset; /* the place of that copy in the scratch memory */
 };
 
 /* Returns whether the convolution must round its input to bf16, because --precision=bf16 rounded

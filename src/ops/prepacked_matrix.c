@@ -27,8 +27,8 @@ enum weight_type prepare_weight_type(struct prepare *prepare, uint32_t i)
 bool prepacked_matrix_is_wanted(const struct prepare *prepare, uint32_t a, uint32_t b, size_t n)
 {
     /* With fewer columns, padding would multiply the size. */
-    return (kernels_may_pack(prepare->kernels) && n >= PANEL_GROUP && are_f32(prepare, a, b)) ||
-           (kernels_must_pack(prepare->kernels) && n > 0 && are_f32(prepare, a, b));
+    return are_f32(prepare, a, b) && ((kernels_may_pack(prepare->kernels) && n >= PANEL_GROUP) ||
+                                      (kernels_must_pack(prepare->kernels) && n > 0));
 }
 
 bool packed_matrix_plan(struct packed_matrix *packed_b, const struct gemm_microkernels *kernels,

@@ -11,20 +11,20 @@
 
 #define MAX_RANK 5
 
-enum kind { OTHER, CONVOLUTION, DEPTHWISE, MAX_POOL, BY_ELEMENT, TO_FIRST, TO_LAST };
+enum kind { OTHER, CONVOLUTION, DEPTHWISE, MAX_POOL, ELEMENTWISE, TO_FIRST, TO_LAST };
 
 struct pass {
     struct model finder; /* finds constants, in memory that is freed after the pass */
     struct graph *graph;
     struct graph_edit edit;
     struct arena *arena;
-    enum kind *kinds;  /* of each op */
-    uint32_t *ranks;   /* of each value that can have the channels last; otherwise 0 */
-    bool *are_wanted;  /* for each value: an op reads it with the channels last */
-    uint32_t *lasts;   /* for each value: its replacement with the channels last, or NO_ID */
-    size_t n_replaced; /* convolutions */
-    uint32_t *n_uses;  /* of each value */
-    bool has_groups;   /* there are grouped convolutions */
+    enum kind *kinds;   /* of each op */
+    uint32_t *ranks;    /* of each value that can have the channels last; otherwise 0 */
+    bool *are_wanted;   /* for each value: an op reads it with the channels last */
+    uint32_t *replaced; /* for each value: its replacement with the channels last, or NO_ID */
+    size_t n_replaced;  /* convolutions */
+    uint32_t *n_uses;   /* of each value */
+    bool has_groups;    /* there are grouped convolutions */
     struct irrun_error *err;
 };
 
@@ -131,7 +131,7 @@ static void classify(struct pass *pass, uint32_t op_id)
         rank = 0;
     }
     if (*kind == OTHER && (rank = find_by_element(pass, op)) > 0)
-        *kind = BY_ELEMENT;
+        *kind = ELEMENTWISE;
     if (*kind == OTHER && (rank = find_max_pool(pass, op)) > 0)
         *kind = MAX_POOL;
     if (rank == 0 && *kind != TO_LAST)
@@ -146,8 +146,8 @@ static void want_inputs(struct pass *pass, uint32_t op_id)
     enum kind kind = pass->kinds[op_id];
     bool is_wanting =
         kind == CONVOLUTION || kind == DEPTHWISE || kind == TO_LAST ||
-        ((kind == BY_ELEMENT || kind == MAX_POOL) && pass->are_wanted[op->first_output]);
-    uint32_t n = kind == BY_ELEMENT ? op->n_inputs : 1;
+        ((kind == ELEMENTWISE || kind == MAX_POOL) && pass->are_wanted[op->first_output]);
+    uint32_t n = kind == ELEMENTWISE ? op->n_inputs : 1;
     for (uint32_t i = 0; i < n && is_wanting; i++) {
         uint32_t in = op_input(pass->graph, op, i);
         pass->are_wanted[in] = pass->ranks[in] > 0;
@@ -166,8 +166,9 @@ static uint32_t add_move(struct pass *pass, const struct op_def *def, const stru
 /* Replaces the value `out` with the output of op `added`, which has the channels last. */
 static void take_over(struct pass *pass, uint32_t added, uint32_t out)
 {
-    pass->lasts[out] = pass->graph->ops[added].first_output;
-    uint32_t moved = add_move(pass, &op_channels_first, &pass->graph->ops[added], pass->lasts[out]);
+    pass->replaced[out] = pass->graph->ops[added].first_output;
+    uint32_t moved =
+        add_move(pass, &op_channels_first, &pass->graph->ops[added], pass->replaced[out]);
     graph_edit_take_over(&pass->edit, moved, out);
 }
 
@@ -178,11 +179,11 @@ static bool replace_convolution(struct pass *pass, const struct op *op)
     if (!attrs)
         return false;
     *attrs = *(const struct convolution_attrs *)op->attrs;
-    attrs->in_is_last = pass->lasts[in] != NO_ID;
+    attrs->in_is_last = pass->replaced[in] != NO_ID;
     attrs->is_last = pass->are_wanted[out] || op_is_type(op, "GroupConvolution");
     if (!attrs->in_is_last && !attrs->is_last)
         return true;
-    uint32_t inputs[] = {attrs->in_is_last ? pass->lasts[in] : in, op_input(pass->graph, op, 1)};
+    uint32_t inputs[] = {attrs->in_is_last ? pass->replaced[in] : in, op_input(pass->graph, op, 1)};
     uint32_t added = graph_edit_add(&pass->edit, op->def, attrs, op, inputs, 2, 1);
     if (attrs->is_last)
         take_over(pass, added, out);
@@ -202,7 +203,7 @@ static bool replace_by_element(struct pass *pass, const struct op *op)
     for (uint32_t i = 0; i < op->n_inputs; i++) {
         uint32_t in = op_input(pass->graph, op, i);
         const struct constant *constant = find_constant(pass, in);
-        inputs[i] = constant ? in : pass->lasts[in];
+        inputs[i] = constant ? in : pass->replaced[in];
         if (constant && constant->tensor.shape.rank == rank)
             inputs[i] = pass->graph->ops[add_move(pass, &op_channels_last, op, in)].first_output;
     }
@@ -213,7 +214,7 @@ static bool replace_by_element(struct pass *pass, const struct op *op)
 
 static bool replace_max_pool(struct pass *pass, const struct op *op)
 {
-    uint32_t in = pass->lasts[op_input(pass->graph, op, 0)];
+    uint32_t in = pass->replaced[op_input(pass->graph, op, 0)];
     struct pool_attrs *attrs = arena_alloc(pass->arena, sizeof *attrs, pass->err);
     if (!attrs)
         return false;
@@ -233,14 +234,14 @@ static bool replace(struct pass *pass, uint32_t op_id)
         return replace_convolution(pass, &op);
     case MAX_POOL:
         return !pass->are_wanted[op.first_output] || replace_max_pool(pass, &op);
-    case BY_ELEMENT:
+    case ELEMENTWISE:
         return !pass->are_wanted[op.first_output] || replace_by_element(pass, &op);
     case TO_FIRST:
-        pass->lasts[op.first_output] = pass->are_wanted[op.first_output] ? in : NO_ID;
+        pass->replaced[op.first_output] = pass->are_wanted[op.first_output] ? in : NO_ID;
         return true;
     case TO_LAST:
-        if (pass->lasts[in] != NO_ID)
-            graph_edit_take_over(&pass->edit, add_move(pass, &op_identity, &op, pass->lasts[in]),
+        if (pass->replaced[in] != NO_ID)
+            graph_edit_take_over(&pass->edit, add_move(pass, &op_identity, &op, pass->replaced[in]),
                                  op.first_output);
         return true;
     case OTHER:
@@ -259,9 +260,9 @@ static bool allocate(struct pass *pass)
     pass->kinds = arena_alloc_array(memory, graph->n_ops, sizeof *pass->kinds, pass->err);
     pass->ranks = arena_alloc_array(memory, n, sizeof *pass->ranks, pass->err);
     pass->are_wanted = arena_alloc_array(memory, n, sizeof *pass->are_wanted, pass->err);
-    pass->lasts = arena_alloc_array(memory, n, sizeof *pass->lasts, pass->err);
+    pass->replaced = arena_alloc_array(memory, n, sizeof *pass->replaced, pass->err);
     pass->n_uses = arena_alloc_array(memory, n, sizeof *pass->n_uses, pass->err);
-    if (!pass->kinds || !pass->ranks || !pass->are_wanted || !pass->lasts || !pass->n_uses)
+    if (!pass->kinds || !pass->ranks || !pass->are_wanted || !pass->replaced || !pass->n_uses)
         return false;
     for (uint32_t i = 0; i < graph->n_order; i++) {
         const struct op *op = &graph->ops[graph->order[i]];
@@ -269,7 +270,7 @@ static bool allocate(struct pass *pass)
             pass->n_uses[op_input(graph, op, k)]++;
     }
     for (size_t i = 0; i < n; i++)
-        pass->lasts[i] = NO_ID;
+        pass->replaced[i] = NO_ID;
     return constants_find_early(&pass->finder, graph, pass->err);
 }
 

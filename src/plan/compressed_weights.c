@@ -173,7 +173,7 @@ static bool are_whole(struct pass *pass, uint32_t value_id)
     if (dtype_is_integer(constant->declared))
         return true;
     const struct irrun_tensor *tensor =
-        constant_demand(&pass->finder, pass->graph, value_id, pass->err);
+        constant_get(&pass->finder, pass->graph, value_id, pass->err);
     size_t n = tensor ? (size_t)shape_n_elements(&tensor->shape) : 0;
     for (size_t i = 0; i < n; i++) {
         double zero;

@@ -27,8 +27,8 @@ struct const_infer {
 static const struct irrun_tensor *value_of_constant(struct infer *infer, uint32_t i)
 {
     struct const_infer *self = (struct const_infer *)infer;
-    return constant_demand(self->model, infer->graph, op_input(infer->graph, infer->op, i),
-                           infer->err);
+    return constant_get(self->model, infer->graph, op_input(infer->graph, infer->op, i),
+                        infer->err);
 }
 
 static bool are_inputs_constant(const struct graph *graph, const struct op *op)
@@ -150,7 +150,7 @@ void *constant_read(const struct graph *graph, const struct op *op, size_t begin
     return copy;
 }
 
-void constant_forget(const struct graph *graph, const struct op *op)
+void constant_drop_pages(const struct graph *graph, const struct op *op)
 {
     const struct const_attrs *attrs = op->attrs;
     size_t size_bytes;
@@ -250,8 +250,8 @@ static uint32_t find_missing(const struct graph *graph, const struct op *op, uin
     return NO_ID;
 }
 
-const struct irrun_tensor *constant_demand(struct model *model, const struct graph *graph,
-                                           uint32_t value_id, struct irrun_error *err)
+const struct irrun_tensor *constant_get(struct model *model, const struct graph *graph,
+                                        uint32_t value_id, struct irrun_error *err)
 {
     struct constant *wanted = graph->analysis->constants[value_id];
     struct wait first = {.value_id = value_id}, *stack = NULL;
@@ -300,11 +300,11 @@ uint32_t constant_find_stored(const struct graph *graph, uint32_t value_id, enum
     }
 }
 
-const void *constant_demand_widened(struct model *model, const struct graph *graph,
-                                    uint32_t value_id, struct irrun_error *err)
+const void *constant_get_f32(struct model *model, const struct graph *graph, uint32_t value_id,
+                             struct irrun_error *err)
 {
     struct constant *constant = graph->analysis->constants[value_id];
-    if (!constant_demand(model, graph, value_id, err))
+    if (!constant_get(model, graph, value_id, err))
         return NULL;
     if (!constant->widened && !widen(model, constant, err))
         return NULL;

@@ -243,6 +243,6 @@ void fold_rows_free(struct fold_rows *fold)
 {
     for (uint32_t i = 0; i < fold->n_nodes; i++)
         if (fold->nodes[i].is_leaf && fold->nodes[i].op->def->role == ROLE_CONST)
-            constant_forget(fold->graph, fold->nodes[i].op);
+            constant_drop_pages(fold->graph, fold->nodes[i].op);
     arena_free(&fold->arena);
 }

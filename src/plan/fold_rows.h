@@ -35,7 +35,7 @@ struct fold_rows {
 bool fold_rows_find(struct fold_rows *fold, struct model *model, const struct graph *graph,
                     uint32_t value_id);
 
-/* Returns a value that constant_demand must compute before rows can be computed, or NO_ID. */
+/* Returns a value that constant_get must compute before rows can be computed, or NO_ID. */
 uint32_t fold_rows_missing(const struct fold_rows *fold);
 
 /* Returns whether these elements are whole rows that can be computed separately. */

@@ -23,8 +23,8 @@ static bool reads(const struct plan *plan, const struct pending_step *pending, u
     return false;
 }
 
-/* Returns whether a step reads a part of a value that a step from `begin` on computes. The run must
- * then end before it. */
+/* Returns whether a step reads a part of a value that a step from `begin` on computes. The group
+ * must then end before it. */
 static bool reads_part(const struct plan *plan, const struct pending_step *pending, size_t begin)
 {
     for (uint32_t i = 0; i < pending->n_inputs; i++) {
@@ -38,7 +38,7 @@ static bool reads_part(const struct plan *plan, const struct pending_step *pendi
     return false;
 }
 
-/* Returns the end of the run that begins at `begin`: element-wise steps, or a product and the
+/* Returns the end of the group that begins at `begin`: element-wise steps, or a product and the
  * element-wise steps after it. */
 static size_t find_end(const struct step_builder *builder, size_t begin)
 {
@@ -57,17 +57,17 @@ static size_t find_end(const struct step_builder *builder, size_t begin)
     return is_run ? i : begin + 1;
 }
 
-static void reset_uses(struct fused_program *fused, uint32_t slot_id, uint32_t run)
+static void reset_uses(struct fused_program *fused, uint32_t slot_id, uint32_t group)
 {
     struct slot_uses *uses = &fused->uses[slot_id];
-    *uses = (struct slot_uses){.n_uses = uses->n_uses, .run = run, .tile = NO_ID};
+    *uses = (struct slot_uses){.n_uses = uses->n_uses, .group = group, .tile = NO_ID};
 }
 
 static void count_run_uses(struct fused_program *fused, const struct pending_step *steps, size_t n)
 {
-    fused->run++;
+    fused->group++;
     for (size_t i = 0; i < n; i++) {
-        reset_uses(fused, steps[i].out[0], fused->run);
+        reset_uses(fused, steps[i].out[0], fused->group);
         for (uint32_t k = 0; k < steps[i].n_inputs; k++) {
             struct slot_uses *uses = &fused->uses[plan_root(fused->plan, steps[i].in[k])];
             uses->n_inside++;
@@ -79,7 +79,7 @@ static void count_run_uses(struct fused_program *fused, const struct pending_ste
 /* ---- the state of a fused step ---- */
 
 /* Lists the slots that the step reads and writes, for memory planning. Appends the slots of the
- * state and the values of the run that other steps read, except `except`. */
+ * state and the values of the group that other steps read, except `except`. */
 static bool list_slots(struct fused_program *fused, const struct fused_state *state,
                        const struct pending_step *steps, size_t n, uint32_t except,
                        struct pending_step *pending)
@@ -95,7 +95,7 @@ static bool list_slots(struct fused_program *fused, const struct fused_state *st
     uint32_t made = n_out > 0 ? plan_root(plan, pending->out[0]) : NO_ID;
     for (size_t i = 0; i < state->n_operands; i++) {
         uint32_t root = plan_root(plan, state->operands[i].slot);
-        if (!fused_is_made_here(fused, root) && root != made)
+        if (!fused_is_produced(fused, root) && root != made)
             ids[n_in++] = state->operands[i].slot;
     }
     uint32_t *out = ids + n_in;
@@ -103,7 +103,7 @@ static bool list_slots(struct fused_program *fused, const struct fused_state *st
         memcpy(out, pending->out, n_out * sizeof *ids);
     for (size_t i = 0; i < n; i++) {
         uint32_t id = steps[i].out[0];
-        if (!fused_is_wanted(fused, id))
+        if (!fused_is_live_out(fused, id))
             plan->slots[id].kind = SLOT_NONE;
         else if (id != except)
             out[n_out++] = id;
@@ -169,7 +169,7 @@ static uint32_t find_bias(const struct fused_program *fused, const struct pendin
     const struct repetition *bias = &product->made.epilogue.bias;
     uint32_t made = product->out[0];
     if (pending->made.fusable.code != FUSED_ADD || bias->count == 0 ||
-        fused->uses[made].n_inside != 1 || fused_is_wanted(fused, made))
+        fused->uses[made].n_inside != 1 || fused_is_live_out(fused, made))
         return NO_ID;
     uint32_t other = plan_root(fused->plan, pending->in[0]) == made;
     struct repetition found = fused_repetition(&pending->made.fusable, other);
@@ -199,7 +199,7 @@ static uint32_t share_memory(struct fused_program *fused, uint32_t made,
                              const struct pending_step *last)
 {
     struct slot *slots = fused->plan->slots;
-    if (fused_is_wanted(fused, made) || slots[last->out[0]].tensor.dtype != IRRUN_F32)
+    if (fused_is_live_out(fused, made) || slots[last->out[0]].tensor.dtype != IRRUN_F32)
         return NO_ID;
     slots[made].root = last->out[0];
     return last->out[0];

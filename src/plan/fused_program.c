@@ -7,12 +7,12 @@
 
 /* ---- values ---- */
 
-bool fused_is_made_here(const struct fused_program *fused, uint32_t root)
+bool fused_is_produced(const struct fused_program *fused, uint32_t root)
 {
-    return fused->uses[root].run == fused->run;
+    return fused->uses[root].group == fused->group;
 }
 
-bool fused_is_wanted(const struct fused_program *fused, uint32_t root)
+bool fused_is_live_out(const struct fused_program *fused, uint32_t root)
 {
     const struct slot_uses *uses = &fused->uses[root];
     return uses->n_uses > uses->n_inside || fused->plan->slots[root].last_step == NO_ID;
@@ -107,14 +107,14 @@ static void emit_with(struct fused_program *fused, uint32_t code,
     uint32_t root = plan_root(fused->plan, pending->in[i]);
     struct slot_uses *uses = &fused->uses[root];
     struct fused_instruction *instruction =
-        emit(fused, code + (is_scalar ? FUSED_STILL : FUSED_MOVING));
-    if (!fused_is_made_here(fused, root)) {
+        emit(fused, code + (is_scalar ? FUSED_SCALAR : FUSED_ARRAY));
+    if (!fused_is_produced(fused, root)) {
         point_at_slot(fused, instruction, pending->in[i],
                       fused_repetition(&pending->made.fusable, i));
         return;
     }
-    uses->is_kept = true;
-    if (fused_is_wanted(fused, root))
+    uses->needs_memory = true;
+    if (fused_is_live_out(fused, root))
         point_at_all(fused, instruction, root);
     else
         point_at_tile(fused, uses->tile);
@@ -123,9 +123,9 @@ static void emit_with(struct fused_program *fused, uint32_t code,
 static void emit_store(struct fused_program *fused, uint32_t code, uint32_t root)
 {
     struct slot_uses *uses = &fused->uses[root];
-    if (fused_is_wanted(fused, root)) {
+    if (fused_is_live_out(fused, root)) {
         point_at_all(fused, emit(fused, code), root);
-    } else if (uses->is_kept && !fused->is_dry_run) {
+    } else if (uses->needs_memory && !fused->is_dry_run) {
         uses->tile = get_tile(fused);
         emit(fused, code);
         point_at_tile(fused, uses->tile);
@@ -198,11 +198,11 @@ static void emit_op(struct fused_program *fused, const struct pending_step *pend
         if (is_select && !has_register(fused, fused->mask, pending, 0))
             load(fused, FUSED_LOAD_BOOLEAN, pending, 0);
         other = load_one(fused, FUSED_LOAD, pending, is_select, &is_reverse);
-        emit_with(fused, code + (is_reverse ? FUSED_REVERSE_MOVING : 0), pending, other);
+        emit_with(fused, code + (is_reverse ? FUSED_REVERSE_ARRAY : 0), pending, other);
     }
     for (uint32_t i = 0; i < pending->n_inputs && !fused->is_dry_run; i++) {
         struct slot_uses *uses = &fused->uses[plan_root(fused->plan, pending->in[i])];
-        if (uses->run == fused->run && --uses->n_left == 0)
+        if (uses->group == fused->group && --uses->n_left == 0)
             release_tile(fused, uses);
     }
     *(gives_boolean ? &fused->mask : &fused->tile) = root;

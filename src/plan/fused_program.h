@@ -1,6 +1,6 @@
-/* Writes the program of consecutive element-wise steps that are fused (a run): chooses which values
- * stay in registers, which are spilled to a tile of memory within the run, and which are stored in
- * their slots.
+/* Writes the program of consecutive element-wise steps that are fused (a group): chooses which
+ * values stay in registers, which are spilled to a tile of memory within the group, and which are
+ * stored in their slots.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_PLAN_FUSED_PROGRAM_H
 #define IRRUN_PLAN_FUSED_PROGRAM_H
@@ -10,11 +10,11 @@
 /* The uses of a root slot. */
 struct slot_uses {
     uint32_t n_uses;   /* by all steps */
-    uint32_t n_inside; /* by steps of the run that computes it */
+    uint32_t n_inside; /* by steps of the group that computes it */
     uint32_t n_left;   /* of n_inside, those not yet emitted */
-    uint32_t run;      /* number of that run; 0: none */
-    bool is_kept;      /* read from memory within the run */
-    uint32_t tile;     /* its tile if nothing outside the run reads it; otherwise NO_ID */
+    uint32_t group;    /* number of that group; 0: none */
+    bool needs_memory; /* read from memory within the group */
+    uint32_t tile;     /* its tile if nothing outside the group reads it; otherwise NO_ID */
 };
 
 struct program_operand {
@@ -25,10 +25,10 @@ struct program_operand {
 struct fused_program {
     struct plan *plan;
     struct slot_uses *uses;             /* for each slot */
-    uint32_t run;                       /* current run, from 1 */
-    size_t n;                           /* elements of the run */
+    uint32_t group;                     /* current group, from 1 */
+    size_t n;                           /* elements of each step of the group */
     bool is_dry_run;                    /* only finds values to spill; writes nothing */
-    uint32_t tile, mask;                /* roots whose values are in the registers; NO_ID */
+    uint32_t tile, mask;                /* roots whose values are in the registers; NO_ID: none */
     struct fused_instruction discarded; /* what a dry run writes instead */
     struct fused_instruction *program;
     size_t n_program, program_capacity;
@@ -36,15 +36,15 @@ struct fused_program {
     size_t n_operands, operands_capacity;
     uint32_t *free_tiles;
     size_t n_free_tiles, free_tiles_capacity;
-    uint32_t n_tiles; /* of the run */
+    uint32_t n_tiles; /* of the group */
     struct irrun_error *err;
     bool has_failed;
 };
 
-/* Returns whether the run computes the value. */
-bool fused_is_made_here(const struct fused_program *fused, uint32_t root);
-/* Returns whether a step after the run, or the caller, reads the value. */
-bool fused_is_wanted(const struct fused_program *fused, uint32_t root);
+/* Returns whether the group computes the value. */
+bool fused_is_produced(const struct fused_program *fused, uint32_t root);
+/* Returns whether a step after the group, or the caller, reads the value. */
+bool fused_is_live_out(const struct fused_program *fused, uint32_t root);
 
 /* Returns how input i of a step repeats along its n elements. */
 struct repetition fused_repetition(const struct fusable *fusable, uint32_t i);

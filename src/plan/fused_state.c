@@ -30,7 +30,7 @@ bool is_fused_step(const struct step *step)
 /* ---- state ---- */
 
 /* Returns how many elements the program can process before one of its operands repeats. */
-static size_t count_plain(const struct fused_program *fused)
+static size_t count_contiguous(const struct fused_program *fused)
 {
     size_t n = fused->n_tiles > 0 ? 0 : FUSED_MAX;
     for (size_t i = 0; i < fused->n_operands; i++) {
@@ -66,7 +66,7 @@ bool fused_copy_program(struct fused_program *fused, struct fused_state *state)
                                         .operands = where,
                                         .n_program = fused->n_program,
                                         .n_operands = n,
-                                        .n_plain = count_plain(fused)};
+                                        .n_contiguous = count_contiguous(fused)};
     return true;
 }
 
@@ -97,8 +97,8 @@ bool fused_prepare(const struct fused_program *fused, const struct fused_state *
         .made.flat = {.run = run_fused_step, .kernel.fused = state->epilogue.fused, .n = n},
         .err = fused->err};
     double work = SHARE_ELEMENT_WORK * (double)n * (double)(fused->n_program + 2) / 4;
-    bool is_shared = !fused_fits_pieces(fused) ||
-                     prepare_sharing(&prepare, run_fused_units, share_units(n), work);
+    bool is_ready = !fused_fits_pieces(fused) ||
+                    prepare_sharing(&prepare, run_fused_units, share_units(n), work);
     *made = prepare.made;
-    return is_shared;
+    return is_ready;
 }

@@ -26,7 +26,7 @@ static const struct irrun_tensor *value_of_slot(struct infer *infer, uint32_t i)
     if (slot->kind == SLOT_CONSTANT) {
         if (slot->tensor.data)
             return &slot->tensor;
-        return constant_demand(self->plan->request.model, infer->graph, value_id, infer->err);
+        return constant_get(self->plan->request.model, infer->graph, value_id, infer->err);
     }
     if (self->has_data)
         return &slot->tensor;
@@ -71,7 +71,7 @@ bool plan_infer_op(struct plan *plan, const struct op *op, void *state, struct i
     *is_waiting = false;
     *views = NULL;
     if (infer_op(&self.infer)) {
-        if (op->def->flags & OP_VIEW || (op->def->views && !plan->request.model->keeps_ops &&
+        if (op->def->flags & OP_VIEW || (op->def->views && !plan->request.model->no_fusion &&
                                          op->def->views(&self.infer, firsts)))
             *views = firsts;
         for (uint32_t k = 0; k < op->n_outputs; k++) {
@@ -114,7 +114,7 @@ static bool demand_input(struct plan *plan, const struct op *op, uint32_t i, boo
     bool is_shared = graph->analysis->constants[value_id] != NULL;
     *tensor = slot->tensor;
     if (!tensor->data && is_shared) {
-        const struct irrun_tensor *data = constant_demand(model, graph, value_id, err);
+        const struct irrun_tensor *data = constant_get(model, graph, value_id, err);
         if (!data)
             return false;
         *tensor = slot->tensor = *data;
@@ -123,7 +123,7 @@ static bool demand_input(struct plan *plan, const struct op *op, uint32_t i, boo
         return true;
     tensor->dtype = IRRUN_F32;
     if (is_shared) {
-        tensor->data = (void *)constant_demand_widened(model, graph, value_id, err);
+        tensor->data = (void *)constant_get_f32(model, graph, value_id, err);
         return tensor->data != NULL;
     }
     size_t n = (size_t)shape_n_elements(&tensor->shape);

@@ -9,21 +9,22 @@ bool int8_passes_on(const struct op *op)
 }
 
 /* Returns the quantization of a value that exists as u8, or NULL. */
-static const struct bytes_attrs *find_bytes(const struct int8_pass *pass, uint32_t value_id)
+static const struct quantize_u8_attrs *find_bytes(const struct int8_pass *pass, uint32_t value_id)
 {
     const struct op *op = value_producer(pass->graph, value_id);
-    return op->def == &op_from_bytes ? op->attrs : NULL;
+    return op->def == &op_dequantize_u8 ? op->attrs : NULL;
 }
 
 /* Makes the output of `added` the u8 form of the output of an op. f32 ops read it through a
  * conversion. */
 static void take_over(struct int8_pass *pass, uint32_t op_id, uint32_t added,
-                      const struct bytes_attrs *attrs)
+                      const struct quantize_u8_attrs *attrs)
 {
     uint32_t out = pass->graph->ops[op_id].first_output;
     uint32_t bytes = pass->graph->ops[added].first_output;
-    pass->bytes[attrs->moves_channels][out] = bytes;
-    graph_edit_take_over(&pass->edit, int8_add_op(pass, &op_from_bytes, attrs, op_id, bytes), out);
+    pass->bytes[attrs->nchw_to_nhwc][out] = bytes;
+    graph_edit_take_over(&pass->edit, int8_add_op(pass, &op_dequantize_u8, attrs, op_id, bytes),
+                         out);
 }
 
 /* Returns whether no window lies entirely in the pads: u8 cannot represent its result. A dilated
@@ -51,9 +52,9 @@ static bool pass_on_max(struct int8_pass *pass, uint32_t op_id)
     const struct op *op = &pass->graph->ops[op_id];
     const struct window_attrs *window = op->attrs;
     uint32_t in = op_input(pass->graph, op, 0);
-    const struct bytes_attrs *attrs = find_bytes(pass, in);
+    const struct quantize_u8_attrs *attrs = find_bytes(pass, in);
     bool is_alone = op->n_outputs == 1 || pass->n_uses[op->first_output + 1] == 0;
-    if (!attrs || !attrs->moves_channels || !is_alone || window->kernel.n != 2 ||
+    if (!attrs || !attrs->nchw_to_nhwc || !is_alone || window->kernel.n != 2 ||
         window->rounding_type != ROUNDING_FLOOR || !has_small_pads(window))
         return true;
     uint32_t bytes = pass->bytes[1][in];
@@ -61,18 +62,18 @@ static bool pass_on_max(struct int8_pass *pass, uint32_t op_id)
     return true;
 }
 
-static bool are_same(const struct bytes_attrs *a, const struct bytes_attrs *b)
+static bool are_same(const struct quantize_u8_attrs *a, const struct quantize_u8_attrs *b)
 {
-    return a->moves_channels == b->moves_channels &&
+    return a->nchw_to_nhwc == b->nchw_to_nhwc &&
            memcmp(&a->quantization, &b->quantization, sizeof a->quantization) == 0;
 }
 
 /* Returns the dimension of the u8 value that corresponds to dimension `axis` of the f32 value, or
  * -1. */
-static int64_t find_axis(int64_t axis, bool moves_channels)
+static int64_t find_axis(int64_t axis, bool nchw_to_nhwc)
 {
     static const int64_t places[] = {0, 3, 1, 2};
-    if (!moves_channels)
+    if (!nchw_to_nhwc)
         return axis;
     return axis < -4 || axis > 3 ? -1 : places[axis < 0 ? axis + 4 : axis];
 }
@@ -81,7 +82,7 @@ static bool pass_on_concat(struct int8_pass *pass, uint32_t op_id)
 {
     const struct op op = pass->graph->ops[op_id];
     uint32_t first = op_input(pass->graph, &op, 0);
-    const struct bytes_attrs *attrs = find_bytes(pass, first);
+    const struct quantize_u8_attrs *attrs = find_bytes(pass, first);
     uint32_t *inputs =
         arena_alloc_array(pass->finder.arena, op.n_inputs, sizeof *inputs, pass->err);
     struct concat_attrs *concat = arena_alloc(pass->arena, sizeof *concat, pass->err);
@@ -89,13 +90,13 @@ static bool pass_on_concat(struct int8_pass *pass, uint32_t op_id)
         return false;
     for (uint32_t i = 0; i < op.n_inputs; i++) {
         uint32_t in = op_input(pass->graph, &op, i);
-        const struct bytes_attrs *other = find_bytes(pass, in);
+        const struct quantize_u8_attrs *other = find_bytes(pass, in);
         if (!attrs || !other || !are_same(attrs, other))
             return true;
-        inputs[i] = pass->bytes[attrs->moves_channels][in];
+        inputs[i] = pass->bytes[attrs->nchw_to_nhwc][in];
     }
-    concat->axis = find_axis(((const struct concat_attrs *)op.attrs)->axis, attrs->moves_channels);
-    if (attrs->moves_channels && concat->axis < 0)
+    concat->axis = find_axis(((const struct concat_attrs *)op.attrs)->axis, attrs->nchw_to_nhwc);
+    if (attrs->nchw_to_nhwc && concat->axis < 0)
         return true;
     uint32_t added = graph_edit_add(&pass->edit, op.def, concat, &op, inputs, op.n_inputs, 1);
     take_over(pass, op_id, added, attrs);

@@ -22,7 +22,7 @@ static const struct irrun_tensor *find_floats(struct int8_pass *pass, uint32_t v
     const struct constant *constant = pass->graph->analysis->constants[value_id];
     if (!constant || constant->declared != IRRUN_F32 || constant->tensor.dtype != IRRUN_F32)
         return NULL;
-    return constant_demand(&pass->finder, pass->graph, value_id, pass->err);
+    return constant_get(&pass->finder, pass->graph, value_id, pass->err);
 }
 
 /* Finds the range of a FakeQuantize that has a single range and at most 256 levels. */
@@ -122,8 +122,8 @@ static const char *find_fault(struct int8_pass *pass, struct int8_match *match)
     const struct constant *constant = pass->graph->analysis->constants[weights];
     const struct irrun_shape *shape = constant ? &constant->tensor.shape : NULL;
     bool is_found;
-    if (producer->def == &op_from_bytes &&
-        ((const struct bytes_attrs *)producer->attrs)->moves_channels == match->is_product)
+    if (producer->def == &op_dequantize_u8 &&
+        ((const struct quantize_u8_attrs *)producer->attrs)->nchw_to_nhwc == match->is_product)
         return "the bytes of its input are in another order";
     const char *fault = match->is_product ? find_matrix(match, shape) : find_filters(match, shape);
     if (fault)
@@ -137,17 +137,17 @@ static const char *find_fault(struct int8_pass *pass, struct int8_match *match)
     return NULL;
 }
 
-static const void *bytes_attrs(struct int8_pass *pass, const struct quantization *range,
-                               bool moves_channels)
+static const void *quantize_u8_attrs(struct int8_pass *pass, const struct quantization *range,
+                                     bool nchw_to_nhwc)
 {
-    struct bytes_attrs *attrs = arena_alloc(pass->arena, sizeof *attrs, pass->err);
+    struct quantize_u8_attrs *attrs = arena_alloc(pass->arena, sizeof *attrs, pass->err);
     if (attrs)
-        *attrs = (struct bytes_attrs){*range, moves_channels};
+        *attrs = (struct quantize_u8_attrs){*range, nchw_to_nhwc};
     return attrs;
 }
 
 /* Returns whether a Transpose moves the channels from the end to dimension 1. */
-static bool moves_channels(struct int8_pass *pass, const struct op *op)
+static bool nchw_to_nhwc(struct int8_pass *pass, const struct op *op)
 {
     static const int64_t wanted[] = {0, 3, 1, 2};
     uint32_t order_id = op_input(pass->graph, op, 1);
@@ -156,7 +156,7 @@ static bool moves_channels(struct int8_pass *pass, const struct op *op)
         shape_n_elements(&constant->tensor.shape) != 4)
         return false;
     const struct irrun_tensor *order =
-        constant_demand(&pass->finder, pass->graph, order_id, pass->err);
+        constant_get(&pass->finder, pass->graph, order_id, pass->err);
     return order && memcmp(order->data, wanted, sizeof wanted) == 0;
 }
 
@@ -176,7 +176,7 @@ static bool add_bytes(struct int8_pass *pass, const struct int8_match *match, ui
     uint32_t x = op_input(pass->graph, &pass->graph->ops[quantize], 0);
     bool is_moved = !match->is_product;
     const struct op *op = value_producer(pass->graph, x);
-    if (is_moved && op_is_type(op, "Transpose") && moves_channels(pass, op)) {
+    if (is_moved && op_is_type(op, "Transpose") && nchw_to_nhwc(pass, op)) {
         x = op_input(pass->graph, op, 0);
         is_moved = false;
         op = value_producer(pass->graph, x);
@@ -185,10 +185,10 @@ static bool add_bytes(struct int8_pass *pass, const struct int8_match *match, ui
         ((const struct convert_attrs *)op->attrs)->destination_type == IRRUN_F32 &&
         is_byte_parameter(value_producer(pass->graph, op_input(pass->graph, op, 0))))
         x = op_input(pass->graph, op, 0);
-    const void *attrs = bytes_attrs(pass, &match->in_range, is_moved);
+    const void *attrs = quantize_u8_attrs(pass, &match->in_range, is_moved);
     if (!attrs || pass->err->code != IRRUN_OK)
         return false;
-    uint32_t added = int8_add_op(pass, &op_to_bytes, attrs, quantize, x);
+    uint32_t added = int8_add_op(pass, &op_quantize_u8, attrs, quantize, x);
     *value_id = pass->graph->ops[added].first_output;
     return true;
 }
@@ -197,7 +197,7 @@ static bool replace(struct int8_pass *pass, const struct int8_match *match)
 {
     uint32_t op_id = (uint32_t)(match->op - pass->graph->ops);
     const void *attrs = int8_match_attrs(match, pass->arena, pass->err);
-    const void *out_attrs = bytes_attrs(pass, &match->out_range, !match->is_product);
+    const void *out_attrs = quantize_u8_attrs(pass, &match->out_range, !match->is_product);
     const struct op_def *def = match->is_product ? &op_int8_matmul : &op_int8_convolution;
     uint32_t *bytes = pass->bytes[!match->is_product];
     if (!attrs || !out_attrs)
@@ -208,7 +208,7 @@ static bool replace(struct int8_pass *pass, const struct int8_match *match)
     uint32_t last = pass->graph->values[match->out].op_id;
     if (match->has_out_range) {
         bytes[match->out] = pass->graph->ops[added].first_output;
-        added = int8_add_op(pass, &op_from_bytes, out_attrs, last, bytes[match->out]);
+        added = int8_add_op(pass, &op_dequantize_u8, out_attrs, last, bytes[match->out]);
     }
     pass->graph->ops[added].name = pass->graph->ops[last].name; /* may name an output */
     graph_edit_take_over(&pass->edit, added, match->out);
@@ -219,8 +219,8 @@ static bool replace(struct int8_pass *pass, const struct int8_match *match)
 static bool find_in_range(struct int8_pass *pass, uint32_t value_id, struct quantization *range)
 {
     const struct op *op = value_producer(pass->graph, value_id);
-    if (op->def == &op_from_bytes) {
-        *range = ((const struct bytes_attrs *)op->attrs)->quantization;
+    if (op->def == &op_dequantize_u8) {
+        *range = ((const struct quantize_u8_attrs *)op->attrs)->quantization;
         return true;
     }
     return find_range(pass, op, range);

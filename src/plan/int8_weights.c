@@ -58,7 +58,7 @@ static const struct irrun_tensor *floats(struct model *model, const struct graph
     const struct constant *constant = graph->analysis->constants[value_id];
     if (!constant || constant->declared != IRRUN_F32 || constant->tensor.dtype != IRRUN_F32)
         return NULL;
-    return constant_demand(model, graph, value_id, err);
+    return constant_get(model, graph, value_id, err);
 }
 
 static bool find_scales(struct model *model, const struct graph *graph, uint32_t value_id,

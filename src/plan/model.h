@@ -25,9 +25,9 @@ struct variable_decl {
 
 /* A value that is the same for every plan: a Const, or computed from Consts. */
 struct constant {
-    struct irrun_tensor tensor; /* dtype as in memory; data NULL until demanded */
+    struct irrun_tensor tensor; /* dtype as in memory; data NULL until computed */
     enum irrun_dtype declared;
-    void *widened; /* for f16 and bf16: the f32 copy, once demanded */
+    void *widened; /* for f16 and bf16: the f32 copy, once computed */
 };
 
 /* Computed once for each graph (of the model and of each body). */
@@ -52,9 +52,9 @@ struct model {
     struct weights_cache weights_cache;
     size_t packed_bytes; /* of weights copied, converted or prepacked */
     unsigned n_threads;  /* of each session */
-    bool keeps_ops;
-    bool stops_at_nan;  /* checks the outputs of every step */
-    bool lets_inf_pass; /* only for NaN */
+    bool no_fusion;
+    bool stops_at_nan; /* checks the outputs of every step */
+    bool allows_inf;   /* only for NaN */
     bool times_steps;
 };
 
@@ -66,24 +66,25 @@ void model_release(struct model *model);
 
 /* Returns the data of a constant value, which the first call computes; NULL on failure. The caller
  * holds the lock. */
-const struct irrun_tensor *constant_demand(struct model *model, const struct graph *graph,
-                                           uint32_t value_id, struct irrun_error *err);
+const struct irrun_tensor *constant_get(struct model *model, const struct graph *graph,
+                                        uint32_t value_id, struct irrun_error *err);
 /* Returns the f32 copy of a constant of f16 or bf16. */
-const void *constant_demand_widened(struct model *model, const struct graph *graph,
-                                    uint32_t value_id, struct irrun_error *err);
+const void *constant_get_f32(struct model *model, const struct graph *graph, uint32_t value_id,
+                             struct irrun_error *err);
 
 /* Follows views and at most one conversion from `half`, which is f16 or bf16, backwards from
  * `value_id`, and returns the constant that it finds. If there was a conversion, the constant has
  * type `half`. */
 uint32_t constant_find_stored(const struct graph *graph, uint32_t value_id, enum irrun_dtype half);
 
-/* Returns n elements of a Const from `begin` on, a multiple of 8: in the mapped file, or in the
- * arena if they are below 8 bits or misaligned. Returns NULL with *err filled on failure. */
+/* Returns n elements of a Const from element `begin` on, which must be a multiple of 8. They are in
+ * the mapped file, or in the arena if they have fewer than 8 bits or are misaligned. Returns NULL
+ * with *err filled on failure. */
 void *constant_read(const struct graph *graph, const struct op *op, size_t begin, size_t n,
                     struct arena *arena, struct irrun_error *err);
 
-/* Frees the pages of a Const in the mapped file, which is rarely read again. */
-void constant_forget(const struct graph *graph, const struct op *op);
+/* Frees the pages of a Const in the mapped file; for constants that are rarely read again. */
+void constant_drop_pages(const struct graph *graph, const struct op *op);
 
 /* Finds the constants of one graph. index_of must be set. */
 bool constants_find(struct model *model, struct graph *graph, struct irrun_error *err);

@@ -62,13 +62,12 @@ static bool open_source(struct source *source, struct prepare *prepare)
     if (fold_rows_find(fold, model, graph, source->value_id)) {
         source->fold = fold;
         for (uint32_t id = fold_rows_missing(fold); id != NO_ID; id = fold_rows_missing(fold))
-            if (!constant_demand(model, graph, id, prepare->err))
+            if (!constant_get(model, graph, id, prepare->err))
                 return false;
         return true;
     }
     free(fold);
-    const struct irrun_tensor *tensor =
-        constant_demand(model, graph, source->value_id, prepare->err);
+    const struct irrun_tensor *tensor = constant_get(model, graph, source->value_id, prepare->err);
     if (tensor)
         source->tensor.data = tensor->data;
     return tensor != NULL;

@@ -1,5 +1,5 @@
-/* TensorIterator and Loop: a pass takes a frame of each input that is cut, and back edges carry the
- * states.
+/* TensorIterator and Loop: an iteration takes a frame of each input that is sliced, and back edges
+ * carry the states.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/op_state.h"
 #include "plan/recurrence.h"
@@ -18,7 +18,7 @@ static const struct port_map *map_of(const struct body *body, uint32_t parameter
     return NULL;
 }
 
-/* Returns the output that has the value of a Result after the last pass; NO_ID if there is none. */
+/* Returns the output that has the value of a Result after the last iteration; NO_ID: none. */
 static uint32_t output_of(const struct body *body, uint32_t result_id)
 {
     for (uint32_t i = 0; i < body->n_outputs; i++) {
@@ -29,8 +29,8 @@ static uint32_t output_of(const struct body *body, uint32_t result_id)
     return NO_ID;
 }
 
-/* Whether the next pass gets the same value as this one. */
-static bool is_kept(const struct body *body, const struct back_edge *edge)
+/* Whether the next iteration gets the same value as this one. */
+static bool is_loop_invariant(const struct body *body, const struct back_edge *edge)
 {
     const struct op *result = &body->graph->ops[edge->from_id];
     return value_producer(body->graph, op_input(body->graph, result, 0)) ==
@@ -45,7 +45,7 @@ static bool list_states(const struct body *body, struct recurrence *found, struc
     for (uint32_t i = 0; i < body->n_back_edges && found->states; i++) {
         const struct back_edge *edge = &body->back_edges[i];
         const struct port_map *map = map_of(body, edge->to_id);
-        if (!map || map->external < 0 || is_kept(body, edge))
+        if (!map || map->external < 0 || is_loop_invariant(body, edge))
             continue;
         uint32_t at = found->n_states++, input = (uint32_t)map->external;
         for (; at > 0 && found->states[at - 1].input > input; at--)
@@ -67,19 +67,19 @@ bool recurrence_describe_loop(const struct graph *graph, const struct op *op,
                               struct irrun_error *err)
 {
     const struct body *body = &op->bodies[0];
-    bool is_cut = false;
-    for (uint32_t i = 0; i < body->n_inputs && !is_cut; i++) {
+    bool is_sliced = false;
+    for (uint32_t i = 0; i < body->n_inputs && !is_sliced; i++) {
         const struct port_map *map = &body->inputs[i];
         if (!map->has_axis || map->external < 0)
             continue;
-        is_cut = true;
+        is_sliced = true;
         found->x = (uint32_t)map->external;
         found->axis = axis_of(graph, op_input(graph, op, found->x), map);
         if (map->stride < 0)
-            recurrence_refuse(found, "takes frames from the last to the first");
+            recurrence_refuse(found, "reads the sequence in reverse");
     }
-    if (!is_cut)
-        recurrence_refuse(found, "has no input that is cut into frames");
+    if (!is_sliced)
+        recurrence_refuse(found, "has no input that is sliced into frames");
     if (op_is_type(op, "Loop"))
         found->lengths = TRIP_COUNT;
     return list_states(body, found, arena, err);
@@ -95,17 +95,17 @@ static bool covers_all(const struct time_op *t, const struct port_map *map)
            (map->end == -1 || (n > 0 && map->end == n * map->part_size));
 }
 
-static bool check_cut(struct time_op *t, const struct port_map *map, uint32_t input)
+static bool check_slices(struct time_op *t, const struct port_map *map, uint32_t input)
 {
     uint32_t value_id = op_input(t->graph, t->op, input), axis = axis_of(t->graph, value_id, map);
     const struct time_use *use = &t->walk->uses[value_id];
     if (use->kind == TIME_NONE)
         return time_check_operand(t, input, axis) &&
-               (t->walk->is_trial || time_refuse(t, "cuts input %u, which has no time", input));
+               (t->walk->is_trial || time_refuse(t, "slices input %u, which has no time", input));
     if (use->kind != TIME_ALONG || use->axis != axis || use->outer != 1 || use->inner != 1)
-        return time_refuse(t, "cuts input %u along another dimension than time", input);
+        return time_refuse(t, "slices input %u along a dimension other than time", input);
     if (map->part_size != 1 || !covers_all(t, map))
-        return time_refuse(t, "does not take all frames of input %u, one in a pass", input);
+        return time_refuse(t, "does not read all frames of input %u, one per iteration", input);
     return true;
 }
 
@@ -121,10 +121,10 @@ static bool check_inputs(struct time_op *t, const struct body *body)
         for (uint32_t k = 0; k < body->n_back_edges; k++)
             is_state |= body->back_edges[k].to_id == map->internal_id;
         if (map->has_axis) {
-            if (!check_cut(t, map, input))
+            if (!check_slices(t, map, input))
                 return false;
         } else if (use->kind != TIME_NONE && !(is_state && use->kind == TIME_LAST)) {
-            return time_refuse(t, "depends on time in input %u, which it does not cut", input);
+            return time_refuse(t, "reads all frames of input %u in every iteration", input);
         }
     }
     return true;
@@ -140,7 +140,8 @@ static bool is_true(const struct graph *graph, uint32_t value_id)
            graph->weights->data && graph->weights->data[attrs->offset] != 0;
 }
 
-/* Whether the body cannot end the loop: its condition is a constant, or as the loop began. */
+/* Returns whether the body never ends the loop: its condition is the constant true, or the initial
+ * one, unchanged. */
 static bool never_stops(const struct time_op *t, const struct body *body)
 {
     for (uint32_t i = 0; i < body->n_outputs; i++) {
@@ -151,7 +152,7 @@ static bool never_stops(const struct time_op *t, const struct body *body)
         const struct port_map *map = map_of(body, body->graph->values[value_id].op_id);
         for (uint32_t k = 0; k < body->n_back_edges && map; k++)
             if (body->back_edges[k].to_id == map->internal_id &&
-                !is_kept(body, &body->back_edges[k]))
+                !is_loop_invariant(body, &body->back_edges[k]))
                 map = NULL;
         if (!is_true(body->graph, value_id) &&
             (!map || map->external < 0 ||
@@ -161,7 +162,7 @@ static bool never_stops(const struct time_op *t, const struct body *body)
     return is_true(t->graph, op_input(t->graph, t->op, EXECUTION_CONDITION));
 }
 
-static bool counts_passes(const struct body *body)
+static bool uses_iteration(const struct body *body)
 {
     const struct graph *graph = body->graph;
     for (uint32_t i = 0; i < body->n_inputs; i++) {
@@ -203,7 +204,7 @@ bool time_rule_loop(struct time_op *t)
         return time_refuse(t, "does not keep its state from one chunk to the next");
     if (op_is_type(t->op, "Loop") && !never_stops(t, body))
         return time_refuse(t, "may end before the last frame");
-    if (counts_passes(body))
-        return time_refuse(t, "computes with the number of the pass");
+    if (uses_iteration(body))
+        return time_refuse(t, "uses the iteration number");
     return check_inputs(t, body) && put_outputs(t, body);
 }

@@ -155,7 +155,7 @@ static uint32_t add_widened_constant(struct plan *plan, uint32_t slot_id, struct
     tensor->dtype = IRRUN_F32;
     const struct graph *graph = plan->request.graph;
     if (slot_id < graph->n_values && graph->analysis->constants[slot_id]) {
-        tensor->data = (void *)constant_demand_widened(plan->request.model, graph, slot_id, err);
+        tensor->data = (void *)constant_get_f32(plan->request.model, graph, slot_id, err);
     } else {
         size_t n = (size_t)shape_n_elements(&tensor->shape);
         tensor->data = arena_alloc_array(&plan->arena, n, sizeof(float), err);
@@ -179,7 +179,7 @@ bool step_demand_constants(struct plan *plan, const uint32_t *in, uint32_t n, ui
             in[i] >= plan->request.graph->n_values)
             continue;
         const struct irrun_tensor *data =
-            constant_demand(plan->request.model, plan->request.graph, in[i], err);
+            constant_get(plan->request.model, plan->request.graph, in[i], err);
         if (!data)
             return false;
         slot->tensor.data = data->data;
@@ -344,7 +344,7 @@ bool plan_make_steps(struct plan *plan, struct irrun_error *err)
 {
     struct step_builder builder = {.plan = plan};
     const struct model *model = plan->request.model;
-    bool keeps_steps = model->keeps_ops || model->stops_at_nan;
+    bool keeps_steps = model->no_fusion || model->stops_at_nan;
     if (!keeps_steps && !plan_find_appends(plan, err))
         return false;
     mark_needed(plan);

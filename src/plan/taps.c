@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "plan/taps.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,6 +27,7 @@ static bool is_layer_port(const struct op *op, uint32_t port, const char *name)
     size_t length = strlen(op->name);
     int64_t number;
     return strncmp(op->name, name, length) == 0 && name[length] == ':' &&
+           isdigit((unsigned char)name[length + 1]) &&
            text_to_i64(name + length + 1, strlen(name + length + 1), &number) && number == port;
 }
 
@@ -44,8 +46,8 @@ static uint32_t find_value(const struct graph *graph, const char *name)
     return NO_ID;
 }
 
-/* Returns the layer that has a body, at any depth, with a value of this name; NULL if there is
- * none. */
+/* Returns the name of the layer of this graph whose bodies, at any depth, have a value of this
+ * name; NULL if there is none. */
 static const char *find_in_bodies(const struct graph *graph, const char *name)
 {
     for (uint32_t i = 0; i < graph->n_ops; i++) {
@@ -63,7 +65,8 @@ static bool is_near(const char *name, const char *wanted)
 {
     size_t length = strlen(wanted);
     unsigned limit = length < 2 * MAX_CHANGES ? (unsigned)length / 2 : MAX_CHANGES;
-    return *name && (strstr(name, wanted) || text_distance(wanted, name, limit) <= limit);
+    return *name && *wanted &&
+           (strstr(name, wanted) || text_distance(wanted, name, limit) <= limit);
 }
 
 /* Returns a name of the value that is similar to the requested one, or NULL. */

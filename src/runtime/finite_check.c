@@ -24,7 +24,7 @@ static unsigned kind_of(double value)
 
 static unsigned model_kinds(const struct model *model)
 {
-    return model->lets_inf_pass ? NONFINITE_NAN : NONFINITE_NAN | NONFINITE_INF;
+    return model->allows_inf ? NONFINITE_NAN : NONFINITE_NAN | NONFINITE_INF;
 }
 
 static unsigned element_kind(const struct irrun_tensor *tensor, size_t element)
@@ -32,15 +32,17 @@ static unsigned element_kind(const struct irrun_tensor *tensor, size_t element)
     return kind_of(element_as_f64(tensor->dtype, tensor->data, element));
 }
 
-/* Finds the first element of these kinds. Returns false if there is none, or no data. */
-static bool find_nonfinite(const struct irrun_tensor *tensor, unsigned kinds, size_t *element)
+/* Finds the first element of these kinds, from element `first` up to `end`. Returns false if there
+ * is none, or no data. */
+static bool find_nonfinite(const struct irrun_tensor *tensor, size_t first, size_t end,
+                           unsigned kinds, size_t *element)
 {
-    size_t n = (size_t)shape_n_elements(&tensor->shape), size_bytes = dtype_size(tensor->dtype);
+    size_t size_bytes = dtype_size(tensor->dtype);
     double values[N_BLOCK];
     if (!dtype_is_float(tensor->dtype) || !tensor->data)
         return false;
-    for (size_t start = 0; start < n; start += N_BLOCK) {
-        size_t n_block = n - start < N_BLOCK ? n - start : N_BLOCK;
+    for (size_t start = first; start < end; start += N_BLOCK) {
+        size_t n_block = end - start < N_BLOCK ? end - start : N_BLOCK;
         convert_elements(tensor->dtype, (const char *)tensor->data + start * size_bytes, IRRUN_F64,
                          values, n_block);
         for (size_t i = 0; i < n_block; i++) {
@@ -72,19 +74,34 @@ static void describe(const struct irrun_tensor *tensor, size_t element, char tex
 
 /* ---- The source of the value ----------------------------------------------------------------- */
 
-/* Returns the slot of a value that no step has written, following views and outer plans; NULL if a
- * step has written it. */
-static const struct slot *find_source(const struct plan *plan, uint32_t value)
+/* The elements of a slot, which no step has written, that are a value. */
+struct source {
+    const struct slot *slot; /* NULL: a step has written the value */
+    size_t first, end;
+};
+
+/* Follows views and outer plans. */
+static struct source find_source(const struct plan *plan, uint32_t value)
 {
-    const struct slot *slot = &plan->slots[plan_root(plan, value)];
+    size_t n = (size_t)shape_n_elements(&plan->slots[value].tensor.shape), offset, total;
+    const struct slot *slot = &plan->slots[plan_owner(plan, value, &total)];
     while (slot->kind == SLOT_OUTER) {
         plan = plan->outer;
-        slot = &plan->slots[plan_root(plan, slot->index)];
+        slot = &plan->slots[plan_owner(plan, slot->index, &offset)];
+        total += offset;
     }
-    return slot->kind == SLOT_BLOCK || slot->kind == SLOT_NONE ? NULL : slot;
+    size_t size_bytes = dtype_size(slot->tensor.dtype), first = size_bytes ? total / size_bytes : 0;
+    bool is_written = slot->kind == SLOT_BLOCK || slot->kind == SLOT_NONE;
+    return (struct source){is_written ? NULL : slot, first, first + n};
 }
 
-/* Returns the element of an operand that broadcasting repeats in element `element` of the output;
+static bool find_in_source(const struct source *source, unsigned kinds, size_t *element)
+{
+    return source->slot &&
+           find_nonfinite(&source->slot->tensor, source->first, source->end, kinds, element);
+}
+
+/* Returns the index of the element of an operand that is broadcast to `element` of the output;
  * SIZE_MAX if the shapes do not broadcast. */
 static size_t broadcast_element(const struct irrun_shape *operand, const struct irrun_shape *output,
                                 size_t element)
@@ -118,16 +135,17 @@ static struct cause judge_input(const struct plan *plan, const struct step *step
                                 const struct irrun_tensor *out, size_t element)
 {
     struct cause cause = {.input = k};
-    cause.slot = find_source(plan, op_input(step->graph, step->op, k));
+    const struct source source = find_source(plan, op_input(step->graph, step->op, k));
     unsigned kind = element_kind(out, element), kinds = model_kinds(plan->request.model);
-    if (!cause.slot || (!find_nonfinite(&cause.slot->tensor, kind, &cause.element) &&
-                        !find_nonfinite(&cause.slot->tensor, kinds, &cause.element)))
+    if (!find_in_source(&source, kind, &cause.element) &&
+        !find_in_source(&source, kinds, &cause.element))
         return cause;
-    size_t met = (step->op->def->flags & OP_ELEMENTWISE) != 0
-                     ? broadcast_element(&step->in[k]->shape, &out->shape, element)
-                     : SIZE_MAX;
-    if (met != SIZE_MAX)
-        cause.element = met;
+    cause.slot = source.slot;
+    size_t operand_element = (step->op->def->flags & OP_ELEMENTWISE) != 0
+                                 ? broadcast_element(&step->in[k]->shape, &out->shape, element)
+                                 : SIZE_MAX;
+    if (operand_element != SIZE_MAX)
+        cause.element = source.first + operand_element;
     unsigned found = element_kind(&cause.slot->tensor, cause.element) & kinds;
     if (found != 0)
         cause.score = 1U + (found == kind ? 2U : 0U) + (cause.slot->kind == SLOT_INPUT ? 1U : 0U);
@@ -159,7 +177,7 @@ static bool fail_input(const struct plan *plan, const struct slot *slot, size_t 
     fail_at(err, IRRUN_MISMATCH, op_place(graph, parameter), "input \"%s\" holds %s",
             parameter->name, text);
     return failure.code != IRRUN_OK &&
-           fail_hint(err, "because of it, in line %" PRIu32 ": %s", failure.line, failure.message);
+           fail_hint(err, "first seen in line %" PRIu32 ": %s", failure.line, failure.message);
 }
 
 /* Reports a Parameter as the cause: if it is an input of the model, by name. In a body it is
@@ -188,11 +206,11 @@ bool finite_blame(struct runner *runner, const struct plan *plan, const struct o
             if (map->external < 0 ||
                 map->internal_id != body->parameters[session->failed_parameter])
                 continue;
-            const struct slot *slot =
+            const struct source source =
                 find_source(plan, op_input(runner->graph, op, (uint32_t)map->external));
-            if (slot && slot->kind == SLOT_INPUT &&
-                find_nonfinite(&slot->tensor, session->failed_kind, &element))
-                return blame_parameter(runner, plan, slot, element, err);
+            if (find_in_source(&source, session->failed_kind, &element) &&
+                source.slot->kind == SLOT_INPUT)
+                return blame_parameter(runner, plan, source.slot, element, err);
         }
     }
     return false;
@@ -241,7 +259,8 @@ static bool check_step(struct runner *runner, const struct plan *plan, const str
         return true;
     for (uint32_t k = 0; k < step->n_outputs; k++) {
         size_t element;
-        if (find_nonfinite(step->out[k], kinds, &element))
+        size_t n = (size_t)shape_n_elements(&step->out[k]->shape);
+        if (find_nonfinite(step->out[k], 0, n, kinds, &element))
             return fail_step(runner, plan, step, k, element, err);
     }
     return true;
@@ -265,17 +284,17 @@ bool finite_check_results(const struct plan *plan, struct irrun_error *err)
     for (uint32_t i = 0; i < graph->n_results; i++) {
         if (plan->results[i] == NO_ID)
             continue;
-        const struct slot *slot = find_source(plan, plan->results[i]);
+        const struct source source = find_source(plan, plan->results[i]);
         size_t element;
-        if (!slot || !find_nonfinite(&slot->tensor, model_kinds(plan->request.model), &element))
+        if (!find_in_source(&source, model_kinds(plan->request.model), &element))
             continue;
-        if (slot->kind == SLOT_INPUT)
-            return fail_input(plan, slot, element, err);
+        if (source.slot->kind == SLOT_INPUT)
+            return fail_input(plan, source.slot, element, err);
         const struct op *result = &graph->ops[graph->results[i]];
         const struct step step = {.graph = graph,
                                   .op = value_producer(graph, op_input(graph, result, 0))};
         char text[VALUE_TEXT_BYTES];
-        describe(&slot->tensor, element, text);
+        describe(&source.slot->tensor, element, text);
         return step_fail(&step, err, IRRUN_MISMATCH, "its output, a constant, is %s", text);
     }
     return true;

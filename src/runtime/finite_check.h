@@ -6,7 +6,7 @@
 #include "runtime/runner.h"
 
 /* Runs the steps. Fails with IRRUN_MISMATCH if a float output has a NaN, or an infinity unless the
- * model lets_inf_pass. The error names the op, its place, the output, the index and the value; or
+ * model allows_inf. The error names the op, its place, the output, the index and the value; or
  * the input of the model, if that has the value and caused the op to fail. */
 bool finite_run(struct runner *runner, const struct plan *plan, const struct step *steps,
                 uint32_t n_steps, struct irrun_error *err);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "ir/ir_check.h"
+#include "ops/body_loop.h"
 #include "ops/cost.h"
 
 static enum op_role role_of(const struct op *op)
@@ -14,7 +15,7 @@ static enum op_role role_of(const struct op *op)
 }
 
 /* The properties of a value. */
-struct known {
+struct value_info {
     struct irrun_tensor tensor;
     bool is_open;     /* the XML leaves a dimension open */
     bool is_constant; /* depends only on Consts, so it is computed once */
@@ -26,64 +27,59 @@ struct known {
 struct graph_work {
     const struct graph *graph;
     struct irrun_error *err;
-    struct known *values;
+    struct value_info *values;
     struct irrun_tensor **operands; /* of the current op */
 };
 
-static void read_hint(const struct value *value, struct known *known)
+static void read_hint(const struct value *value, struct value_info *info)
 {
-    struct irrun_tensor *tensor = &known->tensor;
+    struct irrun_tensor *tensor = &info->tensor;
     tensor->dtype = (enum irrun_dtype)value->dtype_hint;
     tensor->shape.rank = value->rank_hint;
-    known->is_open = tensor->dtype == IRRUN_DYNAMIC || tensor->dtype == IRRUN_STRING;
+    info->is_open = tensor->dtype == IRRUN_DYNAMIC || tensor->dtype == IRRUN_STRING;
     double n = 1;
     for (uint32_t i = 0; i < value->rank_hint; i++) {
         int64_t dim = value->dims_hint[i];
         tensor->shape.dims[i] = dim;
-        known->is_open |= dim < 0;
+        info->is_open |= dim < 0;
         n *= dim > 0 ? (double)dim : 1;
     }
-    known->is_open |= n > 0x1p53;                            /* too many elements for any tensor */
+    info->is_open |= n > 0x1p53;                             /* too many elements for any tensor */
     if (value->port > 0 && tensor->dtype == IRRUN_DYNAMIC) { /* the layer does not list it */
         tensor->shape = (struct irrun_shape){.rank = 1};
-        known->is_open = false;
+        info->is_open = false;
     }
 }
 
-static uint32_t input_id(const struct graph *graph, const struct op *op, uint32_t i)
-{
-    return op_input(graph, op, i);
-}
-
-/* Returns whether all inputs are constants. An op without inputs that is not a Const may give any
- * value. */
+/* Returns whether all inputs are constants. An op without inputs other than Const is
+ * not treated as constant. */
 static bool is_constant(const struct graph_work *work, const struct op *op)
 {
     bool is_fixed = op->n_inputs > 0 && role_of(op) == ROLE_ORDINARY;
     for (uint32_t i = 0; i < op->n_inputs && is_fixed; i++)
-        is_fixed = work->values[input_id(work->graph, op, i)].is_constant;
+        is_fixed = work->values[op_input(work->graph, op, i)].is_constant;
     return is_fixed || role_of(op) == ROLE_CONST;
 }
 
 /* Sets the properties of the outputs of the op at `position`, and marks its inputs as used
  * there. */
-static void know_outputs(struct graph_work *work, const struct op *op, uint32_t position)
+static void set_outputs(struct graph_work *work, const struct op *op, uint32_t position)
 {
     const struct graph *graph = work->graph;
     bool is_fixed = is_constant(work, op);
     bool is_view = op->n_inputs > 0 &&
                    (role_of(op) == ROLE_ASSIGN || (op->def && (op->def->flags & OP_VIEW) != 0));
     for (uint32_t i = 0; i < op->n_inputs; i++)
-        work->values[work->values[input_id(graph, op, i)].root].last = position;
+        work->values[work->values[op_input(graph, op, i)].root].last = position;
     for (uint32_t k = 0; k < op->n_outputs; k++) {
         uint32_t id = op->first_output + k;
-        struct known *known = &work->values[id];
-        read_hint(&graph->values[id], known);
-        known->is_constant = is_fixed;
-        known->root = is_view ? work->values[input_id(graph, op, 0)].root : id;
-        known->last = position;
-        if (known->root == id && !is_fixed && !known->is_open)
-            known->n_bytes = tensor_n_bytes(&known->tensor);
+        struct value_info *info = &work->values[id];
+        read_hint(&graph->values[id], info);
+        info->is_constant = is_fixed;
+        info->root = is_view ? work->values[op_input(graph, op, 0)].root : id;
+        info->last = position;
+        if (info->root == id && !is_fixed && !info->is_open)
+            info->n_bytes = tensor_n_bytes(&info->tensor);
     }
 }
 
@@ -100,7 +96,7 @@ static bool take_operands(struct graph_work *work, const struct op *op)
     uint32_t n = op->n_inputs + count_outputs(op);
     for (uint32_t i = 0; i < n; i++) {
         uint32_t id =
-            i < op->n_inputs ? input_id(work->graph, op, i) : op->first_output + i - op->n_inputs;
+            i < op->n_inputs ? op_input(work->graph, op, i) : op->first_output + i - op->n_inputs;
         work->operands[i] = &work->values[id].tensor;
         if (work->values[id].is_open)
             return false;
@@ -108,10 +104,10 @@ static bool take_operands(struct graph_work *work, const struct op *op)
     return true;
 }
 
-/* Returns the number of passes, which follows from a sliced input or a concatenated output; 1 if
- * there is none. */
-static double count_passes(const struct graph_work *work, const struct op *op,
-                           const struct body *body)
+/* Returns the number of iterations, which follows from a sliced input or a concatenated output; 1
+ * if there is none. */
+static double count_iterations(const struct graph_work *work, const struct op *op,
+                               const struct body *body)
 {
     for (uint32_t i = 0; i < body->n_inputs + body->n_outputs; i++) {
         bool is_input = i < body->n_inputs;
@@ -121,24 +117,30 @@ static double count_passes(const struct graph_work *work, const struct op *op,
         if (!map->has_axis || map->external < 0 || map->external >= n_ports || map->part_size < 1)
             continue;
         uint32_t port = (uint32_t)map->external;
-        const struct known *known =
-            &work->values[is_input ? input_id(work->graph, op, port) : op->first_output + port];
-        int64_t rank = known->tensor.shape.rank, axis = map->axis + (map->axis < 0 ? rank : 0);
-        if (!known->is_open && axis >= 0 && axis < rank)
-            return (double)(known->tensor.shape.dims[axis] / map->part_size);
+        const struct value_info *info =
+            &work->values[is_input ? op_input(work->graph, op, port) : op->first_output + port];
+        int64_t rank = info->tensor.shape.rank, axis = map->axis + (map->axis < 0 ? rank : 0);
+        if (info->is_open || axis < 0 || axis >= rank)
+            continue;
+        int64_t start, end, length = info->tensor.shape.dims[axis];
+        if (is_input && loop_bound(map->start, length, &start) &&
+            loop_bound(map->end, length, &end))
+            length = map->stride < 0 ? start - end : end - start;
+        return (double)(length / map->part_size);
     }
     return 1;
 }
 
 /* Adds the work of bodies; for an If, that of the more expensive branch. */
-static bool add_bodies(struct graph_work *in, const struct op *op, struct model_work *sum)
+static bool add_bodies(struct graph_work *in, const struct op *op, struct model_work *sum,
+                       uint64_t *body_bytes)
 {
     struct model_work most = {0};
     for (uint32_t b = 0; b < op->n_bodies; b++) {
         struct model_work body = {0};
         if (!model_work_of(op->bodies[b].graph, &body, in->err))
             return false;
-        double n = op->n_bodies == 1 ? count_passes(in, op, &op->bodies[b]) : 1;
+        double n = op->n_bodies == 1 ? count_iterations(in, op, &op->bodies[b]) : 1;
         most.flops = body.flops * n > most.flops ? body.flops * n : most.flops;
         most.bytes = body.bytes * n > most.bytes ? body.bytes * n : most.bytes;
         most.n_open_ops += body.n_open_ops;
@@ -148,27 +150,29 @@ static bool add_bodies(struct graph_work *in, const struct op *op, struct model_
     sum->flops += most.flops;
     sum->bytes += most.bytes;
     sum->n_open_ops += most.n_open_ops;
-    sum->values_bytes = most.values_bytes;
+    *body_bytes = most.values_bytes;
     return true;
 }
 
-static bool add_op(struct graph_work *in, const struct op *op, struct model_work *sum)
+/* Adds the work of an op. Sets *body_bytes to the peak size of the values of its bodies. */
+static bool add_op(struct graph_work *in, const struct op *op, struct model_work *sum,
+                   uint64_t *body_bytes)
 {
     enum op_role role = role_of(op);
-    sum->values_bytes = 0;
+    *body_bytes = 0;
     bool is_idle = role != ROLE_ORDINARY && role != ROLE_ASSIGN;
     if (is_idle || is_constant(in, op))
         return true;
     if (!op->def || op->fault || ir_has_bad_inputs(op) || !take_operands(in, op)) {
         sum->n_open_ops++;
-        return add_bodies(in, op, sum);
+        return add_bodies(in, op, sum, body_bytes);
     }
     if ((op->def->flags & OP_VIEW) == 0 && op->n_bodies == 0) {
         sum->flops += op_flops(op, in->operands, in->operands + op->n_inputs);
         sum->bytes += op_bytes(op, in->operands, op->n_inputs, in->operands + op->n_inputs,
                                count_outputs(op));
     }
-    return add_bodies(in, op, sum);
+    return add_bodies(in, op, sum, body_bytes);
 }
 
 /* Returns the peak size of all values in use. body_bytes: the size of bodies at each position. */
@@ -180,9 +184,9 @@ static uint64_t find_peak(const struct graph_work *work, const uint64_t *body_by
     for (uint32_t p = 0; p < graph->n_order; p++) {
         const struct op *op = &graph->ops[graph->order[p]];
         for (uint32_t k = 0; k < op->n_outputs; k++) {
-            const struct known *known = &work->values[op->first_output + k];
-            now += known->n_bytes;
-            ending[known->last] += known->n_bytes;
+            const struct value_info *info = &work->values[op->first_output + k];
+            now += info->n_bytes;
+            ending[info->last] += info->n_bytes;
         }
         peak = now + body_bytes[p] > peak ? now + body_bytes[p] : peak;
         now -= ending[p];
@@ -207,9 +211,8 @@ bool model_work_of(const struct graph *graph, struct model_work *work, struct ir
     bool is_done = in.values && in.operands && body_bytes && ending;
     for (uint32_t p = 0; p < graph->n_order && is_done; p++) {
         const struct op *op = &graph->ops[graph->order[p]];
-        know_outputs(&in, op, p);
-        is_done = add_op(&in, op, work);
-        body_bytes[p] = work->values_bytes;
+        set_outputs(&in, op, p);
+        is_done = add_op(&in, op, work, &body_bytes[p]);
     }
     if (is_done)
         work->values_bytes = find_peak(&in, body_bytes, ending);

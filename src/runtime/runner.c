@@ -147,7 +147,7 @@ static void rebind_variables(const struct plan *plan, const struct variables *va
     }
 }
 
-static struct plan *go_on(struct runner *runner, struct plan *plan, struct irrun_error *err)
+static struct plan *continue_plan(struct runner *runner, struct plan *plan, struct irrun_error *err)
 {
     struct irrun_session *session = runner->session;
     uint64_t start = session->model->times_steps ? clock_now_ns() : 0;
@@ -168,7 +168,7 @@ bool runner_execute(struct runner *runner, const struct irrun_tensor *const *in,
 {
     struct variables *variables = &runner->session->variables;
     const struct model *model = runner->session->model;
-    bool looks = model->stops_at_nan;
+    bool checks_nan = model->stops_at_nan;
     for (struct plan *plan = runner->plan;;) {
         if (variables->has_room)
             variables_pack(variables, plan->uses, plan->n_uses);
@@ -176,18 +176,18 @@ bool runner_execute(struct runner *runner, const struct irrun_tensor *const *in,
         bool is_first = variables->n_unset > 0;
         const struct step *steps = is_first ? plan->steps : plan->main_steps;
         uint32_t n_steps = is_first ? plan->n_steps : plan->n_main_steps;
-        if (!(looks                ? finite_run(runner, plan, steps, n_steps, err)
+        if (!(checks_nan           ? finite_run(runner, plan, steps, n_steps, err)
               : model->times_steps ? op_times_run(steps, n_steps, err)
                                    : run_steps(steps, n_steps, err)))
             return false;
-        if (looks && !runner->is_body && !finite_check_results(plan, err))
+        if (checks_nan && !runner->is_body && !finite_check_results(plan, err))
             return false;
         if (plan_is_complete(plan))
             return true;
         const struct op *head = &runner->graph->ops[runner->graph->order[plan->end]];
-        struct plan *next = go_on(runner, plan, err);
+        struct plan *next = continue_plan(runner, plan, err);
         if (!next)
-            return looks && finite_blame(runner, plan, head, err);
+            return checks_nan && finite_blame(runner, plan, head, err);
         plan = next;
     }
 }

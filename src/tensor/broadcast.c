@@ -140,7 +140,7 @@ static bool visit_loops(const struct broadcast *plan, int64_t begin, int64_t end
 bool broadcast_walk_units(const struct broadcast *plan, size_t begin, size_t end,
                           broadcast_visit_fn *visit, void *context)
 {
-    if (plan->n_inner == 0)
+    if (plan->n_inner == 0 || begin == end)
         return true;
     return plan->rank > 0 ? visit_loops(plan, (int64_t)begin, (int64_t)end, visit, context)
                           : visit_innermost(plan, begin, end, visit, context);

@@ -24,10 +24,10 @@ blames() {
     cp "$data/chain.xml" .
     printf '1,2\n1,nan\n' >x.csv
     blames 'chain.xml:6:5: error: input "x" holds nan at [1] (in iteration 1)' \
-        'because of it, in line 12: Add "double": output 0 is nan at [1]' chain.xml -i x.csv --fail-on-nan
+        'first seen in line 12: Add "double": output 0 is nan at [1]' chain.xml -i x.csv --fail-on-nan
     printf 'inf,1\n' >x.csv
     blames 'chain.xml:6:5: error: input "x" holds inf at [0]' \
-        'because of it, in line 12: Add "double": output 0 is inf at [0]' chain.xml -i x.csv --fail-on-nan
+        'first seen in line 12: Add "double": output 0 is inf at [0]' chain.xml -i x.csv --fail-on-nan
     # By another element of it than the one that met it: the op's own fault.
     printf '3e38,-inf\n' >x.csv
     run_apart irrun chain.xml -i x.csv -o y.csv --fail-on-nan
@@ -78,7 +78,7 @@ array() {
     array '1, 3' 3 >first.npy
     array '5, 3' 15 4=nan >x.npy
     blames "$loop/sliced_input/model.xml:25:3: error: input \"x\" holds nan at [1,1]" \
-        "because of it, in line 87: Add \"Add_2\": output 0 is nan at [0,1]" \
+        "first seen in line 87: Add \"Add_2\": output 0 is nan at [0,1]" \
         "$loop/sliced_input/model.xml" -i trips=trips.npy -i first=first.npy -i x=x.npy --fail-on-nan
     array '5, 3' 15 14=nan >x.npy # a slice that three passes do not reach
     run_apart irrun "$loop/sliced_input/model.xml" -i trips=trips.npy -i first=first.npy -i x=x.npy -o none: --fail-on-nan
@@ -101,6 +101,13 @@ array() {
     npy '|b1' '' 1 >yes.npy
     refused 1 'output 0 is inf at [0,0]' "$cases/if/scale_or_shift_true/model.xml" -i cond=yes.npy -i x=x.npy -o none: --fail-on-nan
     [[ $stderr != *'error: input'* ]]
+}
+
+@test "an element of a part of an input is named in the input" {
+    cp "$cases/split/two/model.xml" .
+    head -c 8 /dev/zero >model.bin # axis 0: the parts lie one after the other in the input
+    array '2, 3, 4' 24 17=nan >x.npy
+    refused 1 'error: input "x" holds nan at [1,1,1]' model.xml -i x.npy -o none: --fail-on-nan
 }
 
 @test "constants and variables that an op fails by stand in the hint" {

@@ -36,6 +36,10 @@ members() {
     run_apart irrun "$data/chain.xml" -i a.npy --tap=sqare
     [ "$status" -eq 2 ]
     [[ $stderr == *'called "sqare"; similar names:'*square* ]]
+    run_apart irrun "$data/chain.xml" -i a.npy --tap=
+    [[ $status -eq 2 && $stderr != *'similar names'* ]]
+    run_apart irrun "$data/chain.xml" -i a.npy --tap=double:+0
+    [ "$status" -eq 2 ]
     run_apart irrun "$data/chain.xml" -i a.npy --tap=doubles
     [[ $stderr == *"  doubled"* ]] # tensor names are near too
     run_apart irrun "$data/chain.xml" -i a.npy --tap=square:1

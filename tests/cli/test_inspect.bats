@@ -45,6 +45,10 @@ inspected() { # filter model
     [ "$(inspected '[.parameters, .weights_bytes, .memory_bytes.values]' "$cases/convolution/conv2d/model.xml")" = '[54,216,1080]' ]
     run_apart irrun --inspect "$cases/convolution/conv2d/model.xml"
     [[ $output == *$'\nparameters: 54\nunused weights: 0 bytes\noperations per iteration: 4536\nbytes per iteration: 1296\nmemory: 1080 bytes of values, 0 of state\n'* ]]
+    # four iterations of a body that adds 6 numbers: from slice 2 of 6, to slice 4, by twos from 1
+    for model in start_2 end_4 start_1_part_2; do
+        [ "$(inspected .iteration.flops "$cases/tensor_iterator/$model/model.xml")" = 24 ]
+    done
     [ "$(inspected .iteration.open_ops "$data/twice_any.xml")" = 1 ]
     [[ $(irrun --inspect "$data/twice_any.xml") == *"not counted: 1 op of dynamic shape"* ]]
 }

@@ -208,7 +208,7 @@ batches() { # N OPTION...
 }
 
 @test "--batch and what does not go with it" {
-    refused 69 '--batch=2: axis 0 is not open that far in input "x" [1], output "sum" [1], variable "total" [1]' \
+    refused 69 '--batch=2: axis 0 must be dynamic: input "x" [1], output "sum" [1], variable "total" [1]' \
         "${keyed[@]}" --batch=2
     usage_error '--batch needs --key' "$data/sum.xml" -i x.csv --batch=3
     usage_error '--batch=3 must not be above --max-keys=2' "${keyed[@]}" --batch=3 --max-keys=2

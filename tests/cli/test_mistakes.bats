@@ -154,16 +154,16 @@ setup() {
     answered 2 'a record of "x" takes 512 numbers' "write --axis=1" vad.xml -i clip.npy --axis 1:500
     answered 2 'input "x" is [1,512]: its axes are 0 to 1' "write --axis=1:512" vad.xml -i clip.npy --axis 512
     answered 2 'its axes are 0 to 1' "write --axis=1" vad.xml -i raw:- --axis 500 </dev/null
-    answered 65 'but this array is f32 [1,1536]' "--axis=1 makes 3 records of it" vad.xml -i clip.npy
+    answered 65 'but this array is f32 [1,1536]' "--axis=1 splits it into 3 records" vad.xml -i clip.npy
     [ "$(irrun vad.xml -i clip.npy --axis=1 -o csv:- | wc -l)" -eq 3 ]
     npy '<f4' '1, 1100' $(seq 1100) >clip.npy
     answered 65 'but this array is f32 [1,1100]' \
-        "--axis=1 --partial=pad makes 3 records of it, --partial=drop 2" vad.xml -i clip.npy
+        "--axis=1 splits it into 3 records with --partial=pad, 2 with --partial=drop" vad.xml -i clip.npy
     npy '<f4' '1, 12' $(seq 12) >short.npy
     answered 65 'but this array is f32 [1,12]' \
-        "one record has rank 2, a stack of records rank 3; --axis cuts along an axis" vad.xml -i short.npy
+        "one record has rank 2, a stack of records rank 3; --axis=K splits an array along axis K" vad.xml -i short.npy
     npy '<f4' '8,' $(seq 8) >long.npy
-    answered 65 'but this array is f32 [8]' "--axis=b=0 makes 4 records of it" \
+    answered 65 'but this array is f32 [8]' "--axis=b=0 splits it into 4 records" \
         pair.xml -i a=raw:/dev/zero -i b=long.npy
 }
 
@@ -479,7 +479,7 @@ with a <= b and s >= 0" sum.xml --random='uniform(-1e308,1e308)'
         pair.xml -i a=stack.npy -i b=one.npy -o none:
     npy '<f4' '4, 2, 256' $(seq 2048) >s.npy
     answered 65 'input "x" is f32 [1,512], but this array is f32 [4,2,256]' \
-        "it is a stack of 4 records [2,256]; in NumPy x.reshape(-1,1,512) makes 4 of it that fit" vad.xml -i s.npy
+        "it is a stack of 4 records [2,256]; in NumPy x.reshape(-1,1,512) gives 4 that fit" vad.xml -i s.npy
 }
 
 @test "--check says what it cannot check" {

@@ -147,7 +147,7 @@ END
     usage_error "--profile and --fail-on-nan cannot be used together" "$data/sum.xml" --random --profile --fail-on-nan
     usage_error "--trace writes a file, not standard output" "$data/sum.xml" --random --trace=- -o none:
     mkfifo pipe
-    usage_error "--trace needs a regular file, which 'pipe' is not" "$data/sum.xml" --random --trace=pipe -o none:
+    usage_error "--trace: 'pipe' is not a regular file" "$data/sum.xml" --random --trace=pipe -o none:
     usage_error "--profile takes op or type, not 'ops'" "$data/sum.xml" --random --profile=ops
 }
 
@@ -239,7 +239,7 @@ covers() {
 }
 
 @test "--trace: files that it cannot be" {
-    usage_error "--trace needs a regular file, which '/dev/null' is not" "$data/sum.xml" --random --trace=/dev/null
+    usage_error "--trace: '/dev/null' is not a regular file" "$data/sum.xml" --random --trace=/dev/null
     usage_error "-o and --trace write to t.json" "$data/sum.xml" --random --trace=t.json -o csv:t.json
     usage_error "--trace and --fail-on-nan cannot be used together" "$data/sum.xml" --random --trace=t.json --fail-on-nan
     refused 73 missing/t.json "$data/sum.xml" --random --trace=missing/t.json

@@ -129,7 +129,7 @@ static bool check_binary_at(struct problem *problem, enum binary_operation opera
 {
     binary_fn *fn = problem->trial->variant->elementwise_f32->binary[operation][form];
     size_t width = binary_gives_boolean(operation) ? 1 : sizeof(float), n = problem->n;
-    size_t n_a = form == FORM_RIGHT_MOVES ? 1 : n, n_b = form == FORM_LEFT_MOVES ? 1 : n;
+    size_t n_a = form == FORM_SCALAR_VECTOR ? 1 : n, n_b = form == FORM_VECTOR_SCALAR ? 1 : n;
     fill(problem, 0, n_a);
     fill(problem, 1, n_b);
     const float *a = operand(problem, 0, n_a), *b = operand(problem, 1, n_b);
@@ -253,13 +253,13 @@ struct work {
 static void work_add(const void *context)
 {
     const struct work *work = context;
-    work->kernels->binary[BINARY_ADD][FORM_BOTH_MOVE](work->a, work->b, work->out, work->n);
+    work->kernels->binary[BINARY_ADD][FORM_VECTOR_VECTOR](work->a, work->b, work->out, work->n);
 }
 
 static void work_greater(const void *context)
 {
     const struct work *work = context;
-    work->kernels->binary[BINARY_GREATER][FORM_LEFT_MOVES](work->a, work->b, work->out, work->n);
+    work->kernels->binary[BINARY_GREATER][FORM_VECTOR_SCALAR](work->a, work->b, work->out, work->n);
 }
 
 static void work_sigmoid(const void *context)

@@ -88,7 +88,7 @@ static void make_program(struct problem *problem, unsigned char *const out[2])
     void *from = guarded_last(&problem->floats[0], problem->n * sizeof(float));
     program[n++] = (struct fused_instruction){from, UINT32_MAX, FUSED_LOAD};
     program[n++] =
-        (struct fused_instruction){&problem->still_boolean, 0, FUSED_LOAD_BOOLEAN + FUSED_STILL};
+        (struct fused_instruction){&problem->still_boolean, 0, FUSED_LOAD_BOOLEAN + FUSED_SCALAR};
     for (size_t i = 0; i < N_CODES; i++) {
         program[n++] = random_instruction(problem);
         if (i == N_CODES / 3)
@@ -186,10 +186,10 @@ void measure_fused(const struct trial *trial)
     work.fn = trial->variant->fused_f32;
     work.program[n++] = (struct fused_instruction){values, UINT32_MAX, FUSED_LOAD};
     for (int i = 0; i < 250; i++) {
-        work.program[n++] = (struct fused_instruction){&factor, 0, FUSED_MULTIPLY + FUSED_STILL};
+        work.program[n++] = (struct fused_instruction){&factor, 0, FUSED_MULTIPLY + FUSED_SCALAR};
         work.program[n++] = (struct fused_instruction){values, UINT32_MAX, FUSED_ADD};
-        work.program[n++] = (struct fused_instruction){&factor, 0, FUSED_GREATER + FUSED_STILL};
-        work.program[n++] = (struct fused_instruction){&factor, 0, FUSED_SELECT + FUSED_STILL};
+        work.program[n++] = (struct fused_instruction){&factor, 0, FUSED_GREATER + FUSED_SCALAR};
+        work.program[n++] = (struct fused_instruction){&factor, 0, FUSED_SELECT + FUSED_SCALAR};
     }
     work.program[n++] = (struct fused_instruction){out, UINT32_MAX, FUSED_STORE};
     work.program[n] = (struct fused_instruction){.code = FUSED_END};

@@ -292,7 +292,7 @@ static void pieces_meet_their_operands(void **state)
         struct repetition b = {1, 1 + below(&tail, 600)};
         struct fused_instruction program[] = {
             {out, UINT32_MAX, FUSED_LOAD},
-            {added, a.inner == 1 ? UINT32_MAX : 0, FUSED_ADD + (a.inner > 1 ? FUSED_STILL : 0)},
+            {added, a.inner == 1 ? UINT32_MAX : 0, FUSED_ADD + (a.inner > 1 ? FUSED_SCALAR : 0)},
             {factor, UINT32_MAX, FUSED_MULTIPLY},
             {out, UINT32_MAX, FUSED_STORE},
             {.code = FUSED_END},

@@ -21,8 +21,8 @@ static uint32_t result_ordinal(const struct loop_state *state, uint32_t op_id)
 static bool fail_map(struct infer *infer, const struct port_map *map, const char *problem)
 {
     struct place place = {infer->graph->file, map->line, map->column};
-    return fail_at(infer->err, IRRUN_DATA, place, "%s of %s \"%s\" (line %u)", problem,
-                   infer->op->def->type, infer->op->name, infer->op->line);
+    return fail_at(infer->err, IRRUN_DATA, place, "port_map of %s \"%s\" (line %u): %s",
+                   infer->op->def->type, infer->op->name, infer->op->line, problem);
 }
 
 static bool fail_slices(struct infer *infer, const struct loop_param *param)
@@ -43,83 +43,84 @@ static bool check_stride(struct infer *infer, const struct port_map *map)
 {
     if (map->part_size >= 1 && (map->stride == map->part_size || map->stride == -map->part_size))
         return true;
-    fail_map(infer, map, "stride must be part_size or its negative in a port_map");
+    fail_map(infer, map, "stride must be part_size or its negative");
     return fail_hint(infer->err, "stride is %lld, part_size %lld", (long long)map->stride,
                      (long long)map->part_size);
 }
 
-/* Converts start or end to a position. Negative ones count from the end; -1 is after the last
- * element. Returns false if it is out of range. */
-static bool resolve_bound(int64_t bound, int64_t length, int64_t *position)
+bool loop_bound(int64_t bound, int64_t length, int64_t *position)
 {
     *position = bound < 0 ? length + 1 + bound : bound;
     return *position >= 0 && *position <= length;
 }
 
-static bool tie_slices(struct infer *infer, struct loop_param *param)
+static bool bind_slices(struct infer *infer, struct loop_param *param)
 {
     const struct port_map *map = param->map;
     const struct irrun_tensor *in = infer->in[param->input];
     if (!loop_axis(infer, map, in->shape.rank, &param->axis) || !check_stride(infer, map))
         return false;
     int64_t length = in->shape.dims[param->axis];
-    if (!resolve_bound(map->start, length, &param->first))
+    if (!loop_bound(map->start, length, &param->first))
         return fail_slices(infer, param);
     param->part = map->part_size;
     param->is_reverse = map->stride < 0;
     return true;
 }
 
-bool loop_count_slices(struct infer *infer, const struct loop_param *param, int64_t *n_passes)
+bool loop_count_slices(struct infer *infer, const struct loop_param *param, int64_t *n_iterations)
 {
     int64_t end, length = infer->in[param->input]->shape.dims[param->axis];
-    if (!resolve_bound(param->map->end, length, &end))
+    if (!loop_bound(param->map->end, length, &end))
         return fail_slices(infer, param);
     int64_t span = param->is_reverse ? param->first - end : end - param->first;
     if (span < 0)
-        return fail_slices(infer, param);
+        return fail_map(infer, param->map, "stride must lead from start to end");
     if (span % param->part != 0)
         return infer_fail_input(infer, param->input,
                                 "a length along axis %u that is divisible by part_size %lld",
                                 param->axis, (long long)param->part);
-    *n_passes = span / param->part;
+    *n_iterations = span / param->part;
     return true;
 }
 
-bool loop_check_pieces(struct infer *infer, const struct loop_output *output, int64_t n_passes)
+bool loop_check_pieces(struct infer *infer, const struct loop_output *output, int64_t n_iterations)
 {
     const struct port_map *map = output->map;
     int64_t length, start, end;
-    if (checked_mul_i64(n_passes, map->part_size, &length) &&
-        resolve_bound(map->start, length, &start) && resolve_bound(map->end, length, &end) &&
+    if (checked_mul_i64(n_iterations, map->part_size, &length) &&
+        loop_bound(map->start, length, &start) && loop_bound(map->end, length, &end) &&
         (end - start == length || start - end == length))
         return true;
-    fail_map(infer, map, "start and end must span all passes in a port_map");
-    return fail_hint(infer->err, "there are %lld passes, start is %lld, end %lld, part_size %lld",
-                     (long long)n_passes, (long long)map->start, (long long)map->end,
+    fail_map(infer, map, "start and end must span all iterations");
+    return fail_hint(infer->err,
+                     "there are %lld iterations, start is %lld, end %lld, part_size %lld",
+                     (long long)n_iterations, (long long)map->start, (long long)map->end,
                      (long long)map->part_size);
 }
 
-static bool tie_param(struct infer *infer, struct loop_state *state, const struct port_map *map)
+static bool bind_param(struct infer *infer, struct loop_state *state, const struct port_map *map)
 {
     uint32_t k = parameter_ordinal(state, map->internal_id);
     if (k == NO_ID)
-        return fail_map(infer, map, "internal_layer_id is not a Parameter in a port_map");
+        return fail_map(infer, map, "internal_layer_id is not a Parameter of the body");
     struct loop_param *param = &state->params[k];
+    if (param->source != LOOP_UNBOUND)
+        return fail_map(infer, map, "the Parameter of internal_layer_id has another port_map");
     if (map->purpose == PURPOSE_CURRENT_ITERATION || map->external < 0) {
         if (map->purpose == PURPOSE_CURRENT_ITERATION)
             param->source = LOOP_ITERATION;
         return true;
     }
     if ((uint64_t)map->external >= infer->n_inputs)
-        return fail_map(infer, map, "external_port_id is not an input in a port_map");
+        return fail_map(infer, map, "external_port_id is not one of its inputs");
     param->input = (uint32_t)map->external;
     param->map = map;
     param->source = map->has_axis ? LOOP_SLICED : LOOP_INVARIANT;
-    return !map->has_axis || tie_slices(infer, param);
+    return !map->has_axis || bind_slices(infer, param);
 }
 
-static bool tie_back_edges(struct infer *infer, struct loop_state *state)
+static bool bind_back_edges(struct infer *infer, struct loop_state *state)
 {
     const struct body *body = state->body;
     for (uint32_t i = 0; i < body->n_back_edges; i++) {
@@ -130,11 +131,12 @@ static bool tie_back_edges(struct infer *infer, struct loop_state *state)
             return infer_fail(infer, "back edge %u does not go from a Result to a Parameter", i);
         struct loop_param *param = &state->params[to];
         if (param->source != LOOP_INVARIANT)
-            return infer_fail(infer,
-                              "back edge %u goes to Parameter \"%s\" (line %u), which has no "
-                              "initial value",
-                              i, body->graph->ops[edge->to_id].name,
-                              body->graph->ops[edge->to_id].line);
+            return infer_fail(infer, "back edge %u goes to Parameter \"%s\" (line %u), which %s", i,
+                              body->graph->ops[edge->to_id].name,
+                              body->graph->ops[edge->to_id].line,
+                              param->source == LOOP_MERGED   ? "has another back edge"
+                              : param->source == LOOP_SLICED ? "has the slices of an input"
+                                                             : "has no initial value");
         param->source = LOOP_MERGED;
         param->result = from;
         state->param_of_result[from] = to;
@@ -142,30 +144,30 @@ static bool tie_back_edges(struct infer *infer, struct loop_state *state)
     return true;
 }
 
-static bool tie_outputs(struct infer *infer, struct loop_state *state)
+static bool bind_outputs(struct infer *infer, struct loop_state *state)
 {
     const struct body *body = state->body;
     for (uint32_t i = 0; i < body->n_outputs; i++) {
         const struct port_map *map = &body->outputs[i];
         uint32_t result = result_ordinal(state, map->internal_id);
         if (result == NO_ID)
-            return fail_map(infer, map, "internal_layer_id is not a Result in a port_map");
+            return fail_map(infer, map, "internal_layer_id is not a Result of the body");
         if (map->purpose == PURPOSE_EXECUTION_CONDITION)
             state->condition_result = result;
         if (map->external < 0)
             continue;
         if ((uint64_t)map->external >= infer->n_outputs)
-            return fail_map(infer, map, "external_port_id is not an output in a port_map");
+            return fail_map(infer, map, "external_port_id is not one of its outputs");
         if (map->has_axis && !check_stride(infer, map))
             return false;
-        state->outputs[map->external] = (struct loop_output){.is_tied = true,
+        state->outputs[map->external] = (struct loop_output){.is_bound = true,
                                                              .is_concatenated = map->has_axis,
                                                              .is_reverse = map->stride < 0,
                                                              .result = result,
                                                              .map = map};
     }
     for (uint32_t k = 0; k < state->n_outputs; k++)
-        if (!state->outputs[k].is_tied)
+        if (!state->outputs[k].is_bound)
             return infer_fail(
                 infer, "output %u is not connected to a Result of the body (line %u)", k,
                 body->graph->n_results > 0 ? body->graph->ops[body->graph->results[0]].line
@@ -225,7 +227,7 @@ static bool finish(struct infer *infer, struct loop_state *state)
         const struct op *parameter = &body->ops[body->parameters[k]];
         struct loop_param *param = &state->params[k];
         state->in_pointers[k] = &state->in[k];
-        if (param->source == LOOP_UNTIED)
+        if (param->source == LOOP_UNBOUND)
             return infer_fail(infer,
                               "Parameter \"%s\" of its body (line %u) is not connected to an input",
                               parameter->name, parameter->line);
@@ -237,7 +239,7 @@ static bool finish(struct infer *infer, struct loop_state *state)
     return state->runner != NULL;
 }
 
-bool loop_tie(struct infer *infer, struct loop_state *state)
+bool loop_bind(struct infer *infer, struct loop_state *state)
 {
     if (infer->op->n_bodies != 1)
         return infer_fail(infer, "has no body");
@@ -248,13 +250,13 @@ bool loop_tie(struct infer *infer, struct loop_state *state)
     state->n_results = body->graph->n_results;
     state->n_outputs = infer->n_outputs;
     state->condition_result = NO_ID;
-    state->n_passes = -1;
+    state->n_iterations = -1;
     if (!allocate(infer, state))
         return false;
     for (uint32_t r = 0; r < state->n_results; r++)
         state->param_of_result[r] = NO_ID;
     for (uint32_t i = 0; i < body->n_inputs; i++)
-        if (!tie_param(infer, state, &body->inputs[i]))
+        if (!bind_param(infer, state, &body->inputs[i]))
             return false;
-    return tie_back_edges(infer, state) && tie_outputs(infer, state) && finish(infer, state);
+    return bind_back_edges(infer, state) && bind_outputs(infer, state) && finish(infer, state);
 }
