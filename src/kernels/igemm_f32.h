@@ -13,6 +13,7 @@
 #define IGEMM_MAX_MR 12
 #define IGEMM_MAX_NR 128
 #define IGEMM_MAX_VECTORS 3 /* of channels */
+#define IGEMM_MAX_STRIDE 2  /* of positions of a row */
 
 /* offset: of a row of B, in floats from args.b. mask: its offset in bytes from args.masks; bits
  * that are 0 make the columns of the row zeros. */
@@ -42,6 +43,7 @@ typedef void igemm_microkernel_fn(const struct igemm_args *args);
 struct igemm_channels_args {
     size_t k;
     size_t n, run; /* for tiles only: positions, and pairs that are neighbours */
+    size_t pixel;  /* for rows only: floats from one pixel to the next */
     const float *a;
     const struct indirection *indirection; /* [k]; without masks */
     const int32_t *positions;              /* [mr], or [n] */
@@ -103,6 +105,14 @@ struct winograd_output {
  * outside the buffer. */
 enum igemm_masking { IGEMM_UNMASKED, IGEMM_MASKED, IGEMM_MASKED_LOADS, N_IGEMM_MASKINGS };
 
+/* What was fitted to the times of convolutions for each kind of core, in the unit of
+ * indirect_convolution_choose. */
+struct igemm_costs {
+    double single; /* of a multiplication, if there is one vector, without a row */
+    /* of Winograd, for each element: a vector of 16 transformed inputs, and a sum */
+    double input, sum;
+};
+
 /* The micro-kernels of a level; NULL ends a list of them. */
 struct igemm_microkernels {
     igemm_microkernel_fn *run[N_IGEMM_MASKINGS][IGEMM_MAX_MR + 1]; /* [masking][mr] */
@@ -110,10 +120,15 @@ struct igemm_microkernels {
 
     /* With channels in lanes, [vectors][mr]; NULL ends a row. */
     igemm_channels_fn *channels[IGEMM_MAX_VECTORS + 1][IGEMM_MAX_MR + 1];
+    /* The same of one vector, for kernels of three and positions of a row: position r is that of 0
+     * plus r * stride * pixel, and term k + i (i < 3) at indirection[k].offset + i * pixel.
+     * [stride][mr]; k is a multiple of 3. */
+    igemm_channels_fn *row[IGEMM_MAX_STRIDE + 1][IGEMM_MAX_MR + 1];
     struct igemm_pairs pairs; /* channels: has the same entries */
     void (*winograd_input)(const struct winograd_input *input);
     bool (*winograd_output)(const struct winograd_output *output); /* false if not finite */
     size_t lanes;
+    struct igemm_costs costs;
     const struct igemm_microkernels *half; /* for half as many lanes; NULL: none */
     transpose_f32_fn *transpose;
 };

@@ -3,6 +3,7 @@
 #include "kernels/kernels.h"
 #include "kernels/level.h"
 
+#include "kernels/igemm_row_body.h"
 #include "kernels/winograd_body.h"
 
 #define MAX_VECTORS 8
@@ -280,6 +281,16 @@ static void tiles_3(const struct igemm_channels_args *args)
     }
 CHANNELS(DEFINE_CHANNELS)
 
+#define DEFINE_ROW(stride, rows)                                                                   \
+    static void row_##stride##_##rows(const struct igemm_channels_args *args)                      \
+    {                                                                                              \
+        vec sums[IGEMM_MAX_MR][IGEMM_MAX_VECTORS];                                                 \
+        add_row(args, rows, stride, sums);                                                         \
+        store_channels(args, rows, 1, sums);                                                       \
+    }
+ROWS_12(DEFINE_ROW, 1)
+ROWS_12(DEFINE_ROW, 2)
+
 #ifdef VECTOR_HAS_BF16
 #define DEFINE_PAIRS(vectors, rows)                                                                \
     static void pairs_##vectors##_##rows(const struct igemm_channels_args *args)                   \
@@ -290,6 +301,7 @@ CHANNELS(DEFINE_PAIRS)
 #endif
 
 #define CHANNELS_ENTRY(vectors, rows) [vectors][rows] = channels_##vectors##_##rows,
+#define ROW_ENTRY(stride, rows) [stride][rows] = row_##stride##_##rows,
 #define PAIRS_ENTRY(vectors, rows) [vectors][rows] = pairs_##vectors##_##rows,
 #define UNMASKED_ENTRY(rows, vectors) [rows] = unmasked_##rows,
 #define MASKED_ENTRY(rows, vectors) [rows] = masked_##rows,
@@ -302,6 +314,7 @@ const struct igemm_microkernels LEVEL_NAME(igemm_f32, LEVEL) = {
             {MICROKERNELS(MASKED_LOADS_ENTRY)}},
     .nr = {MICROKERNELS(NR_ENTRY)},
     .channels = {CHANNELS(CHANNELS_ENTRY)},
+    .row = {ROWS_12(ROW_ENTRY, 1) ROWS_12(ROW_ENTRY, 2)},
 #ifdef VECTOR_HAS_BF16
     .pairs = {.channels = {CHANNELS(PAIRS_ENTRY)},
               .round = vec_round_pairs,
@@ -314,6 +327,13 @@ const struct igemm_microkernels LEVEL_NAME(igemm_f32, LEVEL) = {
     .winograd_input = winograd_input,
     .winograd_output = winograd_output,
     .lanes = VECTOR_LANES,
+#ifdef VECTOR_HAS_TILES
+    /* Such cores multiply two whole vectors of 512 bits a cycle, but load and store not as much
+     * more: factors that are broadcast, and Winograd's elements in an L2 cache. */
+    .costs = {1.4, 160, 10},
+#else
+    .costs = {1.05, 40, 5},
+#endif
     .half = HALF_OF(igemm_f32),
     .transpose = LEVEL_NAME(transpose_f32, LEVEL),
 };

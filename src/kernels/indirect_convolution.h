@@ -102,6 +102,7 @@ struct indirect_convolution {
     bool has_pairs;      /* the copy has pairs of bf16, of which there are c_in */
     size_t run;          /* of pairs: igemm_f32.h; the taps are in the order of the kernel, and
                                * each has all channels. 0: there are no tiles */
+    size_t row;          /* positions of a row, if it has micro-kernels of its own; otherwise 0 */
     size_t n_channels;   /* of the input, of all groups; of pairs, the last may be half */
     size_t n_panels, n_vectors, ld_sums;
 
@@ -144,8 +145,10 @@ bool indirect_convolution_plan(struct indirect_convolution *conv,
  * applicable. */
 bool indirect_convolution_plan_winograd(struct indirect_convolution *conv);
 
-/* Returns the estimated time without the copy, in the unit of indirect_convolution_choose. */
+/* Return the estimated time without the copy, or of a multiplication of channels in lanes, in the
+ * unit of indirect_convolution_choose. */
 double winograd_cost(const struct indirect_convolution *conv);
+double multiplication_cost(const struct indirect_convolution *conv);
 
 /* Plans a convolution of one group in bf16, with channels in lanes. Returns false if the level has
  * no bf16, or as indirect_convolution_plan does. */
@@ -195,6 +198,7 @@ void winograd_transform_weights(const struct indirect_convolution *conv, const f
 /* A product for n output positions, with channels in lanes. */
 struct channels_product {
     size_t k, kc, mr, n;
+    size_t row, at; /* the length of rows, and where in its row the first position is; 0: any */
     const float *a;
     const struct indirection *indirection;
     const int32_t *positions;

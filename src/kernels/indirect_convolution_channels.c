@@ -10,25 +10,43 @@ static size_t divide_up(size_t a, size_t b)
     return (a + b - 1) / b;
 }
 
-/* Multiplies by one panel, in tiles of nearly equal size. */
+double multiplication_cost(const struct indirect_convolution *conv)
+{
+    bool is_single = conv->n_vectors == 1 && (conv->row == 0 || conv->tile[0] > 0);
+    return is_single && !conv->has_pairs ? conv->microkernels->costs.single : 1.05;
+}
+
+static igemm_channels_fn *const *choose_kernels(const struct indirect_convolution *conv,
+                                                const struct channels_product *product,
+                                                size_t n_vectors)
+{
+    if (product->row > 0)
+        return conv->microkernels->row[conv->window.stride[2]];
+    return (conv->has_pairs ? conv->microkernels->pairs.channels
+                            : conv->microkernels->channels)[n_vectors];
+}
+
+/* Multiplies by one panel, in tiles of nearly equal size, of one row if rows count. */
 static void multiply_panel(const struct indirect_convolution *conv,
                            const struct channels_product *product, size_t n_vectors,
                            struct igemm_channels_args *args)
 {
-    igemm_channels_fn *const *run = (conv->has_pairs ? conv->microkernels->pairs.channels
-                                                     : conv->microkernels->channels)[n_vectors];
-    size_t n_tiles = (product->n + product->mr - 1) / product->mr, begin = 0;
+    igemm_channels_fn *const *run = choose_kernels(conv, product, n_vectors);
+    size_t rest = product->row > 0 ? product->row - product->at : product->n, n;
+    args->positions = product->positions;
     if (conv->run > 0) {
-        args->positions = product->positions;
         conv->microkernels->pairs.tiles.multiply[n_vectors](args);
         return;
     }
-    for (size_t tile = 0; tile < n_tiles; tile++) {
-        size_t end = product->n * (tile + 1) / n_tiles;
-        args->positions = product->positions + begin;
-        run[end - begin](args);
-        args->c += (end - begin) * args->ldc;
-        begin = end;
+    for (size_t begin = 0; begin < product->n; begin += n, rest = product->row) {
+        n = product->n - begin < rest ? product->n - begin : rest;
+        for (size_t tile = 0, done = 0, end, n_tiles = divide_up(n, product->mr); tile < n_tiles;
+             tile++, done = end) {
+            end = n * (tile + 1) / n_tiles;
+            run[end - done](args);
+            args->positions += end - done;
+            args->c += (end - done) * args->ldc;
+        }
     }
 }
 
@@ -49,6 +67,7 @@ void indirect_convolution_multiply(const struct indirect_convolution *conv,
                                .k = n,
                                .n = product->n,
                                .run = conv->run,
+                               .pixel = conv->pixel_floats,
                                .a = product->a,
                                .indirection = product->indirection + done,
                                .b = packed,
@@ -135,6 +154,8 @@ static struct chunks cut_phase(const struct indirect_convolution *conv,
                                size_t n_shares)
 {
     struct chunks chunks = {.unit = conv->run > 0 ? TILE_POSITIONS : 1};
+    if (conv->row > 0 && conv->row < sub->nr)
+        chunks.unit = conv->row;
     if (conv->tile[0] > 0)
         chunks.unit = (conv->tile[0] == 4 ? 2 : 1) * (size_t)conv->out[2];
     chunks.n_units = divide_up((size_t)window_product(phase->n), chunks.unit);
@@ -155,6 +176,8 @@ static bool compute_chunk(const struct channels_run *run, const struct chunk *ch
         .kc = sub->kc,
         .mr = sub->mr,
         .n = chunk->n,
+        .row = conv->row,
+        .at = conv->row > 0 ? chunk->first % conv->row : 0,
         .a = chunk->in,
         .indirection = conv->indirection + sub->first_indirection,
         .positions = chunk->positions,

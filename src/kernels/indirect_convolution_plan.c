@@ -183,14 +183,25 @@ static size_t count_positions(const struct indirect_convolution *conv,
     return n;
 }
 
+/* Returns the positions of a row of the output if they have micro-kernels of their own, otherwise
+ * 0. */
+static size_t find_row(const struct indirect_convolution *conv)
+{
+    const struct window *w = &conv->window;
+    bool has_row = !conv->is_transposed && !conv->has_pairs && conv->n_vectors == 1 &&
+                   w->kernel[2] == 3 && w->dilation[2] == 1 && w->stride[2] <= IGEMM_MAX_STRIDE;
+    return has_row ? (size_t)w->out[2] : 0;
+}
+
 static bool plan_channels(struct indirect_convolution *conv, struct subconvolution *sub)
 {
     const struct igemm_microkernels *microkernels = conv->microkernels;
     size_t lanes = microkernels->lanes, most = IGEMM_MAX_VECTORS, n_weights;
-    size_t run = conv->run > 0 ? conv->run : 1, n_runs = sub->k / run;
     while (!microkernels->channels[most][1])
         most--;
     conv->n_vectors = divide_up((size_t)conv->c_out, lanes);
+    conv->row = find_row(conv);
+    size_t run = conv->run > 0 ? conv->run : conv->row > 0 ? 3 : 1, n_runs = sub->k / run;
     conv->n_panels = divide_up(conv->n_vectors, most);
     conv->ld_sums = conv->n_vectors * lanes;
     most = divide_up(conv->n_vectors, conv->n_panels);
@@ -332,8 +343,9 @@ static double find_cost(const struct indirect_convolution *conv)
         double k = (double)sub->k;
         if (conv->tile[0] > 0)
             cost += winograd_cost(conv);
-        else if (conv->is_by_channels) /* 1.05: a multiplication; 15: a sum */
-            cost += (double)sub->n_positions * (double)conv->ld_sums * (k * 1.05 + 15);
+        else if (conv->is_by_channels) /* 15: a sum */
+            cost += (double)sub->n_positions * (double)conv->ld_sums *
+                    (k * multiplication_cost(conv) + 15);
         else /* 1.2: these tiles load more vectors */
             cost += (double)(sub->n_column_tiles * sub->nr) *
                     ((double)(sub->mr * sub->n_row_tiles) * k * 1.2 +

@@ -96,11 +96,14 @@ double winograd_cost(const struct indirect_convolution *conv)
     double n_rows = (double)divide_up((size_t)conv->out[1], conv->tile[0] == 4 ? 2 : 1);
     double n_elements = (double)(conv->tile[0] * conv->tile[1]), c_in = (double)conv->c_in;
     double n_products = n_rows * (double)conv->n_row_tiles * n_elements * (double)conv->ld_sums;
-    double n_vectors = conv->in_is_last ? (double)conv->n_row_tiles *
-                                              (double)divide_up((size_t)conv->c_in, 16) * 40
-                                        : (double)divide_up(conv->n_row_tiles, 16) * c_in * 110;
+    double n_vectors =
+        conv->in_is_last
+            ? (double)conv->n_row_tiles * (double)divide_up((size_t)conv->c_in, 16)
+            : (double)divide_up(conv->n_row_tiles, 16) * c_in * 2.75; /* to divide it into planes */
     double n_outputs = (double)window_product(conv->out) * (double)conv->ld_sums;
-    return n_products * (c_in * 1.05 + 5) + n_rows * n_elements * n_vectors + n_outputs * 15;
+    const struct igemm_costs *costs = &conv->microkernels->costs;
+    return n_products * (c_in * multiplication_cost(conv) + costs->sum) +
+           n_rows * n_elements * n_vectors * costs->input + n_outputs * 15;
 }
 
 /* ---- The weights -------------------------------------------------------------------------- */

@@ -46,6 +46,20 @@ ALWAYS_INLINE vec vec_in_register(vec x)
     return x;
 }
 
+/* Keeps x in a register until here: gcc would otherwise compute another vector in its register, and
+ * move it. */
+ALWAYS_INLINE void vec_keep(vec x)
+{
+#if defined(__AVX512F__)
+    __asm__ volatile("" : : "v"(x));
+#elif defined(__x86_64__)
+    __asm__ volatile("" : : "x"(x));
+#elif defined(__aarch64__)
+    __asm__ volatile("" : : "w"(x));
+#endif
+    (void)x;
+}
+
 /* Clamps x as Clamp does if low <= high; for ReLU they are 0 and infinity. */
 ALWAYS_INLINE vec vec_max_min(vec x, vec low, vec high)
 {

@@ -187,6 +187,68 @@ static bool check_channels(const struct trial *trial)
     return true;
 }
 
+/* ---- rows ---- */
+
+/* The same bytes as of positions that are anywhere. */
+static bool try_row(const struct trial *trial, size_t stride, size_t rows, size_t n_taps,
+                    enum beginning beginning)
+{
+    const struct igemm_microkernels *kernels = trial->variant->igemm_f32;
+    size_t lanes = kernels->lanes, ldc = lanes + random_below(3), pixel = random_below(4);
+    size_t k = 3 * n_taps, n_last = (rows - 1) * stride + 2, n_sums = (rows - 1) * ldc + lanes;
+    struct guarded weights = guarded_new(k * lanes * sizeof(float) + 4);
+    struct guarded images = guarded_new((n_last * 3 + 41) * sizeof(float));
+    float *image = (void *)guarded_last(&images, (n_last * pixel + 41) * sizeof(float));
+    float *b = (void *)guarded_last(&weights, k * lanes * sizeof(float));
+    float sums[2][IGEMM_MAX_MR * 18], bias[16], bounds[] = {-1, 1};
+    struct indirection *indirection = calloc(k + 1, sizeof *indirection);
+    int32_t positions[IGEMM_MAX_MR];
+    trial_says("row: stride=%zu rows=%zu k=%zu pixel=%zu beginning=%d", stride, rows, k, pixel,
+               (int)beginning);
+    for (size_t i = 0; i < n_last * pixel + 41; i++)
+        image[i] = random_float(1.0F);
+    for (size_t i = 0; i < k * lanes; i++)
+        b[i] = random_float(0.5F);
+    for (size_t i = 0; i < k; i++)
+        indirection[i].offset = i % 3 > 0 ? indirection[i - 1].offset + (int32_t)pixel
+                                          : (int32_t)(i == 0 ? 40 : random_below(41)) - 20;
+    for (size_t i = 0; i < rows; i++)
+        positions[i] = (int32_t)(20 + i * stride * pixel);
+    for (size_t i = 0; i < lanes; i++)
+        bias[i] = random_float(1.0F);
+    struct igemm_channels_args args = {.k = k,
+                                       .pixel = pixel,
+                                       .a = image,
+                                       .indirection = indirection,
+                                       .positions = positions,
+                                       .b = b,
+                                       .ldc = ldc,
+                                       .bias = beginning == FROM_BIAS ? bias : NULL,
+                                       .bounds = random_below(2) ? bounds : NULL,
+                                       .is_added = beginning == ADDED};
+    for (size_t way = 0; way < 2; way++) {
+        args.c = sums[way];
+        for (size_t i = 0; i < n_sums; i++)
+            args.c[i] = beginning == ADDED ? 0.75F : POISON;
+        (way ? kernels->row[stride] : kernels->channels[1])[rows](&args);
+    }
+    guarded_free(&weights);
+    guarded_free(&images);
+    free(indirection);
+    return memcmp(sums[0], sums[1], n_sums * sizeof(float)) == 0 || trial_fail("other sums");
+}
+
+static bool check_rows(const struct trial *trial)
+{
+    for (size_t stride = 1; stride <= IGEMM_MAX_STRIDE; stride++)
+        for (size_t rows = 1; rows <= IGEMM_MAX_MR; rows++)
+            for (size_t i = 0; i < 5 * N_BEGINNINGS; i++)
+                if (!try_row(trial, stride, rows, i / N_BEGINNINGS,
+                             (enum beginning)(i % N_BEGINNINGS)))
+                    return false;
+    return true;
+}
+
 /* ---- tiles ---- */
 
 static void fill_pairs(uint32_t *pairs, size_t n)
@@ -304,7 +366,7 @@ bool check_igemm(const struct trial *trial)
                           (enum igemm_masking)(i % N_IGEMM_MASKINGS),
                           (enum beginning)(i / N_IGEMM_MASKINGS % N_BEGINNINGS)))
                 return false;
-    return check_channels(trial) && check_tiles(trial);
+    return check_channels(trial) && check_rows(trial) && check_tiles(trial);
 }
 
 static void run_tile(const void *context)

@@ -1,0 +1,59 @@
+/* Micro-kernels of igemm_f32.h for kernels of three and neighbouring positions of a row: a factor
+ * is loaded once for all the sums to which it is added. With one vector of channels, the loads of
+ * factors would otherwise take longer than the FMAs.
+ *
+ *     stride 1: 6 factors for 4 positions        stride 2: 7 factors for 3 positions
+ *
+ *       a b c d e f                                a b c d e f g
+ *       0 1 2 . . .                                0 1 2 . . . .
+ *       . 0 1 2 . .                                . . 0 1 2 . .
+ *       . . 0 1 2 .                                . . . . 0 1 2
+ *       . . . 0 1 2
+ *
+ * The terms of a sum are added in the same order as by the other micro-kernels.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "kernels/igemm_f32.h"
+
+#ifndef VECTOR_LANES
+#error "include kernels/level.h first"
+#endif
+
+/* Computes a tile. mr and stride are constants in all calls. The asm keeps the addresses of five
+ * factors at a distance of one register, and the factor until its last sum is added: gcc would
+ * otherwise add it to the sum in the register of the factor, and move the sum. */
+ALWAYS_INLINE void add_row(const struct igemm_channels_args *args, size_t mr, size_t stride,
+                           vec sums[][IGEMM_MAX_VECTORS])
+{
+    const float *a = args->a + args->positions[0], *b = args->b;
+    const size_t pixel = args->pixel, n_factors = (mr - 1) * stride + 3;
+    size_t three_pixels = 3 * pixel;
+    __asm__("" : "+r"(three_pixels));
+
+    UNROLL
+    for (size_t r = 0; r < mr; r++)
+        sums[r][0] = vec_zero();
+    for (size_t k = 0; k < args->k; k += 3, b += 3 * VECTOR_LANES) {
+        const float *at = a + args->indirection[k].offset;
+        vec weights[3];
+        UNROLL
+        for (size_t t = 0; t < 3; t++)
+            weights[t] = vec_in_register(vec_load(b + t * VECTOR_LANES));
+        UNROLL
+        for (size_t i = 0; i < n_factors; i += 5, at += 5 * pixel) {
+            __asm__("" : "+r"(at));
+            UNROLL
+            for (size_t j = 0; j < 5; j++) {
+                if (i + j >= n_factors)
+                    continue;
+                vec factor = vec_in_register(vec_set1(at[j == 3 ? three_pixels : j * pixel]));
+                UNROLL
+                for (size_t t = 3; t-- > 0;) {
+                    size_t r = (i + j - t) / stride;
+                    if (i + j >= t && (i + j - t) % stride == 0 && r < mr)
+                        sums[r][0] = vec_fma(factor, weights[t], sums[r][0]);
+                }
+                vec_keep(factor);
+            }
+        }
+    }
+}
