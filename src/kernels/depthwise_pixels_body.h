@@ -7,13 +7,6 @@
 #error "include kernels/level.h first"
 #endif
 
-/* Returns the first tap of a line of taps. */
-ALWAYS_INLINE size_t first_of_line(const struct depthwise_tile *tile, size_t line)
-{
-    return tile->first_tap + line / tile->n_lines * tile->slice_taps +
-           line % tile->n_lines * tile->line_taps;
-}
-
 ALWAYS_INLINE vec load_pixel(const struct depthwise_tile *tile, const float *from, bool is_part)
 {
     return is_part ? vec_load_first(from, tile->n_channels) : vec_load(from);
@@ -31,50 +24,43 @@ ALWAYS_INLINE size_t stride_of_3_taps(const struct depthwise_tile *tile)
     return step == tile->image_step ? 1 : 2 * step == tile->image_step ? 2 : 0;
 }
 
-/* Adds the taps of n_rows positions from `start` on, for a vector of channels, or fewer if
- * is_part. */
-ALWAYS_INLINE void add_taps(const struct depthwise_tile *tile, ptrdiff_t start, size_t n_rows,
-                            const float *weights, bool is_part, enum depthwise_term term,
-                            vec results[])
+/* Adds the taps of a line, from `first` on, of n_rows positions from `start` on, for a vector of
+ * channels, or fewer if is_part. */
+ALWAYS_INLINE void add_taps(const struct depthwise_tile *tile, ptrdiff_t start, size_t first,
+                            size_t n_rows, const float *weights, bool is_part,
+                            enum depthwise_term term, vec results[])
 {
-    for (size_t line = 0; line < tile->n_slices * tile->n_lines; line++) {
-        size_t first = first_of_line(tile, line);
-        for (size_t t = first; t < first + tile->n_taps; t++) {
-            const float *at = tile->image + (start + tile->offsets[t]);
-            vec weight = vec_zero();
-            if (term == DEPTHWISE_PRODUCTS)
-                weight = vec_load(weights + t * VECTOR_LANES);
-            UNROLL
-            for (size_t r = 0; r < n_rows; r++)
-                results[r] = add_term(
-                    weight, load_pixel(tile, at + (ptrdiff_t)r * tile->image_step, is_part),
-                    results[r], term);
-        }
+    for (size_t t = first; t < first + tile->n_taps; t++) {
+        const float *at = tile->image + (start + tile->offsets[t]);
+        vec weight = vec_zero();
+        if (term == DEPTHWISE_PRODUCTS)
+            weight = vec_load(weights + t * VECTOR_LANES);
+        UNROLL
+        for (size_t r = 0; r < n_rows; r++)
+            results[r] =
+                add_term(weight, load_pixel(tile, at + (ptrdiff_t)r * tile->image_step, is_part),
+                         results[r], term);
     }
 }
 
 /* Computes the same sums in the same order, for lines of three taps. */
-ALWAYS_INLINE void add_3_taps(const struct depthwise_tile *tile, ptrdiff_t start, size_t n_rows,
-                              const float *weights, size_t stride, vec results[])
+ALWAYS_INLINE void add_3_taps(const struct depthwise_tile *tile, ptrdiff_t start, size_t first,
+                              size_t n_rows, const float *weights, size_t stride, vec results[])
 {
     const ptrdiff_t step = tile->image_step / (ptrdiff_t)stride;
-    for (size_t line = 0; line < tile->n_slices * tile->n_lines; line++) {
-        size_t first = first_of_line(tile, line);
-        for (size_t t = first; t < first + tile->n_taps; t += 3) {
-            const float *at = tile->image + (start + tile->offsets[t]);
-            vec w[3];
+    for (size_t t = first; t < first + tile->n_taps; t += 3) {
+        const float *at = tile->image + (start + tile->offsets[t]);
+        vec w[3];
+        UNROLL
+        for (size_t tap = 0; tap < 3; tap++)
+            w[tap] = vec_load(weights + (t + tap) * VECTOR_LANES);
+        UNROLL
+        for (size_t i = 0; i < (n_rows - 1) * stride + 3; i++, at += step) {
+            vec x = vec_in_register(vec_load(at));
             UNROLL
             for (size_t tap = 0; tap < 3; tap++)
-                w[tap] = vec_load(weights + (t + tap) * VECTOR_LANES);
-            UNROLL
-            for (size_t i = 0; i < (n_rows - 1) * stride + 3; i++, at += step) {
-                vec x = vec_in_register(vec_load(at));
-                UNROLL
-                for (size_t tap = 0; tap < 3; tap++)
-                    if (i >= tap && (i - tap) % stride == 0 && (i - tap) / stride < n_rows)
-                        results[(i - tap) / stride] =
-                            vec_fma(w[tap], x, results[(i - tap) / stride]);
-            }
+                if (i >= tap && (i - tap) % stride == 0 && (i - tap) / stride < n_rows)
+                    results[(i - tap) / stride] = vec_fma(w[tap], x, results[(i - tap) / stride]);
         }
     }
 }
@@ -115,10 +101,15 @@ ALWAYS_INLINE vec run_pixels(const struct depthwise_tile *tile, size_t p, size_t
     UNROLL
     for (size_t r = 0; r < n_rows; r++)
         results[r] = vec_set1(term == DEPTHWISE_MAXIMA ? -INFINITY : 0.0F);
-    if (stride > 0)
-        add_3_taps(tile, start, n_rows, weights, stride, results);
-    else
-        add_taps(tile, start, n_rows, weights, is_part, term, results);
+    for (size_t slice = 0; slice < tile->n_slices; slice++) {
+        size_t first = tile->first_tap + slice * tile->slice_taps;
+        for (size_t line = 0; line < tile->n_lines; line++, first += tile->line_taps) {
+            if (stride > 0)
+                add_3_taps(tile, start, first, n_rows, weights, stride, results);
+            else
+                add_taps(tile, start, first, n_rows, weights, is_part, term, results);
+        }
+    }
     return store_pixels(tile, p, n_rows, channel, is_part, term, results, check);
 }
 
