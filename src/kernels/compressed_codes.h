@@ -112,9 +112,7 @@ ALWAYS_INLINE size_t code_bits(enum irrun_dtype dtype)
 /* Returns what the code at a position is multiplied by when it is decoded. */
 ALWAYS_INLINE float position_factor(enum irrun_dtype dtype, size_t position)
 {
-    return is_table(dtype) || is_float(dtype)
-               ? 1
-               : (float)(1U << position % n_fields(dtype) * code_bits(dtype));
+    return is_table(dtype) ? 1 : (float)(1U << position % n_fields(dtype) * code_bits(dtype));
 }
 
 /* Converts the codes of a group to values. */

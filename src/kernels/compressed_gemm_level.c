@@ -220,10 +220,8 @@ ALWAYS_INLINE void sum_groups(const struct compressed_product *p, enum irrun_dty
                               const size_t *rows, const size_t n, const size_t m, vec *totals)
 {
     size_t group_bytes = compressed_bytes(p->matrix, p->matrix->group);
-    const bool is_small = m == 1 && !is_bytes(dtype);
-    if (is_float(dtype))
-        sum_rows(p, dtype, rows, n, m, 0, totals);
-    else if (group_bytes == LINE_BYTES)
+    const bool is_small = m == 1 && !is_bytes(dtype) && !is_float(dtype);
+    if (!is_float(dtype) && group_bytes == LINE_BYTES)
         sum_rows(p, dtype, rows, n, m, LINE_BYTES, totals);
     else if (is_small && group_bytes == LINE_BYTES / 2)
         sum_rows(p, dtype, rows, n, m, LINE_BYTES / 2, totals);
@@ -264,35 +262,6 @@ ALWAYS_INLINE void multiply_by(const struct compressed_product *p, enum irrun_dt
     const size_t step = m == 1 ? ROWS : ROWS_BY_SEVERAL;
     for (size_t row = p->begin; row < p->end; row += step)
         multiply_rows(p, dtype, row, step, m);
-}
-
-/* One function for each type and each number of rows of x: together they would need too many
- * registers. */
-#define MULTIPLY(type, rows)                                                                       \
-    __attribute__((noinline)) static void multiply_##type##_##rows(                                \
-        const struct compressed_product *p)                                                        \
-    {                                                                                              \
-        multiply_by(p, IRRUN_##type, rows);                                                        \
-    }
-#define TYPE(type) MULTIPLY(type, 1) MULTIPLY(type, 2) MULTIPLY(type, 3) MULTIPLY(type, 4)
-#define TYPE_ENTRY(type)                                                                           \
-    [IRRUN_##type] = {multiply_##type##_1, multiply_##type##_2, multiply_##type##_3,               \
-                      multiply_##type##_4},
-
-/* Types without functions of their own are looked up as NF4 is. */
-#ifdef VECTOR_HAS_LOOKUP
-#define TYPES(T) T(F32) T(F16) T(BF16) T(U8) T(I8) T(NF4)
-#else
-#define TYPES(T) T(F32) T(F16) T(BF16) T(U8) T(I8) T(U4) T(I4) T(NF4)
-#endif
-TYPES(TYPE)
-
-static void multiply(const struct compressed_product *p)
-{
-    static void (*const functions[IRRUN_N_DTYPES][COMPRESSED_MAX_ROWS])(
-        const struct compressed_product *) = {TYPES(TYPE_ENTRY)};
-    enum irrun_dtype dtype = p->matrix->dtype;
-    functions[functions[dtype][0] ? dtype : IRRUN_NF4][p->m - 1](p);
 }
 
 ALWAYS_INLINE void expand_block(const struct decoder *decoder, enum irrun_dtype dtype, float scale,
@@ -343,34 +312,60 @@ ALWAYS_INLINE void expand_type(const struct compressed_matrix *matrix, enum irru
     }
 }
 
+/* ---- types ---- */
+
+/* One function for each type and each number of rows of x: together they would need too many
+ * registers. */
+#define MULTIPLY(type, rows)                                                                       \
+    __attribute__((noinline)) static void multiply_##type##_##rows(                                \
+        const struct compressed_product *p)                                                        \
+    {                                                                                              \
+        multiply_by(p, IRRUN_##type, rows);                                                        \
+    }
+#define TYPE(type)                                                                                 \
+    MULTIPLY(type, 1)                                                                              \
+    MULTIPLY(type, 2)                                                                              \
+    MULTIPLY(type, 3)                                                                              \
+    MULTIPLY(type, 4)                                                                              \
+    static void expand_##type(const struct compressed_matrix *matrix, size_t row, size_t first,    \
+                              size_t n, float *to)                                                 \
+    {                                                                                              \
+        expand_type(matrix, IRRUN_##type, row, first, n, to);                                      \
+    }
+#define TYPE_ENTRY(type)                                                                           \
+    [IRRUN_##type] = {                                                                             \
+        {multiply_##type##_1, multiply_##type##_2, multiply_##type##_3, multiply_##type##_4},      \
+        expand_##type},
+
+/* Types without functions of their own are looked up as NF4 is. */
+#ifdef VECTOR_HAS_LOOKUP
+#define TYPES(T) T(F32) T(F16) T(BF16) T(U8) T(I8) T(NF4)
+#else
+#define TYPES(T) T(F32) T(F16) T(BF16) T(U8) T(I8) T(U4) T(I4) T(NF4)
+#endif
+TYPES(TYPE)
+
+struct type_functions {
+    void (*multiply[COMPRESSED_MAX_ROWS])(const struct compressed_product *product);
+    void (*expand)(const struct compressed_matrix *matrix, size_t row, size_t first, size_t n,
+                   float *to);
+};
+
+static const struct type_functions *functions_of(enum irrun_dtype dtype)
+{
+    static const struct type_functions functions[IRRUN_N_DTYPES] = {TYPES(TYPE_ENTRY)};
+    return &functions[functions[dtype].expand ? dtype : IRRUN_NF4];
+}
+
+static void multiply(const struct compressed_product *p)
+{
+    functions_of(p->matrix->dtype)->multiply[p->m - 1](p);
+}
+
 static void expand(const struct compressed_matrix *matrix, size_t row, size_t first, size_t n,
                    float *to)
 {
-    switch (matrix->dtype) {
-    case IRRUN_F32:
-        expand_type(matrix, IRRUN_F32, row, first, n, to);
-        break;
-    case IRRUN_F16:
-        expand_type(matrix, IRRUN_F16, row, first, n, to);
-        break;
-    case IRRUN_BF16:
-        expand_type(matrix, IRRUN_BF16, row, first, n, to);
-        break;
-    case IRRUN_U8:
-        expand_type(matrix, IRRUN_U8, row, first, n, to);
-        break;
-    case IRRUN_I8:
-        expand_type(matrix, IRRUN_I8, row, first, n, to);
-        break;
-    case IRRUN_U4:
-        expand_type(matrix, IRRUN_U4, row, first, n, to);
-        break;
-    case IRRUN_I4:
-        expand_type(matrix, IRRUN_I4, row, first, n, to);
-        break;
-    default:
-        expand_type(matrix, IRRUN_NF4, row, first, n, to);
-    }
+    functions_of(matrix->dtype)->expand(matrix, row, first, n, to);
 }
 
 const struct compressed_kernels LEVEL_NAME(compressed_gemm, LEVEL) = {arrange, multiply, expand};
