@@ -82,7 +82,7 @@ endif
 # A file *_level.c is compiled once for every SIMD level of the architecture, with its flags: src/kernels/levels.def.
 architecture := $(firstword $(subst -, ,$(machine)))
 has_amx := $(if $(filter x86_64,$(architecture)),$(shell echo 'void f(void) { __asm__("tilerelease"); }' | $(CC) -mamx-bf16 -c -x c -o /dev/null - 2>/dev/null && echo yes))
-architectures := any|$(architecture)$(if $(has_amx),|x86_64_amx)
+architectures := any|$(architecture)$(if $(has_amx),|x86_amx)
 levels := $(shell sed -nE 's/^SIMD_LEVEL.([a-z0-9]+), .*, ($(architectures)), .*/\1/p' src/kernels/levels.def)
 level_names := $(shell sed -nE 's/^SIMD_LEVEL.*, "(.*)", ($(architectures)), .*/\1/p' src/kernels/levels.def)
 level_cflags = $(shell sed -nE 's/^SIMD_LEVEL.$(1), .*, "(.*)",$$/\1/p' src/kernels/levels.def) -DLEVEL=$(1)

@@ -4,7 +4,8 @@
  *
  * Threads: a model may be shared by any number of sessions on any number of threads; a session
  * belongs to one thread at a time. Nothing here prints or exits, or changes what others in the
- * process see, but for irrun_hold_blas_to_one_thread and the permission to use the tiles of AMX.
+ * process see, but for irrun_hold_blas_to_one_thread and the permission to use the tiles of AMX,
+ * which is asked for when a product in bf16 needs them.
  *
  * Errors: a function that can fail returns false and fills *err; the first error wins. */
 #ifndef IRRUN_H

@@ -3,6 +3,9 @@
 #include "kernels/cpu.h"
 
 #include <pthread.h>
+#include <stdint.h>
+
+#include "kernels/tiles.h"
 
 #if defined(__x86_64__)
 #include <cpuid.h>
@@ -74,7 +77,9 @@ static bool cpu_has_bf16(void)
 }
 
 #ifdef COMPILER_HAS_AMX
-#define REQUEST_PERMISSION 0x1023 /* ARCH_REQ_XCOMP_PERM, which headers before Linux 5.16 lack */
+/* ARCH_GET_XCOMP_SUPP and ARCH_REQ_XCOMP_PERM, which headers before Linux 5.16 lack. */
+#define GET_SUPPORTED 0x1021
+#define REQUEST_PERMISSION 0x1023
 #define TILE_DATA 18
 
 static bool cpu_has_amx(void)
@@ -82,16 +87,38 @@ static bool cpu_has_amx(void)
     return has_all(cpu.leaf_7d, BITS_AMX);
 }
 
-/* Linux saves tiles only for a process that has asked for it, from 5.16 on. This holds for all
- * threads. */
-static bool system_permits_tiles(void)
+static bool system_has_tiles(void)
 {
-    return syscall(SYS_arch_prctl, REQUEST_PERMISSION, TILE_DATA) == 0;
+    uint64_t supported = 0;
+    return syscall(SYS_arch_prctl, GET_SUPPORTED, &supported) == 0 && supported >> TILE_DATA & 1;
+}
+
+static bool is_permitted;
+
+static void request_permission(void)
+{
+    is_permitted = syscall(SYS_arch_prctl, REQUEST_PERMISSION, TILE_DATA) == 0;
+}
+
+bool tiles_request(const struct tile_use *use)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    if (use->begin)
+        pthread_once(&once, request_permission);
+    return use->begin && is_permitted;
 }
 #endif
 #else
 static void ask_cpu(void)
 {
+}
+#endif
+
+#ifndef COMPILER_HAS_AMX
+bool tiles_request(const struct tile_use *use)
+{
+    (void)use;
+    return false;
 }
 #endif
 

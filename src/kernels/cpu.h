@@ -13,9 +13,9 @@
 #define IF_x86_64(...)
 #endif
 #if defined(COMPILER_HAS_AMX)
-#define IF_x86_64_amx(...) __VA_ARGS__
+#define IF_x86_amx(...) __VA_ARGS__
 #else
-#define IF_x86_64_amx(...)
+#define IF_x86_amx(...)
 #endif
 #if defined(__aarch64__)
 #define IF_aarch64(...) __VA_ARGS__

@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "kernels/tiles.h"
 #include "kernels/transpose_f32.h"
 
 #define IGEMM_MAX_MR 12
@@ -61,11 +62,7 @@ typedef void igemm_channels_fn(const struct igemm_channels_args *args);
  * levels without tiles. */
 struct igemm_tiles {
     igemm_channels_fn *multiply[IGEMM_MAX_VECTORS + 1]; /* [vectors] */
-    void (*begin)(size_t run);                          /* a thread calls it before its products, */
-    void (*end)(void);                                  /* and this behind them */
-    /* n pixels of planes of channels to pairs: to[i * pixel] begins those of pixel i */
-    void (*round_planes)(const float *from, size_t plane, size_t n_channels, float *to,
-                         size_t pixel, size_t n);
+    struct tile_use use;
 };
 
 /* What multiplies in bf16: in the place of a float there is a pair, of two neighbouring channels.
@@ -76,6 +73,9 @@ struct igemm_pairs {
     void (*round)(const void *from, void *to, size_t n); /* n channels of one pixel */
     /* n pixels of two planes of channels; second NULL: zeros */
     void (*round_rows)(const float *first, const float *second, void *to, size_t n);
+    /* n pixels of planes of channels: to[i * pixel] begins the pairs of pixel i */
+    void (*round_planes)(const float *from, size_t plane, size_t n_channels, float *to,
+                         size_t pixel, size_t n);
     struct igemm_tiles tiles;
 };
 

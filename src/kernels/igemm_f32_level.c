@@ -319,8 +319,9 @@ const struct igemm_microkernels LEVEL_NAME(igemm_f32, LEVEL) = {
     .pairs = {.channels = {CHANNELS(PAIRS_ENTRY)},
               .round = vec_round_pairs,
               .round_rows = vec_round_rows,
+              .round_planes = vec_round_planes,
 #ifdef VECTOR_HAS_TILES
-              .tiles = {{NULL, tiles_1, tiles_2, tiles_3}, tiles_begin, tiles_end, vec_round_planes}
+              .tiles = {{NULL, tiles_1, tiles_2, tiles_3}, {tiles_begin, tiles_end}}
 #endif
     },
 #endif

@@ -143,8 +143,8 @@ static void copy_pixel_row(const struct indirect_convolution *conv, const float 
     if (!conv->has_pairs)
         memcpy(to, in, n * n_channels * sizeof *to);
     else if (!conv->in_is_last)
-        pairs->tiles.round_planes(in, (size_t)window_product(conv->window.in), n_channels, to,
-                                  conv->pixel_floats, n);
+        pairs->round_planes(in, (size_t)window_product(conv->window.in), n_channels, to,
+                            conv->pixel_floats, n);
     else
         for (size_t i = 0; i < n; i += n_at_once)
             pairs->round(in + i * n_channels, to + i * conv->pixel_floats, n_at_once * n_channels);

@@ -145,15 +145,13 @@ struct chunks {
     size_t n, unit, n_units;
 };
 
-/* Of a tile: 16 positions of a row are one in memory if its length is a multiple of that. */
-#define TILE_POSITIONS 16
-
 /* Divides a phase so that all threads get equal numbers of chunks. */
 static struct chunks cut_phase(const struct indirect_convolution *conv,
                                const struct subconvolution *sub, const struct phase *phase,
                                size_t n_shares)
 {
-    struct chunks chunks = {.unit = conv->run > 0 ? TILE_POSITIONS : 1};
+    /* 16 positions of a row are a tile in memory if its length is a multiple of that. */
+    struct chunks chunks = {.unit = conv->run > 0 ? TILE_ROWS : 1};
     if (conv->row > 0 && conv->row < sub->nr)
         chunks.unit = conv->row;
     if (conv->tile[0] > 0)
@@ -288,9 +286,9 @@ void indirect_convolution_by_channels(const struct indirect_convolution *conv,
                                .sums = sums};
     memset(run.biases, 0, conv->ld_sums * sizeof *run.biases);
     if (conv->run > 0)
-        conv->microkernels->pairs.tiles.begin(conv->run);
+        conv->microkernels->pairs.tiles.use.begin(conv->run);
     for (size_t i = 0; i < conv->n_subconvolutions; i++)
         run_subconvolution(&run, &conv->subconvolutions[i]);
     if (conv->run > 0)
-        conv->microkernels->pairs.tiles.end();
+        conv->microkernels->pairs.tiles.use.end();
 }

@@ -209,7 +209,8 @@ static bool plan_channels(struct indirect_convolution *conv, struct subconvoluti
         sub->mr++;
     sub->nr = CHUNK_FLOATS / conv->ld_sums;
     sub->nr = sub->nr < MIN_CHUNK ? MIN_CHUNK : sub->nr > MAX_CHUNK ? MAX_CHUNK : sub->nr;
-    sub->kc = n_runs > 0 ? divide_up(n_runs, divide_up(n_runs, IGEMM_MAX_KC / run)) * run : 0;
+    size_t most_runs = run < IGEMM_MAX_KC ? IGEMM_MAX_KC / run : 1;
+    sub->kc = n_runs > 0 ? divide_up(n_runs, divide_up(n_runs, most_runs)) * run : 0;
     sub->first_indirection = conv->n_indirections;
     sub->first_weight = conv->packed_floats;
     sub->first_position = conv->n_positions;
@@ -288,18 +289,14 @@ bool indirect_convolution_plan(struct indirect_convolution *conv,
     return plan_rest(conv, c);
 }
 
-#define TILE_PAIRS 16
-
 /* Returns how many pairs of each tap, or of each row of taps, are neighbours in a copy with the
- * channels last, or a tile of them if it consists of whole ones; 0 if they are too many to be
- * summed at a time. */
+ * channels last, or a tile of them if it consists of whole ones. */
 static size_t find_run(const struct window *w, size_t n_pairs)
 {
     if (n_pairs % TILE_PAIRS == 0)
         return TILE_PAIRS;
     size_t n_row = w->dilation[2] == 1 ? (size_t)w->kernel[2] : 1;
-    size_t run = n_row <= IGEMM_MAX_KC / n_pairs ? n_row * n_pairs : n_pairs;
-    return run <= IGEMM_MAX_KC ? run : 0;
+    return n_row <= IGEMM_MAX_KC / n_pairs ? n_row * n_pairs : n_pairs;
 }
 
 bool indirect_convolution_plan_pairs(struct indirect_convolution *conv,
@@ -316,7 +313,8 @@ bool indirect_convolution_plan_pairs(struct indirect_convolution *conv,
                                           .has_pairs = true,
                                           .n_channels = (size_t)c->c_in,
                                           .microkernels = microkernels};
-    conv->run = microkernels->pairs.tiles.begin ? find_run(&c->window, (size_t)n_pairs) : 0;
+    conv->run =
+        tiles_request(&microkernels->pairs.tiles.use) ? find_run(&c->window, (size_t)n_pairs) : 0;
     conv->copy_is_last = conv->in_is_last || conv->run > 0;
     conv->pixel_floats = conv->copy_is_last ? (size_t)n_pairs : 1;
     memcpy(conv->kernel, c->window.kernel, sizeof conv->kernel);

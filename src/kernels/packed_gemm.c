@@ -76,13 +76,13 @@ static void multiply_columns(const struct packed_matrix *packed_b,
 static void begin_tiles(const struct packed_matrix *packed_b)
 {
     if (packed_b->tiles)
-        packed_b->tiles->begin(packed_b->k / 2 + packed_b->k % 2);
+        packed_b->tiles->use.begin(packed_b->k / 2 + packed_b->k % 2);
 }
 
 static void end_tiles(const struct packed_matrix *packed_b)
 {
     if (packed_b->tiles)
-        packed_b->tiles->end();
+        packed_b->tiles->use.end();
 }
 
 void packed_gemm_panel(const struct packed_matrix *packed_b, const struct panel_product *product)
@@ -102,7 +102,7 @@ static const float zeros[PANEL_MAX_WIDTH * PANEL_GROUP];
 static void multiply_last(const struct packed_matrix *packed_b, struct panel_product product,
                           size_t n)
 {
-    float tile[TILE_MAX_ROWS * PANEL_MAX_WIDTH * PANEL_GROUP], *c = product.c;
+    float tile[TILE_ROWS * PANEL_MAX_WIDTH * PANEL_GROUP], *c = product.c;
     const float *add = product.add;
     size_t ldc = product.ldc, ld_add = product.ld_add, n_rows = product.rows;
 

@@ -14,12 +14,12 @@
 #include "kernels/epilogue.h"
 #include "kernels/gemm.h"
 #include "kernels/recurrent_cells.h"
+#include "kernels/tiles.h"
 
 /* Columns are packed in groups of 16: a cache line of f32, a vector of AVX-512, two of AVX2. */
 #define PANEL_GROUP 16
 #define PANEL_MAX_WIDTH 6 /* groups of a panel */
 #define GEMM_MAX_MR 8
-#define TILE_MAX_ROWS 16
 /* Sums are added to C after this many k. With 1024 products in one f32 sum, the error would come
  * close to the tolerance of a recurrent run. Even, for pairs. */
 #define GEMM_MAX_KC 512
@@ -49,13 +49,10 @@ struct gemm_args {
 };
 typedef void gemm_microkernel_fn(const struct gemm_args *args);
 
-/* Products in bf16 by tiles (AMX), of 1 to 16 rows. */
+/* Products in bf16 by tiles (AMX), of 1 to 16 rows. The run is all pairs. */
 struct gemm_tiles {
     gemm_microkernel_fn *multiply[PANEL_MAX_WIDTH + 1]; /* [nr_groups] */
-    size_t min_rows; /* products of fewer rows are faster without them; SIZE_MAX: there are none */
-    void (*begin)(
-        size_t n_pairs); /* a thread calls it before its products, with all their pairs, */
-    void (*end)(void);   /* and this behind them */
+    struct tile_use use;
 };
 
 /* A k x n matrix. A panel is `width` groups of columns. A micro-panel is nr_groups of them,
@@ -75,8 +72,8 @@ struct packed_matrix {
     size_t micropanel_bytes;
     size_t panel_bytes;
     size_t max_mr;
-    gemm_microkernel_fn *microkernels[TILE_MAX_ROWS + 1]; /* [rows] */
-    const struct gemm_tiles *tiles;                       /* NULL: the micro-kernels use none */
+    gemm_microkernel_fn *microkernels[TILE_ROWS + 1]; /* [rows] */
+    const struct gemm_tiles *tiles;                   /* NULL: the micro-kernels use none */
     const void *data;   /* [n_panels][width / nr_groups][k / step_k][nr_groups][16][step_k] */
     size_t first_panel; /* the panel that data begins with */
 };

@@ -49,16 +49,13 @@ static void set_microkernels(struct packed_matrix *packed_b,
          : packed_b->type == WEIGHTS_F16 ? kernels->f16
                                          : kernels->f32)[packed_b->nr_groups];
     packed_b->max_mr = 0;
-    for (size_t rows = 1; rows <= (packed_b->tiles ? TILE_MAX_ROWS : GEMM_MAX_MR); rows++) {
+    for (size_t rows = 1; rows <= (packed_b->tiles ? TILE_ROWS : GEMM_MAX_MR); rows++) {
         packed_b->microkernels[rows] =
             packed_b->tiles ? packed_b->tiles->multiply[packed_b->nr_groups] : of_type[rows];
         if (packed_b->microkernels[rows])
             packed_b->max_mr = rows;
     }
 }
-
-/* The terms that one instruction multiplies: between blocks of kc, a tile is whole. */
-#define TILE_K 32
 
 bool packed_matrix_layout(struct packed_matrix *packed_b, const struct gemm_microkernels *kernels,
                           size_t rows, size_t *size_bytes)
@@ -68,14 +65,15 @@ bool packed_matrix_layout(struct packed_matrix *packed_b, const struct gemm_micr
 
     if (type == WEIGHTS_F16 && rows <= FEW_ROWS && kernels->for_few_f16_rows)
         kernels = kernels->for_few_f16_rows;
-    packed_b->tiles =
-        type == WEIGHTS_BF16 && rows >= kernels->tiles.min_rows ? &kernels->tiles : NULL;
+    bool has_tiles = type == WEIGHTS_BF16 && tiles_request(&kernels->tiles.use);
+    packed_b->tiles = has_tiles && rows > 1 ? &kernels->tiles : NULL;
     packed_b->nr_groups = choose_nr_groups(kernels, packed_b->width, rows);
     set_microkernels(packed_b, kernels);
     packed_b->step_k = type == WEIGHTS_BF16 ? 2 : 1;
     packed_b->step_bytes = packed_b->nr_groups * PANEL_GROUP * element_bytes(packed_b);
     packed_b->kc = n_blocks > 1 ? (packed_b->k + n_blocks - 1) / n_blocks : packed_b->k;
-    size_t step = packed_b->tiles ? TILE_K : packed_b->step_k;
+    /* Between blocks of kc, a tile is whole. */
+    size_t step = packed_b->tiles ? 2 * TILE_PAIRS : packed_b->step_k;
     packed_b->kc += n_blocks > 1 && packed_b->kc % step > 0 ? step - packed_b->kc % step : 0;
     return checked_mul(packed_b->step_bytes, steps_of(packed_b), &packed_b->micropanel_bytes) &&
            checked_mul(packed_b->width / packed_b->nr_groups, packed_b->micropanel_bytes,

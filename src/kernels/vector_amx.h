@@ -4,13 +4,11 @@
 #ifndef IRRUN_KERNELS_VECTOR_AMX_H
 #define IRRUN_KERNELS_VECTOR_AMX_H
 
+#include "kernels/tiles.h"
 #include "kernels/vector_bf16.h"
 
 #ifdef __AMX_BF16__
 #define VECTOR_HAS_TILES
-
-#define TILE_ROWS 16
-#define TILE_PAIRS 16 /* of a row */
 
 /* The tiles: 0 to 2 have sums, 3 factors, 4 weights, a pair of factors in a row. 5 and 6 are 3 and
  * 4 with fewer pairs. */
@@ -77,48 +75,19 @@ ALWAYS_INLINE void tiles_store(float *to, size_t stride_bytes, size_t n_sums)
 ALWAYS_INLINE void tiles_multiply(const void *factors, size_t factors_bytes, const float *weights,
                                   size_t weights_bytes, size_t n_sums, size_t n)
 {
-#define ADD_PRODUCT(i)                                                                             \
+#define ADD_PRODUCT(i, tile_of_factors, tile_of_weights)                                           \
     do {                                                                                           \
-        _tile_loadd(TILE_WEIGHTS, weights + (i)*VECTOR_LANES, weights_bytes);                      \
-        _tile_dpbf16ps(i, TILE_FACTORS, TILE_WEIGHTS);                                             \
+        _tile_loadd(tile_of_weights, weights + (i)*VECTOR_LANES, weights_bytes);                   \
+        _tile_dpbf16ps(i, tile_of_factors, tile_of_weights);                                       \
     } while (0)
-#define ADD_LAST_PRODUCT(i)                                                                        \
-    do {                                                                                           \
-        _tile_loadd(TILE_LAST_WEIGHTS, weights + (i)*VECTOR_LANES, weights_bytes);                 \
-        _tile_dpbf16ps(i, TILE_LAST_FACTORS, TILE_LAST_WEIGHTS);                                   \
-    } while (0)
+#define ADD_WHOLE(i) ADD_PRODUCT(i, TILE_FACTORS, TILE_WEIGHTS)
+#define ADD_LAST(i) ADD_PRODUCT(i, TILE_LAST_FACTORS, TILE_LAST_WEIGHTS)
     if (n == TILE_PAIRS) {
         _tile_loadd(TILE_FACTORS, factors, factors_bytes);
-        EACH_SUM(ADD_PRODUCT, n_sums);
+        EACH_SUM(ADD_WHOLE, n_sums);
     } else {
         _tile_loadd(TILE_LAST_FACTORS, factors, factors_bytes);
-        EACH_SUM(ADD_LAST_PRODUCT, n_sums);
-    }
-}
-
-/* Rounds n pixels of planes of channels to pairs: to[i * pixel] begins those of pixel i. */
-static inline void vec_round_planes(const float *from, size_t plane, size_t n_channels, float *to,
-                                    size_t pixel, size_t n)
-{
-    for (size_t begin = 0; begin < n; begin += TILE_ROWS) {
-        size_t n_pixels = n - begin < TILE_ROWS ? n - begin : TILE_ROWS;
-        for (size_t channel = 0; channel < n_channels; channel += 2 * TILE_PAIRS) {
-            size_t left = n_channels - channel;
-            size_t n_pairs = left < 2 * TILE_PAIRS ? (left + 1) / 2 : TILE_PAIRS;
-            vec rows[TILE_PAIRS];
-            UNROLL
-            for (size_t i = 0; i < TILE_PAIRS; i++) {
-                const float *at = from + (channel + 2 * i) * plane + begin;
-                vec first = 2 * i < left ? vec_load_first(at, n_pixels) : vec_zero();
-                vec second = 2 * i + 1 < left ? vec_load_first(at + plane, n_pixels) : vec_zero();
-                rows[i] = (vec)interleave_bf16(first, second);
-            }
-            vec_transpose(rows);
-            UNROLL
-            for (size_t i = 0; i < TILE_ROWS; i++)
-                if (i < n_pixels)
-                    vec_store_first(to + (begin + i) * pixel + channel / 2, rows[i], n_pairs);
-        }
+        EACH_SUM(ADD_LAST, n_sums);
     }
 }
 

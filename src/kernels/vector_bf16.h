@@ -54,6 +54,32 @@ static inline void vec_round_rows(const float *first, const float *second, void 
                              interleave_bf16(vec_load_first(first + i, n - i), rest));
 }
 
+/* Rounds n pixels of planes of channels to pairs: to[i * pixel] begins those of pixel i. */
+static inline void vec_round_planes(const float *from, size_t plane, size_t n_channels, float *to,
+                                    size_t pixel, size_t n)
+{
+    for (size_t begin = 0; begin < n; begin += VECTOR_LANES) {
+        size_t n_pixels = n - begin < VECTOR_LANES ? n - begin : VECTOR_LANES;
+        for (size_t channel = 0; channel < n_channels; channel += 2 * VECTOR_LANES) {
+            size_t left = n_channels - channel;
+            size_t n_pairs = left < 2 * VECTOR_LANES ? (left + 1) / 2 : VECTOR_LANES;
+            vec rows[VECTOR_LANES];
+            UNROLL
+            for (size_t i = 0; i < VECTOR_LANES; i++) {
+                const float *at = from + (channel + 2 * i) * plane + begin;
+                vec first = 2 * i < left ? vec_load_first(at, n_pixels) : vec_zero();
+                vec second = 2 * i + 1 < left ? vec_load_first(at + plane, n_pixels) : vec_zero();
+                rows[i] = (vec)interleave_bf16(first, second);
+            }
+            vec_transpose(rows);
+            UNROLL
+            for (size_t i = 0; i < VECTOR_LANES; i++)
+                if (i < n_pixels)
+                    vec_store_first(to + (begin + i) * pixel + channel / 2, rows[i], n_pairs);
+        }
+    }
+}
+
 /* Adds to every lane of sum its two products of pairs. Denormals are zero. */
 ALWAYS_INLINE vec vec_dot(vec sum, vec a, vec b)
 {

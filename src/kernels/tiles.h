@@ -1,0 +1,24 @@
+/* The shape of the tiles of AMX: of a product of rows of pairs of bf16.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IRRUN_KERNELS_TILES_H
+#define IRRUN_KERNELS_TILES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define TILE_ROWS 16  /* of factors and sums: rows of a matrix, positions of a convolution */
+#define TILE_PAIRS 16 /* of a row of factors */
+
+/* What a thread calls before its products of runs of pairs, at least one, of which the last tile
+ * may have fewer than 16; and behind them. NULL at levels without tiles. */
+struct tile_use {
+    void (*begin)(size_t run);
+    void (*end)(void);
+};
+
+/* Returns whether the level has tiles and the system permits them: Linux saves tiles only for a
+ * process that asks for it, which is done once, when a product needs them. It holds for all
+ * threads. */
+bool tiles_request(const struct tile_use *use);
+
+#endif
