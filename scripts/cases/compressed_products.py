@@ -180,6 +180,9 @@ def form_cases():
                   dtype="u4", zero="whole")
     yield product("product_short_groups", "Groups of 6.", (2, 42), 9, dtype="u4", group=6,
                   zero="whole")
+    yield product("product_many_rows_short_groups",
+                  "Groups of 18 bytes, which are not whole words, by many rows.", (9, 54), 21,
+                  dtype="u8", group=18, zero="whole")
     yield product("product_float_zeros", "Whole zero points that are floats.", (2, 40), 9,
                   dtype="u8", zero="float")
     yield product("product_half_zeros", "… of f16, in groups.", (2, 64), 9, dtype="i4",

@@ -115,6 +115,12 @@ ALWAYS_INLINE float position_factor(enum irrun_dtype dtype, size_t position)
     return is_table(dtype) ? 1 : (float)(1U << position % n_fields(dtype) * code_bits(dtype));
 }
 
+/* Returns what load_chunk adds to the integers of a type. */
+ALWAYS_INLINE float offset_of(enum irrun_dtype dtype)
+{
+    return dtype == IRRUN_I8 ? 128 : dtype == IRRUN_I4 ? 8 : 0;
+}
+
 /* Converts the codes of a group to values. */
 struct decoder {
     vec zeros[MAX_FIELDS]; /* to subtract, for each field */
@@ -135,7 +141,7 @@ ALWAYS_INLINE struct decoder decoder_of(const struct compressed_matrix *matrix,
 #endif
         return decoder;
     }
-    zero += dtype == IRRUN_I8 ? 128 : dtype == IRRUN_I4 ? 8 : 0;
+    zero += offset_of(dtype);
     UNROLL
     for (size_t field = 0; field < n_fields(dtype); field++)
         decoder.zeros[field] = vec_set1(FLOAT_2_23 + position_factor(dtype, field) * zero);

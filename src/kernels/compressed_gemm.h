@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "irrun.h"
+#include "kernels/packed_gemm.h"
 
 #define COMPRESSED_MAX_ROWS 4 /* rows of x in one call */
 #define COMPRESSED_PAD 32     /* the groups of x are padded to a multiple of this many elements */
@@ -67,6 +68,17 @@ struct compressed_product {
     size_t ldc;
 };
 
+/* Elements `first` ... `first` + n - 1 of PANEL_GROUP rows, from `row` on, as columns: element k of
+ * row i becomes to[(k - first) * step + i - row]. `first` and n are even for types of 4 bits. The
+ * last row takes the place of rows that are missing. */
+struct compressed_columns {
+    const struct compressed_matrix *matrix;
+    size_t row, first, n;
+    float *to;
+    size_t step;  /* floats */
+    size_t ahead; /* prefetches so many bytes ahead, modulo SIZE_MAX + 1 */
+};
+
 struct compressed_kernels {
     /* Writes a row of x, of k elements, in the order that multiply reads. */
     void (*arrange)(const struct compressed_matrix *matrix, const float *x, float *to);
@@ -75,6 +87,7 @@ struct compressed_kernels {
      * multiple of COMPRESSED_PAD elements from the start of one. */
     void (*expand)(const struct compressed_matrix *matrix, size_t row, size_t first, size_t n,
                    float *to);
+    void (*expand_columns)(const struct compressed_columns *columns);
 };
 
 #endif

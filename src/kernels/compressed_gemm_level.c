@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/compressed_arrange.h"
 #include "kernels/compressed_codes.h"
+#include "kernels/compressed_columns.h"
 
 enum { LINE_BYTES = 64, MAX_UNIT = sizeof(float) };
 
@@ -331,12 +332,16 @@ ALWAYS_INLINE void expand_type(const struct compressed_matrix *matrix, enum irru
                               size_t n, float *to)                                                 \
     {                                                                                              \
         expand_type(matrix, IRRUN_##type, row, first, n, to);                                      \
+    }                                                                                              \
+    static void expand_columns_##type(const struct compressed_columns *columns)                    \
+    {                                                                                              \
+        expand_columns_type(columns, IRRUN_##type);                                                \
     }
 #define TYPE_ENTRY(type)                                                                           \
     [IRRUN_##type] = {                                                                             \
         {multiply_##type##_1, multiply_##type##_2, multiply_##type##_3, multiply_##type##_4},      \
-        expand_##type},
-
+        expand_##type,                                                                             \
+        expand_columns_##type},
 /* Types without functions of their own are looked up as NF4 is. */
 #ifdef VECTOR_HAS_LOOKUP
 #define TYPES(T) T(F32) T(F16) T(BF16) T(U8) T(I8) T(NF4)
@@ -349,6 +354,7 @@ struct type_functions {
     void (*multiply[COMPRESSED_MAX_ROWS])(const struct compressed_product *product);
     void (*expand)(const struct compressed_matrix *matrix, size_t row, size_t first, size_t n,
                    float *to);
+    void (*expand_columns)(const struct compressed_columns *columns);
 };
 
 static const struct type_functions *functions_of(enum irrun_dtype dtype)
@@ -368,4 +374,10 @@ static void expand(const struct compressed_matrix *matrix, size_t row, size_t fi
     functions_of(matrix->dtype)->expand(matrix, row, first, n, to);
 }
 
-const struct compressed_kernels LEVEL_NAME(compressed_gemm, LEVEL) = {arrange, multiply, expand};
+static void expand_columns(const struct compressed_columns *columns)
+{
+    functions_of(columns->matrix->dtype)->expand_columns(columns);
+}
+
+const struct compressed_kernels LEVEL_NAME(compressed_gemm, LEVEL) = {arrange, multiply, expand,
+                                                                      expand_columns};

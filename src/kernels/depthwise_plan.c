@@ -3,11 +3,6 @@
 #include "base/checked.h"
 #include "kernels/depthwise.h"
 
-static int64_t divide_up(int64_t a, int64_t b)
-{
-    return (a + b - 1) / b;
-}
-
 /* ---- The image ---------------------------------------------------------------------------- */
 
 #define MAX_POSITIONS (1 << 24)
@@ -151,7 +146,7 @@ static bool has_three_rows(const struct depthwise *plan)
 static bool list_strips(struct depthwise *plan, struct arena *arena, struct irrun_error *err)
 {
     int64_t lanes = (int64_t)plan->kernels->lanes, size = plan->window.out[2];
-    size_t n_vectors = (size_t)divide_up(size, lanes), n_whole = (size_t)(size / lanes);
+    size_t n_vectors = (size_t)divide_up_i64(size, lanes), n_whole = (size_t)(size / lanes);
     bool is_long = n_vectors >= LONG_ROW && !has_three_rows(plan);
     plan->n_strips = is_long ? 1 + (n_vectors > n_whole)
                              : (n_vectors + DEPTHWISE_MAX_VECTORS - 1) / DEPTHWISE_MAX_VECTORS;
@@ -178,8 +173,8 @@ static bool list_planes(struct depthwise *plan, struct arena *arena, struct irru
     plan->planes = planes;
     for (int64_t i = 0; i < (int64_t)plan->n_planes; i++) {
         int64_t at = i - w->pad_begin[2], stride = w->stride[2];
-        int64_t first = at < 0 ? divide_up(-at, stride) : 0;
-        int64_t end = w->in[2] > at ? divide_up(w->in[2] - at, stride) : 0;
+        int64_t first = at < 0 ? divide_up_i64(-at, stride) : 0;
+        int64_t end = w->in[2] > at ? divide_up_i64(w->in[2] - at, stride) : 0;
         end = end < (int64_t)plan->plane ? end : (int64_t)plan->plane;
         first = first < end ? first : end;
         planes[i] = (struct depthwise_plane){first, end - first, at + first * stride};
@@ -240,7 +235,7 @@ static bool list_all(struct depthwise *plan, struct arena *arena, struct irrun_e
 static bool suits_blocks(const struct depthwise *plan)
 {
     const struct window *w = &plan->window;
-    int64_t lanes = (int64_t)plan->kernels->lanes, n_vectors = divide_up(w->out[2], lanes);
+    int64_t lanes = (int64_t)plan->kernels->lanes, n_vectors = divide_up_i64(w->out[2], lanes);
     double n_taps = (double)window_product(w->kernel), n_in = (double)window_product(w->in);
     double n_out = (double)(window_product(w->out) * plan->multiplier);
     double n_lines = (double)(w->in[0] * w->in[1]), tap = has_three_rows(plan)   ? 0.8
@@ -249,7 +244,7 @@ static bool suits_blocks(const struct depthwise *plan)
     double row = ((double)n_vectors * n_taps * tap + 10) / (double)w->out[2];
     double copies = w->stride[2] > 1 ? n_in * 0.6 : n_in * 2 / (double)lanes;
     double in_blocks = n_in * 5 + n_out * (n_taps * 0.75 + 8) + n_taps * 5;
-    return (double)divide_up(plan->n_channels, lanes) * in_blocks <
+    return (double)divide_up_i64(plan->n_channels, lanes) * in_blocks <
            (double)plan->n_channels * (n_out * row + copies + n_lines * 10 + 100);
 }
 

@@ -3,12 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
+#include "base/checked.h"
 #include "kernels/indirect_convolution.h"
-
-static size_t divide_up(size_t a, size_t b)
-{
-    return (a + b - 1) / b;
-}
 
 double multiplication_cost(const struct indirect_convolution *conv)
 {

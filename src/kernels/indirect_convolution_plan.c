@@ -6,11 +6,6 @@
 #include "base/checked.h"
 #include "kernels/indirect_convolution.h"
 
-static size_t divide_up(size_t a, size_t b)
-{
-    return (a + b - 1) / b;
-}
-
 static void plan_ordinary(struct indirect_convolution *conv, const struct window *w)
 {
     conv->window = *w;

@@ -3,11 +3,6 @@
 #include "base/checked.h"
 #include "kernels/indirect_convolution.h"
 
-static size_t divide_up(size_t a, size_t b)
-{
-    return (a + b - 1) / b;
-}
-
 /* ---- The plan ----------------------------------------------------------------------------- */
 
 /* Floats of both transforms together, so that they stay in an L2 cache. */

@@ -201,7 +201,7 @@ static void multiply_rounded(const struct packed_matrix *packed_b, const struct 
             (const unsigned char *)packed_b->data + first / packed_b->step_k * packed_b->step_bytes;
         for (size_t r = 0; r < rows.n; r++)
             packed_b->round(a + r * lda + first, rounded + r * rows.lda, part.k);
-        rows.is_added = first > 0;
+        rows.is_added = matrix->is_added || first > 0;
         multiply_panels(&part, matrix, &rows);
         first += part.k;
     } while (first < packed_b->k);
@@ -218,7 +218,8 @@ void packed_gemm(const struct packed_matrix *packed_b, const struct packed_gemm 
         struct row_block rows = {.first = row,
                                  .n = matrix->m - row < most ? matrix->m - row : most,
                                  .a = matrix->a + row * matrix->lda,
-                                 .lda = matrix->lda};
+                                 .lda = matrix->lda,
+                                 .is_added = matrix->is_added};
         if (packed_b->round)
             multiply_rounded(packed_b, matrix, rows);
         else

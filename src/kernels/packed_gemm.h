@@ -129,10 +129,11 @@ struct panel_product {
 };
 void packed_gemm_panel(const struct packed_matrix *packed_b, const struct panel_product *product);
 
-/* The product of some panels of c = a * weights, with an epilogue. c has n columns; the last panel
- * may have more. The product rounds a. */
+/* The product of some panels of c (+)= a * weights, with an epilogue. c has n columns; the last
+ * panel may have more. The product rounds a. */
 struct packed_gemm {
     size_t begin, end; /* range of panels */
+    bool is_added;     /* to c; otherwise to the bias */
     size_t m, n;
     const float *a;
     size_t lda;

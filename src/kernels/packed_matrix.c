@@ -71,7 +71,7 @@ bool packed_matrix_layout(struct packed_matrix *packed_b, const struct gemm_micr
     set_microkernels(packed_b, kernels);
     packed_b->step_k = type == WEIGHTS_BF16 ? 2 : 1;
     packed_b->step_bytes = packed_b->nr_groups * PANEL_GROUP * element_bytes(packed_b);
-    packed_b->kc = n_blocks > 1 ? (packed_b->k + n_blocks - 1) / n_blocks : packed_b->k;
+    packed_b->kc = n_blocks > 1 ? divide_up(packed_b->k, n_blocks) : packed_b->k;
     /* Between blocks of kc, a tile is whole. */
     size_t step = packed_b->tiles ? 2 * TILE_PAIRS : packed_b->step_k;
     packed_b->kc += n_blocks > 1 && packed_b->kc % step > 0 ? step - packed_b->kc % step : 0;

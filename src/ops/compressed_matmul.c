@@ -1,6 +1,6 @@
 /* MatMul by a compressed constant. For few rows of A the constant is expanded in registers. For
- * more, it is expanded panel by panel, and each is multiplied by all rows; a small constant is then
- * expanded only once.
+ * more, it is expanded to parts of panels that stay in the cache, and each is multiplied by all
+ * rows; a small constant is then expanded only once.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/compressed_ops.h"
 
@@ -10,16 +10,21 @@
 
 #define EXPANDED_ONCE ((size_t)1 << 20) /* bytes */
 
-#define CUT_ROWS 64    /* rows of the matrix: parts are multiples of this */
+#define CUT_ROWS 64    /* rows of the matrix: parts for few rows of A are multiples of this */
 #define SLICE_ROWS 512 /* rows that are multiplied before their epilogue runs */
-#define SLICE_K 256    /* elements that are expanded at a time, of PANEL_GROUP rows */
+
+/* The most elements of a row that are expanded at a time. A slice of a panel of 96 columns has
+ * 192 KB then: it stays in a cache of 256 KB, and in larger ones so do the rows of A. */
+#define SLICE_K 512
+#define SLICE_UNIT 64 /* slices are multiples of this: whole cache lines of all types */
 
 struct matmul_state {
     struct compressed_matrix matrix;
     const struct compressed_kernels *kernels;
     size_t m;
-    struct packed_matrix packed; /* for many rows; data: not NULL if it is expanded once */
-    size_t n_parts, part_floats; /* part_floats: of scratch memory for each part */
+    struct packed_matrix packed; /* for many rows: the matrix expanded once, or a slice of it */
+    size_t n_cuts;               /* parts consist of these: of CUT_ROWS, or panels */
+    size_t n_parts, part_bytes;  /* part_bytes: of scratch memory for each part; 0: expanded once */
 };
 
 static const struct op_input_def inputs[] = {
@@ -52,47 +57,44 @@ static bool infer(struct infer *infer)
 
 /* ---- panels ---- */
 
-/* Returns the number of elements from `first` on that are expanded together: whole groups, or a
- * part of one. */
-static size_t slice_of(const struct compressed_matrix *matrix, size_t first)
+/* Returns the number of elements of a slice, of rows of k. */
+static size_t slice_of(size_t k)
 {
-    size_t group = matrix->group, left = group - first % group;
-    if (group > SLICE_K)
-        return left < SLICE_K ? left : SLICE_K;
-    size_t most = SLICE_K / group * group;
-    return matrix->k - first < most ? matrix->k - first : most;
+    size_t n_slices = divide_up(k, SLICE_K);
+    return n_slices > 1 ? divide_up(divide_up(k, n_slices), SLICE_UNIT) * SLICE_UNIT : k;
 }
 
-/* Expands a panel to `data`; `slice` has PANEL_GROUP * SLICE_K floats. */
-static void expand_panel(const struct matmul_state *state, size_t panel, unsigned char *data,
-                         float *slice)
+/* Expands n elements of a panel, from `first` on. */
+static void expand_panel(const struct matmul_state *state, size_t panel, size_t first, size_t n,
+                         unsigned char *data)
 {
     const struct compressed_matrix *matrix = &state->matrix;
-    struct packed_matrix part = state->packed;
-    size_t width = state->packed.width;
-    for (size_t group = 0; group < width; group++) {
-        size_t row = (panel * width + group) * PANEL_GROUP;
-        size_t left = row < matrix->n ? matrix->n - row : 0;
-        size_t n_rows = left < PANEL_GROUP ? left : PANEL_GROUP;
-        for (size_t first = 0; first < matrix->k; first += part.k) {
-            part.k = slice_of(matrix, first);
-            for (size_t r = 0; r < n_rows; r++)
-                state->kernels->expand(matrix, row + r, first, part.k, slice + r * part.k);
-            packed_matrix_pack_group(&part, data + first * part.step_bytes, 0, group, slice,
-                                     WEIGHTS_F32, part.k, n_rows);
-        }
-    }
+    const struct packed_matrix *packed = &state->packed;
+    size_t row_bytes = compressed_bytes(matrix, matrix->k), width = packed->width;
+    size_t group_bytes = PANEL_GROUP * row_bytes;
+    /* From the last group to the first one of the next slice. */
+    size_t to_slice = compressed_bytes(matrix, n) - (width - 1) * group_bytes;
+    for (size_t group = 0; group < width; group++)
+        state->kernels->expand_columns(&(struct compressed_columns){
+            .matrix = matrix,
+            .row = (panel * width + group) * PANEL_GROUP,
+            .first = first,
+            .n = n,
+            .to = (float *)(data + group / packed->nr_groups * packed->micropanel_bytes) +
+                  group % packed->nr_groups * PANEL_GROUP,
+            .step = packed->nr_groups * PANEL_GROUP,
+            .ahead = group + 1 < width || first + n == matrix->k ? group_bytes : to_slice,
+        });
 }
 
 static bool expand_once(struct prepare *prepare, struct matmul_state *state, size_t size_bytes)
 {
     struct packed_matrix *packed = &state->packed;
-    float slice[PANEL_GROUP * SLICE_K];
     bool is_new;
     unsigned char *data =
         prepare_prepacked(prepare, (uint32_t)packed->nr_groups, size_bytes, &is_new);
     for (size_t panel = 0; data && is_new && panel < packed->n_panels; panel++)
-        expand_panel(state, panel, data + panel * packed->panel_bytes, slice);
+        expand_panel(state, panel, 0, packed->k, data + panel * packed->panel_bytes);
     packed->data = data;
     return data != NULL;
 }
@@ -101,13 +103,19 @@ static bool prepare_panels(struct prepare *prepare, struct matmul_state *state)
 {
     struct packed_matrix *packed = &state->packed;
     const struct compressed_matrix *matrix = &state->matrix;
+    const struct gemm_microkernels *kernels = prepare->kernels->packed_gemm;
     size_t size_bytes;
-    if (!packed_matrix_plan(packed, prepare->kernels->packed_gemm, matrix->k, matrix->n, state->m,
-                            &size_bytes))
+    if (!packed_matrix_plan(packed, kernels, matrix->k, matrix->n, state->m, &size_bytes))
         return fail_memory(prepare->err, SIZE_MAX);
     if (prepare->sources && size_bytes <= EXPANDED_ONCE)
         return expand_once(prepare, state, size_bytes);
-    state->part_floats = packed->panel_bytes / sizeof(float) + PANEL_GROUP * SLICE_K;
+    *packed =
+        (struct packed_matrix){.k = slice_of(matrix->k),
+                               .width = PANEL_MAX_WIDTH,
+                               .n_panels = divide_up(matrix->n, PANEL_MAX_WIDTH * PANEL_GROUP)};
+    if (!packed_matrix_layout(packed, kernels, state->m, &size_bytes))
+        return fail_memory(prepare->err, SIZE_MAX);
+    state->part_bytes = packed->panel_bytes;
     return true;
 }
 
@@ -124,14 +132,14 @@ static bool prepare(struct prepare *prepare)
     prepare->made.epilogue.bias = (struct repetition){1, matrix->n};
     if (state->m > COMPRESSED_MAX_ROWS && !prepare_panels(prepare, state))
         return false;
-    double work = (double)state->m * (double)matrix->n * (double)matrix->k;
-    state->n_parts =
-        thread_pool_n_parts(prepare->pool, work, (matrix->n + CUT_ROWS - 1) / CUT_ROWS);
-    size_t n_floats;
     bool is_few = state->m <= COMPRESSED_MAX_ROWS;
-    return ((is_few ? checked_mul(state->m, compressed_row_floats(matrix), &n_floats)
-                    : checked_mul(state->n_parts, state->part_floats, &n_floats)) &&
-            checked_mul(n_floats, sizeof(float), &prepare->made.scratch_bytes)) ||
+    double work = (double)state->m * (double)matrix->n * (double)matrix->k;
+    state->n_cuts = is_few ? divide_up(matrix->n, CUT_ROWS) : state->packed.n_panels;
+    state->n_parts = thread_pool_n_parts(prepare->pool, work, state->n_cuts);
+    size_t *scratch_bytes = &prepare->made.scratch_bytes;
+    return (is_few ? checked_mul(state->m * sizeof(float), compressed_row_floats(matrix),
+                                 scratch_bytes)
+                   : checked_mul(state->n_parts, state->part_bytes, scratch_bytes)) ||
            fail_memory(prepare->err, SIZE_MAX);
 }
 
@@ -157,29 +165,41 @@ static void run_few(const struct step *step, size_t begin, size_t end)
     }
 }
 
+/* Multiplies by a matrix that is expanded once, or by one slice of a panel after the other. */
 static void run_panels(const struct step *step, size_t part, size_t begin, size_t end)
 {
     const struct matmul_state *state = step->state;
-    struct packed_matrix packed = state->packed;
     const struct compressed_matrix *matrix = &state->matrix;
-    float *to = (float *)step->scratch + part * state->part_floats;
-    struct packed_gemm product = {.m = state->m,
+    const float *x = step->in[0]->data;
+    struct packed_gemm product = {.begin = begin,
+                                  .end = end,
+                                  .m = state->m,
                                   .n = matrix->n,
-                                  .a = step->in[0]->data,
+                                  .a = x,
                                   .lda = matrix->k,
                                   .c = step->out[0]->data,
                                   .ldc = matrix->n,
                                   .epilogue = step->epilogue};
-    for (size_t panel = begin; panel < end; panel = product.end) {
-        product.begin = panel;
-        product.end = state->packed.data ? end : panel + 1;
-        if (!state->packed.data) {
-            unsigned char *data = (unsigned char *)(to + PANEL_GROUP * SLICE_K);
-            expand_panel(state, panel, data, to);
-            packed.data = data;
-            packed.first_panel = panel;
+    if (state->part_bytes == 0) {
+        packed_gemm(&state->packed, &product);
+        return;
+    }
+    struct epilogue bias = {.bias = step->epilogue ? step->epilogue->bias : NULL};
+    unsigned char *data = (unsigned char *)step->scratch + part * state->part_bytes;
+    struct packed_matrix slice = state->packed;
+    slice.data = data;
+    for (size_t panel = begin; panel < end; panel++) {
+        slice.first_panel = product.begin = panel;
+        product.end = panel + 1;
+        for (size_t first = 0; first < matrix->k; first += slice.k) {
+            size_t left = matrix->k - first;
+            slice.k = left < state->packed.k ? left : state->packed.k;
+            expand_panel(state, panel, first, slice.k, data);
+            product.a = x + first;
+            product.is_added = first > 0;
+            product.epilogue = left == slice.k ? step->epilogue : &bias;
+            packed_gemm(&slice, &product);
         }
-        packed_gemm(&packed, &product);
     }
 }
 
@@ -187,8 +207,8 @@ static void run_part(void *context, size_t part, size_t n_parts)
 {
     const struct step *step = context;
     const struct matmul_state *state = step->state;
-    size_t n = state->matrix.n, n_cuts = (n + CUT_ROWS - 1) / CUT_ROWS;
-    size_t begin = n_cuts * part / n_parts, end = n_cuts * (part + 1) / n_parts;
+    size_t n = state->matrix.n;
+    size_t begin = state->n_cuts * part / n_parts, end = state->n_cuts * (part + 1) / n_parts;
     if (state->m > COMPRESSED_MAX_ROWS)
         run_panels(step, part, begin, end);
     else

@@ -36,11 +36,6 @@ double product_work(const struct product *product)
     return is_plain(product) ? PLAIN_WORK * n : n;
 }
 
-static size_t divide_up(size_t n, size_t by)
-{
-    return n / by + (n % by != 0);
-}
-
 /* Returns whether a product can be divided. CBLAS may sum in another order if there are fewer rows;
  * transposed integers cannot be divided by rows. */
 static bool can_be_cut(const struct product *p)

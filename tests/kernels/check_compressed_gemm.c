@@ -124,6 +124,11 @@ static float number_of(const struct group_params *numbers, size_t row, size_t gr
                                         : ((const float *)numbers->data)[at];
 }
 
+static bool has_4_bits(enum irrun_dtype dtype)
+{
+    return dtype != IRRUN_U8 && dtype != IRRUN_I8 && !is_float(dtype);
+}
+
 static float element_of(const struct compressed_matrix *matrix, size_t row, size_t k)
 {
     size_t at = row * matrix->k + k, group = k / matrix->group;
@@ -137,8 +142,8 @@ static float element_of(const struct compressed_matrix *matrix, size_t row, size
         memcpy(&half, matrix->row + at * sizeof half, sizeof half);
         return matrix->dtype == IRRUN_F16 ? f16_to_f32(half) : bf16_to_f32(half);
     }
-    bool is_4bit = matrix->dtype != IRRUN_U8 && matrix->dtype != IRRUN_I8;
-    uint8_t code = is_4bit ? matrix->row[at / 2] >> (at % 2 * 4) & 15 : matrix->row[at];
+    uint8_t code =
+        has_4_bits(matrix->dtype) ? matrix->row[at / 2] >> (at % 2 * 4) & 15 : matrix->row[at];
     volatile float shifted =
         value_of(matrix->dtype, code) - number_of(&matrix->zero_points, row, group, 0);
     return shifted * number_of(&matrix->scales, row, group, 1);
@@ -149,7 +154,7 @@ static bool check_expanded(const struct trial *trial, const struct compressed_ma
     size_t row = random_below((uint32_t)matrix->n), k = matrix->k;
     size_t first = random_below((uint32_t)(k / matrix->group)) * matrix->group;
     size_t n = 1 + random_below((uint32_t)(k - first));
-    if (matrix->dtype != IRRUN_U8 && matrix->dtype != IRRUN_I8 && !is_float(matrix->dtype))
+    if (has_4_bits(matrix->dtype))
         n += n % 2;
     struct guarded guarded;
     float *to = take(&guarded, n * sizeof *to);
@@ -159,6 +164,36 @@ static bool check_expanded(const struct trial *trial, const struct compressed_ma
         if (to[i] != element_of(matrix, row, first + i))
             is_good = trial_fail("element %zu of row %zu is %g, not %g", first + i, row,
                                  (double)to[i], (double)element_of(matrix, row, first + i));
+    guarded_free(&guarded);
+    return is_good;
+}
+
+/* Of all rows; what lies between the columns stays. */
+static bool check_columns(const struct trial *trial, const struct compressed_matrix *matrix)
+{
+    size_t k = matrix->k, step = PANEL_GROUP + random_below(2) * PANEL_GROUP;
+    struct compressed_columns columns = {.matrix = matrix, .step = step, .ahead = 4096};
+    columns.first = random_below((uint32_t)k / 2) * 2;
+    columns.n = 1 + random_below((uint32_t)(k - columns.first));
+    if (has_4_bits(matrix->dtype))
+        columns.n += columns.n % 2;
+    size_t n_floats = (columns.n - 1) * step + PANEL_GROUP;
+    struct guarded guarded;
+    columns.to = take(&guarded, n_floats * sizeof *columns.to);
+    bool is_good = true;
+    for (; columns.row < matrix->n + PANEL_GROUP; columns.row += PANEL_GROUP) {
+        for (size_t i = 0; i < n_floats; i++)
+            columns.to[i] = -77;
+        trial->variant->compressed_gemm->expand_columns(&columns);
+        for (size_t i = 0; i < n_floats && is_good; i++) {
+            size_t row = columns.row + i % step, at = columns.first + i / step;
+            row = row < matrix->n ? row : matrix->n - 1;
+            float want = i % step < PANEL_GROUP ? element_of(matrix, row, at) : -77;
+            if (columns.to[i] != want)
+                is_good = trial_fail("element %zu of the column of row %zu is %g, not %g", at, row,
+                                     (double)columns.to[i], (double)want);
+        }
+    }
     guarded_free(&guarded);
     return is_good;
 }
@@ -231,7 +266,8 @@ static bool try_sizes(const struct trial *trial, size_t type, size_t n, size_t n
                    n_groups, group);
         is_good = check_product(trial, &problem.matrix, m);
     }
-    is_good = is_good && check_expanded(trial, &problem.matrix);
+    is_good =
+        is_good && check_expanded(trial, &problem.matrix) && check_columns(trial, &problem.matrix);
     problem_free(&problem);
     return is_good;
 }
@@ -240,7 +276,7 @@ bool check_compressed_gemm(const struct trial *trial)
 {
     for (size_t type = 0; type < N_TYPES; type++) {
         for (size_t group = 2; group <= 140; group += 2) {
-            size_t n = 1 + random_below(11), n_groups = 1 + random_below(4);
+            size_t n = 1 + random_below(20), n_groups = 1 + random_below(4);
             if (!try_sizes(trial, type, n, n_groups, group))
                 return false;
         }
