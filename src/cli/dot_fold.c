@@ -3,6 +3,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/fast_hash.h"
 #include "cli/dot_internal.h"
 
 #define MIN_SAVED 6 /* nodes that a repetition must save at least */
@@ -85,36 +86,34 @@ static bool same_ports(const struct irrun_layer *a, const struct irrun_layer *b)
     return true;
 }
 
-/* Returns the first member of a group from layer i on; SIZE_MAX: there is none. */
-static size_t next_member(const struct dot *dot, size_t group, size_t i)
+/* Returns a digest of the types of each group's members, in their order: [n] by group. */
+static uint64_t *digest_types(const struct dot *dot, struct arena *arena, struct irrun_error *err)
 {
-    while (i <= group && (dot->nodes[i].group != group || dot->nodes[i].is_hidden))
-        i++;
-    return i <= group ? i : SIZE_MAX;
-}
-
-/* Returns whether two groups have the same types, and results of the same shapes. */
-static bool same_kind(const struct dot *dot, size_t a, size_t b)
-{
-    size_t i = next_member(dot, a, 0), k = next_member(dot, b, 0);
-    while (i != SIZE_MAX && k != SIZE_MAX && is_type(&dot->layers[i], dot->layers[k].type)) {
-        i = next_member(dot, a, i + 1);
-        k = next_member(dot, b, k + 1);
+    uint64_t *types = arena_alloc_array(arena, dot->n, sizeof *types, err);
+    for (size_t i = 0; i < dot->n && types; i++)
+        types[i] = 0;
+    for (size_t i = 0; i < dot->n && types; i++) {
+        const char *type = dot->layers[i].type;
+        uint64_t *group = &types[dot->nodes[i].group];
+        if (!dot->nodes[i].is_hidden)
+            *group = fast_hash(*group, type, strlen(type) + 1);
     }
-    return i == k && same_ports(&dot->layers[a], &dot->layers[b]);
+    return types;
 }
 
-/* Numbers the kinds of groups. */
+/* Numbers the kinds of groups, which have the same types and results of the same shapes. */
 static uint32_t *number_kinds(const struct dot *dot, struct arena *arena, struct irrun_error *err)
 {
     uint32_t *kinds = arena_alloc_array(arena, dot->n_order + 1, sizeof *kinds, err);
-    for (size_t i = 0; i < dot->n_order && kinds; i++) {
-        size_t k = 0;
-        while (k < i && !same_kind(dot, dot->order[k], dot->order[i]))
+    const uint64_t *types = digest_types(dot, arena, err);
+    for (size_t i = 0; i < dot->n_order && kinds && types; i++) {
+        size_t group = dot->order[i], k = 0;
+        while (k < i && (types[dot->order[k]] != types[group] ||
+                         !same_ports(&dot->layers[dot->order[k]], &dot->layers[group])))
             k++;
         kinds[i] = k < i ? kinds[k] : (uint32_t)i;
     }
-    return kinds;
+    return types ? kinds : NULL;
 }
 
 /* Returns the repetition that saves the most nodes; if several do, the one with the shortest

@@ -44,14 +44,6 @@ static bool add_draws(struct inputs *inputs, struct feed *feed, struct irrun_err
     return check_name(inputs, feed->draws_name, err) && inputs_add_count(inputs, &feed->draws, err);
 }
 
-/* A value per class is not an index. */
-static bool hint_choice(const struct feed *feed, struct irrun_error *err)
-{
-    return fail_hint(err,
-                     "--feed=%s=%s:argmax feeds the index of the largest value; :sample draws one",
-                     feed->spec->out, feed->spec->in);
-}
-
 /* Checks that the output's type can become the input's. */
 static bool check_type(const struct inputs *inputs, const struct feed *feed,
                        struct irrun_error *err)
@@ -66,7 +58,9 @@ static bool check_type(const struct inputs *inputs, const struct feed *feed,
     fail(err, IRRUN_DATA, "--feed: output \"%s\" is %s, but input \"%s\" is %s", output->name,
          irrun_dtype_name(output->dtype), input->name, irrun_dtype_name(input->dtype));
     if (dtype_is_float(output->dtype) && !dtype_is_float(input->dtype))
-        return hint_choice(feed, err);
+        return fail_hint(
+            err, "--feed=%s=%s:argmax feeds the index of the largest value; :sample draws one",
+            feed->spec->out, feed->spec->in);
     return fail_hint(err, cast == CAST_NONE ? "--cast=none allows no conversion"
                                             : "--cast=any converts the numbers");
 }

@@ -5,20 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/checked.h"
 #include "base/text.h"
+#include "cli/joined.h"
 #include "cli/worker_internal.h"
 
 struct batch_row {
     uint32_t id;    /* of the key */
     uint64_t index; /* of the record */
-};
-
-/* A tensor of all rows. */
-struct joined {
-    struct irrun_tensor row; /* type and shape of one; data: of all, NULL for an unset variable */
-    void *data;
-    size_t capacity_bytes, row_bytes;
 };
 
 struct worker_batch {
@@ -27,7 +20,9 @@ struct worker_batch {
     struct joined *inputs, *variables; /* of the model */
     size_t n_inputs, n_variables;
     struct irrun_tensor *slices; /* of one row: of outputs or variables */
-    bool runs_new_alone; /* the model cannot make the initial values of several keys at once */
+    int64_t *new_sizes; /* of axis 0 of [outputs, then variables], when a key has begun alone */
+    bool has_new_sizes;
+    bool runs_alone[2]; /* [keys begin]: the model does not take several rows */
 };
 
 /* ---- Beginning and end ----------------------------------------------------------------------- */
@@ -84,14 +79,16 @@ bool worker_batch_open(struct worker *worker, struct irrun_error *err)
     batch->inputs = new_array(batch->n_inputs, sizeof *batch->inputs, err);
     batch->variables = new_array(batch->n_variables, sizeof *batch->variables, err);
     batch->slices = new_array(worker->n_values + batch->n_variables, sizeof *batch->slices, err);
-    return batch->rows && batch->inputs && batch->variables && batch->slices;
+    batch->new_sizes =
+        new_array(worker->n_values + batch->n_variables, sizeof *batch->new_sizes, err);
+    return batch->rows && batch->inputs && batch->variables && batch->slices && batch->new_sizes;
 }
 
-static void free_joined(struct joined *items, size_t n)
+static void free_all(struct joined *all, size_t n)
 {
-    for (size_t i = 0; i < n && items; i++)
-        free(items[i].data);
-    free(items);
+    for (size_t i = 0; i < n && all; i++)
+        joined_free(&all[i]);
+    free(all);
 }
 
 void worker_batch_close(struct worker *worker)
@@ -99,70 +96,13 @@ void worker_batch_close(struct worker *worker)
     struct worker_batch *batch = worker->batch;
     if (!batch)
         return;
-    free_joined(batch->inputs, batch->n_inputs);
-    free_joined(batch->variables, batch->n_variables);
+    free_all(batch->inputs, batch->n_inputs);
+    free_all(batch->variables, batch->n_variables);
     free(batch->slices);
+    free(batch->new_sizes);
     free(batch->rows);
     free(batch);
     worker->batch = NULL;
-}
-
-/* ---- Rows ------------------------------------------------------------------------------------ */
-
-static bool is_alike(const struct joined *joined, const struct irrun_tensor *value)
-{
-    bool is_set = value->data != NULL;
-    return is_set == (joined->row.data != NULL) &&
-           (!is_set ||
-            (joined->row.dtype == value->dtype && shape_equals(&joined->row.shape, &value->shape)));
-}
-
-/* Takes the type and shape of the first row. */
-static void begin_joined(struct joined *joined, const struct irrun_tensor *value)
-{
-    joined->row = *value;
-    joined->row_bytes = value->data ? tensor_n_bytes(value) : 0;
-}
-
-/* Copies row `row`; rows are copied in order. The memory grows with the rows, because one row may
- * be a whole cache. */
-static bool copy_row(struct joined *joined, size_t row, const struct irrun_tensor *value,
-                     struct irrun_error *err)
-{
-    size_t n_bytes;
-    if (!checked_mul(joined->row_bytes, row + 1, &n_bytes))
-        return fail_memory(err, SIZE_MAX);
-    if (!reserve_array(&joined->data, n_bytes + 1, &joined->capacity_bytes, 1, err))
-        return false;
-    if (joined->row_bytes > 0)
-        memcpy((char *)joined->data + row * joined->row_bytes, value->data, joined->row_bytes);
-    return true;
-}
-
-static struct irrun_tensor join(const struct joined *joined, size_t first, size_t n)
-{
-    struct irrun_tensor all = joined->row;
-    if (n > 1)
-        all.shape.dims[0] *= (int64_t)n;
-    all.data = (char *)joined->data + first * joined->row_bytes;
-    return all;
-}
-
-/* Finds row `row` of n in what the model has computed. */
-static bool take_slice(const struct irrun_tensor *all, size_t row, size_t n, const char *name,
-                       struct irrun_tensor *slice, struct irrun_error *err)
-{
-    char text[SHAPE_TEXT_BYTES];
-    *slice = *all;
-    if (n == 1)
-        return true;
-    if (all->shape.rank == 0 || all->shape.dims[0] % (int64_t)n != 0)
-        return fail(err, IRRUN_UNSUPPORTED,
-                    "--batch: axis 0 of \"%s\" %s cannot be divided among %zu records", name,
-                    shape_format(&all->shape, text), n);
-    slice->shape.dims[0] /= (int64_t)n;
-    slice->data = (char *)all->data + row * tensor_n_bytes(slice);
-    return true;
 }
 
 /* ---- A run ----------------------------------------------------------------------------------- */
@@ -189,18 +129,18 @@ static bool gather(struct worker *worker, size_t first, size_t n, struct irrun_e
         if (!values)
             return false;
         for (size_t v = 0; v < batch->n_variables; v++)
-            if (!copy_row(&batch->variables[v], r, &values[v], err))
+            if (!joined_add(&batch->variables[v], r, &values[v], err))
                 return false;
     }
     irrun_session_reset(worker->session);
     for (size_t v = 0; v < batch->n_variables; v++) {
-        const struct irrun_tensor all = join(&batch->variables[v], 0, n);
+        const struct irrun_tensor all = joined_rows(&batch->variables[v], 0, n);
         if (batch->variables[v].row.data &&
             !irrun_session_set_variable(worker->session, v, &all, err))
             return false;
     }
     for (size_t i = 0; i < batch->n_inputs; i++) {
-        const struct irrun_tensor all = join(&batch->inputs[i], first, n);
+        const struct irrun_tensor all = joined_rows(&batch->inputs[i], first, n);
         if (!irrun_session_set_input(worker->session, i, &all, err))
             return false;
     }
@@ -217,15 +157,15 @@ static bool scatter_row(struct worker *worker, size_t first, size_t row, size_t 
     struct irrun_tensor *slices = batch->slices;
     for (size_t i = 0; i < worker->n_values; i++, slices++) {
         worker->values[i] = slices;
-        if (!take_slice(irrun_session_output(worker->session, i), row, n,
-                        irrun_model_output(worker->model, i)->name, slices, err))
+        if (!joined_slice(irrun_session_output(worker->session, i), row, n,
+                          irrun_model_output(worker->model, i)->name, slices, err))
             return false;
     }
     for (size_t v = 0; v < batch->n_variables; v++, slices++) {
         const struct irrun_tensor *value = irrun_session_variable(worker->session, v);
         values[v] = value ? slices : NULL;
         if (value &&
-            !take_slice(value, row, n, irrun_model_variable(worker->model, v)->id, slices, err))
+            !joined_slice(value, row, n, irrun_model_variable(worker->model, v)->id, slices, err))
             return false;
     }
     if (!load_inputs(worker, of->id, err) ||
@@ -241,32 +181,86 @@ static bool scatter_row(struct worker *worker, size_t first, size_t row, size_t 
                            of->index, false, err));
 }
 
-/* Returns whether n keys can run together. New ones cannot if their initial values are one row. */
-static bool can_begin(struct worker *worker, size_t n)
+/* ---- Keys that begin ------------------------------------------------------------------------- */
+
+/* Returns whether a variable of the rows is unset: the model computes its first value. */
+static bool is_new(const struct worker_batch *batch)
 {
-    struct worker_batch *batch = worker->batch;
-    struct irrun_error ignored = {0};
-    bool is_new = false;
+    bool is_unset = false;
     for (size_t v = 0; v < batch->n_variables; v++)
-        is_new |= !batch->variables[v].row.data;
-    if (n == 1 || !is_new)
-        return true;
-    if (!batch->runs_new_alone)
-        batch->runs_new_alone = !irrun_session_plan(worker->session, &ignored);
-    return !batch->runs_new_alone;
+        is_unset |= !batch->variables[v].row.data;
+    return is_unset;
 }
 
+/* Returns the size of axis 0 of output i, or of variable i - n_values; 0 without one. */
+static int64_t new_size(const struct worker *worker, size_t i)
+{
+    const struct irrun_tensor *value =
+        i < worker->n_values ? irrun_session_output(worker->session, i)
+                             : irrun_session_variable(worker->session, i - worker->n_values);
+    return value && value->shape.rank > 0 ? value->shape.dims[0] : 0;
+}
+
+/* Sets batch->new_sizes to axis 0 of the variables and outputs of a key that began alone. */
+static void measure_new(struct worker *worker)
+{
+    struct worker_batch *batch = worker->batch;
+    for (size_t i = 0; i < worker->n_values + batch->n_variables; i++)
+        batch->new_sizes[i] = new_size(worker, i);
+    batch->has_new_sizes = true;
+}
+
+/* Returns whether n keys that began together have n times what one has. If not, the initial value
+ * has a size of its own, and the rows are not those of the keys. */
+static bool have_begun(const struct worker *worker, size_t n)
+{
+    const struct worker_batch *batch = worker->batch;
+    bool has_rows = true;
+    for (size_t i = 0; i < worker->n_values + batch->n_variables; i++)
+        has_rows &= new_size(worker, i) == batch->new_sizes[i] * (int64_t)n;
+    return has_rows;
+}
+
+/* ---- A run ----------------------------------------------------------------------------------- */
+
+static bool run_rows(struct worker *worker, size_t first, size_t n, struct irrun_error *err);
+
+static bool run_each(struct worker *worker, size_t first, size_t n, struct irrun_error *err)
+{
+    for (size_t r = 0; r < n; r++)
+        if (!run_rows(worker, first + r, 1, err))
+            return false;
+    return true;
+}
+
+static bool scatter(struct worker *worker, size_t first, size_t n, struct irrun_error *err)
+{
+    uint64_t index = worker->batch->rows[first].index, begin = event_start(worker->track);
+    for (size_t r = 0; r < n; r++)
+        if (!scatter_row(worker, first, r, n, err))
+            return false;
+    event_add(worker->track, "write", index, begin);
+    worker->stats.n_batches++;
+    return true;
+}
+
+/* Runs n records. The first key of all begins alone, and shows the sizes of one; if several
+ * together have others, or the model does not take them, each runs alone from then on. */
 static bool run_rows(struct worker *worker, size_t first, size_t n, struct irrun_error *err)
 {
-    const struct batch_row *rows = worker->batch->rows + first;
+    struct worker_batch *batch = worker->batch;
+    const struct batch_row *rows = batch->rows + first;
+    struct irrun_error ignored = {0};
     if (!gather(worker, first, n, err))
         return false;
-    if (!can_begin(worker, n)) {
-        for (size_t r = 0; r < n; r++)
-            if (!run_rows(worker, first + r, 1, err))
-                return false;
-        return true;
-    }
+    bool begins = is_new(batch);
+    if (begins && n > 1 && !batch->has_new_sizes)
+        return run_rows(worker, first, 1, err) && run_rows(worker, first + 1, n - 1, err);
+    bool *runs_alone = &batch->runs_alone[begins];
+    if (n > 1 && !*runs_alone)
+        *runs_alone = !irrun_session_plan(worker->session, &ignored);
+    if (n > 1 && *runs_alone)
+        return run_each(worker, first, n, err);
     if (!worker_warm_up(worker, err))
         return false;
     if (!worker_run_once(worker, rows[0].index, err))
@@ -274,13 +268,13 @@ static bool run_rows(struct worker *worker, size_t first, size_t n, struct irrun
                            n == 1 ? " (in iteration %" PRIu64 ")"
                                   : " (in iterations %" PRIu64 " to %" PRIu64 ")",
                            rows[0].index, rows[n - 1].index);
-    uint64_t begin = event_start(worker->track);
-    for (size_t r = 0; r < n; r++)
-        if (!scatter_row(worker, first, r, n, err))
-            return false;
-    event_add(worker->track, "write", rows[0].index, begin);
-    worker->stats.n_batches++;
-    return true;
+    if (begins && n == 1 && !batch->has_new_sizes)
+        measure_new(worker);
+    if (begins && n > 1 && !have_begun(worker, n)) {
+        *runs_alone = true;
+        return run_each(worker, first, n, err);
+    }
+    return scatter(worker, first, n, err);
 }
 
 bool worker_batch_run(struct worker *worker, struct irrun_error *err)
@@ -328,9 +322,9 @@ static bool fits(struct worker *worker, uint32_t id, bool *does_fit, struct irru
         return false;
     *does_fit = true;
     for (size_t v = 0; v < batch->n_variables; v++)
-        *does_fit &= is_alike(&batch->variables[v], &values[v]);
+        *does_fit &= joined_is_alike(&batch->variables[v], &values[v]);
     for (size_t i = 0; i < batch->n_inputs; i++)
-        *does_fit &= is_alike(&batch->inputs[i], inputs_record(worker->inputs, i));
+        *does_fit &= joined_is_alike(&batch->inputs[i], inputs_record(worker->inputs, i));
     return true;
 }
 
@@ -341,9 +335,9 @@ static bool begin_batch(struct worker *worker, uint32_t id, struct irrun_error *
     if (!values)
         return false;
     for (size_t v = 0; v < batch->n_variables; v++)
-        begin_joined(&batch->variables[v], &values[v]);
+        joined_begin(&batch->variables[v], &values[v]);
     for (size_t i = 0; i < batch->n_inputs; i++)
-        begin_joined(&batch->inputs[i], inputs_record(worker->inputs, i));
+        joined_begin(&batch->inputs[i], inputs_record(worker->inputs, i));
     return true;
 }
 
@@ -375,7 +369,7 @@ static bool add_record(struct worker *worker, uint64_t index, struct irrun_error
     if (batch->n_rows == 0 && !begin_batch(worker, id, err))
         return false;
     for (size_t i = 0; i < batch->n_inputs; i++)
-        if (!copy_row(&batch->inputs[i], batch->n_rows, inputs_record(worker->inputs, i), err))
+        if (!joined_add(&batch->inputs[i], batch->n_rows, inputs_record(worker->inputs, i), err))
             return false;
     batch->rows[batch->n_rows++] = (struct batch_row){id, index};
     return true;

@@ -169,6 +169,14 @@ batches() { # N OPTION...
     mv sum_one.xml sum_open.xml
     mv sum_one.bin sum_open.bin
     [ "$(data=. batches 4)" = "1 2 4 8 7 6" ]
+    # So they do where several keys together fit the initial value, and one has all of its rows.
+    sed -i 's/shape="1,1"/shape="3,1"/; s/size="4"/size="12"/
+        s/from-layer="2" from-port="1" to-layer="6"/from-layer="0" from-port="0" to-layer="6"/' sum_open.xml
+    head -c 12 /dev/zero >sum_open.bin
+    printf '1\n2\n3\n1\n2\n3\n' >k.csv
+    data=. batches 1 >got.1
+    data=. batches 3 | cmp - got.1
+    data=. batches 4 | cmp - got.1
 }
 
 @test "--batch waits for no record" {
@@ -192,7 +200,7 @@ batches() { # N OPTION...
     perl -e 'print join("\n", map { $_ % 40 } 1 .. 400), "\n"' >k.csv
     batches 16 -r r.json >got
     batches 1 | cmp - got
-    [ "$(jq -c '[.run.iterations, .run.batches]' r.json)" = '[400,26]' ] # new keys are apart from the others
+    [ "$(jq -c '[.run.iterations, .run.batches]' r.json)" = '[400,27]' ] # new keys are apart from the others, and the first from all
 }
 
 @test "a fed input is a row of the batch" {
