@@ -6,6 +6,16 @@
 #define COLUMNS 4 /* dot products at a time, as many as vec_store_sums adds up */
 #define ROWS 2    /* rows of C that are computed with one pass over a row of B */
 #define VECTORS 4 /* vectors of a row of C in registers */
+#define DEPTH 64  /* rows of B that all of C takes before the next ones: of 96 floats, 24 KB */
+
+/* The distance of prefetching. On Sapphire Rapids, attention reads a cache of 8192 positions at 8
+ * GB/s without, 13 with 2 or 4 KB. */
+#define AHEAD_BYTES 4096
+
+ALWAYS_INLINE void prefetch(const float *at)
+{
+    __builtin_prefetch((const void *)((uintptr_t)at + AHEAD_BYTES));
+}
 
 ALWAYS_INLINE vec load_lanes(const float *at, size_t n)
 {
@@ -14,8 +24,9 @@ ALWAYS_INLINE vec load_lanes(const float *at, size_t n)
 
 /* ---- B is [n][k]: dot products --------------------------------------------------------------- */
 
+/* is_first: the columns are not in the cache yet. */
 ALWAYS_INLINE void dots(const float *a, const float *b, size_t ldb, size_t k, size_t n_columns,
-                        float sums[COLUMNS])
+                        const bool is_first, float sums[COLUMNS])
 {
     vec parts[COLUMNS];
     const float *columns[COLUMNS];
@@ -27,6 +38,9 @@ ALWAYS_INLINE void dots(const float *a, const float *b, size_t ldb, size_t k, si
     }
     for (; i + VECTOR_LANES <= k; i += VECTOR_LANES) {
         vec x = vec_load(a + i);
+        UNROLL
+        for (size_t j = 0; j < COLUMNS && is_first; j++)
+            prefetch(columns[j] + i);
         UNROLL
         for (size_t j = 0; j < COLUMNS; j++)
             parts[j] = vec_fma(x, vec_load(columns[j] + i), parts[j]);
@@ -46,7 +60,10 @@ static void multiply_by_dots(const struct gemm_f32 *p)
         size_t n = p->n - j < COLUMNS ? p->n - j : COLUMNS;
         for (size_t i = 0; i < p->m; i++) {
             float sums[COLUMNS], *c = p->c + i * p->ldc + j;
-            dots(p->a + i * p->lda, p->b + j * p->ldb, p->ldb, p->k, n, sums);
+            if (i == 0)
+                dots(p->a, p->b + j * p->ldb, p->ldb, p->k, n, true, sums);
+            else
+                dots(p->a + i * p->lda, p->b + j * p->ldb, p->ldb, p->k, n, false, sums);
             for (size_t q = 0; q < n; q++)
                 c[q] = p->is_added ? c[q] + sums[q] : sums[q];
         }
@@ -63,6 +80,7 @@ ALWAYS_INLINE void add_scaled(vec sums[ROWS][VECTORS], const float *a, size_t ld
     UNROLL
     for (size_t v = 0; v < n_vectors; v++) {
         vec x = load_lanes(b + v * VECTOR_LANES, v + 1 < n_vectors ? VECTOR_LANES : last);
+        prefetch(b + v * VECTOR_LANES);
         UNROLL
         for (size_t r = 0; r < n_rows; r++)
             sums[r][v] = vec_fma(vec_set1(a[r * lda]), x, sums[r][v]);
@@ -111,13 +129,28 @@ ALWAYS_INLINE void multiply_rows(const struct gemm_f32 *p, size_t i, const size_
         multiply_tile(p, i, j, n_rows, 1, p->n - j);
 }
 
-static void multiply_by_rows(const struct gemm_f32 *p)
+static void multiply_block(const struct gemm_f32 *p)
 {
     size_t i = 0;
     for (; i + ROWS <= p->m; i += ROWS)
         multiply_rows(p, i, ROWS);
     for (; i < p->m; i++)
         multiply_rows(p, i, 1);
+}
+
+/* B may have thousands of rows; each is read from memory once, and from L1 for other rows of C. */
+static void multiply_by_rows(const struct gemm_f32 *p)
+{
+    struct gemm_f32 block = *p;
+    size_t left = p->k;
+    do {
+        block.k = left < DEPTH ? left : DEPTH;
+        multiply_block(&block);
+        block.a += block.k;
+        block.b += block.k * p->ldb;
+        block.is_added = true;
+        left -= block.k;
+    } while (left > 0);
 }
 
 void LEVEL_NAME(gemm_rows, LEVEL)(const struct gemm_f32 *product)
