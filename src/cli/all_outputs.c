@@ -24,6 +24,21 @@ static bool fail_input(const struct irrun_model *model, const struct feed_spec *
                      colon[1] == 's' ? "sample(1)" : "argmax");
 }
 
+/* Improves the error for a --feed whose OUT names no output: IN=OUT is OUT=IN. */
+static bool fail_output(const struct irrun_model *model, const struct feed_spec *feed,
+                        struct irrun_error *err)
+{
+    size_t index;
+    struct irrun_error ignored = {.code = IRRUN_OK};
+    if (!irrun_model_find_input(model, feed->out, &index, &ignored) ||
+        !irrun_model_find_output(model, feed->in, &index, &ignored))
+        return false;
+    error_clear(err);
+    fail(err, IRRUN_USAGE, "--feed=OUT=IN: \"%s\" is an input, \"%s\" an output", feed->out,
+         feed->in);
+    return fail_hint(err, "write --feed=%s=%s", feed->in, feed->out);
+}
+
 bool all_outputs_check_feeds(const struct irrun_model *model, const struct options *options,
                              struct irrun_error *err)
 {
@@ -31,7 +46,7 @@ bool all_outputs_check_feeds(const struct irrun_model *model, const struct optio
     for (size_t i = 0; i < options->feeds.n; i++) {
         const struct feed_spec *feed = &options->feeds.items[i];
         if (!irrun_model_find_output(model, feed->out, &index, err))
-            return false;
+            return fail_output(model, feed, err);
         if (!irrun_model_find_input(model, feed->in, &index, err))
             return fail_input(model, feed, err);
     }

@@ -124,9 +124,12 @@ bool operands_take(struct options *options, char *const next_words[N_OPTIONS], i
 {
     if (!check_values(next_words, n, words, err))
         return false;
-    if (!action_needs_model(options->action))
-        return n == 0 || options->action == ACTION_HELP || options->action == ACTION_HELP_ALL ||
-               fail(err, IRRUN_USAGE, "--%s takes no file: '%s'", options->action_name, words[0]);
+    if (!action_needs_model(options->action)) {
+        if (n == 0 || options->action == ACTION_HELP || options->action == ACTION_HELP_ALL)
+            return true;
+        fail(err, IRRUN_USAGE, "--%s takes no file: '%s'", options->action_name, words[0]);
+        return fail_hint(err, "irrun --%s", options->action_name);
+    }
     if (n == 0) {
         fail(err, IRRUN_USAGE, "no model is given");
         return fail_hint(err, "irrun [options] MODEL.xml [WEIGHTS.bin]; irrun --help");

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cli/manifest.h"
+#include "cli/warning.h"
 
 /* An array that was read before its sequence. */
 struct early_array {
@@ -251,6 +252,8 @@ bool sequences_next(struct sequences *sequences, struct sequence *sequence, bool
                   ? manifest_next(sequences->manifest, sequence, is_ours, &is_end, err)
                   : next_of_options(sequences, sequence, is_ours, &is_end, err)))
             return false;
+        if (is_end && sequences->manifest && sequences->n_seen == 0 && !sequences->is_list)
+            warn(options, "%s: no sequence is listed", options->manifest_path);
         if (is_end)
             return true;
         sequences->n_seen++;

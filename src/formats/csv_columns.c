@@ -221,13 +221,6 @@ static bool columns_next(struct reader *reader, struct array_header *header, boo
            find_columns(csv, err);
 }
 
-static void hint_separator(struct field line, struct irrun_error *err)
-{
-    if (memchr(line.start, ';', line.length))
-        fail_hint(err, "columns are separated by commas or tabs: tr ';' ',' <FILE | "
-                       "irrun ... -i csv:-");
-}
-
 /* Fails because field `index` of the line is not a number. */
 static bool fail_field(const struct csv_columns *csv, struct field line, struct field field,
                        size_t index, const char *why, struct irrun_error *err)
@@ -243,7 +236,7 @@ static bool fail_field(const struct csv_columns *csv, struct field line, struct 
     }
     fail_at(err, IRRUN_DATA, place, "\"%.*s\" %s", (int)(field.length < 40 ? field.length : 40),
             field.start, why);
-    hint_separator(line, err);
+    csv_separator_hint(line, err);
     return csv->reader.line == 1 &&
            fail_hint(err, "if it is a heading, name the columns by it: --columns=%.*s[,NAME]",
                      (int)(field.length < 40 ? field.length : 40), field.start);
@@ -256,7 +249,7 @@ static bool fail_missing(const struct csv_columns *csv, struct field line, size_
     fail_at(err, IRRUN_DATA, (struct place){csv->reader.path, csv->reader.line, 0},
             "the line has %zu column%s, but column %zu, counted from 0, is to be read", n,
             n == 1 ? "" : "s", csv->n_fields - 1);
-    hint_separator(line, err);
+    csv_separator_hint(line, err);
     return false;
 }
 

@@ -62,12 +62,21 @@ static void copy_field(struct field field, char text[FIELD_BYTES])
     snprintf(text, FIELD_BYTES, "%.*s", (int)field.length, field.start);
 }
 
+void csv_separator_hint(struct field line, struct irrun_error *err)
+{
+    if (memchr(line.start, ';', line.length))
+        fail_hint(err, "columns are separated by commas or tabs: tr ';' ',' <FILE | "
+                       "irrun ... -i csv:-");
+}
+
 bool csv_field_hint(struct field line, char separator, struct field name, struct irrun_error *err)
 {
     char wanted[FIELD_BYTES], heading[FIELD_BYTES], near[FIELD_BYTES] = "";
     unsigned limit = name.length > 2 ? 2 : (unsigned)name.length - (name.length > 0);
     bool has_headings = false;
     double number;
+    if (!memchr(line.start, separator, line.length))
+        csv_separator_hint(line, err);
     copy_field(name, wanted);
     for (struct field rest = line; rest.start;) {
         copy_field(csv_field_next(&rest, separator), heading);

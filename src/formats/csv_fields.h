@@ -18,6 +18,9 @@ struct field csv_field_next(struct field *rest, char separator);
 /* Compares two fields as if neither had quotes. */
 bool csv_field_equals(struct field heading, struct field name);
 
+/* Adds a hint if fields of the line seem to be separated by semicolons. */
+void csv_separator_hint(struct field line, struct irrun_error *err);
+
 /* Adds a hint to the error that `name` is not one of the headings in `line`: a similar one, and all
  * of them. Returns false. */
 bool csv_field_hint(struct field line, char separator, struct field name, struct irrun_error *err);

@@ -169,6 +169,26 @@ static bool hint_gzip(const char *text, struct irrun_error *err)
                                 text_shell_quote(text, quoted), format->name);
 }
 
+/* Adds a hint for a name such as cvs:FILE. */
+static bool hint_similar(const char *text, enum direction direction, struct irrun_error *err)
+{
+    char word[16];
+    size_t length = strcspn(text, ":");
+    unsigned limit = 2;
+    const char *nearest = NULL;
+    if (text[length] != ':' || length >= sizeof word)
+        return false;
+    snprintf(word, sizeof word, "%.*s", (int)length, text);
+    for (size_t i = 0; i < N_FORMATS; i++) {
+        unsigned distance = text_distance(word, formats[i].name, limit);
+        if (!can_use(&formats[i], direction) || distance > limit || word[0] != formats[i].name[0])
+            continue;
+        nearest = formats[i].name;
+        limit = distance - (distance > 0);
+    }
+    return nearest && !fail_hint(err, "did you mean %s%s?", nearest, text + length);
+}
+
 static bool fail_no_format(const char *text, enum direction direction, struct irrun_error *err)
 {
     char names[128];
@@ -179,6 +199,8 @@ static bool fail_no_format(const char *text, enum direction direction, struct ir
         return false;
     if (direction == WRITING && length > 0 && text[length - 1] == '/')
         return fail_hint(err, "-o %s%%n.npy writes a file for each output", text);
+    if (hint_similar(text, direction, err))
+        return false;
     if (direction == READING && format_is_sound(text))
         return format_hint_sound(err, text, "MODEL.xml");
     return fail_hint(err, "write FORMAT:%s with one of: %s", text, names);

@@ -30,7 +30,10 @@ bad_line() { # N WORDS
     [ "$(shape y_first.npy)" = "3, 1" ]
     [ "$(shape y_third.npy)" = "1, 1" ]
     [ "$(irrun "$data/sum.xml" --manifest=list -o csv:- --reset=never | lines)" = "1 3 6 16 36 41" ]
-    [ "$(irrun "$data/sum.xml" --manifest=/dev/null -o csv:-)" = "" ]
+    run_apart irrun "$data/sum.xml" --manifest=/dev/null -o csv:- --jobs=3
+    [ "$status" -eq 0 ]
+    [ "$output" = "" ]
+    [ "$stderr" = "irrun: warning: /dev/null: no sequence is listed" ]
 }
 
 @test "a line may say where its outputs go" {

@@ -41,6 +41,9 @@ setup() {
     [ "$(irrun "$data/twice.xml" -i quoted.csv --columns='"a,b",e' -o csv:- | lines)" = "2,6" ]
     [ "$(irrun "$data/twice.xml" -i quoted.csv --columns='c "d","e"' -o csv:- | lines)" = "4,6" ]
     [ "$(irrun "$data/sum.xml" -i quoted.csv --columns='"c ""d"""' -o csv:- | lines)" = "2" ]
+    printf 'a;b\n1;2\n' >semicolons.csv
+    answered 65 'no column "a"' "columns are separated by commas or tabs: tr ';' ',' <FILE | irrun ... -i csv:-" \
+        "$data/sum.xml" -i semicolons.csv --columns=a -o none:
     refused 65 'no column "a"' "$data/sum.xml" -i quoted.csv --columns=a -o none:
     printf '%s\n' '"f' 4 >open.csv
     refused 65 'no column "f"' "$data/sum.xml" -i open.csv --columns=f -o none:

@@ -113,6 +113,7 @@ XML
     [ "$(irrun "$pick" -i x=x.npy --feed=y=k:argmax -n 2 --emit=all -o y=csv:- | lines)" = "0,nan,9,9 2,nan,11,11" ]
     npy '<f4' '1, 4' nan nan nan nan >x.npy
     [ "$(irrun "$pick" -i x=x.npy --feed=y=k:argmax -n 2 --emit=all -o k=csv:- -o y=none: | lines)" = "0 0" ]
+    answered 2 '"x" is an input, "y" an output' "write --feed=y=x" "$pick" -i x=x.npy --feed=x=y -n 2
     usage_error "':max' is neither :argmax nor :sample(T,K,P)" "$pick" -i x=x.npy --feed=y=k:max -n 2
     npy '<f4' '2, 4' 0 5 9 9 1 1 1 1 >two.npy
     refused 65 'output "y" [2,4] has 2 rows, and each gives one index, but input "k" is [1]' "$pick" -i x=two.npy --axis=x=0:2 \

@@ -92,7 +92,7 @@ setup() {
 @test "no model, and no third file" {
     usage_error "no model is given"
     usage_error "too many files" "$data/sum.xml" a b
-    usage_error "takes no file" --supported-ops "$data/sum.xml"
+    answered 2 "takes no file" "irrun --supported-ops" --supported-ops "$data/sum.xml"
 }
 
 @test "-- ends the options" {
