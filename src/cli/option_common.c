@@ -138,10 +138,15 @@ bool option_set_count(struct options *options, const struct option_row *row, con
 bool option_set_positive(struct options *options, const struct option_row *row, const char *value,
                          struct irrun_error *err)
 {
-    double *number = member_of(options, row);
-    bool is_number = text_to_f64(value, strlen(value), number) && isfinite(*number);
-    return (is_number && *number > 0) ||
-           fail(err, IRRUN_USAGE, "--%s must be a number above 0, not '%s'", row->name, value);
+    double *number = member_of(options, row), thousands;
+    size_t length = strlen(value);
+    if (text_to_f64(value, length, number) && isfinite(*number) && *number > 0)
+        return true;
+    fail(err, IRRUN_USAGE, "--%s must be a number above 0, not '%s'", row->name, value);
+    bool is_thousands = length > 1 && value[length - 1] == 'k' &&
+                        text_to_f64(value, length - 1, &thousands) && isfinite(thousands);
+    return is_thousands && thousands > 0 &&
+           fail_hint(err, "--%s=%.15g", row->name, thousands * 1000);
 }
 
 bool option_set_share(struct options *options, const struct option_row *row, const char *value,

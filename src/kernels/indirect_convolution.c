@@ -257,12 +257,12 @@ static float *spread_bias(const struct subconvolution *sub, size_t c_out, const 
  * readable. */
 static enum igemm_masking choose_masking(const struct indirect_convolution *conv,
                                          const struct subconvolution *sub, int64_t first,
-                                         int64_t n_before, int64_t n_behind)
+                                         int64_t n_before, int64_t n_after)
 {
     if (!conv->is_masked)
         return IGEMM_UNMASKED;
     bool is_inside = n_before + first + conv->min_offset >= 0 &&
-                     first + conv->max_offset + (int64_t)sub->nr <= n_behind;
+                     first + conv->max_offset + (int64_t)sub->nr <= n_after;
     return is_inside ? IGEMM_MASKED : IGEMM_MASKED_LOADS;
 }
 
@@ -322,8 +322,8 @@ static void compute_columns(const struct run *run, const struct subconvolution *
         if (bias && (i == begin || first == 0))
             biases = spread_bias(sub, c_out, bias + group * c_out, sums);
         int64_t n_before = (int64_t)(job->n_before + group * n_group);
-        int64_t n_behind = (int64_t)(n_group * ((size_t)conv->n_groups - group) + job->n_behind);
-        compute_column(conv, sub, choose_masking(conv, sub, (int64_t)first, n_before, n_behind),
+        int64_t n_after = (int64_t)(n_group * ((size_t)conv->n_groups - group) + job->n_after);
+        compute_column(conv, sub, choose_masking(conv, sub, (int64_t)first, n_before, n_after),
                        b + group * n_group, first, packed + group * n_weights, biases, sums);
         if (run->is_early)
             epilogue_run_on(job->epilogue, sums, count_sums(conv, sub));

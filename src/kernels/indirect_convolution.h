@@ -235,10 +235,10 @@ struct phase subconvolution_phase(const struct indirect_convolution *conv,
 
 /* The data of one batch element. */
 struct indirect_convolution_job {
-    const float *in;           /* [n_groups][c_in][in] */
-    size_t n_before, n_behind; /* readable floats before and after the input */
-    const float *packed;       /* written by indirect_convolution_pack */
-    float *out;                /* [n_groups][c_out][out] */
+    const float *in;          /* [n_groups][c_in][in] */
+    size_t n_before, n_after; /* readable floats before and after the input */
+    const float *packed;      /* written by indirect_convolution_pack */
+    float *out;               /* [n_groups][c_out][out] */
     float *scratch;
     struct thread_pool *pool;
     const struct epilogue *epilogue; /* NULL: none. Otherwise out[0] is its element `first` */

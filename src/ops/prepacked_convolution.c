@@ -93,7 +93,7 @@ void prepacked_convolution_run(const struct prepacked_convolution *packed, const
         struct indirect_convolution_job job = {
             .in = (const float *)step->in[DATA]->data + i * in,
             .n_before = i * in,
-            .n_behind = ((size_t)n_batches - 1 - i) * in,
+            .n_after = ((size_t)n_batches - 1 - i) * in,
             .packed = packed->filters,
             .out = (float *)step->out[0]->data + i * out,
             .scratch = step->scratch,
@@ -105,7 +105,7 @@ void prepacked_convolution_run(const struct prepacked_convolution *packed, const
             float *rounded = (float *)step->scratch + packed->rounded_offset;
             bf16_round_n(job.in, rounded, in);
             job.in = rounded;
-            job.n_before = job.n_behind = 0;
+            job.n_before = job.n_after = 0;
         }
         indirect_convolution_run(conv, &job);
     }

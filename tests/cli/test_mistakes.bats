@@ -440,6 +440,8 @@ with a <= b and s >= 0" sum.xml --random='uniform(-1e308,1e308)'
     answered 65 "is a TensorFlow Lite model" "convert it to OpenVINO IR first: ovc n.tflite" n.tflite
     answered 65 "c.blob: error: " "a .blob is compiled for one device: give the .xml it was made from" c.blob
     answered 65 "is compressed with gzip" "unpack it: gunzip -c s.xml.gz >model.xml" s.xml.gz --random
+    answered 2 "must be a number above 0, not '16k'" "--rate=16000" sum.xml --rate=16k
+    answered 2 "must be a number above 0, not '-1k'" "" sum.xml --rate=-1k
     answered 2 'format of "cvs:-" is not known' "did you mean csv:-?" sum.xml -i cvs:-
     answered 2 'format of "x.csv.gz" is not known' "gunzip -c x.csv.gz | irrun MODEL.xml -i csv:-" sum.xml -i x.csv.gz
 }
