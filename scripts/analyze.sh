@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Static analysis of src/, by those of gcc -fanalyzer, clang-tidy and cppcheck that are there; or by the
-# given ones:
+# Static analysis of src/ with gcc -fanalyzer, clang-tidy and cppcheck, if they are installed, or with
+# the given ones:
 #
 #   scripts/analyze.sh [gcc|clang-tidy|cppcheck]...
 #
-# .clang-tidy chooses its checks; tests/findings.txt holds the findings that are not bugs, with the
-# reasons. Ends with 1 if there is another one. build/analyze has what each tool printed.
+# .clang-tidy selects its checks; tests/findings.txt lists the findings that are not bugs, with the
+# reasons. Ends with 1 if there is another one. build/analyze has the output of each tool.
 # SPDX-License-Identifier: Apache-2.0
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -22,12 +22,12 @@ mapfile -t flags < <(
 run_tool() {
     case $1 in
     gcc)
-        # The kernels are loops, without a way for an analyzer to get lost in them.
+        # Not the kernels: they are only loops.
         find src -name '*.c' ! -path 'src/kernels/*' -print0 | LC_ALL=C sort -z |
             nice xargs -0 -P "$(nproc)" -n 1 gcc "${flags[@]}" -O1 -fanalyzer -c -o /dev/null
         ;;
     clang-tidy)
-        # It is slow: the modules that read files.
+        # It is slow, so only the modules that read files are analyzed.
         find src/base src/tensor src/formats src/ir src/runtime -name '*.c' -print0 | LC_ALL=C sort -z |
             nice xargs -0 -P "$(nproc)" -n 8 sh -c 'clang-tidy --quiet "$@" -- '"${flags[*]}" sh
         ;;
@@ -43,7 +43,7 @@ run_tool() {
     esac
 }
 
-# Prints what a tool found and no row explains.
+# Prints the findings of a tool that tests/findings.txt does not list.
 unexplained() {
     sed -nE "s,^$PWD/,,; /^(src|include)\/[^:]*:[0-9]+:([0-9]+:)? *(warning|error):/p" "$1" | sort -u |
         awk '
@@ -67,7 +67,7 @@ unexplained() {
 bad=0
 for tool; do
     if ! command -v "$tool" >/dev/null; then
-        echo "$tool: left out: it is not there"
+        echo "$tool: skipped: it is not installed"
         continue
     fi
     run_tool "$tool" >"$build/$tool.log" 2>&1 || :

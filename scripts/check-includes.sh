@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# Holds the modules in their order: a file includes headers of its own module and of modules to its
-# left.
-# Also: one file each knows expat and CBLAS, intrinsics stay in the vector_<level>.h, the public
-# header needs the standard's headers only, and file names are unique.
+# Checks the order of the modules: a file includes only headers of its own module and of modules to
+# its left.
+# Also: expat and CBLAS are each included by one file, intrinsics are only in vector_<level>.h, the
+# public header includes only standard headers, and file names are unique.
 # SPDX-License-Identifier: Apache-2.0
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 modules='base tensor formats kernels graph ops ir plan runtime irrun.c irrun_build.c cli main.c'
-# What a module may see where that is less than all to its left.
+# Modules that may include less than all to their left.
 kernels_see='base kernels tensor/half.h tensor/sub_byte.h'
 cli_sees='base tensor formats cli'
 bad=0

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Checks the manual pages and the documents with examples: mandoc finds no fault, and every example does what the page
-# says. Ends with one line of counts.
+# Checks the manual pages and the documents with examples: mandoc reports nothing, and every example prints what the page
+# shows. Ends with one line of counts.
 #
-#   scripts/check-man.sh [PAGE...]      man/, the cookbook and docs/from-*.md without PAGE; IRRUN is the program
+#   scripts/check-man.sh [PAGE...]      without PAGE: man/, the cookbook and docs/from-*.md; IRRUN is the program
 #
-# Every literal display, or block of sh in Markdown, is an example. "$ " begins a command, "> " continues it, other lines are what it prints on
-# standard output and error, where "..." stands for any lines; it must exit with 0. The examples of a page run one
-# after the other in one directory, in which small models of ours lie under short names. Those that call NumPy are skipped
-# where there is none: neither irrun nor its tests need Python.
+# Every literal display, or block of sh in Markdown, is an example. "$ " begins a command, "> " continues it, other lines are
+# its standard output and error, where "..." matches any lines; it must exit with 0. The examples of a page run one after the
+# other in one directory, which has small models under short names. Examples that need NumPy are skipped without it:
+# neither irrun nor its tests need Python.
 # SPDX-License-Identifier: Apache-2.0
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -24,9 +24,9 @@ fault() { # where, what
     failed=$((failed + 1))
 }
 
-# ---- What the examples find -----------------------------------------------------------------------
+# ---- The environment of the examples --------------------------------------------------------------
 
-# A script, not a link: a Python looks for its modules beside itself.
+# A script, not a link: Python looks for its modules beside its executable.
 make_command() { # name, program
     printf '#!/bin/sh\nexec "%s" "$@"\n' "$2" >"$work/bin/$1"
     chmod +x "$work/bin/$1"
@@ -103,7 +103,7 @@ page_displays() {
     ' "$1"
 }
 
-# The pattern that the shown lines make.
+# Turns the lines of an example into a pattern.
 as_pattern() {
     sed -e 's/[][\\*?]/\\&/g' -e 's/^\.\.\.$/*/' <<<"$1"
 }
@@ -149,11 +149,11 @@ run_display() { # page, the line of its first line; the display on standard inpu
 check_page() {
     local page=$1 said line n
     if [[ $page == *.md ]]; then
-        : # no program checks its layout
+        : # no lint for Markdown
     elif said=$(mandoc -T lint -W warning "$page" 2>&1) && [ -z "$said" ]; then
         passed=$((passed + 1))
     else
-        fault "$page" "mandoc has something to say"
+        fault "$page" "mandoc reports errors"
         printf '%s\n' "$said"
     fi
     make_directory

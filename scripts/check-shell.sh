@@ -1,7 +1,7 @@
 #!/bin/sh
-# Checks every shell script of the project with shellcheck; silent when all is well.
+# Checks every shell script of the project with shellcheck; silent if there are no errors.
 # SPDX-License-Identifier: Apache-2.0
-# A test of bats is a subshell, which older versions remark upon where tests set one variable.
+# A test of bats is a subshell: older versions of shellcheck warn of variables that are set there.
 set -eu
 cd "$(dirname "$0")/.."
 

@@ -26,7 +26,7 @@ for file in "${files[@]}"; do
     [ -z "$found" ] || complain "$file: tab or trailing blank:"$'\n'"$found"
     case $file in
     *.[ch] | *.def)
-        # What the Makefile reads stands in one line.
+        # The Makefile reads the rest of a "link:" comment, which must be on one line.
         found=$(LC_ALL=C.UTF-8 grep -nE '^.{101,}' "$file" | grep -v '/[*] link: ' || :)
         [ -z "$found" ] || complain "$file: longer than 100 columns:"$'\n'"$found"
         ;;

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Checks that words which are not those of a manual do not come back, in messages, comments and
-# texts. Prints each place with what to write instead; silent when all is well.
+# Finds phrases in messages, comments and texts that are not used in manuals. Prints each place with
+# what to write instead; silent if there are none.
 # SPDX-License-Identifier: Apache-2.0
 set -euo pipefail
 cd "$(dirname "$0")/.."

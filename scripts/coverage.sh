@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# What the tests reach of src/, line by line, in the build of `make coverage`:
+# Counts the lines of src/ that the tests reach, in the build of `make coverage`:
 #
-#   scripts/coverage.sh run [PART...]   counts from zero, while all tests run or these parts
+#   scripts/coverage.sh run [PART...]   resets the counts and runs all tests or these parts
 #   scripts/coverage.sh report          prints a table by directory, and writes unreached.txt: every
 #                                       line that no test reaches, with the reason if there is one
 #
@@ -12,8 +12,8 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 export BUILD=${BUILD:-build/coverage}
 
-# Counting makes programs slow, and counters are files, which tests of time, files and faults notice:
-# what fails here only has to pass in `make test`.
+# Counting slows programs down and writes files, so tests of time, files and faults may fail here.
+# They must pass in `make test`.
 run() {
     find "$BUILD" -name '*.gcda' -delete
     nice tests/run.sh "$@" >"$BUILD/tests.log" 2>&1 || :

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Shows a speech detector at work on a minute of sound: where the speech is, how fast, from a pipe, and without its
+# Runs a speech detector on a minute of sound: shows where the speech is, the speed, a pipe, and the result without
 # state. `make demo` calls it; IRRUN is the program.
 # SPDX-License-Identifier: Apache-2.0
 set -euo pipefail

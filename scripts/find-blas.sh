@@ -1,7 +1,7 @@
 #!/bin/sh
-# Prints the name of the shared library that brings CBLAS, as the dynamic linker knows it: find-blas.sh LIBS...
-# LIBS are flags for the linker. CC: the compiler. Where nothing can be linked (a compiler without
-# libraries), the name that Linux systems agree on.
+# Prints the soname of the shared library that has CBLAS: find-blas.sh LIBS...
+# LIBS are flags for the linker. CC: the compiler. If linking fails (a compiler without libraries), prints the usual
+# name on Linux.
 # SPDX-License-Identifier: Apache-2.0
 set -eu
 directory=$(mktemp -d)

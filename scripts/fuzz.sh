@@ -3,8 +3,8 @@
 #
 #   scripts/fuzz.sh SECONDS TARGET...
 #
-# What they find is in build/fuzz/found/TARGET-*, what they have learned in build/fuzz/learned. An
-# input that found something goes into tests/fuzz/corpus/TARGET once it is fixed.
+# Inputs that fail are in build/fuzz/found/TARGET-*, the corpus so far in build/fuzz/learned. When a
+# bug is fixed, its input goes into tests/fuzz/corpus/TARGET.
 # SPDX-License-Identifier: Apache-2.0
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -14,7 +14,7 @@ build=build/fuzz
 export ASAN_OPTIONS=allocator_may_return_null=1:detect_leaks=1:${ASAN_OPTIONS-}
 bad=0
 
-# Inputs to begin with that are in the tree in another form.
+# Makes the first inputs from files of the tree.
 make_seeds() {
     local seeds=$build/seeds/$1 path name
     mkdir -p "$seeds"

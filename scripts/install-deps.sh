@@ -1,14 +1,14 @@
 #!/bin/sh
-# Sees to it that irrun can be built (`build`), built and shown (`demo`), or built and tested (`test`,
-# the default). Silent when nothing is missing: headers and programs are tried, no package manager is
-# asked. On Debian and Ubuntu it installs what is missing, in one line (all lines with V=1); elsewhere
-# it names the packages and stops.
+# Installs what is missing to build irrun (`build`), to run the demo (`demo`) or to run the tests
+# (`test`, the default). Tries headers and programs, without a package manager; silent if nothing is
+# missing. On Debian and Ubuntu it installs packages and prints one line (all lines with V=1);
+# elsewhere it names the packages and stops.
 # SPDX-License-Identifier: Apache-2.0
 set -eu
 
-# set, what is tried, and the packages that hold it: apt, dnf, apk
-# build: needed to build; test: needed to test; sound: wished for by demo and tests; more: by tests,
-# which skip one where the system has no such package.
+# Set, what is tried, and the packages that have it: apt, dnf, apk.
+# build: needed to build; test: needed to test; sound: optional for demo and tests; more: optional for
+# tests, which are skipped without it.
 table='
 build program:cc             gcc            gcc                     gcc
 build header:stdio.h         libc6-dev      glibc-devel             musl-dev
@@ -72,7 +72,7 @@ is_missing() {
     esac
 }
 
-# missing COLUMN SET...: prints the column of each row of the sets that is not there, in one line.
+# missing COLUMN SET...: prints the column of each row of the sets that is missing, in one line.
 missing() {
     column=$1
     shift
@@ -95,8 +95,8 @@ stop() {
     exit 1
 }
 
-# Tests write where bats says, or did before 1.4 where TMPDIR says; older ones than this were never
-# tried.
+# Tests write to the directory of bats or, with bats before 1.4, to TMPDIR. Versions before 1.2 have
+# not been tested.
 check_bats() {
     [ "$wanted" = test ] || return 0
     version=$(bats --version | sed 's/[^0-9]*//')
@@ -105,7 +105,7 @@ check_bats() {
     esac
 }
 
-# Runs a command, with what it prints only if it fails.
+# Runs a command, and prints its output only if it fails.
 quietly() {
     if [ -n "${V-}" ]; then
         "$@" >&2

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Writes the completion of a shell to standard output: the template with the rows of the options' list and the SIMD
-# levels in it. The C preprocessor reads the list, as it does for irrun itself.
+# Writes the completion of a shell to standard output: the template, filled with the rows of the list of options and
+# with the SIMD levels. The C preprocessor reads the list, as it does for irrun itself.
 #
 #   scripts/make-completion.sh src/cli/options.def completions/irrun.bash LEVEL...   (or irrun.zsh, irrun.fish)
 #
@@ -22,7 +22,7 @@ rows=$(
         sed -e "s/^\(    '[a-z-]*\) 0 /\1 - /"
 )
 if [ "$(echo "$rows" | grep -c .)" -ne "$(grep -c '^OPTION(' "$list")" ]; then
-    echo "make-completion: $list has a row that is not understood" >&2
+    echo "make-completion: $list has a row that cannot be parsed" >&2
     exit 1
 fi
 while IFS= read -r line; do

@@ -21,8 +21,8 @@ umask 022
 
 rm -rf "$tree"
 ${MAKE:-make} -s BUILD="$build" CC="${CC:-cc}" DESTDIR="$tree" PREFIX=/usr install
-# Debian has its libraries in a directory of the architecture. The Python module stays under share: the program needs
-# no Python.
+# Debian puts libraries into a directory of the architecture. The Python module stays in share, because the program does
+# not need Python.
 mkdir "$tree/usr/lib/$triplet"
 mv "$tree"/usr/lib/lib* "$tree/usr/lib/pkgconfig" "$tree/usr/lib/$triplet"
 sed -i "s,^libdir=.*,libdir=\${prefix}/lib/$triplet," "$tree/usr/lib/$triplet/pkgconfig/irrun.pc"
@@ -46,7 +46,7 @@ CHANGELOG
     printf ' On Debian systems the text of the licence is in /usr/share/common-licenses/Apache-2.0.\n'
 } >"$documents/copyright"
 
-# Of the libraries that the program needs, the packages; the BLAS and libsndfile are loaded when they are asked for.
+# The packages of the libraries that the program is linked to; it loads the BLAS and libsndfile when it needs them.
 at_least() {
     dpkg-query -W -f '${Version}' "$1" | sed "s/-.*//; s/.*/$1 (>= &)/"
 }
@@ -68,7 +68,7 @@ Description: runs OpenVINO IR models that keep state
 CONTROL
 echo 'activate-noawait ldconfig' >"$tree/DEBIAN/triggers"
 echo 'libirrun 0 irrun' >"$tree/DEBIAN/shlibs"
-# What Python compiled when root used the module.
+# Removes the cache that Python writes when root imports the module.
 printf '#!/bin/sh\nset -e\nrm -rf /usr/share/irrun/python/__pycache__\n' >"$tree/DEBIAN/prerm"
 chmod 755 "$tree/DEBIAN/prerm"
 mkdir -p "$tree/usr/share/lintian/overrides"

@@ -5,8 +5,8 @@
 #   in.npz   the inputs, if the model has any and args does not say --random
 #   args     further options, one line, split at blanks
 #   exit     of an error case: the exit status
-#   stderr   of an error case: each line must occur in what is printed on stderr
-#   bits     the bytes of the one output, where it must be equal to the last bit (NaN payloads)
+#   stderr   of an error case: each line must occur on standard error
+#   bits     the bytes of the only output, if it must be equal bit for bit (NaN payloads)
 #
 # Environment: IRRUN, the program (build/irrun; may be several words), IRRUN_ARGS, options for all.
 # With --skip-unsupported a model that irrun refuses because it lacks an op is skipped, not failed.

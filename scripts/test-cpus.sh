@@ -2,8 +2,8 @@
 # Runs check_kernels and the cases on CPUs with fewer levels than this one, and on AArch64, under
 # qemu's user emulation; levels of this CPU run on it. `make test-cpus` builds what it needs.
 #
-# It fails without qemu-x86_64 on an x86-64. What else is missing (the compiler for AArch64, its
-# libraries, a level that neither the CPU nor the emulator has) is named and left out.
+# It fails without qemu-x86_64 on an x86-64. What needs anything else that is missing (the compiler
+# for AArch64, its libraries, a level of neither the CPU nor the emulator) is reported and skipped.
 #
 # Environment: BUILD, the build directory (build); CROSS, the prefix of the compiler for AArch64
 # (aarch64-linux-gnu-); CASES, the directories of cases (tests/cases models).
@@ -15,11 +15,11 @@ build=${BUILD:-build} cross=${CROSS:-aarch64-linux-gnu-}
 read -r -a cases <<<"${CASES:-tests/cases models}"
 bad=0 n_run=0
 
-left_out() {
-    echo "left out: $1"
+skipped() {
+    echo "skipped: $1"
 }
 
-# Runs at a level what was built in a directory, by an emulator or, without one, on this CPU.
+# Runs the programs of a build directory at a level, in an emulator or on this CPU.
 try_level() { # name, level, build directory, emulator...
     local name=$1 level=$2 directory=$3
     shift 3
@@ -31,7 +31,7 @@ try_level() { # name, level, build directory, emulator...
     IRRUN="$* $directory/irrun" IRRUN_ARGS=--simd=$level scripts/run-cases.sh "${cases[@]}" || bad=1
 }
 
-# A CPU must be told for what it is before anything runs on it.
+# Checks first that irrun detects the best level of the emulated CPU.
 try_cpu() { # name, best level, build directory, emulator...
     local name=$1 level=$2 directory=$3 found
     found=$("${@:4}" "$directory/irrun" --list-kernels 2>/dev/null | cut -f 3 | sort -u)
@@ -47,7 +47,7 @@ has_level() {
     "$build/irrun" --list-kernels --simd="$1" >/dev/null 2>&1
 }
 
-# Some versions of qemu read lanes of a masked load that do not count.
+# Some versions of qemu read the masked lanes of a masked load too.
 emulates_masked_loads() {
     local program=$build/masked_load
     cat >"$program.c" <<'END'
@@ -77,13 +77,13 @@ try_x86_64() {
     if emulates_masked_loads 2>/dev/null; then
         try_cpu Haswell avx2 "$build" qemu-x86_64 -cpu Haswell
     else
-        left_out "Haswell: this qemu faults on masked loads"
+        skipped "Haswell: this qemu faults on masked loads"
     fi
     for level in avx2 avx512 avx512bf16 amx; do
         if has_level "$level"; then
             try_level "this CPU" "$level" "$build" env
         else
-            left_out "$level: this CPU lacks it, and qemu emulates no AVX-512 and no AMX"
+            skipped "$level: this CPU lacks it, and qemu emulates no AVX-512 and no AMX"
         fi
     done
 }
@@ -94,11 +94,11 @@ try_aarch64() {
     local directory=$build/aarch64 libraries=/usr/lib/aarch64-linux-gnu
     local -a emulator=(qemu-aarch64)
     if ! command -v qemu-aarch64 >/dev/null || ! command -v "${cross}gcc" >/dev/null; then
-        left_out "AArch64: qemu-aarch64 or ${cross}gcc is missing (Debian: qemu-user, gcc-aarch64-linux-gnu)"
+        skipped "AArch64: qemu-aarch64 or ${cross}gcc is missing (Debian: qemu-user, gcc-aarch64-linux-gnu)"
         return
     fi
     if [ ! -e "$libraries/libexpat.so" ] || [ ! -e "$libraries/libz.so" ]; then
-        left_out "AArch64: a library is missing (Debian: libexpat1-dev:arm64, zlib1g-dev:arm64, libblas-dev:arm64)"
+        skipped "AArch64: a library is missing (Debian: libexpat1-dev:arm64, zlib1g-dev:arm64, libblas-dev:arm64)"
         return
     fi
     PKG_CONFIG_LIBDIR=$libraries/pkgconfig make CC="${cross}gcc" BUILD="$directory" \
@@ -109,7 +109,7 @@ try_aarch64() {
 
 case $("${CC:-cc}" -dumpmachine) in
 x86_64*) try_x86_64 ;;
-*) left_out "x86-64: this is another machine" ;;
+*) skipped "x86-64: this is another machine" ;;
 esac
 try_aarch64
 [ "$n_run" -gt 0 ] || bad=1

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# The tests that take long, after `make test`: kills and limits at many moments, every call that can
-# fail, the fuzz targets, the memory of a long run, Slurm and Spark, the package, bare systems, the
-# cases and readers under sanitizers. `make test-deep` builds what it needs.
+# Runs the long tests, after `make test`: kills and limits at many moments, every call that can fail,
+# the fuzz targets, the memory of a long run, Slurm and Spark, the package, bare systems, the cases
+# and readers under sanitizers. `make test-deep` builds what it needs.
 #
-# Environment: SECONDS_EACH, for a fuzz target (600); ROUNDS, how many times as many kills and steps
-# as in `make test` (20). What a step prints is in build/deep.
+# Environment: SECONDS_EACH, for a fuzz target (600); ROUNDS, a factor for the number of kills and
+# steps of `make test` (20). The output of each step is in build/deep.
 # SPDX-License-Identifier: Apache-2.0
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -14,7 +14,7 @@ sanitized=build/sanitize-address-undefined
 bad=0
 mkdir -p "$logs"
 
-# step NAME COMMAND...: runs it, with a line for what came of it.
+# step NAME COMMAND...: runs it, and prints one line with the result.
 step() {
     local name=$1 log=$logs/${1//[ \/]/-}.log verdict=passed
     shift
@@ -33,12 +33,12 @@ step faults make test-faults
 if command -v clang >/dev/null; then
     step fuzz make fuzz SECONDS="$seconds"
 else
-    echo "fuzz: left out: it needs clang"
+    echo "fuzz: skipped: it needs clang"
 fi
 if command -v python3 >/dev/null; then
     step soak scripts/soak
 else
-    echo "soak: left out: it needs python3"
+    echo "soak: skipped: it needs python3"
 fi
 for engine in slurm spark; do
     step "$engine" timeout 3600 "tests/scaling/$engine.sh"

@@ -175,7 +175,7 @@ checked() { # failures, then words that are said
 @test "check-man: what mandoc says is a failure" {
     write_page <<<$'$ :'
     echo '.Frobnicate' >>page.1
-    checked 1 "mandoc has something to say"
+    checked 1 "mandoc reports errors"
 }
 
 @test "the pages are those of this version" {
