@@ -85,8 +85,7 @@ static bool fail_data(const char *path, const char *role, const char *model,
     char quoted[TEXT_QUOTED_BYTES], quoted_model[TEXT_QUOTED_BYTES];
     fail(err, IRRUN_USAGE, "'%s' is taken for %s", path, role);
     if (format_is_sound(path))
-        return format_hint_sound(err, text_shell_quote(path, quoted),
-                                 text_shell_quote(model, quoted_model));
+        return format_hint_sound(err, path, text_shell_quote(model, quoted_model));
     return fail_hint(err, "inputs go with -i: irrun %s -i %s",
                      text_shell_quote(model, quoted_model), text_shell_quote(path, quoted));
 }

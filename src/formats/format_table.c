@@ -132,10 +132,11 @@ bool format_is_sound(const char *path)
 
 bool format_hint_sound(struct irrun_error *err, const char *path, const char *model)
 {
+    char quoted[TEXT_QUOTED_BYTES];
     return fail_hint(err,
                      "sox %s -r RATE -c 1 -t f32 - | irrun %s -i raw:-; RATE is what the model was "
                      "trained with",
-                     strcmp(path, "-") == 0 ? "FILE.wav" : path, model);
+                     strcmp(path, "-") == 0 ? "FILE.wav" : text_shell_quote(path, quoted), model);
 }
 
 /* Writes the names of the formats to `text`, separated by spaces. */

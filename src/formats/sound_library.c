@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
+
 #define LIBRARY "libsndfile.so.1"
 
 /* Set once; the library is never closed. */
@@ -39,10 +41,11 @@ const struct sound_library *sound_library_load(const char *path, struct irrun_er
     pthread_once(&once, load);
     if (!problem[0])
         return &library;
+    char quoted[TEXT_QUOTED_BYTES];
     fail(err, IRRUN_SYSTEM, "cannot load libsndfile, which reads %s: %s", path, problem);
     fail_hint(err,
               "install it (libsndfile1 on Debian, libsndfile on Fedora and Alpine), or: sox %s "
               "-t f32 - | irrun ... -i raw:-",
-              path);
+              text_shell_quote(path, quoted));
     return NULL;
 }

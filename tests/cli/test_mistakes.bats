@@ -21,6 +21,7 @@ setup() {
     answered 2 "'a.WAV' is taken for the weights" "inputs go with -i: irrun sum.xml -i a.WAV" sum.xml a.WAV
     answered 2 "'a.M4A' is taken for the weights" "sox a.M4A $sound sum.xml $rate" sum.xml a.M4A
     answered 2 "a.mp3" "sox a.mp3 $sound MODEL.xml $rate" sum.xml -i a.mp3
+    answered 2 "b c.mp3" "sox 'b c.mp3' $sound MODEL.xml $rate" sum.xml -i "b c.mp3"
     run_apart irrun vad.xml vad.bin --random -o none:
     [ "$status" -eq 0 ]
 }
@@ -63,6 +64,9 @@ setup() {
     answered 66 "none: error: " "" none --random
     answered 66 "one: error: " "ls one/* | irrun MODEL.xml --manifest=- runs its files" \
         sum.xml --manifest=one
+    mkdir "o ne"
+    answered 66 "o ne: error: " "ls 'o ne'/* | irrun MODEL.xml --manifest=- runs its files" \
+        sum.xml --manifest="o ne"
     answered 2 "the format of" "-o one/%n.npy writes a file for each output" sum.xml -o one/
     ln -s nowhere gone.xml
     answered 66 "gone.xml: error: " "the current directory is $PWD" gone.xml --random
