@@ -20,7 +20,7 @@ struct arena_block {
 };
 
 /* Adds a block; returns NULL if there is no memory. A request for more than half of the usual size
- * gets its own block, which is inserted behind the current one, so that the current one is still
+ * gets its own block, which is inserted after the current one, so that the current one is still
  * used. */
 static struct arena_block *add_block(struct arena *arena, size_t size_bytes)
 {
@@ -85,6 +85,15 @@ void *arena_alloc_array(struct arena *arena, size_t n, size_t item_bytes, struct
     return arena_alloc(arena, size_bytes, err);
 }
 
+void *arena_copy(struct arena *arena, const void *items, size_t n, size_t item_bytes,
+                 struct irrun_error *err)
+{
+    void *copy = arena_alloc_array(arena, n, item_bytes, err);
+    if (copy && n != 0)
+        memcpy(copy, items, n * item_bytes);
+    return copy;
+}
+
 char *arena_strndup(struct arena *arena, const char *text, size_t length, struct irrun_error *err)
 {
     size_t size_bytes;
@@ -116,17 +125,15 @@ void arena_free(struct arena *arena)
 
 void arena_reset(struct arena *arena)
 {
-    size_t capacity_bytes = 0;
-    for (const struct arena_block *block = arena->blocks; block; block = block->next)
-        capacity_bytes += block->capacity_bytes;
     if (arena->blocks && !arena->blocks->next) {
         memset(arena->blocks->data, 0, arena->blocks->used_bytes);
         arena->blocks->used_bytes = 0;
         arena->size_bytes = 0;
         return;
     }
-    /* Replaces the blocks with one of twice their size. Without memory for it the arena is
-     * empty. */
+    size_t capacity_bytes = 0;
+    for (const struct arena_block *block = arena->blocks; block; block = block->next)
+        capacity_bytes += block->capacity_bytes;
     arena_free(arena);
     if (capacity_bytes > 0)
         add_block(arena, 2 * capacity_bytes);

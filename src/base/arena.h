@@ -21,6 +21,8 @@ void *arena_alloc(struct arena *arena, size_t size_bytes, struct irrun_error *er
 void *arena_alloc_array(struct arena *arena, size_t n, size_t item_bytes, struct irrun_error *err);
 char *arena_strndup(struct arena *arena, const char *text, size_t length, struct irrun_error *err);
 char *arena_strdup(struct arena *arena, const char *text, struct irrun_error *err);
+void *arena_copy(struct arena *arena, const void *items, size_t n, size_t item_bytes,
+                 struct irrun_error *err);
 void arena_free(struct arena *arena);
 
 /* Frees all allocations for reuse. If the arena has more than one block, one block of twice their
@@ -34,6 +36,10 @@ bool reserve_array(void **items, size_t n, size_t *capacity, size_t item_bytes,
                    struct irrun_error *err);
 bool grow_array(void **items, size_t n, size_t *capacity, size_t item_bytes,
                 struct irrun_error *err);
+
+/* Calls grow_array for a typed pointer. */
+#define GROW_ARRAY(items, n, capacity, err)                                                        \
+    grow_array((void **)&(items), n, &(capacity), sizeof *(items), err)
 
 /* Allocates n zeroed items on the heap, which the caller frees. Returns NULL with *err filled if
  * there is no memory; for n = 0 it returns a pointer too. */

@@ -37,11 +37,12 @@ static void visit_parents(const char *root, const char *controllers, const char 
     }
 }
 
-static bool lists(char *controllers, const char *controller)
+/* Returns whether a list such as "cpu,cpuacct" has the controller. */
+static bool has_controller(const char *list, const char *controller)
 {
-    char *rest = NULL;
-    for (char *word = strtok_r(controllers, ",", &rest); word; word = strtok_r(NULL, ",", &rest))
-        if (strcmp(word, controller) == 0)
+    size_t length = strlen(controller);
+    for (const char *at = list; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL)
+        if (strncmp(at, controller, length) == 0 && (at[length] == ',' || at[length] == '\0'))
             return true;
     return false;
 }
@@ -64,9 +65,7 @@ void cgroup_visit(const char *membership, const char *root, const char *controll
             continue;
         *controllers++ = '\0';
         *group++ = '\0';
-        char copy[PATH_BYTES];
-        snprintf(copy, sizeof copy, "%s", controllers);
-        if (*controllers == '\0' || lists(copy, controller))
+        if (*controllers == '\0' || has_controller(controllers, controller))
             visit_parents(root, controllers, group, visit, context);
     }
     fclose(file);

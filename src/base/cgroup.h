@@ -15,7 +15,7 @@ void cgroup_visit(const char *membership, const char *root, const char *controll
                   cgroup_visit_fn *visit, void *context);
 
 /* Reads one or two numbers from a file such as "150000 100000", "max 100000" or "-1". Returns false
- * if one is missing. second: NULL if there is one only. */
+ * if one is missing. `second` may be NULL. */
 bool cgroup_read(const char *directory, const char *name, long long *first, long long *second);
 
 #endif

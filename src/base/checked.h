@@ -23,16 +23,16 @@ static inline size_t divide_up(size_t a, size_t b)
     return a / b + (a % b != 0);
 }
 
-/* Rounds up to whole cache lines of 64 bytes; size_bytes is at most PTRDIFF_MAX. */
-static inline size_t align_to_line(size_t size_bytes)
-{
-    return (size_bytes + 63) / 64 * 64;
-}
-
 /* Does the same; a is not below 0. */
 static inline int64_t divide_up_i64(int64_t a, int64_t b)
 {
     return a / b + (a % b != 0);
+}
+
+/* Rounds up to whole cache lines of 64 bytes; size_bytes is at most PTRDIFF_MAX. */
+static inline size_t align_to_line(size_t size_bytes)
+{
+    return (size_bytes + 63) / 64 * 64;
 }
 
 static inline bool checked_add_i64(int64_t a, int64_t b, int64_t *sum)

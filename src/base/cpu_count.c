@@ -23,7 +23,7 @@ static unsigned count_affinity(void)
     return 1;
 }
 
-/* Lowers *min to the quota of a group in CPUs, rounded up. 0 stands for none. */
+/* Lowers *min to the quota of a group in CPUs, rounded up. 0 means no quota. */
 static void take_quota(void *context, const char *directory)
 {
     unsigned *min = context;

@@ -6,16 +6,13 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/text.h"
+
 #define MAX_EXPONENT 100000
 
 const double powers_of_ten[MAX_EXACT_POWER + 1] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
                                                    1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
                                                    1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
-
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
 
 static bool append_digit(uint64_t *digits, char c)
 {
@@ -29,21 +26,21 @@ static bool append_digit(uint64_t *digits, char c)
 /* Scans the digits before and after the point. Returns their end, or NULL if there is no digit. */
 static const char *scan_digits(const char *at, const char *end, struct decimal *decimal)
 {
-    bool is_fraction = false, is_any = false;
+    bool is_fraction = false, has_digit = false;
     for (; at < end; at++) {
         if (*at == '.' && !is_fraction) {
             is_fraction = true;
             continue;
         }
-        if (!is_digit(*at))
+        if (!text_is_digit(*at))
             break;
-        is_any = true;
+        has_digit = true;
         if (append_digit(&decimal->digits, *at))
             decimal->exponent -= is_fraction;
         else if (!is_fraction || *at != '0')
             decimal->is_rounded = true;
     }
-    return is_any ? at : NULL;
+    return has_digit ? at : NULL;
 }
 
 static const char *scan_exponent(const char *at, const char *end, struct decimal *decimal)
@@ -51,10 +48,10 @@ static const char *scan_exponent(const char *at, const char *end, struct decimal
     bool is_negative = at < end && *at == '-';
     if (at < end && (*at == '-' || *at == '+'))
         at++;
-    if (at == end || !is_digit(*at))
+    if (at == end || !text_is_digit(*at))
         return NULL;
     int exponent = 0;
-    for (; at < end && is_digit(*at); at++)
+    for (; at < end && text_is_digit(*at); at++)
         if (exponent < MAX_EXPONENT)
             exponent = exponent * 10 + (*at - '0');
     decimal->exponent += is_negative ? -exponent : exponent;
@@ -102,8 +99,8 @@ bool is_near_float_midpoint(double value)
     uint64_t bits;
     memcpy(&bits, &value, sizeof bits);
     uint64_t below_float = bits & (((uint64_t)1 << 29) - 1);
-    uint64_t border = (uint64_t)1 << 28;
-    return below_float + 8 > border && below_float < border + 8;
+    uint64_t midpoint = (uint64_t)1 << 28;
+    return below_float + 8 > midpoint && below_float < midpoint + 8;
 }
 
 bool decimal_to_f32(const struct decimal *decimal, float *value)

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/output_file.h"
 
 #define FIRST_SLOTS 256
@@ -19,25 +20,8 @@ static bool fail_disk(int reason, struct irrun_error *err)
     return fail(err, IRRUN_IO, "a temporary file: %s", strerror(reason));
 }
 
-/* Reads n slots from `index` on; slots that were never written are zeros. */
-static bool read_disk(const struct digest_set *set, uint64_t index, struct digest_slot *slots,
-                      size_t n, struct irrun_error *err)
-{
-    size_t n_bytes = n * sizeof *slots, n_read = 0;
-    while (n_read < n_bytes) {
-        ssize_t step = pread(set->fd, (char *)slots + n_read, n_bytes - n_read,
-                             (off_t)(index * sizeof *slots + n_read));
-        if (step < 0 && errno == EINTR)
-            continue;
-        if (step <= 0)
-            return fail_disk(step < 0 ? errno : EIO, err);
-        n_read += (size_t)step;
-    }
-    return true;
-}
-
 /* Returns up to *n slots from `index` on, from memory or read into `block`, and sets *n to their
- * number. Returns NULL if they cannot be read. */
+ * number. Slots that were never written are zeros. Returns NULL if they cannot be read. */
 static const struct digest_slot *get_slots(const struct digest_set *set, uint64_t index,
                                            struct digest_slot *block, uint64_t *n,
                                            struct irrun_error *err)
@@ -46,7 +30,14 @@ static const struct digest_slot *get_slots(const struct digest_set *set, uint64_
         *n = set->capacity - index;
     if (!set->is_on_disk)
         return set->memory + index;
-    return read_disk(set, index, block, (size_t)*n, err) ? block : NULL;
+    size_t n_bytes = (size_t)*n * sizeof *block, n_read;
+    if (!file_read_at(set->fd, index * sizeof *block, block, n_bytes, &n_read))
+        fail_disk(errno, err);
+    else if (n_read < n_bytes)
+        fail_disk(EIO, err);
+    else
+        return block;
+    return NULL;
 }
 
 static bool write_slot(struct digest_set *set, uint64_t index, const struct digest_slot *slot,
@@ -56,11 +47,8 @@ static bool write_slot(struct digest_set *set, uint64_t index, const struct dige
         set->memory[index] = *slot;
         return true;
     }
-    ssize_t n;
-    do
-        n = pwrite(set->fd, slot, sizeof *slot, (off_t)(index * sizeof *slot));
-    while (n < 0 && errno == EINTR);
-    return n == (ssize_t)sizeof *slot || fail_disk(n < 0 ? errno : ENOSPC, err);
+    return file_write_at(set->fd, index * sizeof *slot, slot, sizeof *slot) ||
+           fail_disk(errno, err);
 }
 
 /* Finds the slot of the digest and its tag, or the empty slot for it. */

@@ -145,8 +145,7 @@ bool fail_append(struct irrun_error *err, const char *format, ...)
     return false;
 }
 
-static void append(char *text, size_t size_bytes, const char *format, ...) PRINTF_LIKE(3, 4);
-
+PRINTF_LIKE(3, 4)
 static void append(char *text, size_t size_bytes, const char *format, ...)
 {
     va_list args;

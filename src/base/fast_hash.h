@@ -1,5 +1,5 @@
 /* A fast 64-bit hash of large data, the same on every machine and for any alignment. It is not
- * cryptographic: it finds accidental differences, not deliberate collisions.
+ * cryptographic: it detects accidental changes, but collisions can be made deliberately.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_BASE_FAST_HASH_H
 #define IRRUN_BASE_FAST_HASH_H

@@ -149,7 +149,7 @@ bool file_map_check(const struct file_map *map, struct irrun_error *err)
            check_unchanged(map, mapping_fd(map->mapping), mapping_path(map->mapping), err);
 }
 
-/* Smaller ranges are not freed: a call of madvise takes as long as reading a few pages. */
+/* Smaller ranges are not freed: madvise takes as long as reading a few pages. */
 #define DONTNEED_MIN_BYTES ((size_t)64 << 10)
 
 void file_map_dontneed(const struct file_map *map, const void *data, size_t size_bytes)
@@ -177,8 +177,7 @@ void file_map_close(struct file_map *map)
     *map = (struct file_map){.data = NULL};
 }
 
-/* Returns the path that a symbolic link contains, NULL if the path is no link or there is no
- * memory. */
+/* Returns the target of a symbolic link; NULL if the path is not a link or there is no memory. */
 static char *link_target(const char *path)
 {
     char target[PATH_MAX], *joined;

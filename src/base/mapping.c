@@ -60,8 +60,6 @@ struct mapping *mapping_add(const void *data, size_t size_bytes, int fd, const c
 
 void mapping_remove(struct mapping *mapping)
 {
-    if (!mapping)
-        return;
     atomic_store(&mapping->begin, UINTPTR_MAX);
     close(mapping->fd);
     free(mapping->path);

@@ -13,7 +13,7 @@ struct mapping;
 struct mapping *mapping_add(const void *data, size_t size_bytes, int fd, const char *path,
                             struct irrun_error *err);
 
-/* Removes a mapping. Call it before the memory is unmapped. Accepts NULL. */
+/* Removes a mapping. Call it before the memory is unmapped. */
 void mapping_remove(struct mapping *mapping);
 
 int mapping_fd(const struct mapping *mapping);

@@ -65,7 +65,8 @@ static bool find_target(const char *path, char **target, struct irrun_error *err
     return *target || fail_memory(err, strlen(path) + 1);
 }
 
-static bool fail_held(const char *path, long holder, int reason, struct irrun_error *err)
+/* Fails because the file cannot be created or, with EWOULDBLOCK, `holder` has locked it. */
+static bool fail_locked(const char *path, long holder, int reason, struct irrun_error *err)
 {
     char who[64] = "another process";
     if (reason != EWOULDBLOCK)
@@ -83,7 +84,7 @@ bool output_file_reserve(const char *path, struct irrun_error *err)
     if (!find_target(path, &target, err))
         return false;
     bool is_reserved =
-        !target || temporary_reserve(target, &holder) || fail_held(path, holder, errno, err);
+        !target || temporary_reserve(target, &holder) || fail_locked(path, holder, errno, err);
     free(target);
     return is_reserved;
 }
@@ -97,7 +98,7 @@ static bool open_temporary(struct output_file *out, struct irrun_error *err)
 {
     long holder;
     out->fd = temporary_create(out->target, &out->temporary, &out->slot, &holder);
-    return out->fd >= 0 || fail_held(out->path, holder, errno, err);
+    return out->fd >= 0 || fail_locked(out->path, holder, errno, err);
 }
 
 bool output_file_open(struct output_file *out, const char *path, struct irrun_error *err)
@@ -244,11 +245,11 @@ static bool send(struct output_file *out, size_t n, struct irrun_error *err)
     if (n == 0)
         return true;
     lock(out);
-    bool is_sent = write_through(out, out->buffer, n, err), is_half = n > out->n_complete;
+    bool is_sent = write_through(out, out->buffer, n, err), splits_record = n > out->n_complete;
     out->n_buffered = is_sent ? out->n_buffered - n : 0;
-    out->n_complete = is_sent && !is_half ? out->n_complete - n : 0;
+    out->n_complete = is_sent && !splits_record ? out->n_complete - n : 0;
     memmove(out->buffer, out->buffer + n, out->n_buffered);
-    if (!is_half)
+    if (!splits_record)
         unlock(out);
     return is_sent;
 }
@@ -299,20 +300,8 @@ bool output_file_write(struct output_file *out, const void *data, size_t size_by
 bool output_file_patch(struct output_file *out, uint64_t offset, const void *data,
                        size_t size_bytes, struct irrun_error *err)
 {
-    if (!output_file_flush(out, err))
-        return false;
-    const unsigned char *at = data;
-    while (size_bytes != 0) {
-        ssize_t n = pwrite(out->fd, at, size_bytes, (off_t)offset);
-        if (n < 0 && !may_retry(out, errno))
-            return fail_write(out, errno, err);
-        if (n > 0) {
-            at += n;
-            offset += (uint64_t)n;
-            size_bytes -= (size_t)n;
-        }
-    }
-    return true;
+    return output_file_flush(out, err) &&
+           (file_write_at(out->fd, offset, data, size_bytes) || fail_write(out, errno, err));
 }
 
 /* ---- Finishing --------------------------------------------------------------------------------*/
@@ -374,9 +363,7 @@ static bool sync_directory(const struct output_file *out, struct irrun_error *er
 
 static bool finish(struct output_file *out, struct irrun_error *err)
 {
-    if (!output_file_sync(out, err))
-        return false;
-    if (!close_checked(out, err))
+    if (!output_file_sync(out, err) || !close_checked(out, err))
         return false;
     if (out->is_direct)
         return true;

@@ -95,9 +95,9 @@ static void send_complete(const struct signal_buffer *buffer, int64_t deadline_m
     const unsigned char *at = buffer->data;
     size_t n_left = atomic_load_explicit(&buffer->n_complete, memory_order_acquire);
     while (n_left > 0) {
-        struct pollfd room = {.fd = buffer->fd, .events = POLLOUT};
+        struct pollfd wait = {.fd = buffer->fd, .events = POLLOUT};
         int64_t wait_ms = deadline_ms - now_ms();
-        if (poll(&room, 1, wait_ms > 0 ? (int)wait_ms : 0) <= 0)
+        if (poll(&wait, 1, wait_ms > 0 ? (int)wait_ms : 0) <= 0)
             return;
         ssize_t n = write(buffer->fd, at, n_left < PIPE_BUF ? n_left : PIPE_BUF);
         if (n < 0 && errno != EAGAIN)

@@ -102,9 +102,9 @@ static char *temporary_name(const char *target, bool is_own)
 
 enum attempt {
     CREATED,
-    FAILED, /* errno says why */
-    HELD,
-    UNLOCKABLE, /* the file system cannot lock it */
+    FAILED,    /* errno says why */
+    IS_LOCKED, /* by another process */
+    NO_LOCKS,  /* the file system has none */
     TRY_AGAIN
 };
 
@@ -122,13 +122,13 @@ static enum attempt remove_abandoned(const char *name, long *holder)
     if (fd < 0 && errno == EACCES)
         fd = open(name, O_RDONLY | how);
     if (fd < 0)
-        return errno == ENOENT ? TRY_AGAIN : UNLOCKABLE;
+        return errno == ENOENT ? TRY_AGAIN : NO_LOCKS;
     int reason = file_lock(fd);
     if (reason == EWOULDBLOCK)
         *holder = file_lock_holder(fd);
     bool is_gone = reason == 0 && (is_at(name, fd) ? unlink(name) == 0 : is_missing());
     close(fd);
-    return reason == EWOULDBLOCK ? HELD : is_gone ? TRY_AGAIN : UNLOCKABLE;
+    return reason == EWOULDBLOCK ? IS_LOCKED : is_gone ? TRY_AGAIN : NO_LOCKS;
 }
 
 static enum attempt try_to_create(const char *name, int *fd, long *holder)
@@ -152,7 +152,7 @@ static enum attempt try_to_create(const char *name, int *fd, long *holder)
     else if (reason != 0)
         unlink(name);
     close(*fd);
-    return reason == 0 ? TRY_AGAIN : reason == EWOULDBLOCK ? HELD : UNLOCKABLE;
+    return reason == 0 ? TRY_AGAIN : reason == EWOULDBLOCK ? IS_LOCKED : NO_LOCKS;
 }
 
 static enum attempt create_locked(const char *name, int *fd, long *holder)
@@ -161,8 +161,8 @@ static enum attempt create_locked(const char *name, int *fd, long *holder)
     unsigned n_unknown = 0; /* locked by unknown processes, which may have ended meanwhile */
     do
         attempt = try_to_create(name, fd, holder);
-    while (attempt == TRY_AGAIN || (attempt == HELD && *holder == 0 && n_unknown++ < 3));
-    if (attempt == HELD)
+    while (attempt == TRY_AGAIN || (attempt == IS_LOCKED && *holder == 0 && n_unknown++ < 3));
+    if (attempt == IS_LOCKED)
         errno = EWOULDBLOCK;
     return attempt;
 }
@@ -181,9 +181,8 @@ static enum attempt create_own(const char *target, char **name, int *fd)
 /* ---- Creating -------------------------------------------------------------------------------- */
 
 /* Creates the file *name or, on a file system without locks, one with a name of its own, which
- * replaces *name. Blocks signals in this thread
- * until the file is in the table. If the handler has already run in another thread, removes the
- * file. */
+ * replaces *name. Blocks signals in this thread until the file is in the table. If the handler has
+ * already run in another thread, removes the file. */
 static int create(const char *target, enum slot_state state, char **name, size_t *slot,
                   long *holder)
 {
@@ -192,14 +191,14 @@ static int create(const char *target, enum slot_state state, char **name, size_t
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     enum attempt attempt = create_locked(*name, &fd, holder);
-    if (attempt == UNLOCKABLE && state == SLOT_READY)
+    if (attempt == NO_LOCKS && state == SLOT_READY)
         attempt = create_own(target, name, &fd);
     int reason = errno;
     *slot = attempt == CREATED ? remember(*name, fd, state) : NO_TEMPORARY;
     if (attempt == CREATED && atomic_load(&is_ending))
         unlink(*name);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
-    errno = attempt == HELD ? EWOULDBLOCK : attempt == UNLOCKABLE ? ENOLCK : reason;
+    errno = attempt == IS_LOCKED ? EWOULDBLOCK : attempt == NO_LOCKS ? ENOLCK : reason;
     return attempt == CREATED ? fd : -1;
 }
 

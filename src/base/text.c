@@ -9,7 +9,7 @@
 
 #include "base/checked.h"
 
-static bool refuse(struct text *text, size_t size_bytes)
+static bool set_failed(struct text *text, size_t size_bytes)
 {
     text->is_failed = true;
     text->failed_bytes = size_bytes;
@@ -23,14 +23,14 @@ static bool reserve(struct text *text, size_t length)
     if (text->is_failed)
         return false;
     if (!checked_add(text->length, length, &needed) || !checked_add(needed, 1, &needed))
-        return refuse(text, SIZE_MAX);
+        return set_failed(text, SIZE_MAX);
     if (needed <= text->capacity)
         return true;
     if (!checked_mul(text->capacity, 2, &wanted) || wanted < needed)
         wanted = needed < 64 ? 64 : needed;
     char *grown = realloc(text->data, wanted);
     if (!grown)
-        return refuse(text, wanted);
+        return set_failed(text, wanted);
     text->data = grown;
     text->capacity = wanted;
     return true;
@@ -53,7 +53,7 @@ void text_add(struct text *text, const char *format, ...)
     int n_wanted = vsnprintf(NULL, 0, format, args);
     va_end(args);
     if (n_wanted < 0) {
-        refuse(text, SIZE_MAX);
+        set_failed(text, SIZE_MAX);
         return;
     }
     if (!reserve(text, (size_t)n_wanted))

@@ -35,6 +35,9 @@ bool text_to_f32(const char *text, size_t length, float *value); /* rounded once
 size_t text_from_f32(float value, char out[TEXT_NUMBER_BYTES]);
 size_t text_from_f64(double value, char out[TEXT_NUMBER_BYTES]);
 
+/* Writes at most 20 digits, without a NUL. Returns their number. */
+size_t text_from_u64(uint64_t value, char *out);
+
 /* Does the same for a type of at most 24 significant bits. `narrow` rounds a positive number to
  * that type. Whole numbers below 2^24 are written in full. */
 size_t text_from_narrow(float value, float (*narrow)(double decimal), char out[TEXT_NUMBER_BYTES]);
@@ -46,6 +49,11 @@ unsigned text_distance(const char *a, const char *b, unsigned limit);
 static inline bool text_is_blank(char c)
 {
     return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+static inline bool text_is_digit(char c)
+{
+    return c >= '0' && c <= '9';
 }
 
 /* A part of another text, which is not owned. */

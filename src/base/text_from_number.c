@@ -47,7 +47,7 @@ static struct decimal nearest_decimal(double value, int n_digits)
     struct decimal decimal = {.digits = 0};
     const char *at = text;
     for (; *at != '\0' && *at != 'e'; at++)
-        if (*at >= '0' && *at <= '9')
+        if (text_is_digit(*at))
             decimal.digits = decimal.digits * 10 + (uint64_t)(*at - '0');
     decimal.exponent = (*at == 'e' ? (int)strtol(at + 1, NULL, 10) : 0) - (n_digits - 1);
     return decimal;
@@ -133,17 +133,16 @@ static bool shortest_f64_quickly(double value, struct decimal *decimal)
     return true;
 }
 
-static size_t write_digits(uint64_t digits, char *out)
+size_t text_from_u64(uint64_t value, char *out)
 {
-    char backwards[24];
-    size_t n = 0;
+    char digits[20];
+    size_t at = sizeof digits;
     do {
-        backwards[n++] = (char)('0' + digits % 10);
-        digits /= 10;
-    } while (digits != 0);
-    for (size_t i = 0; i < n; i++)
-        out[i] = backwards[n - 1 - i];
-    return n;
+        digits[--at] = (char)('0' + value % 10);
+        value /= 10;
+    } while (value != 0);
+    memcpy(out, digits + at, sizeof digits - at);
+    return sizeof digits - at;
 }
 
 static size_t fill(char *out, char c, size_t n)
@@ -160,8 +159,8 @@ static size_t write_decimal(struct decimal decimal, char *out)
         decimal.digits /= 10;
         decimal.exponent++;
     }
-    char digits[24];
-    size_t n = write_digits(decimal.digits, digits);
+    char digits[20];
+    size_t n = text_from_u64(decimal.digits, digits);
     int exponent = decimal.exponent + (int)n - 1;
     size_t length = 0;
     if (exponent >= -4 && exponent < 0) {
@@ -188,7 +187,7 @@ static size_t write_decimal(struct decimal decimal, char *out)
     unsigned magnitude = (unsigned)abs(exponent);
     if (magnitude < 10)
         out[length++] = '0';
-    return length + write_digits(magnitude, out + length);
+    return length + text_from_u64(magnitude, out + length);
 }
 
 /* Returns the value that strtod would return. */

@@ -27,21 +27,16 @@ static bool parse_sign(const char **at, const char *end)
     return is_negative;
 }
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 bool text_to_i64(const char *text, size_t length, int64_t *value)
 {
     struct slice number = slice_trim((struct slice){text, text + length});
     const char *at = number.at, *end = number.end;
     bool is_negative = parse_sign(&at, end);
-    if (at == end || !is_digit(*at))
+    if (at == end || !text_is_digit(*at))
         return false;
     /* The sum is negative, because the minimum has no positive counterpart. */
     int64_t sum = 0;
-    for (; at < end && is_digit(*at); at++)
+    for (; at < end && text_is_digit(*at); at++)
         if (!checked_mul_i64(sum, 10, &sum) || !checked_add_i64(sum, -(int64_t)(*at - '0'), &sum))
             return false;
     if (at != end || (!is_negative && sum == INT64_MIN))
@@ -50,8 +45,7 @@ bool text_to_i64(const char *text, size_t length, int64_t *value)
     return true;
 }
 
-/* 768 digits determine every double. Beyond them it only matters whether any digit
- * is not 0. */
+/* 768 digits determine every double. Beyond them it only matters whether any digit is not 0. */
 #define MAX_DIGITS 800
 #define EXPONENT_LIMIT 1000000
 
@@ -65,7 +59,7 @@ struct digits {
 
 static bool is_digit_of(char c, bool is_hex)
 {
-    return is_digit(c) || (is_hex && ((c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F')));
+    return text_is_digit(c) || (is_hex && ((c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F')));
 }
 
 static const char *parse_digits(struct digits *digits, const char *at, const char *end, bool is_hex)
@@ -101,11 +95,11 @@ static const char *parse_exponent(const char *at, const char *end, char mark, in
         return at;
     at++;
     bool is_negative = parse_sign(&at, end);
-    if (at == end || !is_digit(*at))
+    if (at == end || !text_is_digit(*at))
         return NULL;
     /* The limit is far above the exponents of doubles, because a number may have so many digits
      * that they compensate for a large exponent. */
-    for (; at < end && is_digit(*at); at++)
+    for (; at < end && text_is_digit(*at); at++)
         if (*exponent < INT64_MAX / 100)
             *exponent = *exponent * 10 + (*at - '0');
     if (is_negative)

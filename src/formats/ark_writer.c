@@ -55,41 +55,23 @@ static bool write_key(struct writer *writer, size_t output, const char *key,
 
 static bool write_dim(struct output_file *file, int64_t dim, struct irrun_error *err)
 {
-    unsigned char bytes[5] = {4, (unsigned char)(dim & 0xff), (unsigned char)(dim >> 8 & 0xff),
-                              (unsigned char)(dim >> 16 & 0xff), (unsigned char)(dim >> 24)};
+    unsigned char bytes[5] = {4};
+    put_little(bytes + 1, (uint64_t)dim, 4);
     return output_file_write(file, bytes, sizeof bytes, err);
-}
-
-static bool write_elements(struct output_file *file, const struct irrun_tensor *array,
-                           struct irrun_error *err)
-{
-    unsigned char block[512 * sizeof(double)];
-    enum irrun_dtype stored = ark_dtype(array->dtype);
-    const unsigned char *from = array->data;
-    size_t n = (size_t)shape_n_elements(&array->shape);
-    for (size_t i = 0; i < n;) {
-        size_t step = n - i < 512 ? n - i : 512;
-        convert_elements(array->dtype, from + i * dtype_size(array->dtype), stored, block, step);
-        if (!is_little_endian())
-            swap_elements(block, dtype_size(stored), step);
-        if (!output_file_write(file, block, step * dtype_size(stored), err))
-            return false;
-        i += step;
-    }
-    return true;
 }
 
 static bool write_binary(struct output_file *file, const struct irrun_tensor *array,
                          struct irrun_error *err)
 {
-    const char kind[] = {'\0', 'B', ark_dtype(array->dtype) == IRRUN_F64 ? 'D' : 'F',
+    enum irrun_dtype stored = ark_dtype(array->dtype);
+    const char kind[] = {'\0', 'B', stored == IRRUN_F64 ? 'D' : 'F',
                          array->shape.rank == 2 ? 'M' : 'V', ' '};
     if (!output_file_write(file, kind, sizeof kind, err))
         return false;
     for (uint32_t i = 0; i < array->shape.rank; i++)
         if (!write_dim(file, array->shape.dims[i], err))
             return false;
-    return write_elements(file, array, err);
+    return write_converted(array, stored, !is_little_endian(), write_to_file, file, err);
 }
 
 /* ---- Text ------------------------------------------------------------------------------------ */

@@ -43,6 +43,13 @@ static inline uint64_t little_u64(const unsigned char *bytes)
     return (uint64_t)little_u32(bytes) | (uint64_t)little_u32(bytes + 4) << 32;
 }
 
+/* Writes the low n_bytes of a number, little-endian. */
+static inline void put_little(unsigned char *bytes, uint64_t value, size_t n_bytes)
+{
+    for (size_t i = 0; i < n_bytes; i++)
+        bytes[i] = (unsigned char)(value >> 8 * i & 0xff);
+}
+
 /* A big-endian number of a file. */
 static inline uint32_t big_u32(const unsigned char *bytes)
 {

@@ -120,11 +120,11 @@ bool source_more(struct byte_source *source, struct irrun_error *err)
         source->end -= source->start;
         source->start = 0;
     }
-    size_t room = SOURCE_BUFFER_BYTES - source->end;
-    if (room == 0 || source->is_at_end)
+    size_t n_free = SOURCE_BUFFER_BYTES - source->end;
+    if (n_free == 0 || source->is_at_end)
         return true;
     size_t n_read = 0;
-    if (!source->methods->read(source, source->buffer + source->end, room, &n_read, err))
+    if (!source->methods->read(source, source->buffer + source->end, n_free, &n_read, err))
         return false;
     source->is_at_end = n_read == 0;
     source->end += n_read;
@@ -137,6 +137,25 @@ bool source_want(struct byte_source *source, size_t n, struct irrun_error *err)
         if (!source_more(source, err))
             return false;
     return true;
+}
+
+bool source_peek(struct byte_source *source, int *c, struct irrun_error *err)
+{
+    if (source_available(source) == 0 && !source_more(source, err))
+        return false;
+    *c = source_available(source) == 0 ? -1 : *source_bytes(source);
+    return true;
+}
+
+bool source_skip_blanks(struct byte_source *source, int *c, struct irrun_error *err)
+{
+    for (;;) {
+        if (!source_peek(source, c, err))
+            return false;
+        if (*c != ' ' && *c != '\t' && *c != '\r')
+            return true;
+        source_consume(source, 1);
+    }
 }
 
 static size_t take_buffered(struct byte_source *source, unsigned char *data, size_t n)

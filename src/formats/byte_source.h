@@ -70,6 +70,12 @@ bool source_want(struct byte_source *source, size_t n, struct irrun_error *err);
 /* Makes at least one more byte available, unless the source is at its end or the buffer is full. */
 bool source_more(struct byte_source *source, struct irrun_error *err);
 
+/* Sets *c to the next byte, or to -1 at the end, without consuming it. */
+bool source_peek(struct byte_source *source, int *c, struct irrun_error *err);
+
+/* Skips blanks within a line, and peeks at the byte after them. */
+bool source_skip_blanks(struct byte_source *source, int *c, struct irrun_error *err);
+
 /* Skips the byte order mark that some programs write at the start of a file in UTF-8. At least one
  * byte must be available, unless the source is empty. */
 bool source_skip_bom(struct byte_source *source, struct irrun_error *err);

@@ -22,11 +22,21 @@ struct csv_columns {
     struct kept_columns *kept; /* NULL: no --keep-columns */
     bool keeps_all;
     size_t *kept_ids; /* [n_kept]: columns */
-    size_t n_kept;
+    size_t n_kept, kept_capacity;
     struct field *fields; /* [n_fields] of a line, if columns are kept */
 };
 
 /* ---- Lines and fields ------------------------------------------------------------------------ */
+
+static void end_line(struct csv_columns *csv)
+{
+    struct byte_source *source = &csv->reader.source;
+    const unsigned char *start = source_bytes(source);
+    size_t n = source_available(source);
+    const unsigned char *end = memchr(start, '\n', n);
+    source_consume(source, end ? (size_t)(end - start) + 1 : n);
+    csv->reader.line++;
+}
 
 /* Finds the next line that is neither blank nor a comment. The whole line is in the buffer and not
  * consumed yet. At the end of the file line->start is NULL. */
@@ -51,19 +61,8 @@ static bool find_line(struct csv_columns *csv, struct field *line, struct irrun_
             line->length--;
         if (!line->start || (line->length > 0 && *start != '#'))
             return true;
-        source_consume(source, end ? (size_t)(end - start) + 1 : n);
-        csv->reader.line++;
+        end_line(csv);
     }
-}
-
-static void end_line(struct csv_columns *csv)
-{
-    struct byte_source *source = &csv->reader.source;
-    const unsigned char *start = source_bytes(source);
-    size_t n = source_available(source);
-    const unsigned char *end = memchr(start, '\n', n);
-    source_consume(source, end ? (size_t)(end - start) + 1 : n);
-    csv->reader.line++;
 }
 
 /* ---- Headings -------------------------------------------------------------------------------- */
@@ -82,7 +81,7 @@ static bool find_heading(const struct csv_columns *csv, struct field line, struc
     return csv_field_hint(line, csv->separator, name, err);
 }
 
-/* Makes room for the fields up to `index`. */
+/* Extends the fields to parse up to `index`. */
 static bool need_field(struct csv_columns *csv, size_t index, struct irrun_error *err)
 {
     if (index < csv->n_fields)
@@ -112,16 +111,14 @@ static bool is_number(struct field name, int64_t *number)
 {
     bool is_all = name.length > 0;
     for (size_t i = 0; i < name.length; i++)
-        is_all = is_all && name.start[i] >= '0' && name.start[i] <= '9';
+        is_all = is_all && text_is_digit(name.start[i]);
     return is_all && text_to_i64(name.start, name.length, number) && *number <= MAX_COLUMN;
 }
 
 static bool keep(struct csv_columns *csv, size_t index, struct irrun_error *err)
 {
-    size_t *grown = realloc(csv->kept_ids, (csv->n_kept + 1) * sizeof *grown);
-    if (!grown)
-        return fail_memory(err, (csv->n_kept + 1) * sizeof *grown);
-    csv->kept_ids = grown;
+    if (!GROW_ARRAY(csv->kept_ids, csv->n_kept, csv->kept_capacity, err))
+        return false;
     csv->kept_ids[csv->n_kept++] = index;
     return need_field(csv, index, err);
 }
@@ -314,7 +311,7 @@ static void columns_reset(struct reader *reader)
     free(csv->fields);
     csv->slots = csv->kept_ids = NULL;
     csv->fields = NULL;
-    csv->n_wanted = csv->n_fields = csv->n_kept = 0;
+    csv->n_wanted = csv->n_fields = csv->n_kept = csv->kept_capacity = 0;
     csv->is_begun = false;
     reader->line = 0;
 }
@@ -327,14 +324,9 @@ static const struct reader_methods columns_reader = {.size_bytes = sizeof(struct
 bool reader_open_columns(const char *path, const char *columns, struct kept_columns *kept,
                          struct reader **reader, struct irrun_error *err)
 {
-    *reader = reader_new(&columns_reader, path, err);
-    if (*reader == NULL)
+    if (!reader_open_methods(&columns_reader, path, reader, err))
         return false;
     ((struct csv_columns *)*reader)->wanted = columns;
     ((struct csv_columns *)*reader)->kept = kept;
-    if (source_open_file(&(*reader)->source, path, (*reader)->path, err))
-        return true;
-    reader_close(*reader);
-    *reader = NULL;
-    return false;
+    return true;
 }

@@ -1,4 +1,4 @@
-/* The fields of a line of csv: numbers or headings, maybe in double quotes.
+/* The fields of a line of csv: numbers or headings, possibly in double quotes.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_FORMATS_CSV_FIELDS_H
 #define IRRUN_FORMATS_CSV_FIELDS_H

@@ -76,18 +76,6 @@ static bool make_whole(struct decimal *decimal, const char **why)
     return true;
 }
 
-static void store_integer(uint64_t bits, size_t size_bytes, void *element)
-{
-    uint8_t bits8 = (uint8_t)bits;
-    uint16_t bits16 = (uint16_t)bits;
-    uint32_t bits32 = (uint32_t)bits;
-    const void *source = size_bytes == 1   ? (const void *)&bits8
-                         : size_bytes == 2 ? (const void *)&bits16
-                         : size_bytes == 4 ? (const void *)&bits32
-                                           : (const void *)&bits;
-    memcpy(element, source, size_bytes);
-}
-
 static bool parse_integer(const char *text, size_t length, enum irrun_dtype dtype, void *element,
                           const char **why)
 {
@@ -103,7 +91,7 @@ static bool parse_integer(const char *text, size_t length, enum irrun_dtype dtyp
     if (decimal.digits > largest_magnitude(dtype, decimal.is_negative))
         return false;
     uint64_t bits = decimal.is_negative ? (uint64_t)0 - decimal.digits : decimal.digits;
-    store_integer(bits, dtype_size(dtype), element);
+    convert_elements(IRRUN_U64, &bits, dtype, element, 1);
     return true;
 }
 

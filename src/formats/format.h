@@ -1,5 +1,5 @@
 /* Tensor files: one table of formats, and readers and writers that move arrays between files and
- * memory. Models, records and casts are not known here.
+ * memory. It does not depend on models, records or casts.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_FORMATS_FORMAT_H
 #define IRRUN_FORMATS_FORMAT_H
@@ -47,8 +47,8 @@ struct format_spec {
 bool format_parse_source(const char *text, struct format_spec *spec, struct irrun_error *err);
 bool format_parse_destination(const char *text, struct format_spec *spec, struct irrun_error *err);
 
-/* Returns whether the name is that of a sound file that must be converted first. The hint has the
- * command for that; path "-" is a pipe. */
+/* Returns whether the name is that of a sound file that must be converted first. The hint is the
+ * command for it; path "-" is a pipe. */
 bool format_is_sound(const char *path);
 bool format_hint_sound(struct irrun_error *err, const char *path, const char *model);
 
@@ -84,16 +84,16 @@ bool reader_open_columns(const char *path, const char *columns, struct kept_colu
 
 /* Reads the header of the next array, after skipping the rest of the current one; at the end of the
  * file sets *is_end. Formats without shapes have exactly one array. Does not allocate memory of a
- * size that a header gives. A header that gives more than the file has is IRRUN_DATA. */
+ * size that a header gives. Fails with IRRUN_DATA if a header gives more data than the file has. */
 bool reader_next(struct reader *reader, struct array_header *header, bool *is_end,
                  struct irrun_error *err);
 
 /* Reads up to n elements, row-major, native byte order, into `data` (n * dtype_size bytes, any
  * alignment). `dtype` is that of the header, if it has one; raw and csv convert to any. *n_read <
- * n: the array ends here (without a shape: the input). A file that is shorter than its header says
- * is IRRUN_DATA with the offset. csv: a call reads one record of whole lines; a line that continues
- * after the n-th number is IRRUN_DATA. raw, s16: an incomplete element at the end is IRRUN_DATA;
- * the caller handles too few elements (--partial). */
+ * n: the array ends here (without a shape: the input). Fails with IRRUN_DATA and the offset if the
+ * file is shorter than its header says. csv: a call reads one record of whole lines; fails with
+ * IRRUN_DATA if a line continues after the n-th number. raw, s16: fails with IRRUN_DATA if the last
+ * element is incomplete; the caller handles too few elements (--partial). */
 bool reader_read(struct reader *reader, enum irrun_dtype dtype, void *data, size_t n,
                  size_t *n_read, struct irrun_error *err);
 
@@ -133,8 +133,8 @@ bool reader_read_tensor(struct reader *reader, const struct array_header *header
 
 struct archive;
 
-/* Opens an npz and reads the headers of all members; copies standard input if it is a pipe. Members
- * of the same name, and members that are not arrays, are IRRUN_DATA. */
+/* Opens an npz and reads the headers of all members; copies standard input if it is a pipe. Fails
+ * with IRRUN_DATA if members have the same name or are not arrays. */
 bool archive_open(const char *path, struct archive **archive, struct irrun_error *err);
 void archive_close(struct archive *archive); /* after the readers of its members; accepts NULL */
 size_t archive_n_members(const struct archive *archive);

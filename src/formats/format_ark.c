@@ -34,16 +34,6 @@ static bool fail_entry(struct ark *ark, struct irrun_error *err, const char *wha
     return fail_source(&reader->source, err, "key %s: %s", ark->key, what);
 }
 
-/* Returns the next byte without consuming it; -1 at the end. */
-static bool peek(struct ark *ark, int *c, struct irrun_error *err)
-{
-    struct byte_source *source = &ark->reader.source;
-    if (!source_want(source, 1, err))
-        return false;
-    *c = source_available(source) == 0 ? -1 : *source_bytes(source);
-    return true;
-}
-
 static void take(struct ark *ark)
 {
     struct byte_source *source = &ark->reader.source;
@@ -73,8 +63,7 @@ static bool read_dim(struct ark *ark, struct irrun_error *err)
     unsigned char bytes[5];
     if (!read_bytes(ark, bytes, sizeof bytes, err))
         return false;
-    uint32_t dim = (uint32_t)bytes[1] | (uint32_t)bytes[2] << 8 | (uint32_t)bytes[3] << 16 |
-                   (uint32_t)bytes[4] << 24;
+    uint32_t dim = little_u32(bytes + 1);
     if (bytes[0] != 4 || dim > INT32_MAX)
         return fail_entry(ark, err, "a dimension is malformed");
     ark->shape.dims[ark->shape.rank++] = dim;
@@ -125,17 +114,6 @@ static bool read_binary_header(struct ark *ark, struct irrun_error *err)
 
 /* ---- Text ------------------------------------------------------------------------------------ */
 
-static bool skip_blanks(struct ark *ark, int *c, struct irrun_error *err)
-{
-    for (;;) {
-        if (!peek(ark, c, err))
-            return false;
-        if (!is_blank(*c))
-            return true;
-        take(ark);
-    }
-}
-
 static bool fail_value(struct ark *ark, const char *why, struct irrun_error *err)
 {
     char what[64];
@@ -149,7 +127,7 @@ static bool add_value(struct ark *ark, const char *word, size_t length, struct i
     float value;
     if (!csv_number_parse(word, length, IRRUN_F32, &value, &why))
         return fail_value(ark, why, err);
-    if (!grow_array((void **)&ark->values, ark->n_values, &ark->capacity, sizeof value, err))
+    if (!GROW_ARRAY(ark->values, ark->n_values, ark->capacity, err))
         return false;
     ark->values[ark->n_values++] = value;
     return true;
@@ -161,7 +139,7 @@ static bool parse_value(struct ark *ark, struct irrun_error *err)
     size_t length = 0;
     int c;
     for (;;) {
-        if (!peek(ark, &c, err))
+        if (!source_peek(&ark->reader.source, &c, err))
             return false;
         if (is_blank(c) || c == '\n' || c == ']' || c == -1)
             return add_value(ark, word, length, err);
@@ -194,13 +172,13 @@ static bool read_text(struct ark *ark, struct irrun_error *err)
     size_t row_start = 0;
     bool is_matrix = false;
     ark->dtype = IRRUN_F32;
-    if (!skip_blanks(ark, &c, err))
+    if (!source_skip_blanks(&ark->reader.source, &c, err))
         return false;
     if (c != '[')
         return fail_entry(ark, err, "neither Kaldi's binary mark nor \"[\" follows the key");
     take(ark);
     for (;;) {
-        if (!skip_blanks(ark, &c, err))
+        if (!source_skip_blanks(&ark->reader.source, &c, err))
             return false;
         if (c == -1)
             return fail_entry(ark, err, "the file is truncated: \"]\" is missing");
@@ -235,7 +213,7 @@ static bool read_key(struct ark *ark, bool *is_end, struct irrun_error *err)
         !reader_check_kind(&ark->reader, "ark", err))
         return false;
     do {
-        if (!skip_blanks(ark, &c, err))
+        if (!source_skip_blanks(&ark->reader.source, &c, err))
             return false;
         if (c == '\n')
             take(ark);
@@ -244,7 +222,7 @@ static bool read_key(struct ark *ark, bool *is_end, struct irrun_error *err)
     while (c > ' ' && length < MAX_KEY_BYTES) {
         ark->key[length++] = (char)c;
         take(ark);
-        if (!peek(ark, &c, err))
+        if (!source_peek(&ark->reader.source, &c, err))
             return false;
     }
     ark->key[length] = '\0';

@@ -83,16 +83,6 @@ static bool fail_word(const struct csv *csv, const char *word, size_t length, co
 
 /* ---- Lines ----------------------------------------------------------------------------------- */
 
-/* Returns the next byte without consuming it, or -1 at the end. */
-static bool peek(struct csv *csv, int *c, struct irrun_error *err)
-{
-    struct byte_source *source = &csv->reader.source;
-    if (source_available(source) == 0 && !source_more(source, err))
-        return false;
-    *c = source_available(source) == 0 ? -1 : *source_bytes(source);
-    return true;
-}
-
 static void end_line(struct csv *csv)
 {
     source_consume(&csv->reader.source, 1);
@@ -116,18 +106,6 @@ static bool skip_comment(struct csv *csv, struct irrun_error *err)
     }
 }
 
-static bool skip_blanks(struct csv *csv, int *c, struct irrun_error *err)
-{
-    struct byte_source *source = &csv->reader.source;
-    for (;;) {
-        if (!peek(csv, c, err))
-            return false;
-        if (*c != ' ' && *c != '\t' && *c != '\r')
-            return true;
-        source_consume(source, 1);
-    }
-}
-
 /* Fails because a number is missing before the character `next`, or before the end (-1). */
 static bool fail_missing(const struct csv *csv, int next, bool is_after_comma,
                          struct irrun_error *err)
@@ -148,7 +126,7 @@ static bool find_number(struct csv *csv, bool *is_end, struct irrun_error *err)
     bool is_after_comma = false;
     int c;
     for (;;) {
-        if (!skip_blanks(csv, &c, err))
+        if (!source_skip_blanks(&csv->reader.source, &c, err))
             return false;
         bool is_line_end = c == '\n' || c == -1;
         if ((is_line_end && is_after_comma) || (c == ',' && (is_after_comma || csv->n_in_row == 0)))
@@ -239,7 +217,7 @@ static bool fail_long_row(struct csv *csv, size_t n, struct irrun_error *err)
     if (next == ',') {
         int c;
         source_consume(&csv->reader.source, 1);
-        if (!skip_blanks(csv, &c, err))
+        if (!source_skip_blanks(&csv->reader.source, &c, err))
             return false;
         if (c == '\n' || c == -1 || c == ',')
             return fail_missing(csv, c, true, err);
@@ -261,7 +239,7 @@ static bool fail_long_row(struct csv *csv, size_t n, struct irrun_error *err)
 static bool end_row(struct csv *csv, size_t n, struct irrun_error *err)
 {
     int c;
-    if (!skip_blanks(csv, &c, err))
+    if (!source_skip_blanks(&csv->reader.source, &c, err))
         return false;
     if (c == '\n')
         end_line(csv);
@@ -375,8 +353,8 @@ static bool csv_write(struct writer *writer, size_t output, const struct irrun_t
 static bool csv_finish(struct writer *writer, struct irrun_error *err)
 {
     struct csv_file *csv = (struct csv_file *)writer;
-    return !writer->options.kept || csv->is_begun || !writer->forms[0].is_expected ||
-           write_heading(csv, &writer->forms[0].shape, err);
+    return !writer->options.kept || csv->is_begun || !writer->types[0].is_expected ||
+           write_heading(csv, &writer->types[0].shape, err);
 }
 
 const struct writer_methods csv_writer = {

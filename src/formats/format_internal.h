@@ -33,6 +33,10 @@ struct reader_methods {
 struct reader *reader_new(const struct reader_methods *methods, const char *path,
                           struct irrun_error *err);
 
+/* Creates a reader and opens its source. */
+bool reader_open_methods(const struct reader_methods *methods, const char *path,
+                         struct reader **reader, struct irrun_error *err);
+
 /* Fails with IRRUN_DATA if the source begins like a file of another format than `wanted` (kind.h).
  * Waits for the first KIND_BYTES bytes. */
 bool reader_check_kind(struct reader *reader, const char *wanted, struct irrun_error *err);
@@ -60,7 +64,7 @@ struct writer {
     struct writer_options options;
     char **names;              /* copies of options.names */
     char *comment;             /* copy of options.comment */
-    struct record_type *forms; /* for each output */
+    struct record_type *types; /* for each output */
     struct joiner *joiners;    /* for each output, if records are concatenated; otherwise NULL */
     char *sequence;            /* the sequence whose records are being concatenated */
 };
@@ -70,7 +74,7 @@ struct writer_methods {
     bool needs_whole_sequences;  /* stacks are joined in memory before they are written */
     uint32_t min_rank, max_rank; /* of a written array; max_rank 0: any */
     bool (*open)(struct writer *writer, struct irrun_error *err); /* may be NULL */
-    /* Called after open, with forms[0] and file set, to resume where another process stopped; may
+    /* Called after open, with types[0] and file set, to resume where another process stopped; may
      * be NULL. */
     bool (*resume)(struct writer *writer, struct irrun_error *err);
     bool (*write)(struct writer *writer, size_t output, const struct irrun_tensor *record,
@@ -85,12 +89,12 @@ extern const struct writer_methods npy_writer, npz_writer, raw_writer, csv_write
 
 /* Counts `record` and compares it with earlier ones of its output. Fails with IRRUN_DATA and names
  * both. */
-bool record_form_check(struct writer *writer, size_t output, const struct irrun_tensor *record,
+bool record_type_check(struct writer *writer, size_t output, const struct irrun_tensor *record,
                        struct irrun_error *err);
 
 /* Computes the shape of a stack of n_records. Fails with IRRUN_DATA if the rank becomes too
  * large. */
-bool stacked_shape(const struct record_type *form, int64_t n_records, const char *name,
+bool stacked_shape(const struct record_type *type, int64_t n_records, const char *name,
                    struct irrun_shape *shape, struct irrun_error *err);
 
 /* Fails with IRRUN_DATA because the file needs a shape and there is no record to take it from. */
@@ -98,9 +102,12 @@ bool fail_no_record(const struct writer *writer, size_t output, struct irrun_err
 
 typedef bool bytes_write_fn(void *context, const void *data, size_t size_bytes,
                             struct irrun_error *err);
-/* Calls `write` with the elements of `record` as format_stored_dtype, block by block. */
-bool write_stored_elements(const struct irrun_tensor *record, bytes_write_fn *write, void *context,
-                           struct irrun_error *err);
+bytes_write_fn write_to_file; /* context: the output_file */
+
+/* Calls `write` with the elements of `record` converted to `dtype`, block by block. is_swapped: in
+ * the other byte order. */
+bool write_converted(const struct irrun_tensor *record, enum irrun_dtype dtype, bool is_swapped,
+                     bytes_write_fn *write, void *context, struct irrun_error *err);
 
 /* Writes an element in decimals, without a NUL; returns the length. */
 size_t format_element(enum irrun_dtype dtype, const void *data, size_t i,

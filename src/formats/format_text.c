@@ -15,31 +15,19 @@
 
 /* ---- Numbers --------------------------------------------------------------------------------- */
 
-static size_t format_unsigned(uint64_t value, bool is_negative, char out[TEXT_NUMBER_BYTES])
-{
-    char digits[TEXT_NUMBER_BYTES];
-    size_t n = sizeof digits;
-    do {
-        digits[--n] = (char)('0' + value % 10);
-        value /= 10;
-    } while (value != 0);
-    if (is_negative)
-        digits[--n] = '-';
-    memcpy(out, digits + n, sizeof digits - n);
-    return sizeof digits - n;
-}
-
 static size_t format_integer(enum irrun_dtype dtype, const void *data, size_t i,
                              char out[TEXT_NUMBER_BYTES])
 {
     uint64_t u64;
     if (dtype == IRRUN_U64) {
         memcpy(&u64, (const unsigned char *)data + i * sizeof u64, sizeof u64);
-        return format_unsigned(u64, false, out);
+        return text_from_u64(u64, out);
     }
     int64_t value = element_as_i64(dtype, data, i);
-    u64 = value < 0 ? (uint64_t)0 - (uint64_t)value : (uint64_t)value;
-    return format_unsigned(u64, value < 0, out);
+    if (value >= 0)
+        return text_from_u64((uint64_t)value, out);
+    out[0] = '-';
+    return 1 + text_from_u64((uint64_t)0 - (uint64_t)value, out + 1);
 }
 
 static float narrow_to_f16(double decimal)
@@ -72,7 +60,7 @@ size_t format_element(enum irrun_dtype dtype, const void *data, size_t i,
     case IRRUN_F8E8M0: /* every value is an exact float */
         return text_from_f32((float)element_as_f64(dtype, data, i), out);
     case IRRUN_NF4:
-        return format_unsigned(((const unsigned char *)data)[i], false, out);
+        return text_from_u64(((const unsigned char *)data)[i], out);
     case IRRUN_BOOLEAN:
         out[0] = ((const unsigned char *)data)[i] != 0 ? '1' : '0';
         return 1;

@@ -22,9 +22,8 @@ struct wav {
     bool keeps_channels;
 };
 
-/* Opens the file with libsndfile, which reads a descriptor of its own: libsndfile 1.2 closes the
- * descriptor if it fails, even one that it is not to close. The byte source opens and checks the
- * file. */
+/* Opens the file with libsndfile, which gets a duplicate of the descriptor: libsndfile 1.2 closes
+ * it on failure, even if told not to. */
 static bool open_sound(struct wav *wav, struct irrun_error *err)
 {
     struct reader *reader = &wav->reader;

@@ -56,8 +56,7 @@ static bool append(struct joiner *joiner, const struct irrun_tensor *record, uin
     if (!checked_add(joiner->n_bytes, size_bytes, &n_bytes) ||
         !checked_add_i64(*length, record->shape.dims[axis], length))
         return fail_memory(err, SIZE_MAX);
-    if (!grow_array((void **)&joiner->lengths, joiner->n_records, &joiner->lengths_capacity,
-                    sizeof *joiner->lengths, err) ||
+    if (!GROW_ARRAY(joiner->lengths, joiner->n_records, joiner->lengths_capacity, err) ||
         !reserve_array((void **)&joiner->data, n_bytes, &joiner->capacity, 1, err))
         return false;
     if (size_bytes != 0)

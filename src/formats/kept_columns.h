@@ -11,15 +11,14 @@ struct kept_columns {
     const char *wanted;  /* "A,B,...", or "all" */
     const char *path;    /* of the table whose reader adds rows; NULL: not opened yet */
     struct text heading; /* the row of headings, with '\n'; empty if the table has none */
-    struct text rows; /* rows that were read, each with '\n' at the end; the first `offset` … */
-    size_t offset;    /* … bytes are written */
-    struct slice row; /* the one that is written now */
+    struct text rows;    /* rows that were read, each with '\n' at the end */
+    size_t offset;       /* of the first row that is not written yet */
+    struct slice row;    /* the one that is written now */
 };
 
 void kept_columns_free(struct kept_columns *kept);
 
-/* Add a field to a row, and end the row. separator: what separates fields in the file that is
- * read. */
+/* Add a field to a row, and end the row. separator: that of the file that is read. */
 void kept_columns_add(struct text *row, bool is_first, const char *field, size_t length,
                       char separator);
 void kept_columns_end_row(struct text *row);

@@ -31,9 +31,7 @@ bool npy_prefix_parse(const unsigned char *prefix, size_t n, size_t *text_offset
         *why = "ends inside an npy header";
         return false;
     }
-    *text_bytes = (size_t)prefix[8] | (size_t)prefix[9] << 8;
-    if (major > 1)
-        *text_bytes |= (size_t)prefix[10] << 16 | (size_t)prefix[11] << 24;
+    *text_bytes = major == 1 ? little_u16(prefix + 8) : little_u32(prefix + 8);
     if (*text_bytes > NPY_MAX_HEADER_BYTES - *text_offset) {
         *why = "has an npy header that is too long";
         return false;
@@ -43,17 +41,13 @@ bool npy_prefix_parse(const unsigned char *prefix, size_t n, size_t *text_offset
 
 /* ---- The literal ----------------------------------------------------------------------------- */
 
-struct literal {
-    const char *at, *end;
-};
-
-static void skip_blanks(struct literal *literal)
+static void skip_blanks(struct slice *literal)
 {
     while (literal->at < literal->end && strchr(" \t\r\n", *literal->at) && *literal->at != '\0')
         literal->at++;
 }
 
-static bool take(struct literal *literal, char c)
+static bool take(struct slice *literal, char c)
 {
     skip_blanks(literal);
     if (literal->at == literal->end || *literal->at != c)
@@ -62,25 +56,25 @@ static bool take(struct literal *literal, char c)
     return true;
 }
 
-static bool parse_word(struct literal *literal, const char *word)
+static bool parse_word(struct slice *literal, const char *word)
 {
     skip_blanks(literal);
     size_t length = strlen(word);
-    if ((size_t)(literal->end - literal->at) < length || memcmp(literal->at, word, length) != 0)
+    if (slice_length(*literal) < length || memcmp(literal->at, word, length) != 0)
         return false;
     literal->at += length;
     return true;
 }
 
 /* Parses a string without escapes, in single or double quotes. */
-static bool parse_string(struct literal *literal, const char **text, size_t *length)
+static bool parse_string(struct slice *literal, const char **text, size_t *length)
 {
     skip_blanks(literal);
     if (literal->at == literal->end || (*literal->at != '\'' && *literal->at != '"'))
         return false;
     char quote = *literal->at++;
     *text = literal->at;
-    const char *close = memchr(literal->at, quote, (size_t)(literal->end - literal->at));
+    const char *close = memchr(literal->at, quote, slice_length(*literal));
     if (close == NULL)
         return false;
     *length = (size_t)(close - literal->at);
@@ -93,11 +87,11 @@ static bool fail_header(struct irrun_error *err, const char *what)
     return fail(err, IRRUN_DATA, "malformed npy header: %s", what);
 }
 
-static bool parse_dim(struct literal *literal, int64_t *dim, struct irrun_error *err)
+static bool parse_dim(struct slice *literal, int64_t *dim, struct irrun_error *err)
 {
     skip_blanks(literal);
     const char *start = literal->at;
-    while (literal->at < literal->end && *literal->at >= '0' && *literal->at <= '9')
+    while (literal->at < literal->end && text_is_digit(*literal->at))
         literal->at++;
     size_t length = (size_t)(literal->at - start);
     if (length == 0)
@@ -111,7 +105,7 @@ static bool parse_dim(struct literal *literal, int64_t *dim, struct irrun_error 
     return true;
 }
 
-static bool parse_shape(struct literal *literal, struct irrun_shape *shape, struct irrun_error *err)
+static bool parse_shape(struct slice *literal, struct irrun_shape *shape, struct irrun_error *err)
 {
     if (!take(literal, '('))
         return fail_header(err, "the shape is not a tuple");
@@ -187,7 +181,7 @@ static bool parse_type(const char *descr, size_t length, struct npy_header *head
     return true;
 }
 
-static bool parse_descr(struct literal *literal, struct npy_header *header, struct irrun_error *err)
+static bool parse_descr(struct slice *literal, struct npy_header *header, struct irrun_error *err)
 {
     const char *descr;
     size_t length;
@@ -206,7 +200,7 @@ static bool parse_descr(struct literal *literal, struct npy_header *header, stru
 enum key { KEY_DESCR, KEY_ORDER, KEY_SHAPE, N_KEYS };
 static const char *const key_names[N_KEYS] = {"descr", "fortran_order", "shape"};
 
-static bool parse_value(struct literal *literal, enum key key, struct npy_header *header,
+static bool parse_value(struct slice *literal, enum key key, struct npy_header *header,
                         struct irrun_error *err)
 {
     if (key == KEY_DESCR)
@@ -218,7 +212,7 @@ static bool parse_value(struct literal *literal, enum key key, struct npy_header
            fail_header(err, "fortran_order is neither True nor False");
 }
 
-static bool parse_item(struct literal *literal, struct npy_header *header, unsigned *seen,
+static bool parse_item(struct slice *literal, struct npy_header *header, unsigned *seen,
                        struct irrun_error *err)
 {
     const char *name;
@@ -250,7 +244,7 @@ static bool is_either_order(const struct irrun_shape *shape)
 bool npy_header_parse(const char *text, size_t n, struct npy_header *header,
                       struct irrun_error *err)
 {
-    struct literal literal = {text, text + n};
+    struct slice literal = {text, text + n};
     unsigned seen = 0;
     if (!take(&literal, '{'))
         return fail_header(err, "it is not a dictionary");
@@ -307,7 +301,6 @@ void npy_header_format(enum irrun_dtype dtype, const struct irrun_shape *shape, 
     memset(out + length, ' ', total - length);
     out[total - 1] = '\n';
     memcpy(out, MAGIC "\1", 8); /* the minor version 0 is the NUL of the string */
-    out[8] = (char)(unsigned char)((total - 10) & 0xff);
-    out[9] = (char)(unsigned char)((total - 10) >> 8);
+    put_little((unsigned char *)out + 8, total - 10, 2);
     *n = total;
 }

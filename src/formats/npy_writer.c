@@ -26,10 +26,11 @@ static void make_header(struct npy_out *npy, enum irrun_dtype dtype,
     npy_header_format(format_stored_dtype(dtype), shape, min_bytes, npy->header, &npy->n_header);
 }
 
-static bool write_to_file(void *context, const void *data, size_t size_bytes,
-                          struct irrun_error *err)
+static bool write_elements(struct output_file *file, const struct irrun_tensor *record,
+                           struct irrun_error *err)
 {
-    return output_file_write(context, data, size_bytes, err);
+    return write_converted(record, format_stored_dtype(record->dtype), false, write_to_file, file,
+                           err);
 }
 
 static bool write_array(struct npy_out *npy, const struct irrun_tensor *record,
@@ -38,17 +39,17 @@ static bool write_array(struct npy_out *npy, const struct irrun_tensor *record,
     struct output_file *file = &npy->writer.file;
     make_header(npy, record->dtype, &record->shape, 0);
     return output_file_write(file, npy->header, npy->n_header, err) &&
-           write_stored_elements(record, write_to_file, file, err);
+           write_elements(file, record, err);
 }
 
 /* Formats a header with room for any number of records. */
 static bool reserve_header(struct npy_out *npy, struct irrun_error *err)
 {
-    const struct record_type *form = &npy->writer.forms[0];
+    const struct record_type *type = &npy->writer.types[0];
     struct irrun_shape shape;
-    if (!stacked_shape(form, INT64_MAX, npy->writer.names[0], &shape, err))
+    if (!stacked_shape(type, INT64_MAX, npy->writer.names[0], &shape, err))
         return false;
-    make_header(npy, form->dtype, &shape, 0);
+    make_header(npy, type->dtype, &shape, 0);
     return true;
 }
 
@@ -61,13 +62,10 @@ static bool write_in_stack(struct npy_out *npy, const struct irrun_tensor *recor
                            struct irrun_error *err)
 {
     struct writer *writer = &npy->writer;
-    if (npy->n_header == 0) {
-        if (!reserve_header(npy, err))
-            return false;
-        if (!output_file_write(&writer->file, npy->header, npy->n_header, err))
-            return false;
-    }
-    return write_stored_elements(record, write_to_file, &writer->file, err);
+    if (npy->n_header == 0 && (!reserve_header(npy, err) ||
+                               !output_file_write(&writer->file, npy->header, npy->n_header, err)))
+        return false;
+    return write_elements(&writer->file, record, err);
 }
 
 static bool npy_write(struct writer *writer, size_t output, const struct irrun_tensor *record,
@@ -77,14 +75,14 @@ static bool npy_write(struct writer *writer, size_t output, const struct irrun_t
     assert(output == 0);
     struct npy_out *npy = (struct npy_out *)writer;
     if (writer->file.is_direct) {
-        writer->forms[0].n_records++;
+        writer->types[0].n_records++;
         return write_array(npy, record, err);
     }
-    if (!record_form_check(writer, output, record, err))
+    if (!record_type_check(writer, output, record, err))
         return false;
     if (writer->options.layout == WRITER_STACK)
         return write_in_stack(npy, record, err);
-    if (writer->forms[0].n_records > 1)
+    if (writer->types[0].n_records > 1)
         return fail(err, IRRUN_INTERNAL, "a second record for %s, which can hold only one",
                     writer->file.path);
     return write_array(npy, record, err);
@@ -93,19 +91,19 @@ static bool npy_write(struct writer *writer, size_t output, const struct irrun_t
 static bool npy_finish(struct writer *writer, struct irrun_error *err)
 {
     struct npy_out *npy = (struct npy_out *)writer;
-    const struct record_type *form = &writer->forms[0];
+    const struct record_type *type = &writer->types[0];
     struct irrun_shape shape;
     if (writer->file.is_direct)
         return true;
     bool is_stack = writer->options.layout == WRITER_STACK;
-    if (form->n_records == 0 && !(is_stack && form->is_expected))
+    if (type->n_records == 0 && !(is_stack && type->is_expected))
         return fail_no_record(writer, 0, err);
     if (!is_stack)
         return true;
-    if (!stacked_shape(form, (int64_t)form->n_records, writer->names[0], &shape, err))
+    if (!stacked_shape(type, (int64_t)type->n_records, writer->names[0], &shape, err))
         return false;
     size_t n_reserved = npy->n_header;
-    make_header(npy, form->dtype, &shape, n_reserved);
+    make_header(npy, type->dtype, &shape, n_reserved);
     assert(n_reserved == 0 || npy->n_header == n_reserved);
     return n_reserved == 0 ? output_file_write(&writer->file, npy->header, npy->n_header, err)
                            : output_file_patch(&writer->file, 0, npy->header, npy->n_header, err);

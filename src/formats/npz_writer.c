@@ -30,7 +30,7 @@ static bool npz_open(struct writer *writer, struct irrun_error *err)
     npz->members = new_array(n, sizeof *npz->members, err);
     if (npz->members == NULL)
         return false;
-    /* A device has no target: then the current directory. */
+    /* A device has no target: "-" means the directory for temporary files. */
     for (size_t i = 0; i < n; i++)
         npz->members[i].spool.beside = writer->file.target ? writer->file.target : "-";
     return true;
@@ -50,22 +50,17 @@ static bool npz_write(struct writer *writer, size_t output, const struct irrun_t
 {
     (void)label;
     struct npz_out *npz = (struct npz_out *)writer;
-    if (!record_form_check(writer, output, record, err))
+    if (!record_type_check(writer, output, record, err))
         return false;
-    if (writer->options.layout != WRITER_STACK && writer->forms[output].n_records > 1)
+    if (writer->options.layout != WRITER_STACK && writer->types[output].n_records > 1)
         return fail(err, IRRUN_INTERNAL,
                     "a second record for member \"%s\" of %s, which can hold only one",
                     writer->names[output], writer->file.path);
-    return write_stored_elements(record, write_to_member, &npz->members[output], err);
+    return write_converted(record, format_stored_dtype(record->dtype), false, write_to_member,
+                           &npz->members[output], err);
 }
 
 /* ---- The archive ----------------------------------------------------------------------------- */
-
-static bool write_to_file(void *context, const void *data, size_t size_bytes,
-                          struct irrun_error *err)
-{
-    return output_file_write(context, data, size_bytes, err);
-}
 
 static bool begin_member(struct zip_writer *zip, const char *name, const char *header,
                          size_t n_header, const struct npz_member *member, struct irrun_error *err)
@@ -87,18 +82,18 @@ static bool add_member(struct npz_out *npz, struct zip_writer *zip, size_t outpu
                        struct irrun_error *err)
 {
     struct writer *writer = &npz->writer;
-    const struct record_type *form = &writer->forms[output];
+    const struct record_type *type = &writer->types[output];
     struct npz_member *member = &npz->members[output];
     bool is_stack = writer->options.layout == WRITER_STACK;
-    struct irrun_shape shape = form->shape;
-    if (form->n_records == 0 && !(is_stack && form->is_expected))
+    struct irrun_shape shape = type->shape;
+    if (type->n_records == 0 && !(is_stack && type->is_expected))
         return fail_no_record(writer, output, err);
     if (is_stack &&
-        !stacked_shape(form, (int64_t)form->n_records, writer->names[output], &shape, err))
+        !stacked_shape(type, (int64_t)type->n_records, writer->names[output], &shape, err))
         return false;
     char header[NPY_WRITTEN_HEADER_BYTES];
     size_t n_header;
-    npy_header_format(format_stored_dtype(form->dtype), &shape, 0, header, &n_header);
+    npy_header_format(format_stored_dtype(type->dtype), &shape, 0, header, &n_header);
     bool is_added = begin_member(zip, writer->names[output], header, n_header, member, err) &&
                     spool_read(&member->spool, write_to_file, zip->out, err);
     spool_free(&member->spool);

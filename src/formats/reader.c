@@ -27,7 +27,13 @@ bool reader_open(const struct format *format, const char *path, struct reader **
                  struct irrun_error *err)
 {
     assert(format->reader);
-    *reader = reader_new(format->reader, path, err);
+    return reader_open_methods(format->reader, path, reader, err);
+}
+
+bool reader_open_methods(const struct reader_methods *methods, const char *path,
+                         struct reader **reader, struct irrun_error *err)
+{
+    *reader = reader_new(methods, path, err);
     if (*reader == NULL)
         return false;
     if (source_open_file(&(*reader)->source, path, (*reader)->path, err))

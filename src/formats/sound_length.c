@@ -1,4 +1,4 @@
-/* RIFF and AIFF say how long their samples are, a page of Ogg how long it is itself.
+/* RIFF and AIFF give the length of their samples, a page of Ogg its own length.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "formats/sound_length.h"
 
@@ -10,17 +10,17 @@
 
 /* ---- RIFF and AIFF --------------------------------------------------------------------------- */
 
-/* The chunk of the samples. A program that writes to a pipe cannot know its length: it writes about
- * 2 GB, from least_unknown on, or 4 GB. */
+/* The chunk of the samples. A program that writes to a pipe does not know its length: it gives one
+ * of about 2 GB, at least min_unknown, or of 4 GB. */
 struct samples {
     const char *name;
-    uint32_t (*number)(const unsigned char *bytes);
-    uint32_t least_unknown;
+    uint32_t (*read_u32)(const unsigned char *bytes);
+    uint32_t min_unknown;
 };
 
 static bool is_unknown_length(const struct samples *samples, uint32_t n_bytes)
 {
-    return (n_bytes >= samples->least_unknown && n_bytes <= 0x80000000) || n_bytes >= 0xffff0000;
+    return (n_bytes >= samples->min_unknown && n_bytes <= 0x80000000) || n_bytes >= 0xffff0000;
 }
 
 static bool check_samples(const struct byte_source *source, const struct samples *samples,
@@ -51,7 +51,7 @@ static bool check_chunks(struct byte_source *source, const struct samples *sampl
             return false;
         if (n < sizeof head)
             return true;
-        uint32_t n_bytes = samples->number(head + 4);
+        uint32_t n_bytes = samples->read_u32(head + 4);
         if (memcmp(head, samples->name, 4) == 0)
             return check_samples(source, samples, n_bytes, err);
         if (!source_read(source, NULL, (size_t)n_bytes + n_bytes % 2, &n, err))
@@ -61,19 +61,19 @@ static bool check_chunks(struct byte_source *source, const struct samples *sampl
 
 /* ---- Ogg ------------------------------------------------------------------------------------- */
 
-/* A page: a head, whose last byte is the number of segments, a byte for the length of each, and the
- * segments. */
-#define PAGE_HEAD_BYTES 27
-#define MAX_PAGE_BYTES (PAGE_HEAD_BYTES + 255 + 255 * 255)
+/* A page: a header, whose last byte is the number of segments, a byte for the length of each, and
+ * the segments. */
+#define PAGE_HEADER_BYTES 27
+#define MAX_PAGE_BYTES (PAGE_HEADER_BYTES + 255 + 255 * 255)
 
-/* Returns whether all of the page is there. */
+/* Returns whether the page is complete. */
 static bool is_whole_page(const unsigned char *page, size_t n_bytes)
 {
-    if (n_bytes < PAGE_HEAD_BYTES)
+    if (n_bytes < PAGE_HEADER_BYTES)
         return false;
-    size_t n_segments = page[PAGE_HEAD_BYTES - 1], size_bytes = PAGE_HEAD_BYTES + n_segments;
+    size_t n_segments = page[PAGE_HEADER_BYTES - 1], size_bytes = PAGE_HEADER_BYTES + n_segments;
     for (size_t i = 0; i < n_segments && size_bytes <= n_bytes; i++)
-        size_bytes += page[PAGE_HEAD_BYTES + i];
+        size_bytes += page[PAGE_HEADER_BYTES + i];
     return size_bytes <= n_bytes;
 }
 

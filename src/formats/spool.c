@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/arena.h"
+#include "base/file.h"
 #include "base/output_file.h"
 
 static bool fail_spool(const struct spool *spool, int reason, struct irrun_error *err)
@@ -16,22 +17,15 @@ static bool fail_spool(const struct spool *spool, int reason, struct irrun_error
                       reason);
 }
 
-static bool write_disk(struct spool *spool, const unsigned char *data, size_t size_bytes,
+static bool write_disk(struct spool *spool, const void *data, size_t size_bytes,
                        struct irrun_error *err)
 {
     if (!spool->is_on_disk && !output_file_open_unnamed(spool->beside, &spool->fd, err))
         return false;
     spool->is_on_disk = true;
-    while (size_bytes != 0) {
-        ssize_t n = write(spool->fd, data, size_bytes);
-        if (n < 0 && errno != EINTR)
-            return fail_spool(spool, errno, err);
-        if (n > 0) {
-            data += n;
-            size_bytes -= (size_t)n;
-            spool->n_on_disk += (uint64_t)n;
-        }
-    }
+    if (!file_write_at(spool->fd, spool->n_on_disk, data, size_bytes))
+        return fail_spool(spool, errno, err);
+    spool->n_on_disk += size_bytes;
     return true;
 }
 
@@ -57,16 +51,13 @@ bool spool_write(struct spool *spool, const void *data, size_t size_bytes, struc
 bool spool_read(struct spool *spool, spool_take_fn *take, void *context, struct irrun_error *err)
 {
     unsigned char block[16 * 1024];
-    uint64_t offset = 0;
-    while (offset < spool->n_on_disk) {
-        ssize_t n = pread(spool->fd, block, sizeof block, (off_t)offset);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return fail_spool(spool, n < 0 ? errno : EIO, err);
-        if (!take(context, block, (size_t)n, err))
+    size_t n;
+    for (uint64_t offset = 0; offset < spool->n_on_disk; offset += n) {
+        bool is_read = file_read_at(spool->fd, offset, block, sizeof block, &n);
+        if (!is_read || n == 0)
+            return fail_spool(spool, is_read ? EIO : errno, err);
+        if (!take(context, block, n, err))
             return false;
-        offset += (uint64_t)n;
     }
     return spool->n_memory == 0 || take(context, spool->memory, spool->n_memory, err);
 }

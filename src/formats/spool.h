@@ -10,9 +10,9 @@
 
 #define SPOOL_MEMORY_BYTES ((size_t)256 * 1024)
 
-/* Empty if all members but beside are zero. beside: a path; the file is made in its directory. */
+/* Empty if all members but beside are zero. */
 struct spool {
-    const char *beside; /* borrowed */
+    const char *beside; /* a path in whose directory the file is made; borrowed */
     unsigned char *memory;
     size_t n_memory, capacity;
     int fd; /* valid if is_on_disk */

@@ -20,8 +20,8 @@ struct wav_out {
 
 static void put(unsigned char **at, uint32_t value, unsigned n_bytes)
 {
-    for (unsigned i = 0; i < n_bytes; i++)
-        *(*at)++ = (unsigned char)(value >> (8 * i));
+    put_little(*at, value, n_bytes);
+    *at += n_bytes;
 }
 
 static void put_tag(unsigned char **at, const char *tag, uint32_t size_bytes)
@@ -98,23 +98,14 @@ static bool wav_write(struct writer *writer, size_t output, const struct irrun_t
                       const struct record_label *label, struct irrun_error *err)
 {
     struct wav_out *wav = (struct wav_out *)writer;
-    size_t n = (size_t)shape_n_elements(&record->shape), element_bytes = dtype_size(record->dtype);
-    float block[1024];
+    uint64_t n = (uint64_t)shape_n_elements(&record->shape);
     (void)label;
     if (!take_channels(wav, record, writer->names[output], err))
         return false;
-    if (writer->file.offset + (uint64_t)n * SAMPLE_BYTES > UINT32_MAX)
+    if (writer->file.offset + n * SAMPLE_BYTES > UINT32_MAX)
         return fail(err, IRRUN_DATA, "%s: a wav file has at most 4 GB", writer->file.path);
-    for (size_t i = 0; i < n; i += 1024) {
-        size_t n_now = n - i < 1024 ? n - i : 1024;
-        convert_elements(record->dtype, (const char *)record->data + i * element_bytes, IRRUN_F32,
-                         block, n_now);
-        if (!is_little_endian())
-            swap_elements((unsigned char *)block, SAMPLE_BYTES, n_now);
-        if (!output_file_write(&writer->file, block, n_now * SAMPLE_BYTES, err))
-            return false;
-    }
-    return true;
+    return write_converted(record, IRRUN_F32, !is_little_endian(), write_to_file, &writer->file,
+                           err);
 }
 
 static bool wav_finish(struct writer *writer, struct irrun_error *err)

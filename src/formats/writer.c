@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "formats/byte_order.h"
 #include "formats/format_internal.h"
 #include "formats/joiner.h"
 
@@ -23,7 +24,7 @@ static void writer_free(struct writer *writer)
     for (size_t i = 0; i < n && writer->joiners; i++)
         joiner_free(&writer->joiners[i]);
     free(writer->names);
-    free(writer->forms);
+    free(writer->types);
     free(writer->joiners);
     free(writer->comment);
     free(writer->sequence);
@@ -42,8 +43,8 @@ static bool copy_options(struct writer *writer, const struct writer_options *opt
     size_t n = options->n_outputs;
     writer->options = *options;
     writer->names = new_array(n, sizeof *writer->names, err);
-    writer->forms = new_array(n, sizeof *writer->forms, err);
-    if (writer->names == NULL || writer->forms == NULL)
+    writer->types = new_array(n, sizeof *writer->types, err);
+    if (writer->names == NULL || writer->types == NULL)
         return false;
     for (size_t i = 0; i < n; i++) {
         writer->names[i] = strdup(options->names[i]);
@@ -100,7 +101,7 @@ static bool resume(struct writer *writer, struct irrun_error *err)
     writer->options.resume_at = NULL;
     if (start == NULL || start->dtype == IRRUN_DYNAMIC || writer->options.n_outputs == 0)
         return true;
-    writer->forms[0] = (struct record_type){.is_known = true,
+    writer->types[0] = (struct record_type){.is_known = true,
                                             .dtype = start->dtype,
                                             .shape = start->shape,
                                             .n_records = start->n_records};
@@ -109,16 +110,16 @@ static bool resume(struct writer *writer, struct irrun_error *err)
 
 bool writer_pause(struct writer *writer, struct writer_position *position, struct irrun_error *err)
 {
-    const struct record_type *form = writer->options.n_outputs > 0 ? &writer->forms[0] : NULL;
+    const struct record_type *type = writer->options.n_outputs > 0 ? &writer->types[0] : NULL;
     assert(writer->joiners == NULL);
     *position = (struct writer_position){.dtype = IRRUN_DYNAMIC};
     if (writer->methods == &none_writer)
         return true;
     position->size_bytes = writer->file.offset;
-    if (form && form->is_known) {
-        position->dtype = form->dtype;
-        position->shape = form->shape;
-        position->n_records = form->n_records;
+    if (type && type->is_known) {
+        position->dtype = type->dtype;
+        position->shape = type->shape;
+        position->n_records = type->n_records;
     }
     return output_file_sync(&writer->file, err);
 }
@@ -149,42 +150,42 @@ bool writer_open(const struct format *format, const char *path,
 void writer_expect(struct writer *writer, size_t output, enum irrun_dtype dtype,
                    const struct irrun_shape *shape)
 {
-    struct record_type *form = &writer->forms[output];
-    if (!form->is_known)
-        *form = (struct record_type){.dtype = dtype, .shape = *shape, .is_expected = true};
+    struct record_type *type = &writer->types[output];
+    if (!type->is_known)
+        *type = (struct record_type){.dtype = dtype, .shape = *shape, .is_expected = true};
 }
 
-bool record_form_check(struct writer *writer, size_t output, const struct irrun_tensor *record,
+bool record_type_check(struct writer *writer, size_t output, const struct irrun_tensor *record,
                        struct irrun_error *err)
 {
-    struct record_type *form = &writer->forms[output];
-    if (!form->is_known)
-        *form =
+    struct record_type *type = &writer->types[output];
+    if (!type->is_known)
+        *type =
             (struct record_type){.is_known = true, .dtype = record->dtype, .shape = record->shape};
     char earlier[SHAPE_TEXT_BYTES], later[SHAPE_TEXT_BYTES];
-    if (form->dtype != record->dtype || !shape_equals(&form->shape, &record->shape)) {
+    if (type->dtype != record->dtype || !shape_equals(&type->shape, &record->shape)) {
         fail(err, IRRUN_DATA,
              "output \"%s\": record %" PRIu64 " is %s %s, but those before it are %s %s: %s cannot "
              "hold both",
-             writer->names[output], form->n_records, irrun_dtype_name(record->dtype),
-             shape_format(&record->shape, later), irrun_dtype_name(form->dtype),
-             shape_format(&form->shape, earlier), writer->file.path);
+             writer->names[output], type->n_records, irrun_dtype_name(record->dtype),
+             shape_format(&record->shape, later), irrun_dtype_name(type->dtype),
+             shape_format(&type->shape, earlier), writer->file.path);
         return fail_hint(err, "text, and npy on a pipe, write each record with its own shape");
     }
-    form->n_records++;
+    type->n_records++;
     return true;
 }
 
-bool stacked_shape(const struct record_type *form, int64_t n_records, const char *name,
+bool stacked_shape(const struct record_type *type, int64_t n_records, const char *name,
                    struct irrun_shape *shape, struct irrun_error *err)
 {
     char text[SHAPE_TEXT_BYTES];
-    if (form->shape.rank == IRRUN_MAX_RANK)
+    if (type->shape.rank == IRRUN_MAX_RANK)
         return fail(err, IRRUN_DATA, "output \"%s\" is %s: a stack would have too many dimensions",
-                    name, shape_format(&form->shape, text));
-    shape->rank = form->shape.rank + 1;
+                    name, shape_format(&type->shape, text));
+    shape->rank = type->shape.rank + 1;
     shape->dims[0] = n_records;
-    memcpy(shape->dims + 1, form->shape.dims, form->shape.rank * sizeof(int64_t));
+    memcpy(shape->dims + 1, type->shape.dims, type->shape.rank * sizeof(int64_t));
     return true;
 }
 
@@ -216,10 +217,8 @@ static bool write_joined(struct writer *writer, struct irrun_error *err)
         if (!joiner_result(&writer->joiners[i], &whole, err) ||
             !writer->methods->write(writer, i, &whole, &label, err))
             return false;
-        joiner_clear(&writer->joiners[i]);
     }
-    free(writer->sequence);
-    writer->sequence = NULL;
+    writer_drop_sequence(writer);
     return writer_end_record(writer, err);
 }
 
@@ -335,21 +334,27 @@ enum irrun_dtype format_stored_dtype(enum irrun_dtype dtype)
     }
 }
 
-bool write_stored_elements(const struct irrun_tensor *record, bytes_write_fn *write, void *context,
-                           struct irrun_error *err)
+bool write_to_file(void *context, const void *data, size_t size_bytes, struct irrun_error *err)
 {
-    enum irrun_dtype stored = format_stored_dtype(record->dtype);
-    if (stored == record->dtype)
+    return output_file_write(context, data, size_bytes, err);
+}
+
+#define BLOCK 1024 /* elements */
+
+bool write_converted(const struct irrun_tensor *record, enum irrun_dtype dtype, bool is_swapped,
+                     bytes_write_fn *write, void *context, struct irrun_error *err)
+{
+    if (dtype == record->dtype && !is_swapped)
         return write(context, record->data, tensor_n_bytes(record), err);
-    unsigned char block[1024 * sizeof(float)];
-    const unsigned char *from = record->data;
+    unsigned char block[BLOCK * sizeof(double)];
     size_t n = (size_t)shape_n_elements(&record->shape);
-    for (size_t i = 0; i < n;) {
-        size_t step = n - i < 1024 ? n - i : 1024;
-        convert_elements(record->dtype, from + i * dtype_size(record->dtype), stored, block, step);
-        if (!write(context, block, step * dtype_size(stored), err))
+    for (size_t i = 0; i < n; i += BLOCK) {
+        size_t n_block = n - i < BLOCK ? n - i : BLOCK;
+        convert_elements(record->dtype, tensor_at(record, i), dtype, block, n_block);
+        if (is_swapped)
+            swap_elements(block, dtype_size(dtype), n_block);
+        if (!write(context, block, n_block * dtype_size(dtype), err))
             return false;
-        i += step;
     }
     return true;
 }

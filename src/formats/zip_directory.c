@@ -184,11 +184,7 @@ static bool parse_entry(struct reading *reading, struct zip_directory *directory
     if (!parse_extra(&entry, rest + n_name, n_extra) || memchr(rest, '\0', n_name) ||
         entry.offset > reading->end || entry.packed_bytes > reading->end - entry.offset)
         return fail_damaged(reading);
-    void *entries = directory->entries;
-    bool is_grown =
-        grow_array(&entries, directory->n, &directory->capacity, sizeof entry, reading->err);
-    directory->entries = entries;
-    if (!is_grown)
+    if (!GROW_ARRAY(directory->entries, directory->n, directory->capacity, reading->err))
         return false;
     entry.name = strndup((const char *)rest, n_name);
     if (entry.name == NULL)

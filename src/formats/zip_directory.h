@@ -24,14 +24,15 @@ struct zip_directory {
     char *comment; /* "" if there is none; NULL before it is read */
 };
 
-/* Reads the directory of a regular file; `path` is for messages. Offsets and sizes beyond the size
- * of the file are IRRUN_DATA. Call zip_directory_free even after a failure. */
+/* Reads the directory of a regular file; `path` is for messages. Fails with IRRUN_DATA if an offset
+ * or size is beyond the size of the file. Call zip_directory_free even after a failure. */
 bool zip_directory_read(struct zip_directory *directory, int fd, const char *path,
                         struct irrun_error *err);
 void zip_directory_free(struct zip_directory *directory);
 
 /* Opens a member as a source that can be rewound. It reads by offset, so that any number may share
- * `fd`. A wrong checksum is IRRUN_DATA when the last byte is read. `path` and fd are borrowed. */
+ * `fd`. Fails with IRRUN_DATA if the checksum is wrong when the last byte is read. `path` and fd
+ * are borrowed. */
 bool zip_member_open(struct byte_source *source, int fd, const struct zip_entry *entry,
                      const char *path, struct irrun_error *err);
 

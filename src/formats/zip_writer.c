@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "formats/byte_order.h"
+
 #define END64_BYTES 56 /* zip64 end of central directory record; no record is longer */
 
 #define VERSION 20u
@@ -22,8 +24,8 @@ struct record {
 
 static void put(struct record *record, uint64_t value, size_t n_bytes)
 {
-    for (size_t i = 0; i < n_bytes; i++)
-        record->bytes[record->n++] = (unsigned char)(value >> 8 * i & 0xff);
+    put_little(record->bytes + record->n, value, n_bytes);
+    record->n += n_bytes;
 }
 
 /* Writes 32 bits; all ones mean that a ZIP64 field has the number. */

@@ -4,6 +4,8 @@
 
 #include <assert.h>
 
+#include "base/checked.h"
+
 /* Computes the strides of a shape in the dimensions of the output: 0 where a dimension is broadcast
  * or missing. */
 static void broadcast_strides(const struct irrun_shape *shape, const struct irrun_shape *output,
@@ -20,8 +22,8 @@ static void broadcast_strides(const struct irrun_shape *shape, const struct irru
     }
 }
 
-/* Returns whether one step of dimension i is as long as the whole inner loop, for every operand, so
- * that both can be one loop. */
+/* Returns whether, for every operand, the stride of dimension i is the length of the whole inner
+ * loop, so that one loop can run over both. */
 static bool continues_loop(uint32_t n_operands, int64_t strides[][IRRUN_MAX_RANK], uint32_t i,
                            const struct broadcast_loop *inner)
 {
@@ -96,7 +98,7 @@ bool broadcast_walk(const struct broadcast *plan, broadcast_visit_fn *visit, voi
 size_t broadcast_n_units(const struct broadcast *plan)
 {
     return plan->rank > 0 ? (size_t)plan->loops[0].n
-                          : ((size_t)plan->n_inner + BROADCAST_UNIT - 1) / BROADCAST_UNIT;
+                          : divide_up((size_t)plan->n_inner, BROADCAST_UNIT);
 }
 
 static bool visit_innermost(const struct broadcast *plan, size_t begin, size_t end,

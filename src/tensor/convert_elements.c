@@ -14,7 +14,8 @@
 
 #define TYPE_PAIR(from, to) ((unsigned)(from)*IRRUN_N_DTYPES + (unsigned)(to))
 
-/* memcpy, because data may be at any address; compilers turn it into plain loads and stores. */
+/* Ends a case of a switch. memcpy, because data may be at any address; compilers turn it into plain
+ * loads and stores. */
 #define CONVERT_EACH(from_type, to_type, expression)                                               \
     for (size_t i = 0; i < n; i++) {                                                               \
         from_type x;                                                                               \
@@ -203,7 +204,7 @@ static void convert_block(enum irrun_dtype from, const unsigned char *source, en
     store_i64(to, integers, target, n);
 }
 
-/* Converts with the loop of a pair of types; returns false if there is none. i64 and u64 to f64
+/* Converts with the loop for a pair of types; returns false if there is none. i64 and u64 to f64
  * need one, because f64_for_narrowing does not round to nearest. */
 static bool convert_directly(enum irrun_dtype from_dtype, const unsigned char *restrict from,
                              enum irrun_dtype to_dtype, unsigned char *restrict to, size_t n)

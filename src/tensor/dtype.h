@@ -17,7 +17,7 @@ bool dtype_parse(const char *text, enum irrun_dtype *dtype);
 bool dtype_is_float(enum irrun_dtype dtype);   /* f16 bf16 f32 f64 */
 bool dtype_is_integer(enum irrun_dtype dtype); /* i4 … i64, u1 … u64; not boolean */
 bool dtype_is_signed(enum irrun_dtype dtype);  /* the signed integers */
-bool dtype_is_half(enum irrun_dtype dtype);    /* f16 and bf16; results of them are kept in f32 */
+bool dtype_is_half(enum irrun_dtype dtype);    /* f16 and bf16; ops compute them in f32 */
 
 /* Sets of types, for the input tables of ops. */
 #define TYPE_BIT(dtype) (1u << (dtype))

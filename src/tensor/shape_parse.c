@@ -17,10 +17,10 @@ static bool parse_size(struct slice slice, int64_t *size, const char **why)
     if (slice.at == slice.end)
         return false;
     for (const char *at = slice.at; at < slice.end; at++)
-        if (*at < '0' || *at > '9')
+        if (!text_is_digit(*at))
             return false;
     *why = "a dimension is too large";
-    return text_to_i64(slice.at, (size_t)(slice.end - slice.at), size) && *size < INT64_MAX;
+    return text_to_i64(slice.at, slice_length(slice), size) && *size < INT64_MAX;
 }
 
 static const char *find_dots(struct slice slice)
@@ -49,7 +49,7 @@ static bool parse_range(struct slice item, const char *dots, int64_t *min, int64
 static bool parse_item(struct slice item, int64_t *min, int64_t *max, const char **why)
 {
     item = slice_trim(item);
-    size_t length = (size_t)(item.end - item.at);
+    size_t length = slice_length(item);
     if (memchr(item.at, '?', length) || (length == 2 && memcmp(item.at, "-1", 2) == 0)) {
         *min = 0;
         *max = INT64_MAX;
@@ -89,7 +89,7 @@ bool partial_shape_parse(const char *text, struct irrun_partial_shape *shape, co
     }
     bool is_last = rest.at == rest.end;
     while (!is_last) {
-        const char *comma = memchr(rest.at, ',', (size_t)(rest.end - rest.at));
+        const char *comma = memchr(rest.at, ',', slice_length(rest));
         is_last = !comma;
         struct slice item = {rest.at, comma ? comma : rest.end};
         if (result.rank == IRRUN_MAX_RANK) {

@@ -79,7 +79,7 @@ static uint8_t encode_magnitude(const struct format *format, float magnitude)
         else
             high = middle - 1;
     }
-    /* Above the largest value, assumes one more at the same distance: it rounds to overflow. */
+    /* The value after the largest one, at the same distance, stands for overflow. */
     double below = (double)decode_finite(format, low);
     double above = low < format->max_code ? (double)decode_finite(format, low + 1)
                                           : 2.0 * below - (double)decode_finite(format, low - 1);

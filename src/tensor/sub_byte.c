@@ -1,4 +1,4 @@
-/* Unpacks types below 8 bits; has the values of nf4.
+/* Unpacks types below 8 bits, and decodes nf4.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "tensor/sub_byte.h"
 
@@ -30,8 +30,7 @@ bool sub_byte_size(enum irrun_dtype dtype, size_t n, size_t *size_bytes)
     if (dtype_stored_bits(dtype) == 0)
         return false;
     struct group group = group_of(dtype);
-    size_t n_groups = n / group.n_elements + (n % group.n_elements != 0);
-    return checked_mul(n_groups, group.n_bytes, size_bytes);
+    return checked_mul(divide_up(n, group.n_elements), group.n_bytes, size_bytes);
 }
 
 static void unpack_nibbles(const unsigned char *stored, size_t n, unsigned char *out)
