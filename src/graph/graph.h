@@ -115,4 +115,13 @@ static inline struct place op_place(const struct graph *graph, const struct op *
     return (struct place){graph->file, op->line, op->column};
 }
 
+/* Returns the entry of the port map for a Parameter of the body; NULL if it has none. */
+static inline const struct port_map *body_input_map(const struct body *body, uint32_t parameter_id)
+{
+    for (uint32_t i = 0; i < body->n_inputs; i++)
+        if (body->inputs[i].internal_id == parameter_id)
+            return &body->inputs[i];
+    return NULL;
+}
+
 #endif

@@ -1,6 +1,7 @@
 /* Reads the bodies and port maps of TensorIterator, Loop and If. A port map may come before or
  * after the body and the ports that it names, so ids are resolved at the end of the layer.
  * SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -82,8 +83,7 @@ bool start_port_map(struct ir_builder *builder, xml_attrs attrs)
     struct parsed_body *parsed = body_at(builder, builder->scope);
     bool is_input = strcmp(builder->element->name, "input") == 0;
     struct parsed_maps *maps = is_input ? &parsed->inputs : &parsed->outputs;
-    return grow_array((void **)&maps->items, maps->n, &maps->capacity, sizeof *maps->items,
-                      builder->err) &&
+    return GROW_ARRAY(maps->items, maps->n, maps->capacity, builder->err) &&
            read_port_map(builder, attrs, &maps->items[maps->n++]);
 }
 
@@ -93,8 +93,8 @@ bool start_back_edge(struct ir_builder *builder, xml_attrs attrs)
     struct parsed_back_edge edge = {.line = here(builder).line, .column = here(builder).column};
     if (!read_id(builder, attrs, "from-layer", &edge.from_layer) ||
         !read_id(builder, attrs, "to-layer", &edge.to_layer) ||
-        !grow_array((void **)&parsed->back_edges, parsed->n_back_edges,
-                    &parsed->back_edges_capacity, sizeof *parsed->back_edges, builder->err))
+        !GROW_ARRAY(parsed->back_edges, parsed->n_back_edges, parsed->back_edges_capacity,
+                    builder->err))
         return false;
     parsed->back_edges[parsed->n_back_edges++] = edge;
     return true;
@@ -105,19 +105,14 @@ bool start_back_edge(struct ir_builder *builder, xml_attrs attrs)
 static const char *extend_path(struct ir_builder *builder, const char *name, const char *element)
 {
     const char *outer = builder->scope->path;
-    size_t n_outer = strlen(outer), n_name = strlen(name), n_element = strlen(element);
+    size_t n_name = strlen(name);
     if (n_name > PATH_NAME_BYTES)
         for (n_name = PATH_NAME_BYTES; n_name > 0 && ((unsigned char)name[n_name] & 0xc0) == 0x80;)
             n_name--;
-    char *path =
-        arena_alloc(&builder->model->arena, n_outer + n_name + n_element + 3, builder->err);
-    if (!path)
-        return NULL;
-    memcpy(path, outer, n_outer);
-    memcpy(path + n_outer, name, n_name);
-    path[n_outer + n_name] = '/';
-    memcpy(path + n_outer + n_name + 1, element, n_element);
-    path[n_outer + n_name + 1 + n_element] = '/';
+    size_t n_bytes = strlen(outer) + n_name + strlen(element) + sizeof "//";
+    char *path = arena_alloc(&builder->model->arena, n_bytes, builder->err);
+    if (path)
+        snprintf(path, n_bytes, "%s%.*s/%s/", outer, (int)n_name, name, element);
     return path;
 }
 
@@ -263,7 +258,7 @@ bool finish_bodies(struct ir_builder *builder)
 {
     struct parsed_layer *layer = current_layer(builder);
     struct op *op = current_op(builder);
-    uint32_t n_bodies = (uint32_t)layer->body_form; /* none, one, two */
+    uint32_t n_bodies = (uint32_t)layer->body_form;
     if (n_bodies == 0)
         return true;
     op->bodies =

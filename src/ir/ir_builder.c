@@ -224,7 +224,7 @@ static bool on_end(void *context, struct xml_reader *xml)
     return !element->end || element->end(builder);
 }
 
-/* Makes the path of the weights: the path of the XML with the extension .bin. */
+/* Sets the path of the weights to that of the XML with the extension .bin. */
 static bool guess_weights_path(struct ir_model *model, const char *xml_path,
                                struct irrun_error *err)
 {

@@ -6,7 +6,7 @@
 
 #include "graph/graph.h"
 
-/* A model as read. It must not be moved, since its graphs point to `weights`. */
+/* A model as the XML describes it. It must not be moved, since its graphs point to `weights`. */
 struct ir_model {
     struct arena arena;       /* has the graph and all its data */
     struct graph *graph;      /* its order is not set yet */
@@ -17,9 +17,9 @@ struct ir_model {
     uint64_t xml_digest;      /* 64-bit FNV-1a hash of the XML */
 };
 
-/* Reads the XML; "-" is standard input. weights_path may be NULL: xml_path with the extension .bin.
- * Does not open the .bin. On failure *model is already released. Unsupported layers and layers with
- * invalid attributes are kept with a fault; ir_check.h reports those that are live. */
+/* Reads the XML; "-" is standard input. If weights_path is NULL, it is xml_path with the extension
+ * .bin. Does not open the .bin. On failure *model is already released. Unsupported layers and
+ * layers with invalid attributes are kept with a fault; ir_check.h reports those that are live. */
 bool ir_load(const char *xml_path, const char *weights_path, bool needs_weights,
              struct ir_model *model, struct irrun_error *err);
 

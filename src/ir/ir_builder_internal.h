@@ -160,12 +160,6 @@ static inline struct port_ref *output_ports(const struct scope *scope, const str
     return op->n_outputs != 0 ? scope->outputs + op->first_output : NULL;
 }
 
-/* Returns the type of the op, for messages. */
-static inline const char *op_type(const struct op *op)
-{
-    return op->def ? op->def->type : op->fault->type;
-}
-
 /* Returns the position of the current element. */
 static inline struct place here(const struct ir_builder *builder)
 {

@@ -29,16 +29,15 @@ static bool is_same_kind(const struct unsupported_op *item, const struct op_faul
            strcmp(item->version, fault->version) == 0;
 }
 
-static bool is_before(const struct op *op, const struct unsupported_op *item)
+static bool is_before(const struct op *op, uint32_t line, uint32_t column)
 {
-    return op->line < item->line || (op->line == item->line && op->column < item->column);
+    return op->line < line || (op->line == line && op->column < column);
 }
 
 /* Real models have few kinds. Beyond this number, kinds are not merged, which limits the search. */
 #define MAX_KINDS 200
 
-/* An error message has room for about this many. */
-#define MAX_SHOWN_KINDS 20
+#define MAX_SHOWN_KINDS 20 /* about as many as fit in an error message */
 
 static bool add_op(struct unsupported_list *list, const struct op *op)
 {
@@ -47,14 +46,13 @@ static bool add_op(struct unsupported_list *list, const struct op *op)
         if (!is_same_kind(item, op->fault))
             continue;
         item->n_layers++;
-        if (is_before(op, item)) {
+        if (is_before(op, item->line, item->column)) {
             item->line = op->line;
             item->column = op->column;
         }
         return true;
     }
-    if (!grow_array((void **)&list->items, list->n, &list->capacity, sizeof *list->items,
-                    list->err))
+    if (!GROW_ARRAY(list->items, list->n, list->capacity, list->err))
         return false;
     list->items[list->n++] = (struct unsupported_op){
         op->fault->type, op->fault->version, op->fault->message, 1, op->line, op->column};
@@ -82,17 +80,9 @@ static int compare_places(const void *a, const void *b)
     return (x->column > y->column) - (x->column < y->column);
 }
 
-static bool collect_all(struct unsupported_list *list, const struct graph *graph)
-{
-    if (!collect(list, graph))
-        return false;
-    if (list->n != 0)
-        qsort(list->items, list->n, sizeof *list->items, compare_places);
-    return true;
-}
-
 static bool fail_unsupported(const struct graph *graph, const struct unsupported_list *list)
 {
+    qsort(list->items, list->n, sizeof *list->items, compare_places);
     const struct unsupported_op *first = &list->items[0];
     struct irrun_error *err = list->err;
     size_t n_layers = 0;
@@ -162,10 +152,8 @@ static void find_bad(const struct graph *graph, const struct op **bad)
 {
     for (uint32_t i = 0; i < graph->n_order; i++) {
         const struct op *op = &graph->ops[graph->order[i]];
-        bool is_earlier = !*bad || op->line < (*bad)->line ||
-                          (op->line == (*bad)->line && op->column < (*bad)->column);
         bool is_bad = (op->fault && op->fault->code != IRRUN_UNSUPPORTED) || ir_has_bad_inputs(op);
-        if (is_bad && is_earlier)
+        if (is_bad && (!*bad || is_before(op, (*bad)->line, (*bad)->column)))
             *bad = op;
         for (uint32_t k = 0; k < op->n_bodies; k++)
             find_bad(op->bodies[k].graph, bad);
@@ -177,9 +165,9 @@ const char *ir_type_problem(const struct op *op)
     const struct parameter_attrs *parameter = op->attrs;
     const struct const_attrs *constant = op->attrs;
     bool is_string = false;
-    if (op->def && op->attrs && op->def->role == ROLE_PARAMETER)
+    if (op_role_of(op) == ROLE_PARAMETER)
         is_string = parameter->element_type == IRRUN_STRING;
-    else if (op->def && op->attrs && op->def->role == ROLE_CONST)
+    else if (op_role_of(op) == ROLE_CONST)
         is_string = constant->element_type == IRRUN_STRING;
     return is_string ? "element type string, which irrun does not support" : NULL;
 }
@@ -200,11 +188,9 @@ static bool check_parameters(const struct graph *graph, struct irrun_error *err)
 bool ir_check_ops(const struct graph *graph, struct irrun_error *err)
 {
     struct unsupported_list list = {.err = err};
-    bool is_good = collect_all(&list, graph);
-    if (is_good && list.n != 0)
-        is_good = fail_unsupported(graph, &list);
+    bool is_supported = collect(&list, graph) && (list.n == 0 || fail_unsupported(graph, &list));
     free(list.items);
-    if (!is_good)
+    if (!is_supported)
         return false;
     const struct op *bad = NULL;
     find_bad(graph, &bad);

@@ -15,8 +15,7 @@ bool start_edge(struct ir_builder *builder, xml_attrs attrs)
         !read_id(builder, attrs, "from-port", &edge.from_port) ||
         !read_id(builder, attrs, "to-layer", &edge.to_layer) ||
         !read_id(builder, attrs, "to-port", &edge.to_port) ||
-        !grow_array((void **)&scope->edges, scope->n_edges, &scope->edges_capacity,
-                    sizeof *scope->edges, builder->err))
+        !GROW_ARRAY(scope->edges, scope->n_edges, scope->edges_capacity, builder->err))
         return false;
     scope->edges[scope->n_edges++] = edge;
     return true;
@@ -185,7 +184,7 @@ static bool resolve_edges(struct ir_builder *builder, const struct layer_index *
     return true;
 }
 
-/* Lists the op ids of one role, in document order. */
+/* Lists the ids of the ops with this role, in document order. */
 static bool list_role(struct ir_builder *builder, enum op_role role, uint32_t **ids, uint32_t *n)
 {
     const struct scope *scope = builder->scope;
@@ -204,20 +203,12 @@ static bool list_role(struct ir_builder *builder, enum op_role role, uint32_t **
     return true;
 }
 
-/* Copies a heap array into the arena. */
-static void *arena_copy(struct ir_builder *builder, const void *items, size_t n, size_t item_bytes)
-{
-    void *copy = arena_alloc_array(&builder->model->arena, n, item_bytes, builder->err);
-    if (copy && n != 0)
-        memcpy(copy, items, n * item_bytes);
-    return copy;
-}
-
 static bool fill_graph(struct ir_builder *builder, struct graph *graph,
                        const struct layer_index *layers)
 {
     const struct scope *scope = builder->scope;
-    const struct ir_model *model = builder->model;
+    struct ir_model *model = builder->model;
+    struct arena *arena = &model->arena;
     graph->file = builder->file;
     graph->path = scope->path;
     graph->name = scope->parent ? "" : builder->net_name;
@@ -227,10 +218,11 @@ static bool fill_graph(struct ir_builder *builder, struct graph *graph,
     graph->n_ops = (uint32_t)scope->n_ops;
     graph->n_values = (uint32_t)scope->n_values;
     graph->n_input_ids = (uint32_t)scope->n_inputs;
-    graph->ops = arena_copy(builder, scope->ops, scope->n_ops, sizeof *scope->ops);
-    graph->values = arena_copy(builder, scope->values, scope->n_values, sizeof *scope->values);
-    graph->input_ids = arena_alloc_array(&builder->model->arena, scope->n_inputs,
-                                         sizeof *graph->input_ids, builder->err);
+    graph->ops = arena_copy(arena, scope->ops, scope->n_ops, sizeof *scope->ops, builder->err);
+    graph->values =
+        arena_copy(arena, scope->values, scope->n_values, sizeof *scope->values, builder->err);
+    graph->input_ids =
+        arena_alloc_array(arena, scope->n_inputs, sizeof *graph->input_ids, builder->err);
     return graph->ops && graph->values && graph->input_ids &&
            resolve_edges(builder, layers, graph->input_ids) &&
            list_role(builder, ROLE_PARAMETER, &graph->parameters, &graph->n_parameters) &&

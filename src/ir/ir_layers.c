@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/fast_hash.h"
 #include "base/text.h"
 #include "ir/ir_builder_internal.h"
 #include "ops/op_state.h"
@@ -21,15 +22,11 @@ static const struct op_fault *fault_new(struct ir_builder *builder, const struct
     return fault->type && fault->version && fault->message && fault->hint ? fault : NULL;
 }
 
-/* Finds the slot in the cache of types by FNV-1a of both texts. */
+/* Finds the slot in the cache of types by the hash of both texts. */
 static struct found_op *find_slot(struct ir_builder *builder, const char *type, const char *version)
 {
-    uint32_t hash = 2166136261u;
-    for (const char *at = type; *at; at++)
-        hash = (hash ^ (unsigned char)*at) * 16777619u;
-    for (const char *at = version; *at; at++)
-        hash = (hash ^ (unsigned char)*at) * 16777619u;
-    return &builder->found_ops[hash % N_FOUND_OPS];
+    uint64_t hash = fast_hash(0, type, strlen(type));
+    return &builder->found_ops[fast_hash(hash, version, strlen(version)) % N_FOUND_OPS];
 }
 
 /* Sets def, or the fault if there is no definition. */
@@ -72,10 +69,8 @@ static bool add_op(struct ir_builder *builder, uint32_t layer_id)
     struct scope *scope = builder->scope;
     if (scope->n_ops >= NO_ID - 1)
         return fail_at(builder->err, IRRUN_DATA, here(builder), "too many layers");
-    if (!grow_array((void **)&scope->ops, scope->n_ops, &scope->ops_capacity, sizeof *scope->ops,
-                    builder->err) ||
-        !grow_array((void **)&scope->layer_ids, scope->n_ops, &scope->layer_ids_capacity,
-                    sizeof *scope->layer_ids, builder->err))
+    if (!GROW_ARRAY(scope->ops, scope->n_ops, scope->ops_capacity, builder->err) ||
+        !GROW_ARRAY(scope->layer_ids, scope->n_ops, scope->layer_ids_capacity, builder->err))
         return false;
     scope->layer_ids[scope->n_ops] = layer_id;
     scope->ops[scope->n_ops++] = (struct op){.first_input = (uint32_t)scope->n_inputs,

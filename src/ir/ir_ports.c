@@ -42,7 +42,7 @@ bool parse_names(struct ir_builder *builder, const char *text, const char *const
     return true;
 }
 
-static bool has_room(struct ir_builder *builder, size_t n)
+static bool check_n_ports(struct ir_builder *builder, size_t n)
 {
     return n < NO_ID - 1 || fail_at(builder->err, IRRUN_DATA, here(builder), "too many ports");
 }
@@ -51,9 +51,8 @@ bool start_input_port(struct ir_builder *builder, xml_attrs attrs)
 {
     struct scope *scope = builder->scope;
     uint32_t id;
-    if (!read_id(builder, attrs, "id", &id) || !has_room(builder, scope->n_inputs) ||
-        !grow_array((void **)&scope->inputs, scope->n_inputs, &scope->inputs_capacity,
-                    sizeof *scope->inputs, builder->err))
+    if (!read_id(builder, attrs, "id", &id) || !check_n_ports(builder, scope->n_inputs) ||
+        !GROW_ARRAY(scope->inputs, scope->n_inputs, scope->inputs_capacity, builder->err))
         return false;
     scope->inputs[scope->n_inputs++] = (struct port_ref){id, current_op(builder)->n_inputs++};
     current_layer(builder)->is_in_output = false;
@@ -63,11 +62,9 @@ bool start_input_port(struct ir_builder *builder, xml_attrs attrs)
 bool add_output(struct ir_builder *builder, uint32_t port_id)
 {
     struct scope *scope = builder->scope;
-    if (!has_room(builder, scope->n_values) ||
-        !grow_array((void **)&scope->outputs, scope->n_values, &scope->outputs_capacity,
-                    sizeof *scope->outputs, builder->err) ||
-        !grow_array((void **)&scope->values, scope->n_values, &scope->values_capacity,
-                    sizeof *scope->values, builder->err))
+    if (!check_n_ports(builder, scope->n_values) ||
+        !GROW_ARRAY(scope->outputs, scope->n_values, scope->outputs_capacity, builder->err) ||
+        !GROW_ARRAY(scope->values, scope->n_values, scope->values_capacity, builder->err))
         return false;
     uint32_t ordinal = current_op(builder)->n_outputs++;
     scope->outputs[scope->n_values] = (struct port_ref){port_id, ordinal};
@@ -108,12 +105,11 @@ bool add_dim_text(void *context, const char *bytes, size_t n)
 {
     struct ir_builder *builder = context;
     for (size_t i = 0; i < n && builder->n_skipped == 0; i++) {
-        char c = bytes[i];
-        bool is_blank = c == ' ' || (c >= '\t' && c <= '\r');
+        bool is_blank = text_is_blank(bytes[i]);
         if (is_blank && builder->dim_length == 0)
             continue;
         if (builder->dim_length < sizeof builder->dim)
-            builder->dim[builder->dim_length++] = c;
+            builder->dim[builder->dim_length++] = bytes[i];
         else
             builder->is_dim_bad |= !is_blank;
     }

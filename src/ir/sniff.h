@@ -9,9 +9,8 @@
 #define SNIFF_BYTES 64
 
 /* Returns the type of a file from its first bytes, such as "a zip archive", or NULL if it is
- * unknown.
- * *hint says what to do if the file was given as a model, or is NULL; it may have one %s, for the
- * name of the file. */
+ * unknown. *hint says what to do if the file was given as a model, or is NULL; it may have one %s,
+ * for the name of the file. */
 const char *sniff(const unsigned char *head, size_t n, const char **hint);
 
 /* Returns whether it is a Git LFS pointer file. */

@@ -11,11 +11,6 @@
 #include "ops/op_state.h"
 #include "tensor/sub_byte.h"
 
-static bool is_const(const struct op *op)
-{
-    return op->def && op->def->role == ROLE_CONST && op->attrs;
-}
-
 /* Computes the size of the elements in the file. Returns false if it is too large for any file. */
 static bool needed_bytes(const struct const_attrs *attrs, size_t *size_bytes)
 {
@@ -76,7 +71,7 @@ static const struct op *find_const(const struct graph *graph)
 {
     for (uint32_t i = 0; i < graph->n_order; i++) {
         const struct op *op = &graph->ops[graph->order[i]];
-        if (is_const(op) && ((const struct const_attrs *)op->attrs)->size != 0)
+        if (op_role_of(op) == ROLE_CONST && ((const struct const_attrs *)op->attrs)->size != 0)
             return op;
         for (uint32_t k = 0; k < op->n_bodies; k++) {
             const struct op *inner = find_const(op->bodies[k].graph);
@@ -91,7 +86,7 @@ static bool check_all(const struct graph *graph, struct irrun_error *err)
 {
     for (uint32_t i = 0; i < graph->n_order; i++) {
         const struct op *op = &graph->ops[graph->order[i]];
-        if (is_const(op) && !check_const(graph, op, err))
+        if (op_role_of(op) == ROLE_CONST && !check_const(graph, op, err))
             return false;
         for (uint32_t k = 0; k < op->n_bodies; k++)
             if (!check_all(op->bodies[k].graph, err))

@@ -96,8 +96,7 @@ static bool push_open(struct xml_reader *xml, const char *name)
         if (!grow_array((void **)&xml->names, xml->names_capacity, &xml->names_capacity, 1,
                         xml->err))
             return false;
-    if (!grow_array((void **)&xml->open, xml->n_open, &xml->open_capacity, sizeof *xml->open,
-                    xml->err))
+    if (!GROW_ARRAY(xml->open, xml->n_open, xml->open_capacity, xml->err))
         return false;
     memcpy(xml->names + xml->names_length, name, size_bytes);
     xml->open[xml->n_open++] =
@@ -155,12 +154,6 @@ void xml_want_text(struct xml_reader *xml, bool is_wanted)
     XML_SetCharacterDataHandler(xml->parser, is_wanted ? on_text : NULL);
 }
 
-static bool fail_empty(struct xml_reader *xml)
-{
-    fail_at(xml->err, IRRUN_DATA, (struct place){xml->file, 0, 0}, "is empty");
-    return fail_hint(xml->err, "copy it again");
-}
-
 /* Returns whether expat reports this error for a truncated file. */
 static bool is_cut_short(enum XML_Error code)
 {
@@ -168,16 +161,16 @@ static bool is_cut_short(enum XML_Error code)
            code == XML_ERROR_PARTIAL_CHAR || code == XML_ERROR_UNCLOSED_CDATA_SECTION;
 }
 
-/* Adds the hint of sniff, with the name of the file for %s. */
+/* Adds the hint of sniff, with the name of the file in place of %s. */
 static bool hint_file(struct irrun_error *err, const char *hint, const char *file)
 {
     char quoted[TEXT_QUOTED_BYTES];
-    const char *gap = strstr(hint, "%s");
-    if (!gap)
+    const char *name = strstr(hint, "%s");
+    if (!name)
         return fail_hint(err, "%s", hint);
-    return fail_hint(err, "%.*s%s%s", (int)(gap - hint), hint,
+    return fail_hint(err, "%.*s%s%s", (int)(name - hint), hint,
                      strcmp(file, STANDARD_INPUT) == 0 ? "FILE" : text_shell_quote(file, quoted),
-                     gap + 2);
+                     name + 2);
 }
 
 /* Fails because the file is not well-formed. */
@@ -195,8 +188,10 @@ static bool fail_form(struct xml_reader *xml)
                 "is %s, not the XML of an OpenVINO IR", kind);
         return hint && hint_file(xml->err, hint, xml->file);
     }
-    if (!xml->has_root && xml->n_head == 0)
-        return fail_empty(xml);
+    if (!xml->has_root && xml->n_head == 0) {
+        fail_at(xml->err, IRRUN_DATA, (struct place){xml->file, 0, 0}, "is empty");
+        return fail_hint(xml->err, "copy it again");
+    }
     const struct open_element *open = xml->n_open ? &xml->open[xml->n_open - 1] : NULL;
     if (open && code == XML_ERROR_TAG_MISMATCH) {
         fail_at(xml->err, IRRUN_DATA, place,
@@ -229,7 +224,7 @@ static void keep_head(struct xml_reader *xml, const unsigned char *bytes, size_t
     xml->n_head += n_kept;
 }
 
-/* Reads the first bytes for sniff(), since expat may have failed earlier. */
+/* Reads up to SNIFF_BYTES for sniff(): expat may have failed before that. */
 static bool complete_head(struct xml_reader *xml, int fd)
 {
     size_t n;

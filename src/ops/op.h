@@ -383,4 +383,16 @@ static inline bool op_is_type(const struct op *op, const char *type)
     return op->def && strcmp(op->def->type, type) == 0;
 }
 
+/* Returns the type of an op, also of one that irrun does not support. */
+static inline const char *op_type(const struct op *op)
+{
+    return op->def ? op->def->type : op->fault->type;
+}
+
+/* Returns the role of an op; ROLE_ORDINARY if irrun cannot run it. */
+static inline enum op_role op_role_of(const struct op *op)
+{
+    return op->def && !op->fault ? op->def->role : ROLE_ORDINARY;
+}
+
 #endif

@@ -1,9 +1,9 @@
 /* Finds the first element of the outputs that is not finite, and the operand of the op that caused
  * it.
  *
- * The outputs of an op are checked before another op reads them. So if an op fails because of an
- * operand, the operand is a Parameter, a constant or a variable. If it is a Parameter of a body,
- * the op that runs the body continues the search in its own graph.
+ * The outputs of an op are checked before another op reads them, so an operand with such a value is
+ * a Parameter, a constant or a variable. If it is a Parameter of a body, the op that runs the body
+ * continues the search in its own graph.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/finite_check.h"
 
@@ -131,7 +131,7 @@ struct cause {
 /* Finds whether input k of the step may have caused `element` of the output `out`. Prefers an
  * operand that is not finite in the same way (NaN or infinite), then a Parameter to a constant or a
  * variable. */
-static struct cause judge_input(const struct plan *plan, const struct step *step, uint32_t k,
+static struct cause score_input(const struct plan *plan, const struct step *step, uint32_t k,
                                 const struct irrun_tensor *out, size_t element)
 {
     struct cause cause = {.input = k};
@@ -157,7 +157,7 @@ static struct cause find_cause(const struct plan *plan, const struct step *step,
 {
     struct cause best = {.score = 0};
     for (uint32_t k = 0; k < step->op->n_inputs; k++) {
-        const struct cause cause = judge_input(plan, step, k, out, element);
+        const struct cause cause = score_input(plan, step, k, out, element);
         if (cause.score > best.score)
             best = cause;
     }
@@ -220,7 +220,7 @@ bool finite_blame(struct runner *runner, const struct plan *plan, const struct o
 
 /* Returns the step to report. For a conversion before an op this is the op whose value is
  * converted, if there is only one; otherwise the step itself. */
-static struct step blamed(const struct step *step)
+static struct step reported_step(const struct step *step)
 {
     struct step copy = *step;
     if (!step->state && step->op->n_inputs == 1)
@@ -232,12 +232,12 @@ static bool fail_step(struct runner *runner, const struct plan *plan, const stru
                       uint32_t output, size_t element, struct irrun_error *err)
 {
     const struct irrun_tensor *out = step->out[output];
-    const struct step culprit = blamed(step);
+    const struct step reported = reported_step(step);
     char text[VALUE_TEXT_BYTES];
     const struct cause cause =
         step->state ? find_cause(plan, step, out, element) : (struct cause){.score = 0};
     describe(out, element, text);
-    step_fail(&culprit, err, IRRUN_MISMATCH, "output %u is %s", output, text);
+    step_fail(&reported, err, IRRUN_MISMATCH, "output %u is %s", output, text);
     runner->session->failed_body = NULL;
     if (cause.score == 0)
         return false;

@@ -21,11 +21,6 @@ struct analyst {
     struct irrun_error *err;
 };
 
-static enum op_role role_of(const struct op *op)
-{
-    return op->def && !op->fault ? op->def->role : ROLE_ORDINARY;
-}
-
 /* ---- weights ---- */
 
 static int by_offset(const void *a, const void *b)
@@ -37,7 +32,7 @@ static int by_offset(const void *a, const void *b)
 
 static const struct const_attrs *const_of(const struct op *op)
 {
-    const struct const_attrs *attrs = role_of(op) == ROLE_CONST ? op->attrs : NULL;
+    const struct const_attrs *attrs = op_role_of(op) == ROLE_CONST ? op->attrs : NULL;
     return attrs && attrs->size > 0 ? attrs : NULL;
 }
 
@@ -47,8 +42,8 @@ static bool list_used(struct analyst *analyst, const struct graph *graph)
     for (uint32_t i = 0; i < graph->n_order; i++) {
         const struct op *op = &graph->ops[graph->order[i]];
         const struct const_attrs *attrs = const_of(op);
-        if (attrs && !grow_array((void **)&analyst->used, analyst->n_used, &analyst->used_capacity,
-                                 sizeof *analyst->used, analyst->err))
+        if (attrs &&
+            !GROW_ARRAY(analyst->used, analyst->n_used, analyst->used_capacity, analyst->err))
             return false;
         if (attrs)
             analyst->used[analyst->n_used++] = attrs;
@@ -75,8 +70,7 @@ static bool list_unused(struct analyst *analyst, const struct graph *graph)
                 return false;
         if (!attrs || is_used(analyst, attrs))
             continue;
-        if (!grow_array((void **)&analyst->unused, analyst->n_unused, &analyst->unused_capacity,
-                        sizeof *analyst->unused, analyst->err))
+        if (!GROW_ARRAY(analyst->unused, analyst->n_unused, analyst->unused_capacity, analyst->err))
             return false;
         analyst->unused[analyst->n_unused++] =
             (struct irrun_op_name){op->def->type, op->name, op->line};
@@ -114,7 +108,7 @@ static uint64_t count_parameters(const struct analyst *analyst)
     return n;
 }
 
-static bool look_at_weights(struct analyst *analyst)
+static bool list_weights(struct analyst *analyst)
 {
     if (!list_used(analyst, analyst->model->graph))
         return false;
@@ -149,7 +143,7 @@ static void find_dependent(const struct graph *graph, bool *is_dependent)
     for (uint32_t p = 0; p < graph->n_order; p++) {
         uint32_t id = graph->order[p];
         const struct op *op = &graph->ops[id];
-        enum op_role role = role_of(op);
+        enum op_role role = op_role_of(op);
         is_dependent[id] = role == ROLE_PARAMETER || role == ROLE_READ_VALUE || has_variables(op);
         for (uint32_t i = 0; i < op->n_inputs; i++)
             is_dependent[id] |= is_dependent[graph->values[op_input(graph, op, i)].op_id];
@@ -165,7 +159,7 @@ static void find_needed(const struct analyst *analyst, const struct graph *graph
         for (uint32_t p = graph->n_order; p-- > 0;) {
             uint32_t id = graph->order[p];
             const struct op *op = &graph->ops[id];
-            enum op_role role = role_of(op);
+            enum op_role role = op_role_of(op);
             is_needed[id] |= role == ROLE_RESULT || has_variables(op);
             if (role == ROLE_ASSIGN) {
                 const struct variable_decl *variable = variable_of(analyst->model, graph, op);
@@ -187,11 +181,11 @@ static bool suspect_ops(struct analyst *analyst, const bool *is_dependent, const
     for (uint32_t p = 0; p < graph->n_order && is_done; p++) {
         uint32_t id = graph->order[p];
         const struct op *op = &graph->ops[id];
-        if (role_of(op) == ROLE_RESULT && !is_dependent[id])
+        if (op_role_of(op) == ROLE_RESULT && !is_dependent[id])
             is_done = SUSPECT(
                 analyst, "output \"%s\" (line %" PRIu32 ") depends on no input and no variable",
                 op->name, op->line);
-        else if (role_of(op) == ROLE_PARAMETER && !is_needed[id])
+        else if (op_role_of(op) == ROLE_PARAMETER && !is_needed[id])
             is_done = SUSPECT(analyst, "no output depends on input \"%s\" (line %" PRIu32 ")",
                               op->name, op->line);
     }
@@ -246,23 +240,17 @@ static uint64_t count_state_bytes(const struct model *model)
     return n_bytes;
 }
 
-static bool copy_unused(const struct analyst *analyst, const struct irrun_op_name **unused)
-{
-    struct irrun_op_name *copy =
-        arena_alloc_array(analyst->model->arena, analyst->n_unused, sizeof *copy, analyst->err);
-    if (copy && analyst->n_unused > 0)
-        memcpy(copy, analyst->unused, analyst->n_unused * sizeof *copy);
-    *unused = copy;
-    return copy != NULL;
-}
-
 bool model_analyse(const struct model *model, struct irrun_analysis *analysis,
                    struct irrun_error *err)
 {
     struct analyst analyst = {.model = model, .err = err};
     struct model_work work = {0};
-    bool is_done = model_work_of(model->graph, &work, err) && look_at_weights(&analyst) &&
-                   suspect(&analyst) && copy_unused(&analyst, &analysis->unused);
+    bool is_done =
+        model_work_of(model->graph, &work, err) && list_weights(&analyst) && suspect(&analyst);
+    if (is_done)
+        analysis->unused =
+            arena_copy(model->arena, analyst.unused, analyst.n_unused, sizeof *analyst.unused, err);
+    is_done = is_done && analysis->unused;
     if (is_done) {
         analysis->n_parameters = count_parameters(&analyst);
         analysis->flops = work.flops;

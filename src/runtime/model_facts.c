@@ -44,9 +44,9 @@ static int by_begin(const void *a, const void *b)
     return (left->begin > right->begin) - (left->begin < right->begin);
 }
 
-/* Warns of cells whose weights_format is neither fico nor ifco. OpenVINO ignores
- * the attribute and computes fico; it writes ifco, which irrun therefore reads as fico. For the
- * others irrun uses the given order, which may not be what the author of the model meant. */
+/* Warns of cells whose weights_format is neither fico nor ifco. OpenVINO ignores the attribute and
+ * computes fico; it writes ifco, which irrun therefore reads as fico. For the others irrun uses the
+ * given order, which may not be what the author of the model meant. */
 static bool warn_of_gates(struct census *census, const struct op *op, struct irrun_error *err)
 {
     static const char *const orders[] = {"fico", "icof", "ifco", "ifoc", "iofc"};
@@ -58,8 +58,7 @@ static bool warn_of_gates(struct census *census, const struct op *op, struct irr
         return true;
     size_t size = strlen(op->name) + 160;
     char *line = arena_alloc(census->arena, size, err);
-    if (!line || !grow_array((void **)&census->warnings, census->n_warnings,
-                             &census->warnings_capacity, sizeof *census->warnings, err))
+    if (!line || !GROW_ARRAY(census->warnings, census->n_warnings, census->warnings_capacity, err))
         return false;
     snprintf(line, size,
              "%s \"%s\" (line %u): the gates of its weights are read in the order %s given by "
@@ -71,20 +70,17 @@ static bool warn_of_gates(struct census *census, const struct op *op, struct irr
 
 static bool count_op(struct census *census, const struct op *op, struct irrun_error *err)
 {
-    if (!grow_array((void **)&census->counts, census->n, &census->capacity, sizeof *census->counts,
-                    err))
+    if (!GROW_ARRAY(census->counts, census->n, census->capacity, err))
         return false;
     const char *problem = op->def ? ir_type_problem(op) : op->fault->message;
-    census->counts[census->n++] =
-        (struct irrun_op_count){op->def ? op->def->type : op->fault->type, op->version, 1, problem};
+    census->counts[census->n++] = (struct irrun_op_count){op_type(op), op->version, 1, problem};
     census->n_ops++;
-    if (!op->def || op->def->role != ROLE_CONST || !op->attrs)
+    if (op_role_of(op) != ROLE_CONST)
         return true;
     const struct const_attrs *attrs = op->attrs;
     if (attrs->size <= 0 || attrs->offset < 0)
         return true;
-    if (!grow_array((void **)&census->blobs, census->n_blobs, &census->blobs_capacity,
-                    sizeof *census->blobs, err))
+    if (!GROW_ARRAY(census->blobs, census->n_blobs, census->blobs_capacity, err))
         return false;
     uint64_t begin = (uint64_t)attrs->offset;
     census->blobs[census->n_blobs++] = (struct blob){begin, begin + (uint64_t)attrs->size};
@@ -142,22 +138,21 @@ static uint64_t union_bytes(struct census *census)
 bool model_facts_collect(struct ir_model *model, struct model_facts *facts, struct irrun_error *err)
 {
     struct census census = {.arena = &model->arena, .merge_at = MERGE_AT};
+    *facts = (struct model_facts){0};
     bool is_done = count_graph(&census, model->graph, err);
-    const char **warnings = NULL;
-    struct irrun_op_count *counts = NULL;
     if (is_done) {
         if (census.n > 0)
             merge(&census);
-        counts = arena_alloc_array(&model->arena, census.n, sizeof *counts, err);
-        warnings = arena_alloc_array(&model->arena, census.n_warnings, sizeof *warnings, err);
-        is_done = counts && warnings;
+        facts->n_ops = census.n_ops;
+        facts->weights_bytes = union_bytes(&census);
+        facts->n_op_counts = census.n;
+        facts->op_counts =
+            arena_copy(&model->arena, census.counts, census.n, sizeof *census.counts, err);
+        facts->n_warnings = census.n_warnings;
+        facts->warnings = arena_copy(&model->arena, census.warnings, census.n_warnings,
+                                     sizeof *census.warnings, err);
+        is_done = facts->op_counts && facts->warnings;
     }
-    if (is_done && census.n_warnings > 0)
-        memcpy(warnings, census.warnings, census.n_warnings * sizeof *warnings);
-    if (is_done && census.n > 0)
-        memcpy(counts, census.counts, census.n * sizeof *counts);
-    *facts = (struct model_facts){census.n_ops, union_bytes(&census), counts, census.n,
-                                  warnings,     census.n_warnings};
     free(census.warnings);
     free(census.counts);
     free(census.blobs);
@@ -193,10 +188,10 @@ struct layer_list {
 
 static const char *variable_of(const struct op *op)
 {
-    enum op_role role = op->def && op->attrs ? op->def->role : ROLE_ORDINARY;
-    if (role == ROLE_READ_VALUE)
+    if (op_role_of(op) == ROLE_READ_VALUE)
         return ((const struct read_value_attrs *)op->attrs)->variable_id;
-    return role == ROLE_ASSIGN ? ((const struct assign_attrs *)op->attrs)->variable_id : NULL;
+    return op_role_of(op) == ROLE_ASSIGN ? ((const struct assign_attrs *)op->attrs)->variable_id
+                                         : NULL;
 }
 
 /* Lists the inputs of each layer. at: for each op of the graph, its index in the list. */
@@ -225,13 +220,12 @@ static bool list_graph(struct layer_list *list, const struct graph *graph, struc
     size_t *at = arena_alloc_array(arena, graph->n_ops, sizeof *at, err);
     for (uint32_t i = 0; i < graph->n_ops; i++) {
         const struct op *op = &graph->ops[i];
-        if (!at ||
-            !grow_array((void **)&list->items, list->n, &list->capacity, sizeof *list->items, err))
+        if (!at || !GROW_ARRAY(list->items, list->n, list->capacity, err))
             return false;
         at[i] = list->n;
         struct irrun_layer *layer = &list->items[list->n++];
         *layer = (struct irrun_layer){.name = op->name,
-                                      .type = op->def ? op->def->type : op->fault->type,
+                                      .type = op_type(op),
                                       .version = op->version,
                                       .path = graph->path,
                                       .line = op->line,
@@ -252,13 +246,10 @@ bool model_list_layers(const struct model *model, const struct irrun_layer **lay
                        struct irrun_error *err)
 {
     struct layer_list list = {.items = NULL};
-    struct irrun_layer *copy = NULL;
-    if (list_graph(&list, model->graph, model->arena, err))
-        copy = arena_alloc_array(model->arena, list.n, sizeof *copy, err);
-    if (copy && list.n > 0)
-        memcpy(copy, list.items, list.n * sizeof *copy);
+    *layers = list_graph(&list, model->graph, model->arena, err)
+                  ? arena_copy(model->arena, list.items, list.n, sizeof *list.items, err)
+                  : NULL;
     free(list.items);
-    *layers = copy;
     *n = list.n;
-    return copy != NULL;
+    return *layers != NULL;
 }

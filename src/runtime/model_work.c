@@ -9,11 +9,6 @@
 #include "ops/body_loop.h"
 #include "ops/cost.h"
 
-static enum op_role role_of(const struct op *op)
-{
-    return op->def && !op->fault ? op->def->role : ROLE_ORDINARY;
-}
-
 /* The properties of a value. */
 struct value_info {
     struct irrun_tensor tensor;
@@ -51,14 +46,14 @@ static void read_hint(const struct value *value, struct value_info *info)
     }
 }
 
-/* Returns whether all inputs are constants. An op without inputs other than Const is
- * not treated as constant. */
+/* Returns whether all inputs are constants. An op without inputs, except Const, is not treated as
+ * constant. */
 static bool is_constant(const struct graph_work *work, const struct op *op)
 {
-    bool is_fixed = op->n_inputs > 0 && role_of(op) == ROLE_ORDINARY;
+    bool is_fixed = op->n_inputs > 0 && op_role_of(op) == ROLE_ORDINARY;
     for (uint32_t i = 0; i < op->n_inputs && is_fixed; i++)
         is_fixed = work->values[op_input(work->graph, op, i)].is_constant;
-    return is_fixed || role_of(op) == ROLE_CONST;
+    return is_fixed || op_role_of(op) == ROLE_CONST;
 }
 
 /* Sets the properties of the outputs of the op at `position`, and marks its inputs as used
@@ -68,7 +63,7 @@ static void set_outputs(struct graph_work *work, const struct op *op, uint32_t p
     const struct graph *graph = work->graph;
     bool is_fixed = is_constant(work, op);
     bool is_view = op->n_inputs > 0 &&
-                   (role_of(op) == ROLE_ASSIGN || (op->def && (op->def->flags & OP_VIEW) != 0));
+                   (op_role_of(op) == ROLE_ASSIGN || (op->def && (op->def->flags & OP_VIEW) != 0));
     for (uint32_t i = 0; i < op->n_inputs; i++)
         work->values[work->values[op_input(graph, op, i)].root].last = position;
     for (uint32_t k = 0; k < op->n_outputs; k++) {
@@ -87,7 +82,7 @@ static void set_outputs(struct graph_work *work, const struct op *op, uint32_t p
  * in the XML. */
 static uint32_t count_outputs(const struct op *op)
 {
-    return role_of(op) == ROLE_ASSIGN ? 0 : op->n_outputs;
+    return op_role_of(op) == ROLE_ASSIGN ? 0 : op->n_outputs;
 }
 
 /* Lists the operands. Returns whether all their shapes are known. */
@@ -158,7 +153,7 @@ static bool add_bodies(struct graph_work *in, const struct op *op, struct model_
 static bool add_op(struct graph_work *in, const struct op *op, struct model_work *sum,
                    uint64_t *body_bytes)
 {
-    enum op_role role = role_of(op);
+    enum op_role role = op_role_of(op);
     *body_bytes = 0;
     bool is_idle = role != ROLE_ORDINARY && role != ROLE_ASSIGN;
     if (is_idle || is_constant(in, op))

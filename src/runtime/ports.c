@@ -24,7 +24,7 @@ bool ports_of_inputs(const struct graph *graph, struct arena *arena, struct port
                      struct irrun_error *err)
 {
     ports->is_output = false;
-    ports->port_readings = NULL;
+    ports->port_aliases = NULL;
     ports->n = graph->n_parameters;
     ports->items = arena_alloc_array(arena, ports->n, sizeof *ports->items, err);
     if (!ports->items)
@@ -125,7 +125,7 @@ static bool name_output(const struct graph *graph, size_t index, bool *is_named,
         return false;
     take_hints(value, port);
     if (layer->n_outputs > 1)
-        ports->port_readings[index] = layer_name;
+        ports->port_aliases[index] = layer_name;
     if (!is_named[value_id])
         port->name = value->n_names > 0 ? value->names[0] : layer_name;
     is_named[value_id] = true;
@@ -145,9 +145,9 @@ bool ports_of_outputs(const struct graph *graph, struct arena *arena, struct por
     ports->is_output = true;
     ports->n = graph->n_results;
     ports->items = arena_alloc_array(arena, ports->n, sizeof *ports->items, err);
-    ports->port_readings = arena_alloc_array(arena, ports->n, sizeof(char *), err);
+    ports->port_aliases = arena_alloc_array(arena, ports->n, sizeof(char *), err);
     bool *is_named = new_array(graph->n_values, sizeof *is_named, err);
-    bool is_done = ports->items && ports->port_readings && is_named;
+    bool is_done = ports->items && ports->port_aliases && is_named;
     for (size_t i = 0; is_done && i < ports->n; i++)
         is_done = name_output(graph, i, is_named, arena, ports, err);
     free(is_named);
@@ -155,18 +155,18 @@ bool ports_of_outputs(const struct graph *graph, struct arena *arena, struct por
 }
 
 /* How well a name matches. */
-enum fit { FIT_NONE, FIT_PORT_READING, FIT_ALIAS, FIT_PRIMARY };
+enum match { MATCH_NONE, MATCH_PORT_ALIAS, MATCH_ALIAS, MATCH_PRIMARY };
 
-static enum fit name_fit(const struct ports *ports, size_t index, const char *name)
+static enum match name_match(const struct ports *ports, size_t index, const char *name)
 {
     const struct irrun_port *port = &ports->items[index];
-    const char *reading = ports->port_readings ? ports->port_readings[index] : NULL;
+    const char *port_alias = ports->port_aliases ? ports->port_aliases[index] : NULL;
     if (strcmp(port->name, name) == 0)
-        return port->name == reading ? FIT_PORT_READING : FIT_PRIMARY;
+        return port->name == port_alias ? MATCH_PORT_ALIAS : MATCH_PRIMARY;
     for (size_t i = 0; i < port->n_names; i++)
         if (strcmp(port->names[i], name) == 0)
-            return port->names[i] == reading ? FIT_PORT_READING : FIT_ALIAS;
-    return FIT_NONE;
+            return port->names[i] == port_alias ? MATCH_PORT_ALIAS : MATCH_ALIAS;
+    return MATCH_NONE;
 }
 
 static bool parse_ordinal(const char *name, size_t n, size_t *index)
@@ -235,13 +235,13 @@ static bool fail_unknown(const struct ports *ports, const char *name, struct irr
 bool ports_find(const struct ports *ports, const char *name, size_t *index, struct irrun_error *err)
 {
     size_t n = n_named(ports), n_found = 0;
-    enum fit best = FIT_NONE;
+    enum match best = MATCH_NONE;
     for (size_t i = 0; i < n; i++) {
-        enum fit fit = name_fit(ports, i, name);
-        if (fit == FIT_NONE || fit < best)
+        enum match match = name_match(ports, i, name);
+        if (match == MATCH_NONE || match < best)
             continue;
-        if (fit > best) {
-            best = fit;
+        if (match > best) {
+            best = match;
             n_found = 0;
         }
         if (n_found++ == 0)
@@ -254,7 +254,7 @@ bool ports_find(const struct ports *ports, const char *name, size_t *index, stru
     fail(err, IRRUN_USAGE, "\"%s\" fits %zu %ss:", name, n_found,
          ports->is_output ? "output" : "input");
     for (size_t i = 0; i < n; i++)
-        if (name_fit(ports, i, name) == best)
+        if (name_match(ports, i, name) == best)
             fail_append(err, "\n  @%zu %s", i, ports->items[i].name);
     return fail_hint(err, "name one by its index, such as @%zu", *index);
 }

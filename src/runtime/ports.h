@@ -11,7 +11,7 @@ struct ports {
     bool is_output; /* for messages */
     /* NULL for inputs. [n] for outputs: the alias LAYER:PORT if the layer has several outputs, or
      * NULL. */
-    const char **port_readings;
+    const char **port_aliases;
 };
 
 /* List the inputs or the outputs of a model. All memory is in the arena. */

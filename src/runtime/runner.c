@@ -36,7 +36,8 @@ static bool matches(const struct runner *runner, const struct plan *plan,
     return true;
 }
 
-/* Returns the runner of a body. It is kept when the op before a continuation is inferred again. */
+/* Returns the runner of a body. It is kept when the first op of a continuation is inferred
+ * again. */
 struct runner *plan_body_runner(struct plan *plan, const struct graph *body,
                                 const bool *is_constant, struct irrun_error *err)
 {
@@ -44,8 +45,7 @@ struct runner *plan_body_runner(struct plan *plan, const struct graph *body,
         if (plan->runners[i].graph == body)
             return plan->runners[i].runner;
     struct runner *runner = NULL;
-    if (grow_array((void **)&plan->runners, plan->n_runners, &plan->runners_capacity,
-                   sizeof *plan->runners, err))
+    if (GROW_ARRAY(plan->runners, plan->n_runners, plan->runners_capacity, err))
         runner = runner_new(plan->request.session, body, true, is_constant, err);
     if (!runner)
         return NULL;
@@ -170,7 +170,7 @@ bool runner_execute(struct runner *runner, const struct irrun_tensor *const *in,
     const struct model *model = runner->session->model;
     bool checks_nan = model->stops_at_nan;
     for (struct plan *plan = runner->plan;;) {
-        if (variables->has_room)
+        if (variables->has_strided)
             variables_pack(variables, plan->uses, plan->n_uses);
         bind_moving_slots(plan, in, variables);
         bool is_first = variables->n_unset > 0;

@@ -18,21 +18,21 @@ struct irrun_session {
     bool *has_input;
     bool is_input_changed;         /* a type or shape was set after the current plan was chosen */
     size_t n_missing;              /* inputs that are not set */
-    struct step_times_table times; /* of a model with times_ops */
+    struct step_times_table times; /* of a model that times_steps */
     irrun_watch_fn *watch;         /* called after every timed step; NULL: none */
     void *watch_context;
     const struct step *timed_step; /* the current one */
     /* Set by finite_check.c: the Parameter of a body that has the first NaN or infinity. */
     const struct graph *failed_body; /* NULL: none */
     uint32_t failed_parameter;
-    unsigned failed_kind; /* NaN or infinity, as in finite_check.h */
+    unsigned failed_kind; /* NONFINITE_NAN or NONFINITE_INF */
 };
 
 struct runner {
     struct irrun_session *session;
     const struct graph *graph;
     bool is_body;
-    bool *is_constant; /* for each value */
+    bool *is_constant; /* for each Parameter */
     struct plan_set plans;
     struct plan *plan;           /* the current one */
     const struct slot **outputs; /* for each Result, after a run */

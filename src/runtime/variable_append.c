@@ -1,5 +1,5 @@
-/* Appends to variables: writes the new elements after each row of the current buffer, which has
- * room for longer rows. The old value stays valid until the iteration is committed.
+/* Appends to variables: writes the new elements after each row of the current buffer, whose rows
+ * have a stride for longer ones. The old value stays valid until the iteration is committed.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
@@ -49,7 +49,7 @@ bool run_keep(const struct step *step, struct irrun_error *err)
 /* ---- the step -------------------------------------------------------------------------------- */
 
 /* Returns the group of rows that index i selects; NO_ID: out of range, which gives zeros. */
-static uint32_t chosen(const struct append *append, const struct irrun_tensor *indices, size_t i)
+static uint32_t selected(const struct append *append, const struct irrun_tensor *indices, size_t i)
 {
     int64_t index = element_as_i64(indices->dtype, indices->data, i);
     int64_t n = (int64_t)(append->old_rows / append->rows_per_index);
@@ -57,21 +57,21 @@ static uint32_t chosen(const struct append *append, const struct irrun_tensor *i
     return index >= 0 && index < n ? (uint32_t)index : NO_ID;
 }
 
-static bool is_chosen_as_is(const struct append *append, const struct irrun_tensor *indices)
+static bool selects_all_in_order(const struct append *append, const struct irrun_tensor *indices)
 {
     if (append->old_rows != append->n_rows)
         return false;
     for (size_t i = 0; i < append->n_rows / append->rows_per_index; i++)
-        if (chosen(append, indices, i) != i)
+        if (selected(append, indices, i) != i)
             return false;
     return true;
 }
 
-static void copy_chosen(const struct append *append, const struct irrun_tensor *indices,
-                        const char *from, size_t from_bytes, char *to)
+static void copy_selected(const struct append *append, const struct irrun_tensor *indices,
+                          const char *from, size_t from_bytes, char *to)
 {
     for (size_t row = 0; row < append->n_rows; row++, to += append->stride_bytes) {
-        uint32_t group = chosen(append, indices, row / append->rows_per_index);
+        uint32_t group = selected(append, indices, row / append->rows_per_index);
         size_t source = group * append->rows_per_index + row % append->rows_per_index;
         if (group == NO_ID)
             memset(to, 0, append->old_bytes);
@@ -80,7 +80,7 @@ static void copy_chosen(const struct append *append, const struct irrun_tensor *
     }
 }
 
-static void add_rows(const struct append *append, const char *added, char *to)
+static void append_to_rows(const struct append *append, const char *added, char *to)
 {
     to += append->old_bytes;
     for (size_t row = 0; row < append->n_rows; row++)
@@ -95,20 +95,20 @@ bool run_append(const struct step *step, struct irrun_error *err)
     const struct irrun_tensor *indices = step->n_inputs > 2 ? step->in[2] : NULL;
     size_t stride = variable->rows.stride_bytes,
            from_bytes = stride > 0 ? stride : append->old_bytes;
-    variable->is_moved = append->old_bytes > 0 && indices && !is_chosen_as_is(append, indices);
+    variable->is_moved = append->old_bytes > 0 && indices && !selects_all_in_order(append, indices);
     if (variable->is_moved) {
         if (!variable_grow(variable, variable->next, append->n_rows * append->stride_bytes, 0, err))
             return false;
-        copy_chosen(append, indices, variable->buffers[variable->current], from_bytes,
-                    variable->buffers[variable->next]);
+        copy_selected(append, indices, variable->buffers[variable->current], from_bytes,
+                      variable->buffers[variable->next]);
     } else {
         move_rows(variable->buffers[variable->current], append->n_rows, append->old_bytes,
                   from_bytes, append->stride_bytes);
         variable->rows = (struct variable_rows){append->n_rows, append->stride_bytes};
-        step->session->variables.has_room = true;
+        step->session->variables.has_strided = true;
     }
     char *to = variable->buffers[variable->is_moved ? variable->next : variable->current];
-    add_rows(append, step->in[1]->data, to);
+    append_to_rows(append, step->in[1]->data, to);
     step->out[0]->data = to;
     variable->written = *step->out[0];
     variable->written_rows = (struct variable_rows){append->n_rows, append->stride_bytes};

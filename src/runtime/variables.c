@@ -103,7 +103,8 @@ bool run_read_value(const struct step *step, struct irrun_error *err)
     return true;
 }
 
-/* Returns whether type and shape are equal. */
+/* Returns whether type and shape are equal. For a few dimensions this is faster than
+ * shape_equals. */
 static bool is_alike(const struct irrun_tensor *a, const struct irrun_tensor *b)
 {
     if (a->dtype != b->dtype || a->shape.rank != b->shape.rank)
@@ -184,7 +185,7 @@ void variables_commit(struct variables *variables)
         if (variable->is_appended) {
             variable_commit_append(variable);
             note_state(variables, i);
-            variables->has_room = true;
+            variables->has_strided = true;
             continue;
         }
         is_done &= swap(variable);

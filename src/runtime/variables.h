@@ -26,8 +26,8 @@ struct variable {
     bool is_written;            /* by an Assign, since the last pass ended */
     bool is_ahead;              /* the current value is not the committed one */
     struct variable_rows rows, written_rows;
-    bool is_appended; /* `written` is the result of an append … */
-    bool is_moved;    /* … in the next buffer */
+    bool is_appended; /* `written` is the result of an append */
+    bool is_moved;    /* is_appended: it is in the next buffer, otherwise in the current one */
 };
 
 struct variables {
@@ -35,8 +35,8 @@ struct variables {
     struct variable_state *states; /* of the current values, for planning */
     uint32_t n;
     uint32_t n_unset;
-    bool is_shape_changed; /* set by a change; a plan may not fit any more */
-    bool has_room;         /* a variable may have room, and so not be dense */
+    bool is_shape_changed; /* the plan may not fit any more */
+    bool has_strided;      /* a variable may have strided rows */
 };
 
 bool variables_new(struct variables *variables, const struct model *model, struct irrun_error *err);
@@ -46,7 +46,7 @@ void variables_free(struct variables *variables);
 bool variables_reserve(struct variables *variables, const struct variable_use *uses, size_t n_uses,
                        struct irrun_error *err);
 
-/* Make variables dense, if ops other than appends read them. */
+/* Make variables dense: variables_pack those that ops other than appends use. */
 void variables_pack(struct variables *variables, const struct variable_use *uses, size_t n_uses);
 void variable_pack(struct variable *variable);
 
