@@ -6,7 +6,7 @@
 
 #include "base/text.h"
 #include "ops/op_state.h"
-#include "tensor/sub_byte.h"
+#include "tensor/tensor.h"
 
 /* Returns the Const at the start of a chain of Converts, or NULL. */
 static const struct op *find_const(const struct graph *graph, uint32_t id)
@@ -14,7 +14,7 @@ static const struct op *find_const(const struct graph *graph, uint32_t id)
     const struct op *op = value_producer(graph, id);
     while (op_is_type(op, "Convert") && op->n_inputs == 1)
         op = value_producer(graph, op_input(graph, op, 0));
-    return op->def && op->def->role == ROLE_CONST && op->attrs ? op : NULL;
+    return op_role_of(op) == ROLE_CONST ? op : NULL;
 }
 
 /* Returns the bytes of the Const; NULL if it has no element, the bytes are missing, or the type is
@@ -22,15 +22,13 @@ static const struct op *find_const(const struct graph *graph, uint32_t id)
 static const unsigned char *find_bytes(const struct const_attrs *attrs,
                                        const struct file_map *weights, size_t *n)
 {
-    int64_t n_elements;
+    enum irrun_dtype dtype = attrs->element_type;
     size_t size_bytes;
-    if (!(dtype_is_float(attrs->element_type) || dtype_is_integer(attrs->element_type) ||
-          attrs->element_type == IRRUN_BOOLEAN) ||
-        !shape_count(&attrs->shape, &n_elements) || n_elements == 0 ||
-        !sub_byte_size(attrs->element_type, (size_t)n_elements, &size_bytes) ||
-        size_bytes / dtype_size(attrs->element_type) != (size_t)n_elements)
+    if (!(dtype_is_float(dtype) || dtype_is_integer(dtype) || dtype == IRRUN_BOOLEAN) ||
+        dtype_stored_bits(dtype) < 8 || !tensor_size(dtype, &attrs->shape, &size_bytes) ||
+        size_bytes == 0)
         return NULL;
-    *n = (size_t)n_elements;
+    *n = size_bytes / dtype_size(dtype);
     if (attrs->offset < 0 || (uint64_t)attrs->offset > weights->size_bytes ||
         size_bytes > weights->size_bytes - (uint64_t)attrs->offset)
         return NULL;

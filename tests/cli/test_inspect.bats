@@ -61,6 +61,20 @@ inspected() { # filter model
     irrun --list-ops model.xml | diff - <(irrun --list-ops "$root/models/lstm_tagger/model.xml")
 }
 
+@test "--inspect shows no initial value of a type below 8 bits, which is packed in the .bin" {
+    sed -e 's|<layer id="1".*|<layer id="5" name="minus_one" type="Const" version="opset1">\
+          <data element_type="i4" shape="1" offset="0" size="1"/><output><port id="0"/></output></layer>\
+        <layer id="6" name="cast" type="Convert" version="opset1"><data destination_type="f32"/>\
+          <input><port id="0"/></input><output><port id="1"/></output></layer>\
+        &<input><port id="1"/></input>|' \
+        -e 's|<edges>|&<edge from-layer="5" from-port="0" to-layer="6" to-port="0"/>\
+        <edge from-layer="6" from-port="1" to-layer="1" to-port="1"/>|' "$data/sum.xml" >model.xml
+    printf '\017' >model.bin
+    [ "$(inspected '.variables[0].init_value' model.xml)" = null ]
+    sed -i 's/element_type="i4"/element_type="i8"/' model.xml
+    [ "$(inspected '.variables[0].init_value' model.xml)" = '"15"' ]
+}
+
 @test "--inspect hints at --feed for inputs that look like states, and at --low-latency" {
     local model=$cases/lstm_sequence/forward/model.xml
     [ "$(inspected .hints "$data/sum.xml")" = '[]' ]
