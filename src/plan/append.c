@@ -126,7 +126,7 @@ static bool add_append(struct plan *plan, const struct op *assign, struct irrun_
         .variable = variable,
         .state = chain.read->first_output,
         .added = added,
-        .choice = chain.gather ? op_input(graph, chain.gather, 1) : NO_ID,
+        .indices = chain.gather ? op_input(graph, chain.gather, 1) : NO_ID,
         .result = chain.concat->first_output,
         .n_rows = n_rows,
         .old_rows = (size_t)shape_product(before, 0, axis),

@@ -25,14 +25,9 @@ static const struct op *producer(const struct matching *match, uint32_t value_id
     return value_producer(match->graph, value_id);
 }
 
-/* Returns the port_map of a Parameter of the body; NULL if it has none. */
 static const struct port_map *map_of(const struct matching *match, const struct op *parameter)
 {
-    uint32_t op_id = (uint32_t)(parameter - match->graph->ops);
-    for (uint32_t i = 0; i < match->body->n_inputs; i++)
-        if (match->body->inputs[i].internal_id == op_id)
-            return &match->body->inputs[i];
-    return NULL;
+    return body_input_map(match->body, (uint32_t)(parameter - match->graph->ops));
 }
 
 /* Returns the id of the Result whose value a Parameter gets in the next iteration, or NO_ID. */
@@ -50,16 +45,20 @@ static uint32_t outer_value(const struct matching *match, const struct port_map 
     return op_input(match->outer, match->op, (uint32_t)map->external);
 }
 
-/* Returns the last dimension of a weight that is a Const, or a Convert of one; otherwise -1. */
-static int64_t n_columns(const struct matching *match, uint32_t value_id)
+/* Returns the Const that a value is, or is a Convert of; NULL if it is neither. */
+static const struct const_attrs *find_const(const struct matching *match, uint32_t value_id)
 {
     const struct op *op = producer(match, value_id);
     if (op_is_type(op, "Convert"))
         op = producer(match, op_input(match->graph, op, 0));
-    if (op->def->role != ROLE_CONST)
-        return -1;
-    const struct const_attrs *attrs = op->attrs;
-    return attrs->shape.rank == 2 ? attrs->shape.dims[1] : -1;
+    return op->def->role == ROLE_CONST ? op->attrs : NULL;
+}
+
+/* Returns the last dimension of a constant weight; -1 for any other value. */
+static int64_t n_columns(const struct matching *match, uint32_t value_id)
+{
+    const struct const_attrs *attrs = find_const(match, value_id);
+    return attrs && attrs->shape.rank == 2 ? attrs->shape.dims[1] : -1;
 }
 
 /* Returns whether the op removes the sliced axis: a Squeeze, or a Reshape to [batch, input size]
@@ -139,10 +138,10 @@ static bool match_state(struct matching *match, uint32_t input, uint32_t output,
     if (parameter->def->role != ROLE_PARAMETER)
         return false;
     const struct port_map *map = map_of(match, parameter);
-    uint32_t feeder = back_edge_source(match, parameter);
-    if (!map || map->has_axis || map->external < 0 || feeder == NO_ID)
+    uint32_t source_id = back_edge_source(match, parameter);
+    if (!map || map->has_axis || map->external < 0 || source_id == NO_ID)
         return false;
-    const struct op *result = &match->graph->ops[feeder];
+    const struct op *result = &match->graph->ops[source_id];
     *outer_id = outer_value(match, map);
     return result->n_inputs == 1 &&
            op_input(match->graph, result, 0) == match->cell->first_output + output;
@@ -156,11 +155,9 @@ static bool match_weight(struct matching *match, uint32_t input, uint32_t *value
         return true;
     *value_id = op_input(match->graph, match->cell, input);
     const struct op *op = producer(match, *value_id);
-    if (op_is_type(op, "Convert"))
-        op = producer(match, op_input(match->graph, op, 0));
-    if (op->def->role == ROLE_CONST)
+    if (find_const(match, *value_id))
         return true;
-    if (op != producer(match, *value_id) || op->def->role != ROLE_PARAMETER)
+    if (op->def->role != ROLE_PARAMETER)
         return false;
     const struct port_map *map = map_of(match, op);
     return map && !map->has_axis && map->external >= 0 && back_edge_source(match, op) == NO_ID;

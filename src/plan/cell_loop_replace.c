@@ -57,11 +57,8 @@ static uint32_t add_outer_value(struct replacement *r, uint32_t value_id)
     }
     if (op->def->role != ROLE_PARAMETER)
         return add_unary(r, op->def, op->attrs, add_outer_value(r, op_input(body->graph, op, 0)));
-    uint32_t parameter = (uint32_t)(op - body->graph->ops);
-    for (uint32_t i = 0; i < body->n_inputs; i++)
-        if (body->inputs[i].internal_id == parameter)
-            return op_input(r->edit.graph, &r->op, (uint32_t)body->inputs[i].external);
-    return NO_ID;
+    const struct port_map *map = body_input_map(body, (uint32_t)(op - body->graph->ops));
+    return op_input(r->edit.graph, &r->op, (uint32_t)map->external);
 }
 
 static const struct op_def *sequence_of(const struct op *cell)
@@ -145,7 +142,7 @@ bool cell_loop_replace(struct graph *graph, struct arena *arena, struct remarks 
             is_done = cell_loop_replace(op->bodies[b].graph, arena, remarks, err);
         if (!is_done || !cell_loop_match(graph, graph->order[i], &candidate))
             continue;
-        is_done = grow_array((void **)&found, n, &capacity, sizeof *found, err);
+        is_done = GROW_ARRAY(found, n, capacity, err);
         if (is_done)
             found[n++] = candidate;
     }

@@ -144,11 +144,11 @@ static void want_inputs(struct pass *pass, uint32_t op_id)
 {
     const struct op *op = &pass->graph->ops[op_id];
     enum kind kind = pass->kinds[op_id];
-    bool is_wanting =
+    bool wants_inputs =
         kind == CONVOLUTION || kind == DEPTHWISE || kind == TO_LAST ||
         ((kind == ELEMENTWISE || kind == MAX_POOL) && pass->are_wanted[op->first_output]);
     uint32_t n = kind == ELEMENTWISE ? op->n_inputs : 1;
-    for (uint32_t i = 0; i < n && is_wanting; i++) {
+    for (uint32_t i = 0; i < n && wants_inputs; i++) {
         uint32_t in = op_input(pass->graph, op, i);
         pass->are_wanted[in] = pass->ranks[in] > 0;
     }

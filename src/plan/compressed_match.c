@@ -33,7 +33,7 @@ bool compressed_is_large_matrix(const struct const_attrs *attrs)
 static bool is_compressed(const struct compressed_matcher *matcher, uint32_t value_id)
 {
     const struct op *op = value_producer(matcher->graph, value_id);
-    return op->def && op->def->role == ROLE_CONST &&
+    return op_role_of(op) == ROLE_CONST &&
            compressed_type_is_supported(((const struct const_attrs *)op->attrs)->element_type);
 }
 
@@ -129,9 +129,7 @@ static bool are_whole(struct compressed_matcher *matcher, uint32_t value_id)
         constant_get(&matcher->finder, matcher->graph, value_id, matcher->err);
     size_t n = tensor ? (size_t)shape_n_elements(&tensor->shape) : 0;
     for (size_t i = 0; i < n; i++) {
-        double zero;
-        convert_elements(tensor->dtype, (const char *)tensor->data + i * dtype_size(tensor->dtype),
-                         IRRUN_F64, &zero, 1);
+        double zero = element_as_f64(tensor->dtype, tensor->data, i);
         if (!(fabs(zero) < MAX_ZERO_POINT) || zero != nearbyint(zero))
             return false;
     }
@@ -175,7 +173,7 @@ bool compressed_match_floats(const struct compressed_matcher *matcher, uint32_t 
     const struct op *convert = compressed_producer(matcher, value_id, "Convert");
     match->stored = convert ? op_input(matcher->graph, convert, 0) : value_id;
     const struct op *op = value_producer(matcher->graph, match->stored);
-    if (!compressed_constant(matcher, match->stored) || !op->def || op->def->role != ROLE_CONST ||
+    if (!compressed_constant(matcher, match->stored) || op_role_of(op) != ROLE_CONST ||
         !matcher->keeps_floats || !compressed_is_large_matrix(op->attrs))
         return false;
     const struct const_attrs *stored = op->attrs;

@@ -1,4 +1,4 @@
-/* Matches constant matrices that kernels can read as they are stored, behind the ops that expand
+/* Matches constant matrices that kernels can read as they are stored, with the ops that expand
  * them.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_PLAN_COMPRESSED_MATCH_H

@@ -11,8 +11,9 @@
 #include "plan/graph_ints.h"
 #include "plan/toposort.h"
 
-#define MAX_NEW_OPS 2 /* ops added for a MatMul or a Gather … */
-#define MAX_INPUTS 4  /* … and their inputs */
+/* The ops added for a MatMul or a Gather, and their inputs. */
+#define MAX_NEW_OPS 2
+#define MAX_INPUTS 4
 
 struct pass {
     struct compressed_matcher matcher;
@@ -110,14 +111,14 @@ static bool is_table_of_halves(const struct pass *pass, const struct op *gather)
         compressed_producer(&pass->matcher, op_input(pass->graph, gather, 0), "Convert");
     const struct op *source =
         convert ? value_producer(pass->graph, op_input(pass->graph, convert, 0)) : NULL;
-    if (!source || !source->def || source->def->role != ROLE_CONST)
+    if (!source || op_role_of(source) != ROLE_CONST)
         return false;
     const struct const_attrs *stored = source->attrs;
     return dtype_is_half(stored->element_type) &&
            shape_n_elements(&stored->shape) >= GATHER_HALF_MIN_ELEMENTS;
 }
 
-static bool convert_behind(struct pass *pass, uint32_t op_id)
+static bool convert_after_gather(struct pass *pass, uint32_t op_id)
 {
     const struct graph *graph = pass->graph;
     const struct op gather = graph->ops[op_id];
@@ -143,7 +144,7 @@ static bool visit_gather(struct pass *pass, uint32_t op_id)
     if (!constant || compressed_constant(&pass->matcher, indices))
         return true;
     if (is_table_of_halves(pass, op))
-        return convert_behind(pass, op_id);
+        return convert_after_gather(pass, op_id);
     if (!graph_ints(pass->graph, op_input(pass->graph, op, 2), &axis, 1, &n) ||
         (axis != 0 && axis != -(int64_t)constant->tensor.shape.rank) ||
         (op->def->attrs && ((const struct gather_attrs *)op->attrs)->batch_dims != 0) ||

@@ -52,17 +52,13 @@ static bool find_folded(struct model *model, struct graph *graph, const struct o
     struct folded *folded = arena_alloc_array(model->arena, m, sizeof *folded, err);
     if (!tensors || !in || !is_constant || !state || !folded)
         return false;
-    enum irrun_dtype *declared = arena_alloc_array(model->arena, n, sizeof *declared, err);
-    enum irrun_dtype *stored = arena_alloc_array(model->arena, n, sizeof *stored, err);
-    if (!declared || !stored)
-        return false;
+    bool has_widened = false;
     for (uint32_t i = 0; i < n; i++) {
         const struct constant *constant = graph->analysis->constants[op_input(graph, op, i)];
         tensors[i] = (struct irrun_tensor){constant->declared, constant->tensor.shape, NULL};
         in[i] = &tensors[i];
         is_constant[i] = true;
-        declared[i] = constant->declared;
-        stored[i] = constant->tensor.dtype;
+        has_widened |= dtype_is_widened(constant->declared, constant->tensor.dtype);
     }
     struct irrun_error ignored;
     error_clear(&ignored);
@@ -81,7 +77,7 @@ static bool find_folded(struct model *model, struct graph *graph, const struct o
                                .model = model};
     if (!infer_op(&self.infer))
         return ignored.code == IRRUN_SYSTEM ? (*err = ignored, false) : true;
-    bool widens = op_widens(op->def, n, declared, stored);
+    bool widens = op_widens(op->def, has_widened);
     for (uint32_t k = 0; k < m; k++) {
         folded[k].constant.declared = tensors[n + k].dtype;
         folded[k].constant.tensor = tensors[n + k];
@@ -268,7 +264,7 @@ const struct irrun_tensor *constant_get(struct model *model, const struct graph 
                            : has_rows ? fold_rows_missing(&fold)
                                       : find_missing(graph, op, &top->n_ready);
         if (missing != NO_ID) {
-            is_ok = grow_array((void **)&stack, n, &capacity, sizeof *stack, err);
+            is_ok = GROW_ARRAY(stack, n, capacity, err);
             if (is_ok)
                 stack[n++] = (struct wait){.value_id = missing};
             continue;

@@ -9,17 +9,10 @@
 #include "base/text.h"
 #include "ops/body.h"
 
-bool op_widens(const struct op_def *def, uint32_t n_inputs, const enum irrun_dtype *declared,
-               const enum irrun_dtype *stored)
+bool op_widens(const struct op_def *def, bool has_widened_input)
 {
-    if (def->flags & OP_ANY_STORAGE)
-        return false;
-    if (!(def->flags & (OP_DATA_MOVEMENT | OP_VIEW)))
-        return true;
-    for (uint32_t i = 0; i < n_inputs; i++)
-        if (dtype_is_half(declared[i]) && stored[i] == IRRUN_F32)
-            return true;
-    return false;
+    return !(def->flags & OP_ANY_STORAGE) &&
+           (has_widened_input || !(def->flags & (OP_DATA_MOVEMENT | OP_VIEW)));
 }
 
 enum irrun_dtype stored_dtype(enum irrun_dtype declared, bool is_widened)

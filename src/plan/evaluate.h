@@ -7,10 +7,14 @@
 #include "ops/op.h"
 #include "plan/model.h"
 
-/* Returns whether an op reads and writes its 16-bit operands as f32. `declared` and `stored` are
- * the types of its inputs in the IR and in memory. */
-bool op_widens(const struct op_def *def, uint32_t n_inputs, const enum irrun_dtype *declared,
-               const enum irrun_dtype *stored);
+/* Returns whether an op reads and writes its 16-bit operands as f32. has_widened_input: one of its
+ * f16 or bf16 inputs is f32 in memory. */
+bool op_widens(const struct op_def *def, bool has_widened_input);
+
+static inline bool dtype_is_widened(enum irrun_dtype declared, enum irrun_dtype stored)
+{
+    return dtype_is_half(declared) && stored == IRRUN_F32;
+}
 
 /* Returns the type in memory of a value of type `declared`. */
 enum irrun_dtype stored_dtype(enum irrun_dtype declared, bool is_widened);

@@ -17,7 +17,7 @@ static enum irrun_dtype *find_dtype(const struct attr_def *def, const void *attr
     return (enum irrun_dtype *)((char *)(uintptr_t)attrs + def->offset);
 }
 
-/* Whether an attribute of the op is a type that becomes f64. */
+/* Returns whether an attribute of the op is a type that becomes f64. */
 static bool has_narrow_type(const struct op *op)
 {
     const struct attr_def *def = op->attrs ? op->def->attrs : NULL;
@@ -53,10 +53,8 @@ static const void *make_attrs(const struct op_def *convert, struct arena *arena,
                               struct irrun_error *err)
 {
     void *attrs = arena_alloc(arena, convert->attrs_size, err);
-    if (!attrs)
-        return NULL;
-    memset(attrs, 0, convert->attrs_size);
-    *find_dtype(convert->attrs, attrs) = IRRUN_F64;
+    if (attrs)
+        *find_dtype(convert->attrs, attrs) = IRRUN_F64;
     return attrs;
 }
 

@@ -1,4 +1,4 @@
-/* Makes a graph compute in f64: a reference that rounding does not blur.
+/* Makes a graph compute in f64, as a reference with almost no rounding errors.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_PLAN_FLOAT64_H
 #define IRRUN_PLAN_FLOAT64_H

@@ -36,8 +36,7 @@ static void release_tile(struct fused_program *fused, struct slot_uses *uses)
 {
     if (uses->tile == NO_ID)
         return;
-    if (grow_array((void **)&fused->free_tiles, fused->n_free_tiles, &fused->free_tiles_capacity,
-                   sizeof *fused->free_tiles, fused->err))
+    if (GROW_ARRAY(fused->free_tiles, fused->n_free_tiles, fused->free_tiles_capacity, fused->err))
         fused->free_tiles[fused->n_free_tiles++] = uses->tile;
     else
         fused->has_failed = true;
@@ -50,8 +49,7 @@ static struct fused_instruction *emit(struct fused_program *fused, uint32_t code
 {
     if (fused->is_dry_run || fused->has_failed)
         return &fused->discarded;
-    if (!grow_array((void **)&fused->program, fused->n_program, &fused->program_capacity,
-                    sizeof *fused->program, fused->err)) {
+    if (!GROW_ARRAY(fused->program, fused->n_program, fused->program_capacity, fused->err)) {
         fused->has_failed = true;
         return &fused->discarded;
     }
@@ -65,8 +63,7 @@ static void add_operand(struct fused_program *fused, const struct program_operan
 {
     if (fused->is_dry_run || fused->has_failed)
         return;
-    if (!grow_array((void **)&fused->operands, fused->n_operands, &fused->operands_capacity,
-                    sizeof *fused->operands, fused->err)) {
+    if (!GROW_ARRAY(fused->operands, fused->n_operands, fused->operands_capacity, fused->err)) {
         fused->has_failed = true;
         return;
     }

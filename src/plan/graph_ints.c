@@ -9,7 +9,7 @@ bool graph_ints(const struct graph *graph, uint32_t value_id, int64_t *items, ui
 {
     const struct op *op = value_producer(graph, value_id);
     const struct file_map *weights = graph->weights;
-    if (!op->def || op->def->role != ROLE_CONST || !weights->data)
+    if (op_role_of(op) != ROLE_CONST || !weights->data)
         return false;
     const struct const_attrs *attrs = op->attrs;
     int64_t count = shape_n_elements(&attrs->shape);

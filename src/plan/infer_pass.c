@@ -136,12 +136,11 @@ static bool demand_input(struct plan *plan, const struct op *op, uint32_t i, boo
 
 bool plan_widens(const struct plan *plan, const struct op *op)
 {
-    for (uint32_t i = 0; i < op->n_inputs; i++) {
-        const struct slot *slot = input_slot(plan, op, i);
-        if (op_widens(op->def, 1, &slot->declared, &slot->tensor.dtype))
-            return true;
-    }
-    return op_widens(op->def, 0, NULL, NULL);
+    bool has_widened = false;
+    for (uint32_t i = 0; i < op->n_inputs; i++)
+        has_widened |= dtype_is_widened(input_slot(plan, op, i)->declared,
+                                        input_slot(plan, op, i)->tensor.dtype);
+    return op_widens(op->def, has_widened);
 }
 
 static bool fold_op(struct plan *plan, const struct op *op, void *state, struct irrun_tensor *out,
@@ -161,17 +160,15 @@ static bool fold_op(struct plan *plan, const struct op *op, void *state, struct 
         else if (!demand_input(plan, op, i, widens, &tensors[i], err))
             return false;
     }
-    enum irrun_dtype declared[1] = {out[0].dtype};
-    for (uint32_t k = 0; k < op->n_outputs; k++)
+    for (uint32_t k = 0; k < op->n_outputs; k++) {
+        set_slot(plan, op->first_output + k, SLOT_CONSTANT, 0, &out[k], out[k].dtype);
         out[k].dtype = stored_dtype(out[k].dtype, widens);
+    }
     if (!evaluate_op(&plan->request.model->kernels, plan->request.graph, op, state, in, out, arena,
                      err))
         return false;
-    for (uint32_t k = 0; k < op->n_outputs; k++) {
-        enum irrun_dtype as_declared =
-            out[k].dtype == IRRUN_F32 && dtype_is_half(declared[0]) ? declared[0] : out[k].dtype;
-        set_slot(plan, op->first_output + k, SLOT_CONSTANT, 0, &out[k], as_declared);
-    }
+    for (uint32_t k = 0; k < op->n_outputs; k++)
+        plan->slots[op->first_output + k].tensor = out[k];
     return true;
 }
 
@@ -373,9 +370,8 @@ static bool plan_op(struct plan *plan, const struct op *op, const struct head *h
         return plan_assign(plan, op, err);
     case ROLE_RESULT:
         plan->planned[plan->n_planned++] = (struct planned_op){.op = op};
-        if (op->n_outputs > 0) {
+        if (op->n_outputs > 0)
             plan->slots[op->first_output] = *input_slot(plan, op, 0);
-        }
         return true;
     default:
         return plan_ordinary(plan, op, head, is_waiting, err);

@@ -14,15 +14,10 @@
 #define MAX_NEW_OPS 3                             /* ops added for one: to u8, int8 op, to f32 */
 #define MAX_TERMS (INT32_MAX / (UINT8_MAX * 128)) /* of a sum that fits into i32 */
 
-/* Returns the data of an f32 constant; NULL if the value is not one, or on failure. */
 static const struct irrun_tensor *find_floats(struct int8_pass *pass, uint32_t value_id)
 {
-    if (value_id >= pass->n_values)
-        return NULL;
-    const struct constant *constant = pass->graph->analysis->constants[value_id];
-    if (!constant || constant->declared != IRRUN_F32 || constant->tensor.dtype != IRRUN_F32)
-        return NULL;
-    return constant_get(&pass->finder, pass->graph, value_id, pass->err);
+    return value_id < pass->n_values ? int8_floats(&pass->finder, pass->graph, value_id, pass->err)
+                                     : NULL;
 }
 
 /* Finds the range of a FakeQuantize that has a single range and at most 256 levels. */
@@ -97,7 +92,7 @@ static const char *find_filters(struct int8_match *match, const struct irrun_sha
 {
     match->is_depthwise = op_is_type(match->op, "GroupConvolution");
     if (!shape || shape->rank != (match->is_depthwise ? 5 : 4))
-        return "it is none over two dimensions with constant filters";
+        return "it does not have constant filters over two dimensions";
     match->filters = *shape;
     if (match->is_depthwise && (shape->dims[1] != 1 || shape->dims[2] != 1))
         return "its groups are not single channels";
@@ -108,7 +103,7 @@ static const char *find_matrix(struct int8_match *match, const struct irrun_shap
 {
     const struct matmul_attrs *attrs = match->op->attrs;
     if (!shape || shape->rank != 2 || attrs->transpose_a)
-        return "it is none of rows by a constant matrix";
+        return "it does not multiply rows by a constant matrix";
     match->are_columns = !attrs->transpose_b;
     match->filters = shape_of(4, (const int64_t[]){shape->dims[match->are_columns],
                                                    shape->dims[!match->are_columns], 1, 1});

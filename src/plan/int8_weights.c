@@ -51,9 +51,8 @@ static bool is_moving(const struct op *op)
     return false;
 }
 
-/* Returns an f32 constant; NULL without an error if the value is not one. */
-static const struct irrun_tensor *floats(struct model *model, const struct graph *graph,
-                                         uint32_t value_id, struct irrun_error *err)
+const struct irrun_tensor *int8_floats(struct model *model, const struct graph *graph,
+                                       uint32_t value_id, struct irrun_error *err)
 {
     const struct constant *constant = graph->analysis->constants[value_id];
     if (!constant || constant->declared != IRRUN_F32 || constant->tensor.dtype != IRRUN_F32)
@@ -69,16 +68,16 @@ static bool find_scales(struct model *model, const struct graph *graph, uint32_t
         op = value_producer(graph, op_input(graph, op, 0));
     *scales = (struct scales){0};
     if (op_is_type(op, "Multiply")) {
-        const struct irrun_tensor *a = floats(model, graph, op_input(graph, op, 0), err);
-        const struct irrun_tensor *b = floats(model, graph, op_input(graph, op, 1), err);
+        const struct irrun_tensor *a = int8_floats(model, graph, op_input(graph, op, 0), err);
+        const struct irrun_tensor *b = int8_floats(model, graph, op_input(graph, op, 1), err);
         if (a && b)
             scales->factors = n_of(a) < n_of(b) ? a : b;
         return scales->factors != NULL;
     }
     if (!op_is_type(op, "FakeQuantize"))
         return false;
-    scales->low = floats(model, graph, op_input(graph, op, 3), err);
-    scales->high = floats(model, graph, op_input(graph, op, 4), err);
+    scales->low = int8_floats(model, graph, op_input(graph, op, 3), err);
+    scales->high = int8_floats(model, graph, op_input(graph, op, 4), err);
     scales->n_steps = (double)(((const struct fake_quantize_attrs *)op->attrs)->levels - 1);
     return scales->low && scales->high;
 }
@@ -124,7 +123,7 @@ bool int8_weights_find(struct model *model, const struct graph *graph, uint32_t 
 {
     struct scales scales;
     *is_found = false;
-    const struct irrun_tensor *tensor = floats(model, graph, value_id, err);
+    const struct irrun_tensor *tensor = int8_floats(model, graph, value_id, err);
     if (!tensor || !find_scales(model, graph, value_id, &scales, err))
         return err->code == IRRUN_OK;
     size_t n = n_of(tensor), rank = tensor->shape.rank;

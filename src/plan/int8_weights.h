@@ -11,6 +11,10 @@ struct int8_weights {
     float *scales;              /* [n_channels] */
 };
 
+/* Returns the data of an f32 constant; NULL if the value is not one, or on failure. */
+const struct irrun_tensor *int8_floats(struct model *model, const struct graph *graph,
+                                       uint32_t value_id, struct irrun_error *err);
+
 /* Recovers the int8 values and the scale of each channel of constant `value_id`, in the model's
  * arena. The scales are the factors of the Multiplies that compute it. Channels are the first
  * dimension, or the last if are_columns. Sets *is_found to whether every element is its scale times

@@ -44,7 +44,7 @@ static bool list_recurrences(struct low_latency *pass)
             return false;
         if (found.kind == RECURRENCE_NONE)
             continue;
-        if (!grow_array((void **)&pass->items, pass->n, &capacity, sizeof *pass->items, pass->err))
+        if (!GROW_ARRAY(pass->items, pass->n, capacity, pass->err))
             return false;
         pass->items[pass->n++] = found;
     }
@@ -138,8 +138,7 @@ static bool add_candidate(struct choice *choice, uint32_t parameter, uint32_t ax
 {
     struct low_latency *pass = choice->pass;
     size_t n = pass->graph->n_values;
-    if (!grow_array((void **)&choice->items, choice->n, &choice->capacity, sizeof *choice->items,
-                    pass->err))
+    if (!GROW_ARRAY(choice->items, choice->n, choice->capacity, pass->err))
         return false;
     struct candidate *item = &choice->items[choice->n];
     *item = (struct candidate){.parameter = parameter, .axis = axis};
@@ -196,7 +195,7 @@ static bool fail_unreached(struct choice *choice, const struct recurrence *item)
     if (likely && !time_walk_run(&pass->walk))
         return false;
     return refuse(pass, &pass->graph->ops[item->op_id],
-                  "takes frames that no input has as a dimension");
+                  "runs over frames that are not a dimension of any input");
 }
 
 /* Chooses the input axes that become the time axis of a recurrent op. */

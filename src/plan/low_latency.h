@@ -14,7 +14,7 @@
 bool low_latency_apply(struct graph *graph, struct arena *arena, const char *names,
                        struct remarks *remarks, struct irrun_error *err);
 
-/* Returns whether it would change every recurrent op that it can. */
+/* Returns whether low_latency_apply would succeed for all recurrent ops. */
 bool low_latency_fits(struct graph *graph, struct arena *arena);
 
 #endif

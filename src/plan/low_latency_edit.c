@@ -38,14 +38,12 @@ static struct irrun_partial_shape shape_of_value(const struct graph *graph, uint
 
 static bool is_taken(const struct graph *graph, const char *id)
 {
-    bool is_found = false;
-    for (uint32_t i = 0; i < graph->n_ops && !is_found; i++) {
-        const struct op *op = &graph->ops[i];
-        const struct read_value_attrs *attrs = op->attrs;
-        bool is_read = op->def && op->def->role == ROLE_READ_VALUE; /* dead ops may lack both */
-        is_found = is_read && attrs && strcmp(attrs->variable_id, id) == 0;
+    for (uint32_t i = 0; i < graph->n_ops; i++) {
+        const struct read_value_attrs *attrs = graph->ops[i].attrs;
+        if (op_role_of(&graph->ops[i]) == ROLE_READ_VALUE && strcmp(attrs->variable_id, id) == 0)
+            return true;
     }
-    return is_found;
+    return false;
 }
 
 /* "OP.h" and "OP.c" for a sequence, "OP.0", "OP.1", … for a body; for a second op with that name
@@ -202,7 +200,7 @@ static bool open_inputs(struct editing *e)
     return true;
 }
 
-/* Removes the shapes of the XML, which are no longer right. */
+/* Removes the shapes of the XML, which are no longer valid. */
 static void open_hints(struct editing *e, uint32_t n_values)
 {
     for (uint32_t i = 0; i < n_values; i++) {

@@ -1,13 +1,12 @@
-/* Assigns every value an offset in one block. In the order of the steps, each value gets the
- * smallest gap that fits (best fit), which is free again after the last use of the value.
+/* Assigns every value an offset in one block, a multiple of a cache line. In the order of the
+ * steps, each value gets the smallest gap that fits (best fit), which is free again after its last
+ * use.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/checked.h"
 #include "plan/plan_internal.h"
-
-#define BLOCK_ALIGNMENT 64 /* a cache line, and the widest vector */
 
 struct gap {
     size_t offset, size;
@@ -16,7 +15,7 @@ struct gap {
 struct layout {
     struct gap *gaps; /* sorted by offset; no two are adjacent */
     size_t n_gaps, capacity;
-    size_t end; /* all memory behind it is free */
+    size_t end; /* all memory after it is free */
 };
 
 static uint32_t root_of(const struct plan *plan, const struct irrun_tensor *tensor)
@@ -32,11 +31,9 @@ static uint32_t owner_of(const struct plan *plan, const struct irrun_tensor *ten
 
 static bool slot_size(const struct slot *slot, size_t *size)
 {
-    size_t size_bytes;
-    if (!tensor_size(slot->tensor.dtype, &slot->tensor.shape, &size_bytes) ||
-        !checked_add(size_bytes, BLOCK_ALIGNMENT - 1, &size_bytes))
+    if (!tensor_size(slot->tensor.dtype, &slot->tensor.shape, size))
         return false;
-    *size = size_bytes / BLOCK_ALIGNMENT * BLOCK_ALIGNMENT;
+    *size = align_to_line(*size);
     return true;
 }
 
@@ -83,8 +80,7 @@ static bool free_range(struct layout *layout, size_t offset, size_t size, struct
         after->offset = offset;
         after->size += size;
     } else {
-        if (!grow_array((void **)&layout->gaps, layout->n_gaps, &layout->capacity,
-                        sizeof *layout->gaps, err))
+        if (!GROW_ARRAY(layout->gaps, layout->n_gaps, layout->capacity, err))
             return false;
         memmove(layout->gaps + at + 1, layout->gaps + at,
                 (layout->n_gaps - at) * sizeof *layout->gaps);
@@ -166,10 +162,9 @@ static bool release(struct plan *plan, struct layout *layout, struct irrun_tenso
 
 bool plan_place_slots(struct plan *plan, size_t scratch_bytes, struct irrun_error *err)
 {
-    struct layout layout = {0};
-    if (!checked_add(scratch_bytes, BLOCK_ALIGNMENT - 1, &layout.end))
+    if (scratch_bytes > PTRDIFF_MAX)
         return fail_memory(err, scratch_bytes);
-    layout.end = layout.end / BLOCK_ALIGNMENT * BLOCK_ALIGNMENT;
+    struct layout layout = {.end = align_to_line(scratch_bytes)};
     plan->scratch_bytes = scratch_bytes;
     bool is_ok = true;
     for (uint32_t i = 0; i < plan->n_steps && is_ok; i++) {

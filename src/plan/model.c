@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/fast_hash.h"
 #include "ops/op.h"
 #include "ops/op_state.h"
 
@@ -22,12 +23,6 @@ static bool visit_graphs(struct model *model, struct graph *graph, graph_visit_f
                 return false;
     }
     return true;
-}
-
-/* Returns the role of an op. An unsupported op is ROLE_ORDINARY. */
-static enum op_role role_of(const struct op *op)
-{
-    return op->def && !op->fault ? op->def->role : ROLE_ORDINARY;
 }
 
 static bool allocate_analysis(struct model *model, struct graph *graph, struct irrun_error *err)
@@ -53,15 +48,12 @@ static bool allocate_analysis(struct model *model, struct graph *graph, struct i
     return true;
 }
 
-/* Returns the entry of `id` in the hash table, or the free entry for it. The table uses FNV-1a and
- * linear probing and is at most half full. */
+/* Returns the entry of `id` in the hash table, or the free entry for it. The table uses linear
+ * probing and is at most half full. */
 static uint32_t *find_entry(const struct model *model, const char *id)
 {
-    uint32_t hash = 2166136261u;
-    for (const char *c = id; *c; c++)
-        hash = (hash ^ (unsigned char)*c) * 16777619u;
     uint32_t mask = model->n_variable_entries - 1;
-    for (uint32_t i = hash & mask;; i = (i + 1) & mask) {
+    for (uint32_t i = (uint32_t)fast_hash(0, id, strlen(id)) & mask;; i = (i + 1) & mask) {
         uint32_t *entry = &model->variable_entries[i];
         if (*entry == NO_ID || strcmp(model->variables[*entry].id, id) == 0)
             return entry;
@@ -122,7 +114,7 @@ static bool add_reads(struct model *model, struct graph *graph, struct irrun_err
 {
     for (uint32_t i = 0; i < graph->n_order; i++) {
         const struct op *op = &graph->ops[graph->order[i]];
-        if (role_of(op) == ROLE_READ_VALUE && !add_read(model, graph, op, err))
+        if (op_role_of(op) == ROLE_READ_VALUE && !add_read(model, graph, op, err))
             return false;
     }
     return true;
@@ -157,7 +149,7 @@ static bool add_assigns(struct model *model, struct graph *graph, struct irrun_e
 {
     for (uint32_t i = 0; i < graph->n_order; i++) {
         const struct op *op = &graph->ops[graph->order[i]];
-        if (role_of(op) == ROLE_ASSIGN && !add_assign(model, graph, op, err))
+        if (op_role_of(op) == ROLE_ASSIGN && !add_assign(model, graph, op, err))
             return false;
     }
     return true;
@@ -171,7 +163,7 @@ static bool mark_main(struct model *model, struct graph *graph, struct irrun_err
     bool *is_main = graph->analysis->is_main;
     for (uint32_t i = graph->n_order; i-- > 0;) {
         const struct op *op = &graph->ops[graph->order[i]];
-        enum op_role role = role_of(op);
+        enum op_role role = op_role_of(op);
         if (role == ROLE_RESULT || role == ROLE_ASSIGN)
             is_main[graph->order[i]] = true;
         graph->analysis->has_variables |= role == ROLE_READ_VALUE || role == ROLE_ASSIGN;
@@ -188,7 +180,7 @@ static uint32_t count_reads(const struct graph *graph)
     uint32_t n = 0;
     for (uint32_t i = 0; i < graph->n_order; i++) {
         const struct op *op = &graph->ops[graph->order[i]];
-        n += role_of(op) == ROLE_READ_VALUE;
+        n += op_role_of(op) == ROLE_READ_VALUE;
         for (uint32_t b = 0; b < op->n_bodies; b++)
             n += count_reads(op->bodies[b].graph);
     }

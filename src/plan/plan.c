@@ -32,8 +32,8 @@ static bool bind_operand(struct plan *plan, void **data, const struct irrun_tens
     *data = tensor->data;
     if (kind == SLOT_BLOCK || kind == SLOT_CONSTANT)
         return true;
-    if (!grow_array((void **)&plan->moving_operands, plan->n_moving_operands,
-                    &plan->moving_operands_capacity, sizeof *plan->moving_operands, err))
+    if (!GROW_ARRAY(plan->moving_operands, plan->n_moving_operands, plan->moving_operands_capacity,
+                    err))
         return false;
     plan->moving_operands[plan->n_moving_operands++] = (struct moving_operand){data, tensor};
     return true;
@@ -290,12 +290,8 @@ static bool reuse(struct plan *plan, const struct op *op, void *state, bool *is_
     *is_usable = true;
     if (!plan->head_steps[0])
         return true;
-    uint32_t ids[64];
-    uint32_t *slots =
-        (size_t)op->n_inputs + op->n_outputs <= 64
-            ? ids
-            : arena_alloc_array(&plan->outer->head_arena, (size_t)op->n_inputs + op->n_outputs,
-                                sizeof *ids, err);
+    uint32_t *slots = arena_alloc_array(&plan->outer->head_arena,
+                                        (size_t)op->n_inputs + op->n_outputs, sizeof *slots, err);
     if (!slots)
         return false;
     const struct step *step = plan->head_steps[0];

@@ -51,10 +51,11 @@ struct variable_use {
 
 /* The state of a Concat that appends to a variable and gives its next value. It writes only the new
  * elements, after the old ones, which are not copied. The tensor consists of rows, along the axis
- * of the Concat; the memory of the variable has room for longer rows. */
+ * of the Concat; in the memory of the variable their stride is that of longer
+ * rows. */
 struct append {
     uint32_t variable;
-    uint32_t state, added, choice; /* choice: indices of a Gather before the Concat, or NO_ID */
+    uint32_t state, added, indices; /* indices: of a Gather before the Concat, or NO_ID */
     uint32_t result;
     size_t n_rows, old_rows;                     /* of the result, and of the variable */
     size_t rows_per_index;                       /* that each index of the Gather selects */
@@ -176,8 +177,7 @@ struct plan *plan_new(const struct plan_request *request, struct plan *old,
 void plan_free(struct plan *plan);
 
 /* Removes the oldest plan that is not in_use from a full set, and returns it; NULL if the set is
- * not full. in_use may be NULL.
- * */
+ * not full. in_use may be NULL. */
 struct plan *plan_set_evict(struct plan_set *set, const struct plan *in_use);
 void plan_set_free(struct plan_set *set);
 

@@ -172,7 +172,8 @@ uint32_t plan_count_outputs(const struct plan *plan, const struct op *op)
     return n;
 }
 
-static struct prepare prepare_for(struct plan *plan, const struct op *op, void *state)
+static struct prepare prepare_for(struct plan *plan, const struct op *op, void *state,
+                                  struct irrun_error *err)
 {
     return (struct prepare){.graph = plan->request.graph,
                             .op = op,
@@ -182,7 +183,8 @@ static struct prepare prepare_for(struct plan *plan, const struct op *op, void *
                             .n_outputs = plan_count_outputs(plan, op),
                             .kernels = &plan->request.model->kernels,
                             .pool = plan->request.pool,
-                            .arena = plan->op_arena};
+                            .arena = plan->op_arena,
+                            .err = err};
 }
 
 bool plan_prepacked_inputs(struct plan *plan, const struct op *op, void *state, const uint32_t *in,
@@ -191,8 +193,7 @@ bool plan_prepacked_inputs(struct plan *plan, const struct op *op, void *state, 
     *prepacked = 0;
     if (!op->def->prepacks)
         return true;
-    struct prepare prepare = prepare_for(plan, op, state);
-    prepare.err = err;
+    struct prepare prepare = prepare_for(plan, op, state, err);
     prepare.in = tensors_of(plan, in, op->n_inputs, err);
     if (!prepare.in)
         return false;
@@ -230,8 +231,7 @@ bool plan_prepare_op(struct plan *plan, const struct op *op, void *state, const 
     if (!op->def->prepare)
         return true;
     struct prepack_sources sources = {.model = plan->request.model};
-    struct prepare prepare = prepare_for(plan, op, state);
-    prepare.err = err;
+    struct prepare prepare = prepare_for(plan, op, state, err);
     prepare.sources = &sources;
     prepare.in = tensors_of(plan, in, op->n_inputs, err);
     prepare.out = tensors_of(plan, out, op->n_outputs, err);

@@ -10,7 +10,6 @@
 #include "ops/op_state.h"
 #include "ops/recurrent_op.h"
 #include "plan/graph_ints.h"
-#include "tensor/sub_byte.h"
 
 /* What a value depends on besides Consts and shapes. */
 struct origin {
@@ -182,18 +181,13 @@ bool recurrence_find(const struct graph *graph, uint32_t op_id, struct recurrenc
 static bool is_all(const struct graph *graph, const struct op *op, int64_t number)
 {
     const struct const_attrs *attrs = op->attrs;
-    size_t n = (size_t)shape_n_elements(&attrs->shape), n_bytes,
-           size = dtype_size(attrs->element_type);
-    if (!graph->weights->data || !dtype_is_integer(attrs->element_type) ||
-        !sub_byte_size(attrs->element_type, n, &n_bytes) || n_bytes != n * size)
+    enum irrun_dtype dtype = attrs->element_type;
+    size_t n = (size_t)shape_n_elements(&attrs->shape);
+    if (!graph->weights->data || !dtype_is_integer(dtype) || dtype_stored_bits(dtype) < 8)
         return false;
-    for (size_t i = 0; i < n; i++) {
-        int64_t length;
-        convert_elements(attrs->element_type, graph->weights->data + attrs->offset + i * size,
-                         IRRUN_I64, &length, 1);
-        if (length != number)
+    for (size_t i = 0; i < n; i++)
+        if (element_as_i64(dtype, graph->weights->data + attrs->offset, i) != number)
             return false;
-    }
     return true;
 }
 

@@ -10,14 +10,6 @@ enum { TRIP_COUNT, EXECUTION_CONDITION };
 
 /* ---- its parts ---- */
 
-static const struct port_map *map_of(const struct body *body, uint32_t parameter_id)
-{
-    for (uint32_t i = 0; i < body->n_inputs; i++)
-        if (body->inputs[i].internal_id == parameter_id)
-            return &body->inputs[i];
-    return NULL;
-}
-
 /* Returns the output that has the value of a Result after the last iteration; NO_ID: none. */
 static uint32_t output_of(const struct body *body, uint32_t result_id)
 {
@@ -44,7 +36,7 @@ static bool list_states(const struct body *body, struct recurrence *found, struc
     found->states = arena_alloc_array(arena, body->n_back_edges, sizeof *found->states, err);
     for (uint32_t i = 0; i < body->n_back_edges && found->states; i++) {
         const struct back_edge *edge = &body->back_edges[i];
-        const struct port_map *map = map_of(body, edge->to_id);
+        const struct port_map *map = body_input_map(body, edge->to_id);
         if (!map || map->external < 0 || is_loop_invariant(body, edge))
             continue;
         uint32_t at = found->n_states++, input = (uint32_t)map->external;
@@ -149,7 +141,7 @@ static bool never_stops(const struct time_op *t, const struct body *body)
             continue;
         const struct op *result = &body->graph->ops[body->outputs[i].internal_id];
         uint32_t value_id = op_input(body->graph, result, 0);
-        const struct port_map *map = map_of(body, body->graph->values[value_id].op_id);
+        const struct port_map *map = body_input_map(body, body->graph->values[value_id].op_id);
         for (uint32_t k = 0; k < body->n_back_edges && map; k++)
             if (body->back_edges[k].to_id == map->internal_id &&
                 !is_loop_invariant(body, &body->back_edges[k]))

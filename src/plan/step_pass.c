@@ -17,19 +17,19 @@ static bool run_convert(const struct step *step, struct irrun_error *err)
 
 /* ---- which ops are needed ---- */
 
-static void need(struct plan *plan, const struct op *op)
+static void mark_inputs(struct plan *plan, const struct op *op)
 {
     for (uint32_t i = 0; i < op->n_inputs; i++)
         plan->slots[op_input(plan->request.graph, op, i)].is_needed = true;
 }
 
-static void need_planned(struct plan *plan, const struct planned_op *planned)
+static void mark_planned_inputs(struct plan *plan, const struct planned_op *planned)
 {
     const struct append *append = planned->append;
     if (append) {
         plan->slots[append->state].is_needed = plan->slots[append->added].is_needed = true;
-        if (append->choice != NO_ID)
-            plan->slots[append->choice].is_needed = true;
+        if (append->indices != NO_ID)
+            plan->slots[append->indices].is_needed = true;
         return;
     }
     for (uint32_t i = 0; i < planned->op->n_inputs; i++)
@@ -61,15 +61,14 @@ static void mark_needed(struct plan *plan)
 {
     const struct graph *graph = plan->request.graph;
     for (uint32_t i = plan->end; i < graph->n_order; i++)
-        need(plan, &graph->ops[graph->order[i]]);
+        mark_inputs(plan, &graph->ops[graph->order[i]]);
     for (uint32_t i = plan->n_planned; i-- > 0;)
         if (is_op_needed(plan, &plan->planned[i]))
-            need_planned(plan, &plan->planned[i]);
+            mark_planned_inputs(plan, &plan->planned[i]);
     for (uint32_t i = plan->end; i < graph->n_order; i++) {
         const struct op *op = &graph->ops[graph->order[i]];
-        for (uint32_t k = 0; k < op->n_inputs; k++) {
+        for (uint32_t k = 0; k < op->n_inputs; k++)
             keep_slot(plan, op_input(graph, op, k));
-        }
     }
 }
 
@@ -90,8 +89,7 @@ void step_use_slot(struct plan *plan, uint32_t slot_id, uint32_t step)
 bool step_add(struct step_builder *builder, const struct pending_step *pending,
               struct irrun_error *err)
 {
-    if (!grow_array((void **)&builder->steps, builder->n, &builder->capacity,
-                    sizeof *builder->steps, err))
+    if (!GROW_ARRAY(builder->steps, builder->n, builder->capacity, err))
         return false;
     for (uint32_t i = 0; i < pending->n_inputs; i++)
         step_use_slot(builder->plan, pending->in[i], (uint32_t)builder->n);
@@ -101,12 +99,11 @@ bool step_add(struct step_builder *builder, const struct pending_step *pending,
     return true;
 }
 
-/* Adds a slot in the block of the plan, behind those of the values of the graph. */
+/* Adds a slot in the block of the plan, after those of the values of the graph. */
 static uint32_t add_slot(struct plan *plan, const struct irrun_tensor *tensor,
                          enum irrun_dtype declared, struct irrun_error *err)
 {
-    if (!grow_array((void **)&plan->slots, plan->n_slots, &plan->slots_capacity,
-                    sizeof *plan->slots, err))
+    if (!GROW_ARRAY(plan->slots, plan->n_slots, plan->slots_capacity, err))
         return NO_ID;
     uint32_t id = (uint32_t)plan->n_slots++;
     plan->slots[id] = (struct slot){.tensor = *tensor,

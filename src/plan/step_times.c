@@ -31,7 +31,7 @@ static struct step_times **find_bucket(const struct step_times_table *table,
 /* Grows the table, so that half of the buckets stay empty. */
 static bool grow(struct step_times_table *table, struct irrun_error *err)
 {
-    if (!grow_array((void **)&table->items, table->n, &table->capacity, sizeof *table->items, err))
+    if (!GROW_ARRAY(table->items, table->n, table->capacity, err))
         return false;
     if (2 * (table->n + 1) <= table->n_buckets)
         return true;

@@ -2,7 +2,6 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "plan/taps.h"
 
-#include <ctype.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +26,7 @@ static bool is_layer_port(const struct op *op, uint32_t port, const char *name)
     size_t length = strlen(op->name);
     int64_t number;
     return strncmp(op->name, name, length) == 0 && name[length] == ':' &&
-           isdigit((unsigned char)name[length + 1]) &&
+           text_is_digit(name[length + 1]) &&
            text_to_i64(name + length + 1, strlen(name + length + 1), &number) && number == port;
 }
 

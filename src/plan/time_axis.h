@@ -68,8 +68,7 @@ struct time_items {
  * they are unknown. */
 bool time_items_find(const struct time_walk *walk, uint32_t value_id, struct time_items *list);
 
-/* Return the type, the rank and a dimension that the XML says of a value; a dimension of -1 is
- * open. */
+/* Return the type, the rank and a dimension of a value in the XML; a dimension of -1 is open. */
 enum irrun_dtype time_dtype(const struct graph *graph, uint32_t value_id);
 uint32_t time_rank(const struct graph *graph, uint32_t value_id);
 int64_t time_dim(const struct graph *graph, uint32_t value_id, uint32_t axis);

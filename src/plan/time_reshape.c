@@ -162,8 +162,7 @@ static bool open_dimension(struct reshape *r)
     }
     if (walk->is_trial)
         return true;
-    if (!grow_array((void **)&walk->reshapes, walk->n_reshapes, &walk->reshapes_capacity,
-                    sizeof *walk->reshapes, walk->err))
+    if (!GROW_ARRAY(walk->reshapes, walk->n_reshapes, walk->reshapes_capacity, walk->err))
         return false;
     walk->reshapes[walk->n_reshapes++] = change;
     return true;

@@ -12,8 +12,8 @@ struct time_op {
     const struct graph *graph;
     const struct op *op;
     struct time_use *out; /* uses of the outputs, from output 0 on */
-    uint32_t first;       /* the first input with the time axis … */
-    struct time_use in;   /* … and its use */
+    uint32_t first;       /* the first input with the time axis */
+    struct time_use in;   /* the use of that input */
 };
 
 /* Sets the uses of the outputs. Returns false if the op is refused. */

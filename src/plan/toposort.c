@@ -105,23 +105,18 @@ static uint32_t next_needed(const struct sorting *sorting, struct visit *visit)
     return find_reader(sorting, op, i - op->n_inputs);
 }
 
-static const char *type_of(const struct op *op)
-{
-    return op->def ? op->def->type : op->fault->type;
-}
-
 static bool fail_cycle(const struct sorting *sorting, uint32_t op_id, uint32_t needed_id)
 {
     const struct graph *graph = sorting->graph;
     const struct op *op = &graph->ops[op_id], *needed = &graph->ops[needed_id];
     if (op_id == needed_id) {
         fail_at(sorting->err, IRRUN_DATA, op_place(graph, op),
-                "cycle: %s \"%.200s\" needs its own output", type_of(op), op->name);
+                "cycle: %s \"%.200s\" needs its own output", op_type(op), op->name);
     } else {
         fail_at(sorting->err, IRRUN_DATA, op_place(graph, op),
                 "cycle: %s \"%.200s\" needs %s \"%.200s\" (line %u, column %u), which needs it in "
                 "turn",
-                type_of(op), op->name, type_of(needed), needed->name, needed->line, needed->column);
+                op_type(op), op->name, op_type(needed), needed->name, needed->line, needed->column);
     }
     return fail_hint(sorting->err, op->def && op->def->role == ROLE_ASSIGN
                                        ? "an Assign comes after the ReadValues of its variable"

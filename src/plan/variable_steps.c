@@ -7,8 +7,7 @@
 static bool add_use(struct plan *plan, uint32_t variable, size_t size_bytes, bool is_append,
                     struct irrun_error *err)
 {
-    if (!grow_array((void **)&plan->uses, plan->n_uses, &plan->uses_capacity, sizeof *plan->uses,
-                    err))
+    if (!GROW_ARRAY(plan->uses, plan->n_uses, plan->uses_capacity, err))
         return false;
     plan->uses[plan->n_uses++] = (struct variable_use){variable, size_bytes, is_append};
     return true;
@@ -26,9 +25,9 @@ bool step_lower_append(struct step_builder *builder, const struct planned_op *pl
     ids[0] = append->state;
     ids[1] = step_slot_as(builder, planned->op, append->added,
                           plan->slots[append->result].tensor.dtype, err);
-    ids[2] = append->choice;
+    ids[2] = append->indices;
     ids[3] = append->result;
-    uint32_t n_inputs = append->choice == NO_ID ? 2 : 3;
+    uint32_t n_inputs = append->indices == NO_ID ? 2 : 3;
     if (ids[1] == NO_ID || !step_demand_constants(plan, ids + 1, n_inputs - 1, 0, err))
         return false;
     struct pending_step pending = {.made.flat.run = run_append,
