@@ -1,5 +1,5 @@
 /* Shapes, preparation and execution of the recurrent ops. kernels/recurrent_*.c has the loops;
- * recurrent_rules.c reads the attributes.
+ * recurrent_attrs.c reads the attributes.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/recurrent_op.h"
 
@@ -21,7 +21,6 @@ struct sizes {
 struct dimension {
     int64_t size;
     const char *meaning;
-    bool is_from_x;
 };
 
 static bool has_input(uint32_t n_inputs, uint32_t i)
@@ -49,24 +48,20 @@ static bool check_shape(struct infer *infer, uint32_t input, const struct dimens
                         uint32_t n)
 {
     const struct irrun_shape *shape = &infer->in[input]->shape;
-    bool fits = shape->rank == n, is_x_involved = false;
+    bool fits = shape->rank == n;
     uint32_t wrong = 0;
     char expected[512];
 
-    for (uint32_t i = n; fits && i-- > 0;) {
-        if (shape->dims[i] != dimensions[i].size) {
-            is_x_involved = is_x_involved || dimensions[i].is_from_x;
+    for (uint32_t i = n; fits && i-- > 0;)
+        if (shape->dims[i] != dimensions[i].size)
             wrong = i + 1;
-        }
-    }
     if (fits && wrong == 0)
         return true;
     format_dimensions(expected, sizeof expected, dimensions, n);
     if (!fits)
         return infer_fail_input(infer, input, "%s", expected);
-    infer_fail_input(infer, input, "%s: dimension %u, %s, differs", expected, wrong - 1,
-                     dimensions[wrong - 1].meaning);
-    return is_x_involved ? infer_hint_input(infer, recurrent_family_of(infer->op)->x) : false;
+    return infer_fail_input(infer, input, "%s: dimension %u, %s, differs", expected, wrong - 1,
+                            dimensions[wrong - 1].meaning);
 }
 
 /* Checks the shape of a weight: the directions (in a sequence), then one or two more dimensions. */
@@ -79,7 +74,7 @@ static bool check_weight(struct infer *infer, const struct sizes *sizes, uint32_
     if (!has_input(infer->n_inputs, input))
         return true;
     if (recurrent_family_of(infer->op)->is_sequence)
-        dimensions[n++] = (struct dimension){sizes->n_directions, "directions", false};
+        dimensions[n++] = (struct dimension){sizes->n_directions, "directions"};
     dimensions[n++] = rows;
     if (columns.meaning != NULL)
         dimensions[n++] = columns;
@@ -92,11 +87,11 @@ static bool check_weights(struct infer *infer, const struct sizes *sizes)
     static const char *const meanings[] = {
         [1] = "hidden_size", [3] = "3 gates * hidden_size", [4] = "4 gates * hidden_size"};
     const struct dimension none = {0};
-    struct dimension gates = {sizes->gates * sizes->hidden_size, meanings[sizes->gates], false};
-    struct dimension biases = {sizes->biases * sizes->hidden_size, meanings[sizes->biases], false};
-    struct dimension peepholes = {3 * sizes->hidden_size, "3 * hidden_size", false};
-    struct dimension inputs = {sizes->input_size, "input size of X", true};
-    struct dimension hidden = {sizes->hidden_size, "hidden_size", false};
+    struct dimension gates = {sizes->gates * sizes->hidden_size, meanings[sizes->gates]};
+    struct dimension biases = {sizes->biases * sizes->hidden_size, meanings[sizes->biases]};
+    struct dimension peepholes = {3 * sizes->hidden_size, "3 * hidden_size"};
+    struct dimension inputs = {sizes->input_size, "input size of X"};
+    struct dimension hidden = {sizes->hidden_size, "hidden_size"};
 
     if (sizes->biases > sizes->gates)
         biases.meaning = "4 * hidden_size, for linear_before_reset";
@@ -109,14 +104,14 @@ static bool check_weights(struct infer *infer, const struct sizes *sizes)
 static bool check_states(struct infer *infer, const struct sizes *sizes)
 {
     const struct recurrent_family *family = recurrent_family_of(infer->op);
-    struct dimension batch = {sizes->batch, "batch of X", true};
+    struct dimension batch = {sizes->batch, "batch of X"};
     struct dimension state[3];
     uint32_t n = 0;
 
     state[n++] = batch;
     if (family->is_sequence)
-        state[n++] = (struct dimension){sizes->n_directions, "directions", false};
-    state[n++] = (struct dimension){sizes->hidden_size, "hidden_size", false};
+        state[n++] = (struct dimension){sizes->n_directions, "directions"};
+    state[n++] = (struct dimension){sizes->hidden_size, "hidden_size"};
     return check_shape(infer, family->h0, state, n) &&
            (family->c0 == NO_INPUT || check_shape(infer, family->c0, state, n)) &&
            (family->lengths == NO_INPUT || check_shape(infer, family->lengths, &batch, 1));
@@ -165,10 +160,9 @@ static bool refuse_legacy(struct infer *infer)
 
     if (infer->n_inputs == family->r) {
         infer_fail(infer,
-                   "with five inputs it is the legacy LSTMSequence of 2020, whose W and R are "
-                   "concatenated, which irrun does not support; expected X, "
-                   "initial_hidden_state, initial_cell_state, sequence_lengths, W, R, B, "
-                   "and optionally P");
+                   "has five inputs, as the legacy LSTMSequence of 2020 with W and R concatenated, "
+                   "which irrun does not support; expected X, initial_hidden_state, "
+                   "initial_cell_state, sequence_lengths, W, R, B, and optionally P");
         infer->err->code = IRRUN_UNSUPPORTED;
         return false;
     }
@@ -185,7 +179,7 @@ bool recurrent_infer(struct infer *infer)
     struct recurrent *recurrent = &state->f32.common;
     struct sizes sizes;
 
-    if (!refuse_legacy(infer) || !recurrent_read_rules(infer, recurrent) ||
+    if (!refuse_legacy(infer) || !recurrent_read_attrs(infer, recurrent) ||
         !read_sizes(infer, recurrent, &sizes) || !check_states(infer, &sizes) ||
         !check_weights(infer, &sizes))
         return false;

@@ -69,6 +69,6 @@ struct recurrent_f32 recurrent_pack_now(const struct recurrent_state *state,
                                         const struct recurrent_f32_tensors *tensors, void *scratch);
 
 /* Reads the attributes: activations with alpha and beta, clip, weights_format. Called by infer. */
-bool recurrent_read_rules(struct infer *infer, struct recurrent *recurrent);
+bool recurrent_read_attrs(struct infer *infer, struct recurrent *recurrent);
 
 #endif

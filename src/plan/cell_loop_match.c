@@ -215,7 +215,7 @@ static bool match_cell(struct matching *match)
     match->family = match->cell->def->family;
     const struct recurrent_attrs *attrs = match->cell->attrs;
     bool has_peepholes = match->cell->n_inputs > match->family->p;
-    enum { FICO = 0, IFCO = 2 }; /* ifco is read as fico: see recurrent_rules.c */
+    enum { FICO = 0, IFCO = 2 }; /* ifco is read as fico: see recurrent_attrs.c */
     bool is_fico = attrs->weights_format == FICO || attrs->weights_format == IFCO;
     return !match->family->is_sequence && !has_peepholes && !attrs->input_forget && is_fico;
 }

@@ -115,7 +115,7 @@ static bool read_activations(struct infer *infer, struct recurrent *recurrent)
     return list->n == 0 || check_repeats(infer, list, n);
 }
 
-bool recurrent_read_rules(struct infer *infer, struct recurrent *recurrent)
+bool recurrent_read_attrs(struct infer *infer, struct recurrent *recurrent)
 {
     const struct recurrent_attrs *attrs = infer->attrs;
     const struct recurrent_family *family = recurrent_family_of(infer->op);
