@@ -2,8 +2,6 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/body.h"
 
-#include "ops/op.h"
-
 uint32_t *body_ordinals(const struct graph *body, struct arena *arena, struct irrun_error *err)
 {
     uint32_t *ordinals = arena_alloc_array(arena, body->n_ops, sizeof *ordinals, err);
@@ -18,6 +16,12 @@ uint32_t *body_ordinals(const struct graph *body, struct arena *arena, struct ir
     return ordinals;
 }
 
+uint32_t body_ordinal(const struct graph *body, const uint32_t *ordinals, uint32_t op_id,
+                      enum op_role role)
+{
+    return body->ops[op_id].def && body->ops[op_id].def->role == role ? ordinals[op_id] : NO_ID;
+}
+
 bool body_has_constant(const struct infer *infer, uint32_t i)
 {
     return infer->is_constant[i] && !dtype_is_half(infer->in[i]->dtype);
@@ -27,8 +31,7 @@ bool body_describe_input(struct infer *infer, uint32_t i, bool is_constant,
                          struct irrun_tensor *tensor)
 {
     *tensor = *infer->in[i];
-    if (dtype_is_half(tensor->dtype))
-        tensor->dtype = IRRUN_F32;
+    tensor->dtype = body_dtype(tensor->dtype);
     if (!is_constant)
         return true;
     const struct irrun_tensor *value = infer_value(infer, i);
@@ -48,7 +51,7 @@ static bool widen(struct irrun_tensor *tensor, struct arena *arena, struct irrun
     return true;
 }
 
-struct irrun_tensor **body_take_values(struct infer *infer)
+struct irrun_tensor **body_get_values(struct infer *infer)
 {
     uint32_t n = infer->n_inputs;
     struct irrun_tensor *tensors = arena_alloc_array(infer->arena, n, sizeof *tensors, infer->err);

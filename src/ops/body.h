@@ -4,9 +4,8 @@
 #ifndef IRRUN_OPS_BODY_H
 #define IRRUN_OPS_BODY_H
 
-#include "graph/graph.h"
+#include "ops/op.h"
 
-struct plan;
 struct runner; /* a body or the whole model, with its plans */
 
 /* Returns the runner of a body, which belongs to the plan and is freed with it. is_constant: for
@@ -32,15 +31,22 @@ enum irrun_dtype runner_output_dtype(const struct runner *runner, uint32_t i);
 
 void runner_free(struct runner *runner);
 
-struct infer;
-
 /* Returns, for each op of a body, its index among the Parameters or among the Results, or NO_ID for
  * other ops. The array is in the arena. */
 uint32_t *body_ordinals(const struct graph *body, struct arena *arena, struct irrun_error *err);
+/* Returns the index of an op among those of this role; NO_ID if it has another. */
+uint32_t body_ordinal(const struct graph *body, const uint32_t *ordinals, uint32_t op_id,
+                      enum op_role role);
 
 /* Returns whether input i of the current op is a constant for a body. The plan of the body reads
  * constants in place, so f16 and bf16, which a body sees as f32, are not constants. */
 bool body_has_constant(const struct infer *infer, uint32_t i);
+
+/* Returns the type in which a body stores values of `dtype`: f32 for f16 and bf16. */
+static inline enum irrun_dtype body_dtype(enum irrun_dtype dtype)
+{
+    return dtype_is_half(dtype) ? IRRUN_F32 : dtype;
+}
 
 /* Describes input i of the current op for the plan of a body: type and shape, and the data if
  * is_constant. */
@@ -49,6 +55,6 @@ bool body_describe_input(struct infer *infer, uint32_t i, bool is_constant,
 
 /* Returns the values of all inputs of the current op as a body sees them: f16 and bf16 as f32. NULL
  * if one is not known yet (see infer_value), or memory cannot be allocated. */
-struct irrun_tensor **body_take_values(struct infer *infer);
+struct irrun_tensor **body_get_values(struct infer *infer);
 
 #endif

@@ -4,18 +4,9 @@
 #include "ops/body_loop.h"
 #include "ops/op_state.h"
 
-static uint32_t parameter_ordinal(const struct loop_state *state, uint32_t op_id)
+static uint32_t ordinal_of(const struct loop_state *state, uint32_t op_id, enum op_role role)
 {
-    uint32_t ordinal = state->ordinals[op_id];
-    const struct op *op = &state->body->graph->ops[op_id];
-    return ordinal != NO_ID && op->def->role == ROLE_PARAMETER ? ordinal : NO_ID;
-}
-
-static uint32_t result_ordinal(const struct loop_state *state, uint32_t op_id)
-{
-    uint32_t ordinal = state->ordinals[op_id];
-    const struct op *op = &state->body->graph->ops[op_id];
-    return ordinal != NO_ID && op->def->role == ROLE_RESULT ? ordinal : NO_ID;
+    return body_ordinal(state->body->graph, state->ordinals, op_id, role);
 }
 
 static bool fail_map(struct infer *infer, const struct port_map *map, const char *problem)
@@ -101,17 +92,16 @@ bool loop_check_pieces(struct infer *infer, const struct loop_output *output, in
 
 static bool bind_param(struct infer *infer, struct loop_state *state, const struct port_map *map)
 {
-    uint32_t k = parameter_ordinal(state, map->internal_id);
+    uint32_t k = ordinal_of(state, map->internal_id, ROLE_PARAMETER);
     if (k == NO_ID)
         return fail_map(infer, map, "internal_layer_id is not a Parameter of the body");
     struct loop_param *param = &state->params[k];
     if (param->source != LOOP_UNBOUND)
         return fail_map(infer, map, "the Parameter of internal_layer_id has another port_map");
-    if (map->purpose == PURPOSE_CURRENT_ITERATION || map->external < 0) {
-        if (map->purpose == PURPOSE_CURRENT_ITERATION)
-            param->source = LOOP_ITERATION;
+    if (map->purpose == PURPOSE_CURRENT_ITERATION)
+        param->source = LOOP_ITERATION;
+    if (map->purpose == PURPOSE_CURRENT_ITERATION || map->external < 0)
         return true;
-    }
     if ((uint64_t)map->external >= infer->n_inputs)
         return fail_map(infer, map, "external_port_id is not one of its inputs");
     param->input = (uint32_t)map->external;
@@ -125,8 +115,8 @@ static bool bind_back_edges(struct infer *infer, struct loop_state *state)
     const struct body *body = state->body;
     for (uint32_t i = 0; i < body->n_back_edges; i++) {
         const struct back_edge *edge = &body->back_edges[i];
-        uint32_t to = parameter_ordinal(state, edge->to_id);
-        uint32_t from = result_ordinal(state, edge->from_id);
+        uint32_t to = ordinal_of(state, edge->to_id, ROLE_PARAMETER);
+        uint32_t from = ordinal_of(state, edge->from_id, ROLE_RESULT);
         if (to == NO_ID || from == NO_ID)
             return infer_fail(infer, "back edge %u does not go from a Result to a Parameter", i);
         struct loop_param *param = &state->params[to];
@@ -149,7 +139,7 @@ static bool bind_outputs(struct infer *infer, struct loop_state *state)
     const struct body *body = state->body;
     for (uint32_t i = 0; i < body->n_outputs; i++) {
         const struct port_map *map = &body->outputs[i];
-        uint32_t result = result_ordinal(state, map->internal_id);
+        uint32_t result = ordinal_of(state, map->internal_id, ROLE_RESULT);
         if (result == NO_ID)
             return fail_map(infer, map, "internal_layer_id is not a Result of the body");
         if (map->purpose == PURPOSE_EXECUTION_CONDITION)
@@ -195,9 +185,9 @@ static bool allocate(struct infer *infer, struct loop_state *state)
     return err->code == IRRUN_OK;
 }
 
-/* Adds the iteration number, 0-D or [1] as the Parameter requires. */
-static bool tie_iteration(struct infer *infer, struct loop_state *state, const struct op *parameter,
-                          uint32_t k)
+/* Gives Parameter k the number of the iteration, 0-D or [1] as it requires. */
+static bool bind_iteration(struct infer *infer, struct loop_state *state,
+                           const struct op *parameter, uint32_t k)
 {
     const struct parameter_attrs *attrs = parameter->attrs;
     struct irrun_tensor *in = &state->in[k];
@@ -216,7 +206,7 @@ static bool tie_iteration(struct infer *infer, struct loop_state *state, const s
 }
 
 /* Checks that every Parameter has a value, and creates the runner. */
-static bool finish(struct infer *infer, struct loop_state *state)
+static bool make_runner(struct infer *infer, struct loop_state *state)
 {
     const struct graph *body = state->body->graph;
     bool *is_constant =
@@ -231,7 +221,7 @@ static bool finish(struct infer *infer, struct loop_state *state)
             return infer_fail(infer,
                               "Parameter \"%s\" of its body (line %u) is not connected to an input",
                               parameter->name, parameter->line);
-        if (param->source == LOOP_ITERATION && !tie_iteration(infer, state, parameter, k))
+        if (param->source == LOOP_ITERATION && !bind_iteration(infer, state, parameter, k))
             return false;
         is_constant[k] = param->source == LOOP_INVARIANT && body_has_constant(infer, param->input);
     }
@@ -258,5 +248,5 @@ bool loop_bind(struct infer *infer, struct loop_state *state)
     for (uint32_t i = 0; i < body->n_inputs; i++)
         if (!bind_param(infer, state, &body->inputs[i]))
             return false;
-    return bind_back_edges(infer, state) && bind_outputs(infer, state) && finish(infer, state);
+    return bind_back_edges(infer, state) && bind_outputs(infer, state) && make_runner(infer, state);
 }

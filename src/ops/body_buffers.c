@@ -1,4 +1,4 @@
-/* Values that TensorIterator and Loop keep from one iteration to the next.
+/* Copies of values, which ops with bodies keep between iterations.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/body_buffers.h"
 

@@ -7,12 +7,6 @@
 
 #include "base/checked.h"
 
-/* Returns the type in which a body stores values of `dtype`: f32 for f16 and bf16. */
-static enum irrun_dtype body_dtype(enum irrun_dtype dtype)
-{
-    return dtype_is_half(dtype) ? IRRUN_F32 : dtype;
-}
-
 /* ---- one iteration ---- */
 
 static bool take_slice(const struct loop_state *state, uint32_t k, struct irrun_tensor *whole,
@@ -271,7 +265,7 @@ static bool run_to_infer(struct infer *infer, struct loop_state *state, bool con
                          struct irrun_tensor *results)
 {
     struct arena *arena = infer->arena;
-    struct irrun_tensor **outer = body_take_values(infer);
+    struct irrun_tensor **outer = body_get_values(infer);
     if (!outer)
         return false;
     state->arena = arena;
@@ -284,8 +278,8 @@ static bool run_to_infer(struct infer *infer, struct loop_state *state, bool con
             continue;
         const struct irrun_tensor *value =
             state->outputs[k].is_concatenated ? NULL : last_value(state, k, outer, state->n_kept);
-        const struct irrun_tensor *model = value ? value : &results[state->outputs[k].result];
-        if (!loop_buffer_reserve(kept, body_dtype(model->dtype), &model->shape, arena, infer->err))
+        const struct irrun_tensor *like = value ? value : &results[state->outputs[k].result];
+        if (!loop_buffer_reserve(kept, body_dtype(like->dtype), &like->shape, arena, infer->err))
             return false;
         if (value)
             value_copy(&kept->tensor, value);
@@ -322,10 +316,10 @@ bool loop_infer(struct infer *infer, struct loop_state *state, bool is_exact, bo
 
 /* ---- prepare and run ---- */
 
-static bool plan_buffer(struct loop_buffer *buffer, const struct irrun_tensor *model,
-                        struct prepare *prepare)
+static bool reserve_like(struct loop_buffer *buffer, const struct irrun_tensor *like,
+                         struct prepare *prepare)
 {
-    return loop_buffer_reserve(buffer, model->dtype, &model->shape, prepare->arena, prepare->err);
+    return loop_buffer_reserve(buffer, like->dtype, &like->shape, prepare->arena, prepare->err);
 }
 
 bool loop_prepare(struct prepare *prepare)
@@ -333,11 +327,12 @@ bool loop_prepare(struct prepare *prepare)
     struct loop_state *state = prepare->state;
     for (uint32_t k = 0; !state->ran_in_infer && k < state->n_params; k++) {
         const struct loop_param *param = &state->params[k];
-        if (param->source == LOOP_SLICED && !plan_buffer(&state->slices[k], &state->in[k], prepare))
+        if (param->source == LOOP_SLICED &&
+            !reserve_like(&state->slices[k], &state->in[k], prepare))
             return false;
         if (param->source == LOOP_MERGED &&
-            (!plan_buffer(&state->merged[0][k], &state->in[k], prepare) ||
-             !plan_buffer(&state->merged[1][k], &state->in[k], prepare)))
+            (!reserve_like(&state->merged[0][k], &state->in[k], prepare) ||
+             !reserve_like(&state->merged[1][k], &state->in[k], prepare)))
             return false;
     }
     return true;

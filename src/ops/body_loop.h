@@ -27,8 +27,7 @@ struct loop_param {
 
 /* The source of an output of the op. */
 struct loop_output {
-    bool is_bound;
-    bool is_concatenated, is_reverse;
+    bool is_bound, is_concatenated, is_reverse;
     uint32_t result; /* number of the body's Result */
     const struct port_map *map;
     uint32_t axis; /* in [0, rank); set with the shape of the output */
@@ -45,11 +44,11 @@ struct loop_state {
     uint32_t *param_of_result; /* for each Result: the merged Parameter that it sets, or NO_ID */
     struct irrun_tensor *in;   /* [n_params], for the current iteration */
     const struct irrun_tensor **in_pointers;
-    struct loop_buffer
-        *merged[2]; /* [n_params]: read by the current iteration, written for the next */
+    /* [n_params] each: iteration i reads merged[i % 2], and writes the other for the next one. */
+    struct loop_buffer *merged[2];
     struct loop_buffer *slices; /* [n_params] */
     int64_t *iteration;         /* one number, in the type of the Parameter */
-    int64_t n_iterations;       /* -1: until the condition fails */
+    int64_t n_iterations;       /* -1: until the condition is false */
     uint32_t condition_result;  /* NO_ID: none */
     bool ran_in_infer;          /* infer has run the iterations; the outputs are in `kept` */
     struct loop_buffer *kept;   /* [n_outputs] */
@@ -67,17 +66,18 @@ bool loop_bound(int64_t bound, int64_t length, int64_t *position);
 /* Finds the axis of a sliced input or concatenated output, in [0, rank). */
 bool loop_axis(struct infer *infer, const struct port_map *map, uint32_t rank, uint32_t *axis);
 
-/* Counts the iterations that the slices of input `k` allow: |end - start| / part_size. */
+/* Counts the iterations that the slices of an input allow: |end - start| / part_size. */
 bool loop_count_slices(struct infer *infer, const struct loop_param *param, int64_t *n_iterations);
 
 /* Checks that start and end of a concatenated output span the pieces of n_iterations. */
 bool loop_check_pieces(struct infer *infer, const struct loop_output *output, int64_t n_iterations);
 
 /* Sets the shapes of the outputs; runs the iterations if they depend on data. `is_exact`: the body
- * cannot end the loop before n_iterations. */
-bool loop_infer(struct infer *infer, struct loop_state *state, bool is_exact, bool starts);
+ * cannot end the loop before n_iterations. `condition`: false for no iteration. */
+bool loop_infer(struct infer *infer, struct loop_state *state, bool is_exact, bool condition);
 
 bool loop_prepare(struct prepare *prepare);
-bool loop_run(const struct step *step, struct irrun_error *err, int64_t n_iterations, bool starts);
+bool loop_run(const struct step *step, struct irrun_error *err, int64_t n_iterations,
+              bool condition);
 
 #endif

@@ -1,10 +1,8 @@
 /* If-8: runs one of two bodies. If the outputs of both have the same types and shapes, run selects
  * the body. Otherwise infer needs the condition, and plans only the selected body.
  * SPDX-License-Identifier: Apache-2.0 */
-#include <string.h>
-
 #include "ops/body.h"
-#include "ops/op.h"
+#include "ops/body_buffers.h"
 
 enum { THEN_BODY, ELSE_BODY };
 
@@ -20,8 +18,8 @@ struct if_branch {
 
 struct if_state {
     struct if_branch branches[2];
-    int taken;   /* the branch that infer selected, or -1 if run selects it */
-    bool is_run; /* infer has run it; the outputs are in `kept` */
+    int taken;         /* the branch that infer selected, or -1 if run selects it */
+    bool ran_in_infer; /* infer has run it; the outputs are in `kept` */
     struct irrun_tensor *kept;
 };
 
@@ -32,9 +30,8 @@ static bool bind_inputs(struct infer *infer, struct if_branch *branch)
         branch->input_of[k] = NO_ID;
     for (uint32_t i = 0; i < branch->body->n_inputs; i++) {
         const struct port_map *map = &branch->body->inputs[i];
-        uint32_t k = branch->ordinals[map->internal_id];
-        if (k == NO_ID || graph->ops[map->internal_id].def->role != ROLE_PARAMETER ||
-            map->external < 0 || (uint64_t)map->external >= infer->n_inputs)
+        uint32_t k = body_ordinal(graph, branch->ordinals, map->internal_id, ROLE_PARAMETER);
+        if (k == NO_ID || map->external < 0 || (uint64_t)map->external >= infer->n_inputs)
             return infer_fail(infer, "a port_map (line %u) connects no input to a Parameter",
                               map->line);
         branch->input_of[k] = (uint32_t)map->external;
@@ -56,9 +53,8 @@ static bool bind_outputs(struct infer *infer, struct if_branch *branch)
         branch->result_of[k] = NO_ID;
     for (uint32_t i = 0; i < branch->body->n_outputs; i++) {
         const struct port_map *map = &branch->body->outputs[i];
-        uint32_t result = branch->ordinals[map->internal_id];
-        if (result == NO_ID || graph->ops[map->internal_id].def->role != ROLE_RESULT ||
-            map->external < 0 || (uint64_t)map->external >= infer->n_outputs)
+        uint32_t result = body_ordinal(graph, branch->ordinals, map->internal_id, ROLE_RESULT);
+        if (result == NO_ID || map->external < 0 || (uint64_t)map->external >= infer->n_outputs)
             return infer_fail(infer, "a port_map (line %u) connects no output to a Result",
                               map->line);
         branch->result_of[map->external] = result;
@@ -69,7 +65,7 @@ static bool bind_outputs(struct infer *infer, struct if_branch *branch)
     return true;
 }
 
-static bool tie(struct infer *infer, struct if_branch *branch, const struct body *body)
+static bool bind_branch(struct infer *infer, struct if_branch *branch, const struct body *body)
 {
     const struct graph *graph = body->graph;
     struct arena *arena = infer->arena;
@@ -153,26 +149,22 @@ static bool run_branch(struct if_branch *branch, struct irrun_tensor *const *in,
 static bool run_to_infer(struct infer *infer, struct if_state *state)
 {
     struct if_branch *branch = &state->branches[state->taken];
-    struct irrun_tensor **in = body_take_values(infer);
+    struct irrun_tensor **in = body_get_values(infer);
     state->kept =
         arena_alloc_array(infer->arena, infer->n_outputs, sizeof *state->kept, infer->err);
-    if (!in || !state->kept)
-        return false;
-    if (!run_branch(branch, in, infer->err))
+    if (!in || !state->kept || !run_branch(branch, in, infer->err))
         return false;
     for (uint32_t k = 0; k < infer->n_outputs; k++) {
         const struct irrun_tensor *value = runner_output(branch->runner, branch->result_of[k]);
-        size_t size_bytes = tensor_n_bytes(value);
         infer->out[k] = state->kept[k] = *value;
         infer->out[k].dtype = runner_output_dtype(branch->runner, branch->result_of[k]);
         infer->out[k].data = NULL;
-        state->kept[k].data = arena_alloc(infer->arena, size_bytes, infer->err);
+        state->kept[k].data = arena_alloc(infer->arena, tensor_n_bytes(value), infer->err);
         if (!state->kept[k].data)
             return false;
-        if (size_bytes > 0)
-            memcpy(state->kept[k].data, value->data, size_bytes);
+        value_copy(&state->kept[k], value);
     }
-    state->is_run = true;
+    state->ran_in_infer = true;
     return true;
 }
 
@@ -184,7 +176,7 @@ static bool if_infer(struct infer *infer)
         return infer_fail(infer, "has %u bodies, expected then_body and else_body",
                           infer->op->n_bodies);
     for (int i = 0; i < 2; i++)
-        if (!tie(infer, &state->branches[i], &infer->op->bodies[i]))
+        if (!bind_branch(infer, &state->branches[i], &infer->op->bodies[i]))
             return false;
     if (shape_n_elements(&infer->in[0]->shape) != 1)
         return infer_fail_input(infer, 0, "one boolean, [] or [1]");
@@ -209,15 +201,12 @@ static bool if_run(const struct step *step, struct irrun_error *err)
     if (taken < 0)
         taken = *(const unsigned char *)step->in[0]->data != 0 ? THEN_BODY : ELSE_BODY;
     struct if_branch branch = state->branches[taken];
-    if (!state->is_run && !run_branch(&branch, step->in, err))
+    if (!state->ran_in_infer && !run_branch(&branch, step->in, err))
         return false;
-    for (uint32_t k = 0; k < step->n_outputs; k++) {
-        const struct irrun_tensor *value =
-            state->is_run ? &state->kept[k] : runner_output(branch.runner, branch.result_of[k]);
-        size_t size_bytes = tensor_n_bytes(step->out[k]);
-        if (size_bytes > 0)
-            memcpy(step->out[k]->data, value->data, size_bytes);
-    }
+    for (uint32_t k = 0; k < step->n_outputs; k++)
+        value_copy(step->out[k], state->ran_in_infer
+                                     ? &state->kept[k]
+                                     : runner_output(branch.runner, branch.result_of[k]));
     return true;
 }
 
