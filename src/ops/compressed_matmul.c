@@ -10,7 +10,7 @@
 
 #define EXPANDED_ONCE ((size_t)1 << 20) /* bytes */
 
-#define CUT_ROWS 64    /* rows of the matrix: parts for few rows of A are multiples of this */
+#define UNIT_ROWS 64   /* rows of the matrix: parts for few rows of A are multiples of this */
 #define SLICE_ROWS 512 /* rows that are multiplied before their epilogue runs */
 
 /* The most elements of a row that are expanded at a time. A slice of a panel of 96 columns has
@@ -23,7 +23,7 @@ struct matmul_state {
     const struct compressed_kernels *kernels;
     size_t m;
     struct packed_matrix packed; /* for many rows: the matrix expanded once, or a slice of it */
-    size_t n_cuts;               /* parts consist of these: of CUT_ROWS, or panels */
+    size_t n_units;              /* units of parts: UNIT_ROWS rows, or panels */
     size_t n_parts, part_bytes;  /* part_bytes: of scratch memory for each part; 0: expanded once */
 };
 
@@ -45,11 +45,9 @@ static bool infer(struct infer *infer)
     if (infer->in[0]->dtype != attrs->dtype)
         return infer_fail_input(infer, 0, "%s, as input 1 is when it is expanded",
                                 irrun_dtype_name(attrs->dtype));
-    if (out.dims[out.rank - 1] != (int64_t)attrs->k) {
-        infer_fail_input(infer, 1, "%lld rows, as many as input 0 has columns",
-                         (long long)out.dims[out.rank - 1]);
-        return infer_hint_input(infer, 0);
-    }
+    if (out.dims[out.rank - 1] != (int64_t)attrs->k)
+        return infer_fail_input(infer, 1, "%lld rows, as many as input 0 has columns",
+                                (long long)out.dims[out.rank - 1]);
     state->m = (size_t)shape_product(&out, 0, out.rank - 1);
     out.dims[out.rank - 1] = (int64_t)attrs->n;
     return infer_output(infer, 0, infer->in[0]->dtype, &out);
@@ -132,20 +130,20 @@ static bool prepare(struct prepare *prepare)
     prepare->made.epilogue.bias = (struct repetition){1, matrix->n};
     if (state->m > COMPRESSED_MAX_ROWS && !prepare_panels(prepare, state))
         return false;
-    bool is_few = state->m <= COMPRESSED_MAX_ROWS;
+    bool has_few_rows = state->m <= COMPRESSED_MAX_ROWS;
     double work = (double)state->m * (double)matrix->n * (double)matrix->k;
-    state->n_cuts = is_few ? divide_up(matrix->n, CUT_ROWS) : state->packed.n_panels;
-    state->n_parts = thread_pool_n_parts(prepare->pool, work, state->n_cuts);
+    state->n_units = has_few_rows ? divide_up(matrix->n, UNIT_ROWS) : state->packed.n_panels;
+    state->n_parts = thread_pool_n_parts(prepare->pool, work, state->n_units);
     size_t *scratch_bytes = &prepare->made.scratch_bytes;
-    return (is_few ? checked_mul(state->m * sizeof(float), compressed_row_floats(matrix),
-                                 scratch_bytes)
-                   : checked_mul(state->n_parts, state->part_bytes, scratch_bytes)) ||
+    return (has_few_rows ? checked_mul(state->m * sizeof(float), compressed_row_floats(matrix),
+                                       scratch_bytes)
+                         : checked_mul(state->n_parts, state->part_bytes, scratch_bytes)) ||
            fail_memory(prepare->err, SIZE_MAX);
 }
 
 /* ---- run ---- */
 
-static void run_few(const struct step *step, size_t begin, size_t end)
+static void run_few_rows(const struct step *step, size_t begin, size_t end)
 {
     const struct matmul_state *state = step->state;
     const struct epilogue *epilogue = step->epilogue;
@@ -208,11 +206,11 @@ static void run_part(void *context, size_t part, size_t n_parts)
     const struct step *step = context;
     const struct matmul_state *state = step->state;
     size_t n = state->matrix.n;
-    size_t begin = state->n_cuts * part / n_parts, end = state->n_cuts * (part + 1) / n_parts;
+    size_t begin = state->n_units * part / n_parts, end = state->n_units * (part + 1) / n_parts;
     if (state->m > COMPRESSED_MAX_ROWS)
         run_panels(step, part, begin, end);
     else
-        run_few(step, begin * CUT_ROWS, end * CUT_ROWS < n ? end * CUT_ROWS : n);
+        run_few_rows(step, begin * UNIT_ROWS, end * UNIT_ROWS < n ? end * UNIT_ROWS : n);
 }
 
 static bool run(const struct step *step, struct irrun_error *err)

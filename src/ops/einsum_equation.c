@@ -167,15 +167,15 @@ bool infer_einsum(struct infer *infer, const char *text, struct einsum_equation 
                  : make_output(infer, text, n_ellipsis, equation);
 }
 
-/* ---- The number of operations ---------------------------------------------------------------- */
+/* ---- the number of operations ---- */
 
-static void widen(double *size, int64_t dim)
+static void enlarge(double *size, int64_t dim)
 {
     if (*size < (double)dim)
         *size = (double)dim;
 }
 
-/* Widens the sizes of the labels of an input to its dimensions. Returns the end of its
+/* Enlarges the sizes of the labels of an input to its dimensions. Returns the end of its
  * subscript. */
 static const char *read_sizes(const char *term, const struct irrun_shape *shape,
                               double sizes[EINSUM_N_LABELS])
@@ -187,9 +187,9 @@ static const char *read_sizes(const char *term, const struct irrun_shape *shape,
     uint32_t n_more = shape->rank > n_letters ? shape->rank - n_letters : 0;
     for (const char *at = term; at < end && axis < shape->rank; at++) {
         if (is_letter(*at))
-            widen(&sizes[label_of(*at)], shape->dims[axis++]);
+            enlarge(&sizes[label_of(*at)], shape->dims[axis++]);
         for (uint32_t i = 0; i < n_more && strncmp(at, "...", 3) == 0; i++)
-            widen(&sizes[EINSUM_N_LABELS - n_more + i], shape->dims[axis++]);
+            enlarge(&sizes[EINSUM_N_LABELS - n_more + i], shape->dims[axis++]);
     }
     return end;
 }

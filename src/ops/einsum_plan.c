@@ -124,10 +124,10 @@ static bool plan_operand(struct planner *planner, const struct labelled *from,
     return reserve(planner, area, kept, &n_all);
 }
 
-/* The labels of the two operands of a product, by use. */
+/* The labels of the two operands of a product. Those that are not needed later are contracted if
+ * both operands have them, otherwise summed. */
 struct sides {
-    struct einsum_labels batch, left, right, joined; /* joined: in both, and not needed later */
-    struct einsum_labels lone_left, lone_right;      /* only in this operand; not needed later */
+    struct einsum_labels batch, left, right, contracted, summed_left, summed_right;
 };
 
 static bool sort_labels(struct planner *planner, const struct labelled *a, const struct labelled *b,
@@ -138,15 +138,15 @@ static bool sort_labels(struct planner *planner, const struct labelled *a, const
         uint8_t label = a->labels.items[i];
         bool needed = is_needed(planner, label, input + 1);
         if (contains(&b->labels, label))
-            add_label(needed ? &sides->batch : &sides->joined, label);
+            add_label(needed ? &sides->batch : &sides->contracted, label);
         else
-            add_label(needed ? &sides->left : &sides->lone_left, label);
+            add_label(needed ? &sides->left : &sides->summed_left, label);
     }
     for (uint32_t i = 0; i < b->labels.n; i++) {
         uint8_t label = b->labels.items[i];
         bool needed = is_needed(planner, label, input + 1);
         if (!contains(&a->labels, label))
-            add_label(needed ? &sides->right : &sides->lone_right, label);
+            add_label(needed ? &sides->right : &sides->summed_right, label);
     }
     if (sides->batch.n + sides->left.n + sides->right.n > MAX_LABELS)
         return infer_fail(planner->infer, "an intermediate result has more than %d dimensions",
@@ -192,67 +192,68 @@ static bool is_dense_in_order(const struct planner *planner, const struct labell
     return true;
 }
 
-/* Plans the order of one operand of a product: batch, rows, joined; or batch, joined, rows if it is
- * stored in this order. */
+/* Plans the order of one operand of a product: batch, rows, contracted; or batch, contracted, rows
+ * if it is stored in this order. */
 static bool plan_side(struct planner *planner, const struct labelled *from,
                       const struct sides *sides, bool is_left, struct einsum_operand *operand,
-                      bool *joined_first)
+                      bool *contracted_first)
 {
     const struct einsum_labels *rows = is_left ? &sides->left : &sides->right;
-    const struct einsum_labels *lone = is_left ? &sides->lone_left : &sides->lone_right;
+    const struct einsum_labels *summed = is_left ? &sides->summed_left : &sides->summed_right;
     struct einsum_labels kept = sides->batch;
-    *joined_first = is_dense_in_order(planner, from, &sides->batch, &sides->joined, rows);
-    append(&kept, *joined_first ? &sides->joined : rows);
-    append(&kept, *joined_first ? rows : &sides->joined);
-    return plan_operand(planner, from, &kept, lone, is_left ? EINSUM_ORDERED_A : EINSUM_ORDERED_B,
+    *contracted_first = is_dense_in_order(planner, from, &sides->batch, &sides->contracted, rows);
+    append(&kept, *contracted_first ? &sides->contracted : rows);
+    append(&kept, *contracted_first ? rows : &sides->contracted);
+    return plan_operand(planner, from, &kept, summed, is_left ? EINSUM_ORDERED_A : EINSUM_ORDERED_B,
                         operand);
 }
 
 /* Plans the product of the previous result and input number `input`. */
-static bool plan_join(struct planner *planner, uint32_t input, struct labelled *so_far)
+static bool plan_contraction(struct planner *planner, uint32_t input, struct labelled *so_far)
 {
-    struct einsum_join *join = &planner->plan->joins[input - 1];
+    struct einsum_contraction *contraction = &planner->plan->contractions[input - 1];
     struct labelled next = view_input(planner, input);
     struct sides sides;
     int64_t count, m, n, k;
-    bool a_joined_first, b_joined_first;
+    bool a_contracted_first, b_contracted_first;
     if (!sort_labels(planner, so_far, &next, input, &sides) ||
         !multiply_sizes(planner, &sides.batch, &count) ||
         !multiply_sizes(planner, &sides.left, &m) || !multiply_sizes(planner, &sides.right, &n) ||
-        !multiply_sizes(planner, &sides.joined, &k) ||
-        !plan_side(planner, so_far, &sides, true, &join->a, &a_joined_first) ||
-        !plan_side(planner, &next, &sides, false, &join->b, &b_joined_first))
+        !multiply_sizes(planner, &sides.contracted, &k) ||
+        !plan_side(planner, so_far, &sides, true, &contraction->a, &a_contracted_first) ||
+        !plan_side(planner, &next, &sides, false, &contraction->b, &b_contracted_first))
         return false;
-    join->batch.count = (size_t)count;
-    join->batch.product = (struct product){.m = (size_t)m,
-                                           .n = (size_t)n,
-                                           .k = (size_t)k,
-                                           .a_transposed = a_joined_first,
-                                           .b_transposed = !b_joined_first};
+    contraction->batch.count = (size_t)count;
+    contraction->batch.product = (struct product){.m = (size_t)m,
+                                                  .n = (size_t)n,
+                                                  .k = (size_t)k,
+                                                  .a_transposed = a_contracted_first,
+                                                  .b_transposed = !b_contracted_first};
     return make_result(planner, &sides, input, so_far);
 }
 
-static bool plan_joins(struct planner *planner)
+static bool plan_contractions(struct planner *planner)
 {
     struct einsum_plan *plan = planner->plan;
     struct labelled so_far = view_input(planner, 0);
-    struct einsum_labels lone = {0};
+    struct einsum_labels summed = {0};
     for (uint32_t i = 1; i < planner->infer->n_inputs; i++)
-        if (!plan_join(planner, i, &so_far))
+        if (!plan_contraction(planner, i, &so_far))
             return false;
     for (uint32_t i = 0; i < so_far.labels.n; i++)
         if (!contains(&plan->equation.out, so_far.labels.items[i]))
-            add_label(&lone, so_far.labels.items[i]);
-    return plan_operand(planner, &so_far, &plan->equation.out, &lone, EINSUM_OUTPUT, &plan->last);
+            add_label(&summed, so_far.labels.items[i]);
+    return plan_operand(planner, &so_far, &plan->equation.out, &summed, EINSUM_OUTPUT, &plan->last);
 }
 
 bool infer_einsum_plan(struct infer *infer, const char *equation, struct einsum_plan *plan)
 {
     if (!infer_einsum(infer, equation, &plan->equation))
         return false;
-    plan->joins = arena_alloc_array(infer->arena, infer->n_inputs, sizeof *plan->joins, infer->err);
-    if (!plan->joins)
+    plan->contractions =
+        arena_alloc_array(infer->arena, infer->n_inputs, sizeof *plan->contractions, infer->err);
+    if (!plan->contractions)
         return false;
-    memset(plan->joins, 0, infer->n_inputs * sizeof *plan->joins);
-    return plan_joins(&(struct planner){infer, plan, plan->equation.dims});
+    memset(plan->contractions, 0, infer->n_inputs * sizeof *plan->contractions);
+    return plan_contractions(&(struct planner){infer, plan, plan->equation.dims});
 }

@@ -17,7 +17,7 @@ struct einsum_operand {
 
 /* The products of the previous result and the next input, stored one after the other. infer fills
  * only the members that it knows. */
-struct einsum_join {
+struct einsum_contraction {
     struct einsum_operand a, b;
     struct product_batch batch;
 };
@@ -37,9 +37,9 @@ enum einsum_area {
 
 struct einsum_plan {
     struct einsum_equation equation;
-    struct einsum_join *joins; /* [n_inputs - 1] */
-    struct einsum_operand
-        last; /* puts the result, or the only input, into the order of the output */
+    struct einsum_contraction *contractions; /* [n_inputs - 1] */
+    /* Puts the result, or the only input, into the order of the output. */
+    struct einsum_operand last;
     int64_t sizes[EINSUM_N_AREAS + 1]; /* of the areas; the size of the output is not used */
     reduce_fn *sum;                    /* for f32 and f64 */
 };

@@ -10,10 +10,7 @@ struct einsum_attrs {
     const char *equation;
 };
 
-static const struct attr_def attr_table[] = {
-    ATTR(struct einsum_attrs, equation, NULL),
-    ATTR_END,
-};
+static const struct attr_def attr_table[] = {ATTR(struct einsum_attrs, equation, NULL), ATTR_END};
 
 static const struct op_input_def inputs[] = {
     {"input", .types = TYPES_NUMBER, .same = 1, .is_repeated = true},
@@ -56,7 +53,7 @@ static bool prepare(struct prepare *prepare)
     size_t product_bytes = 0;
     plan->sum = reduce_choose(prepare->kernels->reduce, REDUCE_SUM, prepare->in[0]->dtype);
     for (uint32_t i = 0; i + 1 < prepare->n_inputs; i++) {
-        struct product_batch *batch = &plan->joins[i].batch;
+        struct product_batch *batch = &plan->contractions[i].batch;
         batch->product.dtype = prepare->in[0]->dtype;
         if (!product_plan(prepare, &batch->product) || !product_batch_plan(prepare, batch))
             return false;
@@ -141,13 +138,14 @@ static bool run(const struct step *step, struct irrun_error *err)
     const char *so_far = step->in[0]->data;
     char *memory = (char *)step->scratch + areas_bytes(plan, dtype_size(out->dtype));
     for (uint32_t i = 1; i < step->n_inputs; i++) {
-        const struct einsum_join *join = &plan->joins[i - 1];
-        const char *a = order(step, &join->a, so_far, find_area(step, EINSUM_ORDERED_A));
-        const char *b = order(step, &join->b, step->in[i]->data, find_area(step, EINSUM_ORDERED_B));
+        const struct einsum_contraction *contraction = &plan->contractions[i - 1];
+        const char *a = order(step, &contraction->a, so_far, find_area(step, EINSUM_ORDERED_A));
+        const char *b =
+            order(step, &contraction->b, step->in[i]->data, find_area(step, EINSUM_ORDERED_B));
         bool is_last = i + 1 == step->n_inputs && !plan->last.is_copied;
         char *c = is_last ? out->data : find_area(step, i % 2 ? EINSUM_RESULT_1 : EINSUM_RESULT_0);
-        product_batch_run(&join->batch, find,
-                          &(struct dense_products){&join->batch.product, a, b, c}, memory,
+        product_batch_run(&contraction->batch, find,
+                          &(struct dense_products){&contraction->batch.product, a, b, c}, memory,
                           step->pool);
         so_far = c;
     }

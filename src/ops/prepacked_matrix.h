@@ -22,8 +22,8 @@ enum weight_type prepare_weight_type(struct prepare *prepare, uint32_t i);
 bool prepacked_matrix_pack(struct prepare *prepare, uint32_t input, size_t k, size_t n,
                            bool is_transposed, size_t rows, struct packed_matrix *packed_b);
 
-/* Plans the layout of a k x n matrix for products of this many rows. The caller sets
- * type and `round` of packed_b. Returns false if the size overflows. */
+/* Plans the layout of a k x n matrix for products of this many rows. The caller sets `type` and
+ * `round` of packed_b. Returns false if the size overflows. */
 bool packed_matrix_plan(struct packed_matrix *packed_b, const struct gemm_microkernels *kernels,
                         size_t k, size_t n, size_t rows, size_t *size_bytes);
 

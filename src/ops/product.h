@@ -13,10 +13,9 @@ struct product {
     bool a_transposed, b_transposed;
     enum irrun_dtype dtype;
     /* Set by product_plan. */
-    struct packed_matrix
-        packed_b;   /* n_panels is 0 if b is not packed; data is NULL unless b is constant */
-    size_t b_bytes; /* of a packed b; both sizes are multiples of 64 */
-    size_t transposed_bytes; /* for the rows of a transposed a that are being multiplied */
+    struct packed_matrix packed_b; /* n_panels: 0 if b is not packed; data: NULL if not constant */
+    size_t b_bytes;                /* of a packed b; both sizes are multiples of 64 */
+    size_t transposed_bytes;       /* for the rows of a transposed a that are being multiplied */
     transpose_f32_fn *transpose;
     gemm_f32_fn *f32; /* the function if b is not packed */
     gemm_f64_fn *f64;

@@ -9,7 +9,7 @@
 #define PLAIN_WORK 8
 
 /* With at least this many products per thread, no thread waits long for the last one. */
-#define MANY 4
+#define MANY_PER_THREAD 4
 
 /* Rows are divided at multiples of this. */
 #define ROWS 8
@@ -38,7 +38,7 @@ double product_work(const struct product *product)
 
 /* Returns whether a product can be divided. CBLAS may sum in another order if there are fewer rows;
  * transposed integers cannot be divided by rows. */
-static bool can_be_cut(const struct product *p)
+static bool can_be_divided(const struct product *p)
 {
     return product_is_packed(p) || (!is_cblas(p) && (dtype_is_float(p->dtype) || !p->a_transposed));
 }
@@ -58,15 +58,15 @@ bool product_batch_plan(struct prepare *prepare, struct product_batch *batch)
     const struct product *p = &batch->product;
     double work = product_work(p);
     size_t n_threads = thread_pool_n_parts(prepare->pool, work, SIZE_MAX), b_bytes, a_bytes;
-    batch->is_cut = n_threads > 1 && can_be_cut(p) && batch->count < MANY * n_threads &&
-                    batch->count % n_threads != 0;
-    batch->by_rows = batch->is_cut && rows_are_better(p, n_threads);
-    size_t n_pieces = !batch->is_cut   ? batch->count
-                      : batch->by_rows ? divide_up(p->m, ROWS)
-                                       : p->packed_b.n_panels;
+    batch->is_divided = n_threads > 1 && can_be_divided(p) &&
+                        batch->count < MANY_PER_THREAD * n_threads && batch->count % n_threads != 0;
+    batch->by_rows = batch->is_divided && rows_are_better(p, n_threads);
+    size_t n_pieces = !batch->is_divided ? batch->count
+                      : batch->by_rows   ? divide_up(p->m, ROWS)
+                                         : p->packed_b.n_panels;
     batch->n_parts = thread_pool_n_parts(
-        prepare->pool, batch->is_cut ? work : work * (double)batch->count, n_pieces);
-    return (checked_mul(batch->is_cut ? 1 : batch->n_parts, p->b_bytes, &b_bytes) &&
+        prepare->pool, batch->is_divided ? work : work * (double)batch->count, n_pieces);
+    return (checked_mul(batch->is_divided ? 1 : batch->n_parts, p->b_bytes, &b_bytes) &&
             checked_mul(batch->n_parts, p->transposed_bytes, &a_bytes) &&
             checked_add(b_bytes, a_bytes, &batch->scratch_bytes)) ||
            fail_memory(prepare->err, SIZE_MAX);
@@ -158,7 +158,7 @@ void product_batch_run(const struct product_batch *batch, product_find_fn *find,
         run_whole(&run, 0, batch->count, run.scratch, run.scratch + batch->product.b_bytes);
         return;
     }
-    if (!batch->is_cut) {
+    if (!batch->is_divided) {
         thread_pool_run(pool, run_products, &run, batch->n_parts);
         return;
     }

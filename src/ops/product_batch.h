@@ -11,8 +11,9 @@ struct product_batch {
     struct product product;
     size_t count;
     /* Set by product_batch_plan. */
-    size_t n_parts;       /* for the thread pool */
-    bool is_cut, by_rows; /* parts are panels of each product, or rows; otherwise whole products */
+    size_t n_parts; /* for the thread pool */
+    bool is_divided,
+        by_rows; /* parts are panels of each product, or rows; otherwise whole products */
     size_t scratch_bytes;
 };
 
