@@ -36,7 +36,7 @@ static struct slice value_of(const struct reading *reading)
 }
 
 /* Removes the blanks and brackets around a list, and counts its items. */
-static bool open_list(const struct reading *reading, struct slice *list, uint32_t *n)
+static bool strip_list(const struct reading *reading, struct slice *list, uint32_t *n)
 {
     *list = value_of(reading);
     bool is_open = list->at < list->end && list->at[0] == '[';
@@ -69,7 +69,7 @@ static void *read_list(const struct reading *reading, uint32_t *n, size_t item_b
                        read_item_fn *read_item)
 {
     struct slice list;
-    if (!open_list(reading, &list, n))
+    if (!strip_list(reading, &list, n))
         return NULL;
     char *items = arena_alloc_array(reading->arena, *n, item_bytes, reading->err);
     for (uint32_t i = 0; items && i < *n; i++)
@@ -99,23 +99,10 @@ static bool read_string_item(const struct reading *reading, struct slice item, v
     return copy != NULL;
 }
 
-static bool read_ints(const struct reading *reading, struct i64_list *field)
-{
-    field->items = read_list(reading, &field->n, sizeof(int64_t), read_int_item);
-    return field->items != NULL;
-}
-
-static bool read_floats(const struct reading *reading, struct f64_list *field)
-{
-    field->items = read_list(reading, &field->n, sizeof(double), read_float_item);
-    return field->items != NULL;
-}
-
-static bool read_strings(const struct reading *reading, struct string_list *field)
-{
-    field->items = read_list(reading, &field->n, sizeof(char *), read_string_item);
-    return field->items != NULL;
-}
+/* Fills `field`, a list of this type. */
+#define READ_LIST(type, read_item)                                                                 \
+    ((((type *)field)->items = read_list(reading, &((type *)field)->n,                             \
+                                         sizeof *((type *)field)->items, read_item)) != NULL)
 
 /* Returns the index of the value in "word|word…", in any letter case; -1 if it is not there. */
 static int find_choice(const struct reading *reading, const char *choice)
@@ -184,11 +171,11 @@ static bool read_value(const struct reading *reading, void *field)
     case ATTR_KIND_STRING:
         return read_string(reading, field);
     case ATTR_KIND_INTS:
-        return read_ints(reading, field);
+        return READ_LIST(struct i64_list, read_int_item);
     case ATTR_KIND_FLOATS:
-        return read_floats(reading, field);
+        return READ_LIST(struct f64_list, read_float_item);
     case ATTR_KIND_STRINGS:
-        return read_strings(reading, field);
+        return READ_LIST(struct string_list, read_string_item);
     case ATTR_KIND_DTYPE:
         return dtype_parse(value, field) ||
                fail_value(reading, "expected an element type such as f32");

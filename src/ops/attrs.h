@@ -69,8 +69,10 @@ struct attr_def {
 /* The field is an int; ATTR_CHOICE(struct select_attrs, auto_broadcast, "numpy",
  * "none|numpy|pdpd"). */
 #define ATTR_CHOICE(type, field, default_text_, choices_)                                          \
+    ATTR_CHOICE_NAMED(type, field, #field, default_text_, choices_)
+#define ATTR_CHOICE_NAMED(type, field, name_, default_text_, choices_)                             \
     {                                                                                              \
-        .name = #field, .kind = ATTR_KIND_CHOICE, .offset = offsetof(type, field),                 \
+        .name = name_, .kind = ATTR_KIND_CHOICE, .offset = offsetof(type, field),                  \
         .default_text = default_text_, .choices = choices_                                         \
     }
 #define ATTR_END                                                                                   \

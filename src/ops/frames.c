@@ -14,9 +14,11 @@ bool infer_frames(struct infer *infer, uint32_t window_input, uint32_t size_inpu
         !infer_int(infer, step_input, &frames->step))
         return false;
     if (frames->size < 1 || frames->size > LIMIT)
-        return infer_fail(infer, "frame_size is %lld", (long long)frames->size);
+        return infer_fail(infer, "frame_size is %lld, expected 1 ... %lld", (long long)frames->size,
+                          (long long)LIMIT);
     if (frames->step < 1 || frames->step > LIMIT)
-        return infer_fail(infer, "frame_step is %lld", (long long)frames->step);
+        return infer_fail(infer, "frame_step is %lld, expected 1 ... %lld", (long long)frames->step,
+                          (long long)LIMIT);
     if (shape->rank != 1 || shape->dims[0] > frames->size) {
         infer_fail_input(infer, window_input, "one dimension of at most %lld",
                          (long long)frames->size);

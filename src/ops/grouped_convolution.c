@@ -13,23 +13,22 @@ bool convolution_infer_channels(struct infer *infer, bool is_transposed)
 {
     struct grouped_convolution *grouped = infer->state;
     struct convolution *one = &grouped->one;
-    uint32_t n_leading = *(const uint32_t *)infer->op->def->family;
+    uint32_t n_group_dims = *(const uint32_t *)infer->op->def->family;
     const struct irrun_shape *data = &infer->in[DATA]->shape, *filters = &infer->in[FILTERS]->shape;
     if (data->rank < 3 || data->rank > 5)
         return infer_fail_input(infer, DATA,
                                 "3 to 5 dimensions: batch, channels, 1 to 3 spatial ones");
-    if (filters->rank != data->rank + n_leading)
-        return infer_fail_input(infer, FILTERS, "%u dimensions", data->rank + n_leading);
+    if (filters->rank != data->rank + n_group_dims)
+        return infer_fail_input(infer, FILTERS, "%u dimensions", data->rank + n_group_dims);
     grouped->is_transposed = is_transposed;
     grouped->n_batches = data->dims[0];
-    grouped->n_groups = n_leading ? filters->dims[0] : 1;
-    one->c_out = filters->dims[n_leading + (is_transposed ? 1 : 0)];
-    one->c_in = filters->dims[n_leading + (is_transposed ? 0 : 1)];
+    grouped->n_groups = n_group_dims ? filters->dims[0] : 1;
+    one->c_out = filters->dims[n_group_dims + (is_transposed ? 1 : 0)];
+    one->c_in = filters->dims[n_group_dims + (is_transposed ? 0 : 1)];
     int64_t c_in, c_out, n_channels = data->dims[one->in_pixel_stride ? data->rank - 1 : 1];
-    if (!checked_mul_i64(one->c_in, grouped->n_groups, &c_in) || c_in != n_channels) {
-        infer_fail_input(infer, FILTERS, "filters for %lld input channels", (long long)n_channels);
-        return infer_hint_input(infer, DATA);
-    }
+    if (!checked_mul_i64(one->c_in, grouped->n_groups, &c_in) || c_in != n_channels)
+        return infer_fail_input(infer, FILTERS, "filters for %lld input channels",
+                                (long long)n_channels);
     if (!checked_mul_i64(one->c_out, grouped->n_groups, &c_out))
         return infer_fail(infer, "the output has too many channels");
     one->in_pixel_stride *= c_in;
@@ -63,9 +62,10 @@ bool convolution_wants_indirect(const struct prepare *prepare, struct indirect_c
 bool convolution_wants_depthwise(const struct prepare *prepare)
 {
     const struct grouped_convolution *grouped = prepare->state;
-    bool is_alike = (grouped->one.in_pixel_stride > 0) == (grouped->one.out_pixel_stride > 0);
+    bool have_same_layout =
+        (grouped->one.in_pixel_stride > 0) == (grouped->one.out_pixel_stride > 0);
     return prepare->in[DATA]->dtype == IRRUN_F32 && kernels_may_pack(prepare->kernels) &&
-           !grouped->is_transposed && grouped->one.c_in == 1 && is_alike &&
+           !grouped->is_transposed && grouped->one.c_in == 1 && have_same_layout &&
            (grouped->n_groups > 1 || grouped->one.c_out <= MAX_FILTERS);
 }
 

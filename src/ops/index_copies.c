@@ -140,8 +140,8 @@ static bool store_offsets(struct prepare *prepare, const int64_t *offsets, binar
     return items != NULL;
 }
 
-static bool prepare_copies(struct prepare *prepare, uint32_t input, index_resolve_fn *resolve,
-                           binary_fn *fn, bool is_gather, struct index_copies *copies)
+bool index_copies_prepare(struct prepare *prepare, uint32_t input, index_resolve_fn *resolve,
+                          binary_fn *fn, bool is_gather, struct index_copies *copies)
 {
     if (copies->n_outer == 1) {
         copies->n *= copies->n_groups;
@@ -156,18 +156,6 @@ static bool prepare_copies(struct prepare *prepare, uint32_t input, index_resolv
                    store_offsets(prepare, offsets, fn, is_gather, copies);
     free(offsets);
     return is_done;
-}
-
-bool index_gather_prepare(struct prepare *prepare, uint32_t input, index_resolve_fn *resolve,
-                          struct index_copies *copies)
-{
-    return prepare_copies(prepare, input, resolve, NULL, true, copies);
-}
-
-bool index_scatter_prepare(struct prepare *prepare, uint32_t input, index_resolve_fn *resolve,
-                           binary_fn *fn, struct index_copies *copies)
-{
-    return prepare_copies(prepare, input, resolve, fn, false, copies);
 }
 
 /* ---- run ---------------------------------------------------------------------------------- */

@@ -32,12 +32,10 @@ struct index_copies {
     size_t n_runs;
 };
 
-/* Prepares a gather. resolve computes the n_groups * n offsets from the indices in `input`. */
-bool index_gather_prepare(struct prepare *prepare, uint32_t input, index_resolve_fn *resolve,
-                          struct index_copies *copies);
-/* Prepares a scatter. fn combines pieces; NULL overwrites. */
-bool index_scatter_prepare(struct prepare *prepare, uint32_t input, index_resolve_fn *resolve,
-                           binary_fn *fn, struct index_copies *copies);
+/* Prepares a gather or a scatter. resolve computes the n_groups * n offsets from the indices in
+ * `input`. fn combines the pieces of a scatter; NULL overwrites. */
+bool index_copies_prepare(struct prepare *prepare, uint32_t input, index_resolve_fn *resolve,
+                          binary_fn *fn, bool is_gather, struct index_copies *copies);
 
 /* Gathers from input 0 to output 0. */
 bool index_gather_run(const struct step *step, const struct index_copies *copies,

@@ -44,11 +44,21 @@ struct step prepare_step(const struct prepare *prepare)
                          .op = prepare->op};
 }
 
+static bool fill_list(const struct step *step, const struct index_list *list, int64_t *items,
+                      struct irrun_error *err)
+{
+    if (list->resolve)
+        return list->resolve(step, items, err);
+    const struct irrun_tensor *tensor = step->in[list->input];
+    elements_as_i64(tensor->dtype, tensor->data, 0, list->n, items);
+    return true;
+}
+
 bool index_list_prepare(struct prepare *prepare, uint32_t input, size_t n,
                         index_resolve_fn *resolve, struct index_list *list)
 {
     size_t n_bytes;
-    list->resolve = resolve;
+    *list = (struct index_list){.input = input, .n = n, .resolve = resolve};
     if (!prepare_is_constant(prepare, input)) {
         list->scratch_at = prepare->made.scratch_bytes;
         return (checked_mul(n, sizeof(int64_t), &n_bytes) &&
@@ -58,7 +68,7 @@ bool index_list_prepare(struct prepare *prepare, uint32_t input, size_t n,
     int64_t *items = arena_alloc_array(prepare->arena, n, sizeof *items, prepare->err);
     list->items = items;
     const struct step step = prepare_step(prepare);
-    return items && resolve(&step, items, prepare->err);
+    return items && fill_list(&step, list, items, prepare->err);
 }
 
 const int64_t *index_list_get(const struct step *step, const struct index_list *list,
@@ -67,7 +77,7 @@ const int64_t *index_list_get(const struct step *step, const struct index_list *
     if (list->items)
         return list->items;
     int64_t *items = (int64_t *)(void *)((char *)step->scratch + list->scratch_at);
-    return list->resolve(step, items, err) ? items : NULL;
+    return fill_list(step, list, items, err) ? items : NULL;
 }
 
 /* ---- single indices ----------------------------------------------------------------------- */
@@ -109,11 +119,10 @@ bool element_indices_plan(struct infer *infer, uint32_t input, int64_t axis,
     bool is_inside = indices->rank == data->rank;
     for (uint32_t i = 0; is_inside && i < data->rank; i++)
         is_inside = i == plan->axis || indices->dims[i] <= data->dims[i];
-    if (!is_inside) {
-        infer_fail_input(infer, input, "%u dimensions, with only axis %u larger than in the data",
-                         data->rank, plan->axis);
-        return infer_hint_input(infer, 0);
-    }
+    if (!is_inside)
+        return infer_fail_input(infer, input,
+                                "%u dimensions, with only axis %u larger than in the data",
+                                data->rank, plan->axis);
     move_strides(data, plan->strides);
     plan->axis_dim = data->dims[plan->axis];
     plan->axis_stride = plan->strides[plan->axis];
@@ -158,11 +167,10 @@ static bool check_batch_dims(struct infer *infer, uint32_t input, int64_t n_batc
             "data (%u) and of the indices (%u)",
             (long long)n_batch_dims, data->rank, indices->rank);
     for (uint32_t i = 0; i < n_batch_dims; i++) {
-        if (indices->dims[i] != data->dims[i]) {
-            infer_fail_input(infer, input, "dimension %u as in the data (batch_dims is %lld)", i,
-                             (long long)n_batch_dims);
-            return infer_hint_input(infer, 0);
-        }
+        if (indices->dims[i] != data->dims[i])
+            return infer_fail_input(infer, input,
+                                    "dimension %u as in the data (batch_dims is %lld)", i,
+                                    (long long)n_batch_dims);
     }
     return true;
 }
@@ -179,10 +187,9 @@ bool tuple_indices_plan(struct infer *infer, uint32_t input, int64_t n_batch_dim
         return false;
     uint32_t n_batch = (uint32_t)n_batch_dims, last = indices->rank - 1;
     int64_t length = indices->dims[last];
-    if (length > data->rank - n_batch) {
-        infer_fail_input(infer, input, "at most %u as its last dimension", data->rank - n_batch);
-        return infer_hint_input(infer, 0);
-    }
+    if (length > data->rank - n_batch)
+        return infer_fail_input(infer, input, "at most %u as its last dimension",
+                                data->rank - n_batch);
     *plan =
         (struct tuple_indices){.input = input, .n_batch_dims = n_batch, .n_axes = (uint32_t)length};
     plan->n_batches = shape_product(data, 0, n_batch);

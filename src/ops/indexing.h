@@ -21,9 +21,11 @@ bool scratch_array(struct prepare *prepare, int64_t n, size_t item_bytes);
 
 /* Checks an index tensor and converts it to the list that the op's loops read. If the tensor is
  * constant, prepare does this, and its data is NULL in run. Otherwise every run does it, in scratch
- * memory. */
+ * memory. If resolve is NULL, the list is the n elements of the tensor. */
 typedef bool index_resolve_fn(const struct step *step, int64_t *items, struct irrun_error *err);
 struct index_list {
+    uint32_t input;
+    size_t n;
     index_resolve_fn *resolve;
     const int64_t *items; /* NULL: not constant */
     size_t scratch_at;
@@ -34,7 +36,7 @@ bool prepare_is_constant(const struct prepare *prepare, uint32_t input);
 
 bool index_list_prepare(struct prepare *prepare, uint32_t input, size_t n,
                         index_resolve_fn *resolve, struct index_list *list);
-/* Returns the list in run; NULL with *err filled on failure. */
+/* Returns the list in run; NULL with *err filled if resolve fails. */
 const int64_t *index_list_get(const struct step *step, const struct index_list *list,
                               struct irrun_error *err);
 /* Returns the step for resolve in prepare, where input data are constants. */

@@ -219,24 +219,20 @@ bool infer_broadcast(struct infer *infer, uint32_t a, uint32_t b, int auto_broad
     if (auto_broadcast == AUTO_BROADCAST_NUMPY) {
         if (shape_broadcast(left, right, out))
             return true;
-        infer_fail_input(infer, b, "a shape that broadcasts with %s of input %u",
-                         shape_format(left, text), a);
-    } else if (auto_broadcast == AUTO_BROADCAST_PDPD) {
-        *out = *left;
+        return infer_fail_input(infer, b, "a shape that broadcasts with %s of input %u",
+                                shape_format(left, text), a);
+    }
+    *out = *left;
+    if (auto_broadcast == AUTO_BROADCAST_PDPD) {
         if (align_pdpd(left, right, axis, b_shape))
             return true;
         if (axis == -1 && right->rank > left->rank)
-            infer_fail_input(infer, b, "a rank of at most %u, as input %u", left->rank, a);
-        else
-            infer_fail_input(infer, b, "a shape that fits in %s of input %u from axis %lld on",
-                             shape_format(left, text), a,
-                             axis == -1 ? (long long)left->rank - right->rank : (long long)axis);
-    } else {
-        *out = *left;
-        if (shape_equals(left, right))
-            return true;
-        infer_fail_input(infer, b, "%s as input %u (auto_broadcast is none)",
-                         shape_format(left, text), a);
+            return infer_fail_input(infer, b, "a rank of at most %u, as input %u", left->rank, a);
+        return infer_fail_input(infer, b, "a shape that fits in %s of input %u from axis %lld on",
+                                shape_format(left, text), a,
+                                axis == -1 ? (long long)left->rank - right->rank : (long long)axis);
     }
-    return infer_hint_input(infer, a);
+    return shape_equals(left, right) ||
+           infer_fail_input(infer, b, "%s as input %u (auto_broadcast is none)",
+                            shape_format(left, text), a);
 }

@@ -77,13 +77,12 @@ static bool run_to_bytes(const struct step *step, struct irrun_error *err)
     struct planes p = planes_of(attrs, &step->in[0]->shape);
     for (size_t i = 0; i < p.n_batches; i++) {
         size_t first = i * p.n * p.n_channels;
-        uint8_t *out = (uint8_t *)step->out[0]->data + first;
+        const void *in = tensor_at(step->in[0], first);
+        uint8_t *out = tensor_at(step->out[0], first);
         if (step->in[0]->dtype == IRRUN_F32)
-            state->kernels->to_u8(&attrs->quantization, (const float *)step->in[0]->data + first,
-                                  p.n, out, p.n_channels, p.n);
+            state->kernels->to_u8(&attrs->quantization, in, p.n, out, p.n_channels, p.n);
         else
-            translate(state->levels, (const uint8_t *)step->in[0]->data + first, out, p.n_channels,
-                      p.n);
+            translate(state->levels, in, out, p.n_channels, p.n);
     }
     return true;
 }
@@ -96,8 +95,8 @@ static bool run_from_bytes(const struct step *step, struct irrun_error *err)
     struct planes p = planes_of(attrs, &step->out[0]->shape);
     for (size_t i = 0; i < p.n_batches; i++)
         state->kernels->from_u8(
-            &attrs->quantization, (const uint8_t *)step->in[0]->data + i * p.n * p.n_channels,
-            (float *)step->out[0]->data + i * p.n * p.n_channels, p.n, p.n_channels, p.n);
+            &attrs->quantization, tensor_at(step->in[0], i * p.n * p.n_channels),
+            tensor_at(step->out[0], i * p.n * p.n_channels), p.n, p.n_channels, p.n);
     return true;
 }
 
@@ -106,10 +105,7 @@ static const struct op_input_def numbers[] = {
     {.name = NULL},
 };
 
-static const struct op_input_def bytes[] = {
-    {"X", .types = TYPE_BIT(IRRUN_U8)},
-    {.name = NULL},
-};
+static const struct op_input_def bytes[] = {{"X", .types = TYPE_BIT(IRRUN_U8)}, {.name = NULL}};
 
 #define BYTES_OP(inputs_, infer_, prepare_, run_)                                                  \
     {                                                                                              \

@@ -283,10 +283,7 @@ static bool run(const struct step *step, struct irrun_error *err)
     return true;
 }
 
-static const struct op_input_def inputs[] = {
-    {"data", .types = TYPE_BIT(IRRUN_U8)},
-    {.name = NULL},
-};
+static const struct op_input_def inputs[] = {{"data", .types = TYPE_BIT(IRRUN_U8)}, {.name = NULL}};
 
 static double flops(const struct op *op, struct irrun_tensor *const *in,
                     struct irrun_tensor *const *out)

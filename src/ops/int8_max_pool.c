@@ -72,17 +72,7 @@ static bool prepare(struct prepare *prepare)
     return prepare_sharing(prepare, run_rows, state->n_rows, (double)state->n_rows * row / 16);
 }
 
-static bool run(const struct step *step, struct irrun_error *err)
-{
-    (void)err;
-    run_rows(step, 0, ((const struct max_state *)step->state)->n_rows);
-    return true;
-}
-
-static const struct op_input_def inputs[] = {
-    {"data", .types = TYPE_BIT(IRRUN_U8)},
-    {.name = NULL},
-};
+static const struct op_input_def inputs[] = {{"data", .types = TYPE_BIT(IRRUN_U8)}, {.name = NULL}};
 
 const struct op_def op_int8_max_pool = {
     .type = "MaxPool",
@@ -92,5 +82,4 @@ const struct op_def op_int8_max_pool = {
     .state_size = sizeof(struct max_state),
     .infer = infer,
     .prepare = prepare,
-    .run = run,
 };

@@ -46,28 +46,17 @@ static bool infer_swap_axes(struct infer *infer)
     const struct irrun_shape *in = &infer->in[0]->shape;
     if (in->rank != 3)
         return infer_fail_input(infer, 0, "a rank of 3");
-    infer->out[0] = *infer->in[0];
-    infer->out[0].shape.dims[0] = in->dims[1];
-    infer->out[0].shape.dims[1] = in->dims[0];
-    return true;
+    struct irrun_shape out = shape_of(3, (int64_t[]){in->dims[1], in->dims[0], in->dims[2]});
+    int64_t strides[IRRUN_MAX_RANK];
+    move_strides(in, strides);
+    move_plan(infer->state, 3, out.dims, (int64_t[]){strides[1], strides[0], strides[2]}, 0);
+    return infer_output(infer, 0, infer->in[0]->dtype, &out);
 }
 
-static bool run_swap_axes(const struct step *step, struct irrun_error *err)
+/* Moves dimension 1 after the others, or back. */
+static bool infer_channels(struct infer *infer)
 {
-    (void)err;
-    const struct irrun_tensor *in = step->in[0];
-    size_t n = (size_t)in->shape.dims[0], m = (size_t)in->shape.dims[1];
-    size_t row_bytes = (size_t)in->shape.dims[2] * dtype_size(in->dtype);
-    const unsigned char *from = in->data;
-    unsigned char *to = step->out[0]->data;
-    for (size_t i = 0; i < n && row_bytes > 0; i++)
-        for (size_t k = 0; k < m; k++)
-            memcpy(to + (k * n + i) * row_bytes, from + (i * m + k) * row_bytes, row_bytes);
-    return true;
-}
-
-static bool infer_channels(struct infer *infer, bool is_last)
-{
+    bool is_last = *(const bool *)infer->op->def->family;
     const struct irrun_shape *in = &infer->in[0]->shape;
     struct irrun_shape out = {.rank = in->rank, .dims = {in->dims[0]}};
     int64_t in_strides[IRRUN_MAX_RANK], strides[IRRUN_MAX_RANK];
@@ -83,16 +72,6 @@ static bool infer_channels(struct infer *infer, bool is_last)
     }
     move_plan(infer->state, out.rank, out.dims, strides, 0);
     return infer_output(infer, 0, infer->in[0]->dtype, &out);
-}
-
-static bool infer_channels_last(struct infer *infer)
-{
-    return infer_channels(infer, true);
-}
-
-static bool infer_channels_first(struct infer *infer)
-{
-    return infer_channels(infer, false);
 }
 
 static bool infer_n_frames(struct infer *infer)
@@ -145,20 +124,19 @@ static const struct op_input_def one_input[] = {
     {.name = NULL},
 };
 
-#define AXIS_OP(type_, ...)                                                                        \
+#define AXIS_OP(type_, infer_)                                                                     \
     {                                                                                              \
-        .type = type_, .inputs = one_input, .n_outputs = 1,                                        \
-        .attrs_size = sizeof(struct axis_attrs), __VA_ARGS__                                       \
+        .type = type_, .flags = OP_VIEW, .inputs = one_input, .n_outputs = 1,                      \
+        .attrs_size = sizeof(struct axis_attrs), .infer = infer_,                                  \
     }
 
-const struct op_def op_insert_axis =
-    AXIS_OP("(insert axis)", .flags = OP_VIEW, .infer = infer_insert_axis);
-const struct op_def op_drop_axis =
-    AXIS_OP("(drop axis)", .flags = OP_VIEW, .infer = infer_drop_axis);
-const struct op_def op_swap_axes = AXIS_OP("(swap axes)", .flags = OP_DATA_MOVEMENT,
-                                           .infer = infer_swap_axes, .run = run_swap_axes);
-MOVE_OP(op_channels_last, "(channels last)", 1, one_input, infer_channels_last, );
-MOVE_OP(op_channels_first, "(channels first)", 1, one_input, infer_channels_first, );
+const struct op_def op_insert_axis = AXIS_OP("(insert axis)", infer_insert_axis);
+const struct op_def op_drop_axis = AXIS_OP("(drop axis)", infer_drop_axis);
+MOVE_OP(op_swap_axes, "(swap axes)", 1, one_input, infer_swap_axes, );
+MOVE_OP(op_channels_last, "(channels last)", 1, one_input, infer_channels,
+        .family = &(const bool){true});
+MOVE_OP(op_channels_first, "(channels first)", 1, one_input, infer_channels,
+        .family = &(const bool){false});
 const struct op_def op_n_frames = {
     .type = "(number of frames)",
     .flags = OP_DATA_MOVEMENT | OP_SHAPES_ONLY,

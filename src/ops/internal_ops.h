@@ -6,15 +6,15 @@
 
 #include "ops/recurrent_op.h"
 
-/* Attributes of the next three ops; op_swap_axes has no use for axis. */
+/* Attributes of the next two ops. */
 struct axis_attrs {
     int64_t axis;
 };
 
 extern const struct op_def op_insert_axis; /* a view with a dimension of 1 before axis */
 extern const struct op_def op_drop_axis;   /* a view without axis, whose dimension is 1 */
-extern const struct op_def op_swap_axes;   /* swaps axes 0 and 1 of a tensor of rank 3 */
 
+extern const struct op_def op_swap_axes;      /* swaps axes 0 and 1 of a tensor of rank 3 */
 extern const struct op_def op_channels_last;  /* moves dimension 1 after the others */
 extern const struct op_def op_channels_first; /* the inverse */
 extern const struct op_def op_identity;       /* a view */
@@ -36,8 +36,7 @@ extern const struct op_def op_n_frames;
 extern const struct op_def op_matmul_transposed;
 
 /* Convert to f16 or bf16, but a finite value out of its range becomes its largest number, and a
- * bf16 that was an f16 stays in the range of f16. Attributes:
- * struct convert_attrs. */
+ * bf16 that was an f16 stays in the range of f16. Attributes: struct convert_attrs. */
 extern const struct op_def op_narrow;
 
 /* A cell that is run over all steps of X [batch, time, input size]: the sequence op of the family

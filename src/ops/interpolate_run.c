@@ -30,7 +30,7 @@ static size_t n_units(const struct interpolate_state *state)
 }
 
 /* Returns the number of elements of a unit. */
-static size_t unit_of(const struct interpolate_state *state, const struct irrun_shape *shape)
+static size_t unit_elements(const struct interpolate_state *state, const struct irrun_shape *shape)
 {
     return (size_t)shape_product(shape, first_axis(state), shape->rank);
 }
@@ -89,7 +89,7 @@ static void resample_others(const struct part *part, const struct irrun_tensor *
     const struct interpolate_state *state = part->state;
     double *buffers[2] = {scratch + buffer_offset(part),
                           scratch + buffer_offset(part) + state->n_buffer};
-    size_t in_unit = unit_of(state, &state->in), out_unit = unit_of(state, &state->out);
+    size_t in_unit = unit_elements(state, &state->in), out_unit = unit_elements(state, &state->out);
     bool is_integer = dtype_is_integer(in->dtype);
     bool is_pillow = state->mode >= INTERPOLATION_BILINEAR_PILLOW;
     convert_elements(in->dtype, tensor_at(in, part->begin * in_unit), IRRUN_F64, buffers[0],
@@ -169,27 +169,20 @@ static void run_units(const struct step *step, size_t begin, size_t end)
     const struct interpolate_state *state = step->state;
     const struct part part = {state, begin, end - begin};
     const struct irrun_tensor *in = step->in[0], *out = step->out[0];
-    const void *from = tensor_at(in, begin * unit_of(state, &state->in));
-    void *to = tensor_at(out, begin * unit_of(state, &state->out));
+    if (shape_n_elements(&state->out) == 0)
+        return;
+    if (state->n_axes == 0) {
+        memcpy(out->data, in->data, tensor_n_bytes(in));
+        return;
+    }
+    const void *from = tensor_at(in, begin * unit_elements(state, &state->in));
+    void *to = tensor_at(out, begin * unit_elements(state, &state->out));
     if (state->mode == INTERPOLATION_NEAREST)
         copy_nearest(state, state->n_axes, part.n, dtype_size(in->dtype), from, to);
     else if (in->dtype == IRRUN_F32)
         resample_floats(&part, from, step->scratch, to);
     else
         resample_others(&part, in, step->scratch, out);
-}
-
-bool interpolate_run(const struct step *step, struct irrun_error *err)
-{
-    (void)err;
-    const struct interpolate_state *state = step->state;
-    if (shape_n_elements(&state->out) == 0)
-        return true;
-    if (state->n_axes == 0)
-        memcpy(step->out[0]->data, step->in[0]->data, tensor_n_bytes(step->in[0]));
-    else
-        run_units(step, 0, n_units(state));
-    return true;
 }
 
 /* Converts the sources of the innermost changed axis to byte offsets, if none is padding. */
@@ -214,10 +207,10 @@ bool interpolate_prepare(struct prepare *prepare)
     size_t n_in = (size_t)shape_n_elements(&state->in);
     bool is_f32 = prepare->in[0]->dtype == IRRUN_F32;
     double n_out = (double)shape_n_elements(&state->out);
-    if (state->n_axes == 0 || n_out == 0)
-        return true;
     if (!prepare_sharing(prepare, run_units, n_units(state), WORK * n_out))
         return false;
+    if (state->n_axes == 0 || n_out == 0)
+        return true;
     if (state->mode == INTERPOLATION_NEAREST) {
         convert_to_bytes(state, dtype_size(prepare->in[0]->dtype));
         return true;

@@ -64,13 +64,14 @@ static float round_to_nearest(enum nearest_mode mode, float x, bool is_downsampl
     }
 }
 
-int64_t nearest_source(const struct interpolation *how, const struct resized_axis *axis, int64_t i)
+int64_t nearest_source(const struct interpolation *method, const struct resized_axis *axis,
+                       int64_t i)
 {
     int64_t index = i;
     if (!keeps_coordinates(axis)) {
-        float x = coordinate_f32(how->coordinate_mode, (float)i, axis->scale, (float)axis->n_out,
+        float x = coordinate_f32(method->coordinate_mode, (float)i, axis->scale, (float)axis->n_out,
                                  (float)axis->n_padded);
-        index = to_index((double)round_to_nearest(how->nearest_mode, x, axis->scale < 1));
+        index = to_index((double)round_to_nearest(method->nearest_mode, x, axis->scale < 1));
     }
     index = clamp_index(index, axis->n_padded) - axis->pad_begin;
     return index >= 0 && index < axis->n_in ? index : -1;
@@ -155,19 +156,19 @@ static void add_span(struct taps *taps, size_t *n, const struct resized_axis *ax
     }
 }
 
-static struct filter_span linear_span(const struct interpolation *how,
+static struct filter_span linear_span(const struct interpolation *method,
                                       const struct resized_axis *axis, double x)
 {
-    double scale = (double)axis->scale, filter_scale = how->is_antialiased ? scale : 1;
+    double scale = (double)axis->scale, filter_scale = method->is_antialiased ? scale : 1;
     double support = scale > 1 ? 2 : ceil(2 / filter_scale);
     return (struct filter_span){
         to_index(round(x) - support), to_index(round(x) + support), x, filter_scale, false, 0};
 }
 
-static struct filter_span pillow_span(const struct interpolation *how,
+static struct filter_span pillow_span(const struct interpolation *method,
                                       const struct resized_axis *axis, int64_t i)
 {
-    bool is_cubic = how->mode == INTERPOLATION_BICUBIC_PILLOW;
+    bool is_cubic = method->mode == INTERPOLATION_BICUBIC_PILLOW;
     double scale = (double)axis->n_padded / (double)axis->n_out, stretch = scale < 1 ? 1 : scale;
     double support = (is_cubic ? 2 : 1) * stretch, centre = ((double)i + 0.5) * scale;
     double first = centre - support + 0.5, end = centre + support + 0.5;
@@ -176,49 +177,51 @@ static struct filter_span pillow_span(const struct interpolation *how,
                                 centre - 0.5,
                                 1 / stretch,
                                 is_cubic,
-                                how->cube_coeff};
+                                method->cube_coeff};
 }
 
-static void add_output(const struct interpolation *how, const struct resized_axis *axis, int64_t i,
-                       struct taps *taps, size_t *n)
+static void add_output(const struct interpolation *method, const struct resized_axis *axis,
+                       int64_t i, struct taps *taps, size_t *n)
 {
-    if (keeps_coordinates(axis) && !(how->mode == INTERPOLATION_LINEAR && how->is_antialiased)) {
+    if (keeps_coordinates(axis) &&
+        !(method->mode == INTERPOLATION_LINEAR && method->is_antialiased)) {
         add_tap(taps, n, axis, i, 1);
         return;
     }
     double x = keeps_coordinates(axis)
                    ? (double)i
-                   : coordinate_f64(how->coordinate_mode, (double)i, (double)axis->scale,
+                   : coordinate_f64(method->coordinate_mode, (double)i, (double)axis->scale,
                                     (double)axis->n_out, (double)axis->n_padded);
-    if (how->mode == INTERPOLATION_LINEAR_ONNX) {
+    if (method->mode == INTERPOLATION_LINEAR_ONNX) {
         add_linear_onnx(taps, n, axis, x);
-    } else if (how->mode == INTERPOLATION_CUBIC) {
-        add_cubic(taps, n, axis, x, how->cube_coeff);
+    } else if (method->mode == INTERPOLATION_CUBIC) {
+        add_cubic(taps, n, axis, x, method->cube_coeff);
     } else {
-        struct filter_span span = how->mode == INTERPOLATION_LINEAR ? linear_span(how, axis, x)
-                                                                    : pillow_span(how, axis, i);
+        struct filter_span span = method->mode == INTERPOLATION_LINEAR
+                                      ? linear_span(method, axis, x)
+                                      : pillow_span(method, axis, i);
         add_span(taps, n, axis, &span);
     }
 }
 
 /* Returns the maximum number of taps of an output; CUBIC may use an element more than once. */
-static int64_t max_taps(const struct interpolation *how, const struct resized_axis *axis)
+static int64_t max_taps(const struct interpolation *method, const struct resized_axis *axis)
 {
-    if (how->mode == INTERPOLATION_CUBIC)
+    if (method->mode == INTERPOLATION_CUBIC)
         return 4;
     double stretch = 1;
-    if (how->mode == INTERPOLATION_LINEAR && how->is_antialiased && axis->scale < 1)
+    if (method->mode == INTERPOLATION_LINEAR && method->is_antialiased && axis->scale < 1)
         stretch = 1 / (double)axis->scale;
-    else if (how->mode >= INTERPOLATION_BILINEAR_PILLOW && axis->n_out < axis->n_padded)
+    else if (method->mode >= INTERPOLATION_BILINEAR_PILLOW && axis->n_out < axis->n_padded)
         stretch = (double)axis->n_padded / (double)axis->n_out;
     double n_taps = 4 * stretch + 4;
     return n_taps < (double)axis->n_in ? (int64_t)n_taps : axis->n_in;
 }
 
-bool make_taps(const struct interpolation *how, const struct resized_axis *axis, struct taps *taps,
-               struct arena *arena, struct irrun_error *err)
+bool make_taps(const struct interpolation *method, const struct resized_axis *axis,
+               struct taps *taps, struct arena *arena, struct irrun_error *err)
 {
-    size_t n_out = (size_t)axis->n_out, n_max = (size_t)max_taps(how, axis), n = 0;
+    size_t n_out = (size_t)axis->n_out, n_max = (size_t)max_taps(method, axis), n = 0;
     taps->n_in = (size_t)axis->n_in;
     taps->n_out = n_out;
     if (n_max != 0 && n_out > SIZE_MAX / n_max)
@@ -230,7 +233,7 @@ bool make_taps(const struct interpolation *how, const struct resized_axis *axis,
         return false;
     for (size_t i = 0; i < n_out; i++) {
         taps->first[i] = n;
-        add_output(how, axis, (int64_t)i, taps, &n);
+        add_output(method, axis, (int64_t)i, taps, &n);
     }
     taps->first[n_out] = n;
     return true;

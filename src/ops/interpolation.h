@@ -52,11 +52,12 @@ struct interpolation {
 };
 
 /* Returns the input element that output i copies in mode nearest, or -1 in the padding. */
-int64_t nearest_source(const struct interpolation *how, const struct resized_axis *axis, int64_t i);
+int64_t nearest_source(const struct interpolation *method, const struct resized_axis *axis,
+                       int64_t i);
 
 /* Computes the taps for all other modes; they come from the arena. */
-bool make_taps(const struct interpolation *how, const struct resized_axis *axis, struct taps *taps,
-               struct arena *arena, struct irrun_error *err);
+bool make_taps(const struct interpolation *method, const struct resized_axis *axis,
+               struct taps *taps, struct arena *arena, struct irrun_error *err);
 
 /* An axis that is resized or padded. */
 struct changed_axis {
@@ -75,6 +76,5 @@ struct interpolate_state {
 };
 
 bool interpolate_prepare(struct prepare *prepare);
-bool interpolate_run(const struct step *step, struct irrun_error *err);
 
 #endif

@@ -65,31 +65,20 @@ static void run_units(const struct step *step, size_t begin, size_t end)
 {
     const struct move_state *state = step->state;
     struct strided_copy part = state->copy;
-    uint32_t cut = find_longest(&part);
-    part.dims[cut] = (int64_t)(end - begin);
+    uint32_t longest = find_longest(&part);
+    part.dims[longest] = (int64_t)(end - begin);
     strided_copy_run(&part, dtype_size(step->in[0]->dtype),
                      tensor_at(step->in[0], (size_t)(state->from_offset +
-                                                     (int64_t)begin * part.from_strides[cut])),
-                     tensor_at(step->out[0], begin * (size_t)part.to_strides[cut]));
+                                                     (int64_t)begin * part.from_strides[longest])),
+                     tensor_at(step->out[0], begin * (size_t)part.to_strides[longest]));
 }
 
 bool move_prepare(struct prepare *prepare)
 {
-    const struct move_state *state = prepare->state;
-    const struct strided_copy *copy = &state->copy;
-    if (copy->is_empty || copy->rank == 0)
-        return true;
+    const struct strided_copy *copy = &((const struct move_state *)prepare->state)->copy;
+    size_t n = copy->rank > 0 ? (size_t)copy->dims[find_longest(copy)] : 1;
     double work = SHARE_ELEMENT_WORK * (double)shape_n_elements(&prepare->out[0]->shape);
-    return prepare_sharing(prepare, run_units, (size_t)copy->dims[find_longest(copy)], work);
-}
-
-bool move_run(const struct step *step, struct irrun_error *err)
-{
-    (void)err;
-    const struct move_state *state = step->state;
-    strided_copy_run(&state->copy, dtype_size(step->in[0]->dtype),
-                     tensor_at(step->in[0], (size_t)state->from_offset), step->out[0]->data);
-    return true;
+    return prepare_sharing(prepare, run_units, n, work);
 }
 
 static int64_t clamp(int64_t value, int64_t low, int64_t high)

@@ -27,9 +27,8 @@ void move_plan_broadcast(struct move_state *state, const struct irrun_shape *in,
 /* Implements op_def.views: returns true if the copy is one contiguous part of its input. */
 bool move_views(const struct infer *infer, int64_t *firsts);
 
-/* Implement the functions of an op whose state is a struct move_state. */
+/* Implements op_def.prepare, of an op whose state is a struct move_state. */
 bool move_prepare(struct prepare *prepare);
-bool move_run(const struct step *step, struct irrun_error *err);
 
 /* Computes the index of the first element and the number of elements of the slice begin:end:step.
  * Negative bounds count from the end. begin is then clamped to an element, and end to an element or
@@ -48,7 +47,6 @@ void slice_bounds(int64_t dim, int64_t begin, int64_t end, int64_t step, int64_t
                                   .infer = infer_,                                                 \
                                   .views = move_views,                                             \
                                   .prepare = move_prepare,                                         \
-                                  .run = move_run,                                                 \
                                   __VA_ARGS__}
 
 #endif

@@ -16,9 +16,9 @@ struct reduction reduction_take(struct broadcast *loops)
     return inner;
 }
 
-bool normalize_infer(struct infer *infer, const bool is_set[IRRUN_MAX_RANK],
-                     struct normalize *normalize)
+bool normalize_infer(struct infer *infer, const bool is_set[IRRUN_MAX_RANK])
 {
+    struct normalize *normalize = infer->state;
     const struct irrun_shape *data = &infer->in[0]->shape;
     struct irrun_shape slices = *data;
     if (!infer_output(infer, 0, infer->in[0]->dtype, data))
@@ -39,17 +39,26 @@ bool normalize_infer(struct infer *infer, const bool is_set[IRRUN_MAX_RANK],
     return true;
 }
 
-bool normalize_infer_axes(struct infer *infer, struct normalize *normalize)
+bool normalize_infer_axes(struct infer *infer)
 {
     struct i64_list axes = {0};
     bool is_set[IRRUN_MAX_RANK];
     return infer_ints(infer, 1, &axes) &&
            infer_axes(infer, &axes, infer->in[0]->shape.rank, is_set) &&
-           normalize_infer(infer, is_set, normalize);
+           normalize_infer(infer, is_set);
 }
 
-bool normalize_prepare(struct prepare *prepare, struct normalize *normalize, share_fn *run)
+/* Returns the number of units that the work can be divided into: the slices, if they are rows;
+ * otherwise 1. */
+static size_t n_units(const struct normalize *normalize)
 {
+    bool has_rows = normalize->loops.rank == 0 && !normalize->inner.to_columns;
+    return has_rows && normalize->n_slices > 0 ? normalize->inner.n_rows : 1;
+}
+
+bool normalize_prepare(struct prepare *prepare, share_fn *run)
+{
+    struct normalize *normalize = prepare->state;
     enum irrun_dtype dtype = prepare->in[0]->dtype;
     const struct reduce_kernels *reduce = prepare->kernels->reduce;
     const struct affine_kernels *affine = prepare->kernels->affine;
@@ -61,19 +70,13 @@ bool normalize_prepare(struct prepare *prepare, struct normalize *normalize, sha
     normalize->affine_each = dtype == IRRUN_F32 ? affine->each_f32 : affine->each_f64;
     prepare->made.scratch_bytes = normalize->n_slices * 3 * sizeof(double);
     double n = (double)normalize->n_slices * (double)normalize->n_terms;
-    return prepare_sharing(prepare, run, normalize_units(normalize), 3 * SHARE_ELEMENT_WORK * n);
+    return prepare_sharing(prepare, run, n_units(normalize), 3 * SHARE_ELEMENT_WORK * n);
 }
 
-size_t normalize_units(const struct normalize *normalize)
+struct slices normalize_start(const struct step *step, size_t begin, size_t end)
 {
-    bool has_rows = normalize->loops.rank == 0 && !normalize->inner.to_columns;
-    return has_rows && normalize->n_slices > 0 ? normalize->inner.n_rows : 1;
-}
-
-struct slices normalize_start(const struct step *step, const struct normalize *normalize,
-                              size_t begin, size_t end)
-{
-    bool has_rows = normalize_units(normalize) > 1;
+    const struct normalize *normalize = step->state;
+    bool has_rows = n_units(normalize) > 1;
     size_t n = normalize->n_slices;
     struct slices slices = {.first = has_rows ? begin : 0, .n = has_rows ? end - begin : n};
     if (n == 0)
@@ -89,7 +92,6 @@ struct slices normalize_start(const struct step *step, const struct normalize *n
 /* One pass over all slices: over the rows from slices->first on, or over all loops. */
 struct pass {
     const struct step *step;
-    const struct normalize *normalize;
     const struct slices *slices;
     struct reduction inner;
     reduce_fn *reduce;
@@ -98,9 +100,9 @@ struct pass {
 
 static void visit_slices(struct pass *pass, broadcast_visit_fn *visit)
 {
-    const struct normalize *normalize = pass->normalize;
+    const struct normalize *normalize = pass->step->state;
     pass->inner = normalize->inner;
-    if (normalize_units(normalize) == 1) {
+    if (n_units(normalize) == 1) {
         broadcast_walk(&normalize->loops, visit, pass);
         return;
     }
@@ -120,11 +122,10 @@ static bool visit_reduce(void *context, const int64_t *offsets, size_t n)
     return true;
 }
 
-static void reduce_slices(const struct step *step, const struct normalize *normalize,
-                          const struct slices *slices, reduce_fn *reduce, double *to)
+void normalize_reduce(const struct step *step, const struct slices *slices, reduce_fn *reduce,
+                      double *to)
 {
-    struct pass pass = {
-        .step = step, .normalize = normalize, .slices = slices, .reduce = reduce, .to = to};
+    struct pass pass = {.step = step, .slices = slices, .reduce = reduce, .to = to};
     visit_slices(&pass, visit_reduce);
 }
 
@@ -132,7 +133,7 @@ static bool visit_apply(void *context, const int64_t *offsets, size_t n)
 {
     (void)n; /* of the reduction */
     const struct pass *pass = context;
-    const struct normalize *normalize = pass->normalize;
+    const struct normalize *normalize = pass->step->state;
     const struct reduction *inner = &pass->inner;
     const double *mean = pass->slices->means + offsets[1];
     const double *scale = pass->slices->scales + offsets[1];
@@ -148,29 +149,8 @@ static bool visit_apply(void *context, const int64_t *offsets, size_t n)
     return true;
 }
 
-void normalize_means(const struct step *step, const struct normalize *normalize,
-                     const struct slices *slices)
+void normalize_apply(const struct step *step, const struct slices *slices)
 {
-    reduce_slices(step, normalize, slices, normalize->sum, slices->means);
-    for (size_t i = 0; i < slices->n; i++)
-        slices->means[i] /= (double)normalize->n_terms;
-}
-
-void normalize_deviations(const struct step *step, const struct normalize *normalize,
-                          const struct slices *slices)
-{
-    reduce_slices(step, normalize, slices, normalize->sum_of_squared_deviations, slices->sums);
-}
-
-void normalize_squares(const struct step *step, const struct normalize *normalize,
-                       const struct slices *slices)
-{
-    reduce_slices(step, normalize, slices, normalize->sum_of_squares, slices->sums);
-}
-
-void normalize_apply(const struct step *step, const struct normalize *normalize,
-                     const struct slices *slices)
-{
-    struct pass pass = {.step = step, .normalize = normalize, .slices = slices};
+    struct pass pass = {.step = step, .slices = slices};
     visit_slices(&pass, visit_apply);
 }

@@ -11,6 +11,7 @@
  * around them, and returns them. */
 struct reduction reduction_take(struct broadcast *loops);
 
+/* The state of an op. */
 struct normalize {
     struct broadcast loops; /* around `inner`. Operands: data (input 0, and output 0), slices */
     struct reduction inner;
@@ -22,17 +23,12 @@ struct normalize {
 };
 
 /* Gives output 0 the type and shape of input 0. Slices span the axes that are set. */
-bool normalize_infer(struct infer *infer, const bool is_set[IRRUN_MAX_RANK],
-                     struct normalize *normalize);
+bool normalize_infer(struct infer *infer, const bool is_set[IRRUN_MAX_RANK]);
 /* Does the same for the axes that input 1 lists. */
-bool normalize_infer_axes(struct infer *infer, struct normalize *normalize);
+bool normalize_infer_axes(struct infer *infer);
 /* Requests scratch memory of three doubles per slice, and shares `run`, which does the op's work
  * for a range of units. */
-bool normalize_prepare(struct prepare *prepare, struct normalize *normalize, share_fn *run);
-
-/* Returns the number of units that the work can be divided into: the slices, if they are rows;
- * otherwise 1. */
-size_t normalize_units(const struct normalize *normalize);
+bool normalize_prepare(struct prepare *prepare, share_fn *run);
 
 /* The slices of a step and their scratch memory; means, sums and scales have n elements. */
 struct slices {
@@ -40,18 +36,12 @@ struct slices {
     double *means, *sums, *scales;
 };
 /* Returns the slices of units begin ... end - 1, with means and sums cleared. */
-struct slices normalize_start(const struct step *step, const struct normalize *normalize,
-                              size_t begin, size_t end);
+struct slices normalize_start(const struct step *step, size_t begin, size_t end);
 
-void normalize_means(const struct step *step, const struct normalize *normalize,
-                     const struct slices *slices);
-/* Sets sums to the sums of squared deviations from the means. */
-void normalize_deviations(const struct step *step, const struct normalize *normalize,
-                          const struct slices *slices);
-void normalize_squares(const struct step *step, const struct normalize *normalize,
-                       const struct slices *slices);
+/* Adds the reduction of each slice to to[slice]; deviations are those from `means`. */
+void normalize_reduce(const struct step *step, const struct slices *slices, reduce_fn *reduce,
+                      double *to);
 /* Computes output = (input - mean) * scale. */
-void normalize_apply(const struct step *step, const struct normalize *normalize,
-                     const struct slices *slices);
+void normalize_apply(const struct step *step, const struct slices *slices);
 
 #endif

@@ -103,14 +103,15 @@ struct op_def {
     /* Optional: returns whether output 0 is input 0 with each of its runs repeated. `state` was
      * filled by infer. */
     bool (*repeats)(const void *state, struct runs *runs);
-    /* A set of 1 << i: inputs whose matrices (the last two dimensions) may be separate in memory,
-     * and each be used for several consecutive ones; see prepare_matrices. */
+    /* A set of 1 << i: inputs whose matrices (the last two dimensions) may have any stride, and may
+     * each serve several consecutive batches; see prepare_matrices. */
     uint32_t strided_inputs;
     uint32_t factors; /* a set of 1 << i: inputs whose constants --precision rounds */
     /* Optional: returns which of these constant inputs prepare will prepack (both are sets of 1 <<
      * i). Their data is not widened then, and step->in has no data for them. */
     uint32_t (*prepacks)(const struct prepare *prepare, uint32_t constants);
     bool (*prepare)(struct prepare *prepare);
+    /* NULL if prepare sets made.flat.run, as prepare_sharing does. */
     bool (*run)(const struct step *step, struct irrun_error *err);
     /* Optional: returns the floating-point operations of a run; see op_flops in cost.h. */
     double (*flops)(const struct op *op, struct irrun_tensor *const *in,
@@ -125,8 +126,8 @@ struct infer {
     const void *attrs;
     void *state; /* zeroed, def->state_size bytes */
     uint32_t n_inputs, n_outputs;
-    const struct irrun_tensor *const
-        *in;                  /* declared types, concrete shapes; no data: infer_value */
+    /* Declared types, concrete shapes; no data: see infer_value. */
+    const struct irrun_tensor *const *in;
     struct irrun_tensor *out; /* to fill: dtype and shape */
     struct arena *arena;      /* freed with the plan */
     struct plan *plan;        /* for ops with bodies, see body.h; NULL while constants are folded */
@@ -157,7 +158,8 @@ bool infer_fail(struct infer *infer, const char *format, ...) PRINTF_LIKE(2, 3);
 /* Fails with `input 4 (W) is f32 [1,512,40], expected <format>`, and a hint that names the input's
  * producer and its line. */
 bool infer_fail_input(struct infer *infer, uint32_t i, const char *expected, ...) PRINTF_LIKE(3, 4);
-/* Adds the type, shape and producer of input i to the hint, for conflicts between two inputs. */
+/* Adds the type, shape and producer of input i to the hint, for conflicts between two inputs. The
+ * engine itself adds all of up to three inputs, or else input 0. */
 bool infer_hint_input(struct infer *infer, uint32_t i);
 
 /* Normalizes axis to [0, rank), or fails with its value. */
@@ -200,13 +202,13 @@ struct sharing {
 /* A step that is one kernel call over n elements. Every operand starts at element 0 of its
  * tensor. */
 struct flat {
-    bool (*run)(const struct step *step, struct irrun_error *err); /* NULL: def->run */
+    bool (*run)(const struct step *step, struct irrun_error *err); /* def->run, unless replaced */
     union {
         binary_fn *binary;
         unary_fn *unary;
         select_flat_fn *select;
         fused_fn *fused;               /* for a step of several fused ops */
-        const struct sharing *sharing; /* for a step that threads share */
+        const struct sharing *sharing; /* of a step with units */
     } kernel;
     size_t n; /* elements; for an Assign, bytes */
 };
@@ -267,8 +269,9 @@ struct prepare {
 
 /* ---- sharing; defined in ops/sharing.c */
 
-/* Sets made.flat to share n units with the thread pool if there is enough work. Returns false with
- * *err filled if there is no memory. */
+/* Sets made.flat to run n units: shared with the thread pool if there is enough work; otherwise in
+ * one call, unless made.flat.run is set already. Returns false with *err filled if there is no
+ * memory. */
 bool prepare_sharing(struct prepare *prepare, share_fn *run, size_t n, double work);
 
 /* Elements of a unit, so that the tiles and vectors of element-wise kernels are whole in all units
@@ -292,7 +295,7 @@ static inline struct share_range share_range(size_t n, size_t begin, size_t end)
     return (struct share_range){first, end * SHARE_UNIT < n ? end * SHARE_UNIT - first : n - first};
 }
 
-/* Runs a step with flat.kernel.sharing; for flat.run. */
+/* The flat.run of such a step. */
 bool sharing_run(const struct step *step, struct irrun_error *err);
 
 /* ---- prepacked inputs; defined in plan/prepare_op.c */

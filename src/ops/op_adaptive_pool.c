@@ -88,23 +88,18 @@ static bool run(const struct step *step, struct irrun_error *err)
     (void)err;
     const struct adaptive_state *state = step->state;
     enum irrun_dtype dtype = step->in[DATA]->dtype;
-    size_t size = dtype_size(dtype);
-    const char *in = step->in[DATA]->data;
-    char *out = step->out[0]->data;
-    bool is_max = step->op->def->attrs_size > 0;
-    for (int64_t i = 0; i < state->n_channels && state->n_out > 0; i++) {
+    bool is_max = step->op->def->attrs_size > 0; /* AdaptiveAvgPool has no attributes */
+    for (size_t i = 0; i < (size_t)state->n_channels && state->n_out > 0; i++) {
+        size_t n_out = (size_t)state->n_out;
+        const void *in = tensor_at(step->in[DATA], i * (size_t)state->n_in);
+        void *out = tensor_at(step->out[0], i * n_out);
         if (is_max)
             adaptive_max_pool(dtype, &state->pool, in, out, step->scratch);
         else
             adaptive_avg_pool(dtype, &state->pool, in, out);
-        in += (size_t)state->n_in * size;
-        out += (size_t)state->n_out * size;
-        if (step->n_outputs == 1)
-            continue;
-        size_t index_size = dtype_size(step->out[1]->dtype);
-        convert_elements(IRRUN_I64, step->scratch, step->out[1]->dtype,
-                         (char *)step->out[1]->data + (size_t)(i * state->n_out) * index_size,
-                         (size_t)state->n_out);
+        if (step->n_outputs > 1)
+            convert_elements(IRRUN_I64, step->scratch, step->out[1]->dtype,
+                             tensor_at(step->out[1], i * n_out), n_out);
     }
     return true;
 }

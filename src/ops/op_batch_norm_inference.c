@@ -104,11 +104,10 @@ static bool run(const struct step *step, struct irrun_error *err)
         compute_affines(step, step->scratch);
         coefficients = step->scratch;
     }
-    size_t n_bytes = state->n_inner * dtype_size(step->out[0]->dtype);
+    size_t n = state->n_inner;
     for (size_t i = 0; i < state->n_batches * state->n_channels; i++)
-        state->affine(&coefficients[i % state->n_channels],
-                      (const char *)step->in[f->data]->data + i * n_bytes,
-                      (char *)step->out[0]->data + i * n_bytes, state->n_inner);
+        state->affine(&coefficients[i % state->n_channels], tensor_at(step->in[f->data], i * n),
+                      tensor_at(step->out[0], i * n), n);
     return true;
 }
 

@@ -67,16 +67,13 @@ static bool infer(struct infer *infer)
         return false;
     int64_t n_rows = data->dims[data->rank - 2], n_columns = data->dims[data->rank - 1];
     int64_t n_kernel, n_positions;
-    if (!checked_mul_i64(w->kernel[1], w->kernel[2], &n_kernel) || n_rows % n_kernel != 0) {
-        infer_fail_input(infer, DATA, "rows, a multiple of the %lld x %lld elements of the kernel",
-                         (long long)w->kernel[1], (long long)w->kernel[2]);
-        return infer_hint_input(infer, KERNEL_SIZE);
-    }
-    if (!checked_mul_i64(w->out[1], w->out[2], &n_positions) || n_columns != n_positions) {
-        infer_fail_input(infer, DATA, "%lld x %lld columns, the positions of the kernel",
-                         (long long)w->out[1], (long long)w->out[2]);
-        return infer_hint_input(infer, OUTPUT_SIZE);
-    }
+    if (!checked_mul_i64(w->kernel[1], w->kernel[2], &n_kernel) || n_rows % n_kernel != 0)
+        return infer_fail_input(infer, DATA,
+                                "rows, a multiple of the %lld x %lld elements of the kernel",
+                                (long long)w->kernel[1], (long long)w->kernel[2]);
+    if (!checked_mul_i64(w->out[1], w->out[2], &n_positions) || n_columns != n_positions)
+        return infer_fail_input(infer, DATA, "%lld x %lld columns, the positions of the kernel",
+                                (long long)w->out[1], (long long)w->out[2]);
     struct irrun_shape out = {.rank = data->rank + 1, .dims = {data->dims[0]}};
     out.dims[out.rank - 3] = n_rows / n_kernel;
     out.dims[out.rank - 2] = w->in[1];
@@ -99,13 +96,10 @@ static bool run(const struct step *step, struct irrun_error *err)
     (void)err;
     const struct col2im_state *state = step->state;
     const struct window *w = &state->window;
-    size_t size = dtype_size(step->in[DATA]->dtype);
     size_t n_in = (size_t)(window_product(w->kernel) * window_product(w->out));
     size_t n_out = (size_t)window_product(w->in);
-    const char *in = step->in[DATA]->data;
-    char *out = step->out[0]->data;
-    for (int64_t i = 0; i < state->n_channels; i++)
-        state->fn(w, in + (size_t)i * n_in * size, out + (size_t)i * n_out * size);
+    for (size_t i = 0; i < (size_t)state->n_channels; i++)
+        state->fn(w, tensor_at(step->in[DATA], i * n_in), tensor_at(step->out[0], i * n_out));
     return true;
 }
 

@@ -11,10 +11,7 @@ struct concat_state {
     size_t *piece_elements;
 };
 
-static const struct attr_def attr_table[] = {
-    ATTR(struct concat_attrs, axis, NULL),
-    ATTR_END,
-};
+static const struct attr_def attr_table[] = {ATTR(struct concat_attrs, axis, NULL), ATTR_END};
 
 static const struct op_input_def inputs[] = {
     {"data", .types = TYPES_ANY, .same = 1, .is_repeated = true},
@@ -40,10 +37,8 @@ static bool infer(struct infer *infer)
         return false;
     for (uint32_t i = 1; i < infer->n_inputs; i++) {
         const struct irrun_shape *in = &infer->in[i]->shape;
-        if (!fits(&infer->in[0]->shape, in, axis)) {
-            infer_fail_input(infer, i, "the shape of input 0 but for dimension %u", axis);
-            return infer_hint_input(infer, 0);
-        }
+        if (!fits(&infer->in[0]->shape, in, axis))
+            return infer_fail_input(infer, i, "the shape of input 0 but for dimension %u", axis);
         if (!checked_add_i64(out.dims[axis], in->dims[axis], &out.dims[axis]))
             return infer_fail(infer, "dimension %u of the output is too large", axis);
     }
@@ -95,13 +90,6 @@ static bool prepare(struct prepare *prepare)
     return prepare_sharing(prepare, run_units, share_units(n), SHARE_ELEMENT_WORK * (double)n);
 }
 
-static bool run(const struct step *step, struct irrun_error *err)
-{
-    (void)err;
-    run_units(step, 0, share_units((size_t)shape_n_elements(&step->out[0]->shape)));
-    return true;
-}
-
 const struct op_def op_concat = {
     .type = "Concat",
     .opset = 1,
@@ -113,5 +101,4 @@ const struct op_def op_concat = {
     .state_size = sizeof(struct concat_state),
     .infer = infer,
     .prepare = prepare,
-    .run = run,
 };

@@ -36,10 +36,8 @@ static unsigned bits(enum irrun_dtype dtype)
 
 static bool fail_unsafe(struct infer *infer)
 {
-    infer_fail(infer, "%s and %s have no common type that is safe (promote_unsafe is false)",
-               irrun_dtype_name(infer->in[0]->dtype), irrun_dtype_name(infer->in[1]->dtype));
-    infer_hint_input(infer, 0);
-    return infer_hint_input(infer, 1);
+    return infer_fail(infer, "%s and %s have no common type that is safe (promote_unsafe is false)",
+                      irrun_dtype_name(infer->in[0]->dtype), irrun_dtype_name(infer->in[1]->dtype));
 }
 
 /* Promotes a float and an integer to the float type. The conversion is safe if that is twice as

@@ -27,7 +27,7 @@ static const struct op_input_def inputs[] = {
 
 static bool infer(struct infer *infer)
 {
-    uint32_t n_leading = *(const uint32_t *)infer->op->def->family;
+    uint32_t n_group_dims = *(const uint32_t *)infer->op->def->family;
     const struct irrun_shape *data = &infer->in[DATA]->shape, *filters = &infer->in[FILTERS]->shape;
     const struct convolution_attrs *attrs = infer->attrs;
     struct convolution_state *state = infer->state;
@@ -36,7 +36,7 @@ static bool infer(struct infer *infer)
     state->grouped.one.out_pixel_stride = attrs->is_last;
     return convolution_infer_channels(infer, false) &&
            infer_window(infer, &attrs->window, data->rank - 2,
-                        data->dims + (attrs->in_is_last ? 1 : 2), filters->dims + n_leading + 2,
+                        data->dims + (attrs->in_is_last ? 1 : 2), filters->dims + n_group_dims + 2,
                         window) &&
            convolution_infer_output(infer, attrs->is_last);
 }

@@ -91,7 +91,8 @@ static bool infer_sizes(struct infer *infer, uint32_t rank, struct window *w)
             continue;
         }
         if (sizes.items[i] < 0)
-            return infer_fail(infer, "output_shape has %lld", (long long)sizes.items[i]);
+            return infer_fail(infer, "output_shape has %lld, expected 0 or more",
+                              (long long)sizes.items[i]);
         fit_dim(w, d, extent, sizes.items[i], attrs->window.auto_pad);
     }
     return true;
@@ -99,14 +100,14 @@ static bool infer_sizes(struct infer *infer, uint32_t rank, struct window *w)
 
 static bool infer(struct infer *infer)
 {
-    uint32_t n_leading = *(const uint32_t *)infer->op->def->family;
+    uint32_t n_group_dims = *(const uint32_t *)infer->op->def->family;
     const struct irrun_shape *data = &infer->in[DATA]->shape, *filters = &infer->in[FILTERS]->shape;
     const struct backprop_attrs *attrs = infer->attrs;
     struct backprop_state *state = infer->state;
     struct window *window = &state->grouped.one.window;
     return convolution_infer_channels(infer, true) &&
            infer_window_sides(infer, &attrs->window, data->rank - 2, data->dims + 2,
-                              filters->dims + n_leading + 2, window) &&
+                              filters->dims + n_group_dims + 2, window) &&
            infer_sizes(infer, data->rank - 2, window) && convolution_infer_output(infer, false);
 }
 

@@ -33,15 +33,16 @@ static const struct op_input_def seq_len_inputs[] = {
 
 enum { DATA, LENGTHS, BLANK };
 
-/* Sets *best to the index of the first maximum of n classes. */
+/* Sets best to the index of the first maximum of n classes. */
 #define BEST(T)                                                                                    \
     for (size_t i = 1; i < n; i++)                                                                 \
         best = ((const T *)classes)[i] > ((const T *)classes)[best] ? i : best;
 
-static int64_t best_class(enum irrun_dtype dtype, const void *classes, size_t n)
+static int64_t best_class(const struct irrun_tensor *data, size_t first, size_t n)
 {
+    const void *classes = tensor_at(data, first);
     size_t best = 0;
-    if (dtype == IRRUN_F32)
+    if (data->dtype == IRRUN_F32)
         BEST(float)
     else
         BEST(double)
@@ -63,8 +64,7 @@ static bool accept_class(struct decoder *decoder, int64_t class)
 
 static void write_integer(struct irrun_tensor *out, size_t i, int64_t number)
 {
-    convert_elements(IRRUN_I64, &number, out->dtype, (char *)out->data + i * dtype_size(out->dtype),
-                     1);
+    convert_elements(IRRUN_I64, &number, out->dtype, tensor_at(out, i), 1);
 }
 
 /* ---- version 1: data [T][N][C], mask [T][N], output [N][T][1][1] in the type of the data ---- */
@@ -75,11 +75,9 @@ static bool infer_v1(struct infer *infer)
     const struct irrun_shape *mask = &infer->in[LENGTHS]->shape;
     if (data->rank != 3 || data->dims[2] < 1)
         return infer_fail_input(infer, DATA, "[T,N,C] with at least one class");
-    if (mask->rank != 2 || mask->dims[0] != data->dims[0] || mask->dims[1] != data->dims[1]) {
-        infer_fail_input(infer, LENGTHS, "[%lld,%lld], the first two dimensions of the data",
-                         (long long)data->dims[0], (long long)data->dims[1]);
-        return infer_hint_input(infer, DATA);
-    }
+    if (mask->rank != 2 || mask->dims[0] != data->dims[0] || mask->dims[1] != data->dims[1])
+        return infer_fail_input(infer, LENGTHS, "[%lld,%lld], the first two dimensions of the data",
+                                (long long)data->dims[0], (long long)data->dims[1]);
     struct irrun_shape out = {.rank = 4, .dims = {data->dims[1], data->dims[0], 1, 1}};
     return infer_output(infer, 0, infer->in[DATA]->dtype, &out);
 }
@@ -89,7 +87,7 @@ static bool run_v1(const struct step *step, struct irrun_error *err)
     (void)err;
     const struct irrun_tensor *data = step->in[DATA], *mask = step->in[LENGTHS];
     size_t n_steps = (size_t)data->shape.dims[0], n_batch = (size_t)data->shape.dims[1];
-    size_t n_classes = (size_t)data->shape.dims[2], size = dtype_size(data->dtype);
+    size_t n_classes = (size_t)data->shape.dims[2];
     for (size_t b = 0; b < n_batch; b++) {
         struct decoder decoder = {((const struct ctc_attrs *)step->op->attrs)->merge_repeated,
                                   (int64_t)n_classes - 1, -1};
@@ -97,8 +95,7 @@ static bool run_v1(const struct step *step, struct irrun_error *err)
         for (size_t t = 0; t < n_steps; t++) {
             if (element_as_f64(mask->dtype, mask->data, t * n_batch + b) == 0)
                 break;
-            const char *classes = (const char *)data->data + (t * n_batch + b) * n_classes * size;
-            int64_t class = best_class(data->dtype, classes, n_classes);
+            int64_t class = best_class(data, (t * n_batch + b) * n_classes, n_classes);
             if (accept_class(&decoder, class))
                 write_integer(step->out[0], at++, class);
         }
@@ -121,10 +118,9 @@ static bool infer_seq_len(struct infer *infer)
     const struct irrun_shape *lengths = &infer->in[LENGTHS]->shape;
     if (data->rank != 3 || data->dims[2] < 1)
         return infer_fail_input(infer, DATA, "[N,T,C] with at least one class");
-    if (lengths->rank != 1 || lengths->dims[0] != data->dims[0]) {
-        infer_fail_input(infer, LENGTHS, "[%lld], the batch of the data", (long long)data->dims[0]);
-        return infer_hint_input(infer, DATA);
-    }
+    if (lengths->rank != 1 || lengths->dims[0] != data->dims[0])
+        return infer_fail_input(infer, LENGTHS, "[%lld], the batch of the data",
+                                (long long)data->dims[0]);
     if (infer->n_inputs > BLANK && shape_n_elements(&infer->in[BLANK]->shape) != 1)
         return infer_fail_input(infer, BLANK, "one integer");
     struct irrun_shape classes = shape_of(2, data->dims), n_classes = shape_of(1, data->dims);
@@ -148,20 +144,13 @@ static bool resolve_lengths(const struct step *step, int64_t *lengths, struct ir
     return true;
 }
 
-static bool resolve_blank(const struct step *step, int64_t *blank, struct irrun_error *err)
-{
-    (void)err;
-    elements_as_i64(step->in[BLANK]->dtype, step->in[BLANK]->data, 0, 1, blank);
-    return true;
-}
-
 static bool prepare_seq_len(struct prepare *prepare)
 {
     struct seq_len_state *state = prepare->state;
     size_t batch = (size_t)prepare->in[DATA]->shape.dims[0];
     return index_list_prepare(prepare, LENGTHS, batch, resolve_lengths, &state->lengths) &&
            (prepare->n_inputs <= BLANK ||
-            index_list_prepare(prepare, BLANK, 1, resolve_blank, &state->blank));
+            index_list_prepare(prepare, BLANK, 1, NULL, &state->blank));
 }
 
 static bool run_seq_len(const struct step *step, struct irrun_error *err)
@@ -169,7 +158,7 @@ static bool run_seq_len(const struct step *step, struct irrun_error *err)
     const struct seq_len_state *state = step->state;
     const struct irrun_tensor *data = step->in[DATA];
     int64_t n_steps = data->shape.dims[1], blank = data->shape.dims[2] - 1;
-    size_t n_classes = (size_t)data->shape.dims[2], size = dtype_size(data->dtype);
+    size_t n_classes = (size_t)data->shape.dims[2];
     const int64_t *lengths = index_list_get(step, &state->lengths, err);
     if (!lengths)
         return false;
@@ -178,10 +167,9 @@ static bool run_seq_len(const struct step *step, struct irrun_error *err)
     for (size_t b = 0; b < (size_t)data->shape.dims[0]; b++) {
         struct decoder decoder = {((const struct ctc_attrs *)step->op->attrs)->merge_repeated,
                                   blank, -1};
-        const char *classes = (const char *)data->data + b * (size_t)n_steps * n_classes * size;
         size_t first = b * (size_t)n_steps, at = first;
-        for (int64_t t = 0; t < lengths[b]; t++, classes += n_classes * size) {
-            int64_t class = best_class(data->dtype, classes, n_classes);
+        for (size_t t = 0; t < (size_t)lengths[b]; t++) {
+            int64_t class = best_class(data, (first + t) * n_classes, n_classes);
             if (accept_class(&decoder, class))
                 write_integer(step->out[0], at++, class);
         }

@@ -41,11 +41,10 @@ static bool run(const struct step *step, struct irrun_error *err)
     const struct axis_view *view = step->state;
     const struct cum_sum_attrs *attrs = step->op->attrs;
     cum_sum_fn *sum = cum_sum_scalar(step->in[DATA]->dtype);
-    size_t piece_bytes = (size_t)(view->n * view->n_inner) * dtype_size(step->in[DATA]->dtype);
-    for (size_t outer = 0; piece_bytes > 0 && outer < (size_t)view->n_outer; outer++)
-        sum((const char *)step->in[DATA]->data + outer * piece_bytes,
-            (char *)step->out[0]->data + outer * piece_bytes, (size_t)view->n,
-            (size_t)view->n_inner, attrs->exclusive, attrs->reverse);
+    size_t n = (size_t)(view->n * view->n_inner);
+    for (size_t outer = 0; n > 0 && outer < (size_t)view->n_outer; outer++)
+        sum(tensor_at(step->in[DATA], outer * n), tensor_at(step->out[0], outer * n),
+            (size_t)view->n, (size_t)view->n_inner, attrs->exclusive, attrs->reverse);
     return true;
 }
 

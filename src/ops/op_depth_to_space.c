@@ -10,20 +10,13 @@ struct depth_attrs {
     int mode;
 };
 
-struct depth_family {
-    bool is_to_space;
-};
-
 static const struct attr_def attr_table[] = {
     ATTR(struct depth_attrs, block_size, "1"),
     ATTR_CHOICE(struct depth_attrs, mode, NULL, "blocks_first|depth_first"),
     ATTR_END,
 };
 
-static const struct op_input_def inputs[] = {
-    {"data", .types = TYPES_ANY},
-    {.name = NULL},
-};
+static const struct op_input_def inputs[] = {{"data", .types = TYPES_ANY}, {.name = NULL}};
 
 /* The deep form is [N][blocks … and C in the order of mode][D …]; the spatial form is
  * [N][C][D][block] …. Both have strides for the same loops: N, C, then D and block for each spatial
@@ -57,7 +50,7 @@ static void deep_strides(const struct forms *forms, int mode, int64_t *strides)
     strides[0] = inner;
 }
 
-static void flat_strides(const struct forms *forms, int64_t *strides)
+static void spatial_strides(const struct forms *forms, int64_t *strides)
 {
     int64_t inner = 1;
     for (uint32_t i = forms->n_spatial; i-- > 0;) {
@@ -78,7 +71,7 @@ static bool find_forms(struct infer *infer, bool is_to_space, struct forms *form
     if (in->rank < 3)
         return infer_fail_input(infer, 0, "a batch, channels, and spatial dimensions");
     if (block < 1)
-        return infer_fail(infer, "block_size is %lld", (long long)block);
+        return infer_fail(infer, "block_size is %lld, expected 1 or more", (long long)block);
     *forms = (struct forms){.n_spatial = in->rank - 2, .block = block, .batch = in->dims[0]};
     *out = *in;
     for (uint32_t i = 0; i < forms->n_spatial; i++) {
@@ -106,7 +99,7 @@ static bool find_forms(struct infer *infer, bool is_to_space, struct forms *form
 
 static bool infer(struct infer *infer)
 {
-    bool is_to_space = ((const struct depth_family *)infer->op->def->family)->is_to_space;
+    bool is_to_space = *(const bool *)infer->op->def->family;
     int mode = ((const struct depth_attrs *)infer->attrs)->mode;
     struct move_state *state = infer->state;
     struct forms forms = {0};
@@ -115,23 +108,22 @@ static bool infer(struct infer *infer)
         !infer_output(infer, 0, infer->in[0]->dtype, &out))
         return false;
     int64_t dims[STRIDED_COPY_MAX_RANK] = {forms.batch, forms.n_channels};
-    int64_t deep[STRIDED_COPY_MAX_RANK], flat[STRIDED_COPY_MAX_RANK];
+    int64_t deep[STRIDED_COPY_MAX_RANK], spatial[STRIDED_COPY_MAX_RANK];
     for (uint32_t i = 0; i < forms.n_spatial; i++) {
         dims[2 + 2 * i] = forms.spatial[i];
         dims[3 + 2 * i] = forms.block;
     }
     deep_strides(&forms, mode, deep);
-    flat_strides(&forms, flat);
+    spatial_strides(&forms, spatial);
     *state = (struct move_state){0};
-    strided_copy_plan(&state->copy, 2 + 2 * forms.n_spatial, dims, is_to_space ? deep : flat,
-                      is_to_space ? flat : deep);
+    strided_copy_plan(&state->copy, 2 + 2 * forms.n_spatial, dims, is_to_space ? deep : spatial,
+                      is_to_space ? spatial : deep);
     return true;
 }
 
 #define DEPTH_OP(object, type_, is_to_space_)                                                      \
     MOVE_OP(object, type_, 1, inputs, infer, .attrs = attr_table,                                  \
-            .attrs_size = sizeof(struct depth_attrs),                                              \
-            .family = &(const struct depth_family){is_to_space_})
+            .attrs_size = sizeof(struct depth_attrs), .family = &(const bool){is_to_space_})
 
 DEPTH_OP(op_depth_to_space, "DepthToSpace", true);
 DEPTH_OP(op_space_to_depth, "SpaceToDepth", false);

@@ -178,14 +178,14 @@ static void load(const struct step *step, double *work)
     const struct dft_state *state = step->state;
     bool is_real = ((const struct dft_family *)step->op->def->family)->from_real;
     const struct irrun_tensor *in = step->in[DATA];
-    size_t size = dtype_size(in->dtype) * (is_real ? 1 : 2);
+    size_t size = is_real ? 1 : 2; /* elements of a number */
     memset(work, 0, (size_t)shape_n_elements(&state->work) * 2 * sizeof *work);
     if (shape_n_elements(&state->loaded) == 0)
         return;
     struct rows rows = rows_of(&state->loaded, &state->in, &state->work);
     do
-        fourier_load(in->dtype, is_real, (const char *)in->data + (size_t)rows.a * size,
-                     work + 2 * rows.b, (size_t)rows.n);
+        fourier_load(in->dtype, is_real, tensor_at(in, (size_t)rows.a * size), work + 2 * rows.b,
+                     (size_t)rows.n);
     while (next_row(&rows));
 }
 
@@ -194,11 +194,11 @@ static void store(const struct step *step, const double *work)
     const struct dft_state *state = step->state;
     bool is_real = ((const struct dft_family *)step->op->def->family)->to_real;
     struct irrun_tensor *out = step->out[0];
-    size_t size = dtype_size(out->dtype) * (is_real ? 1 : 2);
+    size_t size = is_real ? 1 : 2;
     struct rows rows = rows_of(&state->out, &state->out, &state->work);
     do
-        fourier_store(out->dtype, is_real, work + 2 * rows.b,
-                      (char *)out->data + (size_t)rows.a * size, (size_t)rows.n);
+        fourier_store(out->dtype, is_real, work + 2 * rows.b, tensor_at(out, (size_t)rows.a * size),
+                      (size_t)rows.n);
     while (next_row(&rows));
 }
 

@@ -85,7 +85,8 @@ static bool find_bags(struct infer *infer, const struct bag_family *family, int6
     }
     if (!infer_int(infer, SPLIT + 1, n_bags))
         return false;
-    return *n_bags >= 0 || infer_fail(infer, "num_segments is %lld", (long long)*n_bags);
+    return *n_bags >= 0 ||
+           infer_fail(infer, "num_segments is %lld, expected 0 or more", (long long)*n_bags);
 }
 
 static bool infer(struct infer *infer)
@@ -199,16 +200,14 @@ static void add_bag(const struct step *step, const int64_t *rows, size_t begin, 
     const struct bag_family *family = step->op->def->family;
     const struct bag_state *state = step->state;
     const struct embedding_fns *fns = embedding_scalar(step->in[TABLE]->dtype);
-    size_t size = dtype_size(step->in[TABLE]->dtype), row_bytes = state->row_elements * size;
+    size_t n = state->row_elements;
     for (size_t i = begin; i < end; i++) {
-        const char *weight = NULL;
-        if (step->n_inputs > family->weights)
-            weight = (const char *)step->in[family->weights]->data + i * size;
-        fns->add(to, (const char *)step->in[TABLE]->data + (size_t)rows[i] * row_bytes, weight,
-                 state->row_elements);
+        const void *weight =
+            step->n_inputs > family->weights ? tensor_at(step->in[family->weights], i) : NULL;
+        fns->add(to, tensor_at(step->in[TABLE], (size_t)rows[i] * n), weight, n);
     }
     if (is_mean(step->op))
-        fns->divide(to, end - begin, state->row_elements);
+        fns->divide(to, end - begin, n);
 }
 
 /* Finds the row for empty bags: row default_index; zeros if there is no such input or it is -1. */
@@ -221,8 +220,7 @@ static bool find_empty_row(const struct step *step, const char **row, struct irr
         return true;
     const int64_t *index = index_list_get(step, &state->empty_row, err);
     if (index && *index >= 0)
-        *row = (const char *)step->in[TABLE]->data +
-               (size_t)*index * state->row_elements * dtype_size(step->in[TABLE]->dtype);
+        *row = tensor_at(step->in[TABLE], (size_t)*index * state->row_elements);
     return index != NULL;
 }
 

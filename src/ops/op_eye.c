@@ -10,10 +10,7 @@ struct eye_attrs {
     enum irrun_dtype output_type;
 };
 
-static const struct attr_def attr_table[] = {
-    ATTR(struct eye_attrs, output_type, NULL),
-    ATTR_END,
-};
+static const struct attr_def attr_table[] = {ATTR(struct eye_attrs, output_type, NULL), ATTR_END};
 
 static const struct op_input_def inputs[] = {
     {"num_rows", .types = TYPES_INTEGER},
@@ -29,7 +26,7 @@ static bool infer(struct infer *infer)
     struct i64_list batch = {0};
     struct irrun_shape out = {0};
     if (!(TYPES_ANY & TYPE_BIT(dtype)))
-        return infer_fail(infer, "output_type is %s", irrun_dtype_name(dtype));
+        return infer_fail(infer, "output_type is %s, expected a number", irrun_dtype_name(dtype));
     if (infer->n_inputs > BATCH_SHAPE && !infer_ints(infer, BATCH_SHAPE, &batch))
         return false;
     if (batch.n > IRRUN_MAX_RANK - 2)
@@ -44,18 +41,10 @@ static bool infer(struct infer *infer)
     return infer_output(infer, 0, dtype, &out);
 }
 
-static bool resolve(const struct step *step, int64_t *diagonal, struct irrun_error *err)
-{
-    (void)err;
-    const struct irrun_tensor *index = step->in[DIAGONAL_INDEX];
-    elements_as_i64(index->dtype, index->data, 0, 1, diagonal);
-    return true;
-}
-
 /* Prepares the state, which is a list of one index. */
 static bool prepare(struct prepare *prepare)
 {
-    return index_list_prepare(prepare, DIAGONAL_INDEX, 1, resolve, prepare->state);
+    return index_list_prepare(prepare, DIAGONAL_INDEX, 1, NULL, prepare->state);
 }
 
 static bool run(const struct step *step, struct irrun_error *err)

@@ -10,7 +10,6 @@ struct quantize_state {
     struct broadcast loops; /* operands: out, then the inputs in order */
     fake_quantize_fn *fn;
     const struct quantize_kernels *vectors; /* NULL: not f32 */
-    size_t element_bytes;
 };
 
 static const struct attr_def attr_table[] = {
@@ -66,9 +65,9 @@ static bool visit(void *context, const int64_t *offsets, size_t n)
     const int64_t *strides = state->loops.inner_strides;
     const void *from[N_INPUTS];
     for (int i = 0; i < N_INPUTS; i++)
-        from[i] = (const char *)step->in[i]->data + (size_t)offsets[1 + i] * state->element_bytes;
+        from[i] = tensor_at(step->in[i], (size_t)offsets[1 + i]);
     int64_t levels = ((const struct fake_quantize_attrs *)step->op->attrs)->levels;
-    void *out = (char *)step->out[0]->data + (size_t)offsets[0] * state->element_bytes;
+    void *out = tensor_at(step->out[0], (size_t)offsets[0]);
     bool is_one_range = (strides[2] | strides[3] | strides[4] | strides[5]) == 0;
     if (state->vectors && is_one_range && strides[1] == 1) {
         quantize_contiguous(state, levels, from, out, n);
@@ -103,17 +102,9 @@ static bool prepare(struct prepare *prepare)
     struct quantize_state *state = prepare->state;
     state->fn = fake_quantize_scalar(prepare->in[0]->dtype);
     state->vectors = prepare->in[0]->dtype == IRRUN_F32 ? prepare->kernels->quantize : NULL;
-    state->element_bytes = dtype_size(prepare->in[0]->dtype);
     double n = (double)shape_n_elements(&prepare->out[0]->shape);
     return prepare_sharing(prepare, run_units, broadcast_n_units(&state->loops),
                            SHARE_ELEMENT_WORK * n);
-}
-
-static bool run(const struct step *step, struct irrun_error *err)
-{
-    (void)err;
-    const struct quantize_state *state = step->state;
-    return broadcast_walk(&state->loops, visit, (void *)step);
 }
 
 const struct op_def op_fake_quantize = {
@@ -127,5 +118,4 @@ const struct op_def op_fake_quantize = {
     .state_size = sizeof(struct quantize_state),
     .infer = infer,
     .prepare = prepare,
-    .run = run,
 };

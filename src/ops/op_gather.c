@@ -15,16 +15,7 @@ struct gather_state {
     int64_t first; /* constant indices are first, first + 1, …; otherwise -1 */
 };
 
-/* Indices out of range: Gather-8 gives zeros. The other versions do not define a result, and irrun
- * fails. */
-struct gather_family {
-    bool gives_zeros;
-};
-
-static const struct attr_def attr_table[] = {
-    ATTR(struct gather_attrs, batch_dims, "0"),
-    ATTR_END,
-};
+static const struct attr_def attr_table[] = {ATTR(struct gather_attrs, batch_dims, "0"), ATTR_END};
 
 static const struct op_input_def inputs[] = {
     {"data", .types = TYPES_ANY},
@@ -46,11 +37,10 @@ static bool infer_batch_dims(struct infer *infer, uint32_t *n_batch_dims)
                           "batch_dims is %lld, but axis is %u and indices have %u dimensions",
                           (long long)given, state->axis, indices->rank);
     for (uint32_t i = 0; i < n; i++) {
-        if (data->dims[i] != indices->dims[i]) {
-            infer_fail_input(infer, INDICES, "dimension %u as in the data (batch_dims is %lld)", i,
-                             (long long)given);
-            return infer_hint_input(infer, DATA);
-        }
+        if (data->dims[i] != indices->dims[i])
+            return infer_fail_input(infer, INDICES,
+                                    "dimension %u as in the data (batch_dims is %lld)", i,
+                                    (long long)given);
     }
     *n_batch_dims = (uint32_t)n;
     return true;
@@ -114,7 +104,7 @@ static bool views(const struct infer *infer, int64_t *firsts)
 static bool resolve(const struct step *step, int64_t *offsets, struct irrun_error *err)
 {
     const struct gather_state *state = step->state;
-    const struct gather_family *family = step->op->def->family;
+    bool gives_zeros = *(const bool *)step->op->def->family;
     const struct irrun_tensor *indices = step->in[INDICES];
     int64_t dim = state->axis_dim, batch_elements = state->n_outer * dim * state->n_slice;
     int64_t n = state->n_indices, size = (int64_t)dtype_size(step->in[DATA]->dtype);
@@ -123,7 +113,7 @@ static bool resolve(const struct step *step, int64_t *offsets, struct irrun_erro
         for (int64_t end = k + n; k < end; k++) {
             int64_t index = offsets[k] + (offsets[k] < 0 ? dim : 0);
             bool is_inside = index >= 0 && index < dim;
-            if (!is_inside && !family->gives_zeros)
+            if (!is_inside && !gives_zeros)
                 return index_fail(step, INDICES, (size_t)k, state->axis, -dim, dim, err);
             offsets[k] = is_inside ? (batch * batch_elements + index * state->n_slice) * size : -1;
         }
@@ -136,14 +126,14 @@ static bool prepare(struct prepare *prepare)
     struct gather_state *state = prepare->state;
     if (shape_n_elements(&prepare->out[0]->shape) == 0)
         return true;
-    state->copies = (struct index_copies){
-        .n_groups = (size_t)state->n_batches,
-        .n_outer = (size_t)state->n_outer,
-        .n = (size_t)state->n_indices,
-        .outer_elements = (size_t)(state->axis_dim * state->n_slice),
-        .piece_elements = (size_t)state->n_slice,
-        .gives_zeros = ((const struct gather_family *)prepare->op->def->family)->gives_zeros};
-    return index_gather_prepare(prepare, INDICES, resolve, &state->copies);
+    state->copies =
+        (struct index_copies){.n_groups = (size_t)state->n_batches,
+                              .n_outer = (size_t)state->n_outer,
+                              .n = (size_t)state->n_indices,
+                              .outer_elements = (size_t)(state->axis_dim * state->n_slice),
+                              .piece_elements = (size_t)state->n_slice,
+                              .gives_zeros = *(const bool *)prepare->op->def->family};
+    return index_copies_prepare(prepare, INDICES, resolve, NULL, true, &state->copies);
 }
 
 static bool run(const struct step *step, struct irrun_error *err)
@@ -153,6 +143,8 @@ static bool run(const struct step *step, struct irrun_error *err)
            index_gather_run(step, &state->copies, err);
 }
 
+/* Indices out of range: Gather-8 gives zeros. The other versions do not define a result, and irrun
+ * fails. */
 #define GATHER_OP(object, opset_, gives_zeros_, ...)                                               \
     const struct op_def object = {.type = "Gather",                                                \
                                   .opset = opset_,                                                 \
@@ -160,7 +152,7 @@ static bool run(const struct step *step, struct irrun_error *err)
                                   .inputs = inputs,                                                \
                                   .n_outputs = 1,                                                  \
                                   .state_size = sizeof(struct gather_state),                       \
-                                  .family = &(const struct gather_family){gives_zeros_},           \
+                                  .family = &(const bool){gives_zeros_},                           \
                                   .infer = infer,                                                  \
                                   .views = views,                                                  \
                                   .prepare = prepare,                                              \

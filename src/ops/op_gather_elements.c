@@ -46,7 +46,7 @@ static bool prepare(struct prepare *prepare)
                                           .n_outer = 1,
                                           .n = (size_t)shape_n_elements(&prepare->out[0]->shape),
                                           .piece_elements = 1};
-    return index_gather_prepare(prepare, INDICES, resolve, &state->copies);
+    return index_copies_prepare(prepare, INDICES, resolve, NULL, true, &state->copies);
 }
 
 static bool run(const struct step *step, struct irrun_error *err)

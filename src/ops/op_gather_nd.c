@@ -14,10 +14,6 @@ struct gather_nd_state {
     struct index_copies copies;
 };
 
-struct gather_nd_family {
-    bool folds_batch_dims;
-};
-
 static const struct attr_def attr_table[] = {
     ATTR(struct gather_nd_attrs, batch_dims, "0"),
     ATTR_END,
@@ -32,7 +28,6 @@ static const struct op_input_def inputs[] = {
 static bool infer(struct infer *infer)
 {
     const struct irrun_shape *data = &infer->in[DATA]->shape, *indices = &infer->in[INDICES]->shape;
-    const struct gather_nd_family *family = infer->op->def->family;
     struct tuple_indices *plan = &((struct gather_nd_state *)infer->state)->plan;
     if (!tuple_indices_plan(infer, INDICES,
                             ((const struct gather_nd_attrs *)infer->attrs)->batch_dims, plan))
@@ -41,10 +36,10 @@ static bool infer(struct infer *infer)
     if (indices->rank - 1 + n_inner > IRRUN_MAX_RANK)
         return infer_fail(infer, "the output would have more than %d dimensions", IRRUN_MAX_RANK);
     struct irrun_shape out = {0};
-    uint32_t n_folded = family->folds_batch_dims ? plan->n_batch_dims : 0;
-    if (n_folded > 1)
+    uint32_t n_merged = *(const bool *)infer->op->def->family ? plan->n_batch_dims : 0;
+    if (n_merged > 1)
         out.dims[out.rank++] = plan->n_batches;
-    for (uint32_t i = n_folded > 1 ? n_folded : 0; i + 1 < indices->rank; i++)
+    for (uint32_t i = n_merged > 1 ? n_merged : 0; i + 1 < indices->rank; i++)
         out.dims[out.rank++] = indices->dims[i];
     for (uint32_t i = data->rank - n_inner; i < data->rank; i++)
         out.dims[out.rank++] = data->dims[i];
@@ -67,7 +62,7 @@ static bool prepare(struct prepare *prepare)
                               .n_outer = 1,
                               .n = (size_t)(state->plan.n_batches * state->plan.n_tuples),
                               .piece_elements = (size_t)state->plan.n_slice};
-    return index_gather_prepare(prepare, INDICES, resolve, &state->copies);
+    return index_copies_prepare(prepare, INDICES, resolve, NULL, true, &state->copies);
 }
 
 static bool run(const struct step *step, struct irrun_error *err)
@@ -77,7 +72,7 @@ static bool run(const struct step *step, struct irrun_error *err)
            index_gather_run(step, &state->copies, err);
 }
 
-#define GATHER_ND_OP(object, opset_, folds_batch_dims_, ...)                                       \
+#define GATHER_ND_OP(object, opset_, merges_batch_dims, ...)                                       \
     const struct op_def object = {.type = "GatherND",                                              \
                                   .opset = opset_,                                                 \
                                   .flags = OP_DATA_MOVEMENT,                                       \
@@ -86,7 +81,7 @@ static bool run(const struct step *step, struct irrun_error *err)
                                   .attrs = attr_table,                                             \
                                   .attrs_size = sizeof(struct gather_nd_attrs),                    \
                                   .state_size = sizeof(struct gather_nd_state),                    \
-                                  .family = &(const struct gather_nd_family){folds_batch_dims_},   \
+                                  .family = &(const bool){merges_batch_dims},                      \
                                   .infer = infer,                                                  \
                                   .prepare = prepare,                                              \
                                   .run = run,                                                      \

@@ -37,10 +37,8 @@ static bool infer(struct infer *infer)
     const struct irrun_shape *data = &infer->in[DATA]->shape, *grid = &infer->in[GRID]->shape;
     if (data->rank != 4)
         return infer_fail_input(infer, DATA, "[N,C,H,W]");
-    if (grid->rank != 4 || grid->dims[0] != data->dims[0] || grid->dims[3] != 2) {
-        infer_fail_input(infer, GRID, "[%lld,H_out,W_out,2]", (long long)data->dims[0]);
-        return infer_hint_input(infer, DATA);
-    }
+    if (grid->rank != 4 || grid->dims[0] != data->dims[0] || grid->dims[3] != 2)
+        return infer_fail_input(infer, GRID, "[%lld,H_out,W_out,2]", (long long)data->dims[0]);
     struct irrun_shape out = {.rank = 4,
                               .dims = {data->dims[0], data->dims[1], grid->dims[1], grid->dims[2]}};
     if (!infer_output(infer, 0, infer->in[DATA]->dtype, &out))
@@ -95,7 +93,7 @@ static bool run(const struct step *step, struct irrun_error *err)
     const struct grid_plane *plane = &state->plane;
     const struct irrun_tensor *grid = step->in[GRID];
     enum irrun_dtype dtype = step->in[DATA]->dtype;
-    size_t size = dtype_size(dtype), plane_bytes = (size_t)(plane->height * plane->width) * size;
+    size_t n_plane = (size_t)(plane->height * plane->width);
     struct grid_point points[BLOCK];
     if (shape_n_elements(&step->out[0]->shape) == 0)
         return true;
@@ -109,8 +107,8 @@ static bool run(const struct step *step, struct irrun_error *err)
             }
             for (size_t channel = 0; channel < state->n_channels; channel++) {
                 size_t at = batch * state->n_channels + channel;
-                const char *in = (const char *)step->in[DATA]->data + at * plane_bytes;
-                char *out = (char *)step->out[0]->data + (at * state->n_points + first) * size;
+                const void *in = tensor_at(step->in[DATA], at * n_plane);
+                void *out = tensor_at(step->out[0], at * state->n_points + first);
                 if (dtype == IRRUN_F32 || dtype == IRRUN_F64)
                     grid_sample(dtype, points, n, in, out);
                 else

@@ -15,7 +15,6 @@ struct group_attrs {
 struct group_state {
     size_t n_batches, n_groups, n_channels; /* n_channels: of a group */
     size_t n_inner;                         /* of a channel */
-    size_t element_bytes;
     reduce_fn *sum, *sum_of_squared_deviations;
     affine_fn *affine;
 };
@@ -43,10 +42,9 @@ static bool infer(struct infer *infer)
     int64_t n_channels = data->dims[1];
     for (uint32_t i = SCALE; i <= BIAS; i++) {
         const struct irrun_shape *shape = &infer->in[i]->shape;
-        if (shape->rank != 1 || shape->dims[0] != n_channels) {
-            infer_fail_input(infer, i, "a number for each of %lld channels", (long long)n_channels);
-            return infer_hint_input(infer, DATA);
-        }
+        if (shape->rank != 1 || shape->dims[0] != n_channels)
+            return infer_fail_input(infer, i, "a number for each of %lld channels",
+                                    (long long)n_channels);
     }
     if (attrs->num_groups < 1 || n_channels % attrs->num_groups != 0)
         return infer_fail(infer, "num_groups is %lld, which does not divide %lld channels",
@@ -66,7 +64,6 @@ static bool prepare(struct prepare *prepare)
 {
     struct group_state *state = prepare->state;
     enum irrun_dtype dtype = prepare->in[DATA]->dtype;
-    state->element_bytes = dtype_size(dtype);
     const struct kernels *kernels = prepare->kernels;
     state->sum = reduce_choose(kernels->reduce, REDUCE_SUM, dtype);
     state->sum_of_squared_deviations =
@@ -75,11 +72,13 @@ static bool prepare(struct prepare *prepare)
     return true;
 }
 
-static void normalize_group(const struct step *step, size_t group, const char *in, char *out)
+/* Normalizes group i, counted over all batch elements. */
+static void normalize_group(const struct step *step, size_t i)
 {
     const struct group_state *state = step->state;
     enum irrun_dtype dtype = step->in[DATA]->dtype;
-    size_t n = state->n_channels * state->n_inner;
+    size_t n = state->n_channels * state->n_inner, first = i % state->n_groups * state->n_channels;
+    const void *in = tensor_at(step->in[DATA], i * n);
     union accumulator sum = {.f64 = 0}, deviations = {.f64 = 0};
     state->sum(&(struct reduction){.n_rows = 1, .n = n}, in, &sum);
     double mean = sum.f64 / (double)n;
@@ -87,15 +86,15 @@ static void normalize_group(const struct step *step, size_t group, const char *i
                                      &deviations);
     double epsilon = ((const struct group_attrs *)step->op->attrs)->epsilon;
     double scale = 1 / sqrt(deviations.f64 / (double)n + epsilon);
-    for (size_t i = 0; i < state->n_channels; i++) {
-        size_t channel = group * state->n_channels + i;
+    for (size_t c = 0; c < state->n_channels; c++) {
         struct affine affine = {
             .center = mean,
-            .scale = scale * element_as_f64(dtype, step->in[SCALE]->data, channel),
-            .shift = element_as_f64(dtype, step->in[BIAS]->data, channel),
+            .scale = scale * element_as_f64(dtype, step->in[SCALE]->data, first + c),
+            .shift = element_as_f64(dtype, step->in[BIAS]->data, first + c),
         };
-        size_t offset = i * state->n_inner * state->element_bytes;
-        state->affine(&affine, in + offset, out + offset, state->n_inner);
+        size_t at = i * n + c * state->n_inner;
+        state->affine(&affine, tensor_at(step->in[DATA], at), tensor_at(step->out[0], at),
+                      state->n_inner);
     }
 }
 
@@ -103,10 +102,8 @@ static bool run(const struct step *step, struct irrun_error *err)
 {
     (void)err;
     const struct group_state *state = step->state;
-    size_t n_bytes = state->n_channels * state->n_inner * state->element_bytes;
     for (size_t i = 0; i < state->n_batches * state->n_groups; i++)
-        normalize_group(step, i % state->n_groups, (const char *)step->in[DATA]->data + i * n_bytes,
-                        (char *)step->out[0]->data + i * n_bytes);
+        normalize_group(step, i);
     return true;
 }
 

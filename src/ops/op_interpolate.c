@@ -110,11 +110,11 @@ static bool find_size(struct infer *infer, uint32_t n_axes, uint32_t k, struct r
         axis->scale = (float)number;
         double size = floor((double)((float)axis->n_padded * (axis->scale + 1e-6f)));
         if (!(axis->scale > 0 && size < 0x1p53))
-            return infer_fail(infer, "scale %u is %g", k, number);
+            return infer_fail(infer, "scale %u is %g, expected a number above 0", k, number);
         axis->n_out = (int64_t)size;
     } else {
         if (!(number >= 0 && number < 0x1p53))
-            return infer_fail(infer, "size %u is %g", k, number);
+            return infer_fail(infer, "size %u is %g, expected 0 or more", k, number);
         axis->n_out = (int64_t)number;
         axis->scale = (float)axis->n_out / (float)axis->n_padded;
     }
@@ -135,7 +135,7 @@ static bool read_pads(struct infer *infer, struct resized_axis axes[IRRUN_MAX_RA
                               (long long)begin, (long long)end, i, MAX_PAD);
         int64_t n;
         if (!checked_add_i64(in->dims[i], begin + end, &n))
-            return infer_fail(infer, "its output would be too large");
+            return infer_fail(infer, "the output would be too large");
         axes[i] = (struct resized_axis){in->dims[i], n, n, begin, 1, false};
     }
     return true;
@@ -159,7 +159,7 @@ static bool find_axes(struct infer *infer, struct resized_axis axes[IRRUN_MAX_RA
 
 /* Translates the attributes of version 1 to version 4, as the reference does. */
 static void translate_v1(const struct interpolate_attrs *attrs, const struct irrun_shape *in,
-                         struct interpolation *how)
+                         struct interpolation *method)
 {
     bool is_padded = false;
     for (uint32_t i = 0; i < attrs->pads_begin.n; i++)
@@ -169,21 +169,22 @@ static void translate_v1(const struct interpolate_attrs *attrs, const struct irr
     bool is_plane = in->rank == 4 && attrs->axes.n == 2;
     for (uint32_t i = 0; is_plane && i < 2; i++)
         is_plane = attrs->axes.items[i] == 2 || attrs->axes.items[i] == 3;
-    if (how->mode == INTERPOLATION_LINEAR && in->rank < 5)
-        how->mode = INTERPOLATION_LINEAR_ONNX;
-    bool is_linear = how->mode == INTERPOLATION_LINEAR || how->mode == INTERPOLATION_LINEAR_ONNX;
-    how->nearest_mode = NEAREST_SIMPLE;
-    how->cube_coeff = -0.75;
-    how->coordinate_mode = attrs->align_corners                   ? COORDINATE_ALIGN_CORNERS
-                           : is_linear && !is_padded && !is_plane ? COORDINATE_HALF_PIXEL
-                                                                  : COORDINATE_ASYMMETRIC;
+    if (method->mode == INTERPOLATION_LINEAR && in->rank < 5)
+        method->mode = INTERPOLATION_LINEAR_ONNX;
+    bool is_linear =
+        method->mode == INTERPOLATION_LINEAR || method->mode == INTERPOLATION_LINEAR_ONNX;
+    method->nearest_mode = NEAREST_SIMPLE;
+    method->cube_coeff = -0.75;
+    method->coordinate_mode = attrs->align_corners                   ? COORDINATE_ALIGN_CORNERS
+                              : is_linear && !is_padded && !is_plane ? COORDINATE_HALF_PIXEL
+                                                                     : COORDINATE_ASYMMETRIC;
 }
 
 static struct interpolation find_method(struct infer *infer, const struct resized_axis *axes)
 {
     const struct interpolate_attrs *attrs = infer->attrs;
     const struct irrun_shape *in = &infer->in[DATA]->shape;
-    struct interpolation how = {
+    struct interpolation method = {
         (enum interpolation_mode)attrs->mode,
         (enum coordinate_mode)attrs->coordinate_transformation_mode,
         (enum nearest_mode)attrs->nearest_mode,
@@ -191,30 +192,31 @@ static struct interpolation find_method(struct infer *infer, const struct resize
         attrs->cube_coeff,
     };
     if (((const struct interpolate_family *)infer->op->def->family)->axes == NO_INPUT)
-        translate_v1(attrs, in, &how);
+        translate_v1(attrs, in, &method);
     for (uint32_t i = 0; i < in->rank; i++)
-        how.is_antialiased |= attrs->antialias && axes[i].is_resized && axes[i].scale < 1;
-    return how;
+        method.is_antialiased |= attrs->antialias && axes[i].is_resized && axes[i].scale < 1;
+    return method;
 }
 
 /* Returns whether the axis is neither resized nor padded nor antialiased. */
-static bool is_unchanged(const struct interpolation *how, const struct resized_axis *axis)
+static bool is_unchanged(const struct interpolation *method, const struct resized_axis *axis)
 {
-    bool is_smoothed = how->mode == INTERPOLATION_LINEAR && how->is_antialiased && axis->is_resized;
+    bool is_smoothed =
+        method->mode == INTERPOLATION_LINEAR && method->is_antialiased && axis->is_resized;
     return axis->n_in == axis->n_padded && axis->n_in == axis->n_out && !is_smoothed;
 }
 
-static bool plan_axis(struct infer *infer, const struct interpolation *how,
+static bool plan_axis(struct infer *infer, const struct interpolation *method,
                       const struct resized_axis *axis, struct changed_axis *changed)
 {
-    if (how->mode != INTERPOLATION_NEAREST)
-        return make_taps(how, axis, &changed->taps, infer->arena, infer->err);
+    if (method->mode != INTERPOLATION_NEAREST)
+        return make_taps(method, axis, &changed->taps, infer->arena, infer->err);
     int64_t *sources =
         arena_alloc_array(infer->arena, (size_t)axis->n_out, sizeof *sources, infer->err);
     if (!sources)
         return false;
     for (int64_t i = 0; i < axis->n_out; i++)
-        sources[i] = nearest_source(how, axis, i);
+        sources[i] = nearest_source(method, axis, i);
     changed->sources = sources;
     return true;
 }
@@ -230,24 +232,25 @@ static bool infer(struct infer *infer)
         out.dims[i] = axes[i].n_out;
     if (!infer_output(infer, 0, infer->in[DATA]->dtype, &out))
         return false;
-    struct interpolation how = find_method(infer, axes);
-    *state = (struct interpolate_state){.mode = how.mode, .in = infer->in[DATA]->shape, .out = out};
+    struct interpolation method = find_method(infer, axes);
+    *state =
+        (struct interpolate_state){.mode = method.mode, .in = infer->in[DATA]->shape, .out = out};
     if (shape_n_elements(&out) == 0)
         return true;
-    struct irrun_shape now = state->in;
+    struct irrun_shape so_far = state->in;
     for (uint32_t i = out.rank; i-- > 0;) {
-        int64_t n_now;
-        if (is_unchanged(&how, &axes[i]))
+        int64_t n_so_far;
+        if (is_unchanged(&method, &axes[i]))
             continue;
         struct changed_axis *changed = &state->axes[state->n_axes++];
         changed->axis = i;
-        now.dims[i] = axes[i].n_out;
-        if (!shape_count(&now, &n_now))
+        so_far.dims[i] = axes[i].n_out;
+        if (!shape_count(&so_far, &n_so_far))
             return infer_fail(infer, "an intermediate result would be too large");
-        if (!plan_axis(infer, &how, &axes[i], changed))
+        if (!plan_axis(infer, &method, &axes[i], changed))
             return false;
-        if ((size_t)n_now > state->n_buffer)
-            state->n_buffer = (size_t)n_now;
+        if ((size_t)n_so_far > state->n_buffer)
+            state->n_buffer = (size_t)n_so_far;
     }
     return true;
 }
@@ -265,7 +268,6 @@ static bool infer(struct infer *infer)
         .family = &(const struct interpolate_family){__VA_ARGS__},                                 \
         .infer = infer,                                                                            \
         .prepare = interpolate_prepare,                                                            \
-        .run = interpolate_run,                                                                    \
     }
 
 INTERPOLATE_OP(op_interpolate_v1, 1, 3, v1_inputs, v1_attr_table, 1, NO_INPUT, NO_INPUT);

@@ -93,9 +93,7 @@ static void add_frame(const struct step *step, int64_t batch, int64_t frame,
     double *spectrum = memory->spectrum;
     for (int64_t k = 0; k < frames->n_bins; k++) {
         int64_t at = (batch * frames->n_bins + k) * frames->n + frame;
-        fourier_load(dtype, false,
-                     (const char *)step->in[DATA]->data + (size_t)at * 2 * dtype_size(dtype),
-                     spectrum + 2 * k, 1);
+        fourier_load(dtype, false, tensor_at(step->in[DATA], 2 * (size_t)at), spectrum + 2 * k, 1);
     }
     for (int64_t k = frames->n_bins; k < frames->size; k++) {
         spectrum[2 * k] = spectrum[2 * (frames->size - k)];

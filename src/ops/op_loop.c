@@ -92,18 +92,11 @@ static bool loop_infer_op(struct infer *infer)
     return loop_infer(infer, state, is_exact, starts != 0);
 }
 
-static bool resolve(const struct step *step, int64_t *n_iterations, struct irrun_error *err)
-{
-    (void)err;
-    *n_iterations = scalar_of(step->in[TRIP_COUNT]);
-    return true;
-}
-
 static bool loop_prepare_op(struct prepare *prepare)
 {
     struct loop_op_state *state = prepare->state;
     return loop_prepare(prepare) &&
-           index_list_prepare(prepare, TRIP_COUNT, 1, resolve, &state->n_iterations);
+           index_list_prepare(prepare, TRIP_COUNT, 1, NULL, &state->n_iterations);
 }
 
 static bool loop_run_op(const struct step *step, struct irrun_error *err)

@@ -90,11 +90,10 @@ static bool run(const struct step *step, struct irrun_error *err)
         .scale = attrs->alpha / pow((double)attrs->size, state->n_axes),
         .beta = attrs->beta,
     };
-    size_t n_bytes = state->n * dtype_size(step->in[0]->dtype);
     for (size_t i = 0; i < state->n_blocks; i++) {
-        const char *in = (const char *)step->in[0]->data + i * n_bytes;
+        const void *in = tensor_at(step->in[0], i * state->n);
         const double *sums = add_squares(step, in, (size_t)(attrs->size - 1) / 2);
-        lrn_divide(step->in[0]->dtype, &power, sums, in, (char *)step->out[0]->data + i * n_bytes,
+        lrn_divide(step->in[0]->dtype, &power, sums, in, tensor_at(step->out[0], i * state->n),
                    state->n);
     }
     return true;

@@ -15,7 +15,7 @@ struct matmul_state {
     struct product_batch batch;
     struct broadcast batches; /* operands: out, a, b; the elements are matrices */
     struct matrices b;
-    size_t n_shared; /* products of one row that read the same b and are computed as one */
+    size_t n_combined; /* products of one row that read the same b and are computed as one */
     struct integer_matrix integers;
 };
 
@@ -59,10 +59,10 @@ static bool read_matrix(struct infer *infer, uint32_t i, bool is_transposed, str
     return true;
 }
 
-/* Combines batches that share one matrix B to the rows of one product. The layout of a vector does
+/* Merges batches that share one matrix B into the rows of one product. The layout of a vector does
  * not depend on its transposition, so those flags get one value. */
-static void join_batches(struct product *product, const struct matrix *a, const struct matrix *b,
-                         struct irrun_shape *out, struct irrun_shape *a_batches)
+static void merge_batches(struct product *product, const struct matrix *a, const struct matrix *b,
+                          struct irrun_shape *out, struct irrun_shape *a_batches)
 {
     *a_batches = a->batches;
     if (!product->a_transposed && shape_n_elements(&b->batches) == 1) {
@@ -95,15 +95,13 @@ static bool infer(struct infer *infer)
     if (!read_matrix(infer, A, attrs->transpose_a, &a) ||
         !read_matrix(infer, B, attrs->transpose_b, &b))
         return false;
-    if (a.columns != b.rows) {
-        infer_fail_input(infer, B, "%lld rows%s, as many as input 0 has columns",
-                         (long long)a.columns, attrs->transpose_b ? " (after transposition)" : "");
-        return infer_hint_input(infer, A);
-    }
-    if (!shape_broadcast(&a.batches, &b.batches, &batches)) {
-        infer_fail_input(infer, B, "leading dimensions that broadcast with those of input 0");
-        return infer_hint_input(infer, A);
-    }
+    if (a.columns != b.rows)
+        return infer_fail_input(infer, B, "%lld rows%s, as many as input 0 has columns",
+                                (long long)a.columns,
+                                attrs->transpose_b ? " (after transposition)" : "");
+    if (!shape_broadcast(&a.batches, &b.batches, &batches))
+        return infer_fail_input(infer, B,
+                                "leading dimensions that broadcast with those of input 0");
     struct irrun_shape out = batches;
     if (infer->in[A]->shape.rank > 1)
         out.dims[out.rank++] = a.rows;
@@ -120,7 +118,7 @@ static bool infer(struct infer *infer)
         .b_transposed = attrs->transpose_b || infer->in[B]->shape.rank == 1,
     };
     struct irrun_shape a_batches;
-    join_batches(&state->batch.product, &a, &b, &batches, &a_batches);
+    merge_batches(&state->batch.product, &a, &b, &batches, &a_batches);
     state->batch.count = (size_t)shape_n_elements(&batches);
     const struct irrun_shape *shapes[] = {&batches, &a_batches, &b.batches};
     if (batches.rank == 0)
@@ -143,11 +141,11 @@ static uint32_t prepacks(const struct prepare *prepare, uint32_t constants)
 
 /* Combines the products of consecutive rows that read the same matrix, such as query heads of one
  * group (grouped-query attention). */
-static void share(struct matmul_state *state)
+static void combine_rows(struct matmul_state *state)
 {
     struct product *p = &state->batch.product;
     size_t n = state->b.repeats, at[BROADCAST_MAX_OPERANDS];
-    state->n_shared = 1;
+    state->n_combined = 1;
     if (n == 1 || p->m != 1 || state->batch.count % n != 0)
         return;
     for (size_t i = 0; i < state->batch.count; i++) {
@@ -155,7 +153,7 @@ static void share(struct matmul_state *state)
         if (at[1] != i || at[2] != i)
             return;
     }
-    state->n_shared = p->m = n;
+    state->n_combined = p->m = n;
     state->batch.count /= n;
 }
 
@@ -166,7 +164,7 @@ static bool prepare(struct prepare *prepare)
     struct product *p = &batch->product;
     p->dtype = prepare->in[A]->dtype;
     state->b = prepare_matrices(prepare, B, p->k * p->n);
-    share(state);
+    combine_rows(state);
     if (prepare->prepacked != 0 && dtype_is_integer(p->dtype))
         return integer_matrix_pack(prepare, B, p, &state->integers);
     prepare_epilogue(prepare);
@@ -189,10 +187,10 @@ static struct product_rows find(const void *context, size_t i)
     const struct product *p = &state->batch.product;
     size_t size = dtype_size(p->dtype), first = i * p->m * p->n, at[BROADCAST_MAX_OPERANDS];
     const char *b = step->in[B]->data; /* NULL: B is prepacked */
-    broadcast_offsets(&state->batches, i * state->n_shared, at);
+    broadcast_offsets(&state->batches, i * state->n_combined, at);
     return (struct product_rows){
         .m = p->m,
-        .a = (const char *)step->in[A]->data + at[1] * (p->m / state->n_shared) * p->k * size,
+        .a = (const char *)step->in[A]->data + at[1] * (p->m / state->n_combined) * p->k * size,
         .b = b ? b + at[2] / state->b.repeats * state->b.stride * size : NULL,
         .c = (char *)step->out[0]->data + first * size,
         .epilogue = step->epilogue,

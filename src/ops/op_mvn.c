@@ -40,41 +40,32 @@ static bool infer_v1(struct infer *infer)
     bool is_set[IRRUN_MAX_RANK] = {false};
     for (uint32_t i = first; i < infer->in[0]->shape.rank; i++)
         is_set[i] = true;
-    return normalize_infer(infer, is_set, infer->state);
-}
-
-static bool infer_v6(struct infer *infer)
-{
-    return normalize_infer_axes(infer, infer->state);
+    return normalize_infer(infer, is_set);
 }
 
 static void run_units(const struct step *step, size_t begin, size_t end)
 {
     const struct normalize *normalize = step->state;
     const struct mvn_attrs *attrs = step->op->attrs;
-    struct slices slices = normalize_start(step, normalize, begin, end);
-    normalize_means(step, normalize, &slices);
+    double n = (double)normalize->n_terms;
+    struct slices slices = normalize_start(step, begin, end);
+    normalize_reduce(step, &slices, normalize->sum, slices.means);
+    for (size_t i = 0; i < slices.n; i++)
+        slices.means[i] /= n;
     if (attrs->normalize_variance)
-        normalize_deviations(step, normalize, &slices);
+        normalize_reduce(step, &slices, normalize->sum_of_squared_deviations, slices.sums);
     for (size_t i = 0; i < slices.n; i++) {
-        double variance = slices.sums[i] / (double)normalize->n_terms;
+        double variance = slices.sums[i] / n;
         double deviation = attrs->eps_mode == INSIDE_SQRT ? sqrt(variance + attrs->eps)
                                                           : sqrt(variance) + attrs->eps;
         slices.scales[i] = attrs->normalize_variance ? 1 / deviation : 1;
     }
-    normalize_apply(step, normalize, &slices);
+    normalize_apply(step, &slices);
 }
 
 static bool prepare(struct prepare *prepare)
 {
-    return normalize_prepare(prepare, prepare->state, run_units);
-}
-
-static bool run(const struct step *step, struct irrun_error *err)
-{
-    (void)err;
-    run_units(step, 0, normalize_units(step->state));
-    return true;
+    return normalize_prepare(prepare, run_units);
 }
 
 #define MVN_OP(object, opset_, opset_last_, inputs_, attrs_, infer_)                               \
@@ -90,8 +81,7 @@ static bool run(const struct step *step, struct irrun_error *err)
         .state_size = sizeof(struct normalize),                                                    \
         .infer = infer_,                                                                           \
         .prepare = prepare,                                                                        \
-        .run = run,                                                                                \
     }
 
 MVN_OP(op_mvn_v1, 2, 5, v1_inputs, v1_attrs, infer_v1);
-MVN_OP(op_mvn_v6, 6, 0, v6_inputs, v6_attrs, infer_v6);
+MVN_OP(op_mvn_v6, 6, 0, v6_inputs, v6_attrs, normalize_infer_axes);

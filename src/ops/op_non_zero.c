@@ -12,10 +12,7 @@ static const struct attr_def attr_table[] = {
     ATTR_END,
 };
 
-static const struct op_input_def inputs[] = {
-    {"data", .types = TYPES_ANY},
-    {.name = NULL},
-};
+static const struct op_input_def inputs[] = {{"data", .types = TYPES_ANY}, {.name = NULL}};
 
 #define BLOCK 256 /* elements tested at a time */
 
@@ -24,8 +21,7 @@ static size_t read_booleans(const struct irrun_tensor *data, size_t first, uint8
 {
     size_t n = (size_t)shape_n_elements(&data->shape) - first;
     n = n < BLOCK ? n : BLOCK;
-    convert_elements(data->dtype, (const char *)data->data + first * dtype_size(data->dtype),
-                     IRRUN_BOOLEAN, is_set, n);
+    convert_elements(data->dtype, tensor_at(data, first), IRRUN_BOOLEAN, is_set, n);
     return n;
 }
 

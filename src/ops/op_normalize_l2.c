@@ -24,11 +24,6 @@ static const struct op_input_def inputs[] = {
     {.name = NULL},
 };
 
-static bool infer(struct infer *infer)
-{
-    return normalize_infer_axes(infer, infer->state);
-}
-
 /* Divides the elements of the slices by themselves. Their squares could overflow. */
 static void divide_by_themselves(const struct step *step, const struct slices *slices)
 {
@@ -36,8 +31,7 @@ static void divide_by_themselves(const struct step *step, const struct slices *s
     for (size_t i = slices->first; i < slices->first + slices->n; i++) {
         double x = element_as_f64(dtype, step->in[0]->data, i);
         double y = x == 0 ? x : x / x;
-        convert_elements(IRRUN_F64, &y, dtype, (char *)step->out[0]->data + i * dtype_size(dtype),
-                         1);
+        convert_elements(IRRUN_F64, &y, dtype, tensor_at(step->out[0], i), 1);
     }
 }
 
@@ -45,12 +39,12 @@ static void run_units(const struct step *step, size_t begin, size_t end)
 {
     const struct normalize *normalize = step->state;
     const struct l2_attrs *attrs = step->op->attrs;
-    struct slices slices = normalize_start(step, normalize, begin, end);
+    struct slices slices = normalize_start(step, begin, end);
     if (shape_n_elements(&step->in[1]->shape) == 0) {
         divide_by_themselves(step, &slices);
         return;
     }
-    normalize_squares(step, normalize, &slices);
+    normalize_reduce(step, &slices, normalize->sum_of_squares, slices.sums);
     for (size_t i = 0; i < slices.n; i++) {
         double sum = slices.sums[i];
         if (attrs->eps_mode == EPS_ADD)
@@ -59,19 +53,12 @@ static void run_units(const struct step *step, size_t begin, size_t end)
             sum = sum < attrs->eps ? attrs->eps : sum;
         slices.scales[i] = 1 / sqrt(sum);
     }
-    normalize_apply(step, normalize, &slices);
+    normalize_apply(step, &slices);
 }
 
 static bool prepare(struct prepare *prepare)
 {
-    return normalize_prepare(prepare, prepare->state, run_units);
-}
-
-static bool run(const struct step *step, struct irrun_error *err)
-{
-    (void)err;
-    run_units(step, 0, normalize_units(step->state));
-    return true;
+    return normalize_prepare(prepare, run_units);
 }
 
 const struct op_def op_normalize_l2 = {
@@ -83,7 +70,6 @@ const struct op_def op_normalize_l2 = {
     .attrs = attr_table,
     .attrs_size = sizeof(struct l2_attrs),
     .state_size = sizeof(struct normalize),
-    .infer = infer,
+    .infer = normalize_infer_axes,
     .prepare = prepare,
-    .run = run,
 };

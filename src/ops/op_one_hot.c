@@ -50,7 +50,7 @@ static bool infer(struct infer *infer)
         !infer_int(infer, DEPTH, &depth))
         return false;
     if (depth < 0) {
-        infer_fail(infer, "the depth is %lld", (long long)depth);
+        infer_fail(infer, "the depth is %lld, expected 0 or more", (long long)depth);
         return infer_hint_input(infer, DEPTH);
     }
     for (uint32_t i = ON_VALUE; i <= OFF_VALUE; i++)
@@ -126,10 +126,7 @@ static bool run(const struct step *step, struct irrun_error *err)
         .run = run,                                                                                \
     }
 
-static const struct attr_def v1_attr_table[] = {
-    ATTR(struct one_hot_attrs, axis, NULL),
-    ATTR_END,
-};
+static const struct attr_def v1_attr_table[] = {ATTR(struct one_hot_attrs, axis, NULL), ATTR_END};
 
 ONE_HOT_OP(op_one_hot_v1, 1, 15, v1_attr_table);
 ONE_HOT_OP(op_one_hot_v16, 16, 0, attr_table);

@@ -136,7 +136,7 @@ static char *pad_border(const struct run *run, uint32_t axis, int64_t first, int
 }
 
 /* Returns whether `axis` is the last padded one, and its rows only get a constant border. */
-static bool has_framed_rows(const struct run *run, uint32_t axis)
+static bool has_bordered_rows(const struct run *run, uint32_t axis)
 {
     if (axis + 1 != run->state->n_axes || run->state->mode != MODE_CONSTANT)
         return false;
@@ -151,11 +151,11 @@ static char *pad_rows(const struct run *run, uint32_t axis, int64_t n_rows, cons
     const struct pad_state *state = run->state;
     size_t size = run->element_bytes, begin = (size_t)(state->begin[axis] * state->n_slice);
     size_t row_bytes = (size_t)(run->in->dims[axis] * state->n_slice) * size;
-    size_t whole = (size_t)(run->out->dims[axis] * state->n_slice) - row_bytes / size;
+    size_t gap = (size_t)(run->out->dims[axis] * state->n_slice) - row_bytes / size;
     fill_elements(to, begin, run->value, size);
     to += begin * size;
     for (int64_t i = 0; i < n_rows; i++, from += row_bytes) {
-        size_t n = i + 1 < n_rows ? whole : whole - begin;
+        size_t n = i + 1 < n_rows ? gap : gap - begin;
         memcpy(to, from, row_bytes);
         fill_elements(to + row_bytes, n, run->value, size);
         to += row_bytes + n * size;
@@ -173,23 +173,23 @@ static char *pad(const struct run *run, uint32_t axis, const char *from, char *t
         return to + n_bytes;
     }
     int64_t begin = state->begin[axis], end = run->out->dims[axis];
-    int64_t inner = begin < 0 ? 0 : begin < end ? begin : end;
-    int64_t behind = begin + run->in->dims[axis] < end ? begin + run->in->dims[axis] : end;
+    int64_t first = begin < 0 ? 0 : begin < end ? begin : end;
+    int64_t stop = begin + run->in->dims[axis] < end ? begin + run->in->dims[axis] : end;
     size_t in_bytes = (size_t)state->in_elements[axis] * run->element_bytes;
-    if (behind < inner)
-        behind = inner;
-    to = pad_border(run, axis, 0, inner, from, to);
-    if (axis + 1 == state->n_axes && behind > inner) { /* contiguous in input and output */
-        size_t n_bytes = (size_t)(behind - inner) * in_bytes;
-        memcpy(to, from + (size_t)(inner - begin) * in_bytes, n_bytes);
+    if (stop < first)
+        stop = first;
+    to = pad_border(run, axis, 0, first, from, to);
+    if (axis + 1 == state->n_axes && stop > first) { /* contiguous in input and output */
+        size_t n_bytes = (size_t)(stop - first) * in_bytes;
+        memcpy(to, from + (size_t)(first - begin) * in_bytes, n_bytes);
         to += n_bytes;
     }
-    bool is_framed = behind > inner && has_framed_rows(run, axis + 1);
-    if (is_framed)
-        to = pad_rows(run, axis + 1, behind - inner, from + (size_t)(inner - begin) * in_bytes, to);
-    for (int64_t i = inner; i < behind && !is_framed && axis + 1 < state->n_axes; i++)
+    bool is_bordered = stop > first && has_bordered_rows(run, axis + 1);
+    if (is_bordered)
+        to = pad_rows(run, axis + 1, stop - first, from + (size_t)(first - begin) * in_bytes, to);
+    for (int64_t i = first; i < stop && !is_bordered && axis + 1 < state->n_axes; i++)
         to = pad(run, axis + 1, from + (size_t)(i - begin) * in_bytes, to);
-    return pad_border(run, axis, behind, end, from, to);
+    return pad_border(run, axis, stop, end, from, to);
 }
 
 static bool run(const struct step *step, struct irrun_error *err)

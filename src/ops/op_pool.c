@@ -7,13 +7,14 @@
 #include "base/checked.h"
 #include "kernels/pool.h"
 #include "ops/depthwise_op.h"
+#include "ops/indexing.h"
 
 struct pool_state {
     struct window window; /* of one channel */
     int64_t n_batches;    /* if the channels are last; otherwise 1 */
     int64_t n_channels;   /* of all batch elements, unless the channels are last */
     int64_t n_indexed;    /* indices are taken modulo this */
-    max_pool_fn *max;
+    max_pool_fn *max;     /* NULL: avg */
     avg_pool_fn *avg;
     bool has_indices;
     bool is_tiled; /* run by depthwise kernels; false: by max and avg */
@@ -22,11 +23,8 @@ struct pool_state {
 
 #define POOL_ATTRS                                                                                 \
     WINDOW_ATTRS(struct pool_attrs), ATTR_NAMED(struct pool_attrs, window.kernel, "kernel", NULL), \
-    {                                                                                              \
-        .name = "rounding_type", .kind = ATTR_KIND_CHOICE,                                         \
-        .offset = offsetof(struct pool_attrs, window.rounding_type), .default_text = "floor",      \
-        .choices = "floor|ceil|ceil_torch",                                                        \
-    }
+        ATTR_CHOICE_NAMED(struct pool_attrs, window.rounding_type, "rounding_type", "floor",       \
+                          "floor|ceil|ceil_torch")
 #define DILATIONS ATTR_NAMED(struct pool_attrs, window.dilations, "dilations", "")
 
 static const struct attr_def max_v1_attrs[] = {POOL_ATTRS, ATTR_END};
@@ -103,14 +101,12 @@ static bool infer_max_v8(struct infer *infer)
     if (!infer_pool(infer) || !infer_axis(infer, attrs->axis, data->rank, &axis))
         return false;
     state->n_indexed = shape_product(data, axis, data->rank);
-    if (attrs->index_element_type != IRRUN_I64 && attrs->index_element_type != IRRUN_I32)
-        return infer_fail(infer, "index_element_type is %s, expected i64 or i32",
-                          irrun_dtype_name(attrs->index_element_type));
-    return infer->n_outputs < 2 ||
-           infer_output(infer, 1, attrs->index_element_type, &infer->out[0].shape);
+    return infer_index_type(infer, "index_element_type", attrs->index_element_type) &&
+           (infer->n_outputs < 2 ||
+            infer_output(infer, 1, attrs->index_element_type, &infer->out[0].shape));
 }
 
-/* Reserves a plane of the input and one of the output, for a channel whose elements are apart. */
+/* Reserves a plane of the input and one of the output, for run_strided_plane. */
 static bool reserve_planes(struct prepare *prepare)
 {
     const struct window *w = &((const struct pool_state *)prepare->state)->window;
@@ -119,11 +115,12 @@ static bool reserve_planes(struct prepare *prepare)
            fail_memory(prepare->err, SIZE_MAX);
 }
 
-static bool prepare_pool(struct prepare *prepare, enum depthwise_term term, bool exclude_pad)
+static bool prepare(struct prepare *prepare)
 {
     struct pool_state *state = prepare->state;
-    bool is_last = ((const struct pool_attrs *)prepare->attrs)->is_last;
-    state->max = max_pool_scalar(prepare->in[0]->dtype);
+    const struct pool_attrs *attrs = prepare->attrs;
+    if (op_is_type(prepare->op, "MaxPool"))
+        state->max = max_pool_scalar(prepare->in[0]->dtype);
     state->avg = avg_pool_scalar(prepare->in[0]->dtype);
     state->has_indices = prepare->n_outputs > 1;
     if (state->has_indices)
@@ -131,66 +128,14 @@ static bool prepare_pool(struct prepare *prepare, enum depthwise_term term, bool
     bool may_tile = !state->has_indices && prepare->in[0]->dtype == IRRUN_F32;
     state->tiled = (struct depthwise){.window = state->window,
                                       .kernels = prepare->kernels->depthwise_f32,
-                                      .term = term,
-                                      .exclude_pad = exclude_pad,
+                                      .term = state->max ? DEPTHWISE_MAXIMA : DEPTHWISE_SUMS,
+                                      .exclude_pad = attrs->exclude_pad,
                                       .n_batches = state->n_batches,
                                       .n_channels = state->n_channels,
                                       .multiplier = 1,
-                                      .is_last = is_last};
+                                      .is_last = attrs->is_last};
     return (!may_tile || depthwise_prepare(prepare, &state->tiled, &state->is_tiled)) &&
-           (state->is_tiled || !is_last || reserve_planes(prepare));
-}
-
-static bool prepare_max(struct prepare *prepare)
-{
-    return prepare_pool(prepare, DEPTHWISE_MAXIMA, false);
-}
-
-static bool prepare_avg(struct prepare *prepare)
-{
-    const struct pool_attrs *attrs = prepare->attrs;
-    return prepare_pool(prepare, DEPTHWISE_SUMS, attrs->exclude_pad);
-}
-
-/* Pools channel i, counted over all batch elements. */
-typedef void plane_fn(const struct step *step, int64_t i, const void *in, void *out);
-
-/* Pools a channel whose elements are apart, with copies of its planes. */
-static void run_plane_apart(const struct step *step, plane_fn *run_plane, int64_t i)
-{
-    const struct pool_state *state = step->state;
-    int64_t n_in = window_product(state->window.in), n_out = window_product(state->window.out);
-    int64_t n = state->n_channels, batch = i / n;
-    size_t size = dtype_size(step->in[0]->dtype), pixel_bytes = (size_t)n * size;
-    const char *from = (const char *)step->in[0]->data + (size_t)(batch * n_in * n + i % n) * size;
-    char *to = (char *)step->out[0]->data + (size_t)(batch * n_out * n + i % n) * size;
-    char *in = step->scratch, *out = in + (size_t)n_in * size;
-    for (size_t at = 0; at < (size_t)n_in; at++)
-        memcpy(in + at * size, from + at * pixel_bytes, size);
-    run_plane(step, i, in, out);
-    for (size_t at = 0; at < (size_t)n_out; at++)
-        memcpy(to + at * pixel_bytes, out + at * size, size);
-}
-
-static void run_pool(const struct step *step, plane_fn *run_plane)
-{
-    const struct pool_state *state = step->state;
-    bool is_last = ((const struct pool_attrs *)step->op->attrs)->is_last;
-    size_t size = dtype_size(step->in[0]->dtype);
-    int64_t n_in = window_product(state->window.in), n_out = window_product(state->window.out);
-    if (state->is_tiled)
-        depthwise_run(&state->tiled, &(struct depthwise_job){.in = step->in[0]->data,
-                                                             .out = step->out[0]->data,
-                                                             .scratch = step->scratch,
-                                                             .pool = step->pool});
-    int64_t n_planes = state->is_tiled || n_out == 0 ? 0 : state->n_batches * state->n_channels;
-    for (int64_t i = 0; i < n_planes; i++) {
-        if (is_last)
-            run_plane_apart(step, run_plane, i);
-        else
-            run_plane(step, i, (const char *)step->in[0]->data + (size_t)(i * n_in) * size,
-                      (char *)step->out[0]->data + (size_t)(i * n_out) * size);
-    }
+           (state->is_tiled || !attrs->is_last || reserve_planes(prepare));
 }
 
 /* Converts indices within a channel to indices relative to dimension `axis`. */
@@ -200,42 +145,64 @@ static void write_indices(const struct pool_state *state, int64_t channel, int64
     int64_t n_in = window_product(state->window.in), n_out = window_product(state->window.out);
     for (int64_t i = 0; i < n_out; i++)
         indices[i] = (channel * n_in + indices[i]) % state->n_indexed;
-    char *to = (char *)out->data + (size_t)(channel * n_out) * dtype_size(out->dtype);
-    convert_elements(IRRUN_I64, indices, out->dtype, to, (size_t)n_out);
+    convert_elements(IRRUN_I64, indices, out->dtype, tensor_at(out, (size_t)(channel * n_out)),
+                     (size_t)n_out);
 }
 
-static void run_max_plane(const struct step *step, int64_t i, const void *in, void *out)
+/* Pools channel i, counted over all batch elements. */
+static void run_plane(const struct step *step, int64_t i, const void *in, void *out)
 {
     const struct pool_state *state = step->state;
     int64_t *indices = state->has_indices ? step->scratch : NULL;
-    state->max(&state->window, in, out, indices);
+    if (state->max)
+        state->max(&state->window, in, out, indices);
+    else
+        state->avg(&state->window, ((const struct pool_attrs *)step->op->attrs)->exclude_pad, in,
+                   out);
     if (indices)
         write_indices(state, i, indices, step->out[1]);
 }
 
-static bool run_max(const struct step *step, struct irrun_error *err)
+/* Pools a channel whose elements are not adjacent, with copies of its planes. */
+static void run_strided_plane(const struct step *step, int64_t i)
 {
-    (void)err;
-    run_pool(step, run_max_plane);
-    return true;
-}
-
-static void run_avg_plane(const struct step *step, int64_t i, const void *in, void *out)
-{
-    (void)i;
     const struct pool_state *state = step->state;
-    bool exclude_pad = ((const struct pool_attrs *)step->op->attrs)->exclude_pad;
-    state->avg(&state->window, exclude_pad, in, out);
+    int64_t n_in = window_product(state->window.in), n_out = window_product(state->window.out);
+    int64_t n = state->n_channels, batch = i / n;
+    size_t size = dtype_size(step->in[0]->dtype), pixel_bytes = (size_t)n * size;
+    const char *from = tensor_at(step->in[0], (size_t)(batch * n_in * n + i % n));
+    char *to = tensor_at(step->out[0], (size_t)(batch * n_out * n + i % n));
+    char *in = step->scratch, *out = in + (size_t)n_in * size;
+    for (size_t at = 0; at < (size_t)n_in; at++)
+        memcpy(in + at * size, from + at * pixel_bytes, size);
+    run_plane(step, i, in, out);
+    for (size_t at = 0; at < (size_t)n_out; at++)
+        memcpy(to + at * pixel_bytes, out + at * size, size);
 }
 
-static bool run_avg(const struct step *step, struct irrun_error *err)
+static bool run(const struct step *step, struct irrun_error *err)
 {
     (void)err;
-    run_pool(step, run_avg_plane);
+    const struct pool_state *state = step->state;
+    bool is_last = ((const struct pool_attrs *)step->op->attrs)->is_last;
+    int64_t n_in = window_product(state->window.in), n_out = window_product(state->window.out);
+    if (state->is_tiled)
+        depthwise_run(&state->tiled, &(struct depthwise_job){.in = step->in[0]->data,
+                                                             .out = step->out[0]->data,
+                                                             .scratch = step->scratch,
+                                                             .pool = step->pool});
+    int64_t n_planes = state->is_tiled || n_out == 0 ? 0 : state->n_batches * state->n_channels;
+    for (int64_t i = 0; i < n_planes; i++) {
+        if (is_last)
+            run_strided_plane(step, i);
+        else
+            run_plane(step, i, tensor_at(step->in[0], (size_t)(i * n_in)),
+                      tensor_at(step->out[0], (size_t)(i * n_out)));
+    }
     return true;
 }
 
-#define POOL_OP(object, type_, opset_, opset_last_, inputs_, attrs_, infer_, prepare_, run_, ...)  \
+#define POOL_OP(object, type_, opset_, opset_last_, inputs_, attrs_, infer_, ...)                  \
     const struct op_def object = {.type = type_,                                                   \
                                   .opset = opset_,                                                 \
                                   .opset_last = opset_last_,                                       \
@@ -244,20 +211,14 @@ static bool run_avg(const struct step *step, struct irrun_error *err)
                                   .attrs_size = sizeof(struct pool_attrs),                         \
                                   .state_size = sizeof(struct pool_state),                         \
                                   .infer = infer_,                                                 \
-                                  .prepare = prepare_,                                             \
-                                  .run = run_,                                                     \
+                                  .prepare = prepare,                                              \
+                                  .run = run,                                                      \
                                   __VA_ARGS__}
 #define WITH_INDICES .n_outputs = 2, .n_outputs_min = 1
 
-POOL_OP(op_max_pool_v1, "MaxPool", 1, 7, numbers, max_v1_attrs, infer_pool, prepare_max, run_max,
-        .n_outputs = 1);
-POOL_OP(op_max_pool_v8, "MaxPool", 8, 13, numbers, max_v8_attrs, infer_max_v8, prepare_max, run_max,
-        WITH_INDICES);
-POOL_OP(op_max_pool_v14, "MaxPool", 14, 0, numbers, max_v8_attrs, infer_max_v8, prepare_max,
-        run_max, WITH_INDICES);
-POOL_OP(op_avg_pool_v1, "AvgPool", 1, 13, floats, avg_v1_attrs, infer_pool, prepare_avg, run_avg,
-        .n_outputs = 1);
-POOL_OP(op_avg_pool_v14, "AvgPool", 14, 15, floats, avg_v1_attrs, infer_pool, prepare_avg, run_avg,
-        .n_outputs = 1);
-POOL_OP(op_avg_pool_v16, "AvgPool", 16, 0, floats, avg_v16_attrs, infer_pool, prepare_avg, run_avg,
-        .n_outputs = 1);
+POOL_OP(op_max_pool_v1, "MaxPool", 1, 7, numbers, max_v1_attrs, infer_pool, .n_outputs = 1);
+POOL_OP(op_max_pool_v8, "MaxPool", 8, 13, numbers, max_v8_attrs, infer_max_v8, WITH_INDICES);
+POOL_OP(op_max_pool_v14, "MaxPool", 14, 0, numbers, max_v8_attrs, infer_max_v8, WITH_INDICES);
+POOL_OP(op_avg_pool_v1, "AvgPool", 1, 13, floats, avg_v1_attrs, infer_pool, .n_outputs = 1);
+POOL_OP(op_avg_pool_v14, "AvgPool", 14, 15, floats, avg_v1_attrs, infer_pool, .n_outputs = 1);
+POOL_OP(op_avg_pool_v16, "AvgPool", 16, 0, floats, avg_v16_attrs, infer_pool, .n_outputs = 1);

@@ -18,10 +18,8 @@ static bool infer(struct infer *infer)
         for (uint32_t i = 1; i < slope.rank; i++)
             slope.dims[i] = 1;
     }
-    if (!shape_broadcast(data, &slope, &out) || !shape_equals(data, &out)) {
-        infer_fail_input(infer, 1, "a shape that broadcasts to that of input 0");
-        return infer_hint_input(infer, 0);
-    }
+    if (!shape_broadcast(data, &slope, &out) || !shape_equals(data, &out))
+        return infer_fail_input(infer, 1, "a shape that broadcasts to that of input 0");
     return infer_output(infer, 0, infer->in[0]->dtype, &out) &&
            binary_plan(infer, &out, data, &slope);
 }

@@ -18,23 +18,16 @@ struct range_state {
     double start_f64, step_f64;
 };
 
-static const struct attr_def attr_table[] = {
-    ATTR(struct range_attrs, output_type, NULL),
-    ATTR_END,
-};
+static const struct attr_def attr_table[] = {ATTR(struct range_attrs, output_type, NULL), ATTR_END};
 
-static const struct op_input_def v1_inputs[] = {
-    {"start", .types = TYPES_NUMBER, .same = 1},
-    {"stop", .types = TYPES_NUMBER, .same = 1},
-    {"step", .types = TYPES_NUMBER, .same = 1},
-    {.name = NULL},
-};
-static const struct op_input_def v4_inputs[] = {
-    {"start", .types = TYPES_NUMBER},
-    {"stop", .types = TYPES_NUMBER},
-    {"step", .types = TYPES_NUMBER},
-    {.name = NULL},
-};
+#define INPUTS(same_)                                                                              \
+    {                                                                                              \
+        {"start", .types = TYPES_NUMBER, .same = same_},                                           \
+            {"stop", .types = TYPES_NUMBER, .same = same_},                                        \
+            {"step", .types = TYPES_NUMBER, .same = same_}, {.name = NULL},                        \
+    }
+static const struct op_input_def v1_inputs[] = INPUTS(1);
+static const struct op_input_def v4_inputs[] = INPUTS(0);
 
 static bool count_integers(int64_t start, int64_t stop, int64_t step, int64_t *n)
 {
@@ -95,7 +88,7 @@ static bool run(const struct step *step, struct irrun_error *err)
     (void)err;
     const struct range_state *state = step->state;
     struct irrun_tensor *out = step->out[0];
-    size_t n = (size_t)shape_n_elements(&out->shape), size = dtype_size(out->dtype);
+    size_t n = (size_t)shape_n_elements(&out->shape);
     union {
         int64_t whole[BLOCK];
         double number[BLOCK];
@@ -110,30 +103,20 @@ static bool run(const struct step *step, struct irrun_error *err)
                 block.number[k] = state->start_f64 + (double)(i + k) * state->step_f64;
         }
         convert_elements(state->is_integer ? IRRUN_I64 : IRRUN_F64, &block, out->dtype,
-                         (char *)out->data + i * size, n_now);
+                         tensor_at(out, i), n_now);
     }
     return true;
 }
 
-const struct op_def op_range_v1 = {
-    .type = "Range",
-    .opset = 1,
-    .opset_last = 3,
-    .inputs = v1_inputs,
-    .n_outputs = 1,
-    .state_size = sizeof(struct range_state),
-    .infer = infer,
-    .run = run,
-};
+#define RANGE_OP(object, opset_, inputs_, ...)                                                     \
+    const struct op_def object = {.type = "Range",                                                 \
+                                  .opset = opset_,                                                 \
+                                  .inputs = inputs_,                                               \
+                                  .n_outputs = 1,                                                  \
+                                  .state_size = sizeof(struct range_state),                        \
+                                  .infer = infer,                                                  \
+                                  .run = run,                                                      \
+                                  __VA_ARGS__}
 
-const struct op_def op_range_v4 = {
-    .type = "Range",
-    .opset = 4,
-    .inputs = v4_inputs,
-    .n_outputs = 1,
-    .attrs = attr_table,
-    .attrs_size = sizeof(struct range_attrs),
-    .state_size = sizeof(struct range_state),
-    .infer = infer,
-    .run = run,
-};
+RANGE_OP(op_range_v1, 1, v1_inputs, .opset_last = 3);
+RANGE_OP(op_range_v4, 4, v4_inputs, .attrs = attr_table, .attrs_size = sizeof(struct range_attrs));

@@ -21,7 +21,7 @@ struct reduce_state {
     struct broadcast loops; /* around `inner`. Operands: data, accumulators */
     struct reduction inner;
     size_t n_out;
-    int64_t n_folded;      /* elements that are reduced to one */
+    int64_t n_terms;       /* elements that are reduced to one */
     enum irrun_dtype wide; /* the type that the loops read */
     size_t element_bytes;  /* of the data */
     reduce_fn *reduce;
@@ -53,10 +53,10 @@ static bool infer(struct infer *infer)
     if (!infer_ints(infer, 1, &axes) || !infer_axes(infer, &axes, in->rank, is_reduced))
         return false;
     struct irrun_shape out = {0}, kept = *in;
-    state->n_folded = 1;
+    state->n_terms = 1;
     for (uint32_t i = 0; i < in->rank; i++) {
         if (is_reduced[i]) {
-            state->n_folded *= in->dims[i];
+            state->n_terms *= in->dims[i];
             kept.dims[i] = 1;
         }
         if (!is_reduced[i] || keeps_dims)
@@ -124,34 +124,33 @@ static void fill_extreme(struct irrun_tensor *out, size_t n, bool is_lowest)
     uint64_t bits = is_lowest ? lowest : highest;
     number = is_lowest ? -number : number;
     bool is_float = dtype_is_float(out->dtype);
-    size_t size = dtype_size(out->dtype);
     for (size_t i = 0; i < n; i++)
         convert_elements(is_float ? IRRUN_F64 : IRRUN_U64,
-                         is_float ? (void *)&number : (void *)&bits, out->dtype,
-                         (char *)out->data + i * size, 1);
+                         is_float ? (void *)&number : (void *)&bits, out->dtype, tensor_at(out, i),
+                         1);
 }
 
-static void finish_floats(double *sums, size_t n, int64_t n_folded, enum finish finish)
+static void finish_floats(double *sums, size_t n, int64_t n_terms, enum finish finish)
 {
     for (size_t i = 0; finish != FINISH_NOTHING && i < n; i++) {
         if (finish == FINISH_MEAN)
-            sums[i] = n_folded ? sums[i] / (double)n_folded : 0;
+            sums[i] = n_terms ? sums[i] / (double)n_terms : 0;
         else if (finish == FINISH_ROOT)
             sums[i] = sqrt(sums[i]);
     }
 }
 
 /* Finishes integers. Means are rounded toward zero. */
-static void finish_integers(union accumulator *sums, size_t n, int64_t n_folded, bool is_signed,
+static void finish_integers(union accumulator *sums, size_t n, int64_t n_terms, bool is_signed,
                             enum finish finish)
 {
     for (size_t i = 0; i < n; i++) {
         if (finish == FINISH_ROOT)
             sums[i].u64 = (uint64_t)sqrt((double)sums[i].u64);
-        else if (finish == FINISH_MEAN && n_folded && is_signed)
-            sums[i].i64 /= n_folded;
-        else if (finish == FINISH_MEAN && n_folded)
-            sums[i].u64 /= (uint64_t)n_folded;
+        else if (finish == FINISH_MEAN && n_terms && is_signed)
+            sums[i].i64 /= n_terms;
+        else if (finish == FINISH_MEAN && n_terms)
+            sums[i].u64 /= (uint64_t)n_terms;
     }
 }
 
@@ -163,9 +162,9 @@ static void finish(const struct step *step, size_t first, size_t n)
     union accumulator *accumulators = (union accumulator *)step->scratch + first;
     bool is_float = state->wide == IRRUN_F32 || state->wide == IRRUN_F64;
     if (is_float)
-        finish_floats(&accumulators->f64, n, state->n_folded, family->finish);
+        finish_floats(&accumulators->f64, n, state->n_terms, family->finish);
     else
-        finish_integers(accumulators, n, state->n_folded, state->wide == IRRUN_I64, family->finish);
+        finish_integers(accumulators, n, state->n_terms, state->wide == IRRUN_I64, family->finish);
     convert_elements(is_float                       ? IRRUN_F64
                      : state->wide == IRRUN_BOOLEAN ? IRRUN_U64
                                                     : state->wide,
@@ -183,6 +182,11 @@ static void run_units(const struct step *step, size_t begin, size_t end)
 {
     const struct reduce_state *state = step->state;
     const struct reduce_family *family = step->op->def->family;
+    bool is_extreme = family->operation == REDUCE_MAX || family->operation == REDUCE_MIN;
+    if (is_extreme && state->n_terms == 0) {
+        fill_extreme(step->out[0], state->n_out, family->operation == REDUCE_MAX);
+        return;
+    }
     size_t first = has_rows(state) ? begin : 0, n = has_rows(state) ? end - begin : state->n_out;
     union accumulator *accumulators = step->scratch;
     const union accumulator start = reduce_start(family->operation, state->wide);
@@ -196,19 +200,6 @@ static void run_units(const struct step *step, size_t begin, size_t end)
         broadcast_walk(&state->loops, visit, (void *)step);
     }
     finish(step, first, n);
-}
-
-static bool run(const struct step *step, struct irrun_error *err)
-{
-    (void)err;
-    const struct reduce_state *state = step->state;
-    const struct reduce_family *family = step->op->def->family;
-    bool is_extreme = family->operation == REDUCE_MAX || family->operation == REDUCE_MIN;
-    if (is_extreme && state->n_folded == 0)
-        fill_extreme(step->out[0], state->n_out, family->operation == REDUCE_MAX);
-    else
-        run_units(step, 0, has_rows(state) ? state->inner.n_rows : 1);
-    return true;
 }
 
 static bool prepare(struct prepare *prepare)
@@ -236,7 +227,6 @@ static bool prepare(struct prepare *prepare)
         .family = &(const struct reduce_family){operation, finish},                                \
         .infer = infer,                                                                            \
         .prepare = prepare,                                                                        \
-        .run = run,                                                                                \
     }
 
 REDUCE_OP(op_reduce_sum, "ReduceSum", 1, numbers, REDUCE_SUM, FINISH_NOTHING);

@@ -39,29 +39,30 @@ static bool copy_zeros(struct infer *infer, struct irrun_shape *out, bool specia
     return true;
 }
 
-static bool fit(struct infer *infer, const struct irrun_shape *pattern, bool special_zero)
+/* Infers the shape that `pattern` describes. */
+static bool infer_pattern(struct infer *infer, const struct irrun_shape *pattern, bool special_zero)
 {
     struct irrun_shape out = *pattern;
     bool is_copied[IRRUN_MAX_RANK];
     int64_t rest, product = 1;
     if (!copy_zeros(infer, &out, special_zero, is_copied, &rest))
         return false;
-    uint32_t open = NO_ID;
+    uint32_t inferred = NO_ID;
     bool is_valid = true;
     for (uint32_t i = 0; i < out.rank; i++) {
-        if (out.dims[i] == -1 && open == NO_ID)
-            open = i;
+        if (out.dims[i] == -1 && inferred == NO_ID)
+            inferred = i;
         else if (!is_copied[i])
             is_valid &= out.dims[i] >= 0 && checked_mul_i64(product, out.dims[i], &product);
     }
-    if (is_valid && open != NO_ID && product > 0 && rest % product == 0)
-        out.dims[open] = rest / product;
-    else if (is_valid && open != NO_ID && product == 0 && rest == 0)
-        out.dims[open] = 1; /* any number is valid; the reference uses 1 */
-    else if (!is_valid || open != NO_ID || product != rest) {
+    if (is_valid && inferred != NO_ID && product > 0 && rest % product == 0)
+        out.dims[inferred] = rest / product;
+    else if (is_valid && inferred != NO_ID && product == 0 && rest == 0)
+        out.dims[inferred] = 1; /* any number is valid; the reference uses 1 */
+    else if (!is_valid || inferred != NO_ID || product != rest) {
         char text[SHAPE_TEXT_BYTES];
-        infer_fail_input(infer, 0, "as many elements as shape %s", shape_format(pattern, text));
-        return infer->n_inputs > 1 ? infer_hint_input(infer, 1) : false;
+        return infer_fail_input(infer, 0, "as many elements as shape %s",
+                                shape_format(pattern, text));
     }
     return infer_output(infer, 0, infer->in[0]->dtype, &out);
 }
@@ -74,12 +75,12 @@ static bool infer(struct infer *infer)
     if (pattern.n > IRRUN_MAX_RANK)
         return infer_fail_input(infer, 1, "at most %d numbers", IRRUN_MAX_RANK);
     struct irrun_shape shape = shape_of(pattern.n, pattern.items);
-    return fit(infer, &shape, ((const struct reshape_attrs *)infer->attrs)->special_zero);
+    return infer_pattern(infer, &shape, ((const struct reshape_attrs *)infer->attrs)->special_zero);
 }
 
 static bool infer_frames(struct infer *infer)
 {
-    return fit(infer, infer->attrs, true);
+    return infer_pattern(infer, infer->attrs, true);
 }
 
 const struct op_def op_reshape = {

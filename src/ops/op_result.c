@@ -2,10 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/op_state.h"
 
-static const struct op_input_def inputs[] = {
-    {.name = "x", .types = TYPES_ANY},
-    {.name = NULL},
-};
+static const struct op_input_def inputs[] = {{.name = "x", .types = TYPES_ANY}, {.name = NULL}};
 
 const struct op_def op_result = {
     .type = "Result",

@@ -47,11 +47,9 @@ static bool reverse_sequence_infer(struct infer *infer)
         return false;
     if (batch_axis == seq_axis)
         return infer_fail(infer, "batch_axis and seq_axis are both %u", batch_axis);
-    if (lengths->rank != 1 || lengths->dims[0] != shape->dims[batch_axis]) {
-        infer_fail_input(infer, LENGTHS, "[%lld], the batch of input 0 (data)",
-                         (long long)shape->dims[batch_axis]);
-        return infer_hint_input(infer, DATA);
-    }
+    if (lengths->rank != 1 || lengths->dims[0] != shape->dims[batch_axis])
+        return infer_fail_input(infer, LENGTHS, "[%lld], the batch of input 0 (data)",
+                                (long long)shape->dims[batch_axis]);
     uint32_t first = batch_axis < seq_axis ? batch_axis : seq_axis;
     uint32_t second = batch_axis < seq_axis ? seq_axis : batch_axis;
     infer->out[0].dtype = infer->in[DATA]->dtype;

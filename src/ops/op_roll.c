@@ -27,10 +27,8 @@ static bool infer(struct infer *infer)
     if (!infer_ints(infer, SHIFT, &shifts) || !infer_ints(infer, AXES, &axes))
         return false;
     bool is_shared = infer->in[SHIFT]->shape.rank == 0 || shifts.n == 1;
-    if (!is_shared && shifts.n != axes.n) {
-        infer_fail_input(infer, SHIFT, "one number, or as many as axes");
-        return infer_hint_input(infer, AXES);
-    }
+    if (!is_shared && shifts.n != axes.n)
+        return infer_fail_input(infer, SHIFT, "one number, or as many as axes");
     *state = (struct roll_state){0};
     for (uint32_t i = 0; i < axes.n; i++) {
         uint32_t axis = 0;
@@ -41,9 +39,8 @@ static bool infer(struct infer *infer)
             continue;
         int64_t shift = shifts.items[is_shared ? 0 : i] % dim;
         shift += shift < 0 ? dim : 0;
-        int64_t sum_left =
-            dim - shift; /* before the sum reaches dim; the sum itself may overflow */
-        state->shifts[axis] += state->shifts[axis] < sum_left ? shift : -sum_left;
+        int64_t rest = dim - shift; /* of the axis; the sum of shifts may overflow */
+        state->shifts[axis] += state->shifts[axis] < rest ? shift : -rest;
     }
     for (uint32_t i = 0; i < in->rank; i++)
         if (state->shifts[i] != 0)

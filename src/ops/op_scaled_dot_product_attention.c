@@ -21,8 +21,8 @@ struct attention_attrs {
 struct attention_state {
     size_t n_queries, n_keys, head_size, value_head_size;
     size_t n_rows; /* queries computed at a time */
-    struct broadcast
-        batches; /* operands: output, query, key, value, mask, sink; elements are matrices */
+    /* Operands: output, query, key, value, mask, sink; the elements are matrices. */
+    struct broadcast batches;
     enum attention_mask kind;
     size_t mask_elements, mask_row_stride, mask_stride; /* strides of rows and columns */
     size_t sink_elements, sink_row_stride;
@@ -36,10 +36,7 @@ struct attention_state {
     softmax_f32_fn *softmax; /* used for f32 without a sink; otherwise NULL */
 };
 
-static const struct attr_def attr_table[] = {
-    ATTR(struct attention_attrs, causal, NULL),
-    ATTR_END,
-};
+static const struct attr_def attr_table[] = {ATTR(struct attention_attrs, causal, NULL), ATTR_END};
 
 static const struct op_input_def inputs[] = {
     {"query", .types = TYPES_FLOAT, .same = 1},
@@ -67,11 +64,9 @@ static struct irrun_shape split_matrix(const struct irrun_shape *shape, int64_t 
 static bool add_batches(struct infer *infer, uint32_t i, const struct irrun_shape *batches,
                         struct irrun_shape *out)
 {
-    if (shape_broadcast(out, batches, out))
-        return true;
-    infer_fail_input(infer, i,
-                     "leading dimensions that broadcast with those of the inputs before it");
-    return infer_hint_input(infer, QUERY);
+    return shape_broadcast(out, batches, out) ||
+           infer_fail_input(infer, i,
+                            "leading dimensions that broadcast with those of the inputs before it");
 }
 
 static bool infer_products(struct infer *infer, struct irrun_shape batches[N_INPUTS])
@@ -83,10 +78,8 @@ static bool infer_products(struct infer *infer, struct irrun_shape batches[N_INP
             return infer_fail_input(infer, i, "at least 2 dimensions");
         batches[i] = split_matrix(&infer->in[i]->shape, &sizes[i][0], &sizes[i][1]);
     }
-    if (sizes[KEY][1] != sizes[QUERY][1]) {
-        infer_fail_input(infer, KEY, "a last dimension of %lld", (long long)sizes[QUERY][1]);
-        return infer_hint_input(infer, QUERY);
-    }
+    if (sizes[KEY][1] != sizes[QUERY][1])
+        return infer_fail_input(infer, KEY, "a last dimension of %lld", (long long)sizes[QUERY][1]);
     if (sizes[VALUE][0] != sizes[KEY][0]) {
         infer_fail_input(infer, VALUE, "%lld rows", (long long)sizes[KEY][0]);
         return infer_hint_input(infer, KEY);

@@ -30,20 +30,14 @@ static const struct attr_def attr_table[] = {
     ATTR_END,
 };
 
-static const struct op_input_def any_inputs[] = {
-    {"data", .types = TYPES_ANY, .same = 1},
-    {"indices", .types = TYPES_INTEGER},
-    {"updates", .types = TYPES_ANY, .same = 1},
-    {"axis", .types = TYPES_INTEGER},
-    {.name = NULL},
-};
-static const struct op_input_def number_inputs[] = {
-    {"data", .types = TYPES_NUMBER | TYPES_BOOLEAN, .same = 1},
-    {"indices", .types = TYPES_INTEGER},
-    {"updates", .types = TYPES_NUMBER | TYPES_BOOLEAN, .same = 1},
-    {"axis", .types = TYPES_INTEGER},
-    {.name = NULL},
-};
+#define INPUTS(types_)                                                                             \
+    {                                                                                              \
+        {"data", .types = types_, .same = 1}, {"indices", .types = TYPES_INTEGER},                 \
+            {"updates", .types = types_, .same = 1}, {"axis", .types = TYPES_INTEGER},             \
+            {.name = NULL},                                                                        \
+    }
+static const struct op_input_def any_inputs[] = INPUTS(TYPES_ANY);
+static const struct op_input_def number_inputs[] = INPUTS(TYPES_NUMBER | TYPES_BOOLEAN);
 
 static bool infer(struct infer *infer)
 {
@@ -87,7 +81,8 @@ static bool prepare(struct prepare *prepare)
     state->combine = scatter_function(state->reduction, prepare->in[DATA]->dtype);
     state->copies = (struct index_copies){.n_groups = 1, .n_outer = 1, .n = n, .piece_elements = 1};
     if (!is_counted(state))
-        return index_scatter_prepare(prepare, INDICES, resolve, state->combine, &state->copies);
+        return index_copies_prepare(prepare, INDICES, resolve, state->combine, false,
+                                    &state->copies);
     size_t counts_bytes;
     if (!index_list_prepare(prepare, INDICES, n, resolve, &state->copies.offsets))
         return false;

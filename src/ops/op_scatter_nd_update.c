@@ -24,18 +24,13 @@ static const struct attr_def attr_table[] = {
     ATTR_END,
 };
 
-static const struct op_input_def any_inputs[] = {
-    {"data", .types = TYPES_ANY, .same = 1},
-    {"indices", .types = TYPES_INTEGER},
-    {"updates", .types = TYPES_ANY, .same = 1},
-    {.name = NULL},
-};
-static const struct op_input_def number_inputs[] = {
-    {"data", .types = TYPES_NUMBER | TYPES_BOOLEAN, .same = 1},
-    {"indices", .types = TYPES_INTEGER},
-    {"updates", .types = TYPES_NUMBER | TYPES_BOOLEAN, .same = 1},
-    {.name = NULL},
-};
+#define INPUTS(types_)                                                                             \
+    {                                                                                              \
+        {"data", .types = types_, .same = 1}, {"indices", .types = TYPES_INTEGER},                 \
+            {"updates", .types = types_, .same = 1}, {.name = NULL},                               \
+    }
+static const struct op_input_def any_inputs[] = INPUTS(TYPES_ANY);
+static const struct op_input_def number_inputs[] = INPUTS(TYPES_NUMBER | TYPES_BOOLEAN);
 
 static bool infer(struct infer *infer)
 {
@@ -53,14 +48,11 @@ static bool infer(struct infer *infer)
         updates.dims[updates.rank++] = data->dims[i];
     const struct irrun_shape *given = &infer->in[UPDATES]->shape;
     bool is_one_for_scalar = updates.rank == 0 && shape_n_elements(given) == 1;
-    if (!shape_equals(given, &updates) && !is_one_for_scalar) {
-        infer_fail_input(infer, UPDATES,
-                         "%s: the indices without their last dimension, then the "
-                         "remaining dimensions of the data",
-                         shape_format(&updates, text));
-        infer_hint_input(infer, DATA);
-        return infer_hint_input(infer, INDICES);
-    }
+    if (!shape_equals(given, &updates) && !is_one_for_scalar)
+        return infer_fail_input(infer, UPDATES,
+                                "%s: the indices without their last dimension, then the "
+                                "remaining dimensions of the data",
+                                shape_format(&updates, text));
     return infer_output(infer, 0, infer->in[DATA]->dtype, data);
 }
 
@@ -83,7 +75,7 @@ static bool prepare(struct prepare *prepare)
                                           .n_outer = 1,
                                           .n = (size_t)state->plan.n_tuples,
                                           .piece_elements = (size_t)state->plan.n_slice};
-    return index_scatter_prepare(prepare, INDICES, resolve, state->combine, &state->copies);
+    return index_copies_prepare(prepare, INDICES, resolve, state->combine, false, &state->copies);
 }
 
 static bool run(const struct step *step, struct irrun_error *err)

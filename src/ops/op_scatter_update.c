@@ -41,7 +41,6 @@ static bool infer(struct infer *infer)
     if (!shape_equals(&infer->in[UPDATES]->shape, &updates)) {
         infer_fail_input(infer, UPDATES, "%s: the data with axis %u replaced by the indices",
                          shape_format(&updates, text), state->axis);
-        infer_hint_input(infer, DATA);
         return infer_hint_input(infer, INDICES);
     }
     state->view = axis_view_of(data, state->axis);
@@ -73,7 +72,7 @@ static bool prepare(struct prepare *prepare)
                                           .n = (size_t)state->n_indices,
                                           .outer_elements = (size_t)(view->n * view->n_inner),
                                           .piece_elements = (size_t)view->n_inner};
-    return index_scatter_prepare(prepare, INDICES, resolve, NULL, &state->copies);
+    return index_copies_prepare(prepare, INDICES, resolve, NULL, false, &state->copies);
 }
 
 static bool run(const struct step *step, struct irrun_error *err)

@@ -58,9 +58,8 @@ static bool check_rows(struct infer *infer, const struct search_family *family)
         return true;
     if (!family->has_rows)
         return infer_fail_input(infer, family->sorted, "one dimension");
-    infer_fail_input(infer, family->sorted,
-                     "one dimension, or the dimensions of the values except the last");
-    return infer_hint_input(infer, family->values);
+    return infer_fail_input(infer, family->sorted,
+                            "one dimension, or the dimensions of the values except the last");
 }
 
 /* Returns the type of the comparison. It represents the elements of both types exactly, except that
@@ -99,16 +98,14 @@ static bool infer(struct infer *infer)
 static void read_keys(const struct search_state *state, const struct irrun_tensor *tensor,
                       size_t first, size_t n, uint64_t *keys)
 {
-    size_t size = dtype_size(tensor->dtype);
-    const char *from = (const char *)tensor->data + first * size;
     if (tensor->dtype == state->dtype) {
-        sort_keys(state->dtype, from, 1, n, keys);
+        sort_keys(state->dtype, tensor_at(tensor, first), 1, n, keys);
         return;
     }
     uint64_t block[BLOCK];
     for (size_t i = 0; i < n; i += BLOCK) {
         size_t n_now = n - i < BLOCK ? n - i : BLOCK;
-        convert_elements(tensor->dtype, from + i * size, state->dtype, block, n_now);
+        convert_elements(tensor->dtype, tensor_at(tensor, first + i), state->dtype, block, n_now);
         sort_keys(state->dtype, block, 1, n_now, keys + i);
     }
 }
@@ -162,8 +159,7 @@ static bool run(const struct step *step, struct irrun_error *err)
             read_keys(state, step->in[family->values], first, n, values);
             for (size_t k = 0; k < n; k++)
                 counts[k] = count_before(sorted, state->n_sorted, values[k], counts_equals);
-            convert_elements(IRRUN_I64, counts, out->dtype,
-                             (char *)out->data + first * dtype_size(out->dtype), n);
+            convert_elements(IRRUN_I64, counts, out->dtype, tensor_at(out, first), n);
         }
     }
     return true;

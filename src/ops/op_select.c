@@ -75,17 +75,14 @@ static bool infer_numpy(struct infer *infer, struct irrun_shape *out)
     char text[SHAPE_TEXT_BYTES];
 
     if (!infer_broadcast(infer, THEN, ELSE, AUTO_BROADCAST_NUMPY, 0, out, &else_shape))
-        return infer_hint_input(infer, CONDITION);
-    if (shape_broadcast(out, &infer->in[CONDITION]->shape, out))
-        return true;
-    infer_fail_input(infer, CONDITION, "a shape that broadcasts with %s of then and else",
-                     shape_format(out, text));
-    infer_hint_input(infer, THEN);
-    return infer_hint_input(infer, ELSE);
+        return false;
+    return shape_broadcast(out, &infer->in[CONDITION]->shape, out) ||
+           infer_fail_input(infer, CONDITION, "a shape that broadcasts with %s of then and else",
+                            shape_format(out, text));
 }
 
 /* Removes the loop over rows, because the kernels run the two innermost loops. */
-static void take_rows(struct select_state *state)
+static void remove_row_loop(struct select_state *state)
 {
     struct broadcast *loops = &state->loops;
     state->n_rows = 1;
@@ -121,7 +118,7 @@ static bool select_infer(struct infer *infer)
                                           &else_shape};
     if (!broadcast_plan(&state->loops, 4, shapes, infer->arena, infer->err))
         return false;
-    take_rows(state);
+    remove_row_loop(state);
     return true;
 }
 
@@ -215,21 +212,21 @@ static bool select_piece(void *context, const int64_t *offsets, size_t n)
 }
 
 /* A copy of the state, whose outermost loop can be shortened. */
-struct select_cut {
+struct select_part_state {
     struct select_state state;
     struct broadcast_loop loops[IRRUN_MAX_RANK];
 };
 
 /* Returns the length of the outermost loop, and sets the stride of each operand in it. */
-static int64_t *find_outermost(struct select_cut *cut, const int64_t **strides)
+static int64_t *find_outermost(struct select_part_state *copy, const int64_t **strides)
 {
-    struct select_state *state = &cut->state;
+    struct select_state *state = &copy->state;
     struct broadcast *loops = &state->loops;
     if (loops->rank > 0) {
-        memcpy(cut->loops, loops->loops, loops->rank * sizeof cut->loops[0]);
-        loops->loops = cut->loops;
-        *strides = cut->loops[0].strides;
-        return &cut->loops[0].n;
+        memcpy(copy->loops, loops->loops, loops->rank * sizeof copy->loops[0]);
+        loops->loops = copy->loops;
+        *strides = copy->loops[0].strides;
+        return &copy->loops[0].n;
     }
     *strides = state->n_rows > 1 ? state->row_strides : loops->inner_strides;
     return state->n_rows > 1 ? &state->n_rows : &loops->n_inner;
@@ -239,12 +236,12 @@ static int64_t *find_outermost(struct select_cut *cut, const int64_t **strides)
 static void select_part(void *context, size_t part, size_t n_parts)
 {
     const struct step *step = context;
-    struct select_cut cut;
-    struct select_walk walk = {.step = step, .state = &cut.state};
+    struct select_part_state copy;
+    struct select_walk walk = {.step = step, .state = &copy.state};
     const int64_t *strides;
-    cut.state = *(const struct select_state *)step->state;
-    int64_t *n = find_outermost(&cut, &strides);
-    size_t unit = n == &cut.state.loops.n_inner ? SELECT_ALIGNED : 1;
+    copy.state = *(const struct select_state *)step->state;
+    int64_t *n = find_outermost(&copy, &strides);
+    size_t unit = n == &copy.state.loops.n_inner ? SELECT_ALIGNED : 1;
     size_t n_units = ((size_t)*n + unit - 1) / unit;
     int64_t begin = (int64_t)(n_units * part / n_parts * unit);
     int64_t end = (int64_t)(n_units * (part + 1) / n_parts * unit);
@@ -254,7 +251,7 @@ static void select_part(void *context, size_t part, size_t n_parts)
         return;
     for (size_t i = 0; i < 4; i++)
         walk.begin[i] = begin * strides[i];
-    broadcast_walk(&cut.state.loops, select_piece, &walk);
+    broadcast_walk(&copy.state.loops, select_piece, &walk);
 }
 
 static bool select_run(const struct step *step, struct irrun_error *err)

@@ -1,6 +1,6 @@
 /* ShapeOf-1 and -3: the dimensions of the input as a list of i64 (or, version 3, i32).
  * SPDX-License-Identifier: Apache-2.0 */
-#include "ops/op.h"
+#include "ops/indexing.h"
 
 struct shape_of_attrs {
     enum irrun_dtype output_type;
@@ -18,10 +18,8 @@ static bool infer(struct infer *infer)
     enum irrun_dtype dtype = IRRUN_I64;
     if (infer->op->def->attrs)
         dtype = ((const struct shape_of_attrs *)infer->attrs)->output_type;
-    if (dtype != IRRUN_I64 && dtype != IRRUN_I32)
-        return infer_fail(infer, "output_type is %s, expected i64 or i32", irrun_dtype_name(dtype));
     struct irrun_shape out = shape_of(1, (int64_t[]){infer->in[0]->shape.rank});
-    return infer_output(infer, 0, dtype, &out);
+    return infer_index_type(infer, "output_type", dtype) && infer_output(infer, 0, dtype, &out);
 }
 
 static bool run(const struct step *step, struct irrun_error *err)
@@ -32,25 +30,15 @@ static bool run(const struct step *step, struct irrun_error *err)
     return true;
 }
 
-const struct op_def op_shape_of_v1 = {
-    .type = "ShapeOf",
-    .opset = 1,
-    .opset_last = 2,
-    .flags = OP_DATA_MOVEMENT | OP_SHAPES_ONLY,
-    .inputs = inputs,
-    .n_outputs = 1,
-    .infer = infer,
-    .run = run,
-};
+#define SHAPE_OF_OP(object, opset_, ...)                                                           \
+    const struct op_def object = {.type = "ShapeOf",                                               \
+                                  .opset = opset_,                                                 \
+                                  .flags = OP_DATA_MOVEMENT | OP_SHAPES_ONLY,                      \
+                                  .inputs = inputs,                                                \
+                                  .n_outputs = 1,                                                  \
+                                  .infer = infer,                                                  \
+                                  .run = run,                                                      \
+                                  __VA_ARGS__}
 
-const struct op_def op_shape_of_v3 = {
-    .type = "ShapeOf",
-    .opset = 3,
-    .flags = OP_DATA_MOVEMENT | OP_SHAPES_ONLY,
-    .inputs = inputs,
-    .n_outputs = 1,
-    .attrs = attr_table,
-    .attrs_size = sizeof(struct shape_of_attrs),
-    .infer = infer,
-    .run = run,
-};
+SHAPE_OF_OP(op_shape_of_v1, 1, .opset_last = 2);
+SHAPE_OF_OP(op_shape_of_v3, 3, .attrs = attr_table, .attrs_size = sizeof(struct shape_of_attrs));

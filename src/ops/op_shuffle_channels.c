@@ -13,10 +13,7 @@ static const struct attr_def attr_table[] = {
     ATTR_END,
 };
 
-static const struct op_input_def inputs[] = {
-    {"data", .types = TYPES_ANY},
-    {.name = NULL},
-};
+static const struct op_input_def inputs[] = {{"data", .types = TYPES_ANY}, {.name = NULL}};
 
 static bool infer(struct infer *infer)
 {

@@ -14,10 +14,7 @@ struct softmax_state {
     softmax_f32_fn *f32;
 };
 
-static const struct attr_def attr_table[] = {
-    ATTR(struct softmax_attrs, axis, "1"),
-    ATTR_END,
-};
+static const struct attr_def attr_table[] = {ATTR(struct softmax_attrs, axis, "1"), ATTR_END};
 
 static const struct op_input_def inputs[] = {{"data", .types = TYPES_FLOAT}, {.name = NULL}};
 
@@ -59,13 +56,6 @@ static bool prepare(struct prepare *prepare)
     return prepare_sharing(prepare, run_outer, softmax->n_outer, work);
 }
 
-static bool run(const struct step *step, struct irrun_error *err)
-{
-    (void)err;
-    run_outer(step, 0, ((const struct softmax_state *)step->state)->softmax.n_outer);
-    return true;
-}
-
 #define SOFTMAX_OP(object, type_, opset_, is_log, ...)                                             \
     const struct op_def object = {.type = type_,                                                   \
                                   .opset = opset_,                                                 \
@@ -78,7 +68,6 @@ static bool run(const struct step *step, struct irrun_error *err)
                                   .family = &(const bool){is_log},                                 \
                                   .infer = infer,                                                  \
                                   .prepare = prepare,                                              \
-                                  .run = run,                                                      \
                                   __VA_ARGS__}
 
 SOFTMAX_OP(op_softmax_v1, "SoftMax", 1, false, .opset_last = 7);

@@ -9,17 +9,13 @@
 
 enum { DATA, BLOCK_SHAPE, PADS_BEGIN, PADS_END };
 
-struct blocks_family {
-    bool is_to_batch;
-};
-
 /* The spatial form is the input of SpaceToBatch and the output of BatchToSpace. Dimension i of it,
  * with padding, has blocks of block[i] elements; its first begin[i] elements are padding. Element r
  * of every block, counted over all dimensions, is in batch r of the batch form. */
 struct blocks_state {
     struct irrun_shape spatial, batch; /* spatial without padding */
     int64_t block[IRRUN_MAX_RANK], begin[IRRUN_MAX_RANK];
-    int64_t n_pieces; /* elements of a block */
+    int64_t n_block_elements; /* elements of a block */
 };
 
 static const struct op_input_def to_batch_inputs[] = {
@@ -83,17 +79,17 @@ static bool find_dim(struct infer *infer, uint32_t i, int64_t block, int64_t n_p
 
 static bool infer(struct infer *infer)
 {
-    bool is_to_batch = ((const struct blocks_family *)infer->op->def->family)->is_to_batch;
+    bool is_to_batch = *(const bool *)infer->op->def->family;
     struct blocks_state *state = infer->state;
     const struct irrun_shape *in = &infer->in[DATA]->shape;
     struct irrun_shape out = *in;
     struct i64_list lists[4];
     if (!read_lists(infer, lists))
         return false;
-    state->n_pieces = 1;
+    state->n_block_elements = 1;
     for (uint32_t i = 0; i < in->rank; i++) {
         int64_t block = lists[BLOCK_SHAPE].items[i], begin = lists[PADS_BEGIN].items[i], n_pads;
-        if (!checked_mul_i64(state->n_pieces, block, &state->n_pieces) ||
+        if (!checked_mul_i64(state->n_block_elements, block, &state->n_block_elements) ||
             !checked_add_i64(begin, lists[PADS_END].items[i], &n_pads))
             return infer_fail(infer, "the blocks, pads or crops are too large");
         if (!find_dim(infer, i, block, n_pads, is_to_batch, &out.dims[i]))
@@ -101,28 +97,28 @@ static bool infer(struct infer *infer)
         state->block[i] = block;
         state->begin[i] = begin;
     }
-    if (is_to_batch && !checked_mul_i64(in->dims[0], state->n_pieces, &out.dims[0]))
+    if (is_to_batch && !checked_mul_i64(in->dims[0], state->n_block_elements, &out.dims[0]))
         return infer_fail(infer, "the blocks are too large");
-    if (!is_to_batch && in->dims[0] % state->n_pieces != 0)
+    if (!is_to_batch && in->dims[0] % state->n_block_elements != 0)
         return infer_fail_input(infer, DATA,
                                 "a batch that is a multiple of %lld, the elements of a block",
-                                (long long)state->n_pieces);
+                                (long long)state->n_block_elements);
     if (!is_to_batch)
-        out.dims[0] = in->dims[0] / state->n_pieces;
+        out.dims[0] = in->dims[0] / state->n_block_elements;
     state->spatial = is_to_batch ? *in : out;
     state->batch = is_to_batch ? out : *in;
     return infer_output(infer, 0, infer->in[DATA]->dtype, &out);
 }
 
-/* Copies element `piece` of every block. */
-static void copy_piece(const struct step *step, int64_t piece, const int64_t *spatial_strides,
-                       const int64_t *batch_strides)
+/* Copies element `element` of every block. */
+static void copy_element(const struct step *step, int64_t element, const int64_t *spatial_strides,
+                         const int64_t *batch_strides)
 {
     const struct blocks_state *state = step->state;
-    bool is_to_batch = ((const struct blocks_family *)step->op->def->family)->is_to_batch;
+    bool is_to_batch = *(const bool *)step->op->def->family;
     uint32_t rank = state->spatial.rank;
-    int64_t dims[IRRUN_MAX_RANK], strides[IRRUN_MAX_RANK], rest = piece;
-    int64_t spatial_offset = 0, batch_offset = piece * state->spatial.dims[0] * batch_strides[0];
+    int64_t dims[IRRUN_MAX_RANK], strides[IRRUN_MAX_RANK], rest = element;
+    int64_t spatial_offset = 0, batch_offset = element * state->spatial.dims[0] * batch_strides[0];
     for (uint32_t i = rank; i-- > 0;) {
         int64_t block = state->block[i], r = rest % block - state->begin[i];
         rest /= block;
@@ -150,7 +146,7 @@ static bool run(const struct step *step, struct irrun_error *err)
 {
     (void)err;
     const struct blocks_state *state = step->state;
-    bool is_to_batch = ((const struct blocks_family *)step->op->def->family)->is_to_batch;
+    bool is_to_batch = *(const bool *)step->op->def->family;
     size_t n_bytes = tensor_n_bytes(step->out[0]);
     if (n_bytes > 0 && is_to_batch) /* the padding */
         memset(step->out[0]->data, 0, n_bytes);
@@ -159,8 +155,8 @@ static bool run(const struct step *step, struct irrun_error *err)
     int64_t spatial_strides[IRRUN_MAX_RANK], batch_strides[IRRUN_MAX_RANK];
     move_strides(&state->spatial, spatial_strides);
     move_strides(&state->batch, batch_strides);
-    for (int64_t piece = 0; piece < state->n_pieces; piece++)
-        copy_piece(step, piece, spatial_strides, batch_strides);
+    for (int64_t element = 0; element < state->n_block_elements; element++)
+        copy_element(step, element, spatial_strides, batch_strides);
     return true;
 }
 
@@ -172,7 +168,7 @@ static bool run(const struct step *step, struct irrun_error *err)
         .inputs = inputs_,                                                                         \
         .n_outputs = 1,                                                                            \
         .state_size = sizeof(struct blocks_state),                                                 \
-        .family = &(const struct blocks_family){is_to_batch_},                                     \
+        .family = &(const bool){is_to_batch_},                                                     \
         .infer = infer,                                                                            \
         .run = run,                                                                                \
     }

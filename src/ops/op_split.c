@@ -81,23 +81,24 @@ static bool infer_variadic_split(struct infer *infer)
     if (lengths.n != infer->n_outputs)
         return infer_fail_input(infer, LENGTHS, "%u numbers, one for each output",
                                 infer->n_outputs);
-    uint32_t open = NO_ID;
+    uint32_t inferred = NO_ID;
     for (uint32_t i = 0; i < lengths.n; i++) {
-        if (lengths.items[i] == -1 && open == NO_ID)
-            open = i;
+        if (lengths.items[i] == -1 && inferred == NO_ID)
+            inferred = i;
         else if (lengths.items[i] == -1)
             return infer_fail(infer, "split_lengths has -1 twice");
         else if (lengths.items[i] < 0)
-            return infer_fail(infer, "split_lengths has %lld", (long long)lengths.items[i]);
+            return infer_fail(infer, "split_lengths has %lld, expected 0 or more, or one -1",
+                              (long long)lengths.items[i]);
         else if (!checked_add_i64(sum, lengths.items[i], &sum))
             return infer_fail(infer, "split_lengths are too large");
     }
-    if (open == NO_ID ? sum != dim : sum > dim)
+    if (inferred == NO_ID ? sum != dim : sum > dim)
         return infer_fail(
             infer, "split_lengths add up to %lld, but dimension %u of the data is %lld",
             (long long)sum, ((const struct split_state *)infer->state)->axis, (long long)dim);
     for (uint32_t i = 0; i < lengths.n; i++)
-        if (!set_piece(infer, i, i == open ? dim - sum : lengths.items[i]))
+        if (!set_piece(infer, i, i == inferred ? dim - sum : lengths.items[i]))
             return false;
     return true;
 }
@@ -131,26 +132,17 @@ static bool run(const struct step *step, struct irrun_error *err)
     return true;
 }
 
-const struct op_def op_split = {
-    .type = "Split",
-    .opset = 1,
-    .flags = OP_DATA_MOVEMENT,
-    .inputs = split_inputs,
-    .attrs = split_attr_table,
-    .attrs_size = sizeof(struct split_attrs),
-    .state_size = sizeof(struct split_state),
-    .infer = infer_split,
-    .views = views,
-    .run = run,
-};
+#define SPLIT_OP(object, type_, inputs_, infer_, ...)                                              \
+    const struct op_def object = {.type = type_,                                                   \
+                                  .opset = 1,                                                      \
+                                  .flags = OP_DATA_MOVEMENT,                                       \
+                                  .inputs = inputs_,                                               \
+                                  .state_size = sizeof(struct split_state),                        \
+                                  .infer = infer_,                                                 \
+                                  .views = views,                                                  \
+                                  .run = run,                                                      \
+                                  __VA_ARGS__}
 
-const struct op_def op_variadic_split = {
-    .type = "VariadicSplit",
-    .opset = 1,
-    .flags = OP_DATA_MOVEMENT,
-    .inputs = variadic_split_inputs,
-    .state_size = sizeof(struct split_state),
-    .infer = infer_variadic_split,
-    .views = views,
-    .run = run,
-};
+SPLIT_OP(op_split, "Split", split_inputs, infer_split, .attrs = split_attr_table,
+         .attrs_size = sizeof(struct split_attrs));
+SPLIT_OP(op_variadic_split, "VariadicSplit", variadic_split_inputs, infer_variadic_split, );

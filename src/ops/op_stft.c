@@ -67,24 +67,24 @@ static bool run(const struct step *step, struct irrun_error *err)
     const struct frames *frames = &state->frames;
     struct frames_memory memory = frames_scratch(step, frames, WINDOW);
     enum irrun_dtype dtype = step->in[SIGNAL]->dtype;
-    size_t size = dtype_size(dtype), bin_bytes = 2 * size;
     bool is_transposed = ((const struct stft_attrs *)step->op->attrs)->transpose_frames;
     for (int64_t i = 0; i < state->n_batches * frames->n; i++) {
         int64_t batch = i / frames->n, frame = i % frames->n;
         int64_t start = batch * state->n_signal + frame * frames->step;
-        fourier_load(dtype, true, (const char *)step->in[SIGNAL]->data + (size_t)start * size,
-                     memory.spectrum, (size_t)frames->size);
+        fourier_load(dtype, true, tensor_at(step->in[SIGNAL], (size_t)start), memory.spectrum,
+                     (size_t)frames->size);
         for (int64_t k = 0; k < frames->size; k++)
             memory.spectrum[2 * k] *= memory.window[k];
         fourier_run(&frames->plan, false, memory.spectrum, memory.scratch);
-        char *out = (char *)step->out[0]->data;
         if (!is_transposed)
             fourier_store(dtype, false, memory.spectrum,
-                          out + (size_t)(i * frames->n_bins) * bin_bytes, (size_t)frames->n_bins);
-        out += (size_t)(batch * frames->n_bins * frames->n + frame) * bin_bytes;
-        for (int64_t k = 0; k < frames->n_bins && is_transposed; k++)
+                          tensor_at(step->out[0], 2 * (size_t)(i * frames->n_bins)),
+                          (size_t)frames->n_bins);
+        for (int64_t k = 0; k < frames->n_bins && is_transposed; k++) {
+            int64_t at = (batch * frames->n_bins + k) * frames->n + frame;
             fourier_store(dtype, false, memory.spectrum + 2 * k,
-                          out + (size_t)(k * frames->n) * bin_bytes, 1);
+                          tensor_at(step->out[0], 2 * (size_t)at), 1);
+        }
     }
     return true;
 }

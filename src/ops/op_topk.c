@@ -22,7 +22,7 @@ struct topk_attrs {
 struct topk_state {
     struct axis_view view;
     size_t k;
-    size_t n_lines; /* rows read together */
+    size_t n_rows; /* rows read together */
 };
 
 static const struct attr_def attr_table[] = {
@@ -49,12 +49,9 @@ static bool infer(struct infer *infer)
     if (!infer_axis(infer, attrs->axis, out.rank, &axis) || !infer_int(infer, K, &k))
         return false;
     state->view = axis_view_of(&out, axis);
-    if (k < 0 || k > state->view.n) {
-        infer_fail(infer, "k is %lld, outside 0 ... %lld, the size of axis %u", (long long)k,
-                   (long long)state->view.n, axis);
-        infer_hint_input(infer, K);
-        return infer_hint_input(infer, DATA);
-    }
+    if (k < 0 || k > state->view.n)
+        return infer_fail(infer, "k is %lld, outside 0 ... %lld, the size of axis %u", (long long)k,
+                          (long long)state->view.n, axis);
     state->k = (size_t)k;
     out.dims[axis] = k;
     return infer_index_type(infer, "index_element_type", attrs->index_element_type) &&
@@ -62,15 +59,15 @@ static bool infer(struct infer *infer)
            infer_output(infer, INDICES, attrs->index_element_type, &out);
 }
 
-#define LINES 8 /* adjacent rows that are read together */
+#define ROWS 8 /* adjacent rows that are read together */
 
 /* Requests memory for the keys of some rows and a heap of k indices. */
 static bool prepare(struct prepare *prepare)
 {
     struct topk_state *state = prepare->state;
     int64_t n;
-    state->n_lines = state->view.n_inner < LINES ? (size_t)state->view.n_inner : LINES;
-    if (!checked_mul_i64(state->view.n, (int64_t)state->n_lines, &n) ||
+    state->n_rows = state->view.n_inner < ROWS ? (size_t)state->view.n_inner : ROWS;
+    if (!checked_mul_i64(state->view.n, (int64_t)state->n_rows, &n) ||
         !checked_add_i64(n, (int64_t)state->k, &n))
         return fail_memory(prepare->err, SIZE_MAX);
     return scratch_array(prepare, n, sizeof(uint64_t));
@@ -138,30 +135,30 @@ static void write_indices(enum irrun_dtype dtype, const uint64_t *top, size_t k,
     }
 }
 
-static void write_values(const char *line, size_t element_bytes, const uint64_t *top, size_t k,
+static void write_values(const char *row, size_t element_bytes, const uint64_t *top, size_t k,
                          size_t stride, char *to)
 {
     for (size_t i = 0; i < k; i++)
-        memcpy(to + i * stride * element_bytes, line + top[i] * stride * element_bytes,
+        memcpy(to + i * stride * element_bytes, row + top[i] * stride * element_bytes,
                element_bytes);
 }
 
-/* Reads the keys of n_lines adjacent rows, row after row; complements them for MODE_MIN. */
-static void read_lines(const struct step *step, const char *lines, size_t n_lines, uint64_t *keys)
+/* Reads the keys of n_rows adjacent rows, row after row; complements them for MODE_MIN. */
+static void read_rows(const struct step *step, const char *rows, size_t n_rows, uint64_t *keys)
 {
     const struct topk_state *state = step->state;
     const struct topk_attrs *attrs = step->op->attrs;
     enum irrun_dtype dtype = step->in[DATA]->dtype;
-    size_t n = (size_t)state->view.n, row_bytes = (size_t)state->view.n_inner * dtype_size(dtype);
-    uint64_t row[LINES];
+    size_t n = (size_t)state->view.n, step_bytes = (size_t)state->view.n_inner * dtype_size(dtype);
+    uint64_t block[ROWS];
     if (state->view.n_inner == 1)
-        sort_keys(dtype, lines, 1, n, keys);
+        sort_keys(dtype, rows, 1, n, keys);
     for (size_t i = 0; state->view.n_inner > 1 && i < n; i++) {
-        sort_keys(dtype, lines + i * row_bytes, 1, n_lines, row);
-        for (size_t line = 0; line < n_lines; line++)
-            keys[line * n + i] = row[line];
+        sort_keys(dtype, rows + i * step_bytes, 1, n_rows, block);
+        for (size_t row = 0; row < n_rows; row++)
+            keys[row * n + i] = block[row];
     }
-    for (size_t i = 0; attrs->mode == MODE_MIN && i < n * n_lines; i++)
+    for (size_t i = 0; attrs->mode == MODE_MIN && i < n * n_rows; i++)
         keys[i] = ~keys[i];
 }
 
@@ -173,20 +170,20 @@ static bool run(const struct step *step, struct irrun_error *err)
     const struct irrun_tensor *data = step->in[DATA];
     struct irrun_tensor *values = step->out[VALUES], *indices = step->out[INDICES];
     size_t n = (size_t)state->view.n, k = state->k, stride = (size_t)state->view.n_inner;
-    size_t size = dtype_size(data->dtype), n_all = (size_t)state->view.n_outer * stride;
-    uint64_t *keys = step->scratch, *top = keys + n * state->n_lines;
+    size_t n_all = (size_t)state->view.n_outer * stride;
+    uint64_t *keys = step->scratch, *top = keys + n * state->n_rows;
     if (shape_n_elements(&values->shape) == 0)
         return true;
     for (size_t i = 0, n_read = 0, next = 0; i < n_all; i++, next++) {
         size_t outer = i / stride, inner = i % stride, first = outer * k * stride + inner;
-        const char *line = (const char *)data->data + (outer * n * stride + inner) * size;
+        const char *row = tensor_at(data, outer * n * stride + inner);
         if (next == n_read) {
             next = 0;
-            n_read = stride - inner < state->n_lines ? stride - inner : state->n_lines;
-            read_lines(step, line, n_read, keys);
+            n_read = stride - inner < state->n_rows ? stride - inner : state->n_rows;
+            read_rows(step, row, n_read, keys);
         }
         (is_by_index ? select_top_by_index : select_top)(keys + next * n, n, top, k);
-        write_values(line, size, top, k, stride, (char *)values->data + first * size);
+        write_values(row, dtype_size(data->dtype), top, k, stride, tensor_at(values, first));
         write_indices(indices->dtype, top, k, stride, first, indices->data);
     }
     return true;

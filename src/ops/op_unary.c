@@ -50,6 +50,23 @@ static bool read_parameters(const struct irrun_tensor *const *in, uint32_t n_inp
     return true;
 }
 
+/* Computes integers in double, rounds if is_rounded, and converts back as Convert does. */
+static void run_through_f64(const struct unary_state *state, const struct irrun_tensor *in,
+                            struct irrun_tensor *out, struct share_range range)
+{
+    unary_fn *round = unary_scalar(UNARY_ROUND_HALF_AWAY_FROM_ZERO, IRRUN_F64);
+    double block[128];
+    size_t step = sizeof block / sizeof *block, end = range.first + range.n;
+    for (size_t i = range.first; i < end; i += step) {
+        size_t n = end - i < step ? end - i : step;
+        convert_elements(in->dtype, tensor_at(in, i), IRRUN_F64, block, n);
+        state->fn(block, block, n, state->p);
+        if (state->is_rounded)
+            round(block, block, n, state->p);
+        convert_elements(IRRUN_F64, block, out->dtype, tensor_at(out, i), n);
+    }
+}
+
 /* Computes units of SHARE_UNIT elements. */
 static void run_units(const struct step *step, size_t begin, size_t end)
 {
@@ -58,8 +75,11 @@ static void run_units(const struct step *step, size_t begin, size_t end)
     read_parameters((const struct irrun_tensor *const *)step->in, step->n_inputs, p);
     struct share_range range =
         share_range((size_t)shape_n_elements(&step->out[0]->shape), begin, end);
-    state->fn(tensor_at(step->in[0], range.first), tensor_at(step->out[0], range.first), range.n,
-              p);
+    if (state->is_through_f64)
+        run_through_f64(state, step->in[0], step->out[0], range);
+    else
+        state->fn(tensor_at(step->in[0], range.first), tensor_at(step->out[0], range.first),
+                  range.n, p);
 }
 
 static void offer_to_fuse(struct prepare *prepare, struct unary_state *state,
@@ -100,44 +120,13 @@ static bool prepare(struct prepare *prepare)
     if (prepare->in[0]->dtype == IRRUN_F32 && vector->unary[operation])
         state->fn = vector->unary[operation];
     size_t n = (size_t)shape_n_elements(&prepare->out[0]->shape);
-    if (state->fn) {
-        if (prepare->n_inputs == 1)
-            prepare->made.flat = (struct flat){.run = run_flat, .kernel.unary = state->fn, .n = n};
-        return prepare_sharing(prepare, run_units, share_units(n), SHARE_ELEMENT_WORK * (double)n);
-    }
-    state->is_through_f64 = true;
+    if (state->fn && prepare->n_inputs == 1)
+        prepare->made.flat = (struct flat){.run = run_flat, .kernel.unary = state->fn, .n = n};
+    state->is_through_f64 = !state->fn;
     state->is_rounded = operation != UNARY_EXP && operation != UNARY_LOG && operation != UNARY_SIN;
-    state->fn = unary_scalar(operation, IRRUN_F64);
-    return true;
-}
-
-/* Computes integers in double, rounds if is_rounded, and converts back as Convert does. */
-static void run_through_f64(const struct unary_state *state, const struct irrun_tensor *in,
-                            struct irrun_tensor *out, size_t n)
-{
-    unary_fn *round = unary_scalar(UNARY_ROUND_HALF_AWAY_FROM_ZERO, IRRUN_F64);
-    double block[128];
-    size_t size = dtype_size(in->dtype), step = sizeof block / sizeof *block;
-    for (size_t i = 0; i < n; i += step) {
-        size_t n_now = n - i < step ? n - i : step;
-        convert_elements(in->dtype, (const char *)in->data + i * size, IRRUN_F64, block, n_now);
-        state->fn(block, block, n_now, state->p);
-        if (state->is_rounded)
-            round(block, block, n_now, state->p);
-        convert_elements(IRRUN_F64, block, out->dtype, (char *)out->data + i * size, n_now);
-    }
-}
-
-static bool run(const struct step *step, struct irrun_error *err)
-{
-    (void)err;
-    const struct unary_state *state = step->state;
-    size_t n = (size_t)shape_n_elements(&step->out[0]->shape);
-    if (state->is_through_f64)
-        run_through_f64(state, step->in[0], step->out[0], n);
-    else
-        run_units(step, 0, share_units(n));
-    return true;
+    if (!state->fn)
+        state->fn = unary_scalar(operation, IRRUN_F64);
+    return prepare_sharing(prepare, run_units, share_units(n), SHARE_ELEMENT_WORK * (double)n);
 }
 
 /* ---- signatures ---- */
@@ -187,13 +176,7 @@ static const struct attr_def round_attrs[] = {
     ATTR_END,
 };
 static const struct attr_def gelu_attrs[] = {
-    {
-        .name = "approximation_mode",
-        .kind = ATTR_KIND_CHOICE,
-        .offset = offsetof(struct unary_attrs, mode),
-        .default_text = "erf",
-        .choices = "erf|tanh",
-    },
+    ATTR_CHOICE_NAMED(struct unary_attrs, mode, "approximation_mode", "erf", "erf|tanh"),
     ATTR_END,
 };
 
@@ -223,6 +206,5 @@ static const struct attr_def gelu_attrs[] = {
         .family = &(const enum unary_operation){UNARY_##function},                                 \
         .infer = infer,                                                                            \
         .prepare = prepare,                                                                        \
-        .run = run,                                                                                \
     };
 #include "kernels/elementwise.def"

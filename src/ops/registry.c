@@ -39,22 +39,6 @@ static enum version_kind parse_version(const char *version, int64_t *opset)
     return VERSION_UNKNOWN;
 }
 
-/* Files write Const for the class Constant. Other names differ from those of their classes only in
- * case, as ReLU and SoftMax do, which is ignored. */
-static const char *resolve_alias(const char *type)
-{
-    if (text_equals_ignore_case(type, "Constant"))
-        return "Const";
-    return type;
-}
-
-/* Returns whether the op was introduced in opset2 but is labelled opset1 by old writers. */
-static bool is_late(const char *type)
-{
-    return text_equals_ignore_case(type, "MVN") || text_equals_ignore_case(type, "ROIPooling") ||
-           text_equals_ignore_case(type, "ReorgYolo");
-}
-
 static unsigned last_opset(const struct op_def *def)
 {
     return def->opset_last ? def->opset_last : OPSET_LAST;
@@ -124,8 +108,9 @@ const struct op_def *op_find(const char *type, const char *version, char why[OP_
 {
     int64_t opset;
     enum version_kind kind = parse_version(version, &opset);
-    type = resolve_alias(type);
-    if (kind == VERSION_OPSET && opset == 1 && is_late(type))
+    if (text_equals_ignore_case(type, "Constant")) /* the name of its class */
+        type = "Const";
+    if (opset == 1 && text_equals_ignore_case(type, "MVN")) /* old writers label MVN of opset2 so */
         opset = 2;
 
     const struct op_def *found = NULL;

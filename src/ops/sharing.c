@@ -1,4 +1,4 @@
-/* Shares the work of a step with the thread pool.
+/* Runs the units of a step, shared with the thread pool if there is enough work.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/op.h"
 
@@ -13,14 +13,18 @@ static void run_part(void *context, size_t part, size_t n_parts)
 bool sharing_run(const struct step *step, struct irrun_error *err)
 {
     (void)err;
-    thread_pool_run(step->pool, run_part, (void *)step, step->flat.kernel.sharing->n_parts);
+    const struct sharing *sharing = step->flat.kernel.sharing;
+    if (sharing->n_parts <= 1)
+        sharing->run(step, 0, sharing->n);
+    else
+        thread_pool_run(step->pool, run_part, (void *)step, sharing->n_parts);
     return true;
 }
 
 bool prepare_sharing(struct prepare *prepare, share_fn *run, size_t n, double work)
 {
     size_t n_parts = thread_pool_n_parts(prepare->pool, work, n);
-    if (n_parts == 1)
+    if (n_parts <= 1 && prepare->made.flat.run)
         return true;
     struct sharing *sharing = arena_alloc(prepare->arena, sizeof *sharing, prepare->err);
     if (!sharing)

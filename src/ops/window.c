@@ -35,15 +35,16 @@ static bool size_dim(struct infer *infer, const struct window_attrs *attrs, stru
     }
     if (attrs->auto_pad == AUTO_PAD_VALID)
         w->pad_begin[d] = w->pad_end[d] = 0;
-    int64_t room = in + w->pad_begin[d] + w->pad_end[d] - extent;
-    if (room < 0)
+    int64_t last_start = in + w->pad_begin[d] + w->pad_end[d] - extent;
+    if (last_start < 0)
         return infer_fail(infer,
                           "a window of %lld (kernel %lld, dilation %lld) does not fit into "
                           "dimension %u, which is %lld, with pads %lld and %lld",
                           (long long)extent, (long long)w->kernel[d], (long long)w->dilation[d],
                           2 + rank - 3 + (uint32_t)d, (long long)in, (long long)w->pad_begin[d],
                           (long long)w->pad_end[d]);
-    w->out[d] = (room + (attrs->rounding_type != ROUNDING_FLOOR ? stride - 1 : 0)) / stride + 1;
+    w->out[d] =
+        (last_start + (attrs->rounding_type != ROUNDING_FLOOR ? stride - 1 : 0)) / stride + 1;
     if (attrs->rounding_type == ROUNDING_CEIL_TORCH &&
         (w->out[d] - 1) * stride >= in + w->pad_begin[d])
         w->out[d]--; /* rounding up: the last window would start in the end padding */
@@ -64,10 +65,11 @@ bool infer_window_sides(struct infer *infer, const struct window_attrs *attrs, u
         window->in[d] = i < 0 ? 1 : in[i];
         window->kernel[d] = i < 0 ? 1 : kernel[i];
         if (window->in[d] > LIMIT || window->kernel[d] > LIMIT || window->kernel[d] < 1)
-            return infer_fail(infer, "a kernel of %lld on a dimension of %lld",
+            return infer_fail(infer, "a kernel of %lld on a dimension of %lld, expected 1 ... 2^40",
                               (long long)window->kernel[d], (long long)window->in[d]);
         if (window->kernel[d] > 1 && window->dilation[d] > LIMIT / window->kernel[d])
-            return infer_fail(infer, "dilations has %lld", (long long)window->dilation[d]);
+            return infer_fail(infer, "dilations has %lld, which is too large",
+                              (long long)window->dilation[d]);
     }
     return true;
 }

@@ -26,10 +26,8 @@ struct window_attrs {
     ATTR_NAMED(type, window.strides, "strides", NULL),                                             \
         ATTR_NAMED(type, window.pads_begin, "pads_begin", NULL),                                   \
         ATTR_NAMED(type, window.pads_end, "pads_end", NULL),                                       \
-    {                                                                                              \
-        .name = "auto_pad", .kind = ATTR_KIND_CHOICE, .offset = offsetof(type, window.auto_pad),   \
-        .default_text = "explicit", .choices = "explicit|notset|same_upper|same_lower|valid",      \
-    }
+        ATTR_CHOICE_NAMED(type, window.auto_pad, "auto_pad", "explicit",                           \
+                          "explicit|notset|same_upper|same_lower|valid")
 
 /* Computes the window for a kernel over `rank` (1 to 3) spatial dimensions `in`. Attributes that
  * are empty lists mean strides and dilations of 1, and pads of 0. Negative pads crop; an op that

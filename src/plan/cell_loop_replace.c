@@ -77,7 +77,7 @@ static void replace_output(struct replacement *r, uint32_t from, uint32_t outer_
         return;
     uint32_t value = add_axis_op(r, &op_drop_axis, 1, from);
     if (is_sequence && r->loop->is_time_first)
-        value = add_axis_op(r, &op_swap_axes, 0, value);
+        value = add_unary(r, &op_swap_axes, NULL, value);
     graph_edit_take_over(&r->edit, r->edit.graph->values[value].op_id, outer_id);
 }
 
@@ -91,7 +91,7 @@ static void replace_one(struct replacement *r)
     *attrs = *(const struct recurrent_attrs *)cell->attrs;
     attrs->direction = loop->is_reverse ? DIRECTION_REVERSE : DIRECTION_FORWARD;
     uint32_t inputs[6], n = 0;
-    inputs[n++] = loop->is_time_first ? add_axis_op(r, &op_swap_axes, 0, loop->x) : loop->x;
+    inputs[n++] = loop->is_time_first ? add_unary(r, &op_swap_axes, NULL, loop->x) : loop->x;
     inputs[n++] = add_axis_op(r, &op_insert_axis, 1, loop->h0);
     if (loop->c0 != NO_ID)
         inputs[n++] = add_axis_op(r, &op_insert_axis, 1, loop->c0);

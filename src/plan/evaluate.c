@@ -120,7 +120,11 @@ static bool run_once(const struct op *op, struct step *step, struct prepare *pre
     if (!scratch)
         return fail_memory(err, scratch_bytes);
     step->scratch = scratch;
-    bool is_done = op->def->run(step, err);
+    step->flat = prepare->made.flat;
+    size_t n = (size_t)step->n_inputs + step->n_outputs;
+    for (size_t i = 0; i < n && n <= FLAT_MAX_OPERANDS; i++) /* step->out follows step->in */
+        step->data[i] = step->in[i]->data;
+    bool is_done = step->flat.run(step, err);
     free(scratch);
     return is_done;
 }
@@ -155,6 +159,7 @@ bool evaluate_op(const struct kernels *kernels, const struct graph *graph, const
         .out = (const struct irrun_tensor *const *)out_pointers,
         .kernels = kernels,
         .arena = arena,
+        .made.flat.run = op->def->run,
         .err = err,
     };
     struct step step = {

@@ -307,9 +307,12 @@ static bool reuse(struct plan *plan, const struct op *op, void *state, bool *is_
     if (!is_done)
         return false;
     *is_usable = made.scratch_bytes <= plan->scratch_bytes;
-    for (int i = 0; i < 2; i++)
-        if (plan->head_steps[i])
-            plan->head_steps[i]->state = state;
+    for (int i = 0; i < 2; i++) {
+        if (!plan->head_steps[i])
+            continue;
+        plan->head_steps[i]->state = state;
+        plan->head_steps[i]->flat = made.flat;
+    }
     return true;
 }
 

@@ -227,7 +227,7 @@ bool plan_prepare_op(struct plan *plan, const struct op *op, void *state, const 
                      const uint32_t *out, uint32_t prepacked, struct prepared *made,
                      struct irrun_error *err)
 {
-    *made = (struct prepared){0};
+    *made = (struct prepared){.flat.run = op->def->run};
     if (!op->def->prepare)
         return true;
     struct prepack_sources sources = {.model = plan->request.model};
@@ -236,6 +236,7 @@ bool plan_prepare_op(struct plan *plan, const struct op *op, void *state, const 
     prepare.in = tensors_of(plan, in, op->n_inputs, err);
     prepare.out = tensors_of(plan, out, op->n_outputs, err);
     prepare.prepacked = prepacked;
+    prepare.made = *made;
     if (!prepare.in || !prepare.out || !find_matrices(plan, op, &prepare.matrices, err))
         return false;
     const struct prepacked *mark = plan->request.model->weights_cache.first;

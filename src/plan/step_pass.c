@@ -266,8 +266,6 @@ static bool lower_ordinary(struct step_builder *builder, const struct planned_op
         builder->scratch_bytes = made.scratch_bytes;
     bool is_head =
         plan->outer && planned == plan->planned; /* of a continuation: inferred in each iteration */
-    if (!made.flat.run || is_head)
-        made.flat.run = op->def->run;
     if (is_head) {
         plan->head_prepacked = prepacked;
         made.fusable.code = FUSED_NONE;

@@ -89,8 +89,7 @@ static struct index_copies copy(const struct list *list, bool is_gather, binary_
                               .sources =
                                   is_constant ? (struct prepack_sources *)(void *)&state : NULL,
                               .err = &err};
-    assert_true(is_gather ? index_gather_prepare(&prepare, 1, resolve, &state.copies)
-                          : index_scatter_prepare(&prepare, 1, resolve, fn, &state.copies));
+    assert_true(index_copies_prepare(&prepare, 1, resolve, fn, is_gather, &state.copies));
     assert_true(prepare.made.scratch_bytes == (is_constant && list->n ? 0 : state.n_all * 8));
     if (is_constant)
         memset(indices, 0x55, sizeof indices);
