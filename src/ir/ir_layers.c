@@ -81,16 +81,6 @@ static bool add_op(struct ir_builder *builder, uint32_t layer_id)
     return true;
 }
 
-/* Returns a copy of the version, or a constant for the few versions that most layers have. */
-static const char *keep_version(struct ir_builder *builder, const char *version)
-{
-    static const char *const known[] = {"opset1", "opset4", "opset5", "opset6", "opset8", "opset3"};
-    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
-        if (strcmp(version, known[i]) == 0)
-            return known[i];
-    return arena_strdup(&builder->model->arena, version, builder->err);
-}
-
 bool start_layer(struct ir_builder *builder, xml_attrs attrs)
 {
     uint32_t id;
@@ -110,7 +100,7 @@ bool start_layer(struct ir_builder *builder, xml_attrs attrs)
     if (!op->name)
         return false;
     const char *version = attrs_find(attrs, "version");
-    op->version = keep_version(builder, version ? version : "");
+    op->version = arena_strdup(&builder->model->arena, version ? version : "", builder->err);
     if (!op->version || !find_def(builder, op, type, op->version))
         return false;
     current_layer(builder)->body_form = find_body_form(type);
