@@ -9,58 +9,59 @@
 
 #define MAX_REPORTED 10
 
-static const struct {
+static const struct rule {
     const char *type;
-    time_rule_fn *rule;
+    time_rule_fn *run;
+    bool is_unary; /* only input 0 may depend on time */
 } rules[] = {
-    {"PReLU", time_rule_prelu},
-    {"ConvertLike", time_rule_first},
-    {"Identity", time_rule_first},
-    {"Select", time_rule_elementwise},
-    {"MatMul", time_rule_matmul},
-    {"Convolution", time_rule_convolution},
-    {"GroupConvolution", time_rule_convolution},
-    {"BatchNormInference", time_rule_channels},
-    {"MaxPool", time_rule_batchwise},
-    {"AvgPool", time_rule_batchwise},
-    {"AdaptiveAvgPool", time_rule_batchwise},
-    {"GroupNormalization", time_rule_batchwise},
-    {"DepthToSpace", time_rule_batchwise},
-    {"SpaceToDepth", time_rule_batchwise},
-    {"SoftMax", time_rule_axis_attribute},
-    {"LogSoftmax", time_rule_axis_attribute},
-    {"TopK", time_rule_axis_attribute},
-    {"ReduceL1", time_rule_reduction},
-    {"ReduceL2", time_rule_reduction},
-    {"ReduceMax", time_rule_reduction},
-    {"ReduceMean", time_rule_reduction},
-    {"ReduceMin", time_rule_reduction},
-    {"ReduceProd", time_rule_reduction},
-    {"ReduceSum", time_rule_reduction},
-    {"ReduceLogicalAnd", time_rule_reduction},
-    {"ReduceLogicalOr", time_rule_reduction},
-    {"MVN", time_rule_mvn},
-    {"NormalizeL2", time_rule_axes},
-    {"CumSum", time_rule_axes},
-    {"LSTMSequence", time_rule_recurrent},
-    {"GRUSequence", time_rule_recurrent},
-    {"RNNSequence", time_rule_recurrent},
-    {"TensorIterator", time_rule_loop},
-    {"Loop", time_rule_loop},
-    {"Transpose", time_rule_transpose},
-    {"Reshape", time_rule_reshape},
-    {"Unsqueeze", time_rule_unsqueeze},
-    {"Squeeze", time_rule_squeeze},
-    {"Concat", time_rule_concat},
-    {"Gather", time_rule_gather},
-    {"Split", time_rule_split},
-    {"VariadicSplit", time_rule_split},
-    {"Slice", time_rule_slice},
-    {"StridedSlice", time_rule_strided_slice},
-    {"Pad", time_rule_pad},
-    {"Tile", time_rule_tile},
-    {"Broadcast", time_rule_broadcast},
-    {"ShapeOf", time_rule_shape_of},
+    {"PReLU", time_rule_prelu, false},
+    {"ConvertLike", time_rule_first, false},
+    {"Identity", time_rule_first, false},
+    {"Select", time_rule_elementwise, false},
+    {"MatMul", time_rule_matmul, false},
+    {"Convolution", time_rule_convolution, true},
+    {"GroupConvolution", time_rule_convolution, true},
+    {"BatchNormInference", time_rule_channels, false},
+    {"MaxPool", time_rule_batchwise, true},
+    {"AvgPool", time_rule_batchwise, true},
+    {"AdaptiveAvgPool", time_rule_batchwise, true},
+    {"GroupNormalization", time_rule_batchwise, true},
+    {"DepthToSpace", time_rule_batchwise, true},
+    {"SpaceToDepth", time_rule_batchwise, true},
+    {"SoftMax", time_rule_axis_attribute, true},
+    {"LogSoftmax", time_rule_axis_attribute, true},
+    {"TopK", time_rule_axis_attribute, true},
+    {"ReduceL1", time_rule_reduction, true},
+    {"ReduceL2", time_rule_reduction, true},
+    {"ReduceMax", time_rule_reduction, true},
+    {"ReduceMean", time_rule_reduction, true},
+    {"ReduceMin", time_rule_reduction, true},
+    {"ReduceProd", time_rule_reduction, true},
+    {"ReduceSum", time_rule_reduction, true},
+    {"ReduceLogicalAnd", time_rule_reduction, true},
+    {"ReduceLogicalOr", time_rule_reduction, true},
+    {"MVN", time_rule_mvn, true},
+    {"NormalizeL2", time_rule_axes, true},
+    {"CumSum", time_rule_axes, true},
+    {"LSTMSequence", time_rule_recurrent, false},
+    {"GRUSequence", time_rule_recurrent, false},
+    {"RNNSequence", time_rule_recurrent, false},
+    {"TensorIterator", time_rule_loop, false},
+    {"Loop", time_rule_loop, false},
+    {"Transpose", time_rule_transpose, true},
+    {"Reshape", time_rule_reshape, false},
+    {"Unsqueeze", time_rule_unsqueeze, true},
+    {"Squeeze", time_rule_squeeze, true},
+    {"Concat", time_rule_concat, false},
+    {"Gather", time_rule_gather, false},
+    {"Split", time_rule_split, true},
+    {"VariadicSplit", time_rule_split, true},
+    {"Slice", time_rule_slice, true},
+    {"StridedSlice", time_rule_strided_slice, true},
+    {"Pad", time_rule_pad, true},
+    {"Tile", time_rule_tile, true},
+    {"Broadcast", time_rule_broadcast, false},
+    {"ShapeOf", time_rule_shape_of, false},
 };
 
 /* ---- shapes in the XML ---- */
@@ -157,12 +158,13 @@ static void set_all(struct time_walk *walk, const struct op *op, enum time_kind 
         walk->uses[op->first_output + i] = (struct time_use){.kind = kind};
 }
 
-static time_rule_fn *find_rule(const struct op_def *def)
+static const struct rule *find_rule(const struct op_def *def)
 {
+    static const struct rule elementwise = {"", time_rule_elementwise, false};
     for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++)
         if (strcmp(rules[i].type, def->type) == 0)
-            return rules[i].rule;
-    return def->flags & OP_ELEMENTWISE ? time_rule_elementwise : NULL;
+            return &rules[i];
+    return def->flags & OP_ELEMENTWISE ? &elementwise : NULL;
 }
 
 /* Returns the input that determines how the op depends on time: a refused one, otherwise the first
@@ -252,12 +254,12 @@ static bool visit_ordinary(struct time_op *t)
     }
     if (time_input(t, i)->kind != TIME_ALONG)
         return without_axis(t);
-    time_rule_fn *rule = find_rule(t->op->def);
+    const struct rule *rule = find_rule(t->op->def);
     t->first = i;
     t->in = *time_input(t, i);
     if (!rule)
         return time_refuse(t, "may mix frames: irrun has no rule for it");
-    return check_ranks(t) && rule(t);
+    return check_ranks(t) && (!rule->is_unary || time_check_others(t, 0)) && rule->run(t);
 }
 
 static bool visit(struct time_walk *walk, const struct op *op)

@@ -29,8 +29,6 @@ bool time_rule_transpose(struct time_op *t)
 {
     uint32_t n, rank = time_input_rank(t, 0);
     int64_t order[IRRUN_MAX_RANK];
-    if (!time_check_others(t, 0))
-        return false;
     if (time_dim(t->graph, op_input(t->graph, t->op, 1), 0) == 0)
         return time_put(t, rank - 1 - t->in.axis);
     if (!read_ints(t, 1, order, &n))
@@ -46,8 +44,6 @@ bool time_rule_unsqueeze(struct time_op *t)
     int64_t axes[IRRUN_MAX_RANK];
     bool is_new[IRRUN_MAX_RANK];
     uint32_t n, axis = 0;
-    if (!time_check_others(t, 0))
-        return false;
     if (!read_ints(t, 1, axes, &n))
         return time_refuse(t, "has axes that are not constant");
     if (!time_axes(t, 1, time_input_rank(t, 0) + n, is_new))
@@ -64,8 +60,6 @@ bool time_rule_unsqueeze(struct time_op *t)
 bool time_rule_squeeze(struct time_op *t)
 {
     bool is_dropped[IRRUN_MAX_RANK];
-    if (!time_check_others(t, 0))
-        return false;
     if (t->op->n_inputs < 2)
         return time_refuse(t, "has no axes: it would drop the time of a chunk of one frame");
     if (!time_axes(t, 1, time_input_rank(t, 0), is_dropped))
@@ -132,7 +126,7 @@ bool time_rule_gather(struct time_op *t)
 bool time_rule_split(struct time_op *t)
 {
     bool is_split[IRRUN_MAX_RANK];
-    if (!time_check_others(t, 0) || !time_axes(t, 1, time_input_rank(t, 0), is_split))
+    if (!time_axes(t, 1, time_input_rank(t, 0), is_split))
         return false;
     return is_split[t->in.axis] ? time_refuse(t, "splits dimension %u, which is time", t->in.axis)
                                 : time_put(t, t->in.axis);
@@ -150,7 +144,7 @@ bool time_rule_slice(struct time_op *t)
 {
     int64_t lists[4][IRRUN_MAX_RANK]; /* start, stop, step, axes */
     uint32_t rank = time_input_rank(t, 0), n;
-    if (!time_check_others(t, 0) || !read_lists(t, 1, t->op->n_inputs - 1, lists, &n))
+    if (!read_lists(t, 1, t->op->n_inputs - 1, lists, &n))
         return false;
     for (uint32_t i = 0; i < n; i++) {
         int64_t axis = t->op->n_inputs == 5 ? lists[3][i] : i;
@@ -171,7 +165,7 @@ bool time_rule_strided_slice(struct time_op *t)
 {
     int64_t lists[3][IRRUN_MAX_RANK]; /* begin, end, strides */
     uint32_t n, in = 0, out = 0;
-    if (!time_check_others(t, 0) || !read_lists(t, 1, t->op->n_inputs - 1, lists, &n))
+    if (!read_lists(t, 1, t->op->n_inputs - 1, lists, &n))
         return false;
     for (uint32_t i = 0; i < n; i++) {
         if (mask_at(t, "ellipsis_mask", i))
@@ -198,7 +192,7 @@ bool time_rule_pad(struct time_op *t)
 {
     int64_t pads[2][IRRUN_MAX_RANK]; /* begin, end */
     uint32_t n;
-    if (!time_check_others(t, 0) || !read_lists(t, 1, 2, pads, &n))
+    if (!read_lists(t, 1, 2, pads, &n))
         return false;
     if (n <= t->in.axis)
         return time_refuse(t, "has %u pads for %u dimensions", n, time_input_rank(t, 0));
@@ -211,8 +205,6 @@ bool time_rule_tile(struct time_op *t)
 {
     int64_t repeats[IRRUN_MAX_RANK];
     uint32_t n, rank = time_input_rank(t, 0);
-    if (!time_check_others(t, 0))
-        return false;
     if (!read_ints(t, 1, repeats, &n))
         return time_refuse(t, "has repeats that are not constant");
     uint32_t from_end = rank - t->in.axis;

@@ -138,8 +138,6 @@ bool time_rule_convolution(struct time_op *t)
 {
     uint32_t rank = time_input_rank(t, 0), filters = op_input(t->graph, t->op, 1);
     uint32_t n_before = time_rank(t->graph, filters) - (rank - 2);
-    if (!time_check_others(t, 0))
-        return false;
     if (t->in.axis == 0)
         return time_put(t, 0);
     if (t->in.axis == 1)
@@ -158,8 +156,6 @@ bool time_rule_convolution(struct time_op *t)
 /* The rule for ops that compute each batch element on its own. */
 bool time_rule_batchwise(struct time_op *t)
 {
-    if (!time_check_others(t, 0))
-        return false;
     return t->in.axis == 0 ? time_put(t, 0)
                            : time_refuse(t, "mixes frames, which are in dimension %u", t->in.axis);
 }
@@ -182,23 +178,22 @@ bool time_rule_axis_attribute(struct time_op *t)
 {
     const int64_t *axis = time_attr(t->op, "axis");
     bool is_set[IRRUN_MAX_RANK];
-    return time_check_others(t, 0) && mark_axes(t, axis, 1, time_input_rank(t, 0), is_set) &&
-           other_axes(t, is_set) && time_put(t, t->in.axis);
+    return mark_axes(t, axis, 1, time_input_rank(t, 0), is_set) && other_axes(t, is_set) &&
+           time_put(t, t->in.axis);
 }
 
 bool time_rule_axes(struct time_op *t)
 {
     bool is_set[IRRUN_MAX_RANK];
-    return time_check_others(t, 0) && time_axes(t, 1, time_input_rank(t, 0), is_set) &&
-           other_axes(t, is_set) && time_put(t, t->in.axis);
+    return time_axes(t, 1, time_input_rank(t, 0), is_set) && other_axes(t, is_set) &&
+           time_put(t, t->in.axis);
 }
 
 bool time_rule_reduction(struct time_op *t)
 {
     const bool *keeps = time_attr(t->op, "keep_dims");
     bool is_set[IRRUN_MAX_RANK];
-    if (!time_check_others(t, 0) || !time_axes(t, 1, time_input_rank(t, 0), is_set) ||
-        !other_axes(t, is_set))
+    if (!time_axes(t, 1, time_input_rank(t, 0), is_set) || !other_axes(t, is_set))
         return false;
     uint32_t axis = t->in.axis;
     for (uint32_t i = 0; i < t->in.axis && !*keeps; i++)
@@ -214,7 +209,7 @@ bool time_rule_mvn(struct time_op *t)
     if (!across)
         return time_rule_axes(t);
     if (t->in.axis == 0 || (t->in.axis == 1 && !*across))
-        return time_check_others(t, 0) && time_put(t, t->in.axis);
+        return time_put(t, t->in.axis);
     return time_refuse(t, "computes over frames: time is dimension %u", t->in.axis);
 }
 

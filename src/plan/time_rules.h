@@ -16,7 +16,8 @@ struct time_op {
     struct time_use in;   /* the use of that input */
 };
 
-/* Sets the uses of the outputs. Returns false if the op is refused. */
+/* Sets the uses of the outputs. Returns false if the op is refused. For a unary rule, the inputs
+ * other than 0 do not depend on time. */
 typedef bool time_rule_fn(struct time_op *t);
 
 /* Reports that the op is refused; the reason follows its name. Returns false. */
