@@ -6,12 +6,11 @@
 
 #define LIMIT ((int64_t)FOURIER_MAX_LENGTH)
 
-bool infer_frames(struct infer *infer, uint32_t window_input, uint32_t size_input,
-                  uint32_t step_input, struct frames *frames)
+bool infer_frames(struct infer *infer, struct frames *frames)
 {
-    const struct irrun_shape *shape = &infer->in[window_input]->shape;
-    if (!infer_int(infer, size_input, &frames->size) ||
-        !infer_int(infer, step_input, &frames->step))
+    const struct irrun_shape *shape = &infer->in[WINDOW]->shape;
+    if (!infer_int(infer, FRAME_SIZE, &frames->size) ||
+        !infer_int(infer, FRAME_STEP, &frames->step))
         return false;
     if (frames->size < 1 || frames->size > LIMIT)
         return infer_fail(infer, "frame_size is %lld, expected 1 ... %lld", (long long)frames->size,
@@ -20,9 +19,8 @@ bool infer_frames(struct infer *infer, uint32_t window_input, uint32_t size_inpu
         return infer_fail(infer, "frame_step is %lld, expected 1 ... %lld", (long long)frames->step,
                           (long long)LIMIT);
     if (shape->rank != 1 || shape->dims[0] > frames->size) {
-        infer_fail_input(infer, window_input, "one dimension of at most %lld",
-                         (long long)frames->size);
-        return infer_hint_input(infer, size_input);
+        infer_fail_input(infer, WINDOW, "one dimension of at most %lld", (long long)frames->size);
+        return infer_hint_input(infer, FRAME_SIZE);
     }
     frames->n_window = shape->dims[0];
     frames->n_bins = frames->size / 2 + 1;
@@ -37,8 +35,7 @@ static void read_window(const struct frames *frames, const struct irrun_tensor *
     convert_elements(given->dtype, given->data, IRRUN_F64, window + (n - n_window) / 2, n_window);
 }
 
-bool frames_prepare(struct prepare *prepare, struct frames *frames, uint32_t window_input,
-                    int64_t n_extra)
+bool frames_prepare(struct prepare *prepare, struct frames *frames, int64_t n_extra)
 {
     size_t n = (size_t)frames->size;
     double *memory = arena_alloc(prepare->arena, fourier_plan_bytes(n), prepare->err);
@@ -47,17 +44,16 @@ bool frames_prepare(struct prepare *prepare, struct frames *frames, uint32_t win
     fourier_plan(&frames->plan, n, memory);
     prepare->made.scratch_bytes =
         ((size_t)n_extra + 3 * n) * sizeof(double) + fourier_scratch_bytes(n);
-    if (!prepare_is_constant(prepare, window_input))
+    if (!prepare_is_constant(prepare, WINDOW))
         return true;
     double *constant = arena_alloc_array(prepare->arena, n, sizeof *constant, prepare->err);
     if (constant)
-        read_window(frames, prepare->in[window_input], constant);
+        read_window(frames, prepare->in[WINDOW], constant);
     frames->window = constant;
     return constant != NULL;
 }
 
-struct frames_memory frames_scratch(const struct step *step, const struct frames *frames,
-                                    uint32_t window_input)
+struct frames_memory frames_scratch(const struct step *step, const struct frames *frames)
 {
     size_t n = (size_t)frames->size;
     double *memory = step->scratch;
@@ -66,6 +62,6 @@ struct frames_memory frames_scratch(const struct step *step, const struct frames
                                   .scratch = memory + 3 * n};
     found.extra = found.scratch + fourier_scratch_bytes(n) / sizeof(double);
     if (!frames->window)
-        read_window(frames, step->in[window_input], memory);
+        read_window(frames, step->in[WINDOW], memory);
     return found;
 }

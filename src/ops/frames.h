@@ -6,6 +6,9 @@
 #include "kernels/fourier.h"
 #include "ops/indexing.h"
 
+/* The inputs of both ops. */
+enum { SIGNAL, WINDOW, FRAME_SIZE, FRAME_STEP, SIGNAL_LENGTH };
+
 struct frames {
     int64_t size, step;
     int64_t n_bins; /* size / 2 + 1; the other bins are complex conjugates of these */
@@ -15,13 +18,11 @@ struct frames {
     const double *window; /* if constant: zero-padded to [size]; NULL: run computes it */
 };
 
-/* Reads these inputs and sets all members except n, plan and window. */
-bool infer_frames(struct infer *infer, uint32_t window_input, uint32_t size_input,
-                  uint32_t step_input, struct frames *frames);
+/* Reads the inputs and sets all members except n, plan and window. */
+bool infer_frames(struct infer *infer, struct frames *frames);
 
 /* Plans the transform and the window; requests scratch memory, with n_extra doubles for the op. */
-bool frames_prepare(struct prepare *prepare, struct frames *frames, uint32_t window_input,
-                    int64_t n_extra);
+bool frames_prepare(struct prepare *prepare, struct frames *frames, int64_t n_extra);
 
 struct frames_memory {
     double *extra;
@@ -30,7 +31,6 @@ struct frames_memory {
     double *scratch;
 };
 /* Returns the scratch memory of a step; computes the window if it is not constant. */
-struct frames_memory frames_scratch(const struct step *step, const struct frames *frames,
-                                    uint32_t window_input);
+struct frames_memory frames_scratch(const struct step *step, const struct frames *frames);
 
 #endif

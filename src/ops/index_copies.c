@@ -9,6 +9,8 @@
 #include "kernels/indexed_copy.h"
 #include "ops/scatter.h"
 
+#define INDICES 1
+
 /* ---- prepare: loops ----------------------------------------------------------------------- */
 
 #define LOOPS_MAX_RANK 4
@@ -140,16 +142,16 @@ static bool store_offsets(struct prepare *prepare, const int64_t *offsets, binar
     return items != NULL;
 }
 
-bool index_copies_prepare(struct prepare *prepare, uint32_t input, index_resolve_fn *resolve,
-                          binary_fn *fn, bool is_gather, struct index_copies *copies)
+bool index_copies_prepare(struct prepare *prepare, index_resolve_fn *resolve, binary_fn *fn,
+                          bool is_gather, struct index_copies *copies)
 {
     if (copies->n_outer == 1) {
         copies->n *= copies->n_groups;
         copies->n_groups = 1;
     }
     size_t n = copies->n_groups * copies->n;
-    if (n == 0 || !prepare_is_constant(prepare, input))
-        return index_list_prepare(prepare, input, n, resolve, &copies->offsets);
+    if (n == 0 || !prepare_is_constant(prepare, INDICES))
+        return index_list_prepare(prepare, INDICES, n, resolve, &copies->offsets);
     int64_t *offsets = new_array(n, sizeof *offsets, prepare->err);
     const struct step step = prepare_step(prepare);
     bool is_done = offsets && resolve(&step, offsets, prepare->err) &&

@@ -32,10 +32,10 @@ struct index_copies {
     size_t n_runs;
 };
 
-/* Prepares a gather or a scatter. resolve computes the n_groups * n offsets from the indices in
- * `input`. fn combines the pieces of a scatter; NULL overwrites. */
-bool index_copies_prepare(struct prepare *prepare, uint32_t input, index_resolve_fn *resolve,
-                          binary_fn *fn, bool is_gather, struct index_copies *copies);
+/* Prepares a gather or a scatter. resolve computes the n_groups * n offsets from the indices, which
+ * are input 1. fn combines the pieces of a scatter; NULL overwrites. */
+bool index_copies_prepare(struct prepare *prepare, index_resolve_fn *resolve, binary_fn *fn,
+                          bool is_gather, struct index_copies *copies);
 
 /* Gathers from input 0 to output 0. */
 bool index_gather_run(const struct step *step, const struct index_copies *copies,

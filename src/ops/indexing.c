@@ -4,6 +4,8 @@
 #include "base/checked.h"
 #include "ops/movement.h"
 
+#define INDICES 1
+
 struct axis_view axis_view_of(const struct irrun_shape *shape, uint32_t axis)
 {
     return (struct axis_view){shape_product(shape, 0, axis), shape->dims[axis],
@@ -109,18 +111,18 @@ bool index_fail(const struct step *step, uint32_t input, size_t k, uint32_t axis
 
 /* ---- one index for each element ----------------------------------------------------------- */
 
-bool element_indices_plan(struct infer *infer, uint32_t input, int64_t axis,
-                          struct element_indices *plan)
+bool element_indices_plan(struct infer *infer, int64_t axis)
 {
-    const struct irrun_shape *data = &infer->in[0]->shape, *indices = &infer->in[input]->shape;
-    *plan = (struct element_indices){.input = input, .shape = *indices};
+    struct element_indices *plan = infer->state;
+    const struct irrun_shape *data = &infer->in[0]->shape, *indices = &infer->in[INDICES]->shape;
+    *plan = (struct element_indices){.shape = *indices};
     if (!infer_axis(infer, axis, data->rank, &plan->axis))
         return false;
     bool is_inside = indices->rank == data->rank;
     for (uint32_t i = 0; is_inside && i < data->rank; i++)
         is_inside = i == plan->axis || indices->dims[i] <= data->dims[i];
     if (!is_inside)
-        return infer_fail_input(infer, input,
+        return infer_fail_input(infer, INDICES,
                                 "%u dimensions, with only axis %u larger than in the data",
                                 data->rank, plan->axis);
     move_strides(data, plan->strides);
@@ -130,10 +132,10 @@ bool element_indices_plan(struct infer *infer, uint32_t input, int64_t axis,
     return true;
 }
 
-bool element_indices_resolve(const struct step *step, const struct element_indices *plan,
-                             int64_t *offsets, struct irrun_error *err)
+bool element_indices_resolve(const struct step *step, int64_t *offsets, struct irrun_error *err)
 {
-    const struct irrun_tensor *indices = step->in[plan->input];
+    const struct element_indices *plan = step->state;
+    const struct irrun_tensor *indices = step->in[INDICES];
     const struct irrun_shape *shape = &plan->shape;
     int64_t at[IRRUN_MAX_RANK] = {0}, base = 0, dim = plan->axis_dim;
     int64_t element_bytes = (int64_t)dtype_size(step->in[0]->dtype);
@@ -142,7 +144,7 @@ bool element_indices_resolve(const struct step *step, const struct element_indic
     for (size_t k = 0; k < n; k++) {
         int64_t index = offsets[k] + (offsets[k] < 0 ? dim : 0);
         if (index < 0 || index >= dim)
-            return index_fail(step, plan->input, k, plan->axis, -dim, dim, err);
+            return index_fail(step, INDICES, k, plan->axis, -dim, dim, err);
         offsets[k] = (base + index * plan->axis_stride) * element_bytes;
         for (uint32_t i = shape->rank; i-- > 0;) {
             base += plan->strides[i];
@@ -157,9 +159,9 @@ bool element_indices_resolve(const struct step *step, const struct element_indic
 
 /* ---- tuples ------------------------------------------------------------------------------- */
 
-static bool check_batch_dims(struct infer *infer, uint32_t input, int64_t n_batch_dims)
+static bool check_batch_dims(struct infer *infer, int64_t n_batch_dims)
 {
-    const struct irrun_shape *data = &infer->in[0]->shape, *indices = &infer->in[input]->shape;
+    const struct irrun_shape *data = &infer->in[0]->shape, *indices = &infer->in[INDICES]->shape;
     if (n_batch_dims < 0 || n_batch_dims >= indices->rank || n_batch_dims >= data->rank)
         return infer_fail(
             infer,
@@ -168,30 +170,29 @@ static bool check_batch_dims(struct infer *infer, uint32_t input, int64_t n_batc
             (long long)n_batch_dims, data->rank, indices->rank);
     for (uint32_t i = 0; i < n_batch_dims; i++) {
         if (indices->dims[i] != data->dims[i])
-            return infer_fail_input(infer, input,
+            return infer_fail_input(infer, INDICES,
                                     "dimension %u as in the data (batch_dims is %lld)", i,
                                     (long long)n_batch_dims);
     }
     return true;
 }
 
-bool tuple_indices_plan(struct infer *infer, uint32_t input, int64_t n_batch_dims,
-                        struct tuple_indices *plan)
+bool tuple_indices_plan(struct infer *infer, int64_t n_batch_dims)
 {
-    const struct irrun_shape *data = &infer->in[0]->shape, *indices = &infer->in[input]->shape;
+    struct tuple_indices *plan = infer->state;
+    const struct irrun_shape *data = &infer->in[0]->shape, *indices = &infer->in[INDICES]->shape;
     if (data->rank == 0)
         return infer_fail_input(infer, 0, "at least one dimension");
     if (indices->rank == 0)
-        return infer_fail_input(infer, input, "at least one dimension");
-    if (!check_batch_dims(infer, input, n_batch_dims))
+        return infer_fail_input(infer, INDICES, "at least one dimension");
+    if (!check_batch_dims(infer, n_batch_dims))
         return false;
     uint32_t n_batch = (uint32_t)n_batch_dims, last = indices->rank - 1;
     int64_t length = indices->dims[last];
     if (length > data->rank - n_batch)
-        return infer_fail_input(infer, input, "at most %u as its last dimension",
+        return infer_fail_input(infer, INDICES, "at most %u as its last dimension",
                                 data->rank - n_batch);
-    *plan =
-        (struct tuple_indices){.input = input, .n_batch_dims = n_batch, .n_axes = (uint32_t)length};
+    *plan = (struct tuple_indices){.n_batch_dims = n_batch, .n_axes = (uint32_t)length};
     plan->n_batches = shape_product(data, 0, n_batch);
     plan->n_tuples = shape_product(indices, n_batch, last);
     plan->n_slice = shape_product(data, n_batch + plan->n_axes, data->rank);
@@ -205,10 +206,10 @@ bool tuple_indices_plan(struct infer *infer, uint32_t input, int64_t n_batch_dim
     return true;
 }
 
-bool tuple_indices_resolve(const struct step *step, const struct tuple_indices *plan,
-                           int64_t *offsets, struct irrun_error *err)
+bool tuple_indices_resolve(const struct step *step, int64_t *offsets, struct irrun_error *err)
 {
-    const struct irrun_tensor *indices = step->in[plan->input];
+    const struct tuple_indices *plan = step->state;
+    const struct irrun_tensor *indices = step->in[INDICES];
     int64_t element_bytes = (int64_t)dtype_size(step->in[0]->dtype), tuple[IRRUN_MAX_RANK];
     size_t k = 0, n_axes = plan->n_axes;
     for (int64_t batch = 0; batch < plan->n_batches; batch++) {
@@ -218,8 +219,7 @@ bool tuple_indices_resolve(const struct step *step, const struct tuple_indices *
             for (uint32_t j = 0; j < n_axes; j++) {
                 int64_t dim = plan->dims[j], index = tuple[j] + (tuple[j] < 0 ? dim : 0);
                 if (index < 0 || index >= dim)
-                    return index_fail(step, plan->input, k + j, plan->n_batch_dims + j, -dim, dim,
-                                      err);
+                    return index_fail(step, INDICES, k + j, plan->n_batch_dims + j, -dim, dim, err);
                 offset += index * plan->strides[j];
             }
             *offsets++ = offset * element_bytes;

@@ -47,10 +47,12 @@ struct step prepare_step(const struct prepare *prepare);
 bool index_fail(const struct step *step, uint32_t input, size_t k, uint32_t axis, int64_t low,
                 int64_t dim, struct irrun_error *err);
 
-/* Indices with the rank of the data (input 0). The index at [i, j, …] selects the element at these
+/* Element indices and tuples: input 0 is the data, input 1 the indices. The structs are the first
+ * member of the state of an op.
+ *
+ * Indices with the rank of the data. The index at [i, j, …] selects the element at these
  * coordinates, with the coordinate along `axis` replaced by the index. */
 struct element_indices {
-    uint32_t input; /* the tensor of indices */
     uint32_t axis;
     int64_t axis_dim, axis_stride;
     struct irrun_shape shape;        /* of the indices */
@@ -59,16 +61,13 @@ struct element_indices {
 
 /* Plans element indices. Along axes other than `axis`, no dimension of the indices may be larger
  * than that of the data. */
-bool element_indices_plan(struct infer *infer, uint32_t input, int64_t axis,
-                          struct element_indices *plan);
+bool element_indices_plan(struct infer *infer, int64_t axis);
 /* Sets offsets[k] to the byte offset in the data that index k selects. */
-bool element_indices_resolve(const struct step *step, const struct element_indices *plan,
-                             int64_t *offsets, struct irrun_error *err);
+bool element_indices_resolve(const struct step *step, int64_t *offsets, struct irrun_error *err);
 
-/* Indices whose last dimension is a tuple of coordinates of the data (input 0), for the axes from
+/* Indices whose last dimension is a tuple of coordinates of the data, for the axes from
  * n_batch_dims on. The first n_batch_dims dimensions are those of the data. */
 struct tuple_indices {
-    uint32_t input;
     uint32_t n_batch_dims, n_axes;                         /* n_axes: length of a tuple */
     int64_t n_batches, n_tuples;                           /* n_tuples: in a batch */
     int64_t n_slice;                                       /* elements selected by a tuple */
@@ -76,10 +75,8 @@ struct tuple_indices {
     int64_t batch_stride;
 };
 
-bool tuple_indices_plan(struct infer *infer, uint32_t input, int64_t n_batch_dims,
-                        struct tuple_indices *plan);
+bool tuple_indices_plan(struct infer *infer, int64_t n_batch_dims);
 /* Sets offsets[k] to the byte offset in the data of the slice that tuple k selects. */
-bool tuple_indices_resolve(const struct step *step, const struct tuple_indices *plan,
-                           int64_t *offsets, struct irrun_error *err);
+bool tuple_indices_resolve(const struct step *step, int64_t *offsets, struct irrun_error *err);
 
 #endif

@@ -133,7 +133,7 @@ static bool prepare(struct prepare *prepare)
                               .outer_elements = (size_t)(state->axis_dim * state->n_slice),
                               .piece_elements = (size_t)state->n_slice,
                               .gives_zeros = *(const bool *)prepare->op->def->family};
-    return index_copies_prepare(prepare, INDICES, resolve, NULL, true, &state->copies);
+    return index_copies_prepare(prepare, resolve, NULL, true, &state->copies);
 }
 
 static bool run(const struct step *step, struct irrun_error *err)

@@ -28,15 +28,8 @@ static const struct op_input_def inputs[] = {
 static bool infer(struct infer *infer)
 {
     int64_t axis = ((const struct gather_elements_attrs *)infer->attrs)->axis;
-    struct gather_elements_state *state = infer->state;
-    return element_indices_plan(infer, INDICES, axis, &state->indices) &&
+    return element_indices_plan(infer, axis) &&
            infer_output(infer, 0, infer->in[DATA]->dtype, &infer->in[INDICES]->shape);
-}
-
-static bool resolve(const struct step *step, int64_t *offsets, struct irrun_error *err)
-{
-    const struct gather_elements_state *state = step->state;
-    return element_indices_resolve(step, &state->indices, offsets, err);
 }
 
 static bool prepare(struct prepare *prepare)
@@ -46,7 +39,7 @@ static bool prepare(struct prepare *prepare)
                                           .n_outer = 1,
                                           .n = (size_t)shape_n_elements(&prepare->out[0]->shape),
                                           .piece_elements = 1};
-    return index_copies_prepare(prepare, INDICES, resolve, NULL, true, &state->copies);
+    return index_copies_prepare(prepare, element_indices_resolve, NULL, true, &state->copies);
 }
 
 static bool run(const struct step *step, struct irrun_error *err)

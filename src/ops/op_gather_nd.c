@@ -28,9 +28,8 @@ static const struct op_input_def inputs[] = {
 static bool infer(struct infer *infer)
 {
     const struct irrun_shape *data = &infer->in[DATA]->shape, *indices = &infer->in[INDICES]->shape;
-    struct tuple_indices *plan = &((struct gather_nd_state *)infer->state)->plan;
-    if (!tuple_indices_plan(infer, INDICES,
-                            ((const struct gather_nd_attrs *)infer->attrs)->batch_dims, plan))
+    const struct tuple_indices *plan = infer->state;
+    if (!tuple_indices_plan(infer, ((const struct gather_nd_attrs *)infer->attrs)->batch_dims))
         return false;
     uint32_t n_inner = data->rank - plan->n_batch_dims - plan->n_axes;
     if (indices->rank - 1 + n_inner > IRRUN_MAX_RANK)
@@ -46,12 +45,6 @@ static bool infer(struct infer *infer)
     return infer_output(infer, 0, infer->in[DATA]->dtype, &out);
 }
 
-static bool resolve(const struct step *step, int64_t *offsets, struct irrun_error *err)
-{
-    return tuple_indices_resolve(step, &((const struct gather_nd_state *)step->state)->plan,
-                                 offsets, err);
-}
-
 static bool prepare(struct prepare *prepare)
 {
     struct gather_nd_state *state = prepare->state;
@@ -62,7 +55,7 @@ static bool prepare(struct prepare *prepare)
                               .n_outer = 1,
                               .n = (size_t)(state->plan.n_batches * state->plan.n_tuples),
                               .piece_elements = (size_t)state->plan.n_slice};
-    return index_copies_prepare(prepare, INDICES, resolve, NULL, true, &state->copies);
+    return index_copies_prepare(prepare, tuple_indices_resolve, NULL, true, &state->copies);
 }
 
 static bool run(const struct step *step, struct irrun_error *err)

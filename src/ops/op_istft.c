@@ -6,7 +6,6 @@
 
 #include "ops/frames.h"
 
-enum { DATA, WINDOW, FRAME_SIZE, FRAME_STEP, SIGNAL_LENGTH };
 #define LIMIT (INT64_C(1) << 40)
 
 struct istft_attrs {
@@ -40,7 +39,7 @@ static bool find_length(struct infer *infer, struct istft_state *state)
 {
     const struct frames *frames = &state->frames;
     if (frames->n > LIMIT / frames->step)
-        return infer_fail(infer, "the signal is too large: %lld frames, %lld apart",
+        return infer_fail(infer, "the signal is too large: %lld frames with frame_step %lld",
                           (long long)frames->n, (long long)frames->step);
     state->n_overlap_add = frames->n == 0 ? 0 : (frames->n - 1) * frames->step + frames->size;
     bool is_centered = ((const struct istft_attrs *)infer->attrs)->center;
@@ -60,13 +59,13 @@ static bool infer(struct infer *infer)
 {
     struct istft_state *state = infer->state;
     struct frames *frames = &state->frames;
-    const struct irrun_shape *data = &infer->in[DATA]->shape;
+    const struct irrun_shape *data = &infer->in[SIGNAL]->shape;
     if ((data->rank != 3 && data->rank != 4) || data->dims[data->rank - 1] != 2)
-        return infer_fail_input(infer, DATA, "[bins,frames,2] or [batch,bins,frames,2]");
-    if (!infer_frames(infer, WINDOW, FRAME_SIZE, FRAME_STEP, frames))
+        return infer_fail_input(infer, SIGNAL, "[bins,frames,2] or [batch,bins,frames,2]");
+    if (!infer_frames(infer, frames))
         return false;
     if (data->dims[data->rank - 3] != frames->n_bins) {
-        infer_fail_input(infer, DATA, "%lld bins", (long long)frames->n_bins);
+        infer_fail_input(infer, SIGNAL, "%lld bins", (long long)frames->n_bins);
         return infer_hint_input(infer, FRAME_SIZE);
     }
     frames->n = data->dims[data->rank - 2];
@@ -75,13 +74,13 @@ static bool infer(struct infer *infer)
         return false;
     struct irrun_shape out = {.rank = data->rank - 2, .dims = {state->n_batches}};
     out.dims[out.rank - 1] = state->n_signal;
-    return infer_output(infer, 0, infer->in[DATA]->dtype, &out);
+    return infer_output(infer, 0, infer->in[SIGNAL]->dtype, &out);
 }
 
 static bool prepare(struct prepare *prepare)
 {
     struct istft_state *state = prepare->state;
-    return frames_prepare(prepare, &state->frames, WINDOW, 2 * state->n_overlap_add);
+    return frames_prepare(prepare, &state->frames, 2 * state->n_overlap_add);
 }
 
 static void add_frame(const struct step *step, int64_t batch, int64_t frame,
@@ -89,11 +88,12 @@ static void add_frame(const struct step *step, int64_t batch, int64_t frame,
 {
     const struct istft_state *state = step->state;
     const struct frames *frames = &state->frames;
-    enum irrun_dtype dtype = step->in[DATA]->dtype;
+    enum irrun_dtype dtype = step->in[SIGNAL]->dtype;
     double *spectrum = memory->spectrum;
     for (int64_t k = 0; k < frames->n_bins; k++) {
         int64_t at = (batch * frames->n_bins + k) * frames->n + frame;
-        fourier_load(dtype, false, tensor_at(step->in[DATA], 2 * (size_t)at), spectrum + 2 * k, 1);
+        fourier_load(dtype, false, tensor_at(step->in[SIGNAL], 2 * (size_t)at), spectrum + 2 * k,
+                     1);
     }
     for (int64_t k = frames->n_bins; k < frames->size; k++) {
         spectrum[2 * k] = spectrum[2 * (frames->size - k)];
@@ -128,7 +128,7 @@ static bool run(const struct step *step, struct irrun_error *err)
     const struct frames *frames = &state->frames;
     if (shape_n_elements(&step->out[0]->shape) == 0)
         return true;
-    struct frames_memory memory = frames_scratch(step, frames, WINDOW);
+    struct frames_memory memory = frames_scratch(step, frames);
     double *overlap_add = memory.extra, *windows = overlap_add + state->n_overlap_add;
     memset(windows, 0, (size_t)state->n_overlap_add * sizeof *windows);
     for (int64_t frame = 0; frame < frames->n; frame++)

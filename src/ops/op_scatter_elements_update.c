@@ -43,8 +43,7 @@ static bool infer(struct infer *infer)
 {
     struct scatter_elements_state *state = infer->state;
     int64_t axis = 0;
-    if (!infer_int(infer, AXIS, &axis) ||
-        !element_indices_plan(infer, INDICES, axis, &state->indices))
+    if (!infer_int(infer, AXIS, &axis) || !element_indices_plan(infer, axis))
         return false;
     if (!shape_equals(&infer->in[UPDATES]->shape, &infer->in[INDICES]->shape)) {
         infer_fail_input(infer, UPDATES, "the shape of the indices");
@@ -61,12 +60,6 @@ static bool infer(struct infer *infer)
     return infer_output(infer, 0, infer->in[DATA]->dtype, &infer->in[DATA]->shape);
 }
 
-static bool resolve(const struct step *step, int64_t *offsets, struct irrun_error *err)
-{
-    const struct scatter_elements_state *state = step->state;
-    return element_indices_resolve(step, &state->indices, offsets, err);
-}
-
 /* Returns whether the result depends on the first update or on the number of updates of an
  * element. */
 static bool is_counted(const struct scatter_elements_state *state)
@@ -81,10 +74,10 @@ static bool prepare(struct prepare *prepare)
     state->combine = scatter_function(state->reduction, prepare->in[DATA]->dtype);
     state->copies = (struct index_copies){.n_groups = 1, .n_outer = 1, .n = n, .piece_elements = 1};
     if (!is_counted(state))
-        return index_copies_prepare(prepare, INDICES, resolve, state->combine, false,
+        return index_copies_prepare(prepare, element_indices_resolve, state->combine, false,
                                     &state->copies);
     size_t counts_bytes;
-    if (!index_list_prepare(prepare, INDICES, n, resolve, &state->copies.offsets))
+    if (!index_list_prepare(prepare, INDICES, n, element_indices_resolve, &state->copies.offsets))
         return false;
     state->counts_at = prepare->made.scratch_bytes;
     return (checked_mul((size_t)shape_n_elements(&prepare->out[0]->shape), sizeof(int64_t),

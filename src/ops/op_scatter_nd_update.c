@@ -35,9 +35,9 @@ static const struct op_input_def number_inputs[] = INPUTS(TYPES_NUMBER | TYPES_B
 static bool infer(struct infer *infer)
 {
     const struct irrun_shape *data = &infer->in[DATA]->shape, *indices = &infer->in[INDICES]->shape;
-    struct tuple_indices *plan = &((struct scatter_nd_state *)infer->state)->plan;
+    const struct tuple_indices *plan = infer->state;
     char text[SHAPE_TEXT_BYTES];
-    if (!tuple_indices_plan(infer, INDICES, 0, plan))
+    if (!tuple_indices_plan(infer, 0))
         return false;
     if (indices->rank - 1 + data->rank - plan->n_axes > IRRUN_MAX_RANK)
         return infer_fail(infer, "the updates would have more than %d dimensions", IRRUN_MAX_RANK);
@@ -56,12 +56,6 @@ static bool infer(struct infer *infer)
     return infer_output(infer, 0, infer->in[DATA]->dtype, data);
 }
 
-static bool resolve(const struct step *step, int64_t *offsets, struct irrun_error *err)
-{
-    return tuple_indices_resolve(step, &((const struct scatter_nd_state *)step->state)->plan,
-                                 offsets, err);
-}
-
 static bool prepare(struct prepare *prepare)
 {
     struct scatter_nd_state *state = prepare->state;
@@ -75,7 +69,8 @@ static bool prepare(struct prepare *prepare)
                                           .n_outer = 1,
                                           .n = (size_t)state->plan.n_tuples,
                                           .piece_elements = (size_t)state->plan.n_slice};
-    return index_copies_prepare(prepare, INDICES, resolve, state->combine, false, &state->copies);
+    return index_copies_prepare(prepare, tuple_indices_resolve, state->combine, false,
+                                &state->copies);
 }
 
 static bool run(const struct step *step, struct irrun_error *err)

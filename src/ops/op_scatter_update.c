@@ -72,7 +72,7 @@ static bool prepare(struct prepare *prepare)
                                           .n = (size_t)state->n_indices,
                                           .outer_elements = (size_t)(view->n * view->n_inner),
                                           .piece_elements = (size_t)view->n_inner};
-    return index_copies_prepare(prepare, INDICES, resolve, NULL, false, &state->copies);
+    return index_copies_prepare(prepare, resolve, NULL, false, &state->copies);
 }
 
 static bool run(const struct step *step, struct irrun_error *err)

@@ -5,8 +5,6 @@
 
 #include "ops/frames.h"
 
-enum { SIGNAL, WINDOW, FRAME_SIZE, FRAME_STEP };
-
 struct stft_attrs {
     bool transpose_frames;
 };
@@ -36,7 +34,7 @@ static bool infer(struct infer *infer)
     const struct irrun_shape *signal = &infer->in[SIGNAL]->shape;
     if (signal->rank != 1 && signal->rank != 2)
         return infer_fail_input(infer, SIGNAL, "a signal, or a batch of signals");
-    if (!infer_frames(infer, WINDOW, FRAME_SIZE, FRAME_STEP, frames))
+    if (!infer_frames(infer, frames))
         return false;
     state->n_signal = signal->dims[signal->rank - 1];
     state->n_batches = signal->rank == 2 ? signal->dims[0] : 1;
@@ -57,7 +55,7 @@ static bool infer(struct infer *infer)
 static bool prepare(struct prepare *prepare)
 {
     struct stft_state *state = prepare->state;
-    return frames_prepare(prepare, &state->frames, WINDOW, 0);
+    return frames_prepare(prepare, &state->frames, 0);
 }
 
 static bool run(const struct step *step, struct irrun_error *err)
@@ -65,7 +63,7 @@ static bool run(const struct step *step, struct irrun_error *err)
     (void)err;
     const struct stft_state *state = step->state;
     const struct frames *frames = &state->frames;
-    struct frames_memory memory = frames_scratch(step, frames, WINDOW);
+    struct frames_memory memory = frames_scratch(step, frames);
     enum irrun_dtype dtype = step->in[SIGNAL]->dtype;
     bool is_transposed = ((const struct stft_attrs *)step->op->attrs)->transpose_frames;
     for (int64_t i = 0; i < state->n_batches * frames->n; i++) {

@@ -89,7 +89,7 @@ static struct index_copies copy(const struct list *list, bool is_gather, binary_
                               .sources =
                                   is_constant ? (struct prepack_sources *)(void *)&state : NULL,
                               .err = &err};
-    assert_true(index_copies_prepare(&prepare, 1, resolve, fn, is_gather, &state.copies));
+    assert_true(index_copies_prepare(&prepare, resolve, fn, is_gather, &state.copies));
     assert_true(prepare.made.scratch_bytes == (is_constant && list->n ? 0 : state.n_all * 8));
     if (is_constant)
         memset(indices, 0x55, sizeof indices);
