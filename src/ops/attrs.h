@@ -90,7 +90,7 @@ bool attrs_read(const struct op_def *def, const char *const *pairs, void *attrs,
                 struct arena *arena, const char *layer_name, struct place place,
                 struct irrun_error *err);
 
-/* Returns the value of `name` in such a list, or NULL. */
+/* Returns the value of `name` in a list like `pairs`, or NULL. */
 const char *attrs_find(const char *const *pairs, const char *name);
 
 #endif

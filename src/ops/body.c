@@ -19,7 +19,7 @@ uint32_t *body_ordinals(const struct graph *body, struct arena *arena, struct ir
 uint32_t body_ordinal(const struct graph *body, const uint32_t *ordinals, uint32_t op_id,
                       enum op_role role)
 {
-    return body->ops[op_id].def && body->ops[op_id].def->role == role ? ordinals[op_id] : NO_ID;
+    return op_role_of(&body->ops[op_id]) == role ? ordinals[op_id] : NO_ID;
 }
 
 bool body_has_constant(const struct infer *infer, uint32_t i)

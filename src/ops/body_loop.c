@@ -97,7 +97,7 @@ static struct irrun_tensor as_piece(const struct irrun_tensor *value)
     return piece;
 }
 
-/* Stores the slice of a concatenated output: in the output if it is allocated, otherwise behind the
+/* Stores the slice of a concatenated output: in the output if it is allocated, otherwise after the
  * slices kept so far. */
 static bool keep_piece(const struct loop_state *state, uint32_t k, struct irrun_tensor *out,
                        int64_t iteration, int64_t n_iterations, struct irrun_error *err)

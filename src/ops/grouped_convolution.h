@@ -17,7 +17,7 @@ struct convolution_attrs {
 typedef void convolution_group_fn(const struct step *step, const void *in, const void *filters,
                                   void *out, size_t first);
 
-/* The first member of the state of such an op. */
+/* The first member of the state of a convolution. */
 struct grouped_convolution {
     struct convolution one; /* of one group; if transposed, the window is from output to input */
     int64_t n_batches, n_groups;

@@ -270,8 +270,7 @@ struct prepare {
 /* ---- sharing; defined in ops/sharing.c */
 
 /* Sets made.flat to run n units: shared with the thread pool if there is enough work; otherwise in
- * one call, unless made.flat.run is set already. Returns false with *err filled if there is no
- * memory. */
+ * one call, unless made.flat.run is set already. Fails if there is no memory. */
 bool prepare_sharing(struct prepare *prepare, share_fn *run, size_t n, double work);
 
 /* Elements of a unit, so that the tiles and vectors of element-wise kernels are whole in all units
@@ -295,7 +294,7 @@ static inline struct share_range share_range(size_t n, size_t begin, size_t end)
     return (struct share_range){first, end * SHARE_UNIT < n ? end * SHARE_UNIT - first : n - first};
 }
 
-/* The flat.run of such a step. */
+/* The flat.run of a step with units. */
 bool sharing_run(const struct step *step, struct irrun_error *err);
 
 /* ---- prepacked inputs; defined in plan/prepare_op.c */

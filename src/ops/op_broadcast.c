@@ -10,16 +10,13 @@ struct broadcast_attrs {
     int64_t axis; /* for pdpd */
 };
 
-static const struct attr_def v1_attrs[] = {
-    ATTR_CHOICE(struct broadcast_attrs, mode, "numpy", "numpy|none|explicit|pdpd"),
-    ATTR_NAMED(struct broadcast_attrs, axis, "mode.auto_broadcast_axis", "0"),
-    ATTR_END,
-};
-static const struct attr_def v3_attrs[] = {
-    ATTR_CHOICE(struct broadcast_attrs, mode, "numpy", "numpy|none|explicit|pdpd|bidirectional"),
-    ATTR_NAMED(struct broadcast_attrs, axis, "mode.auto_broadcast_axis", "0"),
-    ATTR_END,
-};
+#define ATTRS(modes)                                                                               \
+    {                                                                                              \
+        ATTR_CHOICE(struct broadcast_attrs, mode, "numpy", modes),                                 \
+            ATTR_NAMED(struct broadcast_attrs, axis, "mode.auto_broadcast_axis", "0"), ATTR_END,   \
+    }
+static const struct attr_def v1_attrs[] = ATTRS("numpy|none|explicit|pdpd");
+static const struct attr_def v3_attrs[] = ATTRS("numpy|none|explicit|pdpd|bidirectional");
 
 static const struct op_input_def inputs[] = {
     {"data", .types = TYPES_ANY},

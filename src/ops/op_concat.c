@@ -54,12 +54,6 @@ static bool infer(struct infer *infer)
     return state->piece_elements != NULL;
 }
 
-static void copy_piece(const struct irrun_tensor *in, size_t from, struct irrun_tensor *out,
-                       size_t to, size_t n)
-{
-    memcpy(tensor_at(out, to), tensor_at(in, from), n * dtype_size(out->dtype));
-}
-
 /* Copies units of SHARE_UNIT elements of the output. */
 static void run_units(const struct step *step, size_t begin, size_t end)
 {
@@ -77,8 +71,9 @@ static void run_units(const struct step *step, size_t begin, size_t end)
             size_t first = start < range.first ? range.first : start;
             size_t last = stop < range_end ? stop : range_end;
             if (first < last)
-                copy_piece(step->in[i], row * piece + first - start, step->out[0], first,
-                           last - first);
+                memcpy(tensor_at(step->out[0], first),
+                       tensor_at(step->in[i], row * piece + first - start),
+                       (last - first) * dtype_size(step->out[0]->dtype));
         }
         offset += piece;
     }

@@ -48,16 +48,6 @@ static bool infer(struct infer *infer)
     return broadcast_plan(&state->loops, 1 + N_INPUTS, shapes, infer->arena, infer->err);
 }
 
-/* Quantizes contiguous numbers that have the same range. */
-static void quantize_contiguous(const struct quantize_state *state, int64_t levels,
-                                const void *const from[N_INPUTS], void *out, size_t n)
-{
-    struct quantization q =
-        quantization_of(*(const float *)from[1], *(const float *)from[2], *(const float *)from[3],
-                        *(const float *)from[4], levels);
-    state->vectors->fake(&q, from[0], out, n);
-}
-
 static bool visit(void *context, const int64_t *offsets, size_t n)
 {
     const struct step *step = context;
@@ -70,7 +60,10 @@ static bool visit(void *context, const int64_t *offsets, size_t n)
     void *out = tensor_at(step->out[0], (size_t)offsets[0]);
     bool is_one_range = (strides[2] | strides[3] | strides[4] | strides[5]) == 0;
     if (state->vectors && is_one_range && strides[1] == 1) {
-        quantize_contiguous(state, levels, from, out, n);
+        struct quantization q =
+            quantization_of(*(const float *)from[1], *(const float *)from[2],
+                            *(const float *)from[3], *(const float *)from[4], levels);
+        state->vectors->fake(&q, from[0], out, n);
         return true;
     }
     state->fn(&(struct fake_quantize_run){

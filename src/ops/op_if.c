@@ -168,7 +168,7 @@ static bool run_to_infer(struct infer *infer, struct if_state *state)
     return true;
 }
 
-static bool if_infer(struct infer *infer)
+static bool infer(struct infer *infer)
 {
     struct if_state *state = infer->state;
     state->taken = -1;
@@ -194,7 +194,7 @@ static bool if_infer(struct infer *infer)
     return is_known || run_to_infer(infer, state);
 }
 
-static bool if_run(const struct step *step, struct irrun_error *err)
+static bool run(const struct step *step, struct irrun_error *err)
 {
     const struct if_state *state = step->state;
     int taken = state->taken;
@@ -210,7 +210,7 @@ static bool if_run(const struct step *step, struct irrun_error *err)
     return true;
 }
 
-static const struct op_input_def if_inputs[] = {
+static const struct op_input_def inputs[] = {
     {.name = "cond", .types = TYPES_BOOLEAN},
     {.name = "inputs", .types = TYPES_ANY, .is_optional = true, .is_repeated = true},
     {.name = NULL},
@@ -219,8 +219,8 @@ static const struct op_input_def if_inputs[] = {
 const struct op_def op_if = {
     .type = "If",
     .opset = 8,
-    .inputs = if_inputs,
+    .inputs = inputs,
     .state_size = sizeof(struct if_state),
-    .infer = if_infer,
-    .run = if_run,
+    .infer = infer,
+    .run = run,
 };

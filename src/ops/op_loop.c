@@ -68,7 +68,7 @@ static bool never_stops(struct infer *infer, const struct loop_state *state)
     return false;
 }
 
-static bool loop_infer_op(struct infer *infer)
+static bool infer(struct infer *infer)
 {
     struct loop_state *state = &((struct loop_op_state *)infer->state)->loop;
     bool is_count_known, is_start_known;
@@ -92,21 +92,21 @@ static bool loop_infer_op(struct infer *infer)
     return loop_infer(infer, state, is_exact, starts != 0);
 }
 
-static bool loop_prepare_op(struct prepare *prepare)
+static bool prepare(struct prepare *prepare)
 {
     struct loop_op_state *state = prepare->state;
     return loop_prepare(prepare) &&
            index_list_prepare(prepare, TRIP_COUNT, 1, NULL, &state->n_iterations);
 }
 
-static bool loop_run_op(const struct step *step, struct irrun_error *err)
+static bool run(const struct step *step, struct irrun_error *err)
 {
     const struct loop_op_state *state = step->state;
     const int64_t *n_iterations = index_list_get(step, &state->n_iterations, err);
     return loop_run(step, err, *n_iterations, scalar_of(step->in[EXECUTION_CONDITION]) != 0);
 }
 
-static const struct op_input_def loop_inputs[] = {
+static const struct op_input_def inputs[] = {
     {.name = "trip_count", .types = TYPE_BIT(IRRUN_I32) | TYPE_BIT(IRRUN_I64)},
     {.name = "execution_condition", .types = TYPES_BOOLEAN},
     {.name = "inputs", .types = TYPES_ANY, .is_optional = true, .is_repeated = true},
@@ -116,9 +116,9 @@ static const struct op_input_def loop_inputs[] = {
 const struct op_def op_loop = {
     .type = "Loop",
     .opset = 5,
-    .inputs = loop_inputs,
+    .inputs = inputs,
     .state_size = sizeof(struct loop_op_state),
-    .infer = loop_infer_op,
-    .prepare = loop_prepare_op,
-    .run = loop_run_op,
+    .infer = infer,
+    .prepare = prepare,
+    .run = run,
 };

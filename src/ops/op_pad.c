@@ -144,7 +144,7 @@ static bool has_bordered_rows(const struct run *run, uint32_t axis)
     return begin >= 0 && n > 0 && begin + n <= run->out->dims[axis];
 }
 
-/* Writes such rows. The end of a row and the beginning of the next one are filled together. */
+/* Writes n_rows such rows. The borders between two rows are filled together. */
 static char *pad_rows(const struct run *run, uint32_t axis, int64_t n_rows, const char *from,
                       char *to)
 {

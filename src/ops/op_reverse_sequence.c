@@ -32,7 +32,7 @@ static const struct attr_def attr_table[] = {
     ATTR_END,
 };
 
-static bool reverse_sequence_infer(struct infer *infer)
+static bool infer(struct infer *infer)
 {
     const struct reverse_sequence_attrs *attrs = infer->attrs;
     struct reverse_sequence_state *state = infer->state;
@@ -82,14 +82,14 @@ static bool resolve(const struct step *step, int64_t *lengths, struct irrun_erro
     return true;
 }
 
-static bool reverse_sequence_prepare(struct prepare *prepare)
+static bool prepare(struct prepare *prepare)
 {
     struct reverse_sequence_state *state = prepare->state;
     size_t batch = (size_t)prepare->in[LENGTHS]->shape.dims[0];
     return index_list_prepare(prepare, LENGTHS, batch, resolve, &state->lengths);
 }
 
-static bool reverse_sequence_run(const struct step *step, struct irrun_error *err)
+static bool run(const struct step *step, struct irrun_error *err)
 {
     const struct reverse_sequence_state *state = step->state;
     const int64_t *lengths = index_list_get(step, &state->lengths, err);
@@ -127,7 +127,7 @@ const struct op_def op_reverse_sequence = {
     .attrs = attr_table,
     .attrs_size = sizeof(struct reverse_sequence_attrs),
     .state_size = sizeof(struct reverse_sequence_state),
-    .infer = reverse_sequence_infer,
-    .prepare = reverse_sequence_prepare,
-    .run = reverse_sequence_run,
+    .infer = infer,
+    .prepare = prepare,
+    .run = run,
 };

@@ -94,7 +94,7 @@ static void remove_row_loop(struct select_state *state)
         state->row_strides[i] = loops->loops[loops->rank].strides[i];
 }
 
-static bool select_infer(struct infer *infer)
+static bool infer(struct infer *infer)
 {
     const struct select_attrs *attrs = infer->attrs;
     struct select_state *state = infer->state;
@@ -164,7 +164,7 @@ static void choose_flat(struct prepare *prepare, const struct select_state *stat
                                        .n = (size_t)state->loops.n_inner};
 }
 
-static bool select_prepare(struct prepare *prepare)
+static bool prepare(struct prepare *prepare)
 {
     const struct kernels *kernels = prepare->kernels;
     struct select_state *state = prepare->state;
@@ -254,7 +254,7 @@ static void select_part(void *context, size_t part, size_t n_parts)
     broadcast_walk(&copy.state.loops, select_piece, &walk);
 }
 
-static bool select_run(const struct step *step, struct irrun_error *err)
+static bool run(const struct step *step, struct irrun_error *err)
 {
     const struct select_state *state = step->state;
     struct select_walk walk = {.step = step, .state = state};
@@ -274,7 +274,7 @@ const struct op_def op_select = {
     .attrs = attr_table,
     .attrs_size = sizeof(struct select_attrs),
     .state_size = sizeof(struct select_state),
-    .infer = select_infer,
-    .prepare = select_prepare,
-    .run = select_run,
+    .infer = infer,
+    .prepare = prepare,
+    .run = run,
 };

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/body_loop.h"
 
-static bool tensor_iterator_infer(struct infer *infer)
+static bool infer(struct infer *infer)
 {
     struct loop_state *state = infer->state;
     if (!loop_bind(infer, state))
@@ -28,13 +28,13 @@ static bool tensor_iterator_infer(struct infer *infer)
     return loop_infer(infer, state, true, true);
 }
 
-static bool tensor_iterator_run(const struct step *step, struct irrun_error *err)
+static bool run(const struct step *step, struct irrun_error *err)
 {
     const struct loop_state *state = step->state;
     return loop_run(step, err, state->n_iterations, true);
 }
 
-static const struct op_input_def tensor_iterator_inputs[] = {
+static const struct op_input_def inputs[] = {
     {.name = "inputs", .types = TYPES_ANY, .is_optional = true, .is_repeated = true},
     {.name = NULL},
 };
@@ -42,9 +42,9 @@ static const struct op_input_def tensor_iterator_inputs[] = {
 const struct op_def op_tensor_iterator = {
     .type = "TensorIterator",
     .opset = 1,
-    .inputs = tensor_iterator_inputs,
+    .inputs = inputs,
     .state_size = sizeof(struct loop_state),
-    .infer = tensor_iterator_infer,
+    .infer = infer,
     .prepare = loop_prepare,
-    .run = tensor_iterator_run,
+    .run = run,
 };

@@ -131,14 +131,11 @@ static bool prepare(struct prepare *prepare)
 
 /* ---- signatures ---- */
 
-static const struct op_input_def number_inputs[] = {{"data", .types = TYPES_NUMBER},
-                                                    {.name = NULL}};
-static const struct op_input_def floating_inputs[] = {{"data", .types = TYPES_FLOAT},
-                                                      {.name = NULL}};
-static const struct op_input_def boolean_inputs[] = {{"data", .types = TYPES_BOOLEAN},
-                                                     {.name = NULL}};
-static const struct op_input_def bits_inputs[] = {{"data", .types = TYPES_INTEGER | TYPES_BOOLEAN},
-                                                  {.name = NULL}};
+static const struct op_input_def numbers[] = {{"data", .types = TYPES_NUMBER}, {.name = NULL}};
+static const struct op_input_def floats[] = {{"data", .types = TYPES_FLOAT}, {.name = NULL}};
+static const struct op_input_def booleans[] = {{"data", .types = TYPES_BOOLEAN}, {.name = NULL}};
+static const struct op_input_def bits[] = {{"data", .types = TYPES_INTEGER | TYPES_BOOLEAN},
+                                           {.name = NULL}};
 static const struct op_input_def hard_sigmoid_inputs[] = {
     {"data", .types = TYPES_FLOAT, .same = 1},
     {"alpha", .types = TYPES_FLOAT, .same = 1},
@@ -181,19 +178,19 @@ static const struct attr_def gelu_attrs[] = {
 };
 
 #define ATTRS(table) .attrs = table, .attrs_size = sizeof(struct unary_attrs)
-#define SIGNATURE_number .inputs = number_inputs
-#define SIGNATURE_floating .inputs = floating_inputs
-#define SIGNATURE_boolean .inputs = boolean_inputs
-#define SIGNATURE_bits .inputs = bits_inputs
+#define SIGNATURE_number .inputs = numbers
+#define SIGNATURE_floating .inputs = floats
+#define SIGNATURE_boolean .inputs = booleans
+#define SIGNATURE_bits .inputs = bits
 #define SIGNATURE_hard_sigmoid .inputs = hard_sigmoid_inputs
 #define SIGNATURE_selu .inputs = selu_inputs
 #define SIGNATURE_swish .inputs = swish_inputs
-#define SIGNATURE_clamp .inputs = number_inputs, ATTRS(clamp_attrs)
-#define SIGNATURE_elu .inputs = floating_inputs, ATTRS(elu_attrs)
-#define SIGNATURE_is_inf .inputs = floating_inputs, ATTRS(is_inf_attrs)
-#define SIGNATURE_round .inputs = number_inputs, ATTRS(round_attrs)
-#define SIGNATURE_gelu .inputs = floating_inputs, ATTRS(gelu_attrs)
-#define SIGNATURE_gelu_v2 .inputs = floating_inputs, .opset_last = 6
+#define SIGNATURE_clamp .inputs = numbers, ATTRS(clamp_attrs)
+#define SIGNATURE_elu .inputs = floats, ATTRS(elu_attrs)
+#define SIGNATURE_is_inf .inputs = floats, ATTRS(is_inf_attrs)
+#define SIGNATURE_round .inputs = numbers, ATTRS(round_attrs)
+#define SIGNATURE_gelu .inputs = floats, ATTRS(gelu_attrs)
+#define SIGNATURE_gelu_v2 .inputs = floats, .opset_last = 6
 
 #define UNARY_OP(name, type_, opset_, signature, function)                                         \
     const struct op_def op_##name = {                                                              \

@@ -24,7 +24,7 @@ struct product {
 /* Plans a product of its sizes and type. Returns false with *err filled if a size overflows. */
 bool product_plan(struct prepare *prepare, struct product *product);
 
-/* Does so for a product by a constant b, which the caller packs. */
+/* Plans a product by a constant b, which the caller packs. */
 bool product_plan_packed(struct prepare *prepare, struct product *product);
 
 static inline bool product_is_packed(const struct product *product)
