@@ -1,4 +1,4 @@
-"""irrun from Python: OpenVINO IR models that keep state, run by libirrun, with NumPy arrays in and out.
+"""Runs OpenVINO IR models that keep state with libirrun, on NumPy arrays.
 
     import irrun, numpy as np
     session = irrun.Session("model.xml")          # or irrun.Model(...).session() for several
@@ -7,7 +7,7 @@
     session.state = {"hidden": some_array}        # sets these variables, leaves the others
     session.reset()
 
-One file over ctypes and the public header; needs NumPy and libirrun.so.0 (environment: IRRUN_LIBRARY, its path).
+Needs NumPy and libirrun.so.0; the environment variable IRRUN_LIBRARY is its path.
 A Model may be shared by threads, a Session belongs to one at a time.
 SPDX-License-Identifier: Apache-2.0
 """
@@ -52,9 +52,9 @@ class _PartialShape(Structure):
 class _Options(Structure):
     _fields_ = [("weights_path", c_char_p), ("gemm", c_int), ("simd", c_char_p), ("n_threads", c_uint),
                 ("keep_ops", c_bool), ("is_dry", c_bool), ("taps", POINTER(c_char_p)), ("n_taps", c_size_t),
-                ("traces_all", c_bool), ("stops_at_nan", c_bool), ("lets_inf_pass", c_bool), ("times_ops", c_bool),
+                ("traces_all", c_bool), ("stops_at_nan", c_bool), ("allows_inf", c_bool), ("times_ops", c_bool),
                 ("low_latency", c_char_p), ("computes_f64", c_bool), ("precision", c_int),
-                ("later", c_uint64 * 32)]  # zero: the defaults of what is added later
+                ("later", c_uint64 * 32)]  # members of later versions; zero is their default
 
 
 class _Port(Structure):
@@ -67,7 +67,7 @@ class _Variable(Structure):
 
 
 class Error(RuntimeError):
-    """What irrun says; code is the exit status that the program would have."""
+    """An error of irrun; code is the exit status that the program would have."""
     def __init__(self, err):
         place = err.file.decode() + (f":{err.line}:{err.column}" if err.line else "")
         text = (f"{place}: " if place else "") + err.message.decode()
@@ -116,8 +116,8 @@ def version():
     return _library.irrun_version().decode()
 
 
-def _described(item):
-    """The type and the shape of a port or variable; a dimension that is open is None, an open rank makes None."""
+def _describe(item):
+    """Returns type and shape of a port or variable; None for an open dimension, or a shape of open rank."""
     shape = item.shape
     dims = None if shape.is_rank_dynamic else tuple(
         shape.min[k] if shape.min[k] == shape.max[k] else None for k in range(shape.rank))
@@ -125,7 +125,7 @@ def _described(item):
 
 
 def _to_tensor(array, dtype):
-    """A tensor that looks at an array, and the array that must outlive it; the type is the model's, if it has one."""
+    """Returns a tensor, and the array that has its data and must outlive it; the type is the model's, if it has one."""
     array = np.asarray(array)
     if dtype in _NUMPY:
         given, array = array, array.astype(_NUMPY[dtype], casting="same_kind", copy=False)
@@ -138,13 +138,13 @@ def _to_tensor(array, dtype):
             raise TypeError(f"irrun has no type for {array.dtype}")
     if array.ndim > _MAX_RANK:
         raise ValueError(f"rank {array.ndim} is above {_MAX_RANK}")
-    array = np.ascontiguousarray(array).reshape(array.shape)  # it would make a scalar [1]
+    array = np.ascontiguousarray(array).reshape(array.shape)  # the call makes a 0-D array 1-D
     shape = _Shape(array.ndim, (c_int64 * _MAX_RANK)(*array.shape))
     return _Tensor(_DTYPES.index(dtype), shape, array.ctypes.data), array
 
 
 def _to_array(tensor):
-    """A copy of a tensor as an array."""
+    """Returns a copy of a tensor."""
     name = _DTYPES[tensor.dtype]
     if name not in _NUMPY:
         raise TypeError(f"NumPy has no type for {name}")
@@ -160,8 +160,21 @@ def _index(what, word, words):
     return words.index(word)
 
 
+def _by_name(items, name):
+    """Returns {name: (type, shape)}; repeated names get "~2", "~3" …, as in a file of --tap-all."""
+    named = {}
+    for item in items:
+        first = unique = getattr(item, name).decode()
+        n = 1
+        while unique in named:
+            n += 1
+            unique = f"{first}~{n}"
+        named[unique] = _describe(item)
+    return named
+
+
 class Model:
-    """A loaded model. inputs, outputs and variables: {name: (type, shape)}, None where a dimension is open."""
+    """A loaded model. inputs, outputs and variables: {name: (type, shape)}; None is an open dimension."""
     def __init__(self, path, weights=None, *, threads=1, simd=None, gemm="auto", taps=(), low_latency=None,
                  precision="f32", f64=False):
         self._handle = c_void_p()
@@ -171,9 +184,9 @@ class Model:
                            low_latency=None if low_latency is None else low_latency.encode(),
                            precision=_index("precision", precision, _PRECISION), computes_f64=f64)
         _call("model_load", os.fsencode(path), byref(options), byref(self._handle))
-        self.inputs, self.outputs = (
-            {p.name.decode(): _described(p) for p in self._items(kind)} for kind in ("input", "output"))
-        self.variables = {v.id.decode(): _described(v) for v in self._items("variable")}
+        self.inputs, self.outputs, self.variables = (
+            _by_name(self._items(kind), name)
+            for kind, name in (("input", "name"), ("output", "name"), ("variable", "id")))
 
     def _items(self, kind):
         n = getattr(_library, f"irrun_model_n_{kind}s")(self._handle)
@@ -188,16 +201,16 @@ class Model:
 
 
 class Session:
-    """A model with variables of its own. Takes a Model, or what a Model is made from."""
+    """A model with variables of its own. Takes a Model, or the arguments of one."""
     def __init__(self, model, *arguments, **options):
         self.model = model if isinstance(model, Model) else Model(model, *arguments, **options)
         self._handle = c_void_p()
-        self._inputs = {}  # the arrays that the session looks at
+        self._inputs = {}  # the session borrows their data
         _call("session_new", self.model._handle, byref(self._handle))
 
     def run(self, inputs=None):
-        """One iteration: {name: array} in, by any name of an input ("@0" is the first); all outputs as copies.
-        An input that is left out keeps its array."""
+        """Runs an iteration with inputs {name: array}, by any of their names ("@0" is the first), and returns
+        copies of all outputs. An input that is not given keeps its array."""
         for name, array in (inputs or {}).items():
             index = c_size_t()
             _call("model_find_input", self.model._handle, name.encode(), byref(index))
@@ -210,7 +223,7 @@ class Session:
 
     @property
     def state(self):
-        """The variables as {name: array}; one that is unset is left out: the next run uses its initial value."""
+        """The variables as {name: array}, except those that are unset: the next run uses their initial values."""
         found = {}
         for k, name in enumerate(self.model.variables):
             tensor = _library.irrun_session_variable(self._handle, k)
@@ -228,7 +241,7 @@ class Session:
             _call("session_set_variable", self._handle, names.index(name), byref(tensor))
 
     def reset(self):
-        """Sets all variables back to their initial values."""
+        """Resets all variables to their initial values."""
         _library.irrun_session_reset(self._handle)
 
     def __del__(self):

@@ -99,3 +99,13 @@ for precision, least, most in ("f32", 0, 5e-6), ("f16", 5e-6, 1e-3), ("bf16", 1e
     assert least < error <= most, (precision, error)
 PYTHON
 }
+
+@test "outputs of one name keep their own values" {
+    sed 's|names="minus,diff"|names="all/plus"|' "$data/pair.xml" >same.xml
+    "$python" - <<'PYTHON'
+import irrun, numpy as np
+session = irrun.Session("same.xml")
+out = session.run({"@0": np.float32([5, 7]), "@1": np.float32([1, 2])})
+assert {name: list(value) for name, value in out.items()} == {"all/plus": [6, 9], "all/plus~2": [4, 5]}, out
+PYTHON
+}
