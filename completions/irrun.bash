@@ -1,15 +1,15 @@
 # shellcheck shell=bash
 # Completes irrun's command line in bash: options, their values, names of inputs and outputs, files.
-# scripts/make-completion.sh puts the rows of options.def where @OPTIONS@ stands, and the SIMD levels for @LEVELS@. Quotes around a word are not
-# understood, backslashes are.
+# scripts/make-completion.sh replaces @OPTIONS@ by the rows of options.def and @LEVELS@ by the SIMD levels.
+# Words may have backslashes, but not quotes.
 # SPDX-License-Identifier: Apache-2.0
 
-# name, letter or -, FLAG VALUE or MAYBE, what the value is called
+# name, letter or -, FLAG VALUE or MAYBE, metavar
 _irrun_options=(
     # @OPTIONS@
 )
 
-# Adds those of the words after the first that begin with $_irrun_value, after the first, to $_irrun_found.
+# Adds words to $_irrun_found: the first argument, followed by each other one that begins with $_irrun_value.
 _irrun_add() {
     local before=$1 word
     shift
@@ -18,7 +18,7 @@ _irrun_add() {
     done
 }
 
-# Adds directories, and files with one of the endings (any file without one), after the first argument.
+# Adds directories, and files with one of the endings, or any file if there is none, after the first argument.
 _irrun_add_files() {
     local before=$1 path ending
     shift
@@ -34,7 +34,7 @@ _irrun_add_files() {
     done < <(compgen -f -- "$_irrun_value")
 }
 
-# Prints the names of the model's inputs or outputs, one a line; the model is the first file of the command line.
+# Prints the names of the model's inputs or outputs, one per line.
 _irrun_names() {
     [ -f "$_irrun_model" ] || return 0
     "$_irrun_program" --inspect -- "$_irrun_model" 2>/dev/null | awk -F '  +' -v wanted="$1:" '
@@ -56,48 +56,33 @@ _irrun_add_names() { # inputs or outputs; what follows a name
     _irrun_add "$_irrun_before" "${names[@]/%/$2}"
 }
 
-# Moves a NAME= that was typed from the value to what stands before it; 1 if there is none.
+# Moves NAME= from the start of $_irrun_value to $_irrun_before; returns 1 if there is none.
 _irrun_pass_name() {
     [[ $_irrun_value == *=* ]] || return
     _irrun_before+=${_irrun_value%%=*}=
     _irrun_value=${_irrun_value#*=}
 }
 
-_irrun_add_source() {
-    local formats='npy npz raw csv ark s16 wav' format=${_irrun_value%%:*}
-    if [[ $_irrun_value == *:* && " $formats " == *" $format "* ]]; then
-        _irrun_value=${_irrun_value#*:}
-        _irrun_add "$_irrun_before$format:" -
-        _irrun_add_files "$_irrun_before$format:"
-        return
-    fi
-    # shellcheck disable=SC2086 # words
-    _irrun_add "$_irrun_before" ${formats// /: }:
-    _irrun_add_files "$_irrun_before" .npy .npz .raw .bin .csv .txt .ark .wav .flac .ogg
-}
-
-_irrun_add_destination() {
-    local formats='text npy npz raw csv ark wav jsonl none' format=${_irrun_value%%:*}
+# Adds formats, and files. Arguments: the formats, those of them that can have the path -, the endings of files.
+_irrun_add_paths() {
+    local formats=$1 streams=$2 format=${_irrun_value%%:*}
+    shift 2
     if [[ $_irrun_value == *:* && " $formats ark,t " == *" $format "* ]]; then
         _irrun_value=${_irrun_value#*:}
-        case $format in
-        none) return ;;
-        npz) ;;
-        *) _irrun_add "$_irrun_before$format:" - ;;
-        esac
-        _irrun_add_files "$_irrun_before$format:"
+        [[ " $streams " != *" $format "* ]] || _irrun_add "$_irrun_before$format:" -
+        [ "$format" = none ] || _irrun_add_files "$_irrun_before$format:"
         return
     fi
     # shellcheck disable=SC2086 # words
     _irrun_add "$_irrun_before" ${formats// /: }:
-    _irrun_add_files "$_irrun_before" .npy .npz .raw .bin .csv .txt .ark .wav .flac .ogg
+    _irrun_add_files "$_irrun_before" "$@"
 }
 
-# The values of an option: its name, and what the list calls its value.
+# Adds values of an option. Arguments: its name and its metavar.
 _irrun_add_values() {
     local word words
     case $1 in
-    input | random | axis | shape) _irrun_pass_name || _irrun_add_names inputs = ;;
+    input | random | axis | shape | columns) _irrun_pass_name || _irrun_add_names inputs = ;;
     output | expect | atol | rtol | concat | until) _irrun_pass_name || _irrun_add_names outputs = ;;
     esac
     case $1 in
@@ -119,11 +104,18 @@ _irrun_add_values() {
     simd) _irrun_add "$_irrun_before" auto @LEVELS@ ;;
     *)
         case $2 in
-        *SRC) _irrun_add_source ;;
-        *DST) _irrun_add_destination ;;
+        *SRC)
+            words='npy npz raw csv ark s16 wav'
+            _irrun_add_paths "$words" "$words" .npy .npz .raw .bin .csv .txt .ark .wav .flac .ogg
+            ;;
+        *DST)
+            words='text npy raw csv ark ark,t wav jsonl'
+            _irrun_add_paths 'text npy npz raw csv ark wav jsonl none' "$words" \
+                .npy .npz .raw .bin .csv .ark .wav .jsonl
+            ;;
         *FILE*) _irrun_add_files "$_irrun_before" ;;
         esac
-        # Words in small letters are meant literally.
+        # Words in lower case are literal.
         IFS='|' read -ra words <<<"$2"
         for word in "${words[@]}"; do
             [[ $word != [a-z]* ]] || _irrun_add "$_irrun_before" "$word"
@@ -145,8 +137,8 @@ _irrun_find() { # 0: by name, 1: by letter; which
     return 1
 }
 
-# Looks at the words before the last: finds the model, counts files, and sets _irrun_row if the last of them is an
-# option that waits for its value.
+# Reads the words before the last one: finds the model, counts files, and sets _irrun_row if the last of them is an
+# option that needs a value.
 _irrun_read_words() {
     local word is_over=false
     _irrun_model='' _irrun_n_files=0 _irrun_row=()
@@ -158,7 +150,7 @@ _irrun_read_words() {
         elif [ $is_over = false ] && [[ $word == --* ]]; then
             [[ $word == *=* ]] || _irrun_find 0 "${word#--}" || :
         elif [ $is_over = false ] && [[ $word == -?* ]]; then
-            # Letters may stand together; only the last can wait for a value.
+            # Of several letters in a word, only the last can take the next word as its value.
             _irrun_find 1 "${word: -1}" || :
             [ ${#word} -eq 2 ] || [ "${_irrun_row[2]-}" != VALUE ] || _irrun_row=()
         else
@@ -178,7 +170,7 @@ _irrun_add_options() {
     done
 }
 
-_irrun_complete() { # the words so far, the last of them to be completed
+_irrun_complete() { # the words so far; the last one is completed
     local last=${*: -1}
     _irrun_found=() _irrun_before='' _irrun_value=$last
     _irrun_read_words "${@:1:$#-1}"
@@ -205,12 +197,12 @@ _irrun_complete() { # the words so far, the last of them to be completed
 _irrun() {
     local _irrun_program=${1/#\~/$HOME} _irrun_model _irrun_n_files _irrun_row _irrun_is_over
     local _irrun_found _irrun_before _irrun_value words left=${COMP_LINE:0:COMP_POINT} last word
-    # Bash's own words are cut at = and : too. Without -r, read takes backslashes away.
+    # COMP_WORDS is also split at = and :. Without -r, read removes backslashes.
     # shellcheck disable=SC2162
     read -a words <<<"$left"
     [[ $left != *[[:blank:]] || $left == *\\[[:blank:]] ]] || words+=('')
     _irrun_complete "${words[@]:1}"
-    # What bash replaces begins after the last of these.
+    # Bash replaces what follows the last = or :.
     last=${words[-1]}
     local kept=''
     [[ $last != *[=:]* ]] || kept=${last%"${last##*[=:]}"}

@@ -1,8 +1,8 @@
 # Completes irrun's command line in fish: options, their words, files.
-# scripts/make-completion.sh puts the rows of options.def where @OPTIONS@ stands.
+# scripts/make-completion.sh replaces @OPTIONS@ by the rows of options.def.
 # SPDX-License-Identifier: Apache-2.0
 
-# name, letter or -, FLAG VALUE or MAYBE, what the value is called
+# name, letter or -, FLAG VALUE or MAYBE, metavar
 set -l rows
 # @OPTIONS@
 for row in $rows
@@ -14,7 +14,7 @@ for row in $rows
     if test $fields[3] = FLAG
         complete $options
     else if string match -qr '^[a-z0-9.]+\|' -- $fields[4]
-        # Words in small letters are meant literally.
+        # Words in lower case are literal.
         set -l words (string match -r '^[a-z].*' -- (string split '|' -- $fields[4]))
         complete $options -x -a "$words"
     else if test $fields[3] = VALUE

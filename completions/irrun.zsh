@@ -1,12 +1,12 @@
 #compdef irrun
 # Completes irrun's command line in zsh: options, their words, files.
-# scripts/make-completion.sh puts the rows of options.def where @OPTIONS@ stands.
+# scripts/make-completion.sh replaces @OPTIONS@ by the rows of options.def.
 # SPDX-License-Identifier: Apache-2.0
 
 _irrun() {
     local row name letter argument value action
     local -a specs fields
-    # name, letter or -, FLAG VALUE or MAYBE, what the value is called
+    # name, letter or -, FLAG VALUE or MAYBE, metavar
     local -a rows=(
         # @OPTIONS@
     )
@@ -14,7 +14,7 @@ _irrun() {
         fields=(${=row})
         name=$fields[1] letter=$fields[2] argument=$fields[3] value=${fields[4]-}
         action=_files
-        # Words in small letters are meant literally.
+        # Words in lower case are literal.
         [[ $value != [a-z0-9.\|:_-]##\|* && $value != (text|json) ]] || action="(${value//\|/ })"
         value=${${value//:/ }:-value}
         case $argument in

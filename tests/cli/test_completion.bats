@@ -116,6 +116,9 @@ listed() {
     offers '-i two' 'two\ words.npy'
     offers '-i two\ w' 'two\ words.npy'
     offers '-o none:' ''
+    touch q.flac q.jsonl q.txt
+    offers '-i q' 'q.flac q.txt'
+    offers '-o q' 'q.jsonl'
 }
 
 @test "names come from the model" {
@@ -124,6 +127,7 @@ listed() {
     offers 'pair.xml -o min' 'minus= nospace'
     offers 'pair.xml --expect=all' 'all/plus= nospace'
     offers 'pair.xml --axis=b' 'b= nospace'
+    offers 'pair.xml --columns=sec' 'second= nospace'
     offers 'pair.xml --reset=if:sec' 'second'
     offers 'pair.xml -s -n 5 -i first=x.npy -i sec' 'second= nospace'
     offers 'sum.xml -i x:' '0= nospace'
