@@ -1,19 +1,19 @@
 #!/usr/bin/awk -f
-# Turns probabilities, one a line, into segments: start, end and length in seconds, TAB between them.
+# Turns probabilities, one per line, into segments: start, end and length in seconds, separated by tabs.
 #
 #   irrun model.xml -i wav:call.wav --rate=16000 --partial=pad -o probability=csv:- | awk -f segments.awk
 #
 # Settings, given as -v NAME=VALUE:
 #   threshold=0.5    a segment starts at a probability of at least this
 #   low=THRESHOLD-0.15  and ends where the probability is below this ...
-#   silence=0.25     ... and has not reached the threshold again for so many seconds
-#   shortest=0.1     segments shorter than this are left out
-#   step=0.032       seconds from line to line: 512 samples at 16 kHz
+#   silence=0.25     ... and does not reach the threshold again for this many seconds
+#   shortest=0.1     shorter segments are omitted
+#   step=0.032       seconds per line: 512 samples at 16 kHz
 #   field=1          the column with the probability
 #
-# Of several files, each begins at 0; its name then comes first.
+# With several files, each begins at 0 seconds, and its name is the first column.
 #
-# A segment is printed as soon as its end is known (mawk needs -W interactive for that). Lines that begin with # are skipped.
+# A segment is printed as soon as its end is known (with mawk, use -W interactive). Lines that begin with # are skipped.
 # SPDX-License-Identifier: Apache-2.0
 
 function set(value, otherwise) {

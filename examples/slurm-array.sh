@@ -1,6 +1,6 @@
 #!/bin/sh
-# An array job over the sequences of a manifest. A task runs every N-th of them; one that is stopped
-# is queued again and runs those whose outputs are not there yet.
+# An array job over the sequences of a manifest. A task runs every N-th of them. A task that is stopped
+# is requeued, and runs the sequences whose outputs do not exist yet.
 #
 #     sbatch --array=0-39 examples/slurm-array.sh model.xml calls.manifest --keep-going
 #     SHARDS=40 sbatch --array=7 examples/slurm-array.sh ...    # task 7 of 40 again
@@ -19,12 +19,12 @@ child=$!
 trap 'kill -TERM $child' TERM
 wait $child
 status=$?
-while kill -0 $child 2>/dev/null; do # the trap ended the wait
+while kill -0 $child 2>/dev/null; do # the trap interrupted wait
     wait $child
     status=$?
 done
 case $status in
-75 | 143) # stopped: the rest in another run
+75 | 143) # stopped: run the rest later
     scontrol requeue "${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID" ;;
 esac
 exit $status

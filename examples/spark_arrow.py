@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A column of arrays through irrun, in Spark's workers: mapInArrow and the Python module.
+"""Runs a column of arrays with irrun's Python module, in Spark's workers, by mapInArrow.
 
     spark-submit --py-files irrun.py spark_arrow.py model.xml readings.parquet scores.parquet
 
@@ -16,7 +16,7 @@ model, source, target = sys.argv[1:4]
 
 def score(batches):
     import irrun
-    session = irrun.Session(model)  # one for the partition: its variables live on in a row
+    session = irrun.Session(model)  # one per partition; the variables live on within a row
     for batch in batches:
         rows = []
         for values in batch.column("values"):
