@@ -11,8 +11,8 @@
 #include "cli/signals.h"
 #include "cli/warning.h"
 
-/* Opens closed standard streams, so that no other file gets their numbers, and the text that is
- * written to them. Reading and writing still fail. */
+/* Opens closed standard streams, so that no other file gets their descriptors. Reading and writing
+ * them still fails. */
 static void occupy_closed_streams(void)
 {
     for (int fd = 0; fd <= 2; fd++) {
@@ -21,7 +21,7 @@ static void occupy_closed_streams(void)
     }
 }
 
-/* Closes standard output, since only then it is certain that all text was written. */
+/* Only fclose reports that all text was written. */
 static bool close_standard_output(struct irrun_error *err)
 {
     bool had_error = ferror(stdout);

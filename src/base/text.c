@@ -122,6 +122,12 @@ bool text_equals_ignore_case(const char *a, const char *b)
     return to_lower(*a) == to_lower(*b);
 }
 
+bool text_has_ending(const char *name, const char *ending)
+{
+    size_t length = strlen(name), n = strlen(ending);
+    return length > n && text_equals_ignore_case(name + length - n, ending);
+}
+
 const char *text_shell_quote(const char *word, char out[TEXT_QUOTED_BYTES])
 {
     size_t n = 0;

@@ -85,4 +85,7 @@ struct slice slice_trim(struct slice slice);
 
 bool text_equals_ignore_case(const char *a, const char *b);
 
+/* Returns whether the name has the extension, such as ".bin", in any case, and something before. */
+bool text_has_ending(const char *name, const char *ending);
+
 #endif

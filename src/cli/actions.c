@@ -1,5 +1,4 @@
-/* Runs actions; those that need no model are here. They print to standard output; the caller checks
- * for write errors once.
+/* Runs actions; those that need no model are here. Errors of standard output are checked by main.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/actions.h"
 
@@ -18,23 +17,17 @@
 
 /* ---- --help, --version ----------------------------------------------------------------------- */
 
-#define HELP_COLUMN 28
-
-static void print_row(FILE *out, const struct option_row *row)
+static void print_row(const struct option_row *row)
 {
-    char left[80];
-    const char *equals = row->argument == OPTION_FLAG    ? ""
-                         : row->argument == OPTION_VALUE ? "="
-                                                         : "[=";
-    snprintf(left, sizeof left, "  %c%c%s --%s%s%s%s", row->letter ? '-' : ' ',
-             row->letter ? row->letter : ' ', row->letter ? "," : " ", row->name, equals,
-             row->argument == OPTION_FLAG ? "" : row->metavar,
-             row->argument == OPTION_MAYBE ? "]" : "");
-    fprintf(out, "%-*s %s\n", HELP_COLUMN, left, row->help);
+    static const char *const formats[] = {
+        [OPTION_FLAG] = "%s", [OPTION_VALUE] = "%s=%s", [OPTION_MAYBE] = "%s[=%s]"};
+    char letter[] = {row->letter ? '-' : ' ', row->letter, '\0'}, name[80];
+    snprintf(name, sizeof name, formats[row->argument], row->name, row->metavar);
+    printf("  %-2s%c --%-20s %s\n", letter, row->letter ? ',' : ' ', name, row->help);
 }
 
-/* Prints the short help, at most 24 lines: examples and the common options. */
-static void print_short_help(FILE *out)
+/* At most 24 lines, the height of a terminal. */
+static void print_short_help(void)
 {
     static const enum option_id common[] = {
         OPTION_ID_input,  OPTION_ID_output,   OPTION_ID_axis, OPTION_ID_feed,
@@ -52,36 +45,33 @@ static void print_short_help(FILE *out)
           "  irrun m.xml --random -n 1000 -s -o none:\n"
           "  irrun --inspect m.xml\n"
           "\n",
-          out);
+          stdout);
     for (size_t i = 0; i < sizeof common / sizeof common[0]; i++)
-        print_row(out, &option_rows[common[i]]);
-    fputs("\nAll options: irrun --help=all. The manual: man irrun.\n", out);
+        print_row(&option_rows[common[i]]);
+    puts("\nAll options: irrun --help=all. The manual: man irrun.");
 }
 
-static void print_full_help(FILE *out)
+static void print_full_help(void)
 {
     static const char *const titles[N_OPTION_GROUPS] = {"Inputs", "Running", "Outputs and checks",
                                                         "Measuring", "Actions and general"};
-    fputs("irrun [options] MODEL.xml [WEIGHTS.bin]\n", out);
+    puts("irrun [options] MODEL.xml [WEIGHTS.bin]");
     for (size_t group = 0; group < N_OPTION_GROUPS; group++) {
-        fprintf(out, "\n%s:\n", titles[group]);
+        printf("\n%s:\n", titles[group]);
         for (size_t i = 0; i < N_OPTIONS; i++) {
             if (option_rows[i].group == group)
-                print_row(out, &option_rows[i]);
+                print_row(&option_rows[i]);
         }
     }
-    fputs("\nNAME: an input or output by name, or @K (from 0). SRC, DST: a path, -, or "
-          "FORMAT:PATH.\n",
-          out);
+    puts(
+        "\nNAME: an input or output by name, or @K (from 0). SRC, DST: a path, -, or FORMAT:PATH.");
 }
 
 static void print_version(void)
 {
     const struct irrun_build *build = irrun_build();
-    printf("irrun %s\n", irrun_version());
-    printf("compiler  %s\n", build->compiler);
-    printf("BLAS      %s\n", build->blas);
-    printf("expat     %s\n", build->expat);
+    printf("irrun %s\ncompiler  %s\nBLAS      %s\nexpat     %s\n", irrun_version(), build->compiler,
+           build->blas, build->expat);
 }
 
 /* ---- --list-kernels -------------------------------------------------------------------------- */
@@ -138,7 +128,7 @@ static void add_op(struct json *json, const struct irrun_supported_op *op)
     json_close(json, '}');
 }
 
-static bool print_json(struct irrun_error *err)
+static bool print_supported_ops_json(struct irrun_error *err)
 {
     struct text text = {0};
     struct json json = {.text = &text};
@@ -150,41 +140,37 @@ static bool print_json(struct irrun_error *err)
         add_op(&json, &op);
     json_close(&json, ']');
     json_close(&json, '}');
-    bool is_whole = text_check(&text, err);
-    if (is_whole)
-        puts(text.data);
-    text_free(&text);
-    return is_whole;
+    return json_print(&json, err);
 }
 
 /* ---- All ------------------------------------------------------------------------------------- */
 
-static void tell_notes(const struct irrun_model *model, const struct options *options)
+static void show_remarks(const struct irrun_model *model, const struct options *options)
 {
     struct irrun_model_info info;
     irrun_model_describe(model, &info);
     for (size_t i = 0; i < info.n_warnings; i++)
         warn(options, "%s", info.warnings[i]);
     for (size_t i = 0; i < info.n_notes; i++)
-        tell(options, "%s", info.notes[i]);
+        inform(options, "%s", info.notes[i]);
 }
 
 static bool do_model_action(const struct options *options, struct irrun_error *err)
 {
-    const struct irrun_options how = {.weights_path = options->weights_path,
-                                      .gemm = options->gemm,
-                                      .simd = options->simd,
-                                      .n_threads = options->n_threads,
-                                      .keep_ops = options->keeps_ops,
-                                      .taps = options->taps.items,
-                                      .n_taps = options->taps.n,
-                                      .traces_all = options_trace_all(options),
-                                      .stops_at_nan = options->stops_at_nan,
-                                      .allows_inf = options->allows_inf,
-                                      .times_ops = options_time_ops(options),
-                                      .low_latency = options->low_latency,
-                                      .precision = options->precision,
-                                      .is_dry = action_is_dry(options->action)};
+    const struct irrun_options model_options = {.weights_path = options->weights_path,
+                                                .gemm = options->gemm,
+                                                .simd = options->simd,
+                                                .n_threads = options->n_threads,
+                                                .keep_ops = options->keeps_ops,
+                                                .taps = options->taps.items,
+                                                .n_taps = options->taps.n,
+                                                .traces_all = options_trace_all(options),
+                                                .stops_at_nan = options->stops_at_nan,
+                                                .allows_inf = options->allows_inf,
+                                                .times_ops = options_time_ops(options),
+                                                .low_latency = options->low_latency,
+                                                .precision = options->precision,
+                                                .is_dry = action_is_dry(options->action)};
     struct irrun_model *model, *reference = NULL;
     const struct stats_clocks start = stats_read_clocks();
     if (options->action == ACTION_RUN && options->checkpoint_path)
@@ -194,11 +180,11 @@ static bool do_model_action(const struct options *options, struct irrun_error *e
     if (!machine_limit_memory(options->max_memory_bytes, err) ||
         !machine_check_denormals(options->flushes_denormals, err) ||
         !run_sandbox_enter(options, err) ||
-        !irrun_model_load(options->model_path, &how, &model, err))
+        !irrun_model_load(options->model_path, &model_options, &model, err))
         return false;
     double load_s = stats_now_s() - start.wall_s;
-    tell_notes(model, options);
-    bool is_done = true;
+    show_remarks(model, options);
+    bool is_done;
     if (options->action == ACTION_INSPECT)
         is_done = inspect_as_text(model, options, err);
     else if (options->action == ACTION_INSPECT_JSON)
@@ -210,7 +196,7 @@ static bool do_model_action(const struct options *options, struct irrun_error *e
     else if (options->action == ACTION_CHECK)
         is_done = check_model(model, options, err);
     else
-        is_done = diff_load(options, &how, &reference, err) &&
+        is_done = diff_load(options, &model_options, &reference, err) &&
                   run_model(model, reference, options, &start, load_s, err);
     irrun_model_free(model);
     irrun_model_free(reference);
@@ -221,10 +207,10 @@ bool do_action(const struct options *options, struct irrun_error *err)
 {
     switch (options->action) {
     case ACTION_HELP:
-        print_short_help(stdout);
+        print_short_help();
         return true;
     case ACTION_HELP_ALL:
-        print_full_help(stdout);
+        print_full_help();
         return true;
     case ACTION_VERSION:
         print_version();
@@ -233,7 +219,7 @@ bool do_action(const struct options *options, struct irrun_error *err)
         print_supported_ops();
         return true;
     case ACTION_SUPPORTED_OPS_JSON:
-        return print_json(err);
+        return print_supported_ops_json(err);
     case ACTION_LIST_KERNELS:
         return print_kernels(options->simd, err);
     default:

@@ -1,12 +1,11 @@
-/* Runs the action that the options select: a run, --check, --inspect, --list-ops, --dot,
- * --supported-ops, --list-kernels, --version or --help.
+/* Runs the action that the options select: a run, --check, --inspect, --help and the like.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_CLI_ACTIONS_H
 #define IRRUN_CLI_ACTIONS_H
 
 #include "cli/options.h"
 
-/* Runs the action. Standard output may still have buffered text when it returns. */
+/* The caller closes standard output, which may have buffered text, and checks it. */
 bool do_action(const struct options *options, struct irrun_error *err);
 
 #endif

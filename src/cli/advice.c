@@ -27,12 +27,6 @@ static bool is_directory(const char *path)
     return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
 }
 
-static bool has_ending(const char *name, const char *ending)
-{
-    size_t length = strlen(name), n = strlen(ending);
-    return length > n && text_equals_ignore_case(name + length - n, ending);
-}
-
 /* Returns the number of files with the extension in the directory, and the name of the first one in
  * alphabetical order. If `best` is among them, returns 1 and that name. */
 static size_t count_files(const char *directory, const char *ending, const char *best,
@@ -42,7 +36,7 @@ static size_t count_files(const char *directory, const char *ending, const char 
     DIR *stream = opendir(directory);
     for (struct dirent *entry; stream && (entry = readdir(stream)) != NULL;) {
         bool is_best = strcmp(entry->d_name, best) == 0;
-        if (!has_ending(entry->d_name, ending) || strlen(entry->d_name) >= NAME_BYTES)
+        if (!text_has_ending(entry->d_name, ending) || strlen(entry->d_name) >= NAME_BYTES)
             continue;
         if (n++ == 0 || is_best || strcmp(entry->d_name, name) < 0)
             strcpy(name, entry->d_name);
@@ -68,46 +62,38 @@ static void advise_directory(const char *directory, struct irrun_error *err)
         fail_hint(err, "it holds %zu models, %s is one of them", n, text_shell_quote(path, quoted));
 }
 
-/* Adds the hint "did you mean vad.xml?" for vad or vad.bin. */
+/* Replaces the hint with "did you mean vad.xml?" for vad or vad.bin, if there is such a file. */
 static void advise_model(const char *path, struct irrun_error *err)
 {
     char other[PATH_BYTES], quoted[TEXT_QUOTED_BYTES];
     const char *slash = strrchr(path, '/'), *dot = strrchr(slash ? slash : path, '.');
     int stem = dot ? (int)(dot - path) : (int)strlen(path);
-    if (snprintf(other, sizeof other, "%s.xml", path) < (int)sizeof other && is_file(other))
+    if ((snprintf(other, sizeof other, "%s.xml", path) < (int)sizeof other && is_file(other)) ||
+        (snprintf(other, sizeof other, "%.*s.xml", stem, path) < (int)sizeof other &&
+         is_file(other))) {
+        err->hint[0] = '\0';
         fail_hint(err, "did you mean %s?", text_shell_quote(other, quoted));
-    else if (snprintf(other, sizeof other, "%.*s.xml", stem, path) < (int)sizeof other &&
-             is_file(other))
-        fail_hint(err, "did you mean %s?", text_shell_quote(other, quoted));
+    }
 }
 
-/* Adds a hint if weights were given as the model. */
-static void advise_weights(const char *path, struct irrun_error *err)
+/* Sets *prefix to the directory of the path with its slash, "" if it has none. Returns false if it
+ * is too long. */
+static bool split_path(const char *path, char prefix[PATH_BYTES], const char **name)
 {
-    char hint[sizeof err->hint];
-    size_t length = strlen(path);
-    if (length < 4 || !text_equals_ignore_case(path + length - 4, ".bin"))
-        return;
-    memcpy(hint, err->hint, sizeof hint);
-    err->hint[0] = '\0';
-    advise_model(path, err);
-    if (!err->hint[0])
-        memcpy(err->hint, hint, sizeof hint);
+    const char *slash = strrchr(path, '/');
+    *name = slash ? slash + 1 : path;
+    return snprintf(prefix, PATH_BYTES, "%.*s", (int)(*name - path), path) < (int)PATH_BYTES;
 }
 
 /* Adds a hint with the most similar name in the same directory; if there are several, with the
  * first in alphabetical order. The name itself may be there: a symbolic link to no file. */
 static void advise_near(const char *path, struct irrun_error *err)
 {
-    char directory[PATH_BYTES] = ".", nearest[NAME_BYTES] = "";
-    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-    size_t n_directory = slash ? (size_t)(slash - path) + 1 : 0;
-    if (n_directory >= sizeof directory)
+    char prefix[PATH_BYTES], nearest[NAME_BYTES] = "";
+    const char *name;
+    if (!split_path(path, prefix, &name))
         return;
-    if (n_directory > 0) {
-        memcpy(directory, path, n_directory);
-        directory[n_directory] = '\0';
-    }
+    const char *directory = prefix[0] ? prefix : ".";
     unsigned limit = strlen(name) < 6 ? 1 : 2, least = limit + 1;
     DIR *stream = opendir(directory);
     const bool is_directory_open = stream != NULL;
@@ -126,11 +112,11 @@ static void advise_near(const char *path, struct irrun_error *err)
     if (stream)
         closedir(stream);
     char near[PATH_BYTES + NAME_BYTES], quoted[TEXT_QUOTED_BYTES];
-    snprintf(near, sizeof near, "%.*s%s", (int)n_directory, path, nearest);
+    snprintf(near, sizeof near, "%s%s", prefix, nearest);
     if (nearest[0])
         fail_hint(err, "did you mean %s?", text_shell_quote(near, quoted));
-    else if (is_directory_open && path[0] != '/' && getcwd(directory, sizeof directory))
-        fail_hint(err, "the current directory is %s", directory);
+    else if (is_directory_open && path[0] != '/' && getcwd(near, PATH_BYTES))
+        fail_hint(err, "the current directory is %s", near);
 }
 
 /* Adds a hint for a path such as https://host/model.xml. */
@@ -146,16 +132,15 @@ static bool advise_url(const char *path, struct irrun_error *err)
 /* Adds a hint if the .bin of the model is missing and another .bin is beside it. */
 static void advise_other_weights(const char *model, const char *path, struct irrun_error *err)
 {
-    char name[NAME_BYTES], directory[PATH_BYTES], other[PATH_BYTES + NAME_BYTES];
+    char name[NAME_BYTES], prefix[PATH_BYTES], other[PATH_BYTES + NAME_BYTES];
     char quoted[TEXT_QUOTED_BYTES], quoted_model[TEXT_QUOTED_BYTES];
-    const char *slash = strrchr(path, '/');
-    int n_directory = slash ? (int)(slash - path) + 1 : 0;
-    if (snprintf(directory, sizeof directory, "%.*s", n_directory, path) >= (int)sizeof directory)
-        return;
-    size_t n = count_files(n_directory > 0 ? directory : ".", ".bin", "", name);
+    const char *missing;
+    size_t n = split_path(path, prefix, &missing)
+                   ? count_files(prefix[0] ? prefix : ".", ".bin", "", name)
+                   : 0;
     if (n == 0)
         return;
-    snprintf(other, sizeof other, "%s%s", directory, name);
+    snprintf(other, sizeof other, "%s%s", prefix, name);
     err->hint[0] = '\0';
     fail_hint(err, "%s lies beside it: irrun %s %s reads the weights from there",
               n == 1 ? "another .bin" : "more than one .bin", text_shell_quote(model, quoted_model),
@@ -165,15 +150,12 @@ static void advise_other_weights(const char *model, const char *path, struct irr
 /* Adds a hint if the directory of an output does not exist. */
 static void advise_output(const char *path, struct irrun_error *err)
 {
-    char directory[PATH_BYTES];
+    char directory[PATH_BYTES], quoted[TEXT_QUOTED_BYTES];
     struct stat status;
-    const char *slash = strrchr(path, '/');
-    size_t length = slash ? (size_t)(slash - path) : 0;
-    if (length == 0 || length >= sizeof directory)
+    const char *name;
+    if (!split_path(path, directory, &name) || name - path < 2)
         return;
-    memcpy(directory, path, length);
-    directory[length] = '\0';
-    char quoted[TEXT_QUOTED_BYTES];
+    directory[name - path - 1] = '\0';
     if (stat(directory, &status) != 0 && errno == ENOENT)
         fail_hint(err, "mkdir -p %s", text_shell_quote(directory, quoted));
 }
@@ -191,14 +173,14 @@ void advise(const struct options *options, struct irrun_error *err)
     struct stat status;
     const char *path = err->file;
     bool is_model = options->model_path && strcmp(path, options->model_path) == 0;
-    if (is_model && err->code == IRRUN_DATA && has_ending(path, ".blob")) {
+    if (is_model && err->code == IRRUN_DATA && text_has_ending(path, ".blob")) {
         err->hint[0] = '\0';
         fail_hint(err, "a .blob is compiled for one device: give the .xml it was made from");
     }
-    if (is_model && err->code == IRRUN_DATA)
-        advise_weights(path, err);
-    if (options->model_path && !is_model && !options->weights_path && has_ending(path, ".bin") &&
-        err->code == IRRUN_NO_INPUT && !is_input(options, path))
+    if (is_model && err->code == IRRUN_DATA && text_has_ending(path, ".bin"))
+        advise_model(path, err);
+    if (options->model_path && !is_model && !options->weights_path &&
+        text_has_ending(path, ".bin") && err->code == IRRUN_NO_INPUT && !is_input(options, path))
         advise_other_weights(options->model_path, path, err);
     if (!err->hint[0] && err->code == IRRUN_CANT_CREATE)
         advise_output(path, err);

@@ -1,9 +1,11 @@
-/* Outputs of the model and inputs of --feed, by name.
+/* Finds outputs of the model and inputs of --feed by name.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/all_outputs.h"
 
 #include <stdio.h>
 #include <string.h>
+
+#include "cli/bind.h"
 
 /* Improves the error for a --feed whose IN names no input: if IN without its last `:word` is one,
  * the error is about the word. */
@@ -12,7 +14,7 @@ static bool fail_input(const struct irrun_model *model, const struct feed_spec *
 {
     char name[256];
     size_t input;
-    struct irrun_error ignored = {.code = IRRUN_OK};
+    struct irrun_error ignored;
     const char *colon = strrchr(feed->in, ':');
     int length = colon ? (int)(colon - feed->in) : 0;
     if (!colon || snprintf(name, sizeof name, "%.*s", length, feed->in) >= (int)sizeof name ||
@@ -29,7 +31,7 @@ static bool fail_output(const struct irrun_model *model, const struct feed_spec 
                         struct irrun_error *err)
 {
     size_t index;
-    struct irrun_error ignored = {.code = IRRUN_OK};
+    struct irrun_error ignored;
     if (!irrun_model_find_input(model, feed->out, &index, &ignored) ||
         !irrun_model_find_output(model, feed->in, &index, &ignored))
         return false;
@@ -58,36 +60,33 @@ size_t all_outputs_count(const struct irrun_model *model, const struct options *
     return irrun_model_n_outputs(model) + options->feeds.n;
 }
 
-/* Finds the input of a --feed. */
-static bool find_input(const struct irrun_model *model, const struct feed_spec *feed, size_t *index)
-{
-    struct irrun_error ignored;
-    error_clear(&ignored);
-    return irrun_model_find_input(model, feed->in, index, &ignored);
-}
-
 bool all_outputs_find(const struct irrun_model *model, const struct options *options,
                       const char *name, size_t *index, struct irrun_error *err)
 {
     struct irrun_error ignored;
-    size_t input, fed;
-    error_clear(&ignored);
-    if (options->feeds.n > 0 && !irrun_model_find_output(model, name, index, &ignored) &&
-        irrun_model_find_input(model, name, &input, &ignored))
-        for (size_t i = 0; i < options->feeds.n; i++) {
-            *index = irrun_model_n_outputs(model) + i;
-            if (find_input(model, &options->feeds.items[i], &fed) && fed == input)
-                return true;
+    size_t input;
+    if (irrun_model_find_output(model, name, index, err))
+        return true;
+    for (size_t i = 0; i < options->feeds.n; i++) {
+        *index = irrun_model_n_outputs(model) + i;
+        if (irrun_model_find_input(model, options->feeds.items[i].in, &input, &ignored) &&
+            port_has_name(model, irrun_model_find_input, input, name)) {
+            error_clear(err);
+            return true;
         }
-    return irrun_model_find_output(model, name, index, err);
+    }
+    return false;
 }
 
 const char *all_outputs_name(const struct irrun_model *model, const struct options *options,
                              size_t index)
 {
+    struct irrun_error ignored;
     size_t n = irrun_model_n_outputs(model), input = 0;
     if (index < n)
         return irrun_model_output(model, index)->name;
-    const struct feed_spec *feed = &options->feeds.items[index - n];
-    return find_input(model, feed, &input) ? irrun_model_input(model, input)->name : feed->in;
+    const char *name = options->feeds.items[index - n].in;
+    return irrun_model_find_input(model, name, &input, &ignored)
+               ? irrun_model_input(model, input)->name
+               : name;
 }

@@ -7,15 +7,15 @@ size_t all_variables_count(const struct all_variables *variables)
     return irrun_model_n_variables(variables->model) + inputs_n_variables(variables->inputs);
 }
 
-struct variable_form all_variables_form(const struct all_variables *variables, size_t index)
+struct variable_info all_variables_info(const struct all_variables *variables, size_t index)
 {
     size_t n = irrun_model_n_variables(variables->model);
     if (index < n) {
         const struct irrun_variable *variable = irrun_model_variable(variables->model, index);
-        return (struct variable_form){variable->id, variable->dtype, variable->shape};
+        return (struct variable_info){variable->id, variable->dtype, variable->shape};
     }
     const struct irrun_port *port = inputs_variable_port(variables->inputs, index - n);
-    return (struct variable_form){port->name, port->dtype, port->shape};
+    return (struct variable_info){port->name, port->dtype, port->shape};
 }
 
 const struct irrun_tensor *all_variables_value(const struct all_variables *variables, size_t index)

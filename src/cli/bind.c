@@ -1,4 +1,4 @@
-/* Assigns sources to ports by name, and passes a reader for each port to binder->take.
+/* Opens sources, and passes a reader for each port to binder->take.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/bind.h"
 
@@ -8,6 +8,14 @@
 static const char *name_of(const void *item)
 {
     return *(const char *const *)item;
+}
+
+bool port_has_name(const struct irrun_model *model, find_port_fn *find, size_t port,
+                   const char *name)
+{
+    struct irrun_error ignored;
+    size_t found;
+    return find(model, name, &found, &ignored) && found == port;
 }
 
 bool named_check(struct named_list list, const struct irrun_model *model, find_port_fn *find,
@@ -28,11 +36,9 @@ const void *named_find(struct named_list list, const struct irrun_model *model, 
     const void *common = NULL;
     for (size_t i = list.n; i-- > 0;) {
         const void *item = (const char *)list.items + i * list.item_bytes;
-        struct irrun_error ignored = {.code = IRRUN_OK};
-        size_t named;
         if (!name_of(item))
             common = item;
-        else if (find(model, name_of(item), &named, &ignored) && named == port)
+        else if (port_has_name(model, find, port, name_of(item)))
             return item;
     }
     return common;
@@ -70,7 +76,7 @@ static bool fail_member(const struct binder *binder, const struct binding *bindi
         return fail_hint(err, "%s", why->hint);
     if (archive_n_members(archive) == 1 && binder->n_ports > 0)
         return fail_hint(err, "%s%s=%s reads it under that name", binder->option,
-                         binder->name(binder->context, 0), path);
+                         binder->port(binder->model, 0)->name, path);
     return fail_hint(
         err, "every member must have one of these names; does %s belong to another model?", path);
 }
@@ -139,8 +145,9 @@ static bool fail_needs_name(const struct binder *binder, const struct binding *b
                     path);
     fail(err, IRRUN_USAGE, "%s%s needs a name, one of", binder->option, path);
     for (size_t i = 0; i < binder->n_ports; i++)
-        fail_append(err, "%s \"%s\"", i == 0 ? "" : ",", binder->name(binder->context, i));
-    return fail_hint(err, "write %s%s=%s", binder->option, binder->name(binder->context, 0), path);
+        fail_append(err, "%s \"%s\"", i == 0 ? "" : ",", binder->port(binder->model, i)->name);
+    return fail_hint(err, "write %s%s=%s", binder->option, binder->port(binder->model, 0)->name,
+                     path);
 }
 
 bool bind_find_port(const struct binder *binder, const struct binding *binding, size_t *port,

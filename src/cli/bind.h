@@ -1,4 +1,4 @@
-/* Finds the input or output for every array of a source on the command line.
+/* Finds the inputs or outputs that the command line names.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_CLI_BIND_H
 #define IRRUN_CLI_BIND_H
@@ -8,6 +8,10 @@
 /* The type of irrun_model_find_input and irrun_model_find_output. */
 typedef bool find_port_fn(const struct irrun_model *model, const char *name, size_t *port,
                           struct irrun_error *err);
+
+/* Returns whether the name is one of the port. */
+bool port_has_name(const struct irrun_model *model, find_port_fn *find, size_t port,
+                   const char *name);
 
 /* The values of an option for several ports. Each item begins with a NAME; NULL means all ports. */
 struct named_list {
@@ -24,7 +28,7 @@ bool named_check(struct named_list list, const struct irrun_model *model, find_p
 const void *named_find(struct named_list list, const struct irrun_model *model, find_port_fn *find,
                        size_t port);
 
-/* The open archives. Close their readers first. Zeroed: empty. */
+/* The open archives; their readers must be closed first. Zeroed: empty. */
 struct archive_list {
     struct archive **items;
     size_t n, capacity;
@@ -33,8 +37,9 @@ struct archive_list {
 /* The inputs or the outputs of a model. */
 struct binder {
     const char *option; /* "-i" or "--expect=", for messages */
+    const struct irrun_model *model;
+    const struct irrun_port *(*port)(const struct irrun_model *model, size_t index);
     size_t n_ports;
-    const char *(*name)(void *context, size_t port);
     bool (*find)(void *context, const char *name, size_t *port, struct irrun_error *err);
     /* Takes ownership of the reader, also on failure. */
     bool (*take)(void *context, size_t port, const struct binding *binding, struct reader *reader,

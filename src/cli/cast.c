@@ -49,7 +49,6 @@ bool cast_is_safe(enum irrun_dtype from, enum irrun_dtype to)
         return b.is_float && a.n_bits <= b.n_bits && a.max_exponent <= b.max_exponent &&
                a.min_exponent >= b.min_exponent;
     if (b.is_float)
-        return a.n_bits <=
-               b.n_bits; /* the minimum of a signed type is a power of two, so it fits */
+        return a.n_bits <= b.n_bits; /* a minimum, such as -128, is a power of two and fits */
     return a.n_bits <= b.n_bits && (b.is_signed || !a.is_signed);
 }

@@ -1,4 +1,4 @@
-/* The rules of --cast: which element types can replace which.
+/* --cast=safe: the conversions that keep every value.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_CLI_CAST_H
 #define IRRUN_CLI_CAST_H

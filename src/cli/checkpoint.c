@@ -51,19 +51,6 @@ struct member_list {
     struct arena arena;
 };
 
-static bool add_member(struct member_list *list, const char *prefix, const char *name,
-                       const struct irrun_tensor *value, struct irrun_error *err)
-{
-    size_t size_bytes = strlen(prefix) + strlen(name) + 1;
-    char *full = arena_alloc(&list->arena, size_bytes, err);
-    if (!full)
-        return false;
-    snprintf(full, size_bytes, "%s%s", prefix, name);
-    list->names[list->n] = full;
-    list->values[list->n++] = value;
-    return true;
-}
-
 static bool list_members(struct member_list *list, const struct all_variables *variables,
                          const struct checkpoint *checkpoint, const struct irrun_tensor *text,
                          struct irrun_error *err)
@@ -71,13 +58,21 @@ static bool list_members(struct member_list *list, const struct all_variables *v
     size_t n = 1 + checkpoint->variables.n;
     list->names = arena_alloc_array(&list->arena, n, sizeof(char *), err);
     list->values = arena_alloc_array(&list->arena, n, sizeof(struct irrun_tensor *), err);
-    if (!list->names || !list->values || !add_member(list, TEXT_MEMBER, "", text, err))
+    if (!list->names || !list->values)
         return false;
+    list->names[list->n] = TEXT_MEMBER;
+    list->values[list->n++] = text;
     for (size_t i = 0; i < checkpoint->variables.n; i++) {
-        const struct irrun_tensor *value = &checkpoint->variables.values[i];
-        if (value->data &&
-            !add_member(list, VARIABLE_PREFIX, all_variables_form(variables, i).id, value, err))
+        const char *id = all_variables_info(variables, i).id;
+        size_t size_bytes = sizeof VARIABLE_PREFIX + strlen(id);
+        char *name = arena_alloc(&list->arena, size_bytes, err);
+        if (!name)
             return false;
+        snprintf(name, size_bytes, VARIABLE_PREFIX "%s", id);
+        if (!checkpoint->variables.values[i].data)
+            continue;
+        list->names[list->n] = name;
+        list->values[list->n++] = &checkpoint->variables.values[i];
     }
     return true;
 }
@@ -89,14 +84,15 @@ bool checkpoint_write(const struct options *options, const char *identity,
     struct text text = {0};
     struct member_list list = {.n = 0};
     /* is_kept: a killed process leaves FILE.partial, which the next process overwrites. */
-    const struct writer_options how = {.is_synced = options->is_synced, .is_kept = true};
+    const struct writer_options writer_options = {.is_synced = options->is_synced, .is_kept = true};
     text_add(&text, "%s", identity);
     add_positions(&text, checkpoint);
     struct irrun_tensor bytes = {
         .dtype = IRRUN_U8, .shape = {.rank = 1, .dims = {(int64_t)text.length}}, .data = text.data};
-    bool is_written =
-        text_check(&text, err) && list_members(&list, variables, checkpoint, &bytes, err) &&
-        tensor_file_write(options->checkpoint_path, list.names, list.values, list.n, &how, err);
+    bool is_written = text_check(&text, err) &&
+                      list_members(&list, variables, checkpoint, &bytes, err) &&
+                      tensor_file_write(options->checkpoint_path, list.names, list.values, list.n,
+                                        &writer_options, err);
     arena_free(&list.arena);
     text_free(&text);
     return is_written;
@@ -189,43 +185,37 @@ static bool parse_positions(const struct options *options, char *text,
 static bool read_text(struct archive *archive, const struct options *options, const char *identity,
                       struct checkpoint *checkpoint, struct irrun_error *err)
 {
-    const struct tensor_form form = {
+    const struct member_info info = {
         TEXT_MEMBER, IRRUN_U8, {.rank = 1, .min = {0}, .max = {MAX_TEXT_BYTES}}};
     struct irrun_tensor bytes;
     size_t member, length = strlen(identity);
     if (!archive_find(archive, TEXT_MEMBER, &member))
         return fail_damaged(options, "it has no member \"" TEXT_MEMBER "\"", err);
-    if (!tensor_file_read(archive, member, options->checkpoint_path, &form, &bytes, err))
+    if (!tensor_file_read(archive, member, options->checkpoint_path, &info, &bytes, err))
         return false;
-    size_t n = (size_t)shape_n_elements(&bytes.shape);
-    char *text = malloc(n + 1);
-    bool is_read = text || fail_memory(err, n + 1);
-    if (is_read && n > 0)
-        memcpy(text, bytes.data, n);
-    if (is_read)
-        text[n] = '\0';
-    is_read =
-        is_read &&
-        (strncmp(text, identity, length) == 0 || fail_identity(options, text, identity, err)) &&
-        parse_positions(options, text + length, checkpoint, err);
-    free(text);
+    struct text text = {0}; /* with a NUL at the end */
+    text_add_bytes(&text, bytes.data, (size_t)shape_n_elements(&bytes.shape));
+    bool is_read = text_check(&text, err) &&
+                   (strncmp(text.data, identity, length) == 0 ||
+                    fail_identity(options, text.data, identity, err)) &&
+                   parse_positions(options, text.data + length, checkpoint, err);
+    text_free(&text);
     free(bytes.data);
     return is_read;
 }
 
-/* Reads the member PREFIX ID if it exists. */
-static bool read_value(struct archive *archive, const struct options *options, const char *prefix,
-                       const char *id, enum irrun_dtype dtype,
-                       const struct irrun_partial_shape *shape, struct irrun_tensor *value,
-                       struct irrun_error *err)
+/* Reads the member of a variable if it exists. */
+static bool read_variable(struct archive *archive, const struct options *options,
+                          const struct variable_info *variable, struct irrun_tensor *value,
+                          struct irrun_error *err)
 {
     struct text name = {0};
     size_t member;
-    text_add(&name, "%s%s", prefix, id);
+    text_add(&name, VARIABLE_PREFIX "%s", variable->id);
     bool is_read = text_check(&name, err);
     if (is_read && archive_find(archive, name.data, &member)) {
-        const struct tensor_form form = {name.data, dtype, *shape};
-        is_read = tensor_file_read(archive, member, options->checkpoint_path, &form, value, err);
+        const struct member_info info = {name.data, variable->dtype, variable->shape};
+        is_read = tensor_file_read(archive, member, options->checkpoint_path, &info, value, err);
     }
     text_free(&name);
     return is_read;
@@ -238,9 +228,8 @@ static bool read_variables(struct archive *archive, const struct options *option
     if (!snapshot_new(snapshot, all_variables_count(variables), err))
         return false;
     for (size_t i = 0; i < snapshot->n; i++) {
-        const struct variable_form variable = all_variables_form(variables, i);
-        if (!read_value(archive, options, VARIABLE_PREFIX, variable.id, variable.dtype,
-                        &variable.shape, &snapshot->values[i], err))
+        const struct variable_info variable = all_variables_info(variables, i);
+        if (!read_variable(archive, options, &variable, &snapshot->values[i], err))
             return false;
     }
     return true;

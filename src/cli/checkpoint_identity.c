@@ -31,14 +31,9 @@ bool checkpoint_check(const struct options *options, struct irrun_error *err)
         return true;
     if (sequences_are_many(options))
         return fail(err, IRRUN_USAGE, "--checkpoint works with one sequence only");
-    if (options->concats.n > 0)
-        return fail(err, IRRUN_USAGE, "--checkpoint and --concat cannot be used together");
-    if (options->expected.n > 0)
-        return fail(err, IRRUN_USAGE, "--checkpoint and --expect cannot be used together");
-    if (options->tap_all_path)
-        return fail(err, IRRUN_USAGE, "--checkpoint and --tap-all cannot be used together");
-    if (options->tap_records_path)
-        return fail(err, IRRUN_USAGE, "--checkpoint and --tap-records cannot be used together");
+    if (!OPTIONS_EXCLUDE(options, "checkpoint", err, OPTION_ID_concat, OPTION_ID_expect,
+                         OPTION_ID_tap_all, OPTION_ID_tap_records))
+        return false;
     for (size_t i = 0; i < options->outputs.n; i++) {
         const struct format_spec *spec = &options->outputs.items[i].spec;
         if (!spec->format->can_pause || strcmp(spec->path, "-") == 0)

@@ -34,7 +34,7 @@ struct kept_record {
     bool is_last;
 };
 
-static void settle_emit(struct collector *collector, const struct options *options)
+static void resolve_emit(struct collector *collector, const struct options *options)
 {
     bool has_end = options->n_iterations != NO_LIMIT || options->duration_s > 0;
     enum emit emit = options->emit != EMIT_DEFAULT ? options->emit : has_end ? EMIT_LAST : EMIT_ALL;
@@ -58,7 +58,7 @@ bool collector_new(const struct irrun_model *model, const struct options *option
     if (!outputs_new(model, options, &made->outputs, err) ||
         !compare_new(model, options, &made->compare, err))
         return false;
-    settle_emit(made, options);
+    resolve_emit(made, options);
     return true;
 }
 
@@ -131,12 +131,11 @@ void collector_stop(struct collector *collector, uint64_t index)
 static bool add_piece(struct backlog *backlog, const void *data, size_t size_bytes,
                       struct irrun_error *err)
 {
-    size_t padded, needed;
-    if (!checked_add(size_bytes, PIECE_ALIGNMENT - 1, &padded) ||
-        !checked_add(backlog->n_bytes, padded, &needed))
+    size_t needed;
+    if (!checked_add(backlog->n_bytes, size_bytes, &needed) ||
+        !checked_add(needed, PIECE_ALIGNMENT - 1, &needed))
         return fail_memory(err, SIZE_MAX);
-    padded &= ~(PIECE_ALIGNMENT - 1);
-    needed = backlog->n_bytes + padded;
+    needed &= ~(PIECE_ALIGNMENT - 1); /* n_bytes is aligned too */
     if (!reserve_array((void **)&backlog->bytes, needed, &backlog->capacity, 1, err))
         return false;
     if (size_bytes > 0)

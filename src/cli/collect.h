@@ -23,8 +23,8 @@ bool collector_new(const struct irrun_model *model, const struct options *option
                    struct collector **collector, struct irrun_error *err);
 void collector_free(struct collector *collector); /* removes unfinished files; accepts NULL */
 
-/* Return whether every record of a sequence is written or compared; whether only the last one is
- * written; whether every record is written. */
+/* Return whether every record is written or compared; only the last one is written; every record is
+ * written. */
 bool collector_wants_all(const struct collector *collector);
 bool collector_wants_last(const struct collector *collector);
 bool collector_writes_all(const struct collector *collector);
@@ -60,15 +60,14 @@ bool collector_flush(struct collector *collector, const struct sequence *sequenc
  * --checkpoint. */
 struct outputs *collector_outputs(struct collector *collector);
 
-/* Skips a sequence that is not run. --expect then gives no verdict, because the sequence cannot be
- * compared. */
+/* Skips a sequence that is not run. Because it cannot be compared, --expect then fails for none. */
 bool collector_skip(struct collector *collector, const struct sequence *sequence);
 
 /* Stops all sequences after number `index`, which failed. */
 void collector_stop(struct collector *collector, uint64_t index);
 
-/* Gives the verdict of --expect, after outputs_finish. Fails with IRRUN_MISMATCH if an output
- * differs. There is no verdict if a sequence was skipped. */
+/* Fails with IRRUN_MISMATCH if an output differs from --expect and no sequence was skipped. Call it
+ * after outputs_finish. */
 bool collector_finish_compare(struct collector *collector, struct irrun_error *err);
 
 /* Adds an item to the report for every output that was compared. */

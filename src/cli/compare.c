@@ -35,21 +35,14 @@ struct expectation {
 
 struct compare {
     const struct irrun_model *model;
+    const struct options *options;
     struct expectation *items;
     size_t n, capacity;
     struct archive_list archives;
-    double outliers; /* share of an output's elements that may differ */
-    enum irrun_precision precision;
     uint64_t n_iterations;
 };
 
 /* ---- Opening --------------------------------------------------------------------------------- */
-
-static const char *output_name(void *context, size_t output)
-{
-    const struct compare *compare = context;
-    return irrun_model_output(compare->model, output)->name;
-}
 
 static bool find_output(void *context, const char *name, size_t *output, struct irrun_error *err)
 {
@@ -64,8 +57,9 @@ static bool take_reader(void *context, size_t output, const struct binding *bind
     for (size_t i = 0; i < compare->n; i++) {
         if (compare->items[i].output == output)
             fail(err, binding->spec.format->has_names ? IRRUN_DATA : IRRUN_USAGE,
-                 "output \"%s\" has two expected values, %s and %s", output_name(compare, output),
-                 compare->items[i].path, reader_path(reader));
+                 "output \"%s\" has two expected values, %s and %s",
+                 irrun_model_output(compare->model, output)->name, compare->items[i].path,
+                 reader_path(reader));
     }
     if (err->code != IRRUN_OK || !grow_array((void **)&compare->items, compare->n,
                                              &compare->capacity, sizeof *compare->items, err)) {
@@ -77,18 +71,8 @@ static bool take_reader(void *context, size_t output, const struct binding *bind
                              .path = binding->spec.path,
                              .format = binding->spec.format,
                              .reader = reader,
-                             .tolerances = {.atol = DEFAULT_ATOL, .rtol = DEFAULT_RTOL}};
+                             .tolerances = tolerances_of(compare->model, compare->options, output)};
     return true;
-}
-
-static void set_tolerance(const struct compare *compare, const struct tolerance_list *list,
-                          size_t output, double *value, bool *is_given)
-{
-    const struct tolerance *found =
-        named_find(NAMED_LIST(*list), compare->model, irrun_model_find_output, output);
-    *is_given = found != NULL;
-    if (found)
-        *value = found->value;
 }
 
 bool compare_new(const struct irrun_model *model, const struct options *options,
@@ -104,11 +88,11 @@ bool compare_new(const struct irrun_model *model, const struct options *options,
     if (!made)
         return false;
     made->model = model;
-    made->outliers = options->outliers;
-    made->precision = options->precision;
+    made->options = options;
     const struct binder binder = {.option = "--expect=",
+                                  .model = model,
+                                  .port = irrun_model_output,
                                   .n_ports = n_default_outputs(model),
-                                  .name = output_name,
                                   .find = find_output,
                                   .take = take_reader,
                                   .context = made,
@@ -121,12 +105,6 @@ bool compare_new(const struct irrun_model *model, const struct options *options,
         if (made->n == n_before && binder.n_ports > 0)
             return fail_at(err, IRRUN_DATA, (struct place){binding->spec.path, 0, 0},
                            "contains no array");
-    }
-    for (size_t i = 0; i < made->n; i++) {
-        struct expectation *item = &made->items[i];
-        struct tolerances *given = &item->tolerances;
-        set_tolerance(made, &options->atols, item->output, &given->atol, &given->has_atol);
-        set_tolerance(made, &options->rtols, item->output, &given->rtol, &given->has_rtol);
     }
     return true;
 }
@@ -153,7 +131,7 @@ static bool has_same_type_and_shape(const struct irrun_tensor *got, enum irrun_d
     return dtype == format_stored_dtype(got->dtype) && shape_equals(&got->shape, shape);
 }
 
-static void note_form(struct expectation *item, const struct irrun_tensor *got, uint64_t record,
+static void note_type(struct expectation *item, const struct irrun_tensor *got, uint64_t record,
                       enum irrun_dtype dtype, const struct irrun_shape *shape)
 {
     char got_shape[SHAPE_TEXT_BYTES], want_shape[SHAPE_TEXT_BYTES];
@@ -171,7 +149,7 @@ static void compare_record(struct expectation *item, const struct irrun_tensor *
     if (has_same_type_and_shape(got, want->dtype, &want->shape))
         difference_add(&item->difference, &item->tolerances, got, want, record);
     else
-        note_form(item, got, record, want->dtype, &want->shape);
+        note_type(item, got, record, want->dtype, &want->shape);
 }
 
 static void note_count(struct expectation *item, uint64_t n_run, const char *more,
@@ -182,8 +160,8 @@ static void note_count(struct expectation *item, uint64_t n_run, const char *mor
              n_run == 1 ? "" : "s", more, n_records, n_records == 1 ? " is" : "s are");
 }
 
-/* Notes that there are more records than iterations. How many is not known of a pipe, which may
- * never end, and of arrays that do not fit. */
+/* Notes that there are more records than iterations. The message has their number, unless they come
+ * from a pipe, which may never end, or do not fit. */
 static void note_excess(struct expectation *item, uint64_t n_run)
 {
     struct records *rest = &item->records;
@@ -195,8 +173,9 @@ static void note_excess(struct expectation *item, uint64_t n_run)
                n_run + (is_counted ? 1 + n_further : 0));
 }
 
-/* Notes a different shape as a difference; not any other error. */
-static bool take_mismatch(struct expectation *item, uint64_t record, struct irrun_error *err)
+/* Turns the error of a record of another shape into a difference. Returns false for other
+ * errors. */
+static bool note_mismatch(struct expectation *item, uint64_t record, struct irrun_error *err)
 {
     if (err->code != IRRUN_MISMATCH)
         return false;
@@ -211,21 +190,21 @@ static bool open_records(struct compare *compare, struct expectation *item,
                          const struct irrun_tensor *got, struct irrun_error *err)
 {
     const struct records_port port = {.what = "output",
-                                      .name = output_name(compare, item->output),
+                                      .name =
+                                          irrun_model_output(compare->model, item->output)->name,
                                       .dtype = format_stored_dtype(got->dtype),
                                       .shape = partial_shape_of(&got->shape),
                                       .keeps_dtype = true,
                                       .type_code = IRRUN_MISMATCH};
     struct reader *reader = item->reader;
     item->reader = NULL;
-    bool is_open = item->format->has_shape
-                       ? records_open_at(&item->records, &port, reader, &item->header, err)
-                       : records_open(&item->records, &port, reader, NULL, NULL, err);
-    return is_open && records_settle(&item->records, err);
+    return records_open(&item->records, &port, reader,
+                        item->format->has_shape ? &item->header : NULL, NULL, NULL, err) &&
+           records_settle(&item->records, err);
 }
 
-/* Begins the comparison in the first iteration. If the array cannot match, only its header is read.
- * A single record of another type or shape may still match the last iteration. */
+/* Begins the comparison in the first iteration. A single record of another type or shape may still
+ * match the last iteration. */
 static bool begin(struct compare *compare, struct expectation *item, const struct irrun_tensor *got,
                   struct irrun_error *err)
 {
@@ -245,11 +224,10 @@ static bool begin(struct compare *compare, struct expectation *item, const struc
         return open_records(compare, item, got, err);
     item->compares_last = is_single;
     if (!is_single)
-        note_form(item, got, 0, item->header.dtype, &record);
+        note_type(item, got, 0, item->header.dtype, &record);
     return true;
 }
 
-/* Copies the output, because the next run or record overwrites it. */
 static bool keep_last(struct expectation *item, const struct irrun_tensor *got,
                       struct irrun_error *err)
 {
@@ -283,7 +261,7 @@ bool compare_iteration(struct compare *compare, const struct irrun_tensor *const
         if (item->format->has_shape)
             item->records.port.shape = partial_shape_of(&got->shape);
         if (!records_next(&item->records, &has_record, err)) {
-            if (!take_mismatch(item, record, err))
+            if (!note_mismatch(item, record, err))
                 return false;
             continue;
         }
@@ -291,7 +269,7 @@ bool compare_iteration(struct compare *compare, const struct irrun_tensor *const
         if (has_record)
             compare_record(item, got, record);
         else
-            item->n_records = record; /* finish_one knows how many iterations run */
+            item->n_records = record; /* finish_one reports it with the number of iterations */
     }
     return true;
 }
@@ -310,14 +288,14 @@ static bool finish_one(struct compare *compare, struct expectation *item, struct
         return true;
     if (item->compares_last &&
         !has_same_type_and_shape(&item->last, item->header.dtype, &item->header.shape)) {
-        note_form(item, &item->last, last, item->header.dtype, &item->header.shape);
+        note_type(item, &item->last, last, item->header.dtype, &item->header.shape);
         return true;
     }
     if (item->compares_last && !open_records(compare, item, &item->last, err))
         return false;
     bool is_single = item->records.state == RECORDS_REPEATED;
     if (!records_next(&item->records, &has_record, err)) {
-        if (!take_mismatch(item, last, err))
+        if (!note_mismatch(item, last, err))
             return false;
         has_record = true;
     }
@@ -345,8 +323,7 @@ static void describe_item(const struct compare *compare, const struct expectatio
 
 static bool is_different(const struct compare *compare, const struct expectation *item)
 {
-    return item->problem[0] || (double)item->difference.n_different >
-                                   compare->outliers * (double)item->difference.n_elements;
+    return item->problem[0] || difference_fails(&item->difference, compare->options);
 }
 
 bool compare_finish(struct compare *compare, struct irrun_error *err)
@@ -373,11 +350,12 @@ bool compare_finish(struct compare *compare, struct irrun_error *err)
     if (count_differs)
         return fail_hint(err, "--expect needs a record for each iteration, or one for the last; "
                               "-n sets the number of iterations");
-    return compare->precision != IRRUN_PRECISION_F32 && !has_problem &&
+    enum irrun_precision precision = compare->options->precision;
+    return precision != IRRUN_PRECISION_F32 && !has_problem &&
            fail_hint(err,
                      "--precision=%s rounds weights: if --precision=f32 passes, --atol and --rtol "
                      "can allow for it",
-                     compare->precision == IRRUN_PRECISION_F16 ? "f16" : "bf16");
+                     precision == IRRUN_PRECISION_F16 ? "f16" : "bf16");
 }
 
 void compare_report(const struct compare *compare, struct json *json)

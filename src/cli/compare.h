@@ -8,7 +8,7 @@
 
 struct compare;
 
-/* Resolves the names on the command line; *compare is NULL without --expect. */
+/* Finds the outputs that the options name. *compare is NULL without --expect. */
 bool compare_new(const struct irrun_model *model, const struct options *options,
                  struct compare **compare, struct irrun_error *err);
 void compare_free(struct compare *compare); /* accepts NULL */

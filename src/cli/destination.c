@@ -11,26 +11,20 @@
 #include "cli/path_fields.h"
 #include "formats/joiner.h"
 
-/* Adds a destination of the outputs ids[0 ... n - 1]. */
+/* Adds a destination of n outputs. */
 static bool add_destination(struct destination_list *list, const struct format_spec *spec,
-                            const size_t *ids, size_t n, struct irrun_error *err)
+                            size_t first, size_t n, struct irrun_error *err)
 {
     if (!grow_array((void **)&list->items, list->n, &list->capacity, sizeof *list->items, err))
         return false;
     struct destination *made = &list->items[list->n++];
-    *made = (struct destination){.spec = *spec, .n_outputs = n};
-    const char *first = n > 0 ? all_outputs_name(list->model, list->options, ids[0]) : "";
+    *made = (struct destination){.spec = *spec, .first_output = first, .n_outputs = n};
     made->is_per_sequence = list->is_of_sequence || path_has_field(spec->path, 'k');
-    made->output_ids = new_array(n, sizeof *made->output_ids, err);
     made->names = new_array(n, sizeof(char *), err);
-    if (!made->output_ids || !made->names ||
-        !path_fill_field(spec->path, 'n', first, false, &made->path, err))
-        return false;
-    for (size_t i = 0; i < n; i++) {
-        made->output_ids[i] = ids[i];
-        made->names[i] = all_outputs_name(list->model, list->options, ids[i]);
-    }
-    return true;
+    for (size_t i = 0; i < n && made->names; i++)
+        made->names[i] = all_outputs_name(list->model, list->options, first + i);
+    return made->names &&
+           path_fill_field(spec->path, 'n', n > 0 ? made->names[0] : "", false, &made->path, err);
 }
 
 /* Writes "FORMAT:", or "" if the ending of the path has this format. */
@@ -38,8 +32,7 @@ static void write_prefix(const struct format_spec *spec, const char *path, char 
                          size_t size)
 {
     struct format_spec by_ending;
-    struct irrun_error ignored;
-    error_clear(&ignored);
+    struct irrun_error ignored = {.code = IRRUN_OK};
     if (!format_parse_destination(path, &by_ending, &ignored) || by_ending.format != spec->format ||
         spec->is_text_variant)
         snprintf(prefix, size, "%s%s:", spec->format->name, spec->is_text_variant ? ",t" : "");
@@ -62,46 +55,32 @@ static bool fail_needs_name(const struct destination_list *list, const struct fo
                      irrun_model_output(list->model, 0)->name, prefix, path, file_prefix, file);
 }
 
-static bool is_input(const struct irrun_model *model, const char *name)
-{
-    struct irrun_error ignored;
-    size_t index;
-    error_clear(&ignored);
-    return irrun_model_find_input(model, name, &index, &ignored);
-}
-
 bool destination_add(struct destination_list *list, const struct binding *binding,
                      struct irrun_error *err)
 {
     const struct format_spec *spec = &binding->spec;
+    struct irrun_error ignored;
     size_t n = n_default_outputs(list->model), index;
     if (!path_check_fields("-o ", spec->path, "kn", err) ||
         !writer_check_path(spec->format, spec->path, err))
         return false;
     if (binding->name && !all_outputs_find(list->model, list->options, binding->name, &index, err))
-        return is_input(list->model, binding->name)
+        return irrun_model_find_input(list->model, binding->name, &index, &ignored)
                    ? fail_hint(err, "\"%s\" is an input; those of --feed can be written",
                                binding->name)
                    : fail_hint(err, "--tap=NAME makes a tensor an output; --list-ops lists them");
     if (binding->name)
-        return add_destination(list, spec, &index, 1, err);
+        return add_destination(list, spec, index, 1, err);
     if (path_has_field(spec->path, 'n')) {
         for (size_t i = 0; i < n; i++) {
-            if (!add_destination(list, spec, &i, 1, err))
+            if (!add_destination(list, spec, i, 1, err))
                 return false;
         }
         return true;
     }
     if (n > 1 && !spec->format->is_shared)
         return fail_needs_name(list, spec, err);
-    size_t *all = new_array(n, sizeof *all, err);
-    if (!all)
-        return false;
-    for (size_t i = 0; i < n; i++)
-        all[i] = i;
-    bool is_added = add_destination(list, spec, all, n, err);
-    free(all);
-    return is_added;
+    return add_destination(list, spec, 0, n, err);
 }
 
 /* Finds the axis of --concat for a destination. All outputs in one file must be concatenated along
@@ -110,8 +89,9 @@ static bool resolve_concat(const struct destination_list *list, struct destinati
                            struct irrun_error *err)
 {
     for (size_t i = 0; i < item->n_outputs; i++) {
-        const struct axis_spec *concat = named_find(NAMED_LIST(list->options->concats), list->model,
-                                                    irrun_model_find_output, item->output_ids[i]);
+        const struct axis_spec *concat =
+            named_find(NAMED_LIST(list->options->concats), list->model, irrun_model_find_output,
+                       item->first_output + i);
         bool is_same = concat == item->concat ||
                        (concat && item->concat && concat->axis == item->concat->axis);
         if (i > 0 && !is_same)
@@ -171,7 +151,7 @@ bool destinations_check_axes(const struct destination_list *list,
     for (size_t i = 0; i < list->n && concats->n > 0; i++) {
         const struct destination *item = &list->items[i];
         for (size_t j = 0; j < item->n_outputs && item->concat; j++) {
-            size_t output = item->output_ids[j];
+            size_t output = item->first_output + j;
             if (!check_axis(list, output, values[output], item->concat, err))
                 return false;
         }
@@ -208,18 +188,11 @@ void destinations_free(struct destination_list *list)
         struct destination *item = &list->items[i];
         writer_abort(item->writer);
         free(item->path);
-        free(item->output_ids);
         free(item->names);
     }
     free(list->items);
     list->items = NULL;
     list->n = list->capacity = 0;
-}
-
-bool destination_path(const struct destination *item, const char *key, char **path,
-                      struct irrun_error *err)
-{
-    return path_fill_field(item->path, 'k', key, true, path, err);
 }
 
 bool destination_is_none(const struct destination_list *list, const struct destination *item)
@@ -244,7 +217,7 @@ bool destinations_visit(const struct destination_list *list, const struct sequen
         if (destination_is_none(list, item) ||
             (item->is_per_sequence != (sequence != NULL) && !is_keyed))
             continue;
-        if (!destination_path(item, sequence ? sequence->key : "", &path, err))
+        if (!path_fill_field(item->path, 'k', sequence ? sequence->key : "", true, &path, err))
             return false;
         const struct output_path output = {path, is_keyed ? sequence->key : NULL};
         is_taken = take(context, &output, err);

@@ -7,10 +7,9 @@
 
 struct destination {
     struct format_spec spec;
-    char *path;         /* spec.path with %n replaced; it may still have %k and %% */
-    size_t *output_ids; /* outputs of the model, in the writer's order */
-    const char **names;
-    size_t n_outputs;
+    char *path;                     /* spec.path with %n replaced; it may still have %k and %% */
+    size_t first_output, n_outputs; /* in all_outputs */
+    const char **names;             /* [n_outputs] */
     bool is_per_sequence;           /* for one sequence: the path has a %k, or is from a manifest */
     const struct axis_spec *concat; /* NULL: records are not concatenated */
     struct writer *writer;          /* NULL: not open */
@@ -40,10 +39,6 @@ bool destinations_check_axes(const struct destination_list *list,
 
 void destinations_free(struct destination_list *list); /* aborts open writers */
 
-/* Returns the path with all fields replaced. The caller frees it. */
-bool destination_path(const struct destination *item, const char *key, char **path,
-                      struct irrun_error *err);
-
 /* Returns whether the format has keys, which should be unique in the file. */
 bool destination_needs_keys(const struct destination *item);
 
@@ -52,7 +47,7 @@ bool destination_needs_keys(const struct destination *item);
 bool destinations_visit(const struct destination_list *list, const struct sequence *sequence,
                         output_path_fn *take, void *context, struct irrun_error *err);
 
-/* Returns whether the destination discards its outputs. */
+/* Returns whether nothing is written. */
 bool destination_is_none(const struct destination_list *list, const struct destination *item);
 
 #endif

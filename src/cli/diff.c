@@ -1,5 +1,5 @@
-/* The reference is a second model, loaded with other options, whose session gets the same records;
- * or a file with every tensor of every record.
+/* Runs the reference, a session of a second model that gets the same records, or reads it from a
+ * file; and compares its tensors.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/diff.h"
 
@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "cli/bind.h"
 #include "cli/diff_internal.h"
 
 /* ---- The reference --------------------------------------------------------------------------- */
@@ -24,16 +23,16 @@ static size_t find_word(const struct options *options)
     return options->diff_reference ? i : N_WORDS;
 }
 
-bool diff_is_own(const struct options *options)
+bool diff_runs_model(const struct options *options)
 {
     return find_word(options) < N_WORDS;
 }
 
-bool diff_load(const struct options *options, const struct irrun_options *how,
+bool diff_load(const struct options *options, const struct irrun_options *model_options,
                struct irrun_model **reference, struct irrun_error *err)
 {
     size_t word = find_word(options);
-    struct irrun_options other = *how;
+    struct irrun_options other = *model_options;
     *reference = NULL;
     if (word == N_WORDS)
         return true;
@@ -87,19 +86,6 @@ static void find_layer(const struct diff *diff, struct diff_tensor *tensor)
         tensor->line = diff->layers[tensor->layer].line;
 }
 
-static void set_tolerances(const struct diff *diff, struct diff_tensor *tensor)
-{
-    const struct options *options = diff->options;
-    const struct tolerance *atol = named_find(NAMED_LIST(options->atols), diff->model,
-                                              irrun_model_find_output, tensor->output);
-    const struct tolerance *rtol = named_find(NAMED_LIST(options->rtols), diff->model,
-                                              irrun_model_find_output, tensor->output);
-    tensor->tolerances = (struct tolerances){.atol = atol ? atol->value : DEFAULT_ATOL,
-                                             .rtol = rtol ? rtol->value : DEFAULT_RTOL,
-                                             .has_atol = atol != NULL,
-                                             .has_rtol = rtol != NULL};
-}
-
 static int by_line(const void *a, const void *b)
 {
     const struct diff_tensor *x = a, *y = b;
@@ -118,7 +104,7 @@ static bool list_tensors(struct diff *diff, struct irrun_error *err)
         struct diff_tensor *tensor = &diff->tensors[i];
         tensor->output = i;
         find_layer(diff, tensor);
-        set_tolerances(diff, tensor);
+        tensor->tolerances = tolerances_of(diff->model, diff->options, i);
     }
     return true;
 }
@@ -158,9 +144,9 @@ void diff_free(struct diff *diff)
 
 /* ---- Running --------------------------------------------------------------------------------- */
 
-/* Gives a variable of the reference a value, which may have to become f64. */
-static bool follow(struct diff *diff, size_t i, const struct irrun_tensor *value,
-                   struct irrun_error *err)
+/* Sets a variable of the reference, which has f64 for floats with --diff=f64. */
+static bool set_variable(struct diff *diff, size_t i, const struct irrun_tensor *value,
+                         struct irrun_error *err)
 {
     if (find_word(diff->options) != F64 || !dtype_is_float(value->dtype))
         return irrun_session_set_variable(diff->reference, i, value, err);
@@ -174,14 +160,14 @@ static bool follow(struct diff *diff, size_t i, const struct irrun_tensor *value
     return is_set;
 }
 
-bool diff_follow(struct diff *diff, struct irrun_error *err)
+bool diff_copy_variables(struct diff *diff, struct irrun_error *err)
 {
     if (!diff || !diff->reference)
         return true;
     irrun_session_reset(diff->reference);
     for (size_t i = 0; i < irrun_model_n_variables(diff->model); i++) {
         const struct irrun_tensor *value = irrun_session_variable(diff->session, i);
-        if (value && !follow(diff, i, value, err))
+        if (value && !set_variable(diff, i, value, err))
             return false;
     }
     return true;
@@ -217,8 +203,7 @@ static bool departs(const struct diff *diff, const struct diff_tensor *tensor, u
     if (!shape_equals(&got->shape, &want->shape) || !is_comparable(got->dtype, want->dtype))
         return true;
     difference_add(difference, &tensor->tolerances, got, want, record);
-    return (double)difference->n_different >
-           diff->options->outliers * (double)difference->n_elements;
+    return difference_fails(difference, diff->options);
 }
 
 static bool compare_all(struct diff *diff, uint64_t record, struct irrun_error *err)
@@ -232,7 +217,7 @@ static bool compare_all(struct diff *diff, uint64_t record, struct irrun_error *
     return true;
 }
 
-bool diff_take(struct diff *diff, uint64_t record, struct irrun_error *err)
+bool diff_compare(struct diff *diff, uint64_t record, struct irrun_error *err)
 {
     return !diff || ((diff->reference ? run_reference(diff, err)
                                       : diff_file_read(diff, record, false, err)) &&

@@ -7,26 +7,25 @@
 
 struct diff;
 
-/* Returns whether the reference is the model with other options, instead of a file. */
-bool diff_is_own(const struct options *options);
+/* Returns whether the reference is the model, with other options, and not a file. */
+bool diff_runs_model(const struct options *options);
 
-/* Loads the model with the options of the reference. how: the options of the run. *reference is
+/* Loads the model with the options of the reference. model_options: those of the run. *reference is
  * NULL if the reference is a file, or without --diff. */
-bool diff_load(const struct options *options, const struct irrun_options *how,
+bool diff_load(const struct options *options, const struct irrun_options *model_options,
                struct irrun_model **reference, struct irrun_error *err);
 
-/* Compares the tensors of `session`. Borrows the models, options and session. *diff is NULL without
- * --diff. */
+/* Borrows its arguments. *diff is NULL without --diff. */
 bool diff_new(struct irrun_model *model, struct irrun_model *reference,
               const struct irrun_session *session, const struct options *options,
               struct diff **diff, struct irrun_error *err);
 void diff_free(struct diff *diff); /* accepts NULL, as the functions below do */
 
-/* Copies the variables of the session to the reference, after they were set or reset. */
-bool diff_follow(struct diff *diff, struct irrun_error *err);
+/* Copies the variables of the session to the reference; after they were set or reset. */
+bool diff_copy_variables(struct diff *diff, struct irrun_error *err);
 
 /* Compares after an iteration. Fails with IRRUN_MISMATCH if a tensor differs. */
-bool diff_take(struct diff *diff, uint64_t record, struct irrun_error *err);
+bool diff_compare(struct diff *diff, uint64_t record, struct irrun_error *err);
 
 /* Compares after the last of n iterations, with files that have only that one. */
 bool diff_finish(struct diff *diff, uint64_t n, struct irrun_error *err);

@@ -1,4 +1,4 @@
-/* The npz of --diff: for each tensor a stack, read record by record, or a single record.
+/* Reads the npz of --diff, which has a stack of records, or a single one, for each tensor.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,5 +1,4 @@
-/* Reports the first op that differs: where it is, its inputs, and how the difference grew before
- * it.
+/* Reports the first op that differs: its place, its inputs, and how the difference grew on the way.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <float.h>
 #include <inttypes.h>
@@ -28,7 +27,7 @@ static double largest(const struct diff_tensor *tensor)
     if (!got || !want || !got->data || !want->data || !shape_equals(&got->shape, &want->shape))
         return NAN;
     difference_add(&difference, &none, got, want, 0);
-    return difference.n_different > 0 ? difference.worst.off : 0;
+    return difference.n_different > 0 ? difference.worst.distance : 0;
 }
 
 static void add_line(const struct diff *diff, const struct diff_tensor *tensor,
@@ -36,18 +35,18 @@ static void add_line(const struct diff *diff, const struct diff_tensor *tensor,
 {
     const struct irrun_port *port = irrun_model_output(diff->model, tensor->output);
     char number[TEXT_NUMBER_BYTES];
-    double off = largest(tensor);
+    double distance = largest(tensor);
     fail_append(err, "\n    \"%s\" (line %" PRIu32 "): ", port->name, tensor->line);
-    if (isnan(off))
+    if (isnan(distance))
         fail_append(err, "not compared");
-    else if (off == 0)
+    else if (distance == 0)
         fail_append(err, "equal");
     else {
         bool is_narrow = dtype_is_float(tensor->got->dtype) && tensor->got->dtype != IRRUN_F64;
-        if (is_narrow && off <= FLT_MAX)
-            text_from_f32((float)off, number);
+        if (is_narrow && distance <= FLT_MAX)
+            text_from_f32((float)distance, number);
         else
-            text_from_f64(off, number);
+            text_from_f64(distance, number);
         fail_append(err, "differs by %s at most", number);
     }
 }
@@ -57,35 +56,35 @@ static const struct diff_tensor *worst_input(const struct diff *diff,
                                              const struct diff_tensor *tensor)
 {
     const struct diff_tensor *worst = NULL;
-    double worst_off = 0;
+    double most = 0;
     if (tensor->layer == SIZE_MAX)
         return NULL;
     const struct irrun_layer *layer = &diff->layers[tensor->layer];
     for (size_t i = 0; i < layer->n_inputs; i++) {
         const struct diff_tensor *input = find_tensor(diff, &layer->inputs[i]);
-        double off = input ? largest(input) : NAN;
-        if (off > worst_off) {
+        double distance = input ? largest(input) : NAN;
+        if (distance > most) {
             worst = input;
-            worst_off = off;
+            most = distance;
         }
     }
     return worst;
 }
 
 /* Follows the inputs that differ most back from the op, and lists the ops in forward order. */
-static void add_way(const struct diff *diff, const struct diff_tensor *tensor,
-                    struct irrun_error *err)
+static void add_path(const struct diff *diff, const struct diff_tensor *tensor,
+                     struct irrun_error *err)
 {
-    const struct diff_tensor *way[MAX_STEPS];
+    const struct diff_tensor *path[MAX_STEPS];
     size_t n = 0;
     const struct diff_tensor *input = worst_input(diff, tensor);
     for (; input && n < MAX_STEPS; input = worst_input(diff, input))
-        way[n++] = input;
+        path[n++] = input;
     if (n < 2)
         return;
     fail_append(err, "\n  on the way there%s:", input ? " (only the last 8 operators)" : "");
     while (n-- > 0)
-        add_line(diff, way[n], err);
+        add_line(diff, path[n], err);
 }
 
 static void add_inputs(const struct diff *diff, const struct diff_tensor *tensor,
@@ -122,7 +121,7 @@ bool diff_fail(const struct diff *diff, const struct diff_tensor *tensor,
         difference_describe(difference, &tensor->tolerances, err);
     if (layer) {
         add_inputs(diff, tensor, err);
-        add_way(diff, tensor, err);
+        add_path(diff, tensor, err);
     }
     return false;
 }

@@ -10,11 +10,26 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/bind.h"
+
+struct tolerances tolerances_of(const struct irrun_model *model, const struct options *options,
+                                size_t output)
+{
+    const struct tolerance *atol =
+        named_find(NAMED_LIST(options->atols), model, irrun_model_find_output, output);
+    const struct tolerance *rtol =
+        named_find(NAMED_LIST(options->rtols), model, irrun_model_find_output, output);
+    return (struct tolerances){.atol = atol ? atol->value : DEFAULT_ATOL,
+                               .rtol = rtol ? rtol->value : DEFAULT_RTOL,
+                               .has_atol = atol != NULL,
+                               .has_rtol = rtol != NULL};
+}
+
 static void note_difference(struct difference *difference, const struct worst *found)
 {
     const struct worst *worst = &difference->worst;
     if (difference->n_different++ == 0 || found->ratio > worst->ratio ||
-        (found->ratio == worst->ratio && found->off > worst->off))
+        (found->ratio == worst->ratio && found->distance > worst->distance))
         difference->worst = *found;
 }
 
@@ -27,15 +42,18 @@ struct piece {
 
 #define N_BLOCK 256
 
-static const void *element_address(const struct irrun_tensor *tensor, size_t i)
+/* Converts both parts to a 64-bit type. */
+static void load_piece(const struct piece *piece, enum irrun_dtype wide, void *got, void *want)
 {
-    return (const char *)tensor->data + i * dtype_size(tensor->dtype);
+    convert_elements(piece->got->dtype, tensor_at(piece->got, piece->start), wide, got, piece->n);
+    convert_elements(piece->want->dtype, tensor_at(piece->want, piece->start), wide, want,
+                     piece->n);
 }
 
-static struct worst worst_at(const struct piece *piece, size_t i, double off, double allowed)
+static struct worst worst_at(const struct piece *piece, size_t i, double distance, double allowed)
 {
-    return (struct worst){.ratio = isnan(off) ? INFINITY : off / fmax(allowed, DBL_MIN),
-                          .off = isnan(off) ? INFINITY : off,
+    return (struct worst){.ratio = isnan(distance) ? INFINITY : distance / fmax(allowed, DBL_MIN),
+                          .distance = isnan(distance) ? INFINITY : distance,
                           .record = piece->record,
                           .element = piece->start + i,
                           .dtype = piece->want->dtype,
@@ -46,16 +64,13 @@ static void compare_floats(struct difference *difference, const struct tolerance
                            const struct piece *piece)
 {
     double got[N_BLOCK], want[N_BLOCK];
-    convert_elements(piece->got->dtype, element_address(piece->got, piece->start), IRRUN_F64, got,
-                     piece->n);
-    convert_elements(piece->want->dtype, element_address(piece->want, piece->start), IRRUN_F64,
-                     want, piece->n);
+    load_piece(piece, IRRUN_F64, got, want);
     for (size_t i = 0; i < piece->n; i++) {
         double g = got[i], w = want[i];
-        double allowed = tolerances->atol + tolerances->rtol * fabs(w), off = fabs(g - w);
-        if (g == w || (isnan(g) && isnan(w)) || (isfinite(w) && off <= allowed))
+        double allowed = tolerances->atol + tolerances->rtol * fabs(w), distance = fabs(g - w);
+        if (g == w || (isnan(g) && isnan(w)) || (isfinite(w) && distance <= allowed))
             continue;
-        struct worst found = worst_at(piece, i, off, allowed);
+        struct worst found = worst_at(piece, i, distance, allowed);
         found.got.real = g;
         found.want.real = w;
         note_difference(difference, &found);
@@ -67,42 +82,38 @@ static bool is_below(uint64_t a, uint64_t b, bool is_signed)
     return is_signed ? (int64_t)a < (int64_t)b : a < b;
 }
 
-/* Returns whether integers with difference `off` are within the tolerance. long double, if the
+/* Returns whether an integer may differ by `distance`. long double, if the
  * machine has a wide one, represents every 64-bit integer. */
-static bool is_allowed(uint64_t off, long double allowed)
+static bool is_allowed(uint64_t distance, long double allowed)
 {
-    return off == 0 || allowed >= 0x1p64L || (allowed >= 0 && off <= (uint64_t)allowed);
+    return distance == 0 || allowed >= 0x1p64L || (allowed >= 0 && distance <= (uint64_t)allowed);
 }
 
 /* Compares integers as 64-bit integers, signed or unsigned as their type. The difference fits into
  * 64 unsigned bits. */
-static void compare_wholes(struct difference *difference, const struct tolerances *tolerances,
-                           const struct piece *piece)
+static void compare_integers(struct difference *difference, const struct tolerances *tolerances,
+                             const struct piece *piece)
 {
     uint64_t got[N_BLOCK], want[N_BLOCK];
     long double atol = tolerances->has_atol ? tolerances->atol : 0;
     long double rtol = tolerances->has_rtol ? tolerances->rtol : 0;
     bool is_signed = dtype_is_signed(piece->want->dtype);
-    enum irrun_dtype wide = is_signed ? IRRUN_I64 : IRRUN_U64;
-    convert_elements(piece->got->dtype, element_address(piece->got, piece->start), wide, got,
-                     piece->n);
-    convert_elements(piece->want->dtype, element_address(piece->want, piece->start), wide, want,
-                     piece->n);
+    load_piece(piece, is_signed ? IRRUN_I64 : IRRUN_U64, got, want);
     for (size_t i = 0; i < piece->n; i++) {
         uint64_t g = got[i], w = want[i];
-        uint64_t off = is_below(g, w, is_signed) ? w - g : g - w;
+        uint64_t distance = is_below(g, w, is_signed) ? w - g : g - w;
         uint64_t magnitude = is_below(w, 0, is_signed) ? 0 - w : w;
         long double allowed = atol + rtol * (long double)magnitude;
-        if (is_allowed(off, allowed))
+        if (is_allowed(distance, allowed))
             continue;
-        struct worst found = worst_at(piece, i, (double)off, (double)allowed);
-        found.got.whole = g;
-        found.want.whole = w;
+        struct worst found = worst_at(piece, i, (double)distance, (double)allowed);
+        found.got.integer = g;
+        found.want.integer = w;
         note_difference(difference, &found);
     }
 }
 
-static bool is_whole(enum irrun_dtype stored)
+static bool is_integral(enum irrun_dtype stored)
 {
     return dtype_is_integer(stored) || stored == IRRUN_BOOLEAN;
 }
@@ -118,11 +129,16 @@ void difference_add(struct difference *difference, const struct tolerances *tole
     for (size_t start = 0; start < n; start += N_BLOCK) {
         size_t n_now = n - start < N_BLOCK ? n - start : N_BLOCK;
         const struct piece piece = {got, want, record, start, n_now};
-        if (is_whole(want->dtype))
-            compare_wholes(difference, tolerances, &piece);
+        if (is_integral(want->dtype))
+            compare_integers(difference, tolerances, &piece);
         else
             compare_floats(difference, tolerances, &piece);
     }
+}
+
+bool difference_fails(const struct difference *difference, const struct options *options)
+{
+    return (double)difference->n_different > options->outliers * (double)difference->n_elements;
 }
 
 /* ---- Report ---------------------------------------------------------------------------------- */
@@ -144,9 +160,9 @@ static void format_value(enum irrun_dtype dtype, union element_value value,
                          char text[TEXT_NUMBER_BYTES])
 {
     if (dtype_is_signed(dtype))
-        snprintf(text, TEXT_NUMBER_BYTES, "%" PRId64, (int64_t)value.whole);
-    else if (is_whole(dtype))
-        snprintf(text, TEXT_NUMBER_BYTES, "%" PRIu64, value.whole);
+        snprintf(text, TEXT_NUMBER_BYTES, "%" PRId64, (int64_t)value.integer);
+    else if (is_integral(dtype))
+        snprintf(text, TEXT_NUMBER_BYTES, "%" PRIu64, value.integer);
     else if (dtype != IRRUN_F64)
         text_from_f32((float)value.real, text);
     else
@@ -166,7 +182,7 @@ void difference_describe(const struct difference *difference, const struct toler
                 " elements differ",
                 worst->record, shape_format(&place, where), got, want, difference->n_different,
                 difference->n_elements);
-    bool counts_defaults = !is_whole(worst->dtype);
+    bool counts_defaults = !is_integral(worst->dtype);
     if (!counts_defaults && !tolerances->has_atol && !tolerances->has_rtol)
         return;
     text_from_f64(counts_defaults || tolerances->has_atol ? tolerances->atol : 0, got);
@@ -178,9 +194,9 @@ static void report_value(struct json *json, const char *key, enum irrun_dtype dt
                          union element_value value)
 {
     if (dtype_is_signed(dtype))
-        json_integer(json, key, (int64_t)value.whole);
-    else if (is_whole(dtype))
-        json_count(json, key, value.whole);
+        json_integer(json, key, (int64_t)value.integer);
+    else if (is_integral(dtype))
+        json_count(json, key, value.integer);
     else
         json_number(json, key, value.real);
 }

@@ -4,6 +4,7 @@
 #define IRRUN_CLI_DIFFERENCE_H
 
 #include "cli/json.h"
+#include "cli/options.h"
 #include "tensor/tensor.h"
 
 /* Tolerances. Integers and booleans must be equal, unless the user gives a tolerance. */
@@ -14,15 +15,19 @@ struct tolerances {
     bool has_atol, has_rtol; /* given by the user */
 };
 
+/* Returns what --atol and --rtol give for an output, or the defaults. */
+struct tolerances tolerances_of(const struct irrun_model *model, const struct options *options,
+                                size_t output);
+
 /* A float is a double; an integer or boolean has 64 bits, in two's complement if signed. */
 union element_value {
     double real;
-    uint64_t whole;
+    uint64_t integer;
 };
 
 /* The element with the largest difference, relative to its tolerance. */
 struct worst {
-    double ratio, off; /* off / tolerance; abs(got - want) */
+    double distance, ratio; /* abs(got - want); distance / tolerance */
     uint64_t record;
     size_t element;
     enum irrun_dtype dtype; /* of the expected value; selects the member of the unions */
@@ -40,6 +45,9 @@ struct difference {
 void difference_add(struct difference *difference, const struct tolerances *tolerances,
                     const struct irrun_tensor *got, const struct irrun_tensor *want,
                     uint64_t record);
+
+/* Returns whether more elements differ than --outliers allows. */
+bool difference_fails(const struct difference *difference, const struct options *options);
 
 /* Adds "worst in record … at …: got …, expected …; … of … elements differ …" to the error. */
 void difference_describe(const struct difference *difference, const struct tolerances *tolerances,

@@ -37,12 +37,6 @@ static void print_types(const struct dot *dot, size_t group)
         printf(" and %zu more", n - MAX_TYPES);
 }
 
-/* From white to orange; the square root makes small shares visible. */
-static void print_share(double share)
-{
-    printf(", fillcolor=\"0.08 %.3f 1.000\"", sqrt(share) * 0.9);
-}
-
 static void print_node(const struct dot *dot, size_t group)
 {
     const struct irrun_layer *layer = &dot->layers[group];
@@ -55,8 +49,8 @@ static void print_node(const struct dot *dot, size_t group)
     if (share > 0)
         printf("\\n%.*f %%", share < 0.1 ? 2 : 1, share * 100);
     printf("\"%s", is_end ? ", shape=ellipse" : layer->variable ? ", shape=cylinder" : "");
-    if (share > 0)
-        print_share(share);
+    if (share > 0) /* from white to orange; the square root makes small shares visible */
+        printf(", fillcolor=\"0.08 %.3f 1.000\"", sqrt(share) * 0.9);
     printf("];\n");
 }
 
@@ -244,8 +238,6 @@ static void add_share(struct dot *dot, const struct irrun_op_time *op, double to
 static bool find_shares(struct dot *dot, const struct profile *profile, struct irrun_error *err)
 {
     dot->shares = arena_alloc_array(&dot->arena, dot->n + 1, sizeof *dot->shares, err);
-    for (size_t i = 0; i < dot->n && dot->shares; i++)
-        dot->shares[i] = 0;
     for (size_t i = 0; i < profile->times->n_ops && dot->shares; i++)
         add_share(dot, &profile->times->ops[i], profile->total_s);
     return dot->shares != NULL;
@@ -283,9 +275,10 @@ bool dot_print(struct irrun_model *model, struct irrun_error *err)
 bool dot_print_profile(const struct options *options, const struct profile *profile,
                        struct irrun_error *err)
 {
-    const struct irrun_options how = {.weights_path = options->weights_path, .is_dry = true};
+    const struct irrun_options model_options = {.weights_path = options->weights_path,
+                                                .is_dry = true};
     struct irrun_model *model; /* as written: that of the run has other ops */
-    if (!irrun_model_load(options->model_path, &how, &model, err))
+    if (!irrun_model_load(options->model_path, &model_options, &model, err))
         return false;
     bool is_printed = print_graph(model, profile, err);
     irrun_model_free(model);

@@ -55,8 +55,6 @@ static bool find_chains(struct dot *dot, struct irrun_error *err)
     size_t *user = arena_alloc_array(&dot->arena, dot->n, sizeof *user, err);
     if (!n_users || !user)
         return false;
-    for (size_t i = 0; i < dot->n; i++)
-        n_users[i] = 0;
     for (size_t i = 0; i < dot->n; i++) {
         const struct irrun_layer *layer = &dot->layers[i];
         for (size_t k = 0; k < layer->n_inputs; k++) {
@@ -87,11 +85,9 @@ static bool same_ports(const struct irrun_layer *a, const struct irrun_layer *b)
 }
 
 /* Returns a digest of the types of each group's members, in their order: [n] by group. */
-static uint64_t *digest_types(const struct dot *dot, struct arena *arena, struct irrun_error *err)
+static uint64_t *digest_types(struct dot *dot, struct irrun_error *err)
 {
-    uint64_t *types = arena_alloc_array(arena, dot->n, sizeof *types, err);
-    for (size_t i = 0; i < dot->n && types; i++)
-        types[i] = 0;
+    uint64_t *types = arena_alloc_array(&dot->arena, dot->n, sizeof *types, err);
     for (size_t i = 0; i < dot->n && types; i++) {
         const char *type = dot->layers[i].type;
         uint64_t *group = &types[dot->nodes[i].group];
@@ -102,10 +98,10 @@ static uint64_t *digest_types(const struct dot *dot, struct arena *arena, struct
 }
 
 /* Numbers the kinds of groups, which have the same types and results of the same shapes. */
-static uint32_t *number_kinds(const struct dot *dot, struct arena *arena, struct irrun_error *err)
+static uint32_t *number_kinds(struct dot *dot, struct irrun_error *err)
 {
-    uint32_t *kinds = arena_alloc_array(arena, dot->n_order + 1, sizeof *kinds, err);
-    const uint64_t *types = digest_types(dot, arena, err);
+    uint32_t *kinds = arena_alloc_array(&dot->arena, dot->n_order + 1, sizeof *kinds, err);
+    const uint64_t *types = digest_types(dot, err);
     for (size_t i = 0; i < dot->n_order && kinds && types; i++) {
         size_t group = dot->order[i], k = 0;
         while (k < i && (types[dot->order[k]] != types[group] ||
@@ -148,9 +144,9 @@ static void mark(struct dot *dot, const struct dot_repetition *found, uint32_t *
     dot->repetitions[dot->n_repetitions++] = *found;
 }
 
-bool dot_find_repetitions(struct dot *dot, struct irrun_error *err)
+static bool find_repetitions(struct dot *dot, struct irrun_error *err)
 {
-    uint32_t *kinds = number_kinds(dot, &dot->arena, err);
+    uint32_t *kinds = number_kinds(dot, err);
     dot->repetitions =
         arena_alloc_array(&dot->arena, MAX_REPETITIONS, sizeof *dot->repetitions, err);
     if (!kinds || !dot->repetitions)
@@ -199,7 +195,7 @@ bool dot_fold(struct dot *dot, struct irrun_error *err)
     for (size_t i = 0; i < dot->n; i++)
         if (!dot->nodes[i].is_hidden && dot->nodes[i].group == i && dot->layers[i].path[0] == '\0')
             dot->order[dot->n_order++] = i;
-    if (!dot_find_repetitions(dot, err))
+    if (!find_repetitions(dot, err))
         return false;
     hide_bodies(dot);
     return true;

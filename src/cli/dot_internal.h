@@ -31,9 +31,8 @@ struct dot {
     struct arena arena;
 };
 
-/* Find constants and chains, and then repetitions. */
+/* Finds constants, chains and repetitions. */
 bool dot_fold(struct dot *dot, struct irrun_error *err);
-bool dot_find_repetitions(struct dot *dot, struct irrun_error *err);
 
 /* Returns the index after the last layer of the bodies of layer i; i + 1 if it has none. */
 size_t dot_body_end(const struct dot *dot, size_t i);

@@ -39,7 +39,7 @@ struct event_trace {
 };
 
 /* The events of one thread. */
-struct lane {
+struct event_buffer {
     unsigned number;
     struct event *events;
     size_t n;
@@ -49,27 +49,23 @@ struct event_track {
     struct event_trace *trace;
     struct irrun_session *session;
     uint64_t written_ns;
-    size_t n_lanes;
-    struct lane lanes[]; /* of the worker, and of the other threads of its session */
+    size_t n_buffers;
+    struct event_buffer buffers[]; /* of the worker, and of the other threads of its session */
 };
 
 /* ---- The file -------------------------------------------------------------------------------- */
-
-static bool write_all(struct event_trace *trace)
-{
-    return file_write_at(trace->fd, (uint64_t)trace->offset, trace->text.data,
-                         trace->text.length) ||
-           fail_errno(&trace->err, IRRUN_IO, trace->path, "cannot write", errno);
-}
 
 /* Writes the batch and a closing bracket. The caller holds the lock. */
 static void write_batch(struct event_trace *trace)
 {
     static const char ending[] = "\n]\n";
-    text_add_bytes(&trace->text, ending, sizeof ending - 1);
-    if (trace->err.code == IRRUN_OK && text_check(&trace->text, &trace->err) && write_all(trace))
-        trace->offset += (off_t)(trace->text.length - (sizeof ending - 1));
-    trace->text.length = 0;
+    struct text *text = &trace->text;
+    text_add_bytes(text, ending, sizeof ending - 1);
+    if (trace->err.code == IRRUN_OK && text_check(text, &trace->err) &&
+        (file_write_at(trace->fd, (uint64_t)trace->offset, text->data, text->length) ||
+         fail_errno(&trace->err, IRRUN_IO, trace->path, "cannot write", errno)))
+        trace->offset += (off_t)(text->length - (sizeof ending - 1));
+    text->length = 0;
 }
 
 static void open_event(struct event_trace *trace, const char *phase, const char *name,
@@ -83,7 +79,7 @@ static void open_event(struct event_trace *trace, const char *phase, const char 
     json_count(json, "tid", track);
 }
 
-static void add_lane_name(struct event_trace *trace, unsigned track, const char *name)
+static void add_thread_name(struct event_trace *trace, unsigned track, const char *name)
 {
     struct json *json = &trace->json;
     open_event(trace, "M", "thread_name", track);
@@ -148,32 +144,32 @@ bool event_trace_close(struct event_trace *trace, struct irrun_error *err)
 
 /* ---- A track --------------------------------------------------------------------------------- */
 
-static void write_lane(struct event_trace *trace, struct lane *lane)
+static void write_buffer(struct event_trace *trace, struct event_buffer *buffer)
 {
     uint64_t start_ns = clock_now_ns();
     pthread_mutex_lock(&trace->lock);
-    for (size_t i = 0; i < lane->n; i++)
-        add_event(trace, lane->number, &lane->events[i]);
+    for (size_t i = 0; i < buffer->n; i++)
+        add_event(trace, buffer->number, &buffer->events[i]);
     write_batch(trace);
     pthread_mutex_unlock(&trace->lock);
-    lane->n = 1;
-    lane->events[0] =
+    buffer->n = 1;
+    buffer->events[0] =
         (struct event){.name = "trace", .start_ns = start_ns, .end_ns = clock_now_ns()};
 }
 
-static void keep(struct event_trace *trace, struct lane *lane, const struct event *event)
+static void keep(struct event_trace *trace, struct event_buffer *buffer, const struct event *event)
 {
-    lane->events[lane->n++] = *event;
-    if (lane->n == MAX_EVENTS)
-        write_lane(trace, lane);
+    buffer->events[buffer->n++] = *event;
+    if (buffer->n == MAX_EVENTS)
+        write_buffer(trace, buffer);
 }
 
-/* Writes all lanes. The threads of the session must be idle. */
+/* The threads of the session must be idle. */
 static void write_track(struct event_track *track)
 {
-    for (size_t i = 0; i < track->n_lanes; i++)
-        if (track->lanes[i].n > 0)
-            write_lane(track->trace, &track->lanes[i]);
+    for (size_t i = 0; i < track->n_buffers; i++)
+        if (track->buffers[i].n > 0)
+            write_buffer(track->trace, &track->buffers[i]);
     track->written_ns = clock_now_ns();
 }
 
@@ -181,7 +177,7 @@ static void take_step(void *context, unsigned thread, const struct irrun_op_name
                       uint64_t start_ns, uint64_t end_ns)
 {
     struct event_track *track = context;
-    keep(track->trace, &track->lanes[thread],
+    keep(track->trace, &track->buffers[thread],
          &(struct event){.name = op->name,
                          .type = op->type,
                          .line = op->line,
@@ -189,20 +185,20 @@ static void take_step(void *context, unsigned thread, const struct irrun_op_name
                          .end_ns = end_ns});
 }
 
-static bool open_lane(struct event_track *track, unsigned job, unsigned thread,
-                      struct irrun_error *err)
+static bool open_buffer(struct event_track *track, unsigned job, unsigned thread,
+                        struct irrun_error *err)
 {
     struct event_trace *trace = track->trace;
-    struct lane *lane = &track->lanes[thread];
+    struct event_buffer *buffer = &track->buffers[thread];
     char name[64];
-    lane->number = job * (unsigned)track->n_lanes + thread;
-    lane->events = new_array(MAX_EVENTS, sizeof *lane->events, err);
+    buffer->number = job * (unsigned)track->n_buffers + thread;
+    buffer->events = new_array(MAX_EVENTS, sizeof *buffer->events, err);
     snprintf(name, sizeof name, thread > 0 ? "job %u thread %u" : "job %u", job, thread);
     pthread_mutex_lock(&trace->lock);
-    add_lane_name(trace, lane->number, name);
+    add_thread_name(trace, buffer->number, name);
     write_batch(trace);
     pthread_mutex_unlock(&trace->lock);
-    return lane->events != NULL;
+    return buffer->events != NULL;
 }
 
 bool event_track_open(struct event_trace *trace, unsigned job, struct irrun_session *session,
@@ -210,16 +206,16 @@ bool event_track_open(struct event_trace *trace, unsigned job, struct irrun_sess
 {
     struct irrun_session_info info;
     irrun_session_describe(session, &info);
-    struct event_track *made = calloc(1, sizeof *made + info.n_threads * sizeof made->lanes[0]);
+    struct event_track *made = calloc(1, sizeof *made + info.n_threads * sizeof made->buffers[0]);
     *track = made;
     if (!made)
         return fail_memory(err, sizeof *made);
     made->trace = trace;
     made->session = session;
     made->written_ns = clock_now_ns();
-    made->n_lanes = info.n_threads;
+    made->n_buffers = info.n_threads;
     for (unsigned i = 0; i < info.n_threads; i++)
-        if (!open_lane(made, job, i, err))
+        if (!open_buffer(made, job, i, err))
             return false;
     irrun_session_watch(session, take_step, made);
     return true;
@@ -231,8 +227,8 @@ void event_track_close(struct event_track *track)
         return;
     irrun_session_watch(track->session, NULL, NULL);
     write_track(track);
-    for (size_t i = 0; i < track->n_lanes; i++)
-        free(track->lanes[i].events);
+    for (size_t i = 0; i < track->n_buffers; i++)
+        free(track->buffers[i].events);
     free(track);
 }
 
@@ -246,7 +242,7 @@ void event_add(struct event_track *track, const char *name, uint64_t number, uin
     if (!track)
         return;
     uint64_t now = clock_now_ns();
-    keep(track->trace, &track->lanes[0],
+    keep(track->trace, &track->buffers[0],
          &(struct event){.name = name, .number = number, .start_ns = start_ns, .end_ns = now});
     if (now - track->written_ns > MAX_WAIT_NS)
         write_track(track);

@@ -1,5 +1,5 @@
-/* Reads the next record of each input together. inputs_sources.c binds the sources, records.c
- * cuts and casts, worker.c decides whether an iteration runs.
+/* Reads the next record of each input together. inputs_sources.c opens the sources, records.c cuts
+ * and casts.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -76,7 +76,7 @@ bool inputs_bind(struct inputs *inputs, struct irrun_session *session,
     return index >= inputs->n || irrun_session_set_input(session, index, &records->record, err);
 }
 
-/* Decides between a single record and several if that makes a difference. */
+/* Finds out which inputs have a single record, if that makes a difference. */
 static bool settle_records(struct inputs *inputs, bool must_look_ahead, struct irrun_error *err)
 {
     size_t n_open = 0;
@@ -113,6 +113,12 @@ bool inputs_open(struct inputs *inputs, const struct sequence *sequence,
     return true;
 }
 
+bool inputs_fail_empty(const struct records *records, struct irrun_error *err)
+{
+    return fail(err, IRRUN_DATA, "%s \"%s\": %s contains no record", records->port.what,
+                records->port.name, records_path(records));
+}
+
 static bool fail_counts(const struct records *longer, const struct records *shorter,
                         struct irrun_error *err)
 {
@@ -131,34 +137,29 @@ static bool fail_counts(const struct records *longer, const struct records *shor
                      shape_format(&shorter->record.shape, shape));
 }
 
-static void drop_stream(struct inputs *inputs, size_t i)
-{
-    inputs->streams[i] = inputs->streams[--inputs->n_streams];
-}
-
 bool inputs_next(struct inputs *inputs, struct irrun_session *session, bool *has_record,
                  struct irrun_error *err)
 {
-    const struct records *ended = NULL, *going = NULL;
+    const struct records *ended = NULL, *longer = NULL;
     for (size_t i = 0; i < inputs->n_streams; i++) {
         struct records *records = inputs->streams[i];
         bool has_one;
         if (!records_next(records, &has_one, err))
             return false;
         if (records->state == RECORDS_REPEATED) {
-            drop_stream(inputs, i--);
+            inputs->streams[i--] = inputs->streams[--inputs->n_streams];
             continue;
         }
         if (has_one)
-            going = records;
+            longer = records;
         else
             ended = records;
-        if (records->is_new_place && has_one && !inputs_bind(inputs, session, records, err))
+        if (records->is_moved && has_one && !inputs_bind(inputs, session, records, err))
             return false;
     }
-    if (ended && going)
-        return fail_counts(going, ended, err);
-    *has_record = going || (!ended && !inputs->was_given);
+    if (ended && longer)
+        return fail_counts(longer, ended, err);
+    *has_record = longer || (!ended && !inputs->was_given);
     inputs->was_given |= !ended;
     inputs->n_records += *has_record;
     return true;
@@ -170,11 +171,10 @@ bool inputs_rewind(struct inputs *inputs, struct irrun_session *session, struct 
     for (size_t i = 0; i < inputs->n_streams; i++) {
         struct records *records = inputs->streams[i];
         if (records->n_records == 0)
-            return fail(err, IRRUN_DATA, "%s \"%s\": %s contains no record", records->port.what,
-                        records->port.name, records_path(records));
+            return inputs_fail_empty(records, err);
         if (!records_rewind(records, err))
             return false;
-        if (records->is_new_place && !inputs_bind(inputs, session, records, err))
+        if (records->is_moved && !inputs_bind(inputs, session, records, err))
             return false;
     }
     return true;
@@ -188,8 +188,7 @@ static bool skip_records(struct records *records, uint64_t n, struct irrun_error
     if (n_skipped == n)
         return true;
     if (n_skipped == 0)
-        return fail(err, IRRUN_DATA, "%s \"%s\": %s contains no record", records->port.what,
-                    records->port.name, records_path(records));
+        return inputs_fail_empty(records, err);
     return records_rewind(records, err) && records_skip(records, n % n_skipped, &n_rest, err);
 }
 
@@ -203,6 +202,13 @@ bool inputs_skip(struct inputs *inputs, struct irrun_session *session, uint64_t 
             return false;
     }
     return inputs_skip_prompts(inputs, n, err);
+}
+
+bool inputs_set_record(struct inputs *inputs, struct irrun_session *session, size_t index,
+                       const struct irrun_tensor *value, struct irrun_error *err)
+{
+    return records_set(&inputs->records[index], value, err) &&
+           inputs_bind(inputs, session, &inputs->records[index], err);
 }
 
 bool inputs_are_stacked(const struct inputs *inputs)
@@ -237,17 +243,17 @@ void inputs_warn_empty(const struct inputs *inputs)
     }
 }
 
-void inputs_tell(const struct inputs *inputs)
+void inputs_show(const struct inputs *inputs)
 {
     for (size_t i = 0; i < inputs->n_slots; i++) {
         const struct records *records = &inputs->records[i];
         char shape[SHAPE_TEXT_BYTES];
         if (inputs->slots[i].is_filled)
-            tell(inputs->options, "%s \"%s\": %s %s from %s, %s", records->port.what,
-                 records->port.name, irrun_dtype_name(records->source_dtype),
-                 shape_format(&records->record.shape, shape), records_path(records),
-                 records->state == RECORDS_REPEATED ? "the same in every iteration"
-                                                    : "record by record");
+            inform(inputs->options, "%s \"%s\": %s %s from %s, %s", records->port.what,
+                   records->port.name, irrun_dtype_name(records->source_dtype),
+                   shape_format(&records->record.shape, shape), records_path(records),
+                   records->state == RECORDS_REPEATED ? "the same in every iteration"
+                                                      : "record by record");
     }
 }
 

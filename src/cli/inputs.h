@@ -37,25 +37,23 @@ bool inputs_rewind(struct inputs *inputs, struct irrun_session *session, struct 
 /* Computes the current records of count: and ones:, before an iteration. */
 bool inputs_count(struct inputs *inputs, struct irrun_session *session, struct irrun_error *err);
 
-/* Checks that outputs fit the inputs which --feed gives them to, where the plan knows their shapes:
- * nothing is written then. values: the outputs; NULL where the shape is unknown. */
+/* Checks before the first iteration that outputs fit the inputs of --feed. values: the outputs;
+ * NULL where the shape is not known yet. */
 bool inputs_check_feeds(const struct inputs *inputs, const struct irrun_tensor *const *values,
                         struct irrun_error *err);
 
 /* Finds the next values of the inputs of --feed, after an iteration. values: the n outputs of the
- * model; the next values are put behind them. key: of --key; otherwise 0. */
+ * model, to which the next values are appended. key: of --key; otherwise 0. */
 bool inputs_choose_next(struct inputs *inputs, const struct irrun_tensor **values, size_t n,
                         int64_t key, struct irrun_error *err);
 
-/* Copies these values to the inputs, before the next iteration. Fails with IRRUN_DATA if one does
- * not fit its input. */
+/* Copies these values to the inputs. Fails with IRRUN_DATA if one does not fit. */
 bool inputs_feed_back(struct inputs *inputs, struct irrun_session *session,
                       struct irrun_error *err);
 
-/* Returns the number of variables here: the inputs of --feed in the order of the options, then the
- * draws of :sample and the counts of count: and ones:. */
+/* Returns the number of variables of the inputs: the values of --feed in the order of the options,
+ * then the numbers of draws of :sample, and those of elements for count: and ones:. */
 size_t inputs_n_variables(const struct inputs *inputs);
-struct irrun_port;
 const struct irrun_port *inputs_variable_port(const struct inputs *inputs, size_t i);
 const struct irrun_tensor *inputs_variable(const struct inputs *inputs, size_t i);
 
@@ -75,8 +73,7 @@ bool inputs_reset_variables(struct inputs *inputs, struct irrun_session *session
 bool inputs_keep_variables(struct inputs *inputs, struct irrun_session *session,
                            struct irrun_error *err);
 
-/* Returns whether the outputs are stacks: records are stacked along an axis, or this is not known
- * yet. Otherwise all iterations have the same record. */
+/* Returns whether there may be several records. Otherwise all iterations have the same one. */
 bool inputs_are_stacked(const struct inputs *inputs);
 
 /* Returns whether the scalar of --reset=if:NAME is not zero in the current record. */
@@ -98,8 +95,7 @@ uint64_t inputs_n_frames(const struct inputs *inputs);
  * or an empty pipe. For when the first inputs_next has returned no record. */
 void inputs_warn_empty(const struct inputs *inputs);
 
-/* With -v, prints what every input reads. */
-void inputs_tell(const struct inputs *inputs);
+void inputs_show(const struct inputs *inputs);
 
 uint64_t inputs_n_records(const struct inputs *inputs); /* since inputs_open, despite rewinds */
 

@@ -10,14 +10,14 @@
 
 #define N_BLOCK 512
 
+/* Returns the index of the largest of n elements, the first of equal ones; NaN is the largest. */
 static int64_t largest(const struct irrun_tensor *values, size_t start, size_t n)
 {
-    const char *data = (const char *)values->data + start * dtype_size(values->dtype);
     double block[N_BLOCK], most = NAN;
     size_t best = 0;
     for (size_t i = 0; i < n; i++) {
         if (i % N_BLOCK == 0)
-            convert_elements(values->dtype, data + i * dtype_size(values->dtype), IRRUN_F64, block,
+            convert_elements(values->dtype, tensor_at(values, start + i), IRRUN_F64, block,
                              n - i < N_BLOCK ? n - i : N_BLOCK);
         double value = block[i % N_BLOCK];
         if (i > 0 && !(value > most) && (most == most || value != value))
@@ -50,7 +50,7 @@ static struct irrun_shape shape_for(const struct irrun_partial_shape *wanted, in
     return shape;
 }
 
-/* The rows of an output from which an index each is chosen: n rows of n_row elements, each at the
+/* The rows of an output, from each of which an index is chosen: n rows of n_row elements, at the
  * last of n_positions. */
 struct output_rows {
     int64_t n, n_row, n_positions;
@@ -84,9 +84,8 @@ bool inputs_check_choice(const struct inputs *inputs, const struct feed *feed,
                 partial_shape_format(&port.shape, wanted));
 }
 
-/* Makes room for the indices of the rows of the output. */
-static bool make_room(struct inputs *inputs, struct feed *feed, const struct irrun_tensor *output,
-                      struct irrun_error *err)
+static bool allocate_indices(struct inputs *inputs, struct feed *feed,
+                             const struct irrun_tensor *output, struct irrun_error *err)
 {
     const struct records_port port = inputs_port(inputs, feed->input);
     enum irrun_dtype dtype = port.dtype == IRRUN_DYNAMIC ? IRRUN_I64 : port.dtype;
@@ -112,33 +111,24 @@ static double random_number(const struct inputs *inputs, const struct feed *feed
     return random_unit(inputs->options->seed, fast_hash(0, text, (size_t)length));
 }
 
-static bool sample(struct inputs *inputs, struct feed *feed, const struct irrun_tensor *output,
-                   size_t start, size_t n, double unit, int64_t *index, struct irrun_error *err)
-{
-    return sampler_draw(&feed->sampler, &feed->spec->sampling, output, start, n, unit, index,
-                        err) ||
-           fail_append(err, ": output \"%s\" of --feed",
-                       irrun_model_output(inputs->model, feed->output)->name);
-}
-
 bool inputs_choose(struct inputs *inputs, struct feed *feed, const struct irrun_tensor *output,
                    int64_t key, struct irrun_error *err)
 {
     struct output_rows rows = find_rows(&output->shape);
     size_t n_row = (size_t)rows.n_row;
-    if (!make_room(inputs, feed, output, err))
+    if (!allocate_indices(inputs, feed, output, err))
         return false;
     for (int64_t i = 0; i < rows.n; i++) {
         size_t start = (size_t)((i + 1) * rows.n_positions - 1) * n_row;
-        size_t element_bytes = dtype_size(feed->chosen.dtype);
         int64_t index;
         if (feed->spec->choice == FEED_ARGMAX)
             index = largest(output, start, n_row);
-        else if (!sample(inputs, feed, output, start, n_row, random_number(inputs, feed, key, i),
-                         &index, err))
-            return false;
-        convert_elements(IRRUN_I64, &index, feed->chosen.dtype,
-                         (char *)feed->chosen.data + (size_t)i * element_bytes, 1);
+        else if (!sampler_draw(&feed->sampler, &feed->spec->sampling, output, start, n_row,
+                               random_number(inputs, feed, key, i), &index, err))
+            return fail_append(err, ": output \"%s\" of --feed",
+                               irrun_model_output(inputs->model, feed->output)->name);
+        convert_elements(IRRUN_I64, &index, feed->chosen.dtype, tensor_at(&feed->chosen, (size_t)i),
+                         1);
     }
     feed->draws.n++;
     return true;

@@ -58,12 +58,8 @@ static bool is_generated(const struct inputs *inputs, size_t input)
 {
     const struct binding_list *list = &inputs->options->inputs;
     for (size_t i = 0; i < list->n; i++) {
-        struct irrun_error ignored;
-        size_t other;
-        error_clear(&ignored);
         if (list->items[i].spec.format->is_generated && list->items[i].name &&
-            irrun_model_find_input(inputs->model, list->items[i].name, &other, &ignored) &&
-            other == input)
+            port_has_name(inputs->model, irrun_model_find_input, input, list->items[i].name))
             return true;
     }
     return false;
@@ -154,14 +150,13 @@ static bool make_record(const struct inputs *inputs, struct counter *counter,
         return fail_memory(err, SIZE_MAX);
     if (!reserve_array(&made->data, size_bytes + sizeof(int64_t), &counter->capacity_bytes, 1, err))
         return false;
-    size_t n = (size_t)shape_n_elements(&made->shape), element_bytes = dtype_size(made->dtype);
+    size_t n = (size_t)shape_n_elements(&made->shape);
     for (size_t i = 0; i < n; i++) {
         int64_t number = is_mask ? 1 : counter->before.n + (int64_t)i % *last;
-        char *to = (char *)made->data + i * element_bytes;
         if (is_mask && i > 0)
-            memcpy(to, made->data, element_bytes);
+            memcpy(tensor_at(made, i), made->data, dtype_size(made->dtype));
         else
-            convert_elements(IRRUN_I64, &number, made->dtype, to, 1);
+            convert_elements(IRRUN_I64, &number, made->dtype, tensor_at(made, i), 1);
     }
     return true;
 }
@@ -184,9 +179,8 @@ bool inputs_count(struct inputs *inputs, struct irrun_session *session, struct i
 {
     for (size_t i = 0; i < inputs->n_counters; i++) {
         struct counter *counter = &inputs->counters[i];
-        struct records *records = &inputs->records[counter->input];
-        if (!make_record(inputs, counter, err) || !records_set(records, &counter->made, err) ||
-            (records->is_new_place && !inputs_bind(inputs, session, records, err)))
+        if (!make_record(inputs, counter, err) ||
+            !inputs_set_record(inputs, session, counter->input, &counter->made, err))
             return false;
     }
     return true;

@@ -1,4 +1,4 @@
-/* --feed: inputs whose next value is an output. Other modules see them as variables.
+/* --feed: inputs whose next value is an output, and the variables of the inputs.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -7,11 +7,6 @@
 #include "cli/cast.h"
 #include "cli/inputs_internal.h"
 #include "cli/snapshot.h"
-
-static const struct records *records_of(const struct inputs *inputs, const struct feed *feed)
-{
-    return &inputs->records[feed->input];
-}
 
 static bool has_prompt(const struct feed *feed)
 {
@@ -33,15 +28,11 @@ static bool check_name(const struct inputs *inputs, const char *name, struct irr
 /* Adds the variable that counts the draws of :sample. */
 static bool add_draws(struct inputs *inputs, struct feed *feed, struct irrun_error *err)
 {
-    const char *name = irrun_model_input(inputs->model, feed->input)->name;
-    size_t length = strlen(name);
-    feed->draws_name = new_array(length + sizeof ":draws", 1, err);
-    if (!feed->draws_name)
-        return false;
-    memcpy(feed->draws_name, name, length);
-    memcpy(feed->draws_name + length, ":draws", sizeof ":draws");
-    feed->draws.port = (struct irrun_port){.name = feed->draws_name, .dtype = IRRUN_I64};
-    return check_name(inputs, feed->draws_name, err) && inputs_add_count(inputs, &feed->draws, err);
+    struct text *name = &feed->draws_name;
+    text_add(name, "%s:draws", irrun_model_input(inputs->model, feed->input)->name);
+    feed->draws.port = (struct irrun_port){.name = name->data, .dtype = IRRUN_I64};
+    return text_check(name, err) && check_name(inputs, name->data, err) &&
+           inputs_add_count(inputs, &feed->draws, err);
 }
 
 /* Checks that the output's type can become the input's. */
@@ -122,8 +113,7 @@ bool inputs_open_prompts(struct inputs *inputs, struct irrun_error *err)
         if (!records_settle(&feed->prompt, err) || !records_next(&feed->prompt, &has_record, err))
             return false;
         if (!has_record)
-            return fail(err, IRRUN_DATA, "input \"%s\": %s contains no record",
-                        feed->prompt.port.name, records_path(&feed->prompt));
+            return inputs_fail_empty(&feed->prompt, err);
         if ((feed->prompt.state != RECORDS_REPEATED && !check_prompt(inputs, &feed->prompt, err)) ||
             !snapshot_copy(&first, &feed->prompt.record, err))
             return false;
@@ -141,13 +131,12 @@ bool inputs_begin_feeds(struct inputs *inputs, struct irrun_error *err)
         struct feed *feed = &inputs->feeds[i];
         feed->draws.n = 0;
         inputs->records[feed->input].options = inputs->options; /* --cast */
-        if (!snapshot_copy(&feed->initial, &records_of(inputs, feed)->record, err))
+        if (!snapshot_copy(&feed->initial, &inputs->records[feed->input].record, err))
             return false;
     }
     return true;
 }
 
-/* Skips the prompts of n iterations. Opening the prompt has read the first record. */
 bool inputs_skip_prompts(struct inputs *inputs, uint64_t n, struct irrun_error *err)
 {
     for (size_t i = 0; i < inputs->options->feeds.n; i++) {
@@ -180,7 +169,7 @@ void inputs_free_feeds(struct inputs *inputs)
     for (size_t i = 0; inputs->feeds && i < inputs->options->feeds.n; i++) {
         free(inputs->feeds[i].last.data);
         free(inputs->feeds[i].chosen.data);
-        free(inputs->feeds[i].draws_name);
+        text_free(&inputs->feeds[i].draws_name);
         sampler_free(&inputs->feeds[i].sampler);
     }
     free(inputs->feeds);
@@ -203,7 +192,7 @@ static bool check_shape(const struct inputs *inputs, const struct feed *feed,
 bool inputs_check_feeds(const struct inputs *inputs, const struct irrun_tensor *const *values,
                         struct irrun_error *err)
 {
-    /* A state or another sequence may bring other shapes before the first output is fed. */
+    /* The values of a state or of the sequence before may have other shapes. */
     if (inputs->options->state_in || inputs->options->reset.when == RESET_NEVER)
         return true;
     for (size_t i = 0; i < inputs->options->feeds.n; i++) {
@@ -221,14 +210,6 @@ bool inputs_check_feeds(const struct inputs *inputs, const struct irrun_tensor *
 }
 
 /* ---- From one iteration to the next ---------------------------------------------------------- */
-
-static bool set(struct inputs *inputs, struct irrun_session *session, struct feed *feed,
-                const struct irrun_tensor *value, struct irrun_error *err)
-{
-    struct records *records = &inputs->records[feed->input];
-    return records_set(records, value, err) &&
-           (!records->is_new_place || inputs_bind(inputs, session, records, err));
-}
 
 /* Finds the next value: a record of -i while there is one, then what the output becomes. */
 static bool choose_next(struct inputs *inputs, struct feed *feed, const struct irrun_tensor *output,
@@ -262,7 +243,7 @@ bool inputs_feed_back(struct inputs *inputs, struct irrun_session *session, stru
     for (size_t i = 0; i < inputs->n_counters; i++)
         inputs->counters[i].before.n += inputs->counters[i].n_now;
     for (size_t i = 0; i < inputs->options->feeds.n; i++)
-        if (!set(inputs, session, &inputs->feeds[i], inputs->feeds[i].next, err))
+        if (!inputs_set_record(inputs, session, inputs->feeds[i].input, inputs->feeds[i].next, err))
             return false;
     return true;
 }
@@ -300,7 +281,7 @@ const struct irrun_tensor *inputs_variable(const struct inputs *inputs, size_t i
 {
     struct count *count = count_at(inputs, i);
     if (!count)
-        return &records_of(inputs, &inputs->feeds[i])->record;
+        return &inputs->records[inputs->feeds[i].input].record;
     count->value = (struct irrun_tensor){.dtype = IRRUN_I64, .data = &count->n};
     return &count->value;
 }
@@ -315,7 +296,7 @@ bool inputs_set_variable(struct inputs *inputs, struct irrun_session *session, s
 {
     struct count *count = count_at(inputs, i);
     if (!count)
-        return set(inputs, session, &inputs->feeds[i], value, err);
+        return inputs_set_record(inputs, session, inputs->feeds[i].input, value, err);
     int64_t n = element_as_i64(value->dtype, value->data, 0);
     if (n < 0)
         return fail(err, IRRUN_DATA, "the count \"%s\" is below 0", count->port.name);
@@ -329,7 +310,8 @@ bool inputs_reset_variables(struct inputs *inputs, struct irrun_session *session
     for (size_t i = 0; i < inputs->n_counts; i++)
         inputs->counts[i]->n = 0;
     for (size_t i = 0; i < inputs->options->feeds.n; i++) {
-        if (!set(inputs, session, &inputs->feeds[i], &inputs->feeds[i].initial, err))
+        const struct feed *feed = &inputs->feeds[i];
+        if (!inputs_set_record(inputs, session, feed->input, &feed->initial, err))
             return false;
     }
     return true;
@@ -341,8 +323,9 @@ bool inputs_keep_variables(struct inputs *inputs, struct irrun_session *session,
     for (size_t i = 0; i < inputs->n_counts; i++)
         inputs->counts[i]->n = inputs->counts[i]->n_last;
     for (size_t i = 0; i < inputs->options->feeds.n; i++) {
-        struct feed *feed = &inputs->feeds[i];
-        if (feed->last.data && !feed->has_source && !set(inputs, session, feed, &feed->last, err))
+        const struct feed *feed = &inputs->feeds[i];
+        if (feed->last.data && !feed->has_source &&
+            !inputs_set_record(inputs, session, feed->input, &feed->last, err))
             return false;
     }
     return true;

@@ -1,8 +1,9 @@
-/* Shared by the files inputs*.c.
+/* Shared by the files inputs*.c, value_input.c and random.c.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_CLI_INPUTS_INTERNAL_H
 #define IRRUN_CLI_INPUTS_INTERNAL_H
 
+#include "base/text.h"
 #include "cli/bind.h"
 #include "cli/inputs.h"
 #include "cli/sampler.h"
@@ -22,7 +23,7 @@ struct input_slot {
     const struct shape_spec *shape; /* NULL: not given */
 };
 
-/* A number that is a variable. */
+/* A count that is a variable. */
 struct count {
     struct irrun_port port;    /* its name and type */
     struct irrun_tensor value; /* of n */
@@ -33,14 +34,14 @@ struct count {
 struct feed {
     const struct feed_spec *spec;
     size_t output, input;
-    bool has_source;             /* -i gives the first values: */
-    struct records prompt;       /* these; closed after the last one */
+    bool has_source;             /* -i gives the first values */
+    struct records prompt;       /* those of -i; closed after the last one */
     struct irrun_tensor initial; /* the first value; malloc'ed */
     struct irrun_tensor last;    /* the value at the end of the last sequence; malloc'ed or NULL */
     const struct irrun_tensor *next; /* what the input becomes after this iteration */
     struct irrun_tensor chosen;      /* the indices of argmax or sample; malloc'ed or NULL */
     struct count draws;              /* of sample */
-    char *draws_name;                /* malloc'ed or NULL */
+    struct text draws_name;
     struct sampler sampler;
 };
 
@@ -95,9 +96,15 @@ bool inputs_find_source_input(void *context, const char *name, size_t *index,
 /* Returns the name that the option of the control gives, or NULL. */
 const char *inputs_control_name(const struct inputs *inputs, enum control control);
 
-/* Sets the session's input to the record. */
+/* Sets the session's input to the record, or checks the number if it is a control. */
 bool inputs_bind(struct inputs *inputs, struct irrun_session *session,
                  const struct records *records, struct irrun_error *err);
+
+/* Copies a value to the record of input `index`, and binds it. */
+bool inputs_set_record(struct inputs *inputs, struct irrun_session *session, size_t index,
+                       const struct irrun_tensor *value, struct irrun_error *err);
+
+bool inputs_fail_empty(const struct records *records, struct irrun_error *err);
 
 /* Opens the sources of the sequence, and creates records for all other inputs too. */
 bool inputs_fill(struct inputs *inputs, const struct sequence *sequence, struct irrun_error *err);

@@ -70,7 +70,6 @@ static bool find_shapes(struct inputs *inputs, struct irrun_error *err)
     return true;
 }
 
-/* Returns the form of a record of input `index`, with --shape in place of the open dimensions. */
 struct records_port inputs_port(const struct inputs *inputs, size_t index)
 {
     if (index >= inputs->n)
@@ -79,7 +78,7 @@ struct records_port inputs_port(const struct inputs *inputs, size_t index)
                                      .dtype = index - inputs->n == CONTROL_KEY ? IRRUN_I64
                                                                                : IRRUN_DYNAMIC,
                                      .shape = partial_shape_any(),
-                                     .is_series = true};
+                                     .is_scalar = true};
     const struct irrun_port *port = irrun_model_input(inputs->model, index);
     const struct shape_spec *given = inputs->slots[index].shape;
     return (struct records_port){.what = "input",
@@ -170,7 +169,7 @@ static bool fill_the_rest(struct inputs *inputs, const struct sequence *sequence
     return true;
 }
 
-/* Finds the records of a control: those of the input with its name, or its own. */
+/* Finds the records of a control: those of the input of that name, or its own. */
 static bool find_control(struct inputs *inputs, enum control control,
                          const struct records **records, struct irrun_error *err)
 {

@@ -1,5 +1,4 @@
-/* Opens the sources of a sequence and binds them to the model's inputs by name. inputs_open.c fills
- * the other inputs.
+/* Opens the sources of a sequence for the inputs that they name. inputs_open.c fills the others.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <inttypes.h>
 #include <string.h>
@@ -53,9 +52,9 @@ static bool are_all_filled(const struct inputs *inputs)
     return i == inputs->n;
 }
 
-/* Adds a hint for an unknown name that may be meant for --key or --reset=if: because it is similar
- * to their name, or because every input has a source. Returns false. */
-static bool hint_series(const struct inputs *inputs, const char *name, struct irrun_error *err)
+/* Adds a hint for an unknown name that may be that of --key or --reset=if: because it is similar,
+ * or because every input has a source. Returns false. */
+static bool hint_control(const struct inputs *inputs, const char *name, struct irrun_error *err)
 {
     const struct reset_policy *reset = &inputs->options->reset;
     const unsigned limit = 2;
@@ -77,20 +76,12 @@ bool inputs_find_source_input(void *context, const char *name, size_t *index,
                               struct irrun_error *err)
 {
     const struct inputs *inputs = context;
-    struct irrun_error other;
-    error_clear(&other);
-    if (irrun_model_find_input(inputs->model, name, index, &other))
+    if (irrun_model_find_input(inputs->model, name, index, err))
         return true;
-    if (find_control(inputs, name, index))
-        return true;
-    *err = other;
-    return hint_series(inputs, name, err);
-}
-
-static const char *input_name(void *context, size_t index)
-{
-    const struct inputs *inputs = context;
-    return irrun_model_input(inputs->model, index)->name;
+    if (!find_control(inputs, name, index))
+        return hint_control(inputs, name, err);
+    error_clear(err);
+    return true;
 }
 
 /* Checks that `path` may fill the input, and finds its --axis. */
@@ -132,7 +123,7 @@ static bool take_reader(void *context, size_t index, const struct binding *bindi
         return false;
     }
     reader_on_wait(reader, inputs->wait);
-    return records_open(&inputs->records[index], &port, reader, axis, inputs->options, err);
+    return records_open(&inputs->records[index], &port, reader, NULL, axis, inputs->options, err);
 }
 
 /* Takes an array that was read already. */
@@ -161,11 +152,7 @@ static bool has_named_source(const struct inputs *inputs, const struct sequence 
     bool is_named = inputs->slots[index].is_fed || (random && random->name);
     for (size_t i = 0; i < sequence->n_inputs && !is_named; i++) {
         const char *name = sequence->inputs[i].binding.name;
-        struct irrun_error ignored;
-        size_t other;
-        error_clear(&ignored);
-        is_named =
-            name && irrun_model_find_input(inputs->model, name, &other, &ignored) && other == index;
+        is_named = name && port_has_name(inputs->model, irrun_model_find_input, index, name);
     }
     return is_named;
 }
@@ -183,55 +170,44 @@ static struct binding name_source(const struct inputs *inputs, const struct sequ
     return n == 1 && inputs->n > 1 && sequence->place.file ? named : *binding;
 }
 
-/* Takes a source "value:", a single record for all iterations. */
-static bool take_value(struct inputs *inputs, const struct binder *binder,
-                       const struct binding *binding, struct irrun_error *err)
+/* Takes a source without a file. value: is a single record for all iterations; the records of
+ * count: and ones: are computed after all others have been read. */
+static bool take_generated(struct inputs *inputs, const struct binder *binder,
+                           const struct binding *binding, struct irrun_error *err)
 {
+    const struct format *format = binding->spec.format;
+    const char *path = binding->spec.path;
     const struct axis_spec *axis = NULL;
     struct irrun_tensor record;
     size_t index;
     if (!bind_find_port(binder, binding, &index, err) ||
-        !claim_input(inputs, index, binding->spec.format, binding->spec.path, &axis, err))
+        !claim_input(inputs, index, format, path, &axis, err))
         return false;
     struct records_port port = inputs_port(inputs, index);
-    if (index >= inputs->n)
+    bool is_input = index < inputs->n;
+    if (is_input && inputs->slots[index].axis)
+        return fail(err, IRRUN_USAGE, "--axis: input \"%s\" is filled by %s:%s", port.name,
+                    format->name, path);
+    if (format->is_counted)
+        return (is_input && inputs_counter_of(inputs, index)) ||
+               fail(err, IRRUN_USAGE, "%s: is for -i only, not for a manifest", format->name);
+    if (!is_input)
         return fail(err, IRRUN_USAGE, "value: fills an input of the model, and \"%s\" is not one",
                     port.name);
-    if (inputs->slots[index].axis)
-        return fail(err, IRRUN_USAGE, "--axis: input \"%s\" is filled by value:%s", port.name,
-                    binding->spec.path);
-    if (!value_record(binding->spec.path, &port, &record, err))
+    if (!value_record(path, &port, &record, err))
         return false;
     records_open_record(&inputs->records[index], &port, &record);
     inputs->records[index].path = "value:";
     return true;
 }
 
-/* Takes a source count: or ones:. Its record is computed after all others have been read. */
-static bool take_counted(struct inputs *inputs, const struct binder *binder,
-                         const struct binding *binding, struct irrun_error *err)
-{
-    const struct axis_spec *axis = NULL;
-    size_t index;
-    if (!bind_find_port(binder, binding, &index, err) ||
-        !claim_input(inputs, index, binding->spec.format, binding->spec.path, &axis, err))
-        return false;
-    const char *name = binding->spec.format->name;
-    if (index < inputs->n && inputs->slots[index].axis)
-        return fail(err, IRRUN_USAGE, "--axis: input \"%s\" is filled by %s:%s",
-                    irrun_model_input(inputs->model, index)->name, name, binding->spec.path);
-    return (index < inputs->n && inputs_counter_of(inputs, index)) ||
-           fail(err, IRRUN_USAGE, "%s: is for -i only, not for a manifest", name);
-}
-
 /* Reads a source with --columns, if there is one for it; sets *is_taken then. */
 static bool take_columns(struct inputs *inputs, const struct binder *binder,
                          const struct binding *binding, bool *is_taken, struct irrun_error *err)
 {
-    struct irrun_error ignored;
+    struct irrun_error ignored = {.code = IRRUN_OK};
     struct reader *reader;
     size_t index;
-    error_clear(&ignored);
     *is_taken = false;
     if (inputs->options->columns.n == 0 || binding->spec.format->has_names ||
         !bind_find_port(binder, binding, &index, &ignored))
@@ -267,17 +243,17 @@ static bool read_source(struct inputs *inputs, const struct sequence *sequence,
     bool is_taken;
     if (!take_columns(inputs, binder, &binding, &is_taken, err) || is_taken)
         return err->code == IRRUN_OK;
-    return binding.spec.format->is_counted     ? take_counted(inputs, binder, &binding, err)
-           : binding.spec.format->is_generated ? take_value(inputs, binder, &binding, err)
-                                               : bind_source(binder, &binding, err);
+    return binding.spec.format->is_generated ? take_generated(inputs, binder, &binding, err)
+                                             : bind_source(binder, &binding, err);
 }
 
 bool inputs_read_sources(struct inputs *inputs, const struct sequence *sequence,
                          struct irrun_error *err)
 {
     const struct binder binder = {.option = "-i ",
+                                  .model = inputs->model,
+                                  .port = irrun_model_input,
                                   .n_ports = inputs->n,
-                                  .name = input_name,
                                   .find = inputs_find_source_input,
                                   .take = take_reader,
                                   .context = inputs,

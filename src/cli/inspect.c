@@ -346,11 +346,10 @@ bool inspect_as_json(struct irrun_model *model, const struct options *options,
     add_analysis(&json, &analysis);
     is_whole = is_whole && add_hints(&json, model, &analysis, options, err);
     json_close(&json, '}');
-    is_whole = is_whole && text_check(&text, err);
     if (is_whole)
-        puts(text.data);
+        return json_print(&json, err);
     text_free(&text);
-    return is_whole;
+    return false;
 }
 
 /* ---- --list-ops ------------------------------------------------------------------------------ */

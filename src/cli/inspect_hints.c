@@ -5,23 +5,25 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "cli/bind.h"
+
 #define STEM_BYTES 256
 #define MAX_MORE 3
 
-/* Words that tell an old value from a new one. */
-static bool is_side(const char *word, size_t length)
+/* Returns whether the word only distinguishes an old value from a new one. */
+static bool is_qualifier(const char *word, size_t length)
 {
-    static const char *const sides[] = {"in",   "out",     "input",    "output",  "inp",  "new",
+    static const char *const words[] = {"in",   "out",     "input",    "output",  "inp",  "new",
                                         "next", "prev",    "previous", "old",     "init", "initial",
                                         "cur",  "current", "past",     "present", "last", "final"};
-    for (size_t i = 0; i < sizeof sides / sizeof sides[0]; i++)
-        if (strlen(sides[i]) == length && strncmp(sides[i], word, length) == 0)
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (strlen(words[i]) == length && strncmp(words[i], word, length) == 0)
             return true;
     return false;
 }
 
-/* The name in lower case, without separators and without the words above: "h" of "h_last". Numbers
- * stay if they are asked for. */
+/* Sets `stem` to the name in lower case, without separators and qualifiers, and if !has_numbers
+ * without numbers: "h" of "h_last". */
 static void make_stem(const char *name, bool has_numbers, char stem[STEM_BYTES])
 {
     size_t n = 0;
@@ -32,16 +34,16 @@ static void make_stem(const char *name, bool has_numbers, char stem[STEM_BYTES])
                is_number == !!isdigit((unsigned char)name[length]) && n < STEM_BYTES - 1;
              length++)
             stem[n++] = (char)tolower((unsigned char)name[length]);
-        if (is_side(stem + start, length) || (is_number && !has_numbers))
+        if (is_qualifier(stem + start, length) || (is_number && !has_numbers))
             n = start;
         name += length > 0 ? length : 1;
     }
     stem[n] = '\0';
 }
 
-/* How alike the names are: 3 if only the words above differ, 2 if numbers do too, 1 if one has a
- * few letters more at the end ("state", "stateN"), 0 if they are not alike. */
-static unsigned likeness(const char *a, const char *b)
+/* Returns 3 if only qualifiers of the names differ, 2 if numbers do too, 1 if one has a few more
+ * letters at the end ("state", "stateN"), 0 if the names are not similar. */
+static unsigned similarity(const char *a, const char *b)
 {
     char x[STEM_BYTES], y[STEM_BYTES];
     make_stem(a, true, x);
@@ -58,7 +60,8 @@ static unsigned likeness(const char *a, const char *b)
     return longer == shorter ? 2 : longer - shorter <= MAX_MORE;
 }
 
-static bool is_same_shape(const struct irrun_partial_shape *a, const struct irrun_partial_shape *b)
+/* Returns whether a shape may match both. */
+static bool may_be_equal(const struct irrun_partial_shape *a, const struct irrun_partial_shape *b)
 {
     if (a->is_rank_dynamic || b->is_rank_dynamic || a->rank != b->rank)
         return false;
@@ -68,17 +71,14 @@ static bool is_same_shape(const struct irrun_partial_shape *a, const struct irru
     return true;
 }
 
-/* Whether an input or output of the model is in a --feed already. */
+/* Returns whether an input or output of the model is in a --feed already. */
 static bool is_fed(const struct irrun_model *model, const struct options *options, size_t index,
                    bool is_input)
 {
-    struct irrun_error ignored;
-    size_t found;
     for (size_t i = 0; i < options->feeds.n; i++) {
         const struct feed_spec *feed = &options->feeds.items[i];
-        if ((is_input ? irrun_model_find_input(model, feed->in, &found, &ignored)
-                      : irrun_model_find_output(model, feed->out, &found, &ignored)) &&
-            found == index)
+        if (is_input ? port_has_name(model, irrun_model_find_input, index, feed->in)
+                     : port_has_name(model, irrun_model_find_output, index, feed->out))
             return true;
     }
     return false;
@@ -93,11 +93,11 @@ static const struct irrun_port *find_next(const struct irrun_model *model,
     unsigned most = 0;
     for (size_t i = 0; i < irrun_model_n_outputs(model); i++) {
         const struct irrun_port *output = irrun_model_output(model, i);
-        unsigned alike = likeness(input->name, output->name);
-        if (alike <= most || output->dtype != input->dtype ||
-            !is_same_shape(&output->shape, &input->shape) || is_fed(model, options, i, false))
+        unsigned similar = similarity(input->name, output->name);
+        if (similar <= most || output->dtype != input->dtype ||
+            !may_be_equal(&output->shape, &input->shape) || is_fed(model, options, i, false))
             continue;
-        most = alike;
+        most = similar;
         best = output;
     }
     return best;
@@ -114,14 +114,12 @@ size_t inspect_add_hints(const struct irrun_model *model, const struct irrun_ana
             is_fed(model, options, i, true) ? NULL : find_next(model, options, input);
         if (!output)
             continue;
-        text_add(text, "output \"%s\" looks like the next value of \"%s\": --feed=%s=%s",
-                 output->name, input->name, output->name, input->name);
-        text_add_bytes(text, "", 1);
+        text_add(text, "output \"%s\" looks like the next value of \"%s\": --feed=%s=%s%c",
+                 output->name, input->name, output->name, input->name, '\0');
         n++;
     }
     if (analysis->takes_chunks) {
-        text_add(text, "sequences can run in chunks of frames: --low-latency");
-        text_add_bytes(text, "", 1);
+        text_add(text, "sequences can run in chunks of frames: --low-latency%c", '\0');
         n++;
     }
     return n;

@@ -6,8 +6,8 @@
 #include "base/text.h"
 #include "cli/options.h"
 
-/* Adds the hints to `text`, each followed by a NUL, and returns their number: inputs that look
- * like states and are not fed, and sequences that could run in chunks. */
+/* Adds the hints to `text`, each with a NUL at its end, and returns their number: --feed for inputs
+ * that look like states, --low-latency for models that can run in chunks. */
 size_t inspect_add_hints(const struct irrun_model *model, const struct irrun_analysis *analysis,
                          const struct options *options, struct text *text);
 

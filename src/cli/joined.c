@@ -13,7 +13,7 @@ void joined_free(struct joined *joined)
     free(joined->data);
 }
 
-bool joined_is_alike(const struct joined *joined, const struct irrun_tensor *value)
+bool joined_matches(const struct joined *joined, const struct irrun_tensor *value)
 {
     bool is_set = value->data != NULL;
     return is_set == (joined->row.data != NULL) &&

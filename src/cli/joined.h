@@ -5,8 +5,8 @@
 
 #include "tensor/tensor.h"
 
-/* All rows have the type and shape of the first. A row is what one record has: axis 0 of it may be
- * above 1. Zero bytes are a valid one without rows. */
+/* All rows have the type and shape of the first. A row is the tensor of one record; its axis 0 may
+ * be longer than 1. Zeroed: no rows. */
 struct joined {
     struct irrun_tensor row; /* data: of the first; NULL for an unset variable */
     void *data;              /* [n_rows][row_bytes] */
@@ -18,18 +18,18 @@ void joined_free(struct joined *joined);
 /* Takes the type and shape of the first row; value->data is NULL for an unset variable. */
 void joined_begin(struct joined *joined, const struct irrun_tensor *value);
 
-bool joined_is_alike(const struct joined *joined, const struct irrun_tensor *value);
+bool joined_matches(const struct joined *joined, const struct irrun_tensor *value);
 
-/* Copies row `row`. Rows are copied in order; memory grows with them, because one row may be a
- * whole cache. */
+/* Copies row `row`, after the rows before it. Memory grows row by row, since one may be a large
+ * cache. */
 bool joined_add(struct joined *joined, size_t row, const struct irrun_tensor *value,
                 struct irrun_error *err);
 
-/* Returns n rows as one tensor, a view. */
+/* Returns rows [first, first + n) as one tensor, a view. */
 struct irrun_tensor joined_rows(const struct joined *joined, size_t first, size_t n);
 
-/* Sets *slice to row `row` of a tensor of n rows, a view. IRRUN_UNSUPPORTED if axis 0 cannot be
- * divided by n; `name` is for the message. */
+/* Sets *slice to row `row` of a tensor of n rows, a view. Fails with IRRUN_UNSUPPORTED if axis 0
+ * cannot be divided by n; `name` is for the message. */
 bool joined_slice(const struct irrun_tensor *all, size_t row, size_t n, const char *name,
                   struct irrun_tensor *slice, struct irrun_error *err);
 

@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 static void add_quoted(struct text *text, const char *string)
@@ -76,4 +77,13 @@ void json_bool(struct json *json, const char *key, bool value)
 {
     begin_item(json, key);
     text_add(json->text, "%s", value ? "true" : "false");
+}
+
+bool json_print(struct json *json, struct irrun_error *err)
+{
+    bool is_whole = text_check(json->text, err);
+    if (is_whole)
+        puts(json->text->data);
+    text_free(json->text);
+    return is_whole;
 }

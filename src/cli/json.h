@@ -22,4 +22,7 @@ void json_count(struct json *json, const char *key, uint64_t value);
 void json_integer(struct json *json, const char *key, int64_t value);
 void json_bool(struct json *json, const char *key, bool value);
 
+/* Prints the document to standard output, and frees its text. */
+bool json_print(struct json *json, struct irrun_error *err);
+
 #endif

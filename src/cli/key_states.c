@@ -1,9 +1,8 @@
-/* A hash table of keys, a list in the order of their use, and a file without a name for those that
- * are not in memory.
+/* A hash table of keys, a list in the order of their last use, and an unnamed file.
  *
- * A block holds the values one after the other: a header, then the bytes, padded to 8. A key
- * that was written has a place in the file, as long as its block. A block that no longer fits gets
- * a new place, twice its size.
+ * A block holds the values one after the other: a header, the dimensions and the elements, padded
+ * to 8 bytes. A block that has been written keeps its place in the file. If it no longer fits, it
+ * gets a new place of twice its size.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/key_states.h"
 
@@ -17,7 +16,6 @@
 #include "base/file.h"
 #include "base/temporaries.h"
 
-/* What precedes the bytes of a value in a block; then its dimensions, an int64_t each. */
 struct value_header {
     uint8_t is_set, dtype, rank;
     uint8_t unused[5];
@@ -208,7 +206,7 @@ static bool reserve_block(struct key_state *state, size_t size_bytes, struct irr
     return true;
 }
 
-/* Makes room for `state`: the key not used for longest goes to the file and leaves its block. */
+/* Writes the key that was used least recently to the file, and gives its block to `state`. */
 static bool evict(struct key_states *states, struct key_state *state, struct irrun_error *err)
 {
     if (states->fd < 0) {
@@ -230,7 +228,7 @@ static bool evict(struct key_states *states, struct key_state *state, struct irr
     return true;
 }
 
-static bool bring_in(struct key_states *states, uint32_t id, struct irrun_error *err)
+static bool load(struct key_states *states, uint32_t id, struct irrun_error *err)
 {
     struct key_state *state = &states->items[id];
     if (states->n_held == states->max_held && !evict(states, state, err))
@@ -253,7 +251,7 @@ bool key_states_find(struct key_states *states, int64_t key, uint32_t *id, bool 
         return false;
     *id = *is_new ? (uint32_t)states->n - 1 : found - 1;
     if (!states->items[*id].is_held)
-        return bring_in(states, *id, err);
+        return load(states, *id, err);
     if (*id != states->newest) {
         unlink_state(states, *id);
         link_newest(states, *id);
@@ -345,15 +343,15 @@ uint64_t key_states_count(struct key_states *states, uint32_t id)
     return states->items[id].n_iterations++;
 }
 
-struct key_figures key_states_figures(const struct key_states *states)
+struct key_stats key_states_stats(const struct key_states *states)
 {
-    struct key_figures figures = {.n_keys = states->n,
-                                  .n_held = states->n_held,
-                                  .n_spilled = states->n_spilled,
-                                  .file_bytes = states->file_bytes};
-    figures.memory_bytes =
+    struct key_stats stats = {.n_keys = states->n,
+                              .n_held = states->n_held,
+                              .n_spilled = states->n_spilled,
+                              .file_bytes = states->file_bytes};
+    stats.memory_bytes =
         states->capacity * sizeof *states->items + states->n_slots * sizeof *states->table;
     for (size_t i = 0; i < states->n; i++)
-        figures.memory_bytes += states->items[i].capacity_bytes;
-    return figures;
+        stats.memory_bytes += states->items[i].capacity_bytes;
+    return stats;
 }

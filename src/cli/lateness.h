@@ -22,24 +22,22 @@ void lateness_add(struct lateness *lateness, uint64_t latency_ns);
 void lateness_begin_sequence(struct lateness *lateness);
 void lateness_merge(struct lateness *lateness, const struct lateness *other);
 
-/* Prints the lines of --stats. */
+/* Prints the lines of --stats, or adds an object to the report, null without a deadline. */
 void lateness_print(FILE *out, const struct lateness *lateness);
-/* Adds the object, or null without a deadline. */
 void lateness_report(const struct lateness *lateness, struct json *json);
 
 /* Fails with IRRUN_MISMATCH if a result was late. */
-bool lateness_judge(const struct lateness *lateness, struct irrun_error *err);
+bool lateness_check(const struct lateness *lateness, struct irrun_error *err);
 
-/* When the records of a sequence become available: one every period, from the first one on, which
- * is complete a period after the start. */
+/* When the records of a sequence become available: record i at start_ns + (i + 1) * period_ns. */
 struct pace {
     double period_ns;
     uint64_t start_ns; /* 0: not begun */
 };
 
-/* Waits until record `index` of the sequence is available, and returns that time. Waits no longer
- * than to end_ns or to a signal that ends the run. `before` is called if it waits; the time is 0 if
- * that fails. */
+/* Waits until record `index` of the sequence is available, and returns that time. Stops waiting at
+ * end_ns or after a signal that ends the run. Calls `before` before it waits; returns 0 if that
+ * fails. */
 uint64_t pace_wait(struct pace *pace, uint64_t index, uint64_t end_ns,
                    const struct reader_wait *before, struct irrun_error *err);
 

@@ -57,17 +57,17 @@ uint64_t machine_flush_denormals(void)
     return before;
 }
 
-void machine_set_floats(uint64_t mode)
+void machine_restore_denormals(uint64_t mode)
 {
     __builtin_ia32_ldmxcsr((unsigned)mode);
 }
 
-void machine_forget_denormals(void)
+void machine_clear_denormal_flag(void)
 {
     __builtin_ia32_ldmxcsr(__builtin_ia32_stmxcsr() & ~DENORMAL_FLAGS);
 }
 
-bool machine_met_denormals(void)
+bool machine_denormal_flag(void)
 {
     return (__builtin_ia32_stmxcsr() & DENORMAL_FLAGS) != 0;
 }
@@ -85,19 +85,19 @@ uint64_t machine_flush_denormals(void)
     return before;
 }
 
-void machine_set_floats(uint64_t mode)
+void machine_restore_denormals(uint64_t mode)
 {
     __asm__ volatile("msr fpcr, %0" : : "r"(mode));
 }
 
-void machine_forget_denormals(void)
+void machine_clear_denormal_flag(void)
 {
     uint64_t flags;
     __asm__ volatile("mrs %0, fpsr" : "=r"(flags));
     __asm__ volatile("msr fpsr, %0" : : "r"(flags & ~UNDERFLOW_FLAG));
 }
 
-bool machine_met_denormals(void)
+bool machine_denormal_flag(void)
 {
     uint64_t flags;
     __asm__ volatile("mrs %0, fpsr" : "=r"(flags));
@@ -112,16 +112,16 @@ uint64_t machine_flush_denormals(void)
     return 0;
 }
 
-void machine_set_floats(uint64_t mode)
+void machine_restore_denormals(uint64_t mode)
 {
     (void)mode;
 }
 
-void machine_forget_denormals(void)
+void machine_clear_denormal_flag(void)
 {
 }
 
-bool machine_met_denormals(void)
+bool machine_denormal_flag(void)
 {
     return false;
 }

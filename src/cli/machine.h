@@ -13,18 +13,18 @@ uint64_t machine_status_bytes(const char *name);
  * weights, do not count. Fails with IRRUN_SYSTEM if the process uses more already. */
 bool machine_limit_memory(uint64_t size_bytes, struct irrun_error *err);
 
-/* Fails with IRRUN_USAGE if denormals are to be flushed but irrun does not know how to on this
+/* Fails with IRRUN_USAGE if denormals are to be flushed and irrun cannot do this on the
  * processor. */
 bool machine_check_denormals(bool is_flushed, struct irrun_error *err);
 
 /* Makes denormal operands and results zero in this thread, and in threads that it creates. Returns
- * the old mode for machine_set_floats. */
+ * the previous mode, which machine_restore_denormals sets. */
 uint64_t machine_flush_denormals(void);
-void machine_set_floats(uint64_t mode);
+void machine_restore_denormals(uint64_t mode);
 
-/* Whether this thread has read or computed denormals since it was told to forget them; false on
- * processors that do not record this. */
-void machine_forget_denormals(void);
-bool machine_met_denormals(void);
+/* Returns whether this thread has read or computed denormals since the flag was cleared; false on
+ * processors without such a flag. */
+void machine_clear_denormal_flag(void);
+bool machine_denormal_flag(void);
 
 #endif

@@ -134,8 +134,7 @@ static bool lacks_tabs(const char *line)
 static bool parse_path(const char *line, struct sequence *sequence, struct irrun_error *err)
 {
     struct binding binding = {.name = NULL};
-    struct irrun_error ignored;
-    error_clear(&ignored);
+    struct irrun_error ignored = {.code = IRRUN_OK};
     if (!format_parse_source(line, &binding.spec, &ignored) || binding.spec.format->has_keys)
         return false;
     sequence->inputs = arena_alloc_array(&sequence->arena, 1, sizeof *sequence->inputs, err);

@@ -1,13 +1,11 @@
-/* Takes the model and its weights from the command line, and guesses what other words were meant to
- * be.
+/* Takes the model and its weights from the command line, with hints for common mistakes.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "cli/operands.h"
+#include "cli/option_internal.h"
 
 #include <string.h>
 #include <unistd.h>
 
 #include "base/text.h"
-#include "cli/option_internal.h"
 
 /* ---- Values of options ----------------------------------------------------------------------- */
 
@@ -64,19 +62,14 @@ static bool check_values(char *const next_words[N_OPTIONS], int n, char **words,
 
 /* ---- Other files ----------------------------------------------------------------------------- */
 
-static bool has_ending(const char *path, const char *ending)
-{
-    size_t length = strlen(path), n = strlen(ending);
-    return length > n && text_equals_ignore_case(path + length - n, ending);
-}
-
 /* Returns whether the name is that of an input; *.bin may be weights. */
 static bool is_data(const char *path)
 {
     struct format_spec spec;
     struct irrun_error ignored = {.code = IRRUN_OK};
-    return format_is_sound(path) || (!has_ending(path, ".bin") && !has_ending(path, ".xml") &&
-                                     format_parse_source(path, &spec, &ignored));
+    return format_is_sound(path) ||
+           (!text_has_ending(path, ".bin") && !text_has_ending(path, ".xml") &&
+            format_parse_source(path, &spec, &ignored));
 }
 
 static bool fail_data(const char *path, const char *role, const char *model,
@@ -106,11 +99,11 @@ static bool check_files(const char *model, const char *weights, struct irrun_err
 {
     if (weights && is_data(weights))
         return fail_data(weights, "the weights", model, err);
-    if (weights && is_data(model) && has_ending(weights, ".xml"))
+    if (weights && is_data(model) && text_has_ending(weights, ".xml"))
         return fail_data(model, "the model, which comes first", weights, err);
-    if (!weights || !has_ending(weights, ".xml"))
+    if (!weights || !text_has_ending(weights, ".xml"))
         return true;
-    if (has_ending(model, ".bin")) {
+    if (text_has_ending(model, ".bin")) {
         fail(err, IRRUN_USAGE, "'%s' is taken for the model, which comes first", model);
         return fail_hint(err, "the model comes first: irrun %s %s", weights, model);
     }

@@ -1,4 +1,4 @@
-/* Setters that several options share; names, words, lists.
+/* Setters that several options share, and functions for all setters.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/option_internal.h"
 
@@ -20,7 +20,7 @@ static void *member_of(struct options *options, const struct option_row *row)
 
 /* ---- Parts of values ------------------------------------------------------------------------- */
 
-/* Appends to a list, whose capacity is the next power of two. */
+/* The capacity of a list is the next power of two. */
 bool option_add_item(struct options *options, void **items, size_t *n, size_t item_bytes,
                      const void *item, struct irrun_error *err)
 {
@@ -70,15 +70,14 @@ bool option_hint_blank(const char *word, const char *next, struct irrun_error *e
 bool option_choose_word(const struct option_row *row, const char *words, const char *value,
                         size_t *index, struct irrun_error *err)
 {
-    char copy[128], *rest;
+    char copy[128], *rest = copy;
     const char *list[16];
     size_t n = 0;
     snprintf(copy, sizeof copy, "%s", words);
-    for (char *word = strtok_r(copy, "|", &rest); word && n < sizeof list / sizeof list[0];
-         word = strtok_r(NULL, "|", &rest))
-        list[n++] = word;
-    for (*index = 0; *index < n; ++*index) {
-        if (strcmp(value, list[*index]) == 0)
+    while (rest && n < sizeof list / sizeof list[0]) {
+        list[n] = strsep(&rest, "|");
+        *index = n;
+        if (strcmp(value, list[n++]) == 0)
             return true;
     }
     fail(err, IRRUN_USAGE, "--%s takes", row->name);
@@ -109,7 +108,7 @@ bool option_set_word(struct options *options, const struct option_row *row, cons
     return true;
 }
 
-/* Sets a boolean to true for the second of two words, to false for the first or none. */
+/* For two words: true is the second, false the first or none. */
 bool option_set_bool(struct options *options, const struct option_row *row, const char *value,
                      struct irrun_error *err)
 {
@@ -138,15 +137,14 @@ bool option_set_count(struct options *options, const struct option_row *row, con
 bool option_set_positive(struct options *options, const struct option_row *row, const char *value,
                          struct irrun_error *err)
 {
-    double *number = member_of(options, row), thousands;
-    size_t length = strlen(value);
-    if (text_to_f64(value, length, number) && isfinite(*number) && *number > 0)
+    double *number = member_of(options, row);
+    size_t length = strcspn(value, "k");
+    bool is_positive = text_to_f64(value, length, number) && isfinite(*number) && *number > 0;
+    if (is_positive && value[length] == '\0')
         return true;
     fail(err, IRRUN_USAGE, "--%s must be a number above 0, not '%s'", row->name, value);
-    bool is_thousands = length > 1 && value[length - 1] == 'k' &&
-                        text_to_f64(value, length - 1, &thousands) && isfinite(thousands);
-    return is_thousands && thousands > 0 &&
-           fail_hint(err, "--%s=%.15g", row->name, thousands * 1000);
+    return is_positive && value[length + 1] == '\0' &&
+           fail_hint(err, "--%s=%.15g", row->name, *number * 1000);
 }
 
 bool option_set_share(struct options *options, const struct option_row *row, const char *value,
@@ -190,7 +188,6 @@ bool option_set_npz(struct options *options, const struct option_row *row, const
     return fail_hint(err, "write --%s=%.*s.npz", row->name, (int)stem, spec.path);
 }
 
-/* Sets the action; only one may be given. */
 bool option_set_action(struct options *options, const struct option_row *row, const char *value,
                        struct irrun_error *err)
 {

@@ -1,5 +1,5 @@
-/* Functions that set options, named by the targets in options.def. option_common.c has those that
- * several options share, option_own.c those of a single one.
+/* The setters of options: option_common.c has those that several options share, option_own.c those
+ * of a single one (OWN in options.def).
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_CLI_OPTION_INTERNAL_H
 #define IRRUN_CLI_OPTION_INTERNAL_H
@@ -35,5 +35,10 @@ bool option_hint_blank(const char *word, const char *next, struct irrun_error *e
  * with an error that lists the words. */
 bool option_choose_word(const struct option_row *row, const char *words, const char *value,
                         size_t *index, struct irrun_error *err);
+
+/* Takes the n operands, the model and its weights. next_words: for each option that was given
+ * without a value, the word after it, or NULL. Fails with IRRUN_USAGE. In operands.c. */
+bool operands_take(struct options *options, char *const next_words[N_OPTIONS], int n, char **words,
+                   struct irrun_error *err);
 
 #endif

@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "cli/option_internal.h"
 
-/* Splits "(x,y)": sets *comma to the end of x, *end to the end of y. */
+/* Splits "(x,y)": *comma is the end of x, *end that of y. */
 static bool split_pair(const char *text, const char **comma, const char **end)
 {
     size_t length = strlen(text);

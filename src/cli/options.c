@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "cli/operands.h"
 #include "cli/option_internal.h"
 
 /* The targets in options.def. A member of the wrong type does not compile. */
@@ -100,8 +99,8 @@ static bool fail_abbreviation(struct parser *parser, const char *word, size_t le
     return false;
 }
 
-/* Adds hints for the syntax of other programs: -m model.xml, --model=, -d CPU. */
-static bool hint_habit(struct parser *parser, const char *name, const char *word)
+/* Adds a hint for an option of benchmark_app: -m model.xml, --model=, -d CPU. Returns false. */
+static bool hint_foreign(struct parser *parser, const char *name, const char *word)
 {
     const char *equals = strchr(word, '=');
     bool is_attached = word[1] != '-' && word[2] != '\0';
@@ -128,9 +127,9 @@ static bool fail_unknown(struct parser *parser, const char *word, const char *na
     fail(err, IRRUN_USAGE, "unknown option %s%.*s", is_long ? "--" : "-", (int)length, name);
     char whole[64];
     snprintf(whole, sizeof whole, "%.*s", (int)strcspn(name, "="), name);
-    hint_habit(parser, whole, word);
+    hint_foreign(parser, whole, word);
     if (!is_long && name[1] != '\0')
-        hint_habit(parser, (char[]){*name, '\0'}, word);
+        hint_foreign(parser, (char[]){*name, '\0'}, word);
     const char *near = nearest_option(whole);
     return near ? fail_hint(err, "did you mean --%s?", near)
                 : fail_hint(err, "irrun --help=all lists them");
@@ -169,6 +168,17 @@ bool option_is_given(const struct options *options, enum option_id id)
     return false;
 }
 
+bool options_exclude(const struct options *options, const char *name, const enum option_id *others,
+                     size_t n, struct irrun_error *err)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (option_is_given(options, others[i]))
+            return fail(err, IRRUN_USAGE, "--%s and --%s cannot be used together", name,
+                        option_rows[others[i]].name);
+    }
+    return true;
+}
+
 bool options_draw_profile(const struct options *options)
 {
     return option_is_given(options, OPTION_ID_dot) && option_is_given(options, OPTION_ID_profile);
@@ -179,7 +189,8 @@ bool options_time_ops(const struct options *options)
     return options->trace_path || option_is_given(options, OPTION_ID_profile);
 }
 
-static bool take(struct parser *parser, enum option_id id, const char *value)
+/* Sets an option. value: NULL if it has none. */
+static bool set_option(struct parser *parser, enum option_id id, const char *value)
 {
     const struct option_row *row = &option_rows[id];
     struct options *options = parser->options;
@@ -202,8 +213,8 @@ static bool take(struct parser *parser, enum option_id id, const char *value)
     return false;
 }
 
-/* Sets an option. value: from the same word; NULL: none. */
-static bool set_option(struct parser *parser, enum option_id id, const char *value)
+/* Sets an option. value: from the same word; NULL: it may be the next word. */
+static bool parse_value(struct parser *parser, enum option_id id, const char *value)
 {
     const struct option_row *row = &option_rows[id];
     if (row->argument == OPTION_VALUE && !value)
@@ -211,7 +222,7 @@ static bool set_option(struct parser *parser, enum option_id id, const char *val
     if (row->argument == OPTION_VALUE && !value)
         return fail(parser->err, IRRUN_USAGE, "--%s needs a value: --%s=%s", row->name, row->name,
                     row->metavar);
-    return take(parser, id, value);
+    return set_option(parser, id, value);
 }
 
 static bool parse_long(struct parser *parser, const char *word)
@@ -224,7 +235,7 @@ static bool parse_long(struct parser *parser, const char *word)
         return fail_unknown(parser, word, name, length);
     if (option_rows[id].argument == OPTION_FLAG && value)
         return fail(parser->err, IRRUN_USAGE, "--%s takes no value", option_rows[id].name);
-    return set_option(parser, id, value);
+    return parse_value(parser, id, value);
 }
 
 /* Parses a word of short options. The last may be followed by its value. */
@@ -242,24 +253,24 @@ static bool parse_letters(struct parser *parser, const char *word)
         if (id == N_OPTIONS)
             return fail_unknown(parser, word, letter, 1);
         if (option_rows[id].argument == OPTION_VALUE)
-            return set_option(parser, id, letter[1] ? letter + 1 : NULL);
-        if (!set_option(parser, id, NULL))
+            return parse_value(parser, id, letter[1] ? letter + 1 : NULL);
+        if (!parse_value(parser, id, NULL))
             return false;
     }
     return true;
 }
 
-/* Parses the options, and moves the n operands to the beginning of words. */
+/* Parses the options, and moves the n operands to the start of `words`. */
 static bool parse_words(struct parser *parser, char **words, int *n)
 {
-    bool is_over = false, stops = getenv("POSIXLY_CORRECT") != NULL;
+    bool is_over = false, is_posix = getenv("POSIXLY_CORRECT") != NULL;
     for (*n = 0; *parser->words;) {
         char *word = *parser->words++;
         if (!is_over && strcmp(word, "--") == 0) {
             is_over = true;
         } else if (is_over || word[0] != '-' || word[1] == '\0') {
             words[(*n)++] = word;
-            is_over |= stops;
+            is_over |= is_posix;
         } else if (!(word[1] == '-' ? parse_long(parser, word) : parse_letters(parser, word))) {
             return false;
         }
@@ -281,7 +292,7 @@ static bool parse_environment(struct parser *parser)
         const char *value = getenv(variables[i].name);
         enum option_id id = variables[i].id;
         if (value && *value != '\0' && !option_is_given(parser->options, id) &&
-            !take(parser, id, value))
+            !set_option(parser, id, value))
             return fail_append(parser->err, " (from the environment: %s)", variables[i].name);
     }
     return true;
@@ -299,7 +310,6 @@ static bool check_standard_input(const struct options *options, struct irrun_err
     return n <= 1 || fail(err, IRRUN_USAGE, "standard input ('-') can be read only once");
 }
 
-/* Checks for options that cannot be used together. */
 static bool check_together(const struct options *options, struct irrun_error *err)
 {
     for (size_t i = 0; i < options->inputs.n; i++) {

@@ -45,9 +45,8 @@ struct option_row {
     enum option_group group;
     const char *help;
     option_set_fn *set;
-    size_t member;       /* offset in struct options; 0 if `set` knows it */
-    int64_t least, most; /* range of a COUNT; of an action, its value without a word and
-                          * with the first word */
+    size_t member;       /* offset in struct options; not for OWN */
+    int64_t least, most; /* range of a COUNT; of an ACTION, those without and with a word */
 };
 
 extern const struct option_row option_rows[N_OPTIONS];
@@ -70,16 +69,19 @@ enum action {
     ACTION_VERSION
 };
 
+/* A list in the arena of the options. */
+#define OPTION_LIST(name, type)                                                                    \
+    struct name {                                                                                  \
+        type *items;                                                                               \
+        size_t n;                                                                                  \
+    }
+
 /* [NAME=]SRC or [NAME=]DST. */
 struct binding {
     const char *name; /* NULL: not given */
     struct format_spec spec;
 };
-
-struct binding_list {
-    struct binding *items;
-    size_t n;
-};
+OPTION_LIST(binding_list, struct binding);
 
 enum random_kind {
     RANDOM_DEFAULT, /* depends on the type: uniform(-1,1), zeros, random booleans */
@@ -97,11 +99,7 @@ struct random_spec {
     double a, b;       /* of uniform, normal */
     int64_t low, high; /* of int */
 };
-
-struct random_list {
-    struct random_spec *items;
-    size_t n;
-};
+OPTION_LIST(random_list, struct random_spec);
 
 struct axis_spec {
     const char *name; /* NULL: all inputs that -i reads */
@@ -109,22 +107,14 @@ struct axis_spec {
     int64_t chunk, hop; /* 0: not given */
     int64_t lead;
 };
-
-struct axis_list {
-    struct axis_spec *items;
-    size_t n;
-};
+OPTION_LIST(axis_list, struct axis_spec);
 
 struct shape_spec {
-    const char *name; /* NULL: missing; the error lists the names that the model has */
+    const char *name; /* NULL: missing, which is an error */
     const char *text; /* of the shape */
     struct irrun_shape shape;
 };
-
-struct shape_list {
-    struct shape_spec *items;
-    size_t n;
-};
+OPTION_LIST(shape_list, struct shape_spec);
 
 /* What becomes the next input: the output, or an index for each of its rows. */
 enum feed_choice { FEED_WHOLE, FEED_ARGMAX, FEED_SAMPLE };
@@ -142,37 +132,22 @@ struct feed_spec {
     enum feed_choice choice;
     struct sampling sampling;
 };
-
-struct feed_list {
-    struct feed_spec *items;
-    size_t n;
-};
+OPTION_LIST(feed_list, struct feed_spec);
 
 /* --columns for a csv file: "A,B,...". */
 struct columns_spec {
     const char *name; /* NULL: all csv files that are read */
     const char *text;
 };
+OPTION_LIST(columns_list, struct columns_spec);
 
-struct columns_list {
-    struct columns_spec *items;
-    size_t n;
-};
-
-struct tap_list {
-    const char **items;
-    size_t n;
-};
+OPTION_LIST(tap_list, const char *);
 
 struct tolerance {
     const char *name; /* NULL: all outputs */
     double value;
 };
-
-struct tolerance_list {
-    struct tolerance *items;
-    size_t n;
-};
+OPTION_LIST(tolerance_list, struct tolerance);
 
 enum reset_when { RESET_SEQUENCE, RESET_NEVER, RESET_ITERATION, RESET_EVERY, RESET_IF };
 
@@ -203,11 +178,7 @@ struct given_option {
     enum option_id id;
     const char *value; /* "" if it has none */
 };
-
-struct given_list {
-    struct given_option *items;
-    size_t n;
-};
+OPTION_LIST(given_list, struct given_option);
 
 #define NO_LIMIT UINT64_MAX
 
@@ -314,6 +285,13 @@ bool options_draw_profile(const struct options *options);
 bool options_time_ops(const struct options *options);
 
 bool option_is_given(const struct options *options, enum option_id id);
+
+/* Fails with IRRUN_USAGE if one of the other options is given, with which --name cannot be used. */
+bool options_exclude(const struct options *options, const char *name, const enum option_id *others,
+                     size_t n, struct irrun_error *err);
+#define OPTIONS_EXCLUDE(options, name, err, ...)                                                   \
+    options_exclude(options, name, (const enum option_id[]){__VA_ARGS__},                          \
+                    sizeof((enum option_id[]){__VA_ARGS__}) / sizeof(enum option_id), err)
 
 /* Returns the most similar of n words, or NULL if none is similar. */
 const char *nearest_word(const char *word, const char *const *words, size_t n);

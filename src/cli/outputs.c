@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "cli/destination.h"
+#include "cli/path_fields.h"
 #include "cli/warning.h"
 
 struct outputs {
@@ -20,7 +21,7 @@ struct outputs {
     const char *key;                  /* of the current sequence */
     const struct writer_position *resume_at; /* from a checkpoint; NULL: a new run */
     bool is_finishing;
-    bool is_looked_at; /* the first record was searched for NaN */
+    bool was_searched; /* look_for_nan was called */
 };
 
 /* ---- Start and end --------------------------------------------------------------------------- */
@@ -187,8 +188,8 @@ bool outputs_exist(const struct outputs *outputs, const struct sequence *sequenc
     return is_counted;
 }
 
-/* Returns whether the file exists and its unfinished form does not. */
-static bool has_its_name(const char *path)
+/* Returns whether the file was complete before the run was resumed. */
+static bool is_complete(const char *path)
 {
     char partial[4096];
     snprintf(partial, sizeof partial, "%s.partial", path);
@@ -202,37 +203,38 @@ static bool open_destination(struct outputs *outputs, struct destination *item,
     bool is_terminal = strcmp(item->path, "-") == 0 && isatty(STDOUT_FILENO);
     bool is_shared = sequences_are_many(outputs->options) && !item->is_per_sequence &&
                      !item->spec.format->has_keys;
-    struct writer_options how = {.names = item->names,
-                                 .kept = outputs->options->kept,
-                                 .n_outputs = item->n_outputs,
-                                 .layout = item->concat              ? WRITER_CONCAT
-                                           : is_stacked || is_shared ? WRITER_STACK
-                                                                     : WRITER_ONE,
-                                 .concat_axis = item->concat ? (int)item->concat->axis : 0,
-                                 .rate_hz = outputs->options->rate_hz,
-                                 .is_text_variant = item->spec.is_text_variant,
-                                 .is_summarised = is_terminal,
-                                 .is_flushed = is_terminal || outputs->options->is_line_buffered,
-                                 .is_synced = outputs->options->is_synced,
-                                 .is_kept = outputs->options->checkpoint_path != NULL};
+    struct writer_options writer_options = {
+        .names = item->names,
+        .kept = outputs->options->kept,
+        .n_outputs = item->n_outputs,
+        .layout = item->concat              ? WRITER_CONCAT
+                  : is_stacked || is_shared ? WRITER_STACK
+                                            : WRITER_ONE,
+        .concat_axis = item->concat ? (int)item->concat->axis : 0,
+        .rate_hz = outputs->options->rate_hz,
+        .is_text_variant = item->spec.is_text_variant,
+        .is_summarised = is_terminal,
+        .is_flushed = is_terminal || outputs->options->is_line_buffered,
+        .is_synced = outputs->options->is_synced,
+        .is_kept = outputs->options->checkpoint_path != NULL};
     if (outputs->resume_at)
-        how.resume_at = &outputs->resume_at[item - outputs->present->items];
+        writer_options.resume_at = &outputs->resume_at[item - outputs->present->items];
     char *path;
-    if (!destination_path(item, outputs->key, &path, err))
+    if (!path_fill_field(item->path, 'k', outputs->key, true, &path, err))
         return false;
-    if (outputs->is_finishing && has_its_name(path)) {
+    if (outputs->is_finishing && is_complete(path)) {
         free(path);
         return true;
     }
-    bool is_open = writer_open(item->spec.format, path, &how, &item->writer, err);
-    tell(outputs->options, "%zu of %zu outputs to %s as %s, %s", item->n_outputs,
-         n_default_outputs(outputs->common.model), path, item->spec.format->name,
-         is_stacked ? "every iteration" : "one record");
+    bool is_open = writer_open(item->spec.format, path, &writer_options, &item->writer, err);
+    inform(outputs->options, "%zu of %zu outputs to %s as %s, %s", item->n_outputs,
+           n_default_outputs(outputs->common.model), path, item->spec.format->name,
+           is_stacked ? "every iteration" : "one record");
     free(path);
     for (size_t i = 0; i < item->n_outputs && is_open; i++) {
-        const struct irrun_tensor *form = values[item->output_ids[i]];
-        if (form)
-            writer_expect(item->writer, i, form->dtype, &form->shape);
+        const struct irrun_tensor *value = values[item->first_output + i];
+        if (value)
+            writer_expect(item->writer, i, value->dtype, &value->shape);
     }
     return is_open;
 }
@@ -292,18 +294,17 @@ static bool holds_nan(const struct irrun_tensor *value)
     return false;
 }
 
-/* Searches the first record that is written for NaN, and warns: later ones will usually have it
- * too. */
+/* Warns if the first record that is written has a NaN: later ones usually have it too. */
 static void look_for_nan(struct outputs *outputs, const struct irrun_tensor *const *values,
                          uint64_t index)
 {
-    if (outputs->is_looked_at)
+    if (outputs->was_searched)
         return;
-    outputs->is_looked_at = true;
+    outputs->was_searched = true;
     for (size_t i = 0; i < outputs->present->n; i++) {
         const struct destination *item = &outputs->present->items[i];
         for (size_t j = 0; j < item->n_outputs && item->writer; j++) {
-            if (!holds_nan(values[item->output_ids[j]]))
+            if (!holds_nan(values[item->first_output + j]))
                 continue;
             warn(outputs->options,
                  "output \"%s\" holds nan in record %" PRIu64
@@ -324,7 +325,7 @@ bool outputs_write(struct outputs *outputs, const struct irrun_tensor *const *va
     for (size_t i = 0; i < outputs->present->n; i++) {
         const struct destination *item = &outputs->present->items[i];
         for (size_t j = 0; j < item->n_outputs && item->writer; j++) {
-            if (!writer_write(item->writer, j, values[item->output_ids[j]], &label, err))
+            if (!writer_write(item->writer, j, values[item->first_output + j], &label, err))
                 return false;
         }
         if (item->writer && !writer_end_record(item->writer, err))

@@ -1,4 +1,4 @@
-/* The outputs of all iterations: a writer for every destination on the command line.
+/* The outputs of all sequences: a writer for every destination.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_CLI_OUTPUTS_H
 #define IRRUN_CLI_OUTPUTS_H
@@ -6,8 +6,8 @@
 #include "cli/options.h"
 #include "cli/sequence.h"
 
-/* Returns how many outputs are written if none is named: including those of --tap. Outputs that
- * only --tap-all adds follow them. */
+/* Returns the number of outputs that are written if none is named: those of the model and of --tap.
+ * Outputs that traces_all adds follow them. */
 static inline size_t n_default_outputs(const struct irrun_model *model)
 {
     size_t n = irrun_model_n_outputs(model);
@@ -55,9 +55,9 @@ bool outputs_have_own_paths(const struct outputs *outputs);
 bool outputs_exist(const struct outputs *outputs, const struct sequence *sequence, bool *exist,
                    struct irrun_error *err);
 
-/* For --checkpoint. outputs_pause gets the current positions. outputs_resume makes the run start at
- * them, or at the beginning if they are NULL; the array is borrowed until outputs_begin_sequence.
- * is_finishing: a file without its temporary file has already been renamed. */
+/* For --checkpoint. outputs_pause gets the current positions; outputs_resume makes the run continue
+ * from them, and borrows them until outputs_begin_sequence. is_finishing: some files may have been
+ * renamed already. */
 size_t outputs_n_positions(const struct outputs *outputs);
 bool outputs_pause(struct outputs *outputs, struct writer_position *positions,
                    struct irrun_error *err);

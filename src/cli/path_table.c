@@ -1,4 +1,4 @@
-/* A table of digests of files, each with its use in the run; also formats the conflicts.
+/* Identifies files by digests, finds conflicts and describes them.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/path_table.h"
 
@@ -54,9 +54,9 @@ static uint64_t sequence_id(const struct path_table *table, const struct sequenc
     return sequence->place.file ? sequence->place.line : sequence->number + 1;
 }
 
-static enum path_kind kind_of_tag(uint64_t tag)
+static enum path_kind kind_of(uint64_t value)
 {
-    return (enum path_kind)((tag & ((1U << KIND_BITS) - 1)) - 1);
+    return (enum path_kind)((value & ((1U << KIND_BITS) - 1)) - 1);
 }
 
 /* Returns the archive whose arrays are the sequences. */
@@ -73,7 +73,6 @@ static const char *archive_path(const struct options *options)
  * array of an archive, nothing for the command line. */
 static void describe_sequence(const struct sequence *sequence, uint64_t id, struct text *text)
 {
-    text_add_bytes(text, "", 0);
     if (id != 0 && sequence->place.file)
         text_add(text, " (%s:%" PRIu64 ")", sequence->place.file, id);
     else if (id != 0)
@@ -106,7 +105,7 @@ static bool fail_conflict(struct path_table *table, const struct path_use *use, 
                           struct irrun_error *err)
 {
     const struct sequence *sequence = use->sequence;
-    enum path_kind other = kind_of_tag(found);
+    enum path_kind other = kind_of(found);
     uint64_t id = sequence_id(table, sequence), other_id = found >> KIND_BITS;
     enum irrun_error_code code = id != 0 ? IRRUN_DATA : IRRUN_USAGE;
     struct place place = {NULL, 0, 0};
@@ -213,16 +212,16 @@ static bool enter_digest(struct path_table *table, const struct path_use *use, s
                          bool is_kept, struct irrun_error *err)
 {
     uint64_t id = sequence_id(table, use->sequence), found;
-    uint64_t tag = id << KIND_BITS | (use->kind + 1U);
-    if (!(is_kept ? digest_set_add(&table->seen, digest, tag, &found, err)
+    uint64_t value = id << KIND_BITS | (use->kind + 1U);
+    if (!(is_kept ? digest_set_add(&table->seen, digest, value, &found, err)
                   : digest_set_find(&table->seen, digest, &found, err)))
         return false;
     if (found == 0)
         return true;
-    if (!may_share_file(use->kind, kind_of_tag(found), found >> KIND_BITS == id))
+    if (!may_share_file(use->kind, kind_of(found), found >> KIND_BITS == id))
         return fail_conflict(table, use, found, err);
     return !is_kept || !kinds[use->kind].is_written ||
-           digest_set_replace(&table->seen, digest, tag, err);
+           digest_set_replace(&table->seen, digest, value, err);
 }
 
 /* Enters standard output. Two uses are a mistake only within one sequence or the command line. */

@@ -1,5 +1,5 @@
-/* A table of the files that a run reads and writes. Fails if a file is added twice that must not
- * be. run_paths.h adds the files.
+/* A table of the files that a run reads and writes, which finds conflicts between them. run_paths.h
+ * adds the files.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_CLI_PATH_TABLE_H
 #define IRRUN_CLI_PATH_TABLE_H

@@ -11,7 +11,7 @@
 #include "base/text.h"
 #include "cli/stats.h"
 
-#define PEAK_S 0.05         /* duration of the measurement */
+#define PEAK_S 0.05         /* duration of the measurement of the peak */
 #define CLOCK_SHARE 0.02    /* of the total: a larger overhead of the clock is reported */
 #define TYPE_BYTES 96       /* for the types of the ops of one step */
 #define MAX_TYPES 3         /* shown in full */
@@ -34,7 +34,6 @@ void profile_free(struct profile *profile)
 
 /* ---- Rows ------------------------------------------------------------------------------------ */
 
-/* A row of the table. */
 struct row {
     char type[TYPE_BYTES];
     const struct irrun_op_time *op; /* NULL: several of a type */

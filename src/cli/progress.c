@@ -14,34 +14,34 @@
 #define TERMINAL_LINE_MS 200
 #define PLAIN_LINE_MS 1000
 
-struct tally {
+struct totals {
     uint64_t n_iterations, n_sequences, n_expected;
 };
 
-static struct tally count(const struct progress *progress)
+static struct totals count(const struct progress *progress)
 {
-    struct tally tally = {.n_iterations = 0};
+    struct totals totals = {.n_iterations = 0};
     for (size_t i = 0; i < progress->n_counters; i++) {
         const struct progress_counter *counter = progress->counters[i];
-        tally.n_iterations += atomic_load_explicit(&counter->n_iterations, memory_order_relaxed);
-        tally.n_sequences += atomic_load_explicit(&counter->n_sequences, memory_order_relaxed);
-        tally.n_expected += atomic_load_explicit(&counter->n_expected, memory_order_relaxed);
+        totals.n_iterations += atomic_load_explicit(&counter->n_iterations, memory_order_relaxed);
+        totals.n_sequences += atomic_load_explicit(&counter->n_sequences, memory_order_relaxed);
+        totals.n_expected += atomic_load_explicit(&counter->n_expected, memory_order_relaxed);
     }
-    return tally;
+    return totals;
 }
 
 static void write_line(const struct progress *progress, double elapsed_s)
 {
-    struct tally tally = count(progress);
-    double rate = (double)tally.n_iterations / elapsed_s;
+    struct totals totals = count(progress);
+    double rate = (double)totals.n_iterations / elapsed_s;
     char text[160], left[64] = "", sequences[48] = "";
     if (progress->is_many)
-        snprintf(sequences, sizeof sequences, ", %" PRIu64 " sequences", tally.n_sequences);
-    else if (tally.n_expected > tally.n_iterations && rate > 0)
+        snprintf(sequences, sizeof sequences, ", %" PRIu64 " sequences", totals.n_sequences);
+    else if (totals.n_expected > totals.n_iterations && rate > 0)
         snprintf(left, sizeof left, ", %.0f %%, %.0f s left",
-                 100.0 * (double)tally.n_iterations / (double)tally.n_expected,
-                 (double)(tally.n_expected - tally.n_iterations) / rate);
-    snprintf(text, sizeof text, "irrun: %" PRIu64 " iterations%s, %.4g/s%s", tally.n_iterations,
+                 100.0 * (double)totals.n_iterations / (double)totals.n_expected,
+                 (double)(totals.n_expected - totals.n_iterations) / rate);
+    snprintf(text, sizeof text, "irrun: %" PRIu64 " iterations%s, %.4g/s%s", totals.n_iterations,
              sequences, rate, left);
     warning_show_progress(progress->options, text, progress->is_plain);
 }
@@ -49,15 +49,15 @@ static void write_line(const struct progress *progress, double elapsed_s)
 /* Writes the line that stays at the end of a batch. */
 static void write_summary(const struct progress *progress)
 {
-    struct tally tally = count(progress);
+    struct totals totals = count(progress);
     char text[160];
     snprintf(text, sizeof text, "irrun: %" PRIu64 " sequence%s, %" PRIu64 " iterations in %.1f s",
-             tally.n_sequences, tally.n_sequences == 1 ? "" : "s", tally.n_iterations,
+             totals.n_sequences, totals.n_sequences == 1 ? "" : "s", totals.n_iterations,
              stats_now_s() - progress->start_s);
     warning_show_progress(progress->options, text, true);
 }
 
-/* Waits. Returns whether the thread was told to stop. */
+/* Waits. Returns whether the thread must stop. */
 static bool wait_ms(struct progress *progress, long n_ms)
 {
     struct timespec until;

@@ -62,7 +62,7 @@ double random_unit(uint64_t seed, uint64_t stream)
     return next_unit(&g);
 }
 
-/* Returns an integer in [low, high]. Discards numbers from the incomplete last span, so all are
+/* Returns an integer in [low, high]. Rejects numbers of the incomplete last span, so that all are
  * equally likely. */
 static int64_t next_int(struct generator *g, int64_t low, int64_t high)
 {
@@ -111,20 +111,16 @@ static double next_normal(struct generator *g)
     return u * scale;
 }
 
-/* Returns the distribution that --random without DIST means for a type. */
-static struct random_spec settle(const struct random_spec *spec, enum irrun_dtype dtype)
+/* Returns the distribution of --random without DIST for a type. */
+static struct random_spec default_for(enum irrun_dtype dtype)
 {
-    struct random_spec settled = *spec;
-    if (spec->kind != RANDOM_DEFAULT)
-        return settled;
-    settled.kind = dtype == IRRUN_BOOLEAN || dtype == IRRUN_U1 ? RANDOM_INT
-                   : dtype_is_integer(dtype)                   ? RANDOM_ZEROS
-                                                               : RANDOM_UNIFORM;
-    settled.a = -1;
-    settled.b = 1;
-    settled.low = 0;
-    settled.high = 1;
-    return settled;
+    return (struct random_spec){.kind = dtype == IRRUN_BOOLEAN || dtype == IRRUN_U1 ? RANDOM_INT
+                                        : dtype_is_integer(dtype)                   ? RANDOM_ZEROS
+                                                                  : RANDOM_UNIFORM,
+                                .a = -1,
+                                .b = 1,
+                                .low = 0,
+                                .high = 1};
 }
 
 static double next_float(const struct random_spec *spec, struct generator *g)
@@ -134,7 +130,7 @@ static double next_float(const struct random_spec *spec, struct generator *g)
     return spec->a + (spec->b - spec->a) * next_unit(g);
 }
 
-static int64_t next_whole(const struct random_spec *spec, struct generator *g, size_t index)
+static int64_t next_integer(const struct random_spec *spec, struct generator *g, size_t index)
 {
     switch (spec->kind) {
     case RANDOM_INT:
@@ -151,25 +147,24 @@ static int64_t next_whole(const struct random_spec *spec, struct generator *g, s
 static void fill(const struct random_spec *spec, uint64_t seed, uint64_t stream,
                  const struct irrun_tensor *tensor)
 {
-    struct random_spec settled = settle(spec, tensor->dtype);
+    const struct random_spec chosen =
+        spec->kind == RANDOM_DEFAULT ? default_for(tensor->dtype) : *spec;
     struct generator g = seed_generator(seed, stream);
-    bool is_float = settled.kind == RANDOM_UNIFORM || settled.kind == RANDOM_NORMAL;
+    bool is_float = chosen.kind == RANDOM_UNIFORM || chosen.kind == RANDOM_NORMAL;
     size_t n = (size_t)shape_n_elements(&tensor->shape);
-    size_t element_bytes = dtype_size(tensor->dtype);
-
     for (size_t start = 0; start < n; start += N_BLOCK) {
         size_t n_now = n - start < N_BLOCK ? n - start : N_BLOCK;
         double floats[N_BLOCK];
-        int64_t wholes[N_BLOCK];
+        int64_t integers[N_BLOCK];
         for (size_t i = 0; i < n_now; i++) {
             if (is_float)
-                floats[i] = next_float(&settled, &g);
+                floats[i] = next_float(&chosen, &g);
             else
-                wholes[i] = next_whole(&settled, &g, start + i);
+                integers[i] = next_integer(&chosen, &g, start + i);
         }
         convert_elements(is_float ? IRRUN_F64 : IRRUN_I64,
-                         is_float ? (const void *)floats : (const void *)wholes, tensor->dtype,
-                         (char *)tensor->data + start * element_bytes, n_now);
+                         is_float ? (const void *)floats : (const void *)integers, tensor->dtype,
+                         tensor_at(tensor, start), n_now);
     }
 }
 

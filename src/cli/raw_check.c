@@ -1,4 +1,4 @@
-/* Checks the first elements of a raw input, and if they are absurd, guesses their real type.
+/* Checks that the first elements of a raw input are plausible; otherwise guesses their real type.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 #include <string.h>
@@ -8,8 +8,9 @@
 #include "cli/records_internal.h"
 #include "formats/byte_order.h"
 
-#define LARGEST 1e20F   /* of plausible inputs; half of all random f32 are NaN, larger, or … */
-#define SMALLEST 1e-20F /* … smaller than this */
+/* The range of plausible inputs. Half of all random f32 are outside. */
+#define LARGEST 1e20F
+#define SMALLEST 1e-20F
 
 bool raw_check_is_due(const struct records *records)
 {
@@ -20,43 +21,43 @@ bool raw_check_is_due(const struct records *records)
 /* ---- Other types ----------------------------------------------------------------------------- */
 
 /* Another type that the bytes may have. */
-struct meaning {
+struct candidate {
     enum irrun_dtype dtype;
     bool is_swapped; /* in the opposite byte order of this machine */
-    size_t n_needed; /* plausible elements other than 0; with fewer it may be chance */
+    size_t n_needed; /* elements other than 0; fewer may be plausible by chance */
 };
 
 /* About half of all random f32 are between SMALLEST and LARGEST, and one in 15 of all f64. Pairs of
  * f32 are also plausible as f64, so f32 comes first. */
-static const struct meaning meanings[] = {
+static const struct candidate candidates[] = {
     {IRRUN_F32, false, 16}, {IRRUN_F64, false, 4}, {IRRUN_F32, true, 16}, {IRRUN_F64, true, 4}};
 
 /* Returns whether n_bytes, at byte `start` of the input, are plausible as this type. */
-static bool may_mean(const struct meaning *meaning, uint64_t start, const unsigned char *bytes,
-                     size_t n_bytes)
+static bool is_plausible(const struct candidate *candidate, uint64_t start,
+                         const unsigned char *bytes, size_t n_bytes)
 {
-    size_t size_bytes = dtype_size(meaning->dtype), n_found = 0;
+    size_t size_bytes = dtype_size(candidate->dtype), n_found = 0;
     size_t first = (size_t)((size_bytes - start % size_bytes) % size_bytes);
     for (size_t i = first; i + size_bytes <= n_bytes; i += size_bytes) {
         unsigned char element[sizeof(double)];
         memcpy(element, bytes + i, size_bytes);
-        if (meaning->is_swapped)
+        if (candidate->is_swapped)
             swap_elements(element, size_bytes, 1);
-        double size = fabs(element_as_f64(meaning->dtype, element, 0));
+        double size = fabs(element_as_f64(candidate->dtype, element, 0));
         if (size != 0 && !(size >= SMALLEST && size <= LARGEST))
             return false;
         n_found += size != 0;
     }
-    return n_found >= meaning->n_needed;
+    return n_found >= candidate->n_needed;
 }
 
-static const struct meaning *guess_meaning(enum irrun_dtype dtype, uint64_t start,
-                                           const void *bytes, size_t n_bytes)
+static const struct candidate *find_candidate(enum irrun_dtype dtype, uint64_t start,
+                                              const void *bytes, size_t n_bytes)
 {
-    for (size_t i = 0; i < sizeof meanings / sizeof meanings[0]; i++) {
-        bool is_same = meanings[i].dtype == dtype && !meanings[i].is_swapped;
-        if (!is_same && may_mean(&meanings[i], start, bytes, n_bytes))
-            return &meanings[i];
+    for (size_t i = 0; i < sizeof candidates / sizeof candidates[0]; i++) {
+        bool is_same = candidates[i].dtype == dtype && !candidates[i].is_swapped;
+        if (!is_same && is_plausible(&candidates[i], start, bytes, n_bytes))
+            return &candidates[i];
     }
     return NULL;
 }
@@ -90,12 +91,12 @@ static const char *numpy_type(enum irrun_dtype dtype)
     return dtype == IRRUN_F16 ? "f2" : dtype == IRRUN_F32 ? "f4" : dtype == IRRUN_F64 ? "f8" : NULL;
 }
 
-static bool hint_meaning(const struct records *records, const struct meaning *meaning,
-                         struct irrun_error *err)
+static bool hint_candidate(const struct records *records, const struct candidate *candidate,
+                           struct irrun_error *err)
 {
-    bool is_little = is_little_endian() != meaning->is_swapped;
+    bool is_little = is_little_endian() != candidate->is_swapped;
     const char *order = is_little ? "little-endian" : "big-endian";
-    const char *type = irrun_dtype_name(meaning->dtype),
+    const char *type = irrun_dtype_name(candidate->dtype),
                *wanted = numpy_type(records->source_dtype);
     if (!wanted)
         return fail_hint(err, "the bytes look like %s %s: read them as npy with --cast=any", order,
@@ -104,8 +105,8 @@ static bool hint_meaning(const struct records *records, const struct meaning *me
         err,
         "the bytes look like %s %s, which NumPy converts: numpy.fromfile(\"%s\", "
         "\"%s%s\").astype(\"%s\").tofile(\"y.raw\"); --raw-check=never accepts them as they are",
-        order, type, typed_path(records, "FILE"), is_little ? "<" : ">", numpy_type(meaning->dtype),
-        wanted);
+        order, type, typed_path(records, "FILE"), is_little ? "<" : ">",
+        numpy_type(candidate->dtype), wanted);
 }
 
 bool raw_check(const struct records *records, size_t n_before, const void *elements, size_t n,
@@ -130,9 +131,9 @@ bool raw_check(const struct records *records, size_t n_before, const void *eleme
         fail_at_offset(err, IRRUN_DATA, records_path(records), start + i * size_bytes,
                        "%s \"%s\": the number here is %s, read as %s", records->port.what,
                        records->port.name, number, irrun_dtype_name(records->source_dtype));
-        const struct meaning *meaning =
-            guess_meaning(records->source_dtype, start, elements, n * size_bytes);
-        return meaning ? hint_meaning(records, meaning, err) : hint_audio(records, err);
+        const struct candidate *candidate =
+            find_candidate(records->source_dtype, start, elements, n * size_bytes);
+        return candidate ? hint_candidate(records, candidate, err) : hint_audio(records, err);
     }
     return true;
 }

@@ -1,14 +1,13 @@
-/* Finds out how an array is divided into records, and checks that they fit. records_read.c reads
- * them.
+/* Divides arrays into records, and checks that these fit. records_read.c reads them.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/records.h"
-#include "base/huge_pages.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/huge_pages.h"
 #include "cli/cast.h"
 #include "cli/records_internal.h"
 
@@ -37,7 +36,7 @@ static bool check_dtype(struct records *records, enum irrun_dtype dtype, struct 
     bool is_same = dtype == records->record.dtype;
     if (is_same || (cast != CAST_NONE && cast_is_safe(dtype, records->record.dtype)))
         return true;
-    records->is_narrowed = cast == CAST_ANY && !records->is_narrowing_told;
+    records->is_narrowed = cast == CAST_ANY && !records->has_warned;
     if (cast == CAST_ANY)
         return true;
     fail_at(err, IRRUN_DATA, records_place(records), "%s \"%s\" is %s, but this array is %s",
@@ -48,16 +47,16 @@ static bool check_dtype(struct records *records, enum irrun_dtype dtype, struct 
                            irrun_dtype_name(port->dtype), irrun_dtype_name(dtype));
 }
 
-/* Makes room for a record of records->record.shape; `old` is the previous one. */
-static bool make_room(struct records *records, const struct irrun_tensor *old,
-                      struct irrun_error *err)
+/* Allocates a record of records->record.shape; `old` is the previous one. */
+static bool allocate_record(struct records *records, const struct irrun_tensor *old,
+                            struct irrun_error *err)
 {
     size_t size_bytes, staging_bytes;
     if (!shape_count(&records->record.shape, &records->n_elements) ||
         !tensor_size(records->record.dtype, &records->record.shape, &size_bytes) ||
         !tensor_size(records->source_dtype, &records->record.shape, &staging_bytes))
         return fail_at(err, IRRUN_DATA, records_place(records), "a record is too large");
-    records->is_new_place =
+    records->is_moved =
         records->record.dtype != old->dtype || !shape_equals(&records->record.shape, &old->shape);
     if (size_bytes > records->capacity_bytes || !records->record.data) {
         void *data = huge_alloc(size_bytes);
@@ -66,7 +65,7 @@ static bool make_room(struct records *records, const struct irrun_tensor *old,
         free(records->record.data);
         records->record.data = data;
         records->capacity_bytes = size_bytes;
-        records->is_new_place = true;
+        records->is_moved = true;
     }
     return records->source_dtype == records->record.dtype ||
            reserve_array(&records->staging, staging_bytes, &records->staging_bytes, 1, err);
@@ -98,8 +97,8 @@ static int64_t chunk_length(const struct records *records, uint32_t axis)
     return is_known && shape->min[axis] > 0 ? shape->min[axis] : 1;
 }
 
-/* Computes the sizes in bytes of slices along `axis` of records->record.shape. The caller sets the
- * rows of `cut`. Fails with IRRUN_USAGE if such slices are impossible. */
+/* Computes the sizes of slices along `axis` of records->record.shape; the caller sets the rows of
+ * `cut`. Fails with IRRUN_USAGE if such slices are impossible. */
 static bool cut_slices(struct records *records, uint32_t axis, struct irrun_error *err)
 {
     const struct axis_spec *spec = records->axis;
@@ -171,7 +170,6 @@ static bool take_axis(struct records *records, const struct array_header *header
     return true;
 }
 
-/* Divides an array into whole records. */
 static void cut_stack(struct records *records)
 {
     size_t size_bytes = 0;
@@ -189,7 +187,7 @@ static bool take_shape(struct records *records, const struct array_header *heade
     const struct irrun_partial_shape *wanted = &records->port.shape;
     if (records->axis)
         return take_axis(records, header, err);
-    uint32_t rank = records->port.is_series   ? shape->rank - (shape->rank > 0)
+    uint32_t rank = records->port.is_scalar   ? shape->rank - (shape->rank > 0)
                     : wanted->is_rank_dynamic ? shape->rank
                                               : wanted->rank;
     records->is_stacked = shape->rank == rank + 1;
@@ -210,7 +208,7 @@ static bool take_unsized(struct records *records, struct irrun_error *err)
     uint32_t axis = 0;
     records->is_unsized = true;
     records->n_left = INT64_MAX;
-    if (port->is_series)
+    if (port->is_scalar)
         shape = partial_shape_of(&(struct irrun_shape){.rank = 0});
     if (records->axis && !shape.is_rank_dynamic) {
         if (!normal_axis(records, shape.rank, &axis, err))
@@ -226,7 +224,7 @@ static bool take_unsized(struct records *records, struct irrun_error *err)
                    ? fail_hint(err, "--axis=K:1 reads a frame of axis K for each record")
                    : fail_hint(err, "set them with --shape=%s=D,D,...", port->name);
     }
-    if (records->axis && !port->is_series && !cut_slices(records, axis, err))
+    if (records->axis && !port->is_scalar && !cut_slices(records, axis, err))
         return false;
     if (records->axis && shape_product(&records->record.shape, 0, axis) != 1)
         return fail(err, IRRUN_USAGE,
@@ -252,13 +250,13 @@ static bool check_record(struct records *records, const struct array_header *hea
     int64_t n = 1;
     if (!shape_count(&records->record.shape, &n))
         return fail_at(err, IRRUN_DATA, records_place(records), "a record is too large");
-    if (port->is_series && n != 1) {
+    if (port->is_scalar && n != 1) {
         char found[SHAPE_TEXT_BYTES];
         return fail_at(err, IRRUN_DATA, records_place(records),
                        "\"%s\" is %s, but must be one number per record", port->name,
                        shape_format(&header->shape, found));
     }
-    if (port->is_series || partial_shape_admits(&port->shape, &records->record.shape))
+    if (port->is_scalar || partial_shape_admits(&port->shape, &records->record.shape))
         return true;
     return records_fail_type(records, header, err);
 }
@@ -292,18 +290,18 @@ bool records_take_array(struct records *records, bool *is_end, struct irrun_erro
         records->whole.data = NULL;
     }
     bool has_dtype = header.dtype != IRRUN_DYNAMIC;
-    if (!has_dtype && records->port.dtype == IRRUN_DYNAMIC && !records->port.is_series)
+    if (!has_dtype && records->port.dtype == IRRUN_DYNAMIC && !records->port.is_scalar)
         return fail(err, IRRUN_USAGE, "%s \"%s\" has no type, and neither has %s",
                     records->port.what, records->port.name, records_path(records));
     enum irrun_dtype dtype = has_dtype                              ? header.dtype
-                             : records->port.dtype == IRRUN_DYNAMIC ? IRRUN_F64 /* a series */
+                             : records->port.dtype == IRRUN_DYNAMIC ? IRRUN_F64 /* is_scalar */
                                                                     : records->port.dtype;
     records->is_stacked = true;
     records->is_cut_inside = false;
     return (!header.is_audio || records_take_audio(records, &header, err)) &&
            check_dtype(records, dtype, err) &&
            (header.has_shape ? take_shape(records, &header, err) : take_unsized(records, err)) &&
-           check_record(records, &header, err) && make_room(records, &old, err) &&
+           check_record(records, &header, err) && allocate_record(records, &old, err) &&
            (!records->is_cut_inside || records->whole.data ||
             reader_read_tensor(records->reader, &header, &records->whole, err));
 }
@@ -313,16 +311,16 @@ bool records_set(struct records *records, const struct irrun_tensor *value, stru
     struct array_header header = {.dtype = value->dtype, .has_shape = true, .shape = value->shape};
     struct irrun_tensor old = records->record;
     records->path = "--feed";
-    /* Outputs may be views of the record before: it stays as it is until the next call. */
+    /* Outputs may be views of the old record, so it stays until the next call. */
     size_t spare_bytes = records->spare_bytes;
     records->record = (struct irrun_tensor){old.dtype, value->shape, records->spare};
     records->spare = old.data;
     records->spare_bytes = records->capacity_bytes;
     records->capacity_bytes = spare_bytes;
     if (!check_dtype(records, value->dtype, err) || !check_record(records, &header, err) ||
-        !make_room(records, &old, err))
+        !allocate_record(records, &old, err))
         return false;
-    records->is_new_place = true;
+    records->is_moved = true;
     records_convert(records, value->data);
     return true;
 }
@@ -342,19 +340,13 @@ static bool take_first_array(struct records *records, struct irrun_error *err)
 }
 
 bool records_open(struct records *records, const struct records_port *port, struct reader *reader,
-                  const struct axis_spec *axis, const struct options *options,
-                  struct irrun_error *err)
+                  const struct array_header *header, const struct axis_spec *axis,
+                  const struct options *options, struct irrun_error *err)
 {
     *records = (struct records){.port = *port, .reader = reader, .axis = axis, .options = options};
-    return take_first_array(records, err);
-}
-
-bool records_open_at(struct records *records, const struct records_port *port,
-                     struct reader *reader, const struct array_header *header,
-                     struct irrun_error *err)
-{
-    *records =
-        (struct records){.port = *port, .reader = reader, .has_pending = true, .pending = *header};
+    records->has_pending = header != NULL;
+    if (header)
+        records->pending = *header;
     return take_first_array(records, err);
 }
 
@@ -383,7 +375,7 @@ void records_open_record(struct records *records, const struct records_port *por
                                 .record = *record,
                                 .source_dtype = record->dtype,
                                 .state = RECORDS_REPEATED,
-                                .is_new_place = true};
+                                .is_moved = true};
 }
 
 void records_close(struct records *records)

@@ -1,6 +1,5 @@
 /* Reads the records of one tensor, one at a time: an input of the model, an expected output, or the
- * numbers of --reset=if:NAME. Files are not read into memory as a whole, except for --axis inside
- * an array.
+ * numbers of --reset=if:NAME. Only arrays that --axis cuts along an inner axis are read as a whole.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_CLI_RECORDS_H
 #define IRRUN_CLI_RECORDS_H
@@ -13,7 +12,7 @@ struct records_port {
     const char *name;
     enum irrun_dtype dtype; /* IRRUN_DYNAMIC: any */
     struct irrun_partial_shape shape;
-    bool is_series;   /* one number per record: [N] is N records, regardless of `shape` */
+    bool is_scalar;   /* a record is one number: [N] is N records, regardless of `shape` */
     bool keeps_dtype; /* records keep the type of the file */
     /* The error for an array of another shape, with a short message; IRRUN_OK: IRRUN_DATA, with a
      * message that names both shapes. */
@@ -26,9 +25,9 @@ enum records_state {
     RECORDS_STREAM
 };
 
-/* How records are cut from an array. Each is a piece of every row; pieces are step_bytes apart.
- * They may overlap, and the first ones may begin before their row, with zeros. An array of several
- * rows is read into memory. */
+/* How records are cut from an array: each is a piece of every row. Pieces are step_bytes apart and
+ * may overlap; the first may begin before its row, with zeros. An array of several rows is in
+ * memory. */
 struct records_cut {
     size_t n_rows, row_bytes, piece_bytes, step_bytes;
     int64_t position_bytes; /* of the next piece in its row */
@@ -38,7 +37,7 @@ struct records_cut {
 struct records {
     struct records_port port;
     struct irrun_tensor record; /* the current record; owns its memory */
-    bool is_new_place;          /* the last records_next changed the record's shape or address */
+    bool is_moved;              /* the last records_next changed the record's shape or address */
     enum records_state state;
     bool is_stacked;    /* records are stacked or cut along an axis, or never end */
     uint64_t n_records; /* returned since the last rewind */
@@ -49,10 +48,10 @@ struct records {
     const struct axis_spec *axis;  /* NULL: records are not cut */
     enum irrun_dtype source_dtype;
     bool is_narrowed;        /* --cast=any: look for values that a conversion changes */
-    bool is_narrowing_told;  /* a changed value was reported */
-    bool is_unsized;         /* raw, csv, s16: the length is known only at the end */
+    bool has_warned;         /* a changed value was reported */
+    bool is_unsized;         /* raw, csv, sound: the length is known only at the end */
     uint32_t n_frame_values; /* sound: the numbers that a frame has in a record; otherwise 0 */
-    bool is_raw_checked;     /* the first elements are checked: raw_check.h */
+    bool is_raw_checked;     /* the elements are checked by raw_check.c */
     uint64_t n_raw_checked;  /* checked so far */
     bool is_cut_inside;      /* the axis is not the first one: the array is in memory */
     bool is_held;            /* a record was read ahead, and is the next one */
@@ -73,17 +72,12 @@ struct records {
 bool records_check_axis(const struct records_port *port, const struct axis_spec *axis,
                         struct irrun_error *err);
 
-/* Opens the records of a reader (which it closes, even on failure) and reads the header of its
- * first array. Fails with IRRUN_DATA if its records do not have the port's type and shape, with
+/* Opens the records of a reader, which records_close closes. header: of its first array; NULL: not
+ * read yet. Fails with IRRUN_DATA if the records do not have the port's type and shape, with
  * IRRUN_USAGE if the axis does not exist. */
 bool records_open(struct records *records, const struct records_port *port, struct reader *reader,
-                  const struct axis_spec *axis, const struct options *options,
-                  struct irrun_error *err);
-
-/* Opens a reader whose first header has been read. */
-bool records_open_at(struct records *records, const struct records_port *port,
-                     struct reader *reader, const struct array_header *header,
-                     struct irrun_error *err);
+                  const struct array_header *header, const struct axis_spec *axis,
+                  const struct options *options, struct irrun_error *err);
 
 /* Opens an array in memory (malloc'ed), and takes ownership of it. path (borrowed) is its
  * origin. */
@@ -107,10 +101,6 @@ bool records_skip(struct records *records, uint64_t n, uint64_t *n_skipped,
 /* Decides whether RECORDS_SINGLE becomes RECORDS_REPEATED, by reading ahead. On a pipe this waits
  * for the second record or the end. */
 bool records_settle(struct records *records, struct irrun_error *err);
-
-/* Makes the records RECORDS_REPEATED if the source has exactly one, stacked or not. *is_one is
- * false if it has none or more. */
-bool records_settle_one(struct records *records, bool *is_one, struct irrun_error *err);
 
 /* Replaces the record of RECORDS_REPEATED with a copy of `value`. Fails with IRRUN_DATA if it does
  * not fit the port. */

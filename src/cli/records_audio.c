@@ -13,7 +13,7 @@ static bool check_type(const struct records *records, bool is_s16, struct irrun_
     const char *path = records_path(records);
     bool is_standard = strcmp(path, STANDARD_INPUT) == 0;
     bool is_whole = dtype_is_integer(port->dtype) || port->dtype == IRRUN_BOOLEAN;
-    if (!is_whole || port->is_series || port->keeps_dtype)
+    if (!is_whole || port->is_scalar || port->keeps_dtype)
         return true;
     fail_at(err, IRRUN_DATA, records_place(records),
             "%s \"%s\" is %s, but %s gives numbers from -1 to 1", port->what, port->name,

@@ -20,8 +20,8 @@ void records_convert(struct records *records, const void *source);
 /* Makes the array in memory the next one to read. */
 void records_pend_whole(struct records *records);
 
-/* Fails with IRRUN_DATA, or type_code, because the array does not fit the port
- * (records_mistakes.c). */
+/* Fails with IRRUN_DATA, or type_code, because the array does not fit the port. In
+ * records_mistakes.c. */
 bool records_fail_type(const struct records *records, const struct array_header *header,
                        struct irrun_error *err);
 
@@ -42,9 +42,10 @@ bool records_fail_axis(const struct records *records, uint32_t rank, struct irru
 bool records_check_chunk(const struct records *records, uint32_t axis, int64_t chunk,
                          struct irrun_error *err);
 
-/* raw_check.c: checks whether a raw input has the type that it is read as. 16-bit audio that is
- * read as f32 soon gives NaN or an absurd number. The check covers this many elements from the
- * start of an input. */
+/* ---- raw_check.c: finds raw inputs of another type than they are read as ----------------------
+ * 16-bit audio that is read as f32, for example, soon gives NaN or a huge number. */
+
+/* From the start of an input. */
 #define RAW_CHECK_ELEMENTS 4096
 
 /* Returns whether the records, which are open, are raw floats for an input, and --raw-check allows

@@ -1,4 +1,4 @@
-/* Explains why an array, or --axis, does not fit an input, and what would.
+/* Explains why an array, or --axis, does not fit an input, and suggests what does.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <inttypes.h>
 #include <stdio.h>

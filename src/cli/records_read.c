@@ -71,10 +71,9 @@ void records_convert(struct records *records, const void *source)
          irrun_dtype_name(records->source_dtype), irrun_dtype_name(records->record.dtype),
          records->port.name);
     records->is_narrowed = false;
-    records->is_narrowing_told = true;
+    records->has_warned = true;
 }
 
-/* Checks the first elements of raw data as they are read. */
 static bool check_raw(struct records *records, const void *elements, size_t n,
                       struct irrun_error *err)
 {
@@ -152,7 +151,7 @@ static bool next_record(struct records *records, bool *has_record, struct irrun_
 bool records_next(struct records *records, bool *has_record, struct irrun_error *err)
 {
     *has_record = true;
-    records->is_new_place = false;
+    records->is_moved = false;
     if (records->state == RECORDS_REPEATED || records->is_held) {
         records->is_held = false;
         return true;
@@ -234,22 +233,6 @@ bool records_settle(struct records *records, struct irrun_error *err)
     if (!read_record(records, &records->is_held, err) || !records_peek_array(records, &is_end, err))
         return false;
     records->state = is_end ? RECORDS_REPEATED : RECORDS_STREAM;
-    return true;
-}
-
-bool records_settle_one(struct records *records, bool *is_one, struct irrun_error *err)
-{
-    bool has_first, has_second = false;
-    if (!records_settle(records, err))
-        return false;
-    *is_one = records->state == RECORDS_REPEATED;
-    if (*is_one)
-        return true;
-    if (!records_next(records, &has_first, err) ||
-        (has_first && !records_next(records, &has_second, err)))
-        return false;
-    *is_one = has_first && !has_second;
-    records->state = RECORDS_REPEATED;
     return true;
 }
 

@@ -1,4 +1,4 @@
-/* Writes the report from what was measured elsewhere.
+/* Writes the report.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/report.h"
 

@@ -7,7 +7,6 @@
 #include "cli/profile.h"
 #include "cli/stats.h"
 
-/* The content of a report. */
 struct report {
     const struct irrun_model *model;
     const struct options *options;
@@ -18,7 +17,7 @@ struct report {
     int exit_code;
 };
 
-/* Writes it to options->report_path, a file that is renamed when it is complete, or to "-". */
+/* Writes the report to options->report_path. */
 bool report_write(const struct report *report, struct irrun_error *err);
 
 #endif

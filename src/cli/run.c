@@ -1,12 +1,13 @@
-/* Distributes the sequences to workers, and finishes the run.
+/* Distributes the sequences to the workers, and ends the run.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/run.h"
 
+#include <inttypes.h>
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "cli/advice.h"
 #include "cli/all_outputs.h"
-#include "cli/run_check.h"
 #include "cli/run_internal.h"
 #include "cli/warning.h"
 #include "cli/worker_internal.h"
@@ -43,7 +44,7 @@ static bool open_workers(struct run *run, struct irrun_error *err)
             return false;
         }
         /* --check computes nothing, so it has no reference model to compare with */
-        bool can_compare = run->reference || !diff_is_own(run->options);
+        bool can_compare = run->reference || !diff_runs_model(run->options);
         if (!run->is_check && can_compare &&
             !diff_new(run->model, run->reference, worker->session, run->options, &worker->diff,
                       err)) {
@@ -54,7 +55,6 @@ static bool open_workers(struct run *run, struct irrun_error *err)
     return true;
 }
 
-/* Opens the file of --trace. */
 static bool open_trace(struct run *run, double start_s, struct irrun_error *err)
 {
     const char *path = run->options->trace_path;
@@ -98,8 +98,7 @@ static bool prepare(struct run *run, struct irrun_error *err)
     return run_check(run->model, options, err);
 }
 
-/* Writes the file of --tap-all. */
-static bool save_last(const struct run *run, struct irrun_error *err)
+static bool write_tap_all(const struct run *run, struct irrun_error *err)
 {
     const struct options *options = run->options;
     const struct worker *worker = &run->workers[0];
@@ -115,13 +114,13 @@ static bool save_last(const struct run *run, struct irrun_error *err)
 
 /* For --deadline=SEC,fail. Without `fail` late results are a warning, unless --stats or --report
  * has them. */
-static bool judge_lateness(const struct run *run, struct irrun_error *err)
+static bool check_lateness(const struct run *run, struct irrun_error *err)
 {
     const struct options *options = run->options;
     struct lateness all = {.n = 0};
     for (size_t i = 0; i < run->n_workers; i++)
         lateness_merge(&all, &run->workers[i].stats.lateness);
-    if (lateness_judge(&all, err))
+    if (lateness_check(&all, err))
         return true;
     if (options->fails_if_late)
         return false;
@@ -131,7 +130,7 @@ static bool judge_lateness(const struct run *run, struct irrun_error *err)
     return true;
 }
 
-/* Outputs first: with a newer state but without them, the next run would lose records. */
+/* Outputs come before the state: if they failed after it, the next run would miss their records. */
 static bool finish(struct run *run, struct irrun_error *err)
 {
     struct event_track *track = run->workers[0].track;
@@ -142,24 +141,19 @@ static bool finish(struct run *run, struct irrun_error *err)
         !worker_state_end_run(&run->workers[0], err))
         return false;
     const struct worker *worker = &run->workers[0];
-    if (!save_last(run, err) || !tap_file_finish(worker->tap_records, err) ||
+    if (!write_tap_all(run, err) || !tap_file_finish(worker->tap_records, err) ||
         !diff_finish(worker->diff, worker->stats.n_iterations, err))
         return false;
     if (run->options->checkpoint_path && !checkpoint_remove(run->options, err))
         return false;
     event_add(track, "finish", 0, start);
-    return failures_judge(&run->failures, run->n_sequences, err) &&
-           collector_finish_compare(run->collector, err) && judge_lateness(run, err);
+    if (run->n_failed > 0)
+        return fail(err, run->first_code, "%" PRIu64 " of %" PRIu64 " sequences failed",
+                    run->n_failed, run->n_sequences);
+    return collector_finish_compare(run->collector, err) && check_lateness(run, err);
 }
 
 /* ---- Sequences ------------------------------------------------------------------------------- */
-
-static void begin_no_more(struct run *run)
-{
-    pthread_mutex_lock(&run->lock);
-    run->is_over = true;
-    pthread_mutex_unlock(&run->lock);
-}
 
 static void note_failure(struct run *run, uint64_t index, const struct irrun_error *err)
 {
@@ -173,6 +167,27 @@ static void note_failure(struct run *run, uint64_t index, const struct irrun_err
     collector_stop(run->collector, index);
 }
 
+/* Returns whether the other sequences are run after a failure; then reports it and clears *err. The
+ * caller holds the lock. */
+static bool continue_after(struct run *run, const struct sequence *sequence,
+                           struct irrun_error *err)
+{
+    const struct options *options = run->options;
+    bool is_of_sequence = err->code == IRRUN_MISMATCH || err->code == IRRUN_DATA ||
+                          err->code == IRRUN_NO_INPUT || err->code == IRRUN_UNSUPPORTED;
+    if (!options->keeps_going || !is_of_sequence)
+        return false;
+    if (run->n_failed++ == 0 || sequence->number < run->first_failed) {
+        run->first_failed = sequence->number;
+        run->first_code = err->code;
+    }
+    warning_show_progress(options, NULL, options->progress == PROGRESS_PLAIN);
+    advise(options, err);
+    warning_show_error(options, err);
+    error_clear(err);
+    return true;
+}
+
 /* Reads the next sequence. With --keep-going, skips invalid lines of a manifest. The caller holds
  * the lock. */
 static bool read_sequence(struct run *run, struct sequence *sequence, bool *has_one,
@@ -184,49 +199,51 @@ static bool read_sequence(struct run *run, struct sequence *sequence, bool *has_
             run->n_sequences -= !*has_one;
             return true;
         }
-        if (!sequence->place.file || !failures_pass_over(&run->failures, sequence, err))
+        if (!sequence->place.file || !continue_after(run, sequence, err))
             return false;
         sequence_free(sequence);
     }
     return true;
 }
 
-static bool leave_out(struct run *run, struct worker *worker, const struct sequence *sequence,
-                      struct irrun_error *err)
+static bool drop_failed(struct run *run, struct worker *worker, const struct sequence *sequence,
+                        struct irrun_error *err)
 {
     pthread_mutex_lock(&run->lock);
-    bool is_left_out = failures_pass_over(&run->failures, sequence, err);
+    bool continues = continue_after(run, sequence, err);
     pthread_mutex_unlock(&run->lock);
-    if (is_left_out)
+    if (continues)
         collector_drop_sequence(run->collector, &worker->backlog, sequence);
-    return is_left_out;
+    return continues;
 }
 
-static bool next_sequence(struct run *run, struct sequence *sequence, struct irrun_error *err)
+static bool next_sequence(struct run *run, const struct worker *worker, struct sequence *sequence,
+                          struct irrun_error *err)
 {
     bool has_one = false;
     pthread_mutex_lock(&run->lock);
+    run->is_over |= worker_time_is_over(worker);
     bool is_read = read_sequence(run, sequence, &has_one, err) &&
                    (!has_one || run_paths_begin_sequence(run->paths, sequence, err));
-    run->is_over = run->is_over || !has_one;
+    run->is_over |= !has_one;
     pthread_mutex_unlock(&run->lock);
     if (!is_read)
         note_failure(run, sequence->index, err);
     return has_one && is_read;
 }
 
-/* Sets *is_done to whether --skip-existing skips the sequence. */
-static bool is_done_already(struct run *run, const struct sequence *sequence, bool *is_done,
-                            struct irrun_error *err)
+/* Sets *is_skipped for --skip-existing. */
+static bool check_existing(struct run *run, const struct sequence *sequence, bool *is_skipped,
+                           struct irrun_error *err)
 {
-    *is_done = false;
+    *is_skipped = false;
     if (!run->options->skips_existing)
         return true;
-    if (!outputs_exist(collector_outputs(run->collector), sequence, is_done, err))
+    if (!outputs_exist(collector_outputs(run->collector), sequence, is_skipped, err))
         return false;
-    if (*is_done)
-        tell(run->options, "%s is skipped: its outputs exist", sequence->key);
-    if (*is_done && run->options->expected.n > 0)
+    if (*is_skipped)
+        inform(run->options, "%s is skipped: its outputs exist", sequence->key);
+    if (*is_skipped && run->options->expected.n > 0)
         warn(run->options,
              "--expect compares nothing: --skip-existing skips the sequence, whose outputs exist");
     return true;
@@ -235,11 +252,11 @@ static bool is_done_already(struct run *run, const struct sequence *sequence, bo
 static bool run_sequence(struct run *run, struct worker *worker, const struct sequence *sequence,
                          struct irrun_error *err)
 {
-    bool is_done;
+    bool is_skipped;
     uint64_t start = event_start(worker->track);
-    if (!is_done_already(run, sequence, &is_done, err))
+    if (!check_existing(run, sequence, &is_skipped, err))
         return false;
-    if (is_done)
+    if (is_skipped)
         return collector_skip(run->collector, sequence);
     bool is_run = worker_prepare(worker, sequence, err) &&
                   (run->is_check || worker_run(worker, sequence, err));
@@ -247,34 +264,23 @@ static bool run_sequence(struct run *run, struct worker *worker, const struct se
     return is_run;
 }
 
-/* Replaces any other error if the weights were modified during the run. */
-static void blame_weights(const struct run *run, struct irrun_error *err)
-{
-    struct irrun_error written;
-    if (err->code != IRRUN_OK && !irrun_model_check_weights(run->model, &written))
-        *err = written;
-}
-
 /* Runs one sequence after another, until there are no more or one has failed. */
 static void run_worker(struct run *run, struct worker *worker)
 {
     struct sequence sequence = {.key = NULL};
-    struct irrun_error err = {.code = IRRUN_OK};
-    while (next_sequence(run, &sequence, &err)) {
+    struct irrun_error err = {.code = IRRUN_OK}, modified;
+    while (next_sequence(run, worker, &sequence, &err)) {
         if (!run_sequence(run, worker, &sequence, &err)) {
             sequence_locate(&sequence, &err);
-            blame_weights(run, &err);
-            if (leave_out(run, worker, &sequence, &err)) {
-                sequence_free(&sequence);
-                continue;
+            if (err.code != IRRUN_OK && !irrun_model_check_weights(run->model, &modified))
+                err = modified; /* the probable cause of any other error */
+            if (!drop_failed(run, worker, &sequence, &err)) {
+                collector_fail_sequence(run->collector, &worker->backlog, &sequence);
+                note_failure(run, sequence.index, &err);
+                break;
             }
-            collector_fail_sequence(run->collector, &worker->backlog, &sequence);
-            note_failure(run, sequence.index, &err);
-            break;
         }
         sequence_free(&sequence);
-        if (worker_time_is_over(worker))
-            begin_no_more(run);
     }
     sequence_free(&sequence);
 }
@@ -323,10 +329,7 @@ bool run_model(struct irrun_model *model, struct irrun_model *reference,
                const struct options *options, const struct stats_clocks *start, double load_s,
                struct irrun_error *err)
 {
-    struct run run = {.options = options,
-                      .model = model,
-                      .reference = reference,
-                      .failures = {.options = options}};
+    struct run run = {.options = options, .model = model, .reference = reference};
     bool is_ready = prepare(&run, err);
     bool is_done = is_ready &&
                    (run.is_check ||
@@ -348,10 +351,8 @@ bool check_model(struct irrun_model *model, const struct options *options, struc
     if (is_fine && has_inputs)
         is_fine = sequences_next(run.sequences, &sequence, &has_one, err) &&
                   (!has_one || worker_prepare(&run.workers[0], &sequence, err));
-    else if (is_fine && warn_unchecked(model, options))
-        is_fine = true;
-    else
-        is_fine = is_fine && worker_plan(&run.workers[0], err);
+    else if (is_fine && !warn_unchecked(model, options))
+        is_fine = worker_plan(&run.workers[0], err);
     sequence_free(&sequence);
     return release(&run, err) && is_fine;
 }

@@ -1,11 +1,8 @@
-/* Checks for options that cannot be used together or do not fit the model.
+/* Checks rules that involve several options, or the model.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "cli/run_check.h"
-
 #include <string.h>
 
-#include "cli/diff.h"
-#include "cli/sequence.h"
+#include "cli/run_internal.h"
 #include "cli/warning.h"
 
 static bool is_sound(const struct binding *binding)
@@ -29,15 +26,12 @@ static bool has_sound(const struct options *options)
  * must be written. */
 static bool check_kept_columns(const struct options *options, struct irrun_error *err)
 {
-    static const enum option_id excluded[] = {OPTION_ID_manifest, OPTION_ID_checkpoint,
-                                              OPTION_ID_concat, OPTION_ID_axis};
     if (sequences_are_many(options))
         return fail(err, IRRUN_USAGE, "--keep-columns takes one sequence");
     bool writes_csv = false, has_end = options->n_iterations != NO_LIMIT || options->duration_s > 0;
-    for (size_t i = 0; i < sizeof excluded / sizeof *excluded; i++)
-        if (option_is_given(options, excluded[i]))
-            return fail(err, IRRUN_USAGE, "--keep-columns and --%s cannot be used together",
-                        option_rows[excluded[i]].name);
+    if (!OPTIONS_EXCLUDE(options, "keep-columns", err, OPTION_ID_manifest, OPTION_ID_checkpoint,
+                         OPTION_ID_concat, OPTION_ID_axis))
+        return false;
     for (size_t i = 0; i < options->outputs.n; i++)
         writes_csv |= strcmp(options->outputs.items[i].spec.format->name, "csv") == 0;
     if (!writes_csv) {
@@ -71,7 +65,7 @@ bool run_check(const struct irrun_model *model, const struct options *options,
         return fail(err, IRRUN_USAGE, "--tap-records works with one sequence only");
     if (options->trace_path && strcmp(options->trace_path, "-") == 0)
         return fail(err, IRRUN_USAGE, "--trace writes a file, not standard output");
-    if (options->diff_reference && !diff_is_own(options) && sequences_are_many(options))
+    if (options->diff_reference && !diff_runs_model(options) && sequences_are_many(options))
         return fail(err, IRRUN_USAGE, "--diff=FILE works with one sequence only");
     if (options->skips_existing && options->expected.n > 0 && sequences_are_many(options))
         return fail(err, IRRUN_USAGE,

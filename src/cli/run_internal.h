@@ -1,11 +1,10 @@
-/* Shared by the files of a run.
+/* Shared by run.c, run_check.c and run_show.c.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_CLI_RUN_INTERNAL_H
 #define IRRUN_CLI_RUN_INTERNAL_H
 
 #include <pthread.h>
 
-#include "cli/failures.h"
 #include "cli/run_paths.h"
 #include "cli/worker.h"
 
@@ -27,12 +26,21 @@ struct run {
     bool is_over;              /* no more sequences begin */
     struct irrun_error *error; /* of the first sequence that failed, in their order */
     uint64_t error_index;
-    uint64_t n_sequences; /* started so far, including those that were … */
-    struct failures failures;
+    uint64_t n_sequences;             /* started so far */
+    uint64_t n_failed, first_failed;  /* of these, with --keep-going: number of the first … */
+    enum irrun_error_code first_code; /* … and its error */
 };
 
-/* Prints --stats and --profile, and writes the report. If the run has failed, does this as far as
- * there are data. err: the result of the run. */
+/* Fails with IRRUN_USAGE for options that cannot be used together, need others or do not fit the
+ * model. Warns of options without effect. In run_check.c. */
+bool run_check(const struct irrun_model *model, const struct options *options,
+               struct irrun_error *err);
+
+/* Warns and returns true if --check cannot plan the model without inputs: dimensions are open. */
+bool warn_unchecked(const struct irrun_model *model, const struct options *options);
+
+/* Prints --stats and --profile, and writes the report, in part if the run failed. err: the result
+ * of the run. */
 bool run_show(struct run *run, const struct stats_clocks *start, double load_s,
               struct irrun_error *err);
 

@@ -1,4 +1,4 @@
-/* Lists the files of a run, to enter them in the table and to reserve them.
+/* Lists the files of a run, to add them to the table and to reserve them.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/run_paths.h"
 
@@ -88,7 +88,7 @@ static bool visit_command_line(struct run_paths *paths, struct irrun_error *err)
            visit(paths, PATH_MANIFEST, options->manifest_path, err) &&
            visit_bindings(paths, PATH_INPUT, &options->inputs, err) &&
            visit_bindings(paths, PATH_EXPECTED, &options->expected, err) &&
-           visit(paths, PATH_REFERENCE, diff_is_own(options) ? NULL : options->diff_reference,
+           visit(paths, PATH_REFERENCE, diff_runs_model(options) ? NULL : options->diff_reference,
                  err) &&
            visit(paths, PATH_STATE_IN, common_path(options->state_in), err) &&
            outputs_visit_paths(paths->outputs, NULL, visit_output, paths, err) &&
@@ -140,8 +140,8 @@ static bool enter(struct run_paths *paths, const struct path_use *use, struct ir
 typedef bool sequence_fn(struct run_paths *paths, const struct sequence *sequence,
                          struct irrun_error *err);
 
-/* Returns whether the run will report the error later: one in a manifest or an archive. */
-static bool is_told_later(const struct run_paths *paths, const struct irrun_error *wrong)
+/* Returns whether the run itself will report the error, which is in a manifest or an archive. */
+static bool is_reported_later(const struct run_paths *paths, const struct irrun_error *wrong)
 {
     return !paths->table.has_conflict && (wrong->code == IRRUN_DATA || wrong->code == IRRUN_USAGE ||
                                           wrong->code == IRRUN_NO_INPUT);
@@ -161,12 +161,12 @@ static bool list_sequences(struct run_paths *paths, sequence_fn *take, struct ir
         if (is_taken)
             continue;
         has_one = paths->options->manifest_path && wrong.code != IRRUN_NO_INPUT &&
-                  is_told_later(paths, &wrong);
+                  is_reported_later(paths, &wrong);
         if (has_one)
             error_clear(&wrong);
     }
     sequences_free(sequences);
-    if (wrong.code == IRRUN_OK || is_told_later(paths, &wrong))
+    if (wrong.code == IRRUN_OK || is_reported_later(paths, &wrong))
         return true;
     *err = wrong;
     return false;

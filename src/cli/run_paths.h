@@ -1,6 +1,5 @@
-/* Enters all files that a run reads and writes into a table, which checks that none is used twice
- * where it must not be, and locks those that other processes must not write. All such checks are
- * here.
+/* Checks that a run does not write a file that it also reads or writes elsewhere, and locks the
+ * files that it writes.
  *
  * Devices, FIFOs and pipes may be used any number of times. --state-out may replace the file that
  * --state-in loaded for the same sequence.

@@ -21,7 +21,7 @@ static bool is_stream(const char *path)
     return strcmp(path, "-") == 0 || (stat(path, &status) == 0 && !S_ISREG(status.st_mode));
 }
 
-/* Takes the path, which is malloc'ed, and cuts it to its directory. */
+/* Allows the directory of the path. Modifies and frees the path; NULL: there was no memory. */
 static void allow_directory(struct sandbox *sandbox, char *path, enum sandbox_access access)
 {
     char *slash = path ? strrchr(path, '/') : NULL;
@@ -34,7 +34,7 @@ static void allow_directory(struct sandbox *sandbox, char *path, enum sandbox_ac
     free(path);
 }
 
-/* Files of a path with % (fields such as %k) are in or below the directory that comes before it. */
+/* Allows a file, or all files of a path with fields such as %k. */
 static void allow(struct sandbox *sandbox, const char *path, enum sandbox_access access)
 {
     if (!path || strcmp(path, "-") == 0)
@@ -112,7 +112,7 @@ static void allow_all(struct sandbox *sandbox, const struct options *options)
     allow_bindings(sandbox, &options->inputs, SANDBOX_READ);
     allow_bindings(sandbox, &options->expected, SANDBOX_READ);
     allow(sandbox, options->state_in, SANDBOX_READ);
-    allow(sandbox, diff_is_own(options) ? NULL : options->diff_reference, SANDBOX_READ);
+    allow(sandbox, diff_runs_model(options) ? NULL : options->diff_reference, SANDBOX_READ);
     allow_written(sandbox, options);
 }
 
@@ -139,13 +139,13 @@ bool run_sandbox_enter(const struct options *options, struct irrun_error *err)
     allow_all(&sandbox, options);
     sandbox_enter(&sandbox, &no_files, &no_calls);
     if (no_files)
-        tell(options, "sandbox: files are not limited: %s", strerror(no_files));
+        inform(options, "sandbox: files are not limited: %s", strerror(no_files));
     else if (options->manifest_path)
-        tell(options, "sandbox: files are not limited: --manifest names further ones");
+        inform(options, "sandbox: files are not limited: --manifest names further ones");
     else
-        tell(options, "sandbox: files are limited by Landlock %u", sandbox.version);
+        inform(options, "sandbox: files are limited by Landlock %u", sandbox.version);
     if (no_calls)
-        tell(options, "sandbox: sockets and programs are not limited: %s", strerror(no_calls));
+        inform(options, "sandbox: sockets and programs are not limited: %s", strerror(no_calls));
     if (options->sandbox != SANDBOX_ALWAYS)
         return true;
     if (!no_files && sandbox.version < LANDLOCK_TRUNCATE)

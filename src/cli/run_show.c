@@ -33,7 +33,7 @@ static bool take_profile(const struct run *run, const struct irrun_session_info 
     return is_taken;
 }
 
-/* Prints and writes everything. is_whole: the run was completed. */
+/* is_whole: the run was completed. */
 static bool show_all(struct run *run, bool is_whole, double load_s, struct report *report,
                      struct irrun_error *err)
 {

@@ -1,5 +1,5 @@
-/* Draws an index from a row of logits. The exponential function is its own: the bytes do not depend
- * on libm.
+/* Draws an index from a row of logits. Has an exponential function of its own, so that results do
+ * not depend on libm.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/sampler.h"
 
@@ -13,32 +13,24 @@ void sampler_free(struct sampler *sampler)
     *sampler = (struct sampler){.row = NULL};
 }
 
+#define INVERSE(factorial) (1.0 / (factorial))
+
 /* Returns e^x for x <= 0. x = k ln 2 + r with |r| <= ln(2) / 2; the first term of the series that
  * is left out, r^15 / 15!, is below 2^-63. */
 static double natural_exp(double x)
 {
     static const double ln2_high = 0x1.62e42fee00000p-1, ln2_low = 0x1.a39ef35793c76p-33;
-    static const double inverse_factorials[] = {1,
-                                                1,
-                                                1.0 / 2,
-                                                1.0 / 6,
-                                                1.0 / 24,
-                                                1.0 / 120,
-                                                1.0 / 720,
-                                                1.0 / 5040,
-                                                1.0 / 40320,
-                                                1.0 / 362880,
-                                                1.0 / 3628800,
-                                                1.0 / 39916800,
-                                                1.0 / 479001600,
-                                                1.0 / 6227020800,
-                                                1.0 / 87178291200};
+    static const double factors[] = {INVERSE(1),         INVERSE(1),          INVERSE(2),
+                                     INVERSE(6),         INVERSE(24),         INVERSE(120),
+                                     INVERSE(720),       INVERSE(5040),       INVERSE(40320),
+                                     INVERSE(362880),    INVERSE(3628800),    INVERSE(39916800),
+                                     INVERSE(479001600), INVERSE(6227020800), INVERSE(87178291200)};
     if (x < -745)
         return 0;
     double k = floor(x * 0x1.71547652b82fep+0 + 0.5), r = x - k * ln2_high - k * ln2_low;
-    double sum = inverse_factorials[14];
-    for (int i = 13; i >= 0; i--)
-        sum = sum * r + inverse_factorials[i];
+    double sum = 0;
+    for (int i = 14; i >= 0; i--)
+        sum = sum * r + factors[i];
     return ldexp(sum, (int)k);
 }
 
@@ -51,9 +43,8 @@ static double weigh(double x, double largest, double temperature)
 /* Reads the row; NaN becomes -inf. Returns the largest. */
 static double read_logits(double *row, const struct irrun_tensor *logits, size_t start, size_t n)
 {
-    const char *data = logits->data;
     double largest = -INFINITY;
-    convert_elements(logits->dtype, data + start * dtype_size(logits->dtype), IRRUN_F64, row, n);
+    convert_elements(logits->dtype, tensor_at(logits, start), IRRUN_F64, row, n);
     for (size_t i = 0; i < n; i++) {
         row[i] = row[i] >= -INFINITY ? row[i] : -INFINITY;
         largest = row[i] > largest ? row[i] : largest;
@@ -90,7 +81,7 @@ static void make_heap(size_t *heap, size_t n, const double *row)
         sift_down(heap, n, i, row);
 }
 
-/* Takes the first item off the heap and puts it behind the others. */
+/* Moves the first item of the heap to its end, and out of the heap. */
 static size_t pop(size_t *heap, size_t n, const double *row)
 {
     size_t first = heap[0];
@@ -125,7 +116,8 @@ static size_t keep_largest(size_t *heap, double *row, size_t n, const struct sam
 
 /* ---- The draw -------------------------------------------------------------------------------- */
 
-/* Walks through the weights, of `order` from its end or of all, until `unit` of their sum. */
+/* Returns the index at which the cumulated weights reach unit * sum: of the n_kept last items of
+ * `order`, backwards, or of all if it is NULL. */
 static int64_t draw(const double *row, const size_t *order, size_t n, size_t n_kept, double unit)
 {
     double sum = 0;

@@ -1,5 +1,5 @@
-/* Makes sequences: one from the command line, one for each key of Kaldi archives, or one for each
- * line of a manifest (manifest.c).
+/* Creates one sequence from the command line, one for each key of Kaldi archives, or one for each
+ * line of a manifest.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/sequence.h"
 
@@ -9,7 +9,7 @@
 #include "cli/manifest.h"
 #include "cli/warning.h"
 
-/* An array that was read before its sequence. */
+/* An array that comes in its archive before its sequence is run. */
 struct early_array {
     char *key;
     struct irrun_tensor array;

@@ -1,4 +1,4 @@
-/* Sequences of records that share the variables: where they come from, and their order.
+/* A sequence of records through which the variables live on.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_CLI_SEQUENCE_H
 #define IRRUN_CLI_SEQUENCE_H

@@ -38,7 +38,7 @@ static struct sigaction bus_before; /* the handler of SIGBUS before irrun's */
 static volatile sig_atomic_t is_resumable, is_deferring, pending, has_timeout;
 static volatile sig_atomic_t ending; /* the signal that ends the process; 0: none */
 
-/* Returns whether the signal is deferred: the first one of a run with a checkpoint. */
+/* Defers the first signal of a run with a checkpoint. Returns whether it did. */
 static bool defer(int number)
 {
     bool can_wait = number == SIGINT || number == SIGTERM || (number == SIGALRM && has_timeout);
@@ -84,20 +84,15 @@ static void end_process(int number)
     raise(number);
 }
 
-/* Returns whether the signal is a SIGXFSZ from the kernel: a write exceeds the limit, and will fail
- * like a write to a full disk. */
-static bool is_failing_write(int number, const siginfo_t *info)
-{
-    return number == SIGXFSZ && info->si_pid == getpid();
-}
-
 /* Ends the process. A write to a pipe is completed first, for at most a second; a second signal
  * does not wait. */
 static void handle(int number, siginfo_t *info, void *context)
 {
     int reason = errno;
     (void)context;
-    if (is_failing_write(number, info) || (ending == 0 && defer(number)))
+    /* The kernel sends SIGXFSZ for a write beyond the size limit, which then fails with EFBIG. */
+    bool is_failing_write = number == SIGXFSZ && info->si_pid == getpid();
+    if (is_failing_write || (ending == 0 && defer(number)))
         return;
     bool is_first = ending == 0;
     if (is_first)

@@ -9,8 +9,8 @@
 #include "base/clock.h"
 #include "cli/machine.h"
 
-#define RECENT_NS 100000  /* newer counters are not read again: reading takes 1 us */
-#define MIN_CPU_SHARE 0.9 /* below, the rest of the time is mentioned */
+#define RECENT_NS 100000  /* newer counts are not read again, which would take 1 us */
+#define MIN_CPU_SHARE 0.9 /* a lower share is mentioned */
 
 static const struct {
     const char *key, *name, *names;
@@ -41,7 +41,7 @@ static void read_counts(const struct irrun_session *session, struct slow_counts 
 
 uint64_t slowest_begin(struct slowest *slowest, const struct irrun_session *session)
 {
-    machine_forget_denormals();
+    machine_clear_denormal_flag();
     uint64_t now_ns = clock_now_ns();
     if (now_ns - slowest->before.wall_ns <= RECENT_NS)
         return now_ns;
@@ -55,7 +55,7 @@ void slowest_end(struct slowest *slowest, const struct irrun_session *session, u
     if (duration_ns <= slowest->duration_ns)
         return;
     struct slow_counts now;
-    slowest->met_denormals = machine_met_denormals();
+    slowest->had_denormals = machine_denormal_flag();
     read_counts(session, &now);
     slowest->sequence = sequence;
     slowest->iteration = iteration;
@@ -73,28 +73,23 @@ void slowest_merge(struct slowest *slowest, const struct slowest *other)
         *slowest = *other;
 }
 
-/* The thread did not switch, and yet had no CPU: the hypervisor had given it to another guest. */
-static bool is_stolen(const struct slow_counts *during)
-{
-    return during->events[PREEMPTIONS] + during->events[WAITS] == 0 &&
-           (double)during->cpu_ns < MIN_CPU_SHARE * (double)during->wall_ns;
-}
-
 void slowest_describe(const struct slowest *slowest, struct text *text)
 {
     const struct slow_counts *during = &slowest->during;
+    bool lacked_cpu = (double)during->cpu_ns < MIN_CPU_SHARE * (double)during->wall_ns;
     size_t start = text->length;
     for (int i = 0; i < N_SLOW_EVENTS; i++)
         if (during->events[i] > 0)
             text_add(text, "%s%" PRIu64 " %s", text->length > start ? ", " : "", during->events[i],
                      during->events[i] == 1 ? events[i].name : events[i].names);
-    if (slowest->met_denormals)
+    if (slowest->had_denormals)
         text_add(text, "%sdenormals", text->length > start ? ", " : "");
-    if (is_stolen(during))
+    /* Without a context switch, the hypervisor had given the CPU to another guest. */
+    if (lacked_cpu && during->events[PREEMPTIONS] + during->events[WAITS] == 0)
         text_add(text, "%ssteal", text->length > start ? ", " : "");
     if (text->length == start)
         text_add(text, "no known cause");
-    if ((double)during->cpu_ns < MIN_CPU_SHARE * (double)during->wall_ns)
+    if (lacked_cpu)
         text_add(text, "; on a CPU for %.0f %% of the time",
                  (double)during->cpu_ns / (double)during->wall_ns * 100);
 }
@@ -109,7 +104,7 @@ void slowest_report(const struct slowest *slowest, struct json *json)
     for (int i = 0; i < N_SLOW_EVENTS; i++)
         json_number(json, events[i].key, (double)during->events[i] + unknown);
     if (during->wall_ns > 0)
-        json_bool(json, "denormals", slowest->met_denormals);
+        json_bool(json, "denormals", slowest->had_denormals);
     else
         json_string(json, "denormals", NULL);
     json_number(json, "cpu", (double)during->cpu_ns * 1e-9 + unknown);

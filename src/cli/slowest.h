@@ -12,29 +12,26 @@ struct slow_counts {
     uint64_t events[N_SLOW_EVENTS], cpu_ns, wall_ns;
 };
 
-/* All zero = no iteration yet. */
+/* Zeroed: no iteration yet. */
 struct slowest {
     uint64_t sequence, iteration, duration_ns;
     struct slow_counts during; /* from the last reading before it to its end */
-    bool met_denormals;
+    bool had_denormals;
 
     struct slow_counts before; /* the last reading */
 };
 
-/* Before an iteration. Returns the time. Reads the counts only if the last reading is older than
- * 0.1 ms. */
+/* Call it before an iteration. Returns the time. Reads the counts again after 0.1 ms. */
 uint64_t slowest_begin(struct slowest *slowest, const struct irrun_session *session);
 
-/* After it. Reads the counts only if no iteration took longer. */
+/* Call it after the iteration. Reads the counts if none took longer so far. */
 void slowest_end(struct slowest *slowest, const struct irrun_session *session, uint64_t duration_ns,
                  uint64_t sequence, uint64_t iteration);
 
-/* Keeps the slower of both. */
 void slowest_merge(struct slowest *slowest, const struct slowest *other);
 
-/* Adds "3 page faults, 1 new plan". */
+/* Add "3 page faults, 1 new plan" to a text; the counts to the report, null before an iteration. */
 void slowest_describe(const struct slowest *slowest, struct text *text);
-/* Adds the counts, as null before the first iteration. */
 void slowest_report(const struct slowest *slowest, struct json *json);
 
 #endif

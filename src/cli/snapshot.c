@@ -1,4 +1,4 @@
-/* Copies variables out of a session and back. state_file.c writes them to files.
+/* Copies variables out of a session and back.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/snapshot.h"
 

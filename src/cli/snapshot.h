@@ -7,14 +7,12 @@
 
 /* Zeroed: all variables are unset. */
 struct snapshot {
-    struct irrun_tensor *values; /* [n]; data malloc'ed, NULL = unset */
+    struct irrun_tensor *values; /* [n]; data malloc'ed; NULL: unset */
     size_t n;
 };
 
-/* Makes room for n values, all unset. *snapshot may have older values. */
+/* Allocate n values, all unset, or copies of the variables. They free older values. */
 bool snapshot_new(struct snapshot *snapshot, size_t n, struct irrun_error *err);
-
-/* Copies the variables; *snapshot may have older values. */
 bool snapshot_take(struct snapshot *snapshot, const struct all_variables *variables,
                    struct irrun_error *err);
 

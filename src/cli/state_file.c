@@ -14,7 +14,8 @@
 #define COMMENT_VERSION 2u
 #define COMMENT_BYTES 128
 
-/* Writes the comment. n_unset: the number of variables without a value, which have no member. */
+/* Sets `out` to the comment. n_unset: the number of variables without a value, which have no
+ * member. */
 static void make_comment(const struct model_identity *identity, unsigned version, size_t n_unset,
                          char out[COMMENT_BYTES])
 {
@@ -29,7 +30,7 @@ static void make_comment(const struct model_identity *identity, unsigned version
 static void list_variables(const struct all_variables *variables, struct text *names)
 {
     for (size_t i = 0; i < all_variables_count(variables); i++)
-        text_add(names, "%s%s", i == 0 ? "" : ", ", all_variables_form(variables, i).id);
+        text_add(names, "%s%s", i == 0 ? "" : ", ", all_variables_info(variables, i).id);
 }
 
 /* Fails because two comments of the same version differ. */
@@ -49,7 +50,7 @@ static bool fail_other_model(const char *comment, const char *own, const char *p
     return false;
 }
 
-/* Checks the comment. A comment of another program is ignored. */
+/* Ignores the comment of another program. */
 static bool check_comment(const char *comment, const char *path,
                           const struct all_variables *variables,
                           const struct model_identity *identity, bool is_any_model, size_t *n_unset,
@@ -94,7 +95,7 @@ static bool check_extra(const struct archive *archive, const char *path,
         const char *name = archive_member(archive, i)->name;
         bool is_known = false;
         for (size_t j = 0; j < all_variables_count(variables); j++)
-            is_known |= strcmp(all_variables_form(variables, j).id, name) == 0;
+            is_known |= strcmp(all_variables_info(variables, j).id, name) == 0;
         if (!is_known)
             return fail_member(variables, path, name, err);
     }
@@ -107,13 +108,13 @@ static bool read_members(struct archive *archive, const char *path,
 {
     size_t n = all_variables_count(variables), n_missing = 0;
     for (size_t i = 0; i < n; i++) {
-        const struct variable_form variable = all_variables_form(variables, i);
+        const struct variable_info variable = all_variables_info(variables, i);
         size_t member;
         if (archive_find(archive, variable.id, &member)) {
             char what[256];
-            const struct tensor_form form = {what, variable.dtype, variable.shape};
+            const struct member_info info = {what, variable.dtype, variable.shape};
             snprintf(what, sizeof what, "variable \"%s\"", variable.id);
-            if (!tensor_file_read(archive, member, path, &form, &snapshot->values[i], err))
+            if (!tensor_file_read(archive, member, path, &info, &snapshot->values[i], err))
                 return false;
         } else if (n_missing++ == n_unset) {
             return fail_at(err, IRRUN_DATA, (struct place){path, 0, 0},
@@ -155,12 +156,12 @@ bool state_file_write(const char *path, const struct all_variables *variables,
     for (size_t i = 0; i < n && is_written; i++) {
         if (!values[i])
             continue;
-        names[n_set] = all_variables_form(variables, i).id;
+        names[n_set] = all_variables_info(variables, i).id;
         set[n_set++] = values[i];
     }
     make_comment(identity, COMMENT_VERSION, n - n_set, comment);
-    const struct writer_options how = {.comment = comment, .is_synced = is_synced};
-    is_written = is_written && tensor_file_write(path, names, set, n_set, &how, err);
+    const struct writer_options writer_options = {.comment = comment, .is_synced = is_synced};
+    is_written = is_written && tensor_file_write(path, names, set, n_set, &writer_options, err);
     free(names);
     free(set);
     return is_written;

@@ -10,7 +10,7 @@
 #include "cli/machine.h"
 #include "cli/warning.h"
 
-#define OUTLIER_RATIO 5   /* above this multiple of the median the slowest iteration is explained */
+#define OUTLIER_RATIO 5   /* the slowest iteration is explained above this multiple of the median */
 #define MIN_CPU_SHARE 0.9 /* of the time of the iterations */
 
 double stats_now_s(void)
@@ -23,8 +23,8 @@ struct stats_clocks stats_read_clocks(void)
     return (struct stats_clocks){stats_now_s(), (double)clock_ns(CLOCK_PROCESS_CPUTIME_ID) * 1e-9};
 }
 
-/* Returns the peak of resident memory. getrusage is only a fallback: it also counts the memory of
- * the process before exec, such as that of a large parent. */
+/* getrusage is only a fallback: it includes the memory of the process before exec, which may have
+ * been a copy of a large parent. */
 uint64_t stats_peak_rss_bytes(void)
 {
     uint64_t n_bytes = machine_status_bytes("VmHWM");

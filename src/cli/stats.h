@@ -22,12 +22,12 @@ struct stats {
     uint64_t peak_rss_bytes;
     double loop_s; /* all iterations, including the time between them */
     uint64_t n_iterations, n_records, n_sequences, n_resets;
-    uint64_t n_batches;      /* of --batch */
-    struct key_figures keys; /* of --key */
-    uint64_t n_frames;       /* elements along the cut axis that were read, for --rate */
+    uint64_t n_batches;    /* of --batch */
+    struct key_stats keys; /* of --key */
+    uint64_t n_frames;     /* elements along the cut axis that were read, for --rate */
 };
 
-/* Adds the numbers of another worker; figures of the whole run are not changed. */
+/* Adds the numbers of another worker, but not those of the whole run. */
 void stats_merge(struct stats *stats, const struct stats *other);
 
 /* Returns the processing time divided by the length of the signal: below 1 is faster than real

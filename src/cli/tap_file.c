@@ -21,7 +21,6 @@ static int compare_names(const void *a, const void *b)
     return order ? order : (x->index > y->index) - (x->index < y->index);
 }
 
-/* Makes names unique, in the order of the outputs. New names are in the arena. */
 static bool make_unique(const char **names, size_t n, struct arena *arena, struct irrun_error *err)
 {
     struct named *sorted = arena_alloc_array(arena, n + 1, sizeof *sorted, err);
@@ -86,11 +85,11 @@ bool tap_file_open(const char *path, const struct irrun_model *model,
     struct tap_file *made = *file = new_array(1, sizeof *made, err);
     if (!made || !list_outputs(made, model, session, err))
         return false;
-    const struct writer_options how = {.names = made->names,
-                                       .n_outputs = made->n,
-                                       .layout = is_stacked ? WRITER_STACK : WRITER_ONE,
-                                       .is_synced = is_synced};
-    return writer_open(format_find("npz"), path, &how, &made->writer, err);
+    const struct writer_options options = {.names = made->names,
+                                           .n_outputs = made->n,
+                                           .layout = is_stacked ? WRITER_STACK : WRITER_ONE,
+                                           .is_synced = is_synced};
+    return writer_open(format_find("npz"), path, &options, &made->writer, err);
 }
 
 bool tap_file_add(struct tap_file *file, const struct irrun_session *session,

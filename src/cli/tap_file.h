@@ -5,10 +5,11 @@
 
 #include "base/arena.h"
 
-/* A file with all outputs of the model, including traced ones. Repeated names get "~2", "~3" … */
+/* A file with all outputs of the model, including traced ones. */
 struct tap_file;
 
-/* Returns unique names for all outputs of the model, in their order; they are in the arena. */
+/* Returns unique names for all outputs of the model, in the arena: repeated ones get "~2", "~3"
+ * … */
 bool tap_file_names(const struct irrun_model *model, struct arena *arena, const char ***names,
                     struct irrun_error *err);
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Converts values back from the wider type of the file. */
+/* Converts values back from the wider type of the file. Fails if they are not exact. */
 static bool narrow(struct irrun_tensor *value, enum irrun_dtype dtype, const char *path,
                    const char *what, struct irrun_error *err)
 {
@@ -29,41 +29,41 @@ static bool narrow(struct irrun_tensor *value, enum irrun_dtype dtype, const cha
     return is_exact;
 }
 
-static bool check_form(const struct array_header *header, const char *path,
-                       const struct tensor_form *form, struct irrun_error *err)
+static bool check_info(const struct array_header *header, const char *path,
+                       const struct member_info *info, struct irrun_error *err)
 {
     char wanted[SHAPE_TEXT_BYTES], found[SHAPE_TEXT_BYTES];
-    bool fits_type = form->dtype == IRRUN_DYNAMIC || header->dtype == form->dtype ||
-                     header->dtype == format_stored_dtype(form->dtype);
-    return (fits_type && partial_shape_admits(&form->shape, &header->shape)) ||
+    bool fits_type = info->dtype == IRRUN_DYNAMIC || header->dtype == info->dtype ||
+                     header->dtype == format_stored_dtype(info->dtype);
+    return (fits_type && partial_shape_admits(&info->shape, &header->shape)) ||
            fail_at(err, IRRUN_DATA, (struct place){path, 0, 0},
-                   "%s is %s %s, but this array is %s %s", form->what,
-                   irrun_dtype_name(form->dtype), partial_shape_format(&form->shape, wanted),
+                   "%s is %s %s, but this array is %s %s", info->what,
+                   irrun_dtype_name(info->dtype), partial_shape_format(&info->shape, wanted),
                    irrun_dtype_name(header->dtype), shape_format(&header->shape, found));
 }
 
 bool tensor_file_read(struct archive *archive, size_t member, const char *path,
-                      const struct tensor_form *form, struct irrun_tensor *value,
+                      const struct member_info *info, struct irrun_tensor *value,
                       struct irrun_error *err)
 {
     struct reader *reader;
     struct array_header header;
     bool is_end;
-    if (!check_form(archive_member(archive, member), path, form, err) ||
+    if (!check_info(archive_member(archive, member), path, info, err) ||
         !archive_open_member(archive, member, &reader, err))
         return false;
     bool is_read = reader_next(reader, &header, &is_end, err) &&
                    reader_read_tensor(reader, &header, value, err);
     reader_close(reader);
-    return is_read && (form->dtype == IRRUN_DYNAMIC || value->dtype == form->dtype ||
-                       narrow(value, form->dtype, path, form->what, err));
+    return is_read && (info->dtype == IRRUN_DYNAMIC || value->dtype == info->dtype ||
+                       narrow(value, info->dtype, path, info->what, err));
 }
 
 bool tensor_file_write(const char *path, const char *const *names,
                        const struct irrun_tensor *const *values, size_t n,
-                       const struct writer_options *how, struct irrun_error *err)
+                       const struct writer_options *options, struct irrun_error *err)
 {
-    struct writer_options all = *how;
+    struct writer_options all = *options;
     const struct record_label label = {.sequence = "-"};
     struct writer *writer;
     all.names = names;

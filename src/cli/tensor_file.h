@@ -5,8 +5,8 @@
 
 #include "formats/format.h"
 
-/* The form that a member must have. */
-struct tensor_form {
+/* What a member must have. */
+struct member_info {
     const char *what;       /* "variable \"h\"", for messages */
     enum irrun_dtype dtype; /* IRRUN_DYNAMIC: any */
     struct irrun_partial_shape shape;
@@ -16,12 +16,12 @@ struct tensor_form {
  * unpacking. Types that NumPy lacks are stored widened and converted back; a value that does not
  * fit is an error. value->data is malloc'ed and owned by the caller. */
 bool tensor_file_read(struct archive *archive, size_t member, const char *path,
-                      const struct tensor_form *form, struct irrun_tensor *value,
+                      const struct member_info *info, struct irrun_tensor *value,
                       struct irrun_error *err);
 
-/* Writes n tensors. The file is renamed when it is complete. how: options of the writer. */
+/* Writes n tensors. The file is renamed when it is complete.  */
 bool tensor_file_write(const char *path, const char *const *names,
                        const struct irrun_tensor *const *values, size_t n,
-                       const struct writer_options *how, struct irrun_error *err);
+                       const struct writer_options *options, struct irrun_error *err);
 
 #endif

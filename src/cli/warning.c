@@ -68,32 +68,32 @@ static bool remember(struct warnings *warnings, const char *text)
 
 void warn(const struct options *options, const char *format, ...)
 {
-    char said[LINE_BYTES], line[LINE_BYTES + 64];
+    char message[LINE_BYTES], line[LINE_BYTES + 64];
     va_list args;
     va_start(args, format);
-    vsnprintf(said, sizeof said, format, args);
+    vsnprintf(message, sizeof message, format, args);
     va_end(args);
-    text_hide_controls(said);
+    text_hide_controls(message);
     bool has_color = uses_color(options);
     snprintf(line, sizeof line, "irrun: %swarning:%s %s\n", has_color ? YELLOW : "",
-             has_color ? PLAIN : "", said);
+             has_color ? PLAIN : "", message);
     pthread_mutex_lock(&options->warnings->lock);
-    if (remember(options->warnings, said) && !options->is_quiet)
+    if (remember(options->warnings, message) && !options->is_quiet)
         print_text(options->warnings, line);
     pthread_mutex_unlock(&options->warnings->lock);
 }
 
-void tell(const struct options *options, const char *format, ...)
+void inform(const struct options *options, const char *format, ...)
 {
-    char said[LINE_BYTES], line[LINE_BYTES + 16];
+    char message[LINE_BYTES], line[LINE_BYTES + 16];
     va_list args;
     if (!options->is_verbose)
         return;
     va_start(args, format);
-    vsnprintf(said, sizeof said, format, args);
+    vsnprintf(message, sizeof message, format, args);
     va_end(args);
-    text_hide_controls(said);
-    snprintf(line, sizeof line, "irrun: %s\n", said);
+    text_hide_controls(message);
+    snprintf(line, sizeof line, "irrun: %s\n", message);
     pthread_mutex_lock(&options->warnings->lock);
     print_text(options->warnings, line);
     pthread_mutex_unlock(&options->warnings->lock);

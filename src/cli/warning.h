@@ -22,7 +22,7 @@ void warnings_free(struct warnings *warnings);
 void warn(const struct options *options, const char *format, ...) PRINTF_LIKE(2, 3);
 
 /* Prints "irrun: …", if -v was given. Thread-safe. */
-void tell(const struct options *options, const char *format, ...) PRINTF_LIKE(2, 3);
+void inform(const struct options *options, const char *format, ...) PRINTF_LIKE(2, 3);
 
 /* Prints the error that ends the run. */
 void warning_show_error(const struct options *options, const struct irrun_error *err);

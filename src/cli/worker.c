@@ -15,25 +15,24 @@
 
 /* ---- Preparing ------------------------------------------------------------------------------- */
 
-/* Sets and restores the floating-point mode of --denormals. It applies to computing, not to reading
- * and writing. */
-static uint64_t begin_floats(const struct worker *worker)
+/* --denormals applies to computing, not to reading and writing. */
+static uint64_t set_denormals(const struct worker *worker)
 {
     return worker->options->flushes_denormals ? machine_flush_denormals() : 0;
 }
 
-static void end_floats(const struct worker *worker, uint64_t mode)
+static void restore_denormals(const struct worker *worker, uint64_t mode)
 {
     if (worker->options->flushes_denormals)
-        machine_set_floats(mode);
+        machine_restore_denormals(mode);
 }
 
 /* Threads of the session inherit the floating-point mode of this one. */
 static bool open_session(struct worker *worker, struct irrun_error *err)
 {
-    uint64_t mode = begin_floats(worker);
+    uint64_t mode = set_denormals(worker);
     bool is_open = irrun_session_new(worker->model, &worker->session, err);
-    end_floats(worker, mode);
+    restore_denormals(worker, mode);
     return is_open;
 }
 
@@ -97,7 +96,7 @@ void worker_close(struct worker *worker)
     *worker = (struct worker){.options = NULL};
 }
 
-static void look_at_outputs(struct worker *worker)
+static void get_values(struct worker *worker)
 {
     for (size_t i = 0; i < worker->n_values; i++)
         worker->values[i] = irrun_session_output(worker->session, i);
@@ -105,31 +104,31 @@ static void look_at_outputs(struct worker *worker)
         worker->values[worker->n_values + i] = inputs_variable(worker->inputs, i);
 }
 
-static void tell_plan(const struct worker *worker)
+static void show_plan(const struct worker *worker)
 {
     struct irrun_session_info info;
     if (!worker->options->is_verbose)
         return;
     irrun_session_describe(worker->session, &info);
-    inputs_tell(worker->inputs);
-    tell(worker->options,
-         "plan: %zu step%s per iteration, gemm %s, SIMD %s, precision %s, "
-         "%zu bytes of values, %zu of state",
-         info.n_steps, info.n_steps == 1 ? "" : "s", info.gemm, info.simd, info.precision,
-         info.arena_bytes, info.state_bytes);
+    inputs_show(worker->inputs);
+    inform(worker->options,
+           "plan: %zu step%s per iteration, gemm %s, SIMD %s, precision %s, "
+           "%zu bytes of values, %zu of state",
+           info.n_steps, info.n_steps == 1 ? "" : "s", info.gemm, info.simd, info.precision,
+           info.arena_bytes, info.state_bytes);
     if (info.n_fused_ops > 0)
-        tell(worker->options, "plan: %zu element-wise ops are fused into fewer steps",
-             info.n_fused_ops);
+        inform(worker->options, "plan: %zu element-wise ops are fused into fewer steps",
+               info.n_fused_ops);
     if (info.n_view_ops > 0)
-        tell(worker->options, "plan: %zu op%s that would only copy %s omitted", info.n_view_ops,
-             info.n_view_ops == 1 ? "" : "s", info.n_view_ops == 1 ? "is" : "are");
+        inform(worker->options, "plan: %zu op%s that would only copy %s omitted", info.n_view_ops,
+               info.n_view_ops == 1 ? "" : "s", info.n_view_ops == 1 ? "is" : "are");
     if (info.n_epilogue_ops > 0)
-        tell(worker->options, "plan: %zu element-wise op%s fused into the product%s before %s",
-             info.n_epilogue_ops, info.n_epilogue_ops == 1 ? " is" : "s are",
-             info.n_epilogue_ops == 1 ? "" : "s", info.n_epilogue_ops == 1 ? "it" : "them");
+        inform(worker->options, "plan: %zu element-wise op%s fused into the product%s before %s",
+               info.n_epilogue_ops, info.n_epilogue_ops == 1 ? " is" : "s are",
+               info.n_epilogue_ops == 1 ? "" : "s", info.n_epilogue_ops == 1 ? "it" : "them");
 }
 
-/* Returns whether the records start again after the last one. */
+/* Returns whether the first record follows the last one. */
 static bool is_cyclic(const struct worker *worker)
 {
     const struct options *options = worker->options;
@@ -137,7 +136,7 @@ static bool is_cyclic(const struct worker *worker)
            (options->until_name && !inputs_are_stacked(worker->inputs));
 }
 
-/* Checks that the run ends: inputs that only --feed fills never do. */
+/* If --feed fills all inputs, an option must limit the run. */
 static bool check_end(const struct worker *worker, struct irrun_error *err)
 {
     size_t n = inputs_n_variables(worker->inputs);
@@ -151,11 +150,11 @@ static bool check_end(const struct worker *worker, struct irrun_error *err)
 bool worker_plan(struct worker *worker, struct irrun_error *err)
 {
     double start_s = stats_now_s();
-    uint64_t mode = begin_floats(worker);
+    uint64_t mode = set_denormals(worker);
     bool is_planned = irrun_session_plan(worker->session, err); /* also computes constants */
-    end_floats(worker, mode);
+    restore_denormals(worker, mode);
     worker->stats.plan_s += stats_now_s() - start_s;
-    look_at_outputs(worker);
+    get_values(worker);
     return is_planned &&
            outputs_check_axes(collector_outputs(worker->collector), worker->values, err);
 }
@@ -169,14 +168,13 @@ bool worker_prepare(struct worker *worker, const struct sequence *sequence, stru
         !inputs_check_feeds(worker->inputs, worker->values, err))
         return false;
     if (sequence->index == 0)
-        tell_plan(worker);
+        show_plan(worker);
     return true;
 }
 
 /* ---- Iterations ------------------------------------------------------------------------------ */
 
-/* Reads the next record. If the records are cyclic, the first follows the last. */
-bool worker_pull_record(struct worker *worker, uint64_t index, bool *has_record,
+bool worker_read_record(struct worker *worker, uint64_t index, bool *has_record,
                         struct irrun_error *err)
 {
     bool cycles = is_cyclic(worker);
@@ -193,13 +191,12 @@ bool worker_pull_record(struct worker *worker, uint64_t index, bool *has_record,
 
 static bool run_session(struct worker *worker, struct irrun_error *err)
 {
-    uint64_t mode = begin_floats(worker);
+    uint64_t mode = set_denormals(worker);
     bool is_run = irrun_session_run(worker->session, err);
-    end_floats(worker, mode);
+    restore_denormals(worker, mode);
     return is_run;
 }
 
-/* Runs the iterations of --warmup on the first record, and undoes their effects. */
 bool worker_warm_up(struct worker *worker, struct irrun_error *err)
 {
     uint64_t n = worker->options->n_warmups;
@@ -245,8 +242,7 @@ bool worker_run_once(struct worker *worker, uint64_t index, struct irrun_error *
     return is_run;
 }
 
-/* Writes the tensors of --tap-records. */
-static bool save_tensors(struct worker *worker, struct irrun_error *err)
+static bool write_tap_records(struct worker *worker, struct irrun_error *err)
 {
     const struct options *options = worker->options;
     const char *path = options->tap_records_path;
@@ -256,27 +252,25 @@ static bool save_tensors(struct worker *worker, struct irrun_error *err)
             tap_file_add(worker->tap_records, worker->session, err));
 }
 
-/* Compares with the reference of --diff. */
 static bool compare(struct worker *worker, uint64_t index, struct irrun_error *err)
 {
-    uint64_t mode = begin_floats(worker);
-    bool is_equal = diff_take(worker->diff, index, err);
-    end_floats(worker, mode);
+    uint64_t mode = set_denormals(worker);
+    bool is_equal = diff_compare(worker->diff, index, err);
+    restore_denormals(worker, mode);
     return is_equal;
 }
 
-/* Passes the results of an iteration to outputs, --expect, --tap-records, --diff and --until, and
- * back to the inputs. */
-static bool pass_on(struct worker *worker, const struct sequence *sequence, uint64_t index,
-                    bool *is_over, struct irrun_error *err)
+/* Passes the results of an iteration to everything that takes them, and back to the inputs. */
+static bool distribute(struct worker *worker, const struct sequence *sequence, uint64_t index,
+                       bool *is_over, struct irrun_error *err)
 {
-    look_at_outputs(worker);
+    get_values(worker);
     return inputs_choose_next(worker->inputs, worker->values, worker->n_values,
                               worker->keys ? inputs_key(worker->inputs) : 0, err) &&
            (!collector_wants_all(worker->collector) ||
             collector_take(worker->collector, &worker->backlog, sequence, worker->values, index,
                            false, err)) &&
-           save_tensors(worker, err) && compare(worker, index, err) &&
+           write_tap_records(worker, err) && compare(worker, index, err) &&
            worker_until_is_reached(worker, is_over, err) &&
            inputs_feed_back(worker->inputs, worker->session, err);
 }
@@ -290,16 +284,16 @@ static bool iterate(struct worker *worker, const struct sequence *sequence, uint
                     struct irrun_error *err)
 {
     const struct options *options = worker->options;
-    bool passes_on = collector_wants_all(worker->collector) ||
-                     inputs_n_variables(worker->inputs) > 0 || options->until_name ||
-                     options->tap_records_path || worker->diff;
+    bool distributes = collector_wants_all(worker->collector) ||
+                       inputs_n_variables(worker->inputs) > 0 || options->until_name ||
+                       options->tap_records_path || worker->diff;
     bool is_over = false;
     uint64_t start = *n_done, n_earlier = worker->stats.n_iterations;
     for (; *n_done < options->n_iterations && !is_over && !worker_time_is_over(worker); ++*n_done) {
         uint64_t index = *n_done;
         bool has_record;
         uint64_t begin = event_start(worker->track);
-        if (!worker_pull_record(worker, index, &has_record, err))
+        if (!worker_read_record(worker, index, &has_record, err))
             return false;
         event_add(worker->track, "read", index, begin);
         if (!has_record && index == 0)
@@ -314,14 +308,14 @@ static bool iterate(struct worker *worker, const struct sequence *sequence, uint
         if (worker_wants_reset(worker, n_before) && !worker_state_reset(worker, index, err))
             return false;
         if (!inputs_count(worker->inputs, worker->session, err) || !worker_warm_up(worker, err) ||
-            !worker_keep_pace(worker, index, err))
+            !worker_wait_for_record(worker, index, err))
             return false;
         if (worker->options->is_paced && worker_time_is_over(worker))
             break;
         if (!worker_run_once(worker, index, err))
             return index > 0 && fail_append(err, " (in iteration %" PRIu64 ")", index);
         begin = event_start(worker->track);
-        if (passes_on && !pass_on(worker, sequence, index, &is_over, err))
+        if (distributes && !distribute(worker, sequence, index, &is_over, err))
             return false;
         event_add(worker->track, "write", index, begin);
         atomic_store_explicit(&worker->counter.n_iterations, n_earlier + index + 1 - start,
@@ -342,7 +336,7 @@ static void expect_iterations(struct worker *worker)
         worker->end_ns = clock_now_ns() + (uint64_t)(fmin(options->duration_s, 1e9) * 1e9);
 }
 
-/* Runs the records from worker->checkpoint on, and writes the last one if --emit=last. */
+/* Runs the records after those of worker->checkpoint, and writes the last one if --emit=last. */
 static bool run_records(struct worker *worker, const struct sequence *sequence,
                         struct irrun_error *err)
 {
@@ -361,10 +355,10 @@ static bool run_records(struct worker *worker, const struct sequence *sequence,
     worker->stats.n_records += inputs_n_records(worker->inputs);
     worker->stats.n_frames += (n_done - start) * inputs_n_frames(worker->inputs);
     if (worker->keys)
-        worker->stats.keys = key_states_figures(worker->keys->states);
+        worker->stats.keys = key_states_stats(worker->keys->states);
     atomic_fetch_add_explicit(&worker->counter.n_sequences, 1, memory_order_relaxed);
     if (!worker->batch)
-        look_at_outputs(worker);
+        get_values(worker);
     return is_run && outputs_check_axes(collector_outputs(collector), worker->values, err) &&
            (n_done == start || !collector_wants_last(collector) ||
             collector_take(collector, &worker->backlog, sequence, worker->values, n_done - 1, true,
@@ -376,12 +370,12 @@ bool worker_run(struct worker *worker, const struct sequence *sequence, struct i
 {
     struct collector *collector = worker->collector;
     if (!worker_state_begin(worker, sequence, err) || !worker_checkpoint_begin(worker, err) ||
-        !diff_follow(worker->diff, err))
+        !diff_copy_variables(worker->diff, err))
         return false;
     bool is_stacked = collector_writes_all(collector) &&
                       (inputs_are_stacked(worker->inputs) ||
                        (is_cyclic(worker) && worker->options->n_iterations != 1));
-    look_at_outputs(worker);
+    get_values(worker);
     return collector_begin(collector, &worker->backlog, sequence, worker->values, is_stacked,
                            err) &&
            run_records(worker, sequence, err) && irrun_model_check_weights(worker->model, err) &&

@@ -1,5 +1,5 @@
-/* --batch: records of different keys are computed together, joined along axis 0. So are their
- * variables before a run; after it each key gets its rows back.
+/* --batch: joins records of different keys, and their variables, along axis 0 for a run. Afterwards
+ * each key gets its rows of the variables.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -20,9 +20,9 @@ struct worker_batch {
     struct joined *inputs, *variables; /* of the model */
     size_t n_inputs, n_variables;
     struct irrun_tensor *slices; /* of one row: of outputs or variables */
-    int64_t *new_sizes; /* of axis 0 of [outputs, then variables], when a key has begun alone */
+    int64_t *new_sizes; /* axis 0 of outputs, then variables, after the first record of one key */
     bool has_new_sizes;
-    bool runs_alone[2]; /* [keys begin]: the model does not take several rows */
+    bool runs_alone[2]; /* [is_new]: the model does not take several rows */
 };
 
 /* ---- Beginning and end ----------------------------------------------------------------------- */
@@ -107,7 +107,7 @@ void worker_batch_close(struct worker *worker)
 
 /* ---- A run ----------------------------------------------------------------------------------- */
 
-/* Gives fed inputs the values of a key. */
+/* Sets the variables of the inputs to those of a key. */
 static bool load_inputs(struct worker *worker, uint32_t id, struct irrun_error *err)
 {
     size_t n = inputs_n_variables(worker->inputs), n_before = worker->batch->n_variables;
@@ -147,7 +147,7 @@ static bool gather(struct worker *worker, size_t first, size_t n, struct irrun_e
     return true;
 }
 
-/* Writes the outputs of a row, and gives its key its variables. */
+/* Writes the outputs of a row, and stores its variables for its key. */
 static bool scatter_row(struct worker *worker, size_t first, size_t row, size_t n,
                         struct irrun_error *err)
 {
@@ -181,9 +181,7 @@ static bool scatter_row(struct worker *worker, size_t first, size_t row, size_t 
                            of->index, false, err));
 }
 
-/* ---- Keys that begin ------------------------------------------------------------------------- */
-
-/* Returns whether a variable of the rows is unset: the model computes its first value. */
+/* Returns whether a variable of the rows is unset, so that the model computes its initial value. */
 static bool is_new(const struct worker_batch *batch)
 {
     bool is_unset = false;
@@ -192,7 +190,7 @@ static bool is_new(const struct worker_batch *batch)
     return is_unset;
 }
 
-/* Returns the size of axis 0 of output i, or of variable i - n_values; 0 without one. */
+/* Returns axis 0 of output i, or of variable i - n_values; 0 if it has none. */
 static int64_t new_size(const struct worker *worker, size_t i)
 {
     const struct irrun_tensor *value =
@@ -201,27 +199,21 @@ static int64_t new_size(const struct worker *worker, size_t i)
     return value && value->shape.rank > 0 ? value->shape.dims[0] : 0;
 }
 
-/* Sets batch->new_sizes to axis 0 of the variables and outputs of a key that began alone. */
-static void measure_new(struct worker *worker)
+/* Returns whether the first records of n keys gave n times as many rows as that of one; if there
+ * was none, sets batch->new_sizes. Otherwise an initial value has a fixed axis 0, and the rows are
+ * not those of the keys. */
+static bool check_new_sizes(struct worker *worker, size_t n)
 {
     struct worker_batch *batch = worker->batch;
-    for (size_t i = 0; i < worker->n_values + batch->n_variables; i++)
-        batch->new_sizes[i] = new_size(worker, i);
-    batch->has_new_sizes = true;
-}
-
-/* Returns whether n keys that began together have n times what one has. If not, the initial value
- * has a size of its own, and the rows are not those of the keys. */
-static bool have_begun(const struct worker *worker, size_t n)
-{
-    const struct worker_batch *batch = worker->batch;
     bool has_rows = true;
-    for (size_t i = 0; i < worker->n_values + batch->n_variables; i++)
+    for (size_t i = 0; i < worker->n_values + batch->n_variables; i++) {
+        if (!batch->has_new_sizes)
+            batch->new_sizes[i] = new_size(worker, i);
         has_rows &= new_size(worker, i) == batch->new_sizes[i] * (int64_t)n;
+    }
+    batch->has_new_sizes = true;
     return has_rows;
 }
-
-/* ---- A run ----------------------------------------------------------------------------------- */
 
 static bool run_rows(struct worker *worker, size_t first, size_t n, struct irrun_error *err);
 
@@ -244,8 +236,8 @@ static bool scatter(struct worker *worker, size_t first, size_t n, struct irrun_
     return true;
 }
 
-/* Runs n records. The first key of all begins alone, and shows the sizes of one; if several
- * together have others, or the model does not take them, each runs alone from then on. */
+/* Runs n records. The first of all is run alone, to get the sizes of one. If several records do not
+ * give the sizes of as many, or the model does not take them, each is run alone from then on. */
 static bool run_rows(struct worker *worker, size_t first, size_t n, struct irrun_error *err)
 {
     struct worker_batch *batch = worker->batch;
@@ -268,9 +260,7 @@ static bool run_rows(struct worker *worker, size_t first, size_t n, struct irrun
                            n == 1 ? " (in iteration %" PRIu64 ")"
                                   : " (in iterations %" PRIu64 " to %" PRIu64 ")",
                            rows[0].index, rows[n - 1].index);
-    if (begins && n == 1 && !batch->has_new_sizes)
-        measure_new(worker);
-    if (begins && n > 1 && !have_begun(worker, n)) {
+    if (begins && (n > 1 || !batch->has_new_sizes) && !check_new_sizes(worker, n)) {
         *runs_alone = true;
         return run_each(worker, first, n, err);
     }
@@ -293,8 +283,7 @@ bool worker_batch_run(struct worker *worker, struct irrun_error *err)
 
 /* ---- Records --------------------------------------------------------------------------------- */
 
-/* Finds the key of the current record. Initializes one that is new or must be
- * reset. */
+/* Finds the key of the current record, and sets its variables if it is new or must be reset. */
 static bool open_key(struct worker *worker, int64_t key, uint64_t index, uint32_t *id,
                      struct irrun_error *err)
 {
@@ -322,9 +311,9 @@ static bool fits(struct worker *worker, uint32_t id, bool *does_fit, struct irru
         return false;
     *does_fit = true;
     for (size_t v = 0; v < batch->n_variables; v++)
-        *does_fit &= joined_is_alike(&batch->variables[v], &values[v]);
+        *does_fit &= joined_matches(&batch->variables[v], &values[v]);
     for (size_t i = 0; i < batch->n_inputs; i++)
-        *does_fit &= joined_is_alike(&batch->inputs[i], inputs_record(worker->inputs, i));
+        *does_fit &= joined_matches(&batch->inputs[i], inputs_record(worker->inputs, i));
     return true;
 }
 
@@ -380,7 +369,7 @@ bool worker_batch_iterate(struct worker *worker, uint64_t *n_done, struct irrun_
     bool has_record = true;
     while (*n_done < worker->options->n_iterations && !worker_time_is_over(worker)) {
         uint64_t begin = event_start(worker->track);
-        if (!worker_pull_record(worker, *n_done, &has_record, err))
+        if (!worker_read_record(worker, *n_done, &has_record, err))
             return false;
         event_add(worker->track, "read", *n_done, begin);
         if (!has_record && *n_done == 0)

@@ -1,4 +1,4 @@
-/* Decides when to write a checkpoint, and what it contains. checkpoint.c writes the file.
+/* Decides when a checkpoint is written, and resumes from one.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/worker_internal.h"
 
@@ -9,13 +9,6 @@
 #include "cli/signals.h"
 #include "cli/warning.h"
 
-static bool restore(struct worker *worker, struct irrun_error *err)
-{
-    const struct checkpoint *checkpoint = &worker->checkpoint;
-    return inputs_skip(worker->inputs, worker->session, checkpoint->n_iterations, err) &&
-           snapshot_restore(&checkpoint->variables, &worker->variables, err);
-}
-
 static bool resume(struct worker *worker, struct irrun_error *err)
 {
     const struct options *options = worker->options;
@@ -25,10 +18,11 @@ static bool resume(struct worker *worker, struct irrun_error *err)
         return fail_at(err, IRRUN_DATA, (struct place){options->checkpoint_path, 0, 0},
                        "is damaged: it has positions of %zu outputs, expected %zu",
                        checkpoint->n_positions, outputs_n_positions(outputs));
-    tell(options, "%s: resuming after %" PRIu64 " iterations", options->checkpoint_path,
-         checkpoint->n_iterations);
+    inform(options, "%s: resuming after %" PRIu64 " iterations", options->checkpoint_path,
+           checkpoint->n_iterations);
     outputs_resume(outputs, checkpoint->positions, checkpoint->is_finishing);
-    return restore(worker, err);
+    return inputs_skip(worker->inputs, worker->session, checkpoint->n_iterations, err) &&
+           snapshot_restore(&checkpoint->variables, &worker->variables, err);
 }
 
 bool worker_checkpoint_begin(struct worker *worker, struct irrun_error *err)

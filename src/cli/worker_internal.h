@@ -1,4 +1,4 @@
-/* How a worker loads, resets and saves its variables, and resumes from a checkpoint.
+/* Shared by the files worker*.c and run.c.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_CLI_WORKER_INTERNAL_H
 #define IRRUN_CLI_WORKER_INTERNAL_H
@@ -7,8 +7,7 @@
 
 /* ---- --state-in, --state-out, --reset-to: worker_state.c ------------------------------------- */
 
-/* Fails with IRRUN_USAGE if the options do not fit together, or do not fit the number of
- * sequences. */
+/* Fails with IRRUN_USAGE if options contradict each other or the number of sequences. */
 bool worker_state_check(const struct options *options, struct irrun_error *err);
 
 /* Begins a sequence: loads its state, or resets the variables unless --reset=never. */
@@ -25,10 +24,10 @@ bool worker_state_end_sequence(struct worker *worker, const struct sequence *seq
                                struct irrun_error *err);
 bool worker_state_end_run(struct worker *worker, struct irrun_error *err);
 
-/* Loads the --state-in of the key: the variables have its values, or the initial ones. */
+/* Sets the variables to those in the --state-in of the key; those not in it get initial values. */
 bool worker_state_load(struct worker *worker, const char *key, struct irrun_error *err);
 
-/* Saves what is given as the --state-out of the key. */
+/* Saves values of the variables as the --state-out of the key. */
 bool worker_state_save(struct worker *worker, const char *key,
                        const struct irrun_tensor *const *values, struct irrun_error *err);
 
@@ -38,29 +37,30 @@ bool worker_wants_reset(const struct worker *worker, uint64_t n_before);
 
 /* ---- The loop: worker.c ---------------------------------------------------------------------- */
 
-/* Reads record `index`. Where records are cyclic, the first follows the last. */
-bool worker_pull_record(struct worker *worker, uint64_t index, bool *has_record,
+/* Reads record `index`. With -n and the like, the first record follows the last. */
+bool worker_read_record(struct worker *worker, uint64_t index, bool *has_record,
                         struct irrun_error *err);
 
-/* For --warmup: runs the session on what it is given, and restores the variables. */
+/* Runs the iterations of --warmup on the current record, once, and restores the variables. */
 bool worker_warm_up(struct worker *worker, struct irrun_error *err);
 
-/* Runs the session once, and measures the time. */
+/* Runs the session once. Measures the time if necessary. */
 bool worker_run_once(struct worker *worker, uint64_t index, struct irrun_error *err);
 
 /* Sets *is_over if the scalar of --until has its value. In worker_until.c. */
 bool worker_until_is_reached(const struct worker *worker, bool *is_over, struct irrun_error *err);
 
 /* Waits until record `index` is available, for --pace. In worker_pace.c. */
-bool worker_keep_pace(struct worker *worker, uint64_t index, struct irrun_error *err);
+bool worker_wait_for_record(struct worker *worker, uint64_t index, struct irrun_error *err);
 
 /* ---- --batch: worker_batch.c ----------------------------------------------------------------- */
 
-/* worker->batch is NULL without --batch. IRRUN_UNSUPPORTED if the model has a closed axis 0. */
+/* Sets worker->batch, unless there is no --batch. Fails with IRRUN_UNSUPPORTED if axis 0 of an
+ * input, output or variable is static. */
 bool worker_batch_open(struct worker *worker, struct irrun_error *err);
 void worker_batch_close(struct worker *worker);
 
-/* Runs the records that are there. */
+/* Runs the records that are in the batch so far. */
 bool worker_batch_run(struct worker *worker, struct irrun_error *err);
 
 /* Runs all records in batches. Afterwards worker->values are those of the last record. */
@@ -71,24 +71,24 @@ bool worker_batch_iterate(struct worker *worker, uint64_t *n_done, struct irrun_
 struct worker_keys {
     struct key_states *states;
     const struct irrun_tensor **values; /* of all variables: what key_states_put takes */
-    uint32_t current;                   /* whose variables those of the session are; NO_KEY: none */
+    uint32_t current;                   /* the key whose variables are in the session; or NO_KEY */
 };
 
-/* IRRUN_USAGE if the options do not fit together. */
+/* Fails with IRRUN_USAGE if options cannot be used together with --key. */
 bool worker_keys_check(const struct options *options, struct irrun_error *err);
 
-/* worker->keys is NULL without --key. */
+/* Sets worker->keys, unless there is no --key. */
 bool worker_keys_open(struct worker *worker, struct irrun_error *err);
 void worker_keys_close(struct worker *worker);
 
-/* Gives the variables the values of the key of the present record. *n_before: its records until
- * now. */
+/* Sets the variables to those of the key of the current record. *n_before: the number of its
+ * earlier records. */
 bool worker_keys_select(struct worker *worker, uint64_t *n_before, struct irrun_error *err);
 
-/* Gives the variables the values with which the key begins. */
+/* Sets the variables to the first values of the key: from --state-in, or the initial ones. */
 bool worker_keys_begin(struct worker *worker, int64_t key, struct irrun_error *err);
 
-/* Before a record of the present key. */
+/* Resets the variables of the current key. */
 bool worker_keys_reset(struct worker *worker, struct irrun_error *err);
 
 /* Saves all keys for --state-out. */

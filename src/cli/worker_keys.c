@@ -1,5 +1,5 @@
-/* --key: records of many streams in one sequence, each with variables of its own. The variables of
- * the session are those of one key; they are copied when another has its turn.
+/* --key: a sequence has records of many keys, each with its own variables. The session has those of
+ * one key; they are swapped when a record of another key comes.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
 #include <inttypes.h>
@@ -24,23 +24,16 @@ static const char *format_key(int64_t key, char text[KEY_TEXT_BYTES])
 bool worker_keys_check(const struct options *options, struct irrun_error *err)
 {
     static const enum option_id needing[] = {OPTION_ID_max_keys, OPTION_ID_spill, OPTION_ID_batch};
-    static const enum option_id excluded[] = {OPTION_ID_manifest, OPTION_ID_checkpoint,
-                                              OPTION_ID_until};
-    static const enum option_id single[] = {OPTION_ID_diff, OPTION_ID_tap_all,
-                                            OPTION_ID_tap_records};
     for (size_t i = 0; i < sizeof needing / sizeof *needing && !options->key; i++)
         if (option_is_given(options, needing[i]))
             return fail(err, IRRUN_USAGE, "--%s needs --key", option_rows[needing[i]].name);
-    for (size_t i = 0; i < sizeof excluded / sizeof *excluded && options->key; i++)
-        if (option_is_given(options, excluded[i]))
-            return fail(err, IRRUN_USAGE, "--key and --%s cannot be used together",
-                        option_rows[excluded[i]].name);
-    for (size_t i = 0; i < sizeof single / sizeof *single && options->batch > 1; i++)
-        if (option_is_given(options, single[i]))
-            return fail(err, IRRUN_USAGE, "--batch and --%s cannot be used together",
-                        option_rows[single[i]].name);
     if (!options->key)
         return true;
+    if (!OPTIONS_EXCLUDE(options, "key", err, OPTION_ID_manifest, OPTION_ID_checkpoint,
+                         OPTION_ID_until) ||
+        (options->batch > 1 && !OPTIONS_EXCLUDE(options, "batch", err, OPTION_ID_diff,
+                                                OPTION_ID_tap_all, OPTION_ID_tap_records)))
+        return false;
     if (options->batch > options->max_keys)
         return fail(err, IRRUN_USAGE, "--batch=%" PRIu64 " must not be above --max-keys=%" PRIu64,
                     options->batch, options->max_keys);
@@ -78,9 +71,9 @@ void worker_keys_close(struct worker *worker)
     worker->keys = NULL;
 }
 
-/* ---- One key after the other ----------------------------------------------------------------- */
+/* ---- Switching keys -------------------------------------------------------------------------- */
 
-/* Whether --state-in has a file for the key. A file that cannot be read counts. */
+/* Sets *is_there to whether --state-in has a file for the key, readable or not. */
 static bool has_file(const char *state_in, const char *key, bool *is_there, struct irrun_error *err)
 {
     char *path;
@@ -144,7 +137,7 @@ static bool swap(struct worker *worker, int64_t key, struct irrun_error *err)
         return false;
     keys->current = id;
     return (is_new ? worker_keys_begin(worker, key, err) : get(worker, id, err)) &&
-           diff_follow(worker->diff, err);
+           diff_copy_variables(worker->diff, err);
 }
 
 bool worker_keys_select(struct worker *worker, uint64_t *n_before, struct irrun_error *err)
@@ -164,7 +157,7 @@ bool worker_keys_save_all(struct worker *worker, struct irrun_error *err)
 {
     struct worker_keys *keys = worker->keys;
     size_t n = all_variables_count(&worker->variables);
-    uint64_t n_keys = key_states_figures(keys->states).n_keys;
+    uint64_t n_keys = key_states_stats(keys->states).n_keys;
     char text[KEY_TEXT_BYTES];
     if (!worker->batch && !put_current(worker, err))
         return false;

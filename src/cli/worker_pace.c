@@ -4,7 +4,7 @@
 
 #include "cli/worker_internal.h"
 
-bool worker_keep_pace(struct worker *worker, uint64_t index, struct irrun_error *err)
+bool worker_wait_for_record(struct worker *worker, uint64_t index, struct irrun_error *err)
 {
     struct pace *pace = &worker->pace;
     if (!worker->options->is_paced)

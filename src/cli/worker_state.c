@@ -1,4 +1,4 @@
-/* Loads, resets and saves the variables of a worker. state_file.c reads and writes the files.
+/* Loads, resets and saves the variables of a worker.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/worker_internal.h"
 
@@ -31,7 +31,7 @@ bool worker_state_check(const struct options *options, struct irrun_error *err)
            check_path(options, "--state-out=", options->state_out, err);
 }
 
-/* Drops loaded values of inputs for which -i gives one. */
+/* A value of -i takes precedence over that of --state-in. */
 static void drop_given(struct worker *worker)
 {
     size_t n = worker->loaded.n, n_inputs = inputs_n_variables(worker->inputs);
@@ -89,7 +89,7 @@ bool worker_state_reset(struct worker *worker, uint64_t index, struct irrun_erro
                         ? snapshot_restore(&worker->loaded, &worker->variables, err)
                         : all_variables_reset(&worker->variables, err);
     event_add(worker->track, "reset", index, start);
-    return is_reset && diff_follow(worker->diff, err);
+    return is_reset && diff_copy_variables(worker->diff, err);
 }
 
 bool worker_state_save(struct worker *worker, const char *key,

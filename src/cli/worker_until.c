@@ -1,4 +1,4 @@
-/* --until: ends a sequence.
+/* --until: ends a sequence when an output has a value.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 

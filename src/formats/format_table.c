@@ -161,8 +161,7 @@ static bool hint_gzip(const char *text, struct irrun_error *err)
 {
     char stem[256], quoted[TEXT_QUOTED_BYTES];
     size_t length = strlen(text);
-    if (length < 4 || length - 3 >= sizeof stem ||
-        !text_equals_ignore_case(text + length - 3, ".gz"))
+    if (!text_has_ending(text, ".gz") || length - 3 >= sizeof stem)
         return false;
     snprintf(stem, sizeof stem, "%.*s", (int)length - 3, text);
     const struct format *format = format_of_ending(stem, READING);

@@ -35,7 +35,7 @@ static void late_results_are_counted(void **state)
     assert_int_equal(lateness.n_late, 17);
     assert_int_equal(lateness.longest_run, 5);
     assert_int_equal(lateness.max_ns, 30);
-    assert_false(lateness_judge(&lateness, &err));
+    assert_false(lateness_check(&lateness, &err));
     assert_int_equal(err.code, IRRUN_MISMATCH);
     assert_string_equal(err.message,
                         "--deadline: 17 of 21 results came later than 10 ns, by 30 ns at most");
@@ -48,7 +48,7 @@ static void without_a_deadline_nothing_is_late(void **state)
     (void)state;
     lateness_add(&lateness, UINT64_MAX);
     assert_int_equal(lateness.n, 0);
-    assert_true(lateness_judge(&lateness, &err));
+    assert_true(lateness_check(&lateness, &err));
 }
 
 /* As if a signal came after so many calls, to another thread. */
