@@ -1,13 +1,14 @@
-/* irrun.h: the library's only public header. Load an OpenVINO IR model, plan a session, run
- * iterations on records, read and write the variables.
+/* The library's only public header. Load an OpenVINO IR model, plan a session, run iterations on
+ * records, read and write the variables.
  * SPDX-License-Identifier: Apache-2.0
  *
  * Threads: a model may be shared by any number of sessions on any number of threads; a session
- * belongs to one thread at a time. Nothing here prints or exits, or changes what others in the
- * process see, but for irrun_hold_blas_to_one_thread and the permission to use the tiles of AMX,
- * which is asked for when a product in bf16 needs them.
+ * belongs to one thread at a time. Nothing here prints or exits. Only
+ * irrun_hold_blas_to_one_thread, and the request to use AMX when a product in bf16 needs it, affect
+ * the rest of the process.
  *
- * Errors: a function that can fail returns false and fills *err; the first error wins. */
+ * Errors: a function that can fail returns false and fills *err.
+ * Memory: the strings and arrays in the structs that describe a model belong to the model. */
 #ifndef IRRUN_H
 #define IRRUN_H
 
@@ -119,9 +120,10 @@ struct irrun_options {
     unsigned n_threads;       /* of each session; 0: 1; results do not depend on it */
     bool keep_ops;            /* run every op as written: nothing is fused or replaced */
     bool is_dry;              /* do not read the weights: the model is only inspected */
-    const char *const *taps;  /* inner values to add to the outputs of the model, by tensor */
-    size_t n_taps;            /* name or layer name, with ":PORT" if the layer has several */
-    bool traces_all;          /* adds every other computed value to the outputs */
+    /* Intermediate values to add to the outputs: names of tensors, or "LAYER" or "LAYER:PORT". */
+    const char *const *taps;
+    size_t n_taps;
+    bool traces_all;   /* adds every other computed value to the outputs */
     bool stops_at_nan; /* fail with IRRUN_MISMATCH at the first op, or input, with NaN or inf */
     bool allows_inf;   /* with stops_at_nan: only NaN fails */
     bool times_ops;    /* measures the time of every op: irrun_profile_new */
@@ -133,7 +135,7 @@ struct irrun_options {
     enum irrun_precision precision; /* with computes_f64, it has no effect */
 };
 
-/* An input or an output of the model. All pointers belong to the model. */
+/* An input or an output of the model. */
 struct irrun_port {
     const char *name;         /* the primary name */
     const char *const *names; /* other names for irrun_model_find_input */
@@ -163,10 +165,10 @@ void irrun_model_free(struct irrun_model *model);
  * mix old and new weights. Costs one fstat. */
 bool irrun_model_check_weights(const struct irrun_model *model, struct irrun_error *err);
 
-/* For a SIGBUS handler (SA_SIGINFO), which must end the process; async-signal-safe. If a mapped
- * .bin is truncated or the disk fails, the thread that reads it gets SIGBUS, which threads of a
- * session do not block. Returns the path of the file that irrun has mapped at `address`, or NULL,
- * and sets *is_truncated to whether the file has become shorter. */
+/* Returns the path of the file that irrun has mapped at `address`, or NULL, and sets *is_truncated
+ * to whether the file has become shorter. For a SIGBUS handler (SA_SIGINFO), which must then end
+ * the process: reading a mapped .bin that was truncated, or whose disk fails, raises SIGBUS.
+ * Threads of a session do not block it. Async-signal-safe. */
 const char *irrun_mapped_file(const void *address, bool *is_truncated);
 
 size_t irrun_model_n_inputs(const struct irrun_model *model);
@@ -182,7 +184,7 @@ bool irrun_model_find_input(const struct irrun_model *model, const char *name, s
 bool irrun_model_find_output(const struct irrun_model *model, const char *name, size_t *index,
                              struct irrun_error *err);
 
-/* Creates a session, which has its own variables. The model must outlive it. */
+/* Creates a session with its own variables. The model must outlive it. */
 bool irrun_session_new(struct irrun_model *model, struct irrun_session **session,
                        struct irrun_error *err);
 void irrun_session_free(struct irrun_session *session);
@@ -205,8 +207,8 @@ const struct irrun_tensor *irrun_session_input(const struct irrun_session *sessi
  * a type and a shape but no values, or is NULL if the shape depends on data. */
 const struct irrun_tensor *irrun_session_output(const struct irrun_session *session, size_t index);
 
-/* Returns the value of a variable, a view that is valid until the next run. NULL: the variable is
- * unset, and the next iteration uses its initial value. */
+/* Returns the value of a variable, a view that is valid until the next run; NULL if it is unset, so
+ * that the next iteration uses its initial value. */
 const struct irrun_tensor *irrun_session_variable(const struct irrun_session *session,
                                                   size_t index);
 
@@ -217,15 +219,13 @@ bool irrun_session_set_variable(struct irrun_session *session, size_t index,
 /* Resets all variables to their initial values, which the next iteration computes. */
 void irrun_session_reset(struct irrun_session *session);
 
-/* How many layers of an operator a model has, including those of bodies. */
 struct irrun_op_count {
     const char *type;    /* as in the XML */
     const char *version; /* as in the XML: "opset1" */
-    size_t n;
+    size_t n;            /* layers, including those of bodies */
     const char *problem; /* why irrun cannot run it; NULL if it can */
 };
 
-/* All pointers belong to the model. */
 struct irrun_model_info {
     const char *name;         /* of <net>; "" if it has none */
     const char *weights_path; /* the .bin in use; NULL if there is none */
@@ -251,7 +251,7 @@ struct irrun_op_name {
     uint32_t line; /* of the <layer> */
 };
 
-/* Facts from the XML of a model loaded with is_dry. All pointers belong to the model. */
+/* What the XML says of a model loaded with is_dry. */
 struct irrun_analysis {
     uint64_t n_parameters; /* elements of Consts, except indices */
     double flops, bytes;   /* of an iteration, as in irrun_op_time */
@@ -274,7 +274,6 @@ struct irrun_layer_port {
     size_t layer, port;
 };
 
-/* A layer as written. All pointers belong to the model. */
 struct irrun_layer {
     const char *name, *type, *version; /* version: "opset1" */
     const char *path;                  /* of its body: "layer/body/"; "" for a layer of the model */
@@ -286,11 +285,11 @@ struct irrun_layer {
     size_t n_outputs, n_inputs;
 };
 
-/* Lists all layers. Those of a body follow the layer that contains it. */
+/* Lists all layers; those of a body follow the layer that contains it. */
 bool irrun_model_list_layers(struct irrun_model *model, const struct irrun_layer **layers,
                              size_t *n, struct irrun_error *err);
 
-/* Identifies the .bin of a model, so that a later run can check that it uses the same one. */
+/* Identifies the .bin of a model. */
 struct irrun_weights_info {
     uint64_t size_bytes; /* 0 if no .bin is in use; then the rest is 0 */
     uint64_t digest;     /* 64-bit hash of its content; of a sample if it is above 64 MB */
@@ -298,7 +297,7 @@ struct irrun_weights_info {
     int64_t written_s, written_ns; /* last modification, since 1970 */
 };
 
-/* Identifies the .bin. Reads at most 64 MB of it, which takes about 10 ms. */
+/* Reads at most 64 MB of the .bin, which takes about 10 ms. */
 void irrun_model_weights(const struct irrun_model *model, struct irrun_weights_info *info);
 
 /* What a session uses after it is planned. */
@@ -337,7 +336,7 @@ struct irrun_profile {
     size_t n_ops;
     uint64_t n_plans; /* how often an iteration changed the plan because of a new shape */
     double plan_s;    /* total time of these changes */
-    double clock_s;   /* estimated overhead of reading the clock */
+    double clock_s;   /* estimated time that reading the clock took */
 };
 
 /* Adds up the times of sessions of the same model, which was loaded with times_ops. The caller
@@ -347,8 +346,8 @@ bool irrun_profile_new(const struct irrun_session *const *sessions, size_t n_ses
 void irrun_profile_free(struct irrun_profile *profile);
 void irrun_session_clear_times(struct irrun_session *session); /* discards what was measured */
 
-/* Sets a function that the session calls with the time on CLOCK_MONOTONIC: after every step (op is
- * the first of its ops), after a change of the plan (name "plan", no type), and from threads 1 …
+/* Sets a function that the session calls with times on CLOCK_MONOTONIC: after every step (op is the
+ * first of its ops), after a change of the plan (name "plan", no type), and in threads 1, 2, …
  * after their part of a step. Needs irrun_options.times_ops. NULL removes it. */
 typedef void irrun_watch_fn(void *context, unsigned thread, const struct irrun_op_name *op,
                             uint64_t start_ns, uint64_t end_ns);
@@ -371,8 +370,8 @@ struct irrun_supported_op {
 };
 bool irrun_supported_op(size_t index, struct irrun_supported_op *op); /* false: no such index */
 
-/* Return the name of a family of kernels, such as "select_x32", and of a SIMD level of this build,
- * from "scalar" upward; NULL: no such index. */
+/* Return the names of the families of kernels, such as "select_x32", and of the SIMD levels of this
+ * build, from "scalar" upward; NULL: no such index. */
 const char *irrun_kernel_family(size_t index);
 const char *irrun_simd_level(size_t index);
 
@@ -391,8 +390,8 @@ const struct irrun_build *irrun_build(void);
  * threads that OpenBLAS has started: two thread pools on the same cores are slow. */
 void irrun_hold_blas_to_one_thread(void);
 
-const char *irrun_dtype_name(enum irrun_dtype dtype); /* as in the IR: "f32", "boolean" */
 const char *irrun_version(void);
+const char *irrun_dtype_name(enum irrun_dtype dtype); /* as in the IR: "f32", "boolean" */
 
 #ifdef __cplusplus
 }
