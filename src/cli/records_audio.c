@@ -11,6 +11,7 @@ static bool check_type(const struct records *records, bool is_s16, struct irrun_
 {
     const struct records_port *port = &records->port;
     const char *path = records_path(records);
+    char quoted[TEXT_QUOTED_BYTES];
     bool is_standard = strcmp(path, STANDARD_INPUT) == 0;
     bool is_whole = dtype_is_integer(port->dtype) || port->dtype == IRRUN_BOOLEAN;
     if (!is_whole || port->is_scalar || port->keeps_dtype)
@@ -21,7 +22,7 @@ static bool check_type(const struct records *records, bool is_s16, struct irrun_
     if (!is_s16)
         return port->dtype == IRRUN_I16 &&
                fail_hint(err, "sox %s -t s16 - | irrun ... -i raw:- reads the samples unchanged",
-                         is_standard ? "FILE" : path);
+                         is_standard ? "FILE" : text_shell_quote(path, quoted));
     return port->dtype == IRRUN_I16
                ? fail_hint(err, "raw:%s reads the samples unchanged", is_standard ? "-" : path)
                : fail_hint(err,
@@ -63,7 +64,7 @@ static bool find_channels(const struct records *records, uint32_t n_channels, ui
 bool records_take_audio(struct records *records, const struct array_header *header,
                         struct irrun_error *err)
 {
-    char shape[SHAPE_TEXT_BYTES];
+    char shape[SHAPE_TEXT_BYTES], quoted[TEXT_QUOTED_BYTES];
     uint32_t axis;
     if (!check_type(records, header->n_channels == 0, err) ||
         (header->n_channels > 0 && !check_rate(records, header->rate_hz, err)))
@@ -80,5 +81,6 @@ bool records_take_audio(struct records *records, const struct array_header *head
             "has %u channels, which must be the last dimension, but %s \"%s\" is %s",
             (unsigned)header->n_channels, records->port.what, records->port.name,
             partial_shape_format(&records->port.shape, shape));
-    return fail_hint(err, "sox %s -c 1 mono.wav joins the channels", records_path(records));
+    return fail_hint(err, "sox %s -c 1 mono.wav joins the channels",
+                     text_shell_quote(records_path(records), quoted));
 }

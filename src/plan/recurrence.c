@@ -70,7 +70,7 @@ static bool is_reshaping(const struct graph *graph, const struct op *op)
            (op_is_type(op, "Transpose") && moves_ones(graph, op));
 }
 
-/* Returns the value that this one is a reshaped form of; the value itself if it is none. */
+/* Returns the value of which this one is a reshaped form, or the value itself. */
 static uint32_t find_unshaped(const struct graph *graph, uint32_t value_id)
 {
     for (const struct op *op = value_producer(graph, value_id); is_reshaping(graph, op);
