@@ -7,6 +7,7 @@
 
 #include "base/decimal.h"
 #include "base/text.h"
+#include "formats/byte_order.h"
 #include "tensor/tensor.h"
 
 static const char not_a_number[] = "is not a number";
@@ -91,7 +92,9 @@ static bool parse_integer(const char *text, size_t length, enum irrun_dtype dtyp
     if (decimal.digits > largest_magnitude(dtype, decimal.is_negative))
         return false;
     uint64_t bits = decimal.is_negative ? (uint64_t)0 - decimal.digits : decimal.digits;
-    convert_elements(IRRUN_U64, &bits, dtype, element, 1);
+    size_t size_bytes = dtype_size(dtype);
+    size_t skip_bytes = is_little_endian() ? 0 : sizeof bits - size_bytes;
+    memcpy(element, (const unsigned char *)&bits + skip_bytes, size_bytes);
     return true;
 }
 
