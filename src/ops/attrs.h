@@ -80,6 +80,9 @@ struct attr_def {
         .name = NULL                                                                               \
     }
 
+/* For a struct op_def: the table, and the struct that its fields are in. */
+#define OP_ATTRS(table, type) .attrs = table, .attrs_size = sizeof(type)
+
 struct op_def;
 
 /* Fills `attrs` (def->attrs_size bytes, zeroed) from a NULL-terminated list name, value, name,

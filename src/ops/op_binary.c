@@ -1,7 +1,15 @@
-/* Element-wise ops of two broadcast operands: the rows of elementwise.def, and the functions shared
- * with PReLU, whose slope broadcasts differently.
+/* Element-wise ops of two broadcast operands: the rows of elementwise.def, and PReLU-1, whose slope
+ * broadcasts differently.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "ops/elementwise.h"
+#include "ops/op.h"
+#include "tensor/broadcast.h"
+
+struct binary_state {
+    struct broadcast loops;
+    binary_fn *fn;
+    binary_fn *vector; /* runs the innermost loop directly; NULL: binary_apply with fn */
+    size_t operand_bytes, out_bytes; /* of an element */
+};
 
 struct binary_attrs {
     int auto_broadcast;
@@ -26,12 +34,14 @@ static const struct op_input_def boolean[] = TWO_INPUTS(TYPES_BOOLEAN);
 static const struct op_input_def bits[] = TWO_INPUTS(TYPES_INTEGER | TYPES_BOOLEAN);
 static const struct op_input_def comparable[] = TWO_INPUTS(TYPES_NUMBER | TYPES_BOOLEAN);
 
-bool binary_plan(struct infer *infer, const struct irrun_shape *out, const struct irrun_shape *a,
-                 const struct irrun_shape *b)
+/* Sets the output, and plans the loops for input 0 and for input 1 with the shape b. */
+static bool infer_loops(struct infer *infer, enum irrun_dtype dtype, const struct irrun_shape *out,
+                        const struct irrun_shape *b)
 {
     struct binary_state *state = infer->state;
-    const struct irrun_shape *shapes[] = {out, a, b};
-    return broadcast_plan(&state->loops, 3, shapes, infer->arena, infer->err);
+    const struct irrun_shape *shapes[] = {out, &infer->in[0]->shape, b};
+    return infer_output(infer, 0, dtype, out) &&
+           broadcast_plan(&state->loops, 3, shapes, infer->arena, infer->err);
 }
 
 static enum binary_operation operation_of(const struct op *op)
@@ -39,23 +49,40 @@ static enum binary_operation operation_of(const struct op *op)
     return *(const enum binary_operation *)op->def->family;
 }
 
-static bool binary_infer(struct infer *infer)
+static bool infer(struct infer *infer)
 {
     const struct binary_attrs *attrs = infer->attrs;
     enum irrun_dtype dtype =
         binary_gives_boolean(operation_of(infer->op)) ? IRRUN_BOOLEAN : infer->in[0]->dtype;
     struct irrun_shape out, b;
     return infer_broadcast(infer, 0, 1, attrs->auto_broadcast, attrs->axis, &out, &b) &&
-           infer_output(infer, 0, dtype, &out) &&
-           binary_plan(infer, &out, &infer->in[0]->shape, &b);
+           infer_loops(infer, dtype, &out, &b);
 }
 
-/* Runs the kernel once, without loops. If it divides by zero, binary_run reports it. */
+/* Infers PReLU. A slope of rank 1 applies to dimension 1, the channels. */
+static bool infer_prelu(struct infer *infer)
+{
+    const struct irrun_shape *data = &infer->in[0]->shape, *given = &infer->in[1]->shape;
+    struct irrun_shape slope = *given, out;
+    if (given->rank == 1 && data->rank > 1 && given->dims[0] != 1 &&
+        given->dims[0] == data->dims[1]) {
+        slope.rank = data->rank - 1;
+        for (uint32_t i = 1; i < slope.rank; i++)
+            slope.dims[i] = 1;
+    }
+    if (!shape_broadcast(data, &slope, &out) || !shape_equals(data, &out))
+        return infer_fail_input(infer, 1, "a shape that broadcasts to that of input 0");
+    return infer_loops(infer, infer->in[0]->dtype, &out, &slope);
+}
+
+static bool run(const struct step *step, struct irrun_error *err);
+
+/* Runs the kernel once, without loops. If it divides by zero, run reports it. */
 static bool run_flat(const struct step *step, struct irrun_error *err)
 {
     (void)err;
     return step->flat.kernel.binary(step->data[0], step->data[1], step->data[2], step->flat.n) ||
-           binary_run(step, err);
+           run(step, err);
 }
 
 /* Adds an outer loop. Returns false unless the operand is repeated in the innermost loops, then
@@ -127,32 +154,24 @@ static void choose_loop(struct prepare *prepare, struct binary_state *state,
         prepare->made.flat.run = run_flat;
 }
 
-struct run {
-    const struct binary_state *state;
-    const char *a, *b;
-    char *out;
-};
-
 static bool visit(void *context, const int64_t *offsets, size_t n)
 {
-    const struct run *run = context;
-    const struct binary_state *state = run->state;
+    const struct step *step = context;
+    const struct binary_state *state = step->state;
+    const int64_t *strides = state->loops.inner_strides;
+    const char *a = (const char *)step->in[0]->data + (size_t)offsets[1] * state->operand_bytes;
+    const char *b = (const char *)step->in[1]->data + (size_t)offsets[2] * state->operand_bytes;
+    char *out = (char *)step->out[0]->data + (size_t)offsets[0] * state->out_bytes;
     if (state->vector)
-        return state->vector(run->a + (size_t)offsets[1] * state->operand_bytes,
-                             run->b + (size_t)offsets[2] * state->operand_bytes,
-                             run->out + (size_t)offsets[0] * state->out_bytes, n);
-    return binary_apply(
-        state->fn, state->operand_bytes, run->a + (size_t)offsets[1] * state->operand_bytes,
-        state->loops.inner_strides[1] != 0, run->b + (size_t)offsets[2] * state->operand_bytes,
-        state->loops.inner_strides[2] != 0, state->out_bytes,
-        run->out + (size_t)offsets[0] * state->out_bytes, n);
+        return state->vector(a, b, out, n);
+    return binary_apply(state->fn, state->operand_bytes, a, strides[1] != 0, b, strides[2] != 0,
+                        state->out_bytes, out, n);
 }
 
 static bool walk_units(const struct step *step, size_t begin, size_t end)
 {
     const struct binary_state *state = step->state;
-    struct run run = {state, step->in[0]->data, step->in[1]->data, step->out[0]->data};
-    return broadcast_walk_units(&state->loops, begin, end, visit, &run);
+    return broadcast_walk_units(&state->loops, begin, end, visit, (void *)step);
 }
 
 static void run_units(const struct step *step, size_t begin, size_t end)
@@ -169,7 +188,7 @@ static bool share(struct prepare *prepare, const struct binary_state *state)
                            SHARE_ELEMENT_WORK * n);
 }
 
-bool binary_prepare(struct prepare *prepare)
+static bool prepare(struct prepare *prepare)
 {
     struct binary_state *state = prepare->state;
     enum binary_operation operation = operation_of(prepare->op);
@@ -183,7 +202,7 @@ bool binary_prepare(struct prepare *prepare)
     return share(prepare, state);
 }
 
-bool binary_run(const struct step *step, struct irrun_error *err)
+static bool run(const struct step *step, struct irrun_error *err)
 {
     const struct binary_state *state = step->state;
     return walk_units(step, 0, broadcast_n_units(&state->loops)) ||
@@ -197,12 +216,30 @@ bool binary_run(const struct step *step, struct irrun_error *err)
         .flags = OP_IN_PLACE | OP_ELEMENTWISE,                                                     \
         .inputs = signature,                                                                       \
         .n_outputs = 1,                                                                            \
-        .attrs = attr_table,                                                                       \
-        .attrs_size = sizeof(struct binary_attrs),                                                 \
+        OP_ATTRS(attr_table, struct binary_attrs),                                                 \
         .state_size = sizeof(struct binary_state),                                                 \
         .family = &(const enum binary_operation){BINARY_##function},                               \
-        .infer = binary_infer,                                                                     \
-        .prepare = binary_prepare,                                                                 \
-        .run = binary_run,                                                                         \
+        .infer = infer,                                                                            \
+        .prepare = prepare,                                                                        \
+        .run = run,                                                                                \
     };
 #include "kernels/elementwise.def"
+
+static const struct op_input_def prelu_inputs[] = {
+    {"data", .types = TYPES_FLOAT | TYPES_SIGNED, .same = 1},
+    {"slope", .types = TYPES_FLOAT | TYPES_SIGNED, .same = 1},
+    {.name = NULL},
+};
+
+const struct op_def op_prelu = {
+    .type = "PReLU",
+    .opset = 1,
+    .flags = OP_IN_PLACE,
+    .inputs = prelu_inputs,
+    .n_outputs = 1,
+    .state_size = sizeof(struct binary_state),
+    .family = &(const enum binary_operation){BINARY_PRELU},
+    .infer = infer_prelu,
+    .prepare = prepare,
+    .run = run,
+};

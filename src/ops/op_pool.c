@@ -1,13 +1,12 @@
 /* MaxPool-1, -8, -14 and AvgPool-1, -14, -16 over one to three spatial dimensions.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "ops/op_pool.h"
-
 #include <string.h>
 
 #include "base/checked.h"
 #include "kernels/pool.h"
 #include "ops/depthwise_op.h"
 #include "ops/indexing.h"
+#include "ops/window.h"
 
 struct pool_state {
     struct window window; /* of one channel */
@@ -207,8 +206,7 @@ static bool run(const struct step *step, struct irrun_error *err)
                                   .opset = opset_,                                                 \
                                   .opset_last = opset_last_,                                       \
                                   .inputs = inputs_,                                               \
-                                  .attrs = attrs_,                                                 \
-                                  .attrs_size = sizeof(struct pool_attrs),                         \
+                                  OP_ATTRS(attrs_, struct pool_attrs),                             \
                                   .state_size = sizeof(struct pool_state),                         \
                                   .infer = infer_,                                                 \
                                   .prepare = prepare,                                              \

@@ -22,6 +22,15 @@ struct window_attrs {
     int auto_pad, rounding_type;
 };
 
+/* The attributes of MaxPool and AvgPool. */
+struct pool_attrs {
+    struct window_attrs window;
+    int64_t axis; /* indices of MaxPool count elements of the dimensions from here on */
+    enum irrun_dtype index_element_type;
+    bool exclude_pad;
+    bool is_last; /* MaxPool without indices: channels last, input and output */
+};
+
 #define WINDOW_ATTRS(type)                                                                         \
     ATTR_NAMED(type, window.strides, "strides", NULL),                                             \
         ATTR_NAMED(type, window.pads_begin, "pads_begin", NULL),                                   \

@@ -4,7 +4,7 @@
 
 #include "ops/grouped_convolution.h"
 #include "ops/internal_ops.h"
-#include "ops/op_pool.h"
+#include "ops/window.h"
 #include "plan/graph_edit.h"
 #include "plan/graph_ints.h"
 #include "plan/toposort.h"
