@@ -59,7 +59,6 @@ bool prepacked_convolution_pack(struct prepare *prepare, const struct convolutio
         arena_alloc_array(prepare->arena, n_kernel, conv->mask_bytes, prepare->err);
     const struct irrun_tensor *filters = prepare_constant(prepare, FILTERS);
     bool is_new;
-
     if (!indirection || !positions || !masks)
         return false;
     if (!indirect_convolution_scratch(conv, thread_pool_n_threads(prepare->pool),

@@ -59,7 +59,6 @@ static void fill_group(const struct packed_matrix *packed_b, size_t group, const
                        void *data)
 {
     size_t panel = group / packed_b->width, place = group % packed_b->width;
-
     if (is_transposed)
         packed_matrix_pack_group(packed_b, data, panel, place, columns, source, packed_b->k,
                                  n_columns);
@@ -71,7 +70,6 @@ static void fill_group(const struct packed_matrix *packed_b, size_t group, const
 static size_t columns_of(size_t group, size_t n, size_t *column)
 {
     size_t first = group * PANEL_GROUP, left = first < n ? n - first : 0;
-
     *column = left > 0 ? first : 0;
     return left < PANEL_GROUP ? left : PANEL_GROUP;
 }
@@ -81,7 +79,6 @@ void packed_matrix_fill(const struct packed_matrix *packed_b, size_t begin, size
                         void *data)
 {
     size_t size = source != WEIGHTS_F32 ? sizeof(uint16_t) : sizeof(float), column;
-
     for (size_t group = begin * packed_b->width; group < end * packed_b->width; group++) {
         size_t n_columns = columns_of(group, n, &column);
         const void *from = (const char *)matrix + column * (is_transposed ? packed_b->k : 1) * size;
@@ -100,7 +97,6 @@ static bool fill_by_rows(struct prepare *prepare, uint32_t input,
 {
     size_t max_rows = SLICE_BYTES / (n * sizeof(float)) / 8 * 8;
     struct packed_matrix part = *packed_b;
-
     max_rows = max_rows > 0 ? max_rows : 8;
     for (size_t first = 0; first < packed_b->k; first += part.k) {
         part.k = packed_b->k - first < max_rows ? packed_b->k - first : max_rows;
@@ -119,7 +115,6 @@ static bool fill_from_input(struct prepare *prepare, uint32_t input,
                             bool is_transposed, void *data)
 {
     size_t k = packed_b->k, column;
-
     if (!is_transposed)
         return fill_by_rows(prepare, input, packed_b, source, n, data);
     for (size_t group = 0; group < packed_b->n_panels * packed_b->width; group++) {
@@ -139,7 +134,6 @@ bool prepacked_matrix_pack(struct prepare *prepare, uint32_t input, size_t k, si
     enum weight_type source = prepare_weight_type(prepare, input);
     size_t size_bytes;
     bool is_new;
-
     packed_matrix_set_type(packed_b, kernels, source);
     if (!packed_matrix_plan(packed_b, kernels, k, n, rows, &size_bytes))
         return fail_memory(prepare->err, SIZE_MAX);

@@ -68,7 +68,6 @@ static bool read_parameter(struct infer *infer, const char *attribute, const str
                            uint32_t position, double *parameter)
 {
     uint32_t n = n_activations[recurrent_family_of(infer->op)->kind];
-
     if (list->n == 0)
         return true;
     if (position >= list->n)
@@ -93,7 +92,6 @@ static bool read_activations(struct infer *infer, struct recurrent *recurrent)
     const struct string_list *list = &attrs->activations;
     const char *const *defaults = default_activations[recurrent->kind];
     uint32_t n = n_activations[recurrent->kind];
-
     if (list->n != 0 && list->n < n)
         return infer_fail(infer, "activations has %u items, expected %u (%s%s%s%s%s by default)",
                           list->n, n, defaults[0], n > 1 ? ", " : "", n > 1 ? defaults[1] : "",
@@ -119,7 +117,6 @@ bool recurrent_read_attrs(struct infer *infer, struct recurrent *recurrent)
 {
     const struct recurrent_attrs *attrs = infer->attrs;
     const struct recurrent_family *family = recurrent_family_of(infer->op);
-
     recurrent->kind = family->kind;
     recurrent->is_reverse = attrs->direction == DIRECTION_REVERSE;
     recurrent->n_directions = attrs->direction == DIRECTION_BIDIRECTIONAL ? 2 : 1;

@@ -23,11 +23,6 @@ struct dimension {
     const char *meaning;
 };
 
-static bool has_input(uint32_t n_inputs, uint32_t i)
-{
-    return i < n_inputs; /* NO_INPUT is above any index */
-}
-
 /* Formats the expected shape of a weight: "[1,512,80] = [directions, 4 * hidden_size, input size of
  * X]". */
 static void format_dimensions(char *text, size_t size_bytes, const struct dimension *dimensions,
@@ -51,7 +46,6 @@ static bool check_shape(struct infer *infer, uint32_t input, const struct dimens
     bool fits = shape->rank == n;
     uint32_t wrong = 0;
     char expected[512];
-
     for (uint32_t i = n; fits && i-- > 0;)
         if (shape->dims[i] != dimensions[i].size)
             wrong = i + 1;
@@ -70,8 +64,7 @@ static bool check_weight(struct infer *infer, const struct sizes *sizes, uint32_
 {
     struct dimension dimensions[3];
     uint32_t n = 0;
-
-    if (!has_input(infer->n_inputs, input))
+    if (input >= infer->n_inputs)
         return true;
     if (recurrent_family_of(infer->op)->is_sequence)
         dimensions[n++] = (struct dimension){sizes->n_directions, "directions"};
@@ -92,7 +85,6 @@ static bool check_weights(struct infer *infer, const struct sizes *sizes)
     struct dimension peepholes = {3 * sizes->hidden_size, "3 * hidden_size"};
     struct dimension inputs = {sizes->input_size, "input size of X"};
     struct dimension hidden = {sizes->hidden_size, "hidden_size"};
-
     if (sizes->biases > sizes->gates)
         biases.meaning = "4 * hidden_size, for linear_before_reset";
     return check_weight(infer, sizes, family->w, gates, inputs) &&
@@ -107,7 +99,6 @@ static bool check_states(struct infer *infer, const struct sizes *sizes)
     struct dimension batch = {sizes->batch, "batch of X"};
     struct dimension state[3];
     uint32_t n = 0;
-
     state[n++] = batch;
     if (family->is_sequence)
         state[n++] = (struct dimension){sizes->n_directions, "directions"};
@@ -123,7 +114,6 @@ static bool read_sizes(struct infer *infer, const struct recurrent *recurrent, s
     const struct recurrent_family *family = recurrent_family_of(infer->op);
     const struct irrun_shape *x = &infer->in[family->x]->shape;
     int64_t rows;
-
     if (x->rank != (family->is_sequence ? 3 : 2))
         return infer_fail_input(infer, family->x, "[%s, input size]",
                                 family->is_sequence ? "batch, time" : "batch");
@@ -144,7 +134,6 @@ static void set_outputs(struct infer *infer, const struct sizes *sizes)
 {
     const struct recurrent_family *family = recurrent_family_of(infer->op);
     int64_t y[] = {sizes->batch, sizes->n_directions, sizes->n_steps, sizes->hidden_size};
-
     for (uint32_t i = 0; i < infer->n_outputs; i++) {
         infer->out[i].dtype = infer->in[family->x]->dtype;
         infer->out[i].shape =
@@ -157,7 +146,6 @@ static void set_outputs(struct infer *infer, const struct sizes *sizes)
 static bool refuse_legacy(struct infer *infer)
 {
     const struct recurrent_family *family = recurrent_family_of(infer->op);
-
     if (infer->n_inputs == family->r) {
         infer_fail(infer,
                    "has five inputs, as the legacy LSTMSequence of 2020 with W and R concatenated, "
@@ -178,7 +166,6 @@ bool recurrent_infer(struct infer *infer)
     struct recurrent_state *state = infer->state;
     struct recurrent *recurrent = &state->f32.common;
     struct sizes sizes;
-
     if (!refuse_legacy(infer) || !recurrent_read_attrs(infer, recurrent) ||
         !read_sizes(infer, recurrent, &sizes) || !check_states(infer, &sizes) ||
         !check_weights(infer, &sizes))
@@ -194,7 +181,6 @@ bool recurrent_infer(struct infer *infer)
 static bool prepare_f32(struct prepare *prepare)
 {
     struct recurrent_state *state = prepare->state;
-
     state->n_runs = arena_alloc(prepare->arena, sizeof *state->n_runs, prepare->err);
     return state->n_runs &&
            (prepare->prepacked != 0 ? recurrent_prepack(prepare) : recurrent_lay_out(prepare));
@@ -207,7 +193,6 @@ static bool read_lengths(const struct step *step, uint32_t input, size_t *length
     const struct recurrent_state *state = step->state;
     const struct recurrent *common = &state->f32.common;
     const struct irrun_tensor *tensor = step->in[input];
-
     for (size_t b = 0; b < common->batch; b++) {
         int64_t length = element_as_i64(tensor->dtype, tensor->data, b);
         if (length < 0 || (uint64_t)length > common->n_steps)
@@ -227,7 +212,6 @@ static bool read_constant_lengths(struct prepare *prepare, uint32_t input)
     const struct step step = prepare_step(prepare);
     size_t *lengths =
         arena_alloc_array(prepare->arena, common->batch, sizeof *lengths, prepare->err);
-
     if (!lengths || !read_lengths(&step, input, lengths, prepare->err))
         return false;
     for (size_t b = 0; b < common->batch; b++)
@@ -241,7 +225,6 @@ static bool prepare_lengths(struct prepare *prepare)
     struct recurrent_state *state = prepare->state;
     uint32_t input = recurrent_family_of(prepare->op)->lengths;
     size_t *n_bytes = &state->lengths_bytes;
-
     if (input == NO_INPUT)
         return true;
     if (prepare_is_constant(prepare, input))
@@ -260,7 +243,6 @@ bool recurrent_prepare(struct prepare *prepare)
     const struct recurrent *common = &state->f32.common;
     const struct recurrent_family *family = recurrent_family_of(prepare->op);
     bool is_f64 = prepare->in[family->x]->dtype == IRRUN_F64;
-
     if (!prepare_lengths(prepare) || (!is_f64 && !prepare_f32(prepare)))
         return false;
     return (checked_add(state->lengths_bytes, state->packs_bytes, &prepare->made.scratch_bytes) &&
@@ -280,7 +262,7 @@ static void *data_of(const struct irrun_tensor *tensor)
 
 static void *input_data(const struct step *step, uint32_t i)
 {
-    return has_input(step->n_inputs, i) ? data_of(step->in[i]) : NULL;
+    return i < step->n_inputs ? data_of(step->in[i]) : NULL;
 }
 
 static void *output_data(const struct step *step, uint32_t i)
@@ -304,7 +286,6 @@ static void *output_data(const struct step *step, uint32_t i)
 static bool keep_states(const struct step *step)
 {
     const struct recurrent_family *family = recurrent_family_of(step->op);
-
     for (uint32_t i = 1; i < step->n_outputs; i++) {
         const struct irrun_tensor *state = step->in[i == 1 ? family->h0 : family->c0];
         if (tensor_n_bytes(state) > 0)
@@ -319,7 +300,6 @@ bool recurrent_run(const struct step *step, struct irrun_error *err)
     const struct recurrent_state *state = step->state;
     uint32_t first_state = family->is_sequence ? 1 : 0;
     const size_t *lengths = state->lengths;
-
     if (state->f32.common.batch == 0)
         return true;
     if (family->lengths == NO_INPUT && state->f32.common.n_steps == 0)

@@ -21,7 +21,7 @@ struct recurrent_attrs {
     int weights_format; /* fico|icof|ifco|ifoc|iofc */
 };
 
-#define NO_INPUT UINT32_MAX
+#define NO_INPUT UINT32_MAX /* above the index of any input */
 
 /* The differences between the rows of op_recurrent.c. */
 struct recurrent_family {

@@ -11,11 +11,6 @@
 #define MAX_GROWTH 4
 #define FREE_BYTES (4u << 20)
 
-static bool has_input(const struct prepare *prepare, uint32_t i)
-{
-    return i < prepare->n_inputs;
-}
-
 /* Returns an engine with the parameters that the layout depends on. */
 static struct recurrent_f32 engine_of(const struct prepare *prepare)
 {
@@ -24,7 +19,7 @@ static struct recurrent_f32 engine_of(const struct prepare *prepare)
         .common = state->f32.common,
         .kernels = prepare->kernels->packed_gemm,
         .n_threads = thread_pool_n_threads(prepare->pool),
-        .has_peepholes = has_input(prepare, recurrent_family_of(prepare->op)->p),
+        .has_peepholes = recurrent_family_of(prepare->op)->p < prepare->n_inputs,
     };
 }
 
@@ -34,7 +29,6 @@ static bool packs_fit(const struct prepare *prepare)
     const struct recurrent *common = &engine.common;
     double rows = (double)(common->n_directions * recurrent_n_gates(common) * common->hidden_size);
     double bytes = rows * (double)(common->input_size + common->hidden_size) * sizeof(float);
-
     return common->batch > 0 && common->n_steps > 0 && recurrent_f32_lay_out(&engine) &&
            (double)engine.w_pack_bytes + (double)engine.r_pack_bytes <=
                MAX_GROWTH * bytes + FREE_BYTES;
@@ -45,9 +39,8 @@ uint32_t recurrent_prepacks(const struct prepare *prepare, uint32_t constants)
     const struct recurrent_family *family = recurrent_family_of(prepare->op);
     const uint32_t weights[] = {family->w, family->r, family->b, family->p};
     uint32_t all = 0;
-
     for (size_t i = 0; i < sizeof weights / sizeof weights[0]; i++) {
-        if (!has_input(prepare, weights[i]))
+        if (weights[i] >= prepare->n_inputs)
             continue;
         enum irrun_dtype dtype = prepare->in[weights[i]]->dtype;
         if (dtype != IRRUN_F32 && dtype != IRRUN_F16)
@@ -61,7 +54,7 @@ uint32_t recurrent_prepacks(const struct prepare *prepare, uint32_t constants)
 /* Copies a small constant as f32. Returns NULL with *is_ok unchanged if there is no such input. */
 static const float *vector_of(struct prepare *prepare, uint32_t i, bool *is_ok)
 {
-    if (!has_input(prepare, i))
+    if (i >= prepare->n_inputs)
         return NULL;
     const struct irrun_tensor *stored = prepare_constant(prepare, i);
     size_t n = (size_t)shape_n_elements(&stored->shape);
@@ -79,7 +72,6 @@ static bool get_matrices(struct prepare *prepare, struct recurrent_weights *weig
     const struct recurrent_family *family = recurrent_family_of(prepare->op);
     const struct irrun_tensor *w = prepare_constant(prepare, family->w);
     const struct irrun_tensor *r = prepare_constant(prepare, family->r);
-
     weights->w = prepare_elements(prepare, family->w, 0, (size_t)shape_n_elements(&w->shape));
     if (weights->w)
         weights->r = prepare_elements(prepare, family->r, 0, (size_t)shape_n_elements(&r->shape));
@@ -96,7 +88,6 @@ static bool fill_packs(struct prepare *prepare, struct recurrent_f32 *engine,
     uint32_t w_layout = (uint32_t)w->nr_groups << 1 | (uint32_t)w->type << 16;
     uint32_t r_layout = 1U | (uint32_t)r->nr_groups << 1 |
                         (uint32_t)engine->r_reset.packed_b.nr_groups << 8 | (uint32_t)r->type << 16;
-
     void *w_pack = prepare_prepacked(prepare, w_layout, engine->w_pack_bytes, &is_w_new);
     void *r_pack =
         w_pack ? prepare_prepacked(prepare, r_layout, engine->r_pack_bytes, &is_r_new) : NULL;
@@ -141,7 +132,6 @@ bool recurrent_lay_out(struct prepare *prepare)
     const struct recurrent *common = &engine->common;
     size_t columns = recurrent_n_gates(common) * common->hidden_size;
     size_t rows = common->batch * common->n_steps;
-
     *engine = engine_of(prepare);
     state->route = RECURRENT_PACKS_EACH_RUN;
     if (!kernels_may_pack(prepare->kernels) || !packs_fit(prepare)) {
@@ -165,7 +155,6 @@ struct recurrent_f32 recurrent_pack_now(const struct recurrent_state *state,
         .w = tensors->w, .r = tensors->r, .b = tensors->b, .p = tensors->p};
     struct recurrent_f32 engine = state->f32;
     void *r_pack = (unsigned char *)scratch + align_to_line(engine.w_pack_bytes);
-
     recurrent_f32_pack_w(&engine, &weights, scratch);
     recurrent_f32_pack_r(&engine, &weights, r_pack);
     engine.w_pack = scratch;
