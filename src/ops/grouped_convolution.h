@@ -78,8 +78,7 @@ double convolution_flops(const struct op *op, struct irrun_tensor *const *in,
         .opset = 1,                                                                                \
         .inputs = inputs,                                                                          \
         .n_outputs = 1,                                                                            \
-        .attrs = attr_table,                                                                       \
-        .attrs_size = sizeof(attrs_type),                                                          \
+        OP_ATTRS(attr_table, attrs_type),                                                          \
         .state_size = sizeof(state_type),                                                          \
         .family = &(const uint32_t){n_group_dims},                                                 \
         .flags = (flags_),                                                                         \

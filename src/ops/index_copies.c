@@ -9,7 +9,7 @@
 #include "kernels/indexed_copy.h"
 #include "ops/scatter.h"
 
-#define INDICES 1
+enum { INDICES = 1, UPDATES };
 
 /* ---- prepare: loops ----------------------------------------------------------------------- */
 
@@ -119,13 +119,13 @@ static bool has_negative(const int64_t *offsets, size_t n)
 
 /* Stores the offsets in the form that is copied fastest. Runs are never larger than the
  * offsets; loops have a fixed size. */
-static bool store_offsets(struct prepare *prepare, const int64_t *offsets, binary_fn *fn,
-                          bool is_gather, struct index_copies *copies)
+static bool store_offsets(struct prepare *prepare, const int64_t *offsets, bool is_gather,
+                          struct index_copies *copies)
 {
     size_t n = copies->n_groups * copies->n, n_runs = 1;
     size_t piece_bytes = copies->piece_elements * dtype_size(prepare->out[0]->dtype);
     struct loops loops;
-    if (!fn && copies->n_groups == 1 && !has_negative(offsets, n) &&
+    if (!copies->combine && copies->n_groups == 1 && !has_negative(offsets, n) &&
         find_loops(offsets, n, &loops) &&
         (is_gather || are_disjoint(&loops, (int64_t)piece_bytes))) {
         copies->loops_at = offsets[0];
@@ -142,8 +142,8 @@ static bool store_offsets(struct prepare *prepare, const int64_t *offsets, binar
     return items != NULL;
 }
 
-bool index_copies_prepare(struct prepare *prepare, index_resolve_fn *resolve, binary_fn *fn,
-                          bool is_gather, struct index_copies *copies)
+bool index_copies_prepare(struct prepare *prepare, index_resolve_fn *resolve, bool is_gather,
+                          struct index_copies *copies)
 {
     if (copies->n_outer == 1) {
         copies->n *= copies->n_groups;
@@ -155,7 +155,7 @@ bool index_copies_prepare(struct prepare *prepare, index_resolve_fn *resolve, bi
     int64_t *offsets = new_array(n, sizeof *offsets, prepare->err);
     const struct step step = prepare_step(prepare);
     bool is_done = offsets && resolve(&step, offsets, prepare->err) &&
-                   store_offsets(prepare, offsets, fn, is_gather, copies);
+                   store_offsets(prepare, offsets, is_gather, copies);
     free(offsets);
     return is_done;
 }
@@ -188,9 +188,10 @@ static void gather(const struct index_copies *copies, const char *from, const in
         to = copy_or_clear(to, from, offsets[k], piece_bytes);
 }
 
-static void scatter(const struct index_copies *copies, binary_fn *fn, const char *from,
-                    const int64_t *offsets, size_t element_bytes, char *to)
+static void scatter(const struct index_copies *copies, const char *from, const int64_t *offsets,
+                    size_t element_bytes, char *to)
 {
+    binary_fn *fn = copies->combine;
     for (size_t k = 0; k < copies->n_runs; k++) {
         const struct index_run *run = &copies->runs[k];
         scatter_apply(fn, from, 1, run->n_elements, element_bytes, to, &run->offset);
@@ -230,11 +231,12 @@ bool index_gather_run(const struct step *step, const struct index_copies *copies
     return true;
 }
 
-bool index_scatter_run(const struct step *step, const struct index_copies *copies, binary_fn *fn,
-                       const void *from, struct irrun_error *err)
+bool index_scatter_run(const struct step *step, const struct index_copies *copies,
+                       struct irrun_error *err)
 {
     size_t size = dtype_size(step->out[0]->dtype);
     size_t dense_bytes = copies->n * copies->piece_elements * size;
+    const char *from = step->in[UPDATES]->data;
     char *to = step->out[0]->data;
     const int64_t *offsets = NULL;
     if (!copies->loops && !find_offsets(step, copies, &offsets, err))
@@ -243,7 +245,7 @@ bool index_scatter_run(const struct step *step, const struct index_copies *copie
     if (copies->loops)
         strided_copy_run(copies->loops, size, from, to + copies->loops_at);
     for (size_t outer = 0; outer < copies->n_outer && !copies->loops && dense_bytes > 0; outer++)
-        scatter(copies, fn, (const char *)from + outer * dense_bytes, offsets, size,
+        scatter(copies, from + outer * dense_bytes, offsets, size,
                 to + outer * copies->outer_elements * size);
     return true;
 }

@@ -22,7 +22,8 @@ struct index_copies {
     /* Set by the op before prepare. */
     size_t n_groups, n_outer, n;
     size_t outer_elements, piece_elements;
-    bool gives_zeros; /* gathers: an offset of -1 means zeros */
+    bool gives_zeros;   /* gathers: an offset of -1 means zeros */
+    binary_fn *combine; /* scatters: combines pieces; NULL overwrites */
 
     struct index_list offsets;
     /* One of these may replace the offsets of constant indices: a strided copy, or runs. */
@@ -33,16 +34,16 @@ struct index_copies {
 };
 
 /* Prepares a gather or a scatter. resolve computes the n_groups * n offsets from the indices, which
- * are input 1. fn combines the pieces of a scatter; NULL overwrites. */
-bool index_copies_prepare(struct prepare *prepare, index_resolve_fn *resolve, binary_fn *fn,
-                          bool is_gather, struct index_copies *copies);
+ * are input 1. */
+bool index_copies_prepare(struct prepare *prepare, index_resolve_fn *resolve, bool is_gather,
+                          struct index_copies *copies);
 
 /* Gathers from input 0 to output 0. */
 bool index_gather_run(const struct step *step, const struct index_copies *copies,
                       struct irrun_error *err);
-/* Copies input 0 to output 0. Then, for each piece of `from` in the order of the indices,
- * overwrites the output or combines it with the piece by fn. */
-bool index_scatter_run(const struct step *step, const struct index_copies *copies, binary_fn *fn,
-                       const void *from, struct irrun_error *err);
+/* Copies input 0 to output 0. Then, for each piece of input 2 in the order of the indices,
+ * overwrites the output or combines it with the piece. */
+bool index_scatter_run(const struct step *step, const struct index_copies *copies,
+                       struct irrun_error *err);
 
 #endif

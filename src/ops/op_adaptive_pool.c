@@ -116,4 +116,4 @@ static bool run(const struct step *step, struct irrun_error *err)
 
 ADAPTIVE_OP(op_adaptive_avg_pool, "AdaptiveAvgPool", .n_outputs = 1);
 ADAPTIVE_OP(op_adaptive_max_pool, "AdaptiveMaxPool", .n_outputs = 2, .n_outputs_min = 1,
-            .attrs = max_attrs, .attrs_size = sizeof(struct adaptive_attrs));
+            OP_ATTRS(max_attrs, struct adaptive_attrs));

@@ -119,8 +119,7 @@ static bool run(const struct step *step, struct irrun_error *err)
         .flags = OP_IN_PLACE,                                                                      \
         .inputs = inputs_,                                                                         \
         .n_outputs = 1,                                                                            \
-        .attrs = attr_table,                                                                       \
-        .attrs_size = sizeof(struct batch_norm_attrs),                                             \
+        OP_ATTRS(attr_table, struct batch_norm_attrs),                                             \
         .state_size = sizeof(struct batch_norm_state),                                             \
         .family = &(const struct batch_norm_family){__VA_ARGS__},                                  \
         .infer = infer,                                                                            \

@@ -17,6 +17,5 @@ const struct op_def op_const = {
     .role = ROLE_CONST,
     .flags = OP_DATA_MOVEMENT,
     .n_outputs = 1,
-    .attrs = attr_table,
-    .attrs_size = sizeof(struct const_attrs),
+    OP_ATTRS(attr_table, struct const_attrs),
 };

@@ -132,8 +132,7 @@ const struct op_def op_convert_promote_types = {
     .flags = OP_ANY_STORAGE,
     .inputs = inputs,
     .n_outputs = 2,
-    .attrs = attr_table,
-    .attrs_size = sizeof(struct promote_attrs),
+    OP_ATTRS(attr_table, struct promote_attrs),
     .infer = infer,
     .run = run,
 };

@@ -122,8 +122,8 @@ static bool infer(struct infer *infer)
 }
 
 #define DEPTH_OP(object, type_, is_to_space_)                                                      \
-    MOVE_OP(object, type_, 1, inputs, infer, .attrs = attr_table,                                  \
-            .attrs_size = sizeof(struct depth_attrs), .family = &(const bool){is_to_space_})
+    MOVE_OP(object, type_, 1, inputs, infer, OP_ATTRS(attr_table, struct depth_attrs),             \
+            .family = &(const bool){is_to_space_})
 
 DEPTH_OP(op_depth_to_space, "DepthToSpace", true);
 DEPTH_OP(op_space_to_depth, "SpaceToDepth", false);

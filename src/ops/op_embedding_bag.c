@@ -60,7 +60,7 @@ static const struct op_input_def segments_inputs[] = {TABLE_AND_INDICES,
 
 static bool is_mean(const struct op *op)
 {
-    return op->def->attrs_size > 0 && ((const struct bag_attrs *)op->attrs)->reduction == 1;
+    return ((const struct bag_attrs *)op->attrs)->reduction == 1;
 }
 
 static bool find_bags(struct infer *infer, const struct bag_family *family, int64_t *n_bags)
@@ -257,6 +257,7 @@ static bool run(const struct step *step, struct irrun_error *err)
                                   .opset = opset_,                                                 \
                                   .inputs = inputs_,                                               \
                                   .n_outputs = 1,                                                  \
+                                  .attrs_size = sizeof(struct bag_attrs),                          \
                                   .state_size = sizeof(struct bag_state),                          \
                                   .family =                                                        \
                                       &(const struct bag_family){form, default_index, weights},    \
@@ -264,7 +265,6 @@ static bool run(const struct step *step, struct irrun_error *err)
                                   .prepare = prepare,                                              \
                                   .run = run,                                                      \
                                   __VA_ARGS__}
-#define WITH_REDUCTION .attrs = attr_table, .attrs_size = sizeof(struct bag_attrs)
 
 BAG_OP(op_embedding_bag_offsets_sum, "EmbeddingBagOffsetsSum", 3, offsets_inputs, BAG_OFFSETS, 3,
        4, );
@@ -272,6 +272,6 @@ BAG_OP(op_embedding_bag_packed_sum, "EmbeddingBagPackedSum", 3, packed_inputs, B
        2, );
 BAG_OP(op_embedding_segments_sum, "EmbeddingSegmentsSum", 3, segments_inputs, BAG_SEGMENTS, 4, 5, );
 BAG_OP(op_embedding_bag_offsets, "EmbeddingBagOffsets", 15, offsets_inputs, BAG_OFFSETS, 3, 4,
-       WITH_REDUCTION);
+       .attrs = attr_table);
 BAG_OP(op_embedding_bag_packed, "EmbeddingBagPacked", 15, packed_inputs, BAG_PACKED, ABSENT, 2,
-       WITH_REDUCTION);
+       .attrs = attr_table);

@@ -28,9 +28,7 @@ static bool infer_batch_dims(struct infer *infer, uint32_t *n_batch_dims)
 {
     const struct irrun_shape *data = &infer->in[DATA]->shape, *indices = &infer->in[INDICES]->shape;
     const struct gather_state *state = infer->state;
-    int64_t given = 0;
-    if (infer->op->def->attrs)
-        given = ((const struct gather_attrs *)infer->attrs)->batch_dims;
+    int64_t given = ((const struct gather_attrs *)infer->attrs)->batch_dims;
     int64_t n = given + (given < 0 ? indices->rank : 0);
     if (n < 0 || n > indices->rank || n > state->axis)
         return infer_fail(infer,
@@ -133,7 +131,7 @@ static bool prepare(struct prepare *prepare)
                               .outer_elements = (size_t)(state->axis_dim * state->n_slice),
                               .piece_elements = (size_t)state->n_slice,
                               .gives_zeros = *(const bool *)prepare->op->def->family};
-    return index_copies_prepare(prepare, resolve, NULL, true, &state->copies);
+    return index_copies_prepare(prepare, resolve, true, &state->copies);
 }
 
 static bool run(const struct step *step, struct irrun_error *err)
@@ -151,6 +149,7 @@ static bool run(const struct step *step, struct irrun_error *err)
                                   .flags = OP_DATA_MOVEMENT,                                       \
                                   .inputs = inputs,                                                \
                                   .n_outputs = 1,                                                  \
+                                  .attrs_size = sizeof(struct gather_attrs),                       \
                                   .state_size = sizeof(struct gather_state),                       \
                                   .family = &(const bool){gives_zeros_},                           \
                                   .infer = infer,                                                  \
@@ -158,8 +157,7 @@ static bool run(const struct step *step, struct irrun_error *err)
                                   .prepare = prepare,                                              \
                                   .run = run,                                                      \
                                   __VA_ARGS__}
-#define WITH_BATCH_DIMS .attrs = attr_table, .attrs_size = sizeof(struct gather_attrs)
 
 GATHER_OP(op_gather_v1, 1, false, .opset_last = 6);
-GATHER_OP(op_gather_v7, 7, false, .opset_last = 7, WITH_BATCH_DIMS);
-GATHER_OP(op_gather_v8, 8, true, WITH_BATCH_DIMS);
+GATHER_OP(op_gather_v7, 7, false, .opset_last = 7, .attrs = attr_table);
+GATHER_OP(op_gather_v8, 8, true, .attrs = attr_table);

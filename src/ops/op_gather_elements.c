@@ -39,7 +39,7 @@ static bool prepare(struct prepare *prepare)
                                           .n_outer = 1,
                                           .n = (size_t)shape_n_elements(&prepare->out[0]->shape),
                                           .piece_elements = 1};
-    return index_copies_prepare(prepare, element_indices_resolve, NULL, true, &state->copies);
+    return index_copies_prepare(prepare, element_indices_resolve, true, &state->copies);
 }
 
 static bool run(const struct step *step, struct irrun_error *err)
@@ -54,8 +54,7 @@ const struct op_def op_gather_elements = {
     .flags = OP_DATA_MOVEMENT,
     .inputs = inputs,
     .n_outputs = 1,
-    .attrs = attr_table,
-    .attrs_size = sizeof(struct gather_elements_attrs),
+    OP_ATTRS(attr_table, struct gather_elements_attrs),
     .state_size = sizeof(struct gather_elements_state),
     .infer = infer,
     .prepare = prepare,

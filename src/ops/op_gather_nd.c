@@ -55,7 +55,7 @@ static bool prepare(struct prepare *prepare)
                               .n_outer = 1,
                               .n = (size_t)(state->plan.n_batches * state->plan.n_tuples),
                               .piece_elements = (size_t)state->plan.n_slice};
-    return index_copies_prepare(prepare, tuple_indices_resolve, NULL, true, &state->copies);
+    return index_copies_prepare(prepare, tuple_indices_resolve, true, &state->copies);
 }
 
 static bool run(const struct step *step, struct irrun_error *err)
@@ -71,8 +71,7 @@ static bool run(const struct step *step, struct irrun_error *err)
                                   .flags = OP_DATA_MOVEMENT,                                       \
                                   .inputs = inputs,                                                \
                                   .n_outputs = 1,                                                  \
-                                  .attrs = attr_table,                                             \
-                                  .attrs_size = sizeof(struct gather_nd_attrs),                    \
+                                  OP_ATTRS(attr_table, struct gather_nd_attrs),                    \
                                   .state_size = sizeof(struct gather_nd_state),                    \
                                   .family = &(const bool){merges_batch_dims},                      \
                                   .infer = infer,                                                  \

@@ -262,8 +262,7 @@ static bool infer(struct infer *infer)
         .opset_last = opset_last_,                                                                 \
         .inputs = inputs_,                                                                         \
         .n_outputs = 1,                                                                            \
-        .attrs = attrs_,                                                                           \
-        .attrs_size = sizeof(struct interpolate_attrs),                                            \
+        OP_ATTRS(attrs_, struct interpolate_attrs),                                                \
         .state_size = sizeof(struct interpolate_state),                                            \
         .family = &(const struct interpolate_family){__VA_ARGS__},                                 \
         .infer = infer,                                                                            \

@@ -109,7 +109,6 @@ static bool infer(struct infer *infer)
         out.dims[out.rank++] = b.columns;
     if (!infer_output(infer, 0, infer->in[A]->dtype, &out))
         return false;
-
     state->batch.product = (struct product){
         .m = (size_t)a.rows,
         .n = (size_t)b.columns,
@@ -131,7 +130,6 @@ static uint32_t prepacks(const struct prepare *prepare, uint32_t constants)
 {
     const struct product_batch *batch = &((const struct matmul_state *)prepare->state)->batch;
     const struct product *p = &batch->product;
-
     return batch->count == 1 && p->m > 0 && p->k > 0 &&
                    (prepacked_matrix_is_wanted(prepare, A, B, p->n) ||
                     (!p->a_transposed && integer_matrix_should_pack(prepare, A, B)))
@@ -231,8 +229,7 @@ static double flops(const struct op *op, struct irrun_tensor *const *in,
         .opset = 1,                                                                                \
         .inputs = inputs_,                                                                         \
         .n_outputs = 1,                                                                            \
-        .attrs = attr_table,                                                                       \
-        .attrs_size = sizeof(struct matmul_attrs),                                                 \
+        OP_ATTRS(attr_table, struct matmul_attrs),                                                 \
         .state_size = sizeof(struct matmul_state),                                                 \
         .flags = OP_MULTIPLIES_BF16,                                                               \
         .strided_inputs = 1 << B,                                                                  \

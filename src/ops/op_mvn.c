@@ -76,8 +76,7 @@ static bool prepare(struct prepare *prepare)
         .flags = OP_IN_PLACE,                                                                      \
         .inputs = inputs_,                                                                         \
         .n_outputs = 1,                                                                            \
-        .attrs = attrs_,                                                                           \
-        .attrs_size = sizeof(struct mvn_attrs),                                                    \
+        OP_ATTRS(attrs_, struct mvn_attrs),                                                        \
         .state_size = sizeof(struct normalize),                                                    \
         .infer = infer_,                                                                           \
         .prepare = prepare,                                                                        \

@@ -80,8 +80,7 @@ const struct op_def op_non_zero = {
     .opset = 3,
     .inputs = inputs,
     .n_outputs = 1,
-    .attrs = attr_table,
-    .attrs_size = sizeof(struct non_zero_attrs),
+    OP_ATTRS(attr_table, struct non_zero_attrs),
     .infer = infer,
     .run = run,
 };

@@ -118,8 +118,7 @@ static bool run(const struct step *step, struct irrun_error *err)
         .flags = OP_DATA_MOVEMENT,                                                                 \
         .inputs = inputs,                                                                          \
         .n_outputs = 1,                                                                            \
-        .attrs = attrs_,                                                                           \
-        .attrs_size = sizeof(struct one_hot_attrs),                                                \
+        OP_ATTRS(attrs_, struct one_hot_attrs),                                                    \
         .state_size = sizeof(struct one_hot_state),                                                \
         .infer = infer,                                                                            \
         .prepare = prepare,                                                                        \

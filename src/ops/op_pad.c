@@ -212,8 +212,7 @@ static bool run(const struct step *step, struct irrun_error *err)
                                   .flags = OP_DATA_MOVEMENT,                                       \
                                   .inputs = inputs,                                                \
                                   .n_outputs = 1,                                                  \
-                                  .attrs = attr_table,                                             \
-                                  .attrs_size = sizeof(struct pad_attrs),                          \
+                                  OP_ATTRS(attr_table, struct pad_attrs),                          \
                                   .state_size = sizeof(struct pad_state),                          \
                                   .infer = infer,                                                  \
                                   .run = run,                                                      \

@@ -14,6 +14,5 @@ const struct op_def op_parameter = {
     .role = ROLE_PARAMETER,
     .flags = OP_DATA_MOVEMENT,
     .n_outputs = 1,
-    .attrs = attr_table,
-    .attrs_size = sizeof(struct parameter_attrs),
+    OP_ATTRS(attr_table, struct parameter_attrs),
 };

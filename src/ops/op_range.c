@@ -119,4 +119,4 @@ static bool run(const struct step *step, struct irrun_error *err)
                                   __VA_ARGS__}
 
 RANGE_OP(op_range_v1, 1, v1_inputs, .opset_last = 3);
-RANGE_OP(op_range_v4, 4, v4_inputs, .attrs = attr_table, .attrs_size = sizeof(struct range_attrs));
+RANGE_OP(op_range_v4, 4, v4_inputs, OP_ATTRS(attr_table, struct range_attrs));

@@ -25,8 +25,8 @@ static const struct attr_def attr_table[] = {
 #define READ_VALUE(first, last, inputs_)                                                           \
     {                                                                                              \
         .type = "ReadValue", .opset = first, .opset_last = last, .role = ROLE_READ_VALUE,          \
-        .flags = OP_DATA_MOVEMENT, .inputs = inputs_, .n_outputs = 1, .attrs = attr_table,         \
-        .attrs_size = sizeof(struct read_value_attrs),                                             \
+        .flags = OP_DATA_MOVEMENT, .inputs = inputs_, .n_outputs = 1,                              \
+        OP_ATTRS(attr_table, struct read_value_attrs),                                             \
     }
 
 const struct op_def op_read_value_v3 = READ_VALUE(3, 5, inputs_v3);

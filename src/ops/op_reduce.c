@@ -221,8 +221,7 @@ static bool prepare(struct prepare *prepare)
         .opset = opset_,                                                                           \
         .inputs = inputs_,                                                                         \
         .n_outputs = 1,                                                                            \
-        .attrs = attr_table,                                                                       \
-        .attrs_size = sizeof(struct reduce_attrs),                                                 \
+        OP_ATTRS(attr_table, struct reduce_attrs),                                                 \
         .state_size = sizeof(struct reduce_state),                                                 \
         .family = &(const struct reduce_family){operation, finish},                                \
         .infer = infer,                                                                            \

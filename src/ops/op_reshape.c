@@ -89,8 +89,7 @@ const struct op_def op_reshape = {
     .flags = OP_DATA_MOVEMENT | OP_VIEW,
     .inputs = inputs,
     .n_outputs = 1,
-    .attrs = attr_table,
-    .attrs_size = sizeof(struct reshape_attrs),
+    OP_ATTRS(attr_table, struct reshape_attrs),
     .infer = infer,
 };
 

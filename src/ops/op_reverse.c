@@ -59,5 +59,4 @@ static bool infer(struct infer *infer)
     return true;
 }
 
-MOVE_OP(op_reverse, "Reverse", 1, inputs, infer, .attrs = attr_table,
-        .attrs_size = sizeof(struct reverse_attrs));
+MOVE_OP(op_reverse, "Reverse", 1, inputs, infer, OP_ATTRS(attr_table, struct reverse_attrs));

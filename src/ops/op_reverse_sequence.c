@@ -39,7 +39,6 @@ static bool infer(struct infer *infer)
     const struct irrun_shape *shape = &infer->in[DATA]->shape;
     const struct irrun_shape *lengths = &infer->in[LENGTHS]->shape;
     uint32_t batch_axis, seq_axis;
-
     if (shape->rank < 2)
         return infer_fail_input(infer, DATA, "a batch axis and a sequence axis");
     if (!infer_axis(infer, attrs->batch_axis, shape->rank, &batch_axis) ||
@@ -71,7 +70,6 @@ static bool resolve(const struct step *step, int64_t *lengths, struct irrun_erro
     const struct irrun_tensor *given = step->in[LENGTHS];
     size_t n_items = state->is_batch_first ? state->n_second : state->n_first;
     size_t batch = (size_t)given->shape.dims[0];
-
     elements_as_i64(given->dtype, given->data, 0, batch, lengths);
     for (size_t b = 0; b < batch; b++)
         if (lengths[b] < 0 || lengths[b] > (int64_t)n_items)
@@ -97,7 +95,6 @@ static bool run(const struct step *step, struct irrun_error *err)
     unsigned char *out = step->out[0]->data;
     size_t item_bytes = state->n_inner * dtype_size(step->in[DATA]->dtype);
     size_t n_rows = state->n_outer * state->n_first * state->n_between;
-
     if (!lengths)
         return false;
     if (shape_n_elements(&step->out[0]->shape) == 0)
@@ -124,8 +121,7 @@ const struct op_def op_reverse_sequence = {
     .flags = OP_DATA_MOVEMENT,
     .inputs = inputs,
     .n_outputs = 1,
-    .attrs = attr_table,
-    .attrs_size = sizeof(struct reverse_sequence_attrs),
+    OP_ATTRS(attr_table, struct reverse_sequence_attrs),
     .state_size = sizeof(struct reverse_sequence_state),
     .infer = infer,
     .prepare = prepare,

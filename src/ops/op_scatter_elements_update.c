@@ -17,10 +17,9 @@ static const enum scatter_reduction reductions[] = {SCATTER_NONE, SCATTER_SUM, S
 
 struct scatter_elements_state {
     struct element_indices indices;
-    struct index_copies copies; /* only its offsets if is_counted */
+    struct index_copies copies; /* only offsets and combine if is_counted */
     enum scatter_reduction reduction;
-    bool keeps_data; /* the reduction includes the data; false: it starts with the first update */
-    binary_fn *combine;
+    bool keeps_data;  /* the reduction includes the data; false: it starts with the first update */
     size_t counts_at; /* in the scratch memory */
 };
 
@@ -49,12 +48,9 @@ static bool infer(struct infer *infer)
         infer_fail_input(infer, UPDATES, "the shape of the indices");
         return infer_hint_input(infer, INDICES);
     }
-    state->keeps_data = true;
-    if (infer->op->def->attrs_size > 0) {
-        const struct scatter_elements_attrs *attrs = infer->attrs;
-        state->reduction = reductions[attrs->reduction];
-        state->keeps_data = attrs->use_init_val || state->reduction == SCATTER_NONE;
-    }
+    const struct scatter_elements_attrs *attrs = infer->attrs;
+    state->reduction = reductions[attrs->reduction];
+    state->keeps_data = attrs->use_init_val || state->reduction == SCATTER_NONE;
     if (state->reduction == SCATTER_MEAN && infer->in[DATA]->dtype == IRRUN_BOOLEAN)
         return infer_fail_input(infer, DATA, "numbers: booleans have no mean");
     return infer_output(infer, 0, infer->in[DATA]->dtype, &infer->in[DATA]->shape);
@@ -71,11 +67,15 @@ static bool prepare(struct prepare *prepare)
 {
     struct scatter_elements_state *state = prepare->state;
     size_t n = (size_t)shape_n_elements(&prepare->in[INDICES]->shape);
-    state->combine = scatter_function(state->reduction, prepare->in[DATA]->dtype);
-    state->copies = (struct index_copies){.n_groups = 1, .n_outer = 1, .n = n, .piece_elements = 1};
+    state->copies = (struct index_copies){
+        .n_groups = 1,
+        .n_outer = 1,
+        .n = n,
+        .piece_elements = 1,
+        .combine = scatter_function(state->reduction, prepare->in[DATA]->dtype),
+    };
     if (!is_counted(state))
-        return index_copies_prepare(prepare, element_indices_resolve, state->combine, false,
-                                    &state->copies);
+        return index_copies_prepare(prepare, element_indices_resolve, false, &state->copies);
     size_t counts_bytes;
     if (!index_list_prepare(prepare, INDICES, n, element_indices_resolve, &state->copies.offsets))
         return false;
@@ -120,7 +120,7 @@ static bool run_counted(const struct step *step, struct irrun_error *err)
         counts[i] = state->keeps_data;
     for (size_t k = 0; k < state->copies.n; k++) {
         int64_t *count = &counts[(size_t)offsets[k] / size];
-        scatter_apply(*count == 0 ? NULL : state->combine,
+        scatter_apply(*count == 0 ? NULL : state->copies.combine,
                       (const char *)step->in[UPDATES]->data + k * size, 1, 1, size,
                       step->out[0]->data, &offsets[k]);
         ++*count;
@@ -136,7 +136,7 @@ static bool run(const struct step *step, struct irrun_error *err)
     const struct scatter_elements_state *state = step->state;
     if (is_counted(state))
         return run_counted(step, err);
-    return index_scatter_run(step, &state->copies, state->combine, step->in[UPDATES]->data, err);
+    return index_scatter_run(step, &state->copies, err);
 }
 
 #define SCATTER_ELEMENTS_OP(object, opset_, inputs_, ...)                                          \
@@ -144,6 +144,7 @@ static bool run(const struct step *step, struct irrun_error *err)
                                   .opset = opset_,                                                 \
                                   .inputs = inputs_,                                               \
                                   .n_outputs = 1,                                                  \
+                                  .attrs_size = sizeof(struct scatter_elements_attrs),             \
                                   .state_size = sizeof(struct scatter_elements_state),             \
                                   .infer = infer,                                                  \
                                   .prepare = prepare,                                              \
@@ -153,4 +154,4 @@ static bool run(const struct step *step, struct irrun_error *err)
 SCATTER_ELEMENTS_OP(op_scatter_elements_update_v3, 3, any_inputs, .opset_last = 11,
                     .flags = OP_DATA_MOVEMENT | OP_IN_PLACE_INPUT0);
 SCATTER_ELEMENTS_OP(op_scatter_elements_update_v12, 12, number_inputs, .flags = OP_IN_PLACE_INPUT0,
-                    .attrs = attr_table, .attrs_size = sizeof(struct scatter_elements_attrs));
+                    .attrs = attr_table);

@@ -13,7 +13,6 @@ struct scatter_nd_attrs {
 struct scatter_nd_state {
     struct tuple_indices plan;
     struct index_copies copies;
-    binary_fn *combine; /* NULL: the updates replace the data */
 };
 
 static const enum scatter_reduction reductions[] = {SCATTER_NONE, SCATTER_SUM, SCATTER_SUB,
@@ -61,24 +60,22 @@ static bool prepare(struct prepare *prepare)
     struct scatter_nd_state *state = prepare->state;
     if (shape_n_elements(&prepare->in[UPDATES]->shape) == 0)
         return true;
-    if (prepare->op->def->attrs_size > 0) {
-        const struct scatter_nd_attrs *attrs = prepare->attrs;
-        state->combine = scatter_function(reductions[attrs->reduction], prepare->in[DATA]->dtype);
-    }
-    state->copies = (struct index_copies){.n_groups = 1,
-                                          .n_outer = 1,
-                                          .n = (size_t)state->plan.n_tuples,
-                                          .piece_elements = (size_t)state->plan.n_slice};
-    return index_copies_prepare(prepare, tuple_indices_resolve, state->combine, false,
-                                &state->copies);
+    enum scatter_reduction reduction =
+        reductions[((const struct scatter_nd_attrs *)prepare->attrs)->reduction];
+    state->copies =
+        (struct index_copies){.n_groups = 1,
+                              .n_outer = 1,
+                              .n = (size_t)state->plan.n_tuples,
+                              .piece_elements = (size_t)state->plan.n_slice,
+                              .combine = scatter_function(reduction, prepare->in[DATA]->dtype)};
+    return index_copies_prepare(prepare, tuple_indices_resolve, false, &state->copies);
 }
 
 static bool run(const struct step *step, struct irrun_error *err)
 {
     const struct scatter_nd_state *state = step->state;
     if (shape_n_elements(&step->in[UPDATES]->shape) > 0)
-        return index_scatter_run(step, &state->copies, state->combine, step->in[UPDATES]->data,
-                                 err);
+        return index_scatter_run(step, &state->copies, err);
     scatter_begin(step);
     return true;
 }
@@ -88,6 +85,7 @@ static bool run(const struct step *step, struct irrun_error *err)
                                   .opset = opset_,                                                 \
                                   .inputs = inputs_,                                               \
                                   .n_outputs = 1,                                                  \
+                                  .attrs_size = sizeof(struct scatter_nd_attrs),                   \
                                   .state_size = sizeof(struct scatter_nd_state),                   \
                                   .infer = infer,                                                  \
                                   .prepare = prepare,                                              \
@@ -97,4 +95,4 @@ static bool run(const struct step *step, struct irrun_error *err)
 SCATTER_ND_OP(op_scatter_nd_update_v3, 3, any_inputs, .opset_last = 14,
               .flags = OP_DATA_MOVEMENT | OP_IN_PLACE_INPUT0);
 SCATTER_ND_OP(op_scatter_nd_update_v15, 15, number_inputs, .flags = OP_IN_PLACE_INPUT0,
-              .attrs = attr_table, .attrs_size = sizeof(struct scatter_nd_attrs));
+              .attrs = attr_table);

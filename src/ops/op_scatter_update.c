@@ -72,13 +72,13 @@ static bool prepare(struct prepare *prepare)
                                           .n = (size_t)state->n_indices,
                                           .outer_elements = (size_t)(view->n * view->n_inner),
                                           .piece_elements = (size_t)view->n_inner};
-    return index_copies_prepare(prepare, resolve, NULL, false, &state->copies);
+    return index_copies_prepare(prepare, resolve, false, &state->copies);
 }
 
 static bool run(const struct step *step, struct irrun_error *err)
 {
     const struct scatter_update_state *state = step->state;
-    return index_scatter_run(step, &state->copies, NULL, step->in[UPDATES]->data, err);
+    return index_scatter_run(step, &state->copies, err);
 }
 
 const struct op_def op_scatter_update = {

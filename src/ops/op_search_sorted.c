@@ -171,8 +171,7 @@ static bool run(const struct step *step, struct irrun_error *err)
         .opset = opset_,                                                                           \
         .inputs = inputs_,                                                                         \
         .n_outputs = 1,                                                                            \
-        .attrs = attrs_,                                                                           \
-        .attrs_size = sizeof(struct search_attrs),                                                 \
+        OP_ATTRS(attrs_, struct search_attrs),                                                     \
         .state_size = sizeof(struct search_state),                                                 \
         .family = &(const struct search_family){__VA_ARGS__},                                      \
         .infer = infer,                                                                            \

@@ -73,7 +73,6 @@ static bool infer_numpy(struct infer *infer, struct irrun_shape *out)
 {
     struct irrun_shape else_shape;
     char text[SHAPE_TEXT_BYTES];
-
     if (!infer_broadcast(infer, THEN, ELSE, AUTO_BROADCAST_NUMPY, 0, out, &else_shape))
         return false;
     return shape_broadcast(out, &infer->in[CONDITION]->shape, out) ||
@@ -101,7 +100,6 @@ static bool infer(struct infer *infer)
     struct irrun_shape *out = &infer->out[0].shape;
     struct irrun_shape condition_shape = infer->in[CONDITION]->shape;
     struct irrun_shape else_shape = infer->in[ELSE]->shape;
-
     if (attrs->auto_broadcast == AUTO_BROADCAST_NUMPY) {
         if (!infer_numpy(infer, out))
             return false;
@@ -168,7 +166,6 @@ static bool prepare(struct prepare *prepare)
 {
     const struct kernels *kernels = prepare->kernels;
     struct select_state *state = prepare->state;
-
     state->width = dtype_size(prepare->out[0]->dtype);
     state->select = state->width == 1   ? kernels->select_x8
                     : state->width == 2 ? kernels->select_x16
@@ -190,7 +187,6 @@ static bool select_piece(void *context, const int64_t *offsets, size_t n)
     const int64_t *strides = state->loops.inner_strides, *rows = state->row_strides;
     struct irrun_tensor *const *in = walk->step->in;
     size_t at[4];
-
     for (size_t i = 0; i < 4; i++)
         at[i] = (size_t)(walk->begin[i] + offsets[i]) * (i == 1 ? 1 : state->width);
     state->select(&(struct select_run){
@@ -245,7 +241,6 @@ static void select_part(void *context, size_t part, size_t n_parts)
     size_t n_units = ((size_t)*n + unit - 1) / unit;
     int64_t begin = (int64_t)(n_units * part / n_parts * unit);
     int64_t end = (int64_t)(n_units * (part + 1) / n_parts * unit);
-
     *n = (end < *n ? end : *n) - begin;
     if (*n <= 0)
         return;
@@ -271,8 +266,7 @@ const struct op_def op_select = {
     .flags = OP_DATA_MOVEMENT | OP_IN_PLACE,
     .inputs = inputs,
     .n_outputs = 1,
-    .attrs = attr_table,
-    .attrs_size = sizeof(struct select_attrs),
+    OP_ATTRS(attr_table, struct select_attrs),
     .state_size = sizeof(struct select_state),
     .infer = infer,
     .prepare = prepare,

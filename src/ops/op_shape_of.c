@@ -41,4 +41,4 @@ static bool run(const struct step *step, struct irrun_error *err)
                                   __VA_ARGS__}
 
 SHAPE_OF_OP(op_shape_of_v1, 1, .opset_last = 2);
-SHAPE_OF_OP(op_shape_of_v3, 3, .attrs = attr_table, .attrs_size = sizeof(struct shape_of_attrs));
+SHAPE_OF_OP(op_shape_of_v3, 3, OP_ATTRS(attr_table, struct shape_of_attrs));

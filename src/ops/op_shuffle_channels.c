@@ -35,5 +35,5 @@ static bool infer(struct infer *infer)
     return infer_output(infer, 0, infer->in[0]->dtype, shape);
 }
 
-MOVE_OP(op_shuffle_channels, "ShuffleChannels", 1, inputs, infer, .attrs = attr_table,
-        .attrs_size = sizeof(struct shuffle_channels_attrs));
+MOVE_OP(op_shuffle_channels, "ShuffleChannels", 1, inputs, infer,
+        OP_ATTRS(attr_table, struct shuffle_channels_attrs));

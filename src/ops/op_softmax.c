@@ -62,8 +62,7 @@ static bool prepare(struct prepare *prepare)
                                   .flags = OP_IN_PLACE,                                            \
                                   .inputs = inputs,                                                \
                                   .n_outputs = 1,                                                  \
-                                  .attrs = attr_table,                                             \
-                                  .attrs_size = sizeof(struct softmax_attrs),                      \
+                                  OP_ATTRS(attr_table, struct softmax_attrs),                      \
                                   .state_size = sizeof(struct softmax_state),                      \
                                   .family = &(const bool){is_log},                                 \
                                   .infer = infer,                                                  \

@@ -143,6 +143,6 @@ static bool run(const struct step *step, struct irrun_error *err)
                                   .run = run,                                                      \
                                   __VA_ARGS__}
 
-SPLIT_OP(op_split, "Split", split_inputs, infer_split, .attrs = split_attr_table,
-         .attrs_size = sizeof(struct split_attrs));
+SPLIT_OP(op_split, "Split", split_inputs, infer_split,
+         OP_ATTRS(split_attr_table, struct split_attrs));
 SPLIT_OP(op_variadic_split, "VariadicSplit", variadic_split_inputs, infer_variadic_split, );

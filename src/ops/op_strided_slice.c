@@ -155,5 +155,5 @@ static bool infer(struct infer *infer)
     return true;
 }
 
-MOVE_OP(op_strided_slice, "StridedSlice", 1, inputs, infer, .attrs = attr_table,
-        .attrs_size = sizeof(struct strided_slice_attrs));
+MOVE_OP(op_strided_slice, "StridedSlice", 1, inputs, infer,
+        OP_ATTRS(attr_table, struct strided_slice_attrs));

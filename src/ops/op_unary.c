@@ -177,7 +177,7 @@ static const struct attr_def gelu_attrs[] = {
     ATTR_END,
 };
 
-#define ATTRS(table) .attrs = table, .attrs_size = sizeof(struct unary_attrs)
+#define ATTRS(table) OP_ATTRS(table, struct unary_attrs)
 #define SIGNATURE_number .inputs = numbers
 #define SIGNATURE_floating .inputs = floats
 #define SIGNATURE_boolean .inputs = booleans

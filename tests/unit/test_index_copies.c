@@ -71,13 +71,15 @@ static struct index_copies copy(const struct list *list, bool is_gather, binary_
     struct irrun_tensor data = tensor_of(IRRUN_F32, MAX_ELEMENTS, far);
     struct irrun_tensor index = tensor_of(IRRUN_I64, list->n_groups * list->n, indices);
     struct irrun_tensor result = tensor_of(IRRUN_F32, MAX_ELEMENTS, to);
-    struct irrun_tensor *in[] = {&data, &index}, *outs[] = {&result};
+    struct irrun_tensor updates = tensor_of(IRRUN_F32, MAX_ELEMENTS, near);
+    struct irrun_tensor *in[] = {&data, &index, &updates}, *outs[] = {&result};
     struct state state = {.copies = {.n_groups = list->n_groups,
                                      .n_outer = list->n_outer,
                                      .n = list->n,
                                      .outer_elements = 100,
                                      .piece_elements = list->piece_elements,
-                                     .gives_zeros = is_gather},
+                                     .gives_zeros = is_gather,
+                                     .combine = fn},
                           .n_all = list->n_groups * list->n};
     struct arena arena = {0};
     struct irrun_error err;
@@ -89,13 +91,13 @@ static struct index_copies copy(const struct list *list, bool is_gather, binary_
                               .sources =
                                   is_constant ? (struct prepack_sources *)(void *)&state : NULL,
                               .err = &err};
-    assert_true(index_copies_prepare(&prepare, resolve, fn, is_gather, &state.copies));
+    assert_true(index_copies_prepare(&prepare, resolve, is_gather, &state.copies));
     assert_true(prepare.made.scratch_bytes == (is_constant && list->n ? 0 : state.n_all * 8));
     if (is_constant)
         memset(indices, 0x55, sizeof indices);
     struct step step = {.state = &state, .in = in, .out = outs, .scratch = scratch};
     assert_true(is_gather ? index_gather_run(&step, &state.copies, &err)
-                          : index_scatter_run(&step, &state.copies, fn, near, &err));
+                          : index_scatter_run(&step, &state.copies, &err));
     arena_free(&arena);
     return state.copies;
 }
