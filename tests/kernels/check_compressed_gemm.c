@@ -42,7 +42,7 @@ static bool is_float(enum irrun_dtype dtype)
     return dtype == IRRUN_F32 || dtype == IRRUN_F16 || dtype == IRRUN_BF16;
 }
 
-/* Fills rows of floats: f16 and bf16 of all bits, but for those of infinities and large numbers;
+/* Fills rows of floats. f16 and bf16 have any bits except those of infinities and large numbers;
  * bf16 and f32 are below 2. */
 static void fill_floats(enum irrun_dtype dtype, unsigned char *to, size_t n)
 {
@@ -168,7 +168,7 @@ static bool check_expanded(const struct trial *trial, const struct compressed_ma
     return is_good;
 }
 
-/* Of all rows; what lies between the columns stays. */
+/* Expands all rows. What lies between the columns must not change. */
 static bool check_columns(const struct trial *trial, const struct compressed_matrix *matrix)
 {
     size_t k = matrix->k, step = PANEL_GROUP + random_below(2) * PANEL_GROUP;
@@ -212,7 +212,7 @@ static bool is_right(const struct compressed_product *p, const float *x, size_t 
            trial_fail("c[%zu][%zu] is %g, not %g", i, j, got, want);
 }
 
-/* The columns begin ... end of m rows; what lies beside them stays. */
+/* Multiplies m rows by columns begin ... end. Other columns must not change. */
 static bool check_product(const struct trial *trial, const struct compressed_matrix *matrix,
                           size_t m)
 {
@@ -283,7 +283,7 @@ bool check_compressed_gemm(const struct trial *trial)
         if (!try_sizes(trial, type, 9, 1, 1026))
             return false;
     }
-    for (size_t type = 0; type < 4; type++) /* more groups than have their numbers at once */
+    for (size_t type = 0; type < 4; type++) /* more groups than are loaded at once */
         for (size_t group = 32; group <= 128; group *= 2)
             if (!try_sizes(trial, type, 3, 132, group))
                 return false;

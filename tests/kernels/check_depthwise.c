@@ -1,5 +1,5 @@
-/* Windows over single channels against the loops of scalars: random windows, with special values
- * too, in memory that ends where nothing can be read or written.
+/* Depthwise kernels against the scalar loops: random windows, also with special values, in memory
+ * that ends at an unmapped page.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 #include <stdio.h>
@@ -23,7 +23,7 @@ struct problem {
     struct epilogue epilogue;
 };
 
-/* Dimension d with an output of one position at least; false: there is none. */
+/* Chooses dimension d. Returns false if the output would be empty. */
 static bool choose_dimension(struct window *w, int d, uint32_t most)
 {
     w->in[d] = 1 + random_below(most);
@@ -65,7 +65,7 @@ static void choose_window(struct window *w)
 
 #define N_SPECIALS 6
 
-/* n_specials: how many kinds of special values there are among them. */
+/* n_specials: the number of kinds of special values among them. */
 static float *fill(struct guarded *memory, size_t n, bool at_end, uint32_t n_specials)
 {
     const float specials[N_SPECIALS] = {NAN, INFINITY, -INFINITY, -0.0F, 1e-40F, 3e38F};
@@ -106,8 +106,8 @@ static void choose_problem(const struct trial *trial, struct problem *problem, b
     problem->epilogue.bias = problem->bias;
     problem->job = (struct depthwise_job){
         .in = fill(&problem->in, n, at_end, n_specials),
-        /* 3e38 * 3e38 overflows in a product, but not in a fused one; pixels are not computed again
-         * by the loops of scalars where a sum is not finite. */
+        /* 3e38 * 3e38 overflows in a product, but not in a fused one. With the channels last, the
+         * scalar loops do not compute a channel again if a sum is not finite. */
         .weights =
             fill(&problem->weights, (size_t)(plan->n_channels * plan->multiplier) * problem->n_taps,
                  at_end, random_below(2) ? n_specials - (n_specials > 0 && plan->is_last) : 0),
@@ -139,7 +139,7 @@ static void release(struct problem *problem)
     arena_free(&problem->arena);
 }
 
-/* Output channel i, by the loops of scalars. */
+/* Computes output channel i by the scalar loops. */
 static void expect(const struct problem *problem, size_t i)
 {
     const struct depthwise *plan = &problem->plan;
@@ -163,7 +163,7 @@ static void expect(const struct problem *problem, size_t i)
         out[o] += problem->bias[number];
 }
 
-/* Position o of output channel i. */
+/* Returns position o of output channel i. */
 static float result(const struct problem *problem, size_t i, size_t o)
 {
     const struct depthwise *plan = &problem->plan;

@@ -1,5 +1,5 @@
-/* Products of bytes against their definition: numbers of rows and columns around a tile, at the end
- * of the memory, with the bytes that saturate where sums of two are kept in 16 bits.
+/* Products of bytes against their definition: numbers of rows and columns around a tile, memory
+ * that ends at an unmapped page, and bytes that would saturate sums of 16 bits.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 #include <stdio.h>
@@ -18,7 +18,7 @@ static void *take(struct guarded *guarded, size_t n_bytes)
     return guarded_last(guarded, n_bytes);
 }
 
-/* The segments of a row lie behind each other, the last ones first. */
+/* The segments of a row follow each other in memory, the last one first. */
 static struct problem problem_new(size_t m, size_t n, size_t k, size_t n_segments,
                                   struct int8_product *p)
 {
@@ -181,7 +181,7 @@ static bool try_narrow(const struct trial *trial, size_t m, size_t k)
     return is_good;
 }
 
-/* Those of the columns and their scales in turn. */
+/* Alternates between those of the columns and their scales. */
 static const float **take_biases(struct guarded *guarded, size_t m, const struct int8_product *p)
 {
     const float **biases = take(guarded, m * sizeof *biases);
@@ -205,7 +205,7 @@ static bool is_depthwise_right(const struct int8_depthwise *d, size_t pixel, siz
     return is_right(&p, sum, pixel, channel);
 }
 
-/* A row of pixels, of which neighbouring ones are the taps. */
+/* A row of pixels; neighbours are the taps. */
 static bool try_depthwise(const struct trial *trial, size_t n, size_t n_taps, size_t n_channels,
                           enum int8_result to)
 {

@@ -1,5 +1,5 @@
-/* The micro-kernels of indirect convolution against sums in double, with every row of B at the edge
- * of what may be read.
+/* The micro-kernels of indirect convolution against sums in double. Every row of B ends at an
+ * unmapped page.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 #include <stdio.h>
@@ -42,7 +42,7 @@ static void lay_out(const struct trial *trial, struct problem *problem, size_t r
     for (size_t i = 0; i < k; i++)
         indirection[i] = (struct indirection){(int32_t)(i == 0 ? 40 : random_below(41)),
                                               (uint32_t)(i * (width / 8))};
-    /* What is masked may lie where nothing can be read. */
+    /* Masked elements may be in an unmapped page. */
     if (masking == IGEMM_MASKED_LOADS && k > 0) {
         indirection[0].offset = (int32_t)(problem->n_image - 8);
         memset(masks, 0, width / 8);
@@ -116,7 +116,7 @@ static bool try_tile(const struct trial *trial, size_t rows, size_t k, enum igem
 
 /* ---- channels in lanes ---- */
 
-/* Positions are anywhere in the image, and may be the same. */
+/* Positions are random, and may be equal. */
 static bool try_channels(const struct trial *trial, size_t n_vectors, size_t rows, size_t k,
                          enum beginning beginning)
 {
@@ -189,7 +189,7 @@ static bool check_channels(const struct trial *trial)
 
 /* ---- rows ---- */
 
-/* The same bytes as of positions that are anywhere. */
+/* Compares the bytes with those of the kernels for any positions. */
 static bool try_row(const struct trial *trial, size_t stride, size_t rows, size_t n_taps,
                     enum beginning beginning)
 {
@@ -286,8 +286,8 @@ static bool compare_tiles(const struct igemm_channels_args *args, size_t n_colum
     return true;
 }
 
-/* Positions are anywhere, or a constant number of pairs apart; the last one ends where nothing can
- * be read. */
+/* Positions are random, or a constant number of pairs apart. The last one ends at an unmapped
+ * page. */
 static bool try_tiles(const struct trial *trial, size_t n_vectors, size_t n, size_t run,
                       size_t n_runs, enum beginning beginning)
 {

@@ -1,4 +1,4 @@
-/* The loops that measure a machine: they compute what they say, and read what they are given.
+/* The loops that measure a machine: the number of operations, and the sum of the memory.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "check_kernels.h"
 

@@ -1,5 +1,5 @@
-/* Quantisation by one range against the loops of FakeQuantize for any ranges, bit for bit: numbers
- * beyond the range, ties, NaN and infinities, ranges that are reversed.
+/* Quantization by one range against the loops of FakeQuantize, bit for bit: numbers outside the
+ * range, ties, NaN, infinities, and reversed ranges.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 #include <string.h>
@@ -51,7 +51,7 @@ static bool try_range(const struct trial *trial, size_t n, float low, float high
     return is_good;
 }
 
-/* To bytes, channels last, and back: as FakeQuantize. */
+/* Converts to bytes with the channels last, and back. The result is that of FakeQuantize. */
 static bool try_bytes(const struct trial *trial, size_t n_channels, size_t n)
 {
     size_t size = n_channels * n;

@@ -1,5 +1,5 @@
-/* The recurrent cells against the formulas in double: special values, and what they do not
- * touch.
+/* The recurrent cells against the formulas in double, also with special values, and which memory
+ * they write.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <float.h>
 #include <math.h>
@@ -29,7 +29,7 @@ static double sigmoid(double x)
     return 1 / (1 + exp(-x));
 }
 
-/* Everything that a cell reads and writes, 64 units with room behind. */
+/* The memory of a cell: 64 units, and elements that must not change. */
 struct cell_memory {
     float gates[4 * MAX_UNITS], x_gates[4 * MAX_UNITS], peepholes[3 * MAX_UNITS];
     float h[MAX_UNITS + 1], h_next[MAX_UNITS + 1], c[MAX_UNITS + 1], old_c[MAX_UNITS];
@@ -63,7 +63,7 @@ static void fill_cell(struct cell_memory *memory, bool is_state_tame)
     }
 }
 
-/* Units in the last place, or a share of 1 for small values. */
+/* Units in the last place; for small values, of 1. */
 static bool is_near(float got, double expected, double ulps, double absolute)
 {
     if (isnan(expected) || isinf(expected))
@@ -110,7 +110,7 @@ static bool check_functions(const struct recurrent_cells *cells, const struct re
     return memory.c[16] == POISON && memory.h_next[16] == POISON;
 }
 
-/* So large that what a sigmoid may be wrong by, times this, is seen. */
+/* So large that an error of a sigmoid, times this, is detected. */
 static bool is_huge(float x)
 {
     return isfinite(x) && fabsf(x) > 1e6F;
@@ -186,7 +186,7 @@ static bool check_two_step_gru(const struct recurrent_cells *cells, const struct
     return true;
 }
 
-/* relu, hardsigmoid and clip: what vectors and numbers do in the same operations. */
+/* relu, hardsigmoid and clip are the same operations for vectors and scalars. */
 static bool check_rules(const struct recurrent_cells *cells)
 {
     static struct cell_memory memory;

@@ -1,5 +1,5 @@
-/* Reductions and affine maps of f32 and f64: the same bytes as the scalar level, and near plain
- * sums; rows and columns of all lengths, NaN and infinities.
+/* Reductions and affine maps of f32 and f64 have the same bytes as at the scalar level, and are
+ * close to plain sums: rows and columns of all lengths, NaN and infinities.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 #include <stdio.h>

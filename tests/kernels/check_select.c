@@ -1,5 +1,5 @@
-/* Select against its definition, bit for bit: every operand form, sizes around the widest
- * vectors, any alignment, operands that end at an unmapped page, the output over an operand.
+/* Select against its definition, bit for bit: every operand form, sizes around the widest vectors,
+ * any alignment, operands that end at an unmapped page, and an operand as the output.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,16 +17,16 @@ static select_fn *select_of(const struct kernels *kernels, size_t width)
                         : kernels->select_x64;
 }
 
-/* One size and form. The operands and the output lie some bytes before a page that cannot be
- * touched, or at once behind one. */
+/* One size and form. The operands and the output end some bytes before an unmapped page, or begin
+ * directly after one. */
 struct problem {
     const struct trial *trial;
     struct guarded operands[N_OPERANDS], out;
     unsigned char *expected; /* with MARGIN on both sides, as the output has */
     size_t n, n_rows;
-    unsigned form; /* bits: the condition, then, else move within a row */
+    unsigned form; /* bits: condition, then, else are arrays within a row */
     unsigned rows; /* … and from row to row */
-    size_t shift;  /* bytes, or so, before the page */
+    size_t shift;  /* bytes before the page */
     bool is_first; /* … or behind a page */
     bool is_streamed;
 };
@@ -93,7 +93,7 @@ static struct select_run run_of(const struct problem *problem, unsigned char *ou
     };
 }
 
-/* Byte by byte. */
+/* Computes the result byte by byte. */
 static void select_plainly(const struct select_run *run, size_t width)
 {
     for (size_t i = 0; i < run->n_rows * run->n * width; i++) {
@@ -116,7 +116,7 @@ static bool compare(const unsigned char *got, const unsigned char *want, size_t 
     return true;
 }
 
-/* The output lies apart, among poison. */
+/* The output is an array of its own, between bytes that must not change. */
 static bool check_apart(const struct problem *problem)
 {
     size_t width = problem->trial->parameter, n_bytes = problem->n_rows * problem->n * width;
@@ -124,7 +124,7 @@ static bool check_apart(const struct problem *problem)
     memset(problem->expected, POISON, n_bytes + 2 * MARGIN);
     select_plainly(&run, width);
 
-    /* Between the output and the page that cannot be touched: a few bytes of poison, or none. */
+    /* A few bytes that must not change, or none, are between the output and the unmapped page. */
     size_t before = problem->is_first ? 0 : MARGIN;
     size_t behind = problem->is_first ? MARGIN : problem->shift;
     unsigned char *memory = problem->is_first
@@ -137,7 +137,7 @@ static bool check_apart(const struct problem *problem)
                    "output");
 }
 
-/* The output lies over an operand that is as large as it is. */
+/* The output is an operand of the same size. */
 static bool check_over(const struct problem *problem, size_t operand)
 {
     size_t width = problem->trial->parameter, n_bytes = problem->n_rows * problem->n * width;
@@ -184,7 +184,7 @@ static bool check_forms(struct problem *problem)
     return true;
 }
 
-/* All sizes up to four of the widest vectors and a rest. */
+/* All sizes up to four of the widest vectors and a remainder. */
 static bool check_small(struct problem *problem)
 {
     size_t lanes = 64 / problem->trial->parameter;

@@ -1,5 +1,5 @@
-/* Softmax against its definition, in double from the differences on: rows and columns of all
- * lengths, in place and not, NaN and infinities.
+/* Softmax against its definition, computed in double from the differences: rows and columns of all
+ * lengths, also in place, NaN and infinities.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 #include <stdio.h>
@@ -85,7 +85,7 @@ static bool check_short(const struct trial *trial)
     return true;
 }
 
-/* Sums of so many numbers alike that each addition's rounding shows. */
+/* Sums of so many equal numbers that the rounding of each addition matters. */
 static bool check_long(const struct trial *trial)
 {
     static const struct softmax sizes[] = {{1, 1000003, 1, false, 1},

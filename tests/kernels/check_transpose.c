@@ -1,4 +1,4 @@
-/* Transposes of every small size, in memory that ends where nothing can be read or written.
+/* Transpositions of all small sizes, in memory that ends at an unmapped page.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 #include <string.h>

@@ -11,7 +11,7 @@
 
 #define RECORDS_MAX_INPUTS 32
 
-/* The records of an input, one after another. */
+/* The records of an input. */
 struct input_records {
     struct irrun_tensor record; /* the first one; data NULL: the file has no such member */
     size_t n;                   /* an input with one record uses it in every iteration */

@@ -10,7 +10,7 @@
 #include "unit.h"
 #include "window_data.h"
 
-/* The variant, which must not affect the results, and the kind of convolution. */
+/* The variant, which must not change the results, and the kind of convolution. */
 struct way {
     int64_t n_groups;
     bool is_transposed, is_by_channels, is_winograd, has_pairs;

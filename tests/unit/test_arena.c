@@ -50,7 +50,7 @@ static void is_all_zero(const void *memory, size_t size_bytes)
         assert_int_equal(bytes[i], 0);
 }
 
-/* Sizes below, at and above those of the blocks, in an order in which they do not just grow. */
+/* Sizes below, at and above those of the blocks, in mixed order. */
 static void pieces_are_zeroed_aligned_and_apart(void **state)
 {
     (void)state;
@@ -97,7 +97,7 @@ static void many_small_pieces_take_few_allocations(void **state)
     arena_free(&arena);
 }
 
-/* A large piece has a block of its own and leaves what is left of the current one in use. */
+/* A large piece has its own block; the rest of the current block remains in use. */
 static void large_pieces_do_not_end_a_block(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* ops/attrs: every kind of attribute, its defaults, and what is said of bad ones.
+/* ops/attrs: every kind of attribute, its defaults, and the messages about invalid ones.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "unit.h"
 

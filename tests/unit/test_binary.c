@@ -1,4 +1,4 @@
-/* kernels/binary: wrap-around, integer division, NaN, booleans, and operands that stand still.
+/* kernels/binary: wrap-around, integer division, NaN, booleans, and scalar operands.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "unit.h"
 

@@ -66,7 +66,7 @@ static bool check_run(void *context, const int64_t *offsets, size_t n)
     return walk->n_visited != walk->stop_after;
 }
 
-/* Runs come in the order of the output, so that the first of them starts where the last ended. */
+/* Runs are in the order of the output: each begins where the last one ended. */
 static void assert_covers(uint32_t n_operands, const struct irrun_shape *const *shapes)
 {
     struct broadcast plan;
@@ -78,7 +78,7 @@ static void assert_covers(uint32_t n_operands, const struct irrun_shape *const *
     for (uint32_t k = 0; k < n_operands; k++)
         assert_in_range(plan.inner_strides[k], 0, 1);
 
-    /* No two neighbouring loops could have been one. */
+    /* No two neighbouring loops could be merged. */
     for (uint32_t i = 0; i < plan.rank; i++) {
         bool is_merged = true;
         for (uint32_t k = 0; k < n_operands; k++) {

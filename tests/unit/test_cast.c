@@ -1,4 +1,4 @@
-/* cli/cast: which types hold every value of which others, held against the conversion of all their
+/* cli/cast: which types hold all values of which others, compared with the conversion of all
  * values.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "unit.h"
@@ -20,7 +20,7 @@ static const enum irrun_dtype all_types[] = {
     IRRUN_U4,      IRRUN_U8,   IRRUN_U16, IRRUN_U32, IRRUN_U64};
 #define N_ALL_TYPES (sizeof all_types / sizeof all_types[0])
 
-/* Whether one value, given by its bytes, is still there after it went to another type and back. */
+/* Returns whether a value is unchanged by a conversion to another type and back. */
 static bool survives(enum irrun_dtype from, enum irrun_dtype to, uint64_t bits)
 {
     uint64_t moved = 0, back = 0;
@@ -46,8 +46,7 @@ static bool survives(enum irrun_dtype from, enum irrun_dtype to, uint64_t bits)
     return memcmp(&bits, &back, size_bytes) == 0;
 }
 
-/* All values of 16 bits and less; of the larger types the edges and a walk over the powers of
- * two. */
+/* All values of types up to 16 bits; for larger types the limits and the powers of two. */
 static bool all_survive(enum irrun_dtype from, enum irrun_dtype to)
 {
     unsigned n_bits = from == IRRUN_BOOLEAN ? 1 : (unsigned)dtype_size(from) * 8;
@@ -72,7 +71,8 @@ static void is_safe_exactly_if_every_value_survives(void **state)
         for (size_t j = 0; j < N_ALL_TYPES; j++) {
             enum irrun_dtype from = file_types[i], to = all_types[j];
             bool is_sub_byte = dtype_stored_bits(to) < 8 && to != IRRUN_BOOLEAN;
-            if (is_sub_byte) /* they lie in whole bytes, which hide what does not fit */
+            if (is_sub_byte) /* they are stored in whole bytes, so that a test cannot find what does
+                              * not fit */
                 continue;
             if (cast_is_safe(from, to) != all_survive(from, to))
                 fail_test("%s to %s: cast_is_safe says %d\n", irrun_dtype_name(from),

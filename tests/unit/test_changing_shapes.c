@@ -1,4 +1,4 @@
-/* Records of other shapes than before: planned again, and the last plans are kept.
+/* Records whose shapes change are planned again, and the last plans are kept.
  * SPDX-License-Identifier: Apache-2.0 */
 /* link: -Wl,--wrap=malloc,--wrap=calloc,--wrap=posix_memalign */
 #include "unit.h"

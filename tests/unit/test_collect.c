@@ -1,5 +1,5 @@
-/* cli/collect: what a worker keeps until its turn, where the k-th allocation for it fails: whole
- * records come out, and nothing else.
+/* cli/collect: what a worker keeps until its turn, with the k-th allocation failing: only whole
+ * records are written.
  * SPDX-License-Identifier: Apache-2.0 */
 /* link: -Wl,--wrap=realloc */
 #include "unit.h"
@@ -34,7 +34,7 @@ static float value;
 static const struct irrun_tensor tensor = {IRRUN_F32, {1, {1}}, &value};
 static const struct irrun_tensor *const values[] = {&tensor};
 
-/* Gives the records until one is not taken; returns how many were. */
+/* Passes records until one fails; returns the number that succeeded. */
 static size_t give_records(struct collector *collector, struct backlog *backlog,
                            const struct sequence *sequence, struct irrun_error *err)
 {
@@ -49,7 +49,7 @@ static size_t give_records(struct collector *collector, struct backlog *backlog,
     return n;
 }
 
-/* What the pipe holds: the first sequence, and n records of the second. */
+/* Checks the bytes in the pipe: the first sequence, and n records of the second. */
 static void assert_written(size_t n)
 {
     char got[4096], want[4096] = "0\n1\n2\n3\n4\n";
@@ -61,7 +61,7 @@ static void assert_written(size_t n)
     assert_string_equal(got, want);
 }
 
-/* The second sequence comes first, and is kept. False once no allocation failed. */
+/* The second sequence arrives first, and is kept. Returns false if no allocation failed. */
 static bool keeps_what_it_can(size_t k)
 {
     struct collector *collector;

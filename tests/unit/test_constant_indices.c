@@ -12,7 +12,8 @@
 #include "plan/plan_internal.h"
 #include "runtime/session.h"
 
-/* Ops whose run reads indices that are not constant: each has to be met with constant ones. */
+/* Ops whose run reads indices that are not constant: the cases must have each with constant
+ * ones. */
 static struct {
     const char *type;
     size_t n_steps;
@@ -40,7 +41,7 @@ static size_t n_models, n_operands;
 
 /* ---- operands ---- */
 
-/* The constant that operand i is in every plan; NULL: none. */
+/* Returns the constant that is operand i in every plan; NULL: none. */
 static struct constant *constant_of(const struct graph *graph, const struct op *op, uint32_t i)
 {
     return graph->analysis->constants[op_input(graph, op, i)];
@@ -58,7 +59,7 @@ static bool overlap(const struct irrun_tensor *a, const struct irrun_tensor *b)
            second < first + tensor_n_bytes(a);
 }
 
-/* Whether bytes of a constant are data too, for somebody else: files share them. */
+/* Returns whether another constant that is data shares these bytes of the file. */
 static bool is_data(const struct graph *graph, const struct irrun_tensor *tensor)
 {
     for (uint32_t k = 0; k < graph->n_order; k++) {
@@ -74,7 +75,7 @@ static bool is_data(const struct graph *graph, const struct irrun_tensor *tensor
     return false;
 }
 
-/* Weights in a mapped file may not be written to; the process may change its copy. */
+/* Weights in a mapped file are read-only; the process may change its private copy. */
 static void overwrite(void *data, size_t n_bytes)
 {
     uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
@@ -144,7 +145,7 @@ static bool has_continuation(const struct plan *plan)
 
 /* ---- cases ---- */
 
-/* Every output's bytes, one after the other; malloc'ed. */
+/* Returns the bytes of all outputs, malloc'ed. */
 static unsigned char *keep_outputs(const struct case_session *opened, size_t *n_bytes)
 {
     unsigned char *kept = NULL;

@@ -11,8 +11,8 @@
 #include "tensor/small_float.h"
 #include "tensor/tensor.h"
 
-/* An element as the reference sees it: long double holds every type exactly (where it has 64 bits
- * of mantissa; elsewhere the values stay below 2^53). */
+/* An element for the reference. long double holds every type exactly if it has 64 bits of mantissa;
+ * otherwise the values are below 2^53. */
 static long double value_of(enum irrun_dtype dtype, const void *element)
 {
     union {
@@ -59,7 +59,7 @@ static long double value_of(enum irrun_dtype dtype, const void *element)
     }
 }
 
-/* The nearest half by bisection over the codes, which rise with the values. */
+/* Returns the nearest half, by bisection over the codes, which increase with the values. */
 static uint16_t nearest_half(enum irrun_dtype dtype, long double value)
 {
     uint32_t infinity = dtype == IRRUN_F16 ? 0x7C00 : 0x7F80;
@@ -90,7 +90,7 @@ static bool is_code(enum irrun_dtype from, enum irrun_dtype to)
            (to == IRRUN_NF4 && dtype_is_integer(from));
 }
 
-/* The low bits of a whole number, without going through any float that would round it. */
+/* Returns the low bits of an integer, without a float that would round it. */
 static uint64_t integer_bits(enum irrun_dtype from, const void *element, enum irrun_dtype to)
 {
     uint64_t bits = 0;
@@ -140,13 +140,13 @@ static void convert_by_reference(enum irrun_dtype from, const void *element, enu
         uint8_t truth = value != 0.0L;
         memcpy(target, &truth, 1);
     } else {
-        /* Whether it rounds well is test_half's business; here the steps before it are. */
+        /* test_half checks the rounding; this checks the steps before it. */
         uint8_t code = small_float_from_f32(to, f32_for_narrowing((double)value));
         memcpy(target, &code, 1);
     }
 }
 
-/* The interesting elements of each type: all codes of 8 bits, borders, neighbours, and noise. */
+/* The elements of each type: all codes of 8 bits, limits, their neighbours, and random ones. */
 enum { MAX_SAMPLES = 3000 };
 
 static const double corners[] = {
@@ -206,8 +206,8 @@ static const double corners[] = {
     6.0,
 };
 
-/* Just beyond the middle of two f32, and of two bf16: the last bit decides, which no double
- * holds. */
+/* Just above the middle of two f32, and of two bf16: the last bit decides, and a double does not
+ * hold it. */
 static const uint64_t long_corners[] = {UINT64_C(0x8000008000000001), UINT64_C(0x8080000000000001),
                                         UINT64_C(0x4000004000000001), UINT64_C(0x4040000000000001),
                                         UINT64_C(0xC0C0000000000001), UINT64_C(0xBFBFFFFFFFFFFFFF)};
@@ -226,7 +226,7 @@ static bool is_too_wide(enum irrun_dtype dtype, const void *element)
     return LDBL_MANT_DIG < 64 && fabsl(value_of(dtype, element)) > 9007199254740992.0L;
 }
 
-/* How an element of at most 8 bits holds its code in memory. */
+/* Returns how an element of at most 8 bits is stored. */
 static uint8_t byte_of_code(enum irrun_dtype dtype, unsigned code)
 {
     unsigned bits = dtype_stored_bits(dtype);

@@ -1,4 +1,4 @@
-/* base/digest_set: in memory and on disk it holds what was put there; and base/digest.
+/* base/digest_set, in memory and on disk; and base/digest.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "unit.h"
 
@@ -20,7 +20,7 @@ static uint64_t tag_of(const struct digest_set *set, struct digest digest)
     return tag;
 }
 
-/* Adds it; the tag that it had. */
+/* Adds a digest. Returns the tag that it had. */
 static uint64_t added(struct digest_set *set, struct digest digest, uint64_t tag)
 {
     uint64_t found = UINT64_MAX;

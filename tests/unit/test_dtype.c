@@ -6,7 +6,7 @@
 
 #include "tensor/dtype.h"
 
-/* Both spellings of the IR, and what an element takes. */
+/* Both spellings of the IR, and the size of an element. */
 static const struct {
     enum irrun_dtype dtype;
     const char *name, *port_name;

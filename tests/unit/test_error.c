@@ -1,4 +1,5 @@
-/* base/error: the first error wins, long texts are cut safely, the form editors understand.
+/* base/error: the first error is kept, long texts are truncated, and the form is one that editors
+ * parse.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "unit.h"
 
@@ -93,7 +94,7 @@ static void keeps_the_end_of_a_file_name_that_is_too_long(void **state)
     }
 }
 
-/* Whatever the place of the cut, what is left is whole characters. */
+/* A truncated text has only whole characters. */
 static void cuts_between_characters(void **state)
 {
     (void)state;

@@ -1,5 +1,4 @@
-/* An iteration that fails leaves the variables as they were, also those whose Assign had run
- * already.
+/* An iteration that fails does not change the variables, not even those whose Assign has run.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "unit.h"
 

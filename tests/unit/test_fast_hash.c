@@ -1,4 +1,4 @@
-/* base/fast_hash: every bit counts, every place, and the length; where the bytes are does not.
+/* base/fast_hash depends on every bit, on its position and on the length, but not on the address.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "unit.h"
 
@@ -30,7 +30,7 @@ static void every_bit_counts(void **state)
     }
 }
 
-/* Weights are like that: two signs turned, two values exchanged, zeros at the end. */
+/* As in weights: two signs changed, two values exchanged, zeros at the end. */
 static void two_changes_do_not_cancel(void **state)
 {
     (void)state;

@@ -66,7 +66,7 @@ static void opens(struct file_map *map)
     assert_true(file_map_open(map, path, &err));
 }
 
-/* As the file system counts: two writes within a tick of its clock have one time. */
+/* The file system has a coarse clock: two writes within a tick have the same time. */
 static void wait_a_tick(void)
 {
     usleep(20000);
@@ -242,7 +242,7 @@ static void refuses_a_directory(void **state)
     refuses(directory, "not a regular file");
 }
 
-/* A plain open would wait for a writer for ever. */
+/* A plain open would wait for a writer forever. */
 static void refuses_a_fifo_at_once(void **state)
 {
     (void)state;

@@ -37,7 +37,7 @@ static void reads_binary(void **state)
     for (int is_piped = 0; is_piped < 2; is_piped++) {
         struct reader *reader =
             is_piped ? open_piped("ark", bytes, n) : open_bytes("ark", bytes, n);
-        assert_array(reader, "u1", IRRUN_F32, "[2,3]", matrix, 4); /* the rest is passed over */
+        assert_array(reader, "u1", IRRUN_F32, "[2,3]", matrix, 4); /* the rest is skipped */
         assert_array(reader, "u2", IRRUN_F64, "[2]", vector, 2);
         assert_at_end(reader);
         reader_close(reader);

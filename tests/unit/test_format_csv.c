@@ -68,7 +68,7 @@ static void a_record_takes_whole_lines(void **state)
     assert_fine(reader_skip(reader, IRRUN_F64, 4, &n_read, &err));
     assert_int_equal(n_read, 4);
     assert_fine(reader_read(reader, IRRUN_F64, data, 4, &n_read, &err));
-    assert_int_equal(n_read, 2); /* the rest is the caller's business */
+    assert_int_equal(n_read, 2); /* the caller reads the rest */
     assert_fine(reader_rewind(reader, &err));
     next_array(reader);
     assert_elements(reader, IRRUN_F64, want, 2);
@@ -97,7 +97,7 @@ static void reads_floats_to_the_nearest(void **state)
                           0.125, 5,        0.5,      9007199254740992};
     reads_as("0.1\n-1.5E300\n4.9e-324\ninf\n-Infinity\n0x1p-3\n5.\n.5\n9007199254740993\n",
              IRRUN_F64, f64, 9);
-    /* 1 + 2^-24 is between two floats; a double rounds what is just above it onto it. */
+    /* 1 + 2^-24 is between two floats; a double rounds numbers just above it to it. */
     const float f32[] = {1.0F, 1.0F + FLT_EPSILON, 16777216.0F, 0.1F, FLT_TRUE_MIN};
     reads_as("1.000000059604644775390625\n1.00000005960464477539062500001\n16777217\n0.1\n1e-45\n",
              IRRUN_F32, f32, 5);
@@ -116,7 +116,7 @@ static void the_locale_changes_nothing(void **state)
     (void)state;
     const double want[] = {0.1, 1.00000005960464477539062500001, 123456789012345678901234567890.5};
     if (setlocale(LC_ALL, "de_DE.UTF-8") == NULL)
-        (void)setlocale(LC_ALL, "fr_FR.UTF-8"); /* without either this proves little */
+        (void)setlocale(LC_ALL, "fr_FR.UTF-8"); /* without either of them this test proves little */
     reads_as("0.1,1.00000005960464477539062500001,123456789012345678901234567890.5", IRRUN_F64,
              want, 3);
     setlocale(LC_ALL, "C");
@@ -183,7 +183,7 @@ static void refuses_what_the_type_cannot_hold(void **state)
     refuses("65520", IRRUN_F16, "does not fit", 1, 1);
 }
 
-/* Lines across the borders of the reader's buffer, and words that are far too long. */
+/* Lines across the ends of the reader's buffer, and words that are much too long. */
 static void reads_long_files(void **state)
 {
     (void)state;

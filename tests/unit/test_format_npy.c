@@ -1,4 +1,4 @@
-/* Reading npy: every version, order and type; streams of documents; what is hostile is refused.
+/* Reads npy: every version, order and type, streams of documents, and hostile files.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "format_files.h"
 
@@ -190,7 +190,7 @@ static void reads_documents_one_after_the_other(void **state)
         assert_int_equal(reader_can_rewind(reader), !is_piped);
         next_array(reader);
         assert_elements(reader, IRRUN_F32, three, 3);
-        next_array(reader); /* the second is left unread, the fourth in the middle */
+        next_array(reader); /* the second is not read, the fourth only in part */
         struct array_header header = next_array(reader);
         assert_header(&header, IRRUN_I8, "[1,2]");
         assert_elements(reader, IRRUN_I8, "\5\6", 2);
@@ -282,7 +282,7 @@ static void refuses_malformed_headers(void **state)
     refuses_header("", "not a dictionary");
 }
 
-/* None of them is allocated: malloc'ing 2^62 bytes would be another error. */
+/* None of them is allocated: malloc of 2^62 bytes would be another error. */
 static void refuses_shapes_beyond_the_file(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* npz: reads what NumPy's zipfile writes, refuses what is not an archive of arrays, writes the same
- * bytes every time.
+/* npz: reads the archives of NumPy's zipfile, refuses other files, and writes the same bytes every
+ * time.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "format_files.h"
 
@@ -260,7 +260,7 @@ static void writes_the_same_bytes_again(void **state)
     free(a);
 }
 
-/* More than is kept in memory until the end. */
+/* More than is kept in memory until the file is closed. */
 static void writes_long_members(void **state)
 {
     (void)state;

@@ -67,7 +67,7 @@ static void writes_every_type(void **state)
     }
 }
 
-/* All numbers of 16 bits: what is written reads back. */
+/* All numbers of 16 bits are read back as they were written. */
 static void narrow_numbers_read_back(void **state)
 {
     (void)state;
@@ -88,7 +88,7 @@ static void narrow_numbers_read_back(void **state)
     }
 }
 
-/* As print(numpy.arange(2000).reshape(...)) leaves out what it leaves out. */
+/* Omits the same elements as print(numpy.arange(2000).reshape(...)). */
 static void summarises_for_a_terminal(void **state)
 {
     (void)state;
@@ -122,7 +122,7 @@ static void summarises_for_a_terminal(void **state)
     /* Blocks 3 and 4 of 8 are one gap. */
     assert_non_null(
         strstr(text, "400 401 402 ... 417 418 419\n...\n700 701 702 ... 717 718 719\n"));
-    /* 800 elements are few. */
+    /* 800 elements are all printed. */
     assert_non_null(strstr(text, "\n6 7\n8 9\n"));
     assert_non_null(strstr(text, "rec=3\n0 1 2 ... 197 198 199\n200 "));
     assert_non_null(strstr(text, "\n1000 1001 1002 ... 1197 1198 1199\n"));
@@ -253,7 +253,7 @@ static void s16_is_scaled(void **state)
     }
 }
 
-/* More than the reader's buffer holds, of every sample there is. */
+/* More samples than the reader's buffer holds, with every value. */
 static void s16_reads_every_sample(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* Writing npy, joining records, the table of formats, and that outputs appear complete or not at
- * all.
+/* Writes npy, joins records, and checks the table of formats and that outputs appear complete or
+ * not at all.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "format_files.h"
 

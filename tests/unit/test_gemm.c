@@ -1,5 +1,4 @@
-/* kernels/gemm: every layout of both implementations against the sums as written, and integers that
- * wrap.
+/* kernels/gemm: every layout of both implementations against plain sums, and integers that wrap.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "unit.h"
 
@@ -70,7 +69,7 @@ static void make_problem(struct problem *p, uint32_t m, uint32_t n, uint32_t k, 
     solve(p);
 }
 
-/* Everything of C, what is between its rows included. */
+/* Compares all of C, also what is between its rows. */
 static void assert_solved(const struct problem *p, const char *who)
 {
     const struct gemm_f32 *g = &p->product;
@@ -140,7 +139,7 @@ static void vectors_and_empty_sums_too(void **state)
     }
 }
 
-/* The bytes of a row must not depend on how many rows there are. */
+/* The bytes of a row must not depend on the number of rows. */
 static void a_row_does_not_depend_on_the_others(void **state)
 {
     (void)state;

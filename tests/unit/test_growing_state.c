@@ -1,5 +1,5 @@
-/* A variable that only grows is lengthened where it is: no iteration moves more bytes because it is
- * long, and whoever looks at it sees the tensor. One that keeps its value is not copied.
+/* A variable that only grows is extended in place: no iteration copies more bytes because it is
+ * long, and the API shows its tensor. One that keeps its value is not copied.
  * SPDX-License-Identifier: Apache-2.0 */
 /* link: -Wl,--wrap=memcpy,--wrap=memmove */
 #include "unit.h"
@@ -138,7 +138,7 @@ static int by_size(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The median of what some iterations move. */
+/* Returns the median of the bytes that some iterations copy. */
 static size_t moved_per_row(struct opened *opened, size_t begin, size_t end)
 {
     size_t moved[200], n = 0;

@@ -25,7 +25,7 @@ static float float_of(uint32_t bits)
     return value;
 }
 
-/* What the bits of a binary float mean, by the definition. */
+/* Returns the value of the bits of a binary float, by the definition. */
 static double by_definition(uint32_t code, int mantissa_bits, int bias)
 {
     int exponent = (int)(code >> mantissa_bits);
@@ -73,7 +73,7 @@ static void every_bf16_comes_back(void **state)
     }
 }
 
-/* Between every two neighbours: just below the middle, the middle, and just above. */
+/* Between all pairs of neighbours: just below the middle, the middle, and just above. */
 static void f16_rounds_to_nearest_even(void **state)
 {
     (void)state;
@@ -108,8 +108,7 @@ static void bf16_rounds_to_nearest_even(void **state)
     assert_int_equal(bf16_from_f32(FLT_MAX), 0x7F80);
 }
 
-/* Every exponent with few and with many bits, whatever rounds into an infinity or zero by
- * mistake. */
+/* Every exponent, with few and with many bits; includes numbers that round to infinity or zero. */
 static void nan_stays_nan_and_becomes_quiet(void **state)
 {
     (void)state;
@@ -127,7 +126,7 @@ static void nan_stays_nan_and_becomes_quiet(void **state)
     assert_int_equal(bf16_from_f32(float_of(0xFFFFFFFF)), 0xFFFF);
 }
 
-/* Lengths around the groups of the loops, at odd addresses, and not a byte too far. */
+/* Lengths around the groups of the loops, at odd addresses; no byte is written after the end. */
 static void runs_of_any_length_and_place_convert_each_element(void **state)
 {
     (void)state;
@@ -162,7 +161,7 @@ static void runs_of_any_length_and_place_convert_each_element(void **state)
     }
 }
 
-/* A double beside the middle of two halves must not become that middle on the way. */
+/* A double next to the middle of two halves must not be rounded to the middle first. */
 static void narrowing_a_double_rounds_once(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* base/huge_pages: what is handed out is aligned and whole, asks for large pages where they are
- * used, and takes room to grow where there is plenty.
+/* base/huge_pages: memory is aligned and complete, uses huge pages where they pay, and gets space
+ * to grow where there is enough.
  * SPDX-License-Identifier: Apache-2.0 */
 /* link: -Wl,--wrap=madvise,--wrap=posix_memalign */
 #include "unit.h"
@@ -89,7 +89,7 @@ static void reserves_whole_lines_and_pages(void **state)
     assert_int_equal(n_asked, 0);
 }
 
-/* The pages of a block that were asked for, as a set of bits. */
+/* Returns the pages of a block for which huge pages were requested, as a set of bits. */
 static unsigned pages_asked(const unsigned char *block)
 {
     unsigned pages = 0;
@@ -112,7 +112,7 @@ static unsigned pages_of_size(size_t size_bytes)
     return pages;
 }
 
-/* A last page that is hardly used stays ordinary. */
+/* A last page that is hardly used stays an ordinary one. */
 static void asks_for_pages_that_are_used(void **state)
 {
     (void)state;

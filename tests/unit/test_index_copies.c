@@ -1,5 +1,5 @@
-/* ops/index_copies: what prepare makes of constant indices copies the same bytes as the list of
- * offsets that a run works out, and the indices are not looked at again.
+/* ops/index_copies: constant indices, which prepare reads once, copy the same bytes as indices that
+ * every run reads.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "unit.h"
 
@@ -11,7 +11,7 @@
 
 enum { MAX_PIECES = 64, MAX_ELEMENTS = 4096 };
 
-/* Offsets, in pieces, and how the op sees them. */
+/* Offsets, in pieces, and the indices of the op. */
 struct list {
     const char *name;
     size_t n_groups, n_outer, n, piece_elements;
@@ -61,8 +61,8 @@ static struct irrun_tensor tensor_of(enum irrun_dtype dtype, size_t n, void *dat
     return (struct irrun_tensor){dtype, {.rank = 1, .dims = {(int64_t)n}}, data};
 }
 
-/* Runs a gather (or a scatter of `near` into `far`) with the indices constant or not; they are
- * overwritten before a run that has to do without them. */
+/* Runs a gather (or a scatter of `near` into `far`) with the indices constant or not. Constant
+ * indices are overwritten before the run. */
 static struct index_copies copy(const struct list *list, bool is_gather, binary_fn *fn,
                                 bool is_constant, float *to)
 {
@@ -154,7 +154,7 @@ static void constant_indices_scatter_as_others_do(void **state)
     }
 }
 
-/* Of updates that meet, the last one stays. */
+/* The last of several updates of an element remains. */
 static void the_last_of_equal_indices_stays(void **state)
 {
     (void)state;

@@ -1,4 +1,5 @@
-/* ir: what matters only if it is live: lacking ops, bad attributes, Consts and their bytes.
+/* ir: errors that matter only in live layers: unknown ops, invalid attributes, Consts and their
+ * bytes.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "unit.h"
 
@@ -67,7 +68,7 @@ static void lists_lacking_ops_of_bodies(void **state)
     ir_free(&model);
 }
 
-/* 300 types, each lacking: the message stays readable. */
+/* 300 unknown types: the message remains readable. */
 static void cuts_a_list_that_is_too_long(void **state)
 {
     (void)state;

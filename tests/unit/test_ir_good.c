@@ -1,4 +1,4 @@
-/* ir: what every reader of IR must take, however old or odd, and what becomes of it.
+/* ir: old and unusual files that a reader must accept, and their graphs.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "unit.h"
 
@@ -99,7 +99,7 @@ static void takes_latin_1_and_crlf(void **state)
     ir_free(&model);
 }
 
-/* Inside rt_info and its like any element may stand, layers too. */
+/* Inside rt_info and similar elements, any element is allowed, layers too. */
 static void skips_what_is_not_the_graph(void **state)
 {
     (void)state;
@@ -213,7 +213,7 @@ static void keeps_layers_of_unknown_type_and_with_bad_attributes(void **state)
     ir_free(&model);
 }
 
-/* Until 2020.2 a Const said where its bytes are, and its port the rest. */
+/* Until 2020.2 a Const had the offset of its bytes, and its port the type and shape. */
 static void takes_type_and_shape_of_an_old_const_from_its_port(void **state)
 {
     (void)state;

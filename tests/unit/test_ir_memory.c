@@ -1,5 +1,5 @@
-/* ir, toposort: with the k-th allocation failing, k = 1, 2, … until success, loading a model says
- * that memory is out, leaks nothing, and works once there is enough.
+/* ir, toposort: with the k-th allocation failing, k = 1, 2, … until success, loading a model
+ * reports that memory is exhausted, leaks nothing, and works when there is enough.
  * SPDX-License-Identifier: Apache-2.0 */
 /* link: -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc */
 #include "unit.h"
@@ -44,7 +44,8 @@ void *__wrap_realloc(void *memory, size_t size_bytes)
     return may_allocate() ? __real_realloc(memory, size_bytes) : NULL;
 }
 
-/* One of the models has an op that irrun does not support, so that there is something to gather. */
+/* One of the models has an op that irrun does not support, so that the list of such ops is
+ * allocated. */
 static bool gathers_what_is_lacking(const struct graph *graph, struct irrun_error *err)
 {
     if (ir_check_ops(graph, err))

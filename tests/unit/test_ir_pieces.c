@@ -1,5 +1,5 @@
-/* ir: every XML in the tree gives the same graph, or the same error, whether it comes whole or one
- * byte at a time. Runs in the root of the project.
+/* ir: every XML in the tree gives the same graph, or the same error, whether it is read whole or
+ * one byte at a time. Runs in the root of the project.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "unit.h"
 
@@ -12,7 +12,7 @@
 
 static size_t n_files;
 
-/* The graph in its order, or the error. */
+/* Returns the graph in its order, or the error. */
 static void read_as_text(const char *path, size_t piece_bytes, struct text *text)
 {
     struct ir_model model;

@@ -21,7 +21,7 @@ static void late_results_are_counted(void **state)
     assert_int_equal(lateness.longest_run, 3);
     assert_int_equal(lateness.max_ns, 10);
     assert_int_equal((int)lateness.sum_ns, 1 + 4 + 2 + 2 + 3 + 10);
-    /* A run ends with the sequence. */
+    /* The run ends with the sequence. */
     for (size_t i = 0; i < 6; i++) {
         if (i == 3)
             lateness_begin_sequence(&lateness);
@@ -51,7 +51,7 @@ static void without_a_deadline_nothing_is_late(void **state)
     assert_true(lateness_check(&lateness, &err));
 }
 
-/* As if a signal came after so many calls, to another thread. */
+/* Simulates a signal to another thread after some calls. */
 static size_t n_checks_before_signal = SIZE_MAX;
 
 int __wrap_signals_pending(void);

@@ -1,4 +1,4 @@
-/* What irrun asks of a processor that it knows nothing of: cli/machine.c, compiled as if for one.
+/* cli/machine.c, compiled as for an unknown architecture.
  * SPDX-License-Identifier: Apache-2.0 */
 #undef __SSE__
 #undef __aarch64__

@@ -1,4 +1,4 @@
-/* base/memory_limit: what cannot be there is refused before it is allocated.
+/* base/memory_limit: sizes above the limit are refused before they are allocated.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "unit.h"
 

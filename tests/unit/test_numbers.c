@@ -1,4 +1,4 @@
-/* base/text: reading numbers, against the C library; and all in a locale with a decimal comma.
+/* base/text: reads numbers as the C library does, also in a locale with a decimal comma.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "unit.h"
 
@@ -143,7 +143,7 @@ static void reads_numbers_beyond_the_range_of_double(void **state)
     assert_reads("2.4703282292062328e-324", 0x1p-1074);
 }
 
-/* Thousands of digits, of which the last one may decide, and exponents that cancel them. */
+/* Thousands of digits, of which the last may decide, and exponents that cancel them. */
 static void reads_numbers_of_any_length(void **state)
 {
     (void)state;
@@ -230,7 +230,7 @@ static void rounds_floats_once(void **state)
     }
 }
 
-/* A locale made for this test, for few machines have one. */
+/* Makes a locale for this test, since few machines have one. */
 static int use_comma_locale(void **state)
 {
     static char directory[] = "/tmp/irrun-test-locale-XXXXXX";

@@ -34,7 +34,7 @@ static bool is_to_fail(void)
     return is_now;
 }
 
-/* Less of the same, asked for at once: that fails too, or nothing would have failed. */
+/* A smaller request directly after it fails too: otherwise nothing would have failed. */
 static bool is_aligned_to_fail(size_t size)
 {
     bool is_again = size < failed_bytes, is_now = is_to_fail() || is_again;

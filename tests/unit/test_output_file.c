@@ -146,7 +146,7 @@ static void an_unnamed_file_leaves_no_trace(void **state)
 
 /* ---- Whole records --------------------------------------------------------------------------- */
 
-/* A pipe under a name, as output_file_open finds one; *reading is its other end. */
+/* Makes a named pipe for output_file_open; *reading is its other end. */
 static const char *make_pipe(int *reading)
 {
     static char path[32];
@@ -211,7 +211,7 @@ static void end_by_signal(int number)
         _exit(0);
 }
 
-/* What is in the pipe once a process that wrote so was ended by a signal. */
+/* Returns the bytes in the pipe after a signal ended the process that wrote them. */
 static size_t sent_before_the_end(bool is_locked, char *text, size_t size_bytes)
 {
     int reading;
@@ -228,7 +228,7 @@ static size_t sent_before_the_end(bool is_locked, char *text, size_t size_bytes)
         output_file_end_record(&out);
         if (is_locked) {
             write_text(&out, "two: ");
-            output_file_write(&out, large, sizeof large, &err); /* half of it is on its way */
+            output_file_write(&out, large, sizeof large, &err); /* half of it is in the pipe */
         }
         raise(SIGUSR1);
         write_text(&out, "end");

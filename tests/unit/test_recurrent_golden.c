@@ -1,5 +1,5 @@
-/* kernels/recurrent against numbers computed elsewhere, in f32 and f64: a masked LSTMSequence
- * worked out in double, and the cases of OpenVINO's own lstm_cell test. Six decimals.
+/* kernels/recurrent against known results of six decimals, in f32 and f64: a masked LSTMSequence
+ * computed in double, and the cases of OpenVINO's lstm_cell test.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "unit.h"
 

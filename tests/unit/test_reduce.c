@@ -1,5 +1,4 @@
-/* kernels/reduce and kernels/softmax: what they start with, NaN and infinities, wrap-around,
- * accuracy.
+/* kernels/reduce and kernels/softmax: initial values, NaN and infinities, wrap-around, accuracy.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "unit.h"
 

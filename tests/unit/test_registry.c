@@ -1,4 +1,4 @@
-/* ops/registry: which op a type in a version means, and that the list itself is sound.
+/* ops/registry: finds the op of a type and version; and the list is consistent.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "unit.h"
 
@@ -82,7 +82,7 @@ static void numbers_the_inputs_of_recurrent_ops_as_it_lists_them(void **state)
     assert_int_equal(n_found, 11);
 }
 
-/* Old writers say opset1 for what was born in opset2. */
+/* Old writers use opset1 for ops that were added in opset2. */
 static void looks_up_late_ops_in_opset2(void **state)
 {
     (void)state;
@@ -217,7 +217,7 @@ static void check_default(const struct op_def *def, const struct attr_def *attr)
     arena_free(&arena);
 }
 
-/* A default is read as if it were written: so it must be good. */
+/* A default is parsed like a written value, so it must be valid. */
 static void defaults_are_good(void **state)
 {
     (void)state;

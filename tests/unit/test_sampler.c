@@ -6,7 +6,7 @@
 
 #include "cli/sampler.h"
 
-/* The index that is drawn from n logits; -1: it failed. */
+/* Returns the index drawn from n logits; -1: an error. */
 static int64_t draw(const double *logits, size_t n, struct sampling sampling, double unit)
 {
     struct sampler sampler = {.row = NULL};
@@ -94,7 +94,7 @@ static void top_p_keeps_the_fewest(void **state)
 static void large_rows_are_sorted(void **state)
 {
     (void)state;
-    /* Logits 0 1 2 ... 96 in an order that mixes them: 53 has no factor in common with 97. */
+    /* Logits 0 1 2 ... 96 in a mixed order: 53 has no factor in common with 97. */
     double logits[97];
     for (size_t i = 0; i < 97; i++)
         logits[i * 53 % 97] = (double)i / 8;

@@ -40,7 +40,8 @@ static void fill_conditions(unsigned char *bytes, size_t n)
         bytes[i] = (unsigned char)(next_byte() < 128 ? 0 : next_byte() | 1 << i % 8);
 }
 
-/* One run with operands `shift` bytes off alignment, compared with one byte at a time. */
+/* Compares a run, whose operands are `shift` bytes from an aligned address, with one byte at a
+ * time. */
 static void check_run(size_t kernel, size_t n, size_t shift, unsigned form)
 {
     unsigned char condition[MAX_BYTES], a[MAX_BYTES], b[MAX_BYTES], out[MAX_BYTES];
@@ -129,7 +130,7 @@ static void keeps_nan_payloads_and_signed_zeros(void **state)
     assert_memory_equal(out, bits32, sizeof bits32);
 }
 
-/* The output may be where an operand is that is not needed any more. */
+/* The output may be in the place of an operand that is not needed any more. */
 static void writes_over_an_operand(void **state)
 {
     (void)state;

@@ -38,7 +38,7 @@ static void rejects_dims_that_overflow(void **state)
     assert_false(shape_count(&shape, &n));
     shape = SHAPE(3, -1);
     assert_false(shape_count(&shape, &n));
-    /* Nothing to count, but a part of it could not be counted. */
+    /* The number of elements is 0, although a product of other dimensions overflows. */
     shape = SHAPE(INT64_MAX, 2, 0);
     assert_false(shape_count(&shape, &n));
     shape = SHAPE(0, INT64_MAX, 2);
@@ -107,7 +107,7 @@ static void text_that_does_not_fit_is_cut_with_an_ellipsis(void **state)
     }
 }
 
-/* What is read, and how it is written again. */
+/* Texts, and the text that is written for the shape that is read. */
 static void reads_partial_shapes(void **state)
 {
     (void)state;
@@ -145,7 +145,7 @@ static void reads_partial_shapes(void **state)
         const char *why = NULL;
         assert_true(partial_shape_parse(rows[i].text, &shape, &why));
         assert_string_equal(partial_shape_format(&shape, text), rows[i].written);
-        /* What is written is read back as the same. */
+        /* A written shape is read back unchanged. */
         struct irrun_partial_shape again;
         assert_true(partial_shape_parse(text, &again, &why));
         assert_memory_equal(&again, &shape, sizeof shape);

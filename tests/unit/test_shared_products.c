@@ -1,5 +1,5 @@
 /* Products that are shared with the thread pool give the same bytes for every number of threads:
- * whole ones, rows and panels of one, attention, with and without what follows them.
+ * several products, rows and panels of one, attention, with and without epilogues.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "unit.h"
 
@@ -14,7 +14,7 @@
 #define EINSUM "Einsum", "opset7", "<data equation=\"bij,bjk->bik\"/>"
 #define ATTENTION "ScaledDotProductAttention", "opset13", "<data causal=\"true\"/>"
 
-/* The third operand is the value of an attention; else it is added after. */
+/* The third operand is the value of an attention; otherwise it is added to the product. */
 static const struct form {
     const char *type, *opset, *attrs;
     const char *element_type, *shapes[3];
@@ -38,7 +38,7 @@ static const struct form {
     {ATTENTION, "f32", {"2,5,70,64", "2,1,90,64", "2,5,90,48"}, IRRUN_GEMM_PACKED},
     {ATTENTION, "f64", {"7,30,20", "7,35,20", "1,35,48"}, IRRUN_GEMM_PLAIN},
 };
-#define N_RUNS 30 /* a thread that others keep from its core misses many */
+#define N_RUNS 30 /* a thread misses many while other processes use its core */
 #define N_FORMS (sizeof forms / sizeof forms[0])
 
 static struct irrun_model *load(const struct form *form, unsigned n_threads)
@@ -70,7 +70,7 @@ static struct irrun_model *load(const struct form *form, unsigned n_threads)
     return model;
 }
 
-/* Numbers whose sums depend on the order they are added in. */
+/* Numbers whose sums depend on the order of the additions. */
 static void fill(struct irrun_tensor *tensor, size_t n, uint32_t state)
 {
     for (size_t i = 0; i < n; i++) {
@@ -81,7 +81,7 @@ static void fill(struct irrun_tensor *tensor, size_t n, uint32_t state)
     }
 }
 
-/* Returns what the session borrows. */
+/* Returns the data that the session borrows. */
 static void *set_input(struct irrun_model *model, struct irrun_session *session, size_t i)
 {
     struct irrun_error err;
@@ -97,7 +97,7 @@ static void *set_input(struct irrun_model *model, struct irrun_session *session,
     return tensor.data;
 }
 
-/* The bytes of the output, *n of them, to be freed. */
+/* Returns the bytes of the output, malloc'ed, and their number in *n. */
 static void *run(const struct form *form, unsigned n_threads, size_t *n)
 {
     struct irrun_model *model = load(form, n_threads);

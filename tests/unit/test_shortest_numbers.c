@@ -1,4 +1,4 @@
-/* base/text: numbers are written in the fewest digits that read back, and as people write them.
+/* base/text: numbers are written with the fewest digits that read back.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "unit.h"
 
@@ -138,7 +138,8 @@ static void assert_f32_is_shortest(float value)
     snprintf(other, sizeof other, "%.*e", n > 1 ? (int)n - 2 : 0, (double)value);
     if (n > 1 && strtof(other, NULL) == value)
         fail_test("%a is written as %s, but %s is shorter\n", (double)value, text, other);
-    /* Of several as short, the nearest; but for powers of two, where it need not read back. */
+    /* Of several numbers with the fewest digits, the nearest is written; except for powers of two,
+     * where it need not read back. */
     snprintf(other, sizeof other, "%.*e", (int)n - 1, (double)value);
     if (strtof(other, NULL) == value && strtod(other, NULL) != strtod(text, NULL))
         fail_test("%a is written as %s, but %s is nearer\n", (double)value, text, other);
@@ -194,7 +195,7 @@ static void every_double_has_its_shortest_text(void **state)
     }
 }
 
-/* A text of at most 15 (6) digits is the only one so short that means its double (float). */
+/* A text of at most 15 (6) digits is the only one of its length for its double (float). */
 static void short_texts_come_back_as_they_were(void **state)
 {
     (void)state;
@@ -214,7 +215,7 @@ static void short_texts_come_back_as_they_were(void **state)
     }
 }
 
-/* At 2^-44 and some others a text of 16 digits reads back that is not the nearest one. */
+/* At 2^-44 and some others, a text of 16 digits that is not the nearest one reads back. */
 static void powers_of_two_have_no_shorter_text_on_either_side(void **state)
 {
     (void)state;

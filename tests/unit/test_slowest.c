@@ -1,4 +1,4 @@
-/* cli/slowest: what was counted during the slowest iteration, and how it is said.
+/* cli/slowest: the counts of the slowest iteration, and their text.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "unit.h"
 
@@ -29,7 +29,7 @@ static int unload(void **state)
     return 0;
 }
 
-/* An "iteration" that waits. */
+/* An iteration that only waits. */
 static void sleep_ms(long n)
 {
     const struct timespec time = {.tv_nsec = n * 1000000};
@@ -107,7 +107,7 @@ static void denormals_are_told(void **state)
     (void)state;
 }
 
-/* Counts that no test can bring about. */
+/* Counts that no test can cause. */
 static void each_cause_has_its_words(void **state)
 {
     struct slowest slowest = {.during = {.cpu_ns = 100, .wall_ns = 100}};

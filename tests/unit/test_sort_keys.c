@@ -1,5 +1,4 @@
-/* kernels/sort_keys: keys sort as the elements do, whatever their type; the sort keeps equals in
- * place.
+/* kernels/sort_keys: keys sort as the elements do, for every type; the sort is stable.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "unit.h"
 

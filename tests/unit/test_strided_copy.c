@@ -17,7 +17,7 @@ static uint32_t next_below(uint32_t n)
 
 enum { ROOM = 40000 };
 
-/* Element i of `to` by the definition: digits of i in base dims, times strides. */
+/* Returns the offset of element i by the definition: digits of i in base dims, times strides. */
 static int64_t source_of(uint32_t rank, const int64_t *dims, const int64_t *strides, int64_t i)
 {
     int64_t offset = 0;

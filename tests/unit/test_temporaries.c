@@ -21,7 +21,7 @@ static void write_text(struct output_file *out, const char *text)
     assert_fine(output_file_write(out, text, strlen(text), &err));
 }
 
-/* What another process would do: its exit status. */
+/* Runs a function in another process; returns its exit status. */
 static int in_child(void (*act)(void))
 {
     int status;

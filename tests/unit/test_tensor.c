@@ -42,7 +42,7 @@ static void rejects_sizes_that_overflow(void **state)
     assert_false(tensor_size(IRRUN_DYNAMIC, &shape, &size_bytes));
 }
 
-/* What OpenVINO does, as far as it is defined; and what irrun pins where it is not. */
+/* The results of OpenVINO where they are defined, otherwise those of irrun. */
 static void float_to_integer_truncates_and_keeps_low_bytes(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* base/text: the growing buffer and the comparing of words.
+/* base/text: the growing buffer, and comparisons of words.
  * SPDX-License-Identifier: Apache-2.0 */
 /* link: -Wl,--wrap=realloc */
 #include "unit.h"

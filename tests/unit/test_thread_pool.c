@@ -1,4 +1,4 @@
-/* kernels/thread_pool: every part exactly once, whatever the number of threads, asleep or awake.
+/* kernels/thread_pool: every part runs exactly once, for any number of threads, asleep or awake.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "unit.h"
 
@@ -25,7 +25,7 @@ static void doze(long microseconds)
     nanosleep(&(struct timespec){.tv_nsec = microseconds * 1000}, NULL);
 }
 
-/* Not atomic: two threads that did one part, or a caller that does not wait, are a race. */
+/* Not atomic: a part that runs twice, or a caller that does not wait, is a data race. */
 struct counts {
     unsigned n[MAX_PARTS];
     size_t n_parts;
@@ -83,8 +83,7 @@ static void ends_awake_or_asleep(void **state)
     thread_pool_free(NULL);
 }
 
-/* Part 0 ends only once part 1 has been done: by a thread other than the caller, who does part
- * 0. */
+/* Part 0, which the caller runs, waits for part 1, so another thread must run that. */
 static void wait_for_other(void *context, size_t part, size_t n_parts)
 {
     atomic_bool *is_done = context;
@@ -111,7 +110,7 @@ enum { N_MEETINGS = 40 };
 
 struct relay {
     struct thread_pool *pool;
-    unsigned values[4]; /* per part, read by its neighbour after each meeting */
+    unsigned values[4]; /* of each part, read by its neighbour after each barrier */
     atomic_uint n_wrong;
 };
 
@@ -134,7 +133,7 @@ static void parts_wait_at_a_barrier(void **state)
         for (size_t n_parts = 1; n_parts <= n; n_parts++)
             for (int i = 0; i < 5; i++)
                 thread_pool_run_gang(relay.pool, pass_on, &relay, n_parts);
-        /* A single part waits for nobody, also after a job of several. */
+        /* A single part does not wait, also after a job of several parts. */
         thread_pool_run_gang(relay.pool, pass_on, &relay, 1);
         assert_int_equal(relay.n_wrong, 0);
         thread_pool_free(relay.pool);

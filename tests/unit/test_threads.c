@@ -5,7 +5,7 @@
 
 #include "ir_text.h"
 
-/* cond, then and else, each with its own dimensions of 1. */
+/* condition, then and else, each with its own dimensions of 1. */
 struct form {
     const char *type;
     size_t width;

@@ -1,5 +1,5 @@
-/* Two threads of a user, each with a model of its own: what they load, plan and run at once shares
- * nothing that is written. A build with SANITIZE=thread sees that; others compare the outputs.
+/* Two threads of a program, each with its own model, load, plan and run at the same time and share
+ * no writable memory. A build with SANITIZE=thread checks this; others compare the outputs.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "unit.h"
 
@@ -17,7 +17,7 @@ struct user {
     bool is_fine;
 };
 
-/* A model whose element-wise ops become one. */
+/* A model whose element-wise ops are fused. */
 static bool run(struct user *user)
 {
     struct case_session opened;

@@ -6,7 +6,7 @@
 
 #include "plan/weights_cache.h"
 
-static const int ops[2]; /* the cache compares addresses of ops, and reads none */
+static const int ops[2]; /* the cache compares addresses of ops, and does not read ops */
 
 static void *get(struct weights_cache *cache, int op, uint32_t layout, size_t size_bytes,
                  bool want_new)

@@ -1,4 +1,4 @@
-/* formats/zip_writer: what it writes is read back, beyond 4 GB and 65535 members too.
+/* formats/zip_writer: archives are read back, also beyond 4 GB and 65535 members.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "format_files.h"
 
