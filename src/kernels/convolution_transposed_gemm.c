@@ -27,13 +27,9 @@ struct piece {
 
 static struct piece find_piece(const struct window *w, int64_t first, int64_t n)
 {
-    struct piece piece = {
-        .z = first / (w->out[1] * w->out[2]),
-        .y = first / w->out[2] % w->out[1],
-        .x = first % w->out[2],
-    };
-    piece.n = w->out[2] - piece.x < n ? w->out[2] - piece.x : n;
-    return piece;
+    int64_t at[3];
+    window_unravel(w->out, first, at);
+    return (struct piece){at[0], at[1], at[2], w->out[2] - at[2] < n ? w->out[2] - at[2] : n};
 }
 
 /* Adds the contribution of kernel element k at the positions of a piece. */
@@ -58,18 +54,13 @@ static void add_columns(const struct convolution *c, int64_t first, int64_t n, c
                         float *out)
 {
     const struct window *w = &c->window;
-    int64_t n_out = window_product(w->in), k[3];
-    for (int64_t channel = 0; channel < c->c_out; channel++, out += n_out) {
-        for (k[0] = 0; k[0] < w->kernel[0]; k[0]++) {
-            for (k[1] = 0; k[1] < w->kernel[1]; k[1]++) {
-                for (k[2] = 0; k[2] < w->kernel[2]; k[2]++, columns += n) {
-                    for (int64_t done = 0; done < n;) {
-                        struct piece piece = find_piece(w, first + done, n - done);
-                        add_piece(w, &piece, k, columns + done, out);
-                        done += piece.n;
-                    }
-                }
-            }
+    int64_t n_out = window_product(w->in), n_kernel = window_product(w->kernel), k[3];
+    for (int64_t row = 0; row < c->c_out * n_kernel; row++, columns += n) {
+        window_unravel(w->kernel, row % n_kernel, k);
+        for (int64_t done = 0; done < n;) {
+            struct piece piece = find_piece(w, first + done, n - done);
+            add_piece(w, &piece, k, columns + done, out + row / n_kernel * n_out);
+            done += piece.n;
         }
     }
 }

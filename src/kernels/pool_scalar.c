@@ -12,9 +12,9 @@ struct clipped_window {
 
 static struct clipped_window clip_window(const struct window *w, int64_t index)
 {
-    int64_t o[3] = {index / (w->out[1] * w->out[2]), index / w->out[2] % w->out[1],
-                    index % w->out[2]};
     struct clipped_window clipped;
+    int64_t o[3];
+    window_unravel(w->out, index, o);
     for (int d = 0; d < 3; d++) {
         window_inside(w, d, o[d], &clipped.first[d], &clipped.end[d]);
         clipped.at[d] = o[d] * w->stride[d] - w->pad_begin[d];
@@ -28,16 +28,6 @@ static int64_t row_start(const struct window *w, const struct clipped_window *c,
 {
     int64_t slice = c->at[0] + z * w->dilation[0], row = c->at[1] + y * w->dilation[1];
     return (slice * w->in[1] + row) * w->in[2] + c->at[2];
-}
-
-/* Computes the output positions [first, end) along the innermost dimension whose windows are inside
- * the input. */
-static void find_interior(const struct window *w, int64_t *first, int64_t *end)
-{
-    int64_t unused;
-    window_positions(w, 2, 0, first, &unused);
-    window_positions(w, 2, w->kernel[2] - 1, &unused, end);
-    *end = *end < *first ? *first : *end;
 }
 
 #define BODY "kernels/max_pool_body.h"
