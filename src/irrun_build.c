@@ -67,5 +67,5 @@ const char *irrun_version(void)
 
 void irrun_hold_blas_to_one_thread(void)
 {
-    blas_hold_to_one_thread();
+    blas_limit_to_one_thread();
 }

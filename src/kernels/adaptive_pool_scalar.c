@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "kernels/float_element.h"
+#include "kernels/sliding_window.h"
 
 struct bin {
     int64_t first[3], end[3];
@@ -12,12 +13,12 @@ struct bin {
 
 static struct bin find_bin(const struct adaptive_pool *pool, int64_t index)
 {
-    int64_t o[3] = {index / (pool->out[1] * pool->out[2]), index / pool->out[2] % pool->out[1],
-                    index % pool->out[2]};
     struct bin bin;
+    int64_t o[3];
+    window_unravel(pool->out, index, o);
     for (int d = 0; d < 3; d++) {
         bin.first[d] = o[d] * pool->in[d] / pool->out[d];
-        bin.end[d] = ((o[d] + 1) * pool->in[d] + pool->out[d] - 1) / pool->out[d];
+        bin.end[d] = window_divide((o[d] + 1) * pool->in[d], pool->out[d]);
     }
     return bin;
 }
@@ -27,20 +28,15 @@ static int64_t row_start(const struct adaptive_pool *pool, int64_t z, int64_t y)
     return (z * pool->in[1] + y) * pool->in[2];
 }
 
-static int64_t count_outputs(const struct adaptive_pool *pool)
-{
-    return pool->out[0] * pool->out[1] * pool->out[2];
-}
-
 static int64_t find_max(enum irrun_dtype dtype, const struct adaptive_pool *pool,
-                        const struct bin *p, const void *in)
+                        const struct bin *bin, const void *in)
 {
-    int64_t index = row_start(pool, p->first[0], p->first[1]) + p->first[2];
+    int64_t index = row_start(pool, bin->first[0], bin->first[1]) + bin->first[2];
     double max = float_load(dtype, in, (size_t)index);
-    for (int64_t z = p->first[0]; z < p->end[0]; z++) {
-        for (int64_t y = p->first[1]; y < p->end[1]; y++) {
+    for (int64_t z = bin->first[0]; z < bin->end[0]; z++) {
+        for (int64_t y = bin->first[1]; y < bin->end[1]; y++) {
             int64_t start = row_start(pool, z, y);
-            for (int64_t i = start + p->first[2]; i < start + p->end[2]; i++) {
+            for (int64_t i = start + bin->first[2]; i < start + bin->end[2]; i++) {
                 double x = float_load(dtype, in, (size_t)i);
                 if (x > max) {
                     max = x;
@@ -56,7 +52,7 @@ void adaptive_max_pool(enum irrun_dtype dtype, const struct adaptive_pool *pool,
                        void *out, int64_t *indices)
 {
     size_t size = dtype == IRRUN_F32 ? sizeof(float) : sizeof(double);
-    for (int64_t o = 0, n = count_outputs(pool); o < n; o++) {
+    for (int64_t o = 0, n = window_product(pool->out); o < n; o++) {
         struct bin bin = find_bin(pool, o);
         indices[o] = find_max(dtype, pool, &bin, in);
         memcpy((char *)out + (size_t)o * size, (const char *)in + (size_t)indices[o] * size, size);
@@ -66,16 +62,14 @@ void adaptive_max_pool(enum irrun_dtype dtype, const struct adaptive_pool *pool,
 void adaptive_avg_pool(enum irrun_dtype dtype, const struct adaptive_pool *pool, const void *in,
                        void *out)
 {
-    for (int64_t o = 0, n = count_outputs(pool); o < n; o++) {
-        struct bin p = find_bin(pool, o);
-        int64_t n_terms = 1;
+    for (int64_t o = 0, n = window_product(pool->out); o < n; o++) {
+        struct bin bin = find_bin(pool, o);
+        int64_t n_terms = 0;
         double sum = 0;
-        for (int d = 0; d < 3; d++)
-            n_terms *= p.end[d] - p.first[d];
-        for (int64_t z = p.first[0]; z < p.end[0]; z++) {
-            for (int64_t y = p.first[1]; y < p.end[1]; y++) {
+        for (int64_t z = bin.first[0]; z < bin.end[0]; z++) {
+            for (int64_t y = bin.first[1]; y < bin.end[1]; y++) {
                 int64_t start = row_start(pool, z, y);
-                for (int64_t i = start + p.first[2]; i < start + p.end[2]; i++)
+                for (int64_t i = start + bin.first[2]; i < start + bin.end[2]; i++, n_terms++)
                     sum += float_load(dtype, in, (size_t)i);
             }
         }

@@ -9,9 +9,9 @@
 
 enum attention_mask {
     ATTENTION_ALL,
-    ATTENTION_CAUSAL,  /* row i attends to columns 0 … first_row + i */
-    ATTENTION_BOOLEAN, /* row i attends to columns whose mask is not 0 */
-    ATTENTION_ADDED,   /* the mask is added; it has the type of the scores */
+    ATTENTION_CAUSAL,   /* row i attends to columns 0 … first_row + i */
+    ATTENTION_BOOLEAN,  /* row i attends to columns whose mask is not 0 */
+    ATTENTION_ADDITIVE, /* the mask is added; it has the type of the scores */
 };
 
 /* Replaces scores [n_rows][n] by softmax(scores * scale, masked) along each row. Strides count

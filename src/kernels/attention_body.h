@@ -8,16 +8,16 @@ static void NAME(mask_row)(const struct attention_rows *r, size_t row, T *scores
 {
     T scale = (T)r->scale;
     const T *added = r->mask;
-    const unsigned char *seen = r->mask;
+    const unsigned char *allowed = r->mask;
     size_t first = row * r->mask_row_stride, step = r->mask_stride;
     for (size_t i = 0; i < r->n; i++)
         scores[i] *= scale;
-    if (r->kind == ATTENTION_ADDED)
+    if (r->kind == ATTENTION_ADDITIVE)
         for (size_t i = 0; i < r->n; i++)
             scores[i] += added[first + i * step];
     if (r->kind == ATTENTION_BOOLEAN)
         for (size_t i = 0; i < r->n; i++)
-            scores[i] = seen[first + i * step] ? scores[i] : -(T)INFINITY;
+            scores[i] = allowed[first + i * step] ? scores[i] : -(T)INFINITY;
     if (r->kind == ATTENTION_CAUSAL)
         for (size_t i = r->first_row + row + 1; i < r->n; i++)
             scores[i] = -(T)INFINITY;

@@ -32,8 +32,8 @@ static struct {
 
 static struct {
     pthread_mutex_t lock;
-    bool is_ready; /* loaded, or loading has failed */
-    bool is_held;  /* limited to one thread */
+    bool is_ready;   /* loaded, or loading has failed */
+    bool is_limited; /* to one thread */
 } threads = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* Returns the last two components of a path: "openblas-pthread/libblas.so.3". */
@@ -124,7 +124,7 @@ static void load(void)
     snprintf(found.text, sizeof found.text, found.is_loaded ? "unknown" : "none");
     identify(sgemm);
     pthread_mutex_lock(&threads.lock);
-    if (threads.is_held)
+    if (threads.is_limited)
         set_one_thread();
     threads.is_ready = true;
     pthread_mutex_unlock(&threads.lock);
@@ -136,12 +136,12 @@ static void load_once(void)
     pthread_once(&once, load);
 }
 
-void blas_hold_to_one_thread(void)
+void blas_limit_to_one_thread(void)
 {
     pthread_mutex_lock(&threads.lock);
-    if (threads.is_ready && !threads.is_held)
+    if (threads.is_ready && !threads.is_limited)
         set_one_thread();
-    threads.is_held = true;
+    threads.is_limited = true;
     pthread_mutex_unlock(&threads.lock);
 }
 

@@ -14,7 +14,7 @@ bool blas_load(struct irrun_error *err);
 /* Limits a BLAS that has threads of its own to the calling thread, until the process ends. If the
  * library is not loaded yet, the limit applies when it is. Ends the threads that OpenBLAS starts
  * when it is loaded. */
-void blas_hold_to_one_thread(void);
+void blas_limit_to_one_thread(void);
 
 /* Returns a function of the library by name; NULL if there is none or the library cannot be
  * loaded. */

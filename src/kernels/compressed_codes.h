@@ -30,18 +30,18 @@ ALWAYS_INLINE size_t codes_per_unit(enum irrun_dtype dtype)
     return is_bytes(dtype) || is_float(dtype) ? 1 : 2;
 }
 
-static float number_of(const struct group_params *numbers, size_t row, size_t group, float none)
+static float param_of(const struct group_params *params, size_t row, size_t group, float none)
 {
-    size_t at = row * numbers->row_step + group * numbers->group_step;
-    if (!numbers->data)
+    size_t at = row * params->row_step + group * params->group_step;
+    if (!params->data)
         return none;
-    switch (numbers->dtype) {
+    switch (params->dtype) {
     case IRRUN_U8:
-        return ((const uint8_t *)numbers->data)[at];
+        return ((const uint8_t *)params->data)[at];
     case IRRUN_I8:
-        return ((const int8_t *)numbers->data)[at];
+        return ((const int8_t *)params->data)[at];
     default:
-        return ((const float *)numbers->data)[at];
+        return ((const float *)params->data)[at];
     }
 }
 
@@ -132,7 +132,7 @@ struct decoder {
 ALWAYS_INLINE struct decoder decoder_of(const struct compressed_matrix *matrix,
                                         enum irrun_dtype dtype, size_t row, size_t group)
 {
-    float zero = number_of(&matrix->zero_points, row, group, 0);
+    float zero = param_of(&matrix->zero_points, row, group, 0);
     struct decoder decoder = {.values = matrix->values};
     if (is_table(dtype)) {
         decoder.zero = vec_set1(zero);

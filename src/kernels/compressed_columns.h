@@ -6,7 +6,7 @@
 
 #include "kernels/compressed_codes.h"
 
-/* What a lane gets of its row at a time: a float, or 4 bytes of codes. */
+/* The bytes of its row that a lane takes at a time: a float, or 4 bytes of codes. */
 ALWAYS_INLINE size_t lane_bytes(enum irrun_dtype dtype)
 {
     return is_float(dtype) ? unit_bytes(dtype) : WIDE;
@@ -36,9 +36,9 @@ static vec load_params(const struct group_params *params, const struct lane_rows
 {
     float numbers[VECTOR_LANES];
     if (!params->data || params->row_step == 0)
-        return vec_set1(number_of(params, 0, group, none));
+        return vec_set1(param_of(params, 0, group, none));
     for (size_t i = 0; i < VECTOR_LANES; i++)
-        numbers[i] = number_of(params, rows->numbers[i], group, none);
+        numbers[i] = param_of(params, rows->numbers[i], group, none);
     return vec_load(numbers);
 }
 
@@ -67,7 +67,7 @@ ALWAYS_INLINE struct lane_params lane_params_of(const struct compressed_matrix *
 }
 
 /* Loads VECTOR_LANES times lane_bytes of each row, or n_bytes where more would be beyond the end of
- * the matrix, and moves on. Vector i has what is i-th in every row. */
+ * the matrix, and advances. Vector i has the i-th lane_bytes of every row. */
 ALWAYS_INLINE void load_lanes(struct lane_rows *rows, enum irrun_dtype dtype, size_t n_bytes,
                               size_t ahead, vec *lanes)
 {
@@ -109,7 +109,7 @@ ALWAYS_INLINE void expand_lanes(const struct compressed_columns *columns, enum i
                                 size_t row, float *to)
 {
     const struct compressed_matrix *matrix = columns->matrix;
-    const size_t most = VECTOR_LANES * lane_elements(dtype);
+    const size_t max_elements = VECTOR_LANES * lane_elements(dtype);
     size_t first = columns->first, end = first + columns->n, step = columns->step;
     struct lane_rows rows = {.end = matrix->row + compressed_bytes(matrix, matrix->n * matrix->k)};
     for (size_t i = 0; i < VECTOR_LANES; i++) {
@@ -123,7 +123,7 @@ ALWAYS_INLINE void expand_lanes(const struct compressed_columns *columns, enum i
         first += left;
         for (size_t n; left > 0; left -= n) {
             vec lanes[VECTOR_LANES];
-            n = left < most ? left : most;
+            n = left < max_elements ? left : max_elements;
             load_lanes(&rows, dtype, compressed_bytes(matrix, n), columns->ahead, lanes);
             for (size_t i = 0; i < n; i += lane_elements(dtype))
                 store_lane(&params, dtype, lanes[i / lane_elements(dtype)], n - i, to + i * step,

@@ -19,7 +19,7 @@ enum { ROWS_BY_SEVERAL = 1 };
 #endif
 enum { ROWS = 4, MAX_SUMS = ROWS_BY_SEVERAL * COMPRESSED_MAX_ROWS };
 
-/* Sums that a product needs at least: an FMA takes 4 cycles, and two begin in each. */
+/* The least number of independent sums: an FMA takes 4 cycles, and two begin in each. */
 enum { MIN_CHAINS = 4 };
 
 /* The distance of prefetching, two pages: hardware prefetchers do not read beyond the end of a
@@ -125,7 +125,7 @@ ALWAYS_INLINE void add_last(const struct groups *g, enum irrun_dtype dtype, size
     add_chunk(&copies, dtype, n, m, 1, 0, x, sums);
 }
 
-/* Adds the products of a group. Of a constant number of bytes, the compiler unrolls the loops. */
+/* Adds the products of a group. If group_bytes is a constant, the compiler unrolls the loops. */
 ALWAYS_INLINE void add_group(const struct groups *g, enum irrun_dtype dtype, size_t n, size_t m,
                              size_t group_bytes, bool is_constant, struct chains *sums)
 {
@@ -216,7 +216,7 @@ ALWAYS_INLINE void sum_rows(const struct compressed_product *p, enum irrun_dtype
     }
 }
 
-/* Calls sum_rows. Of 4-bit codes, groups of 128, 64 and 32 are the most frequent ones. */
+/* Calls sum_rows, with constants for the usual groups of 4-bit codes: 128, 64 and 32. */
 ALWAYS_INLINE void sum_groups(const struct compressed_product *p, enum irrun_dtype dtype,
                               const size_t *rows, const size_t n, const size_t m, vec *totals)
 {
@@ -296,7 +296,7 @@ ALWAYS_INLINE void expand_type(const struct compressed_matrix *matrix, enum irru
     for (size_t end = first + n; first < end;) {
         size_t group = first / matrix->group, left = (group + 1) * matrix->group - first;
         struct decoder decoder = decoder_of(matrix, dtype, row, group);
-        float scale = number_of(&matrix->scales, row, group, 1);
+        float scale = param_of(&matrix->scales, row, group, 1);
         left = left < end - first ? left : end - first;
         first += left;
         for (; left >= BLOCK; left -= BLOCK, from += block_bytes, to += BLOCK)

@@ -8,20 +8,20 @@
 
 /* Output position (z, y, x) of a window is in memory at the sum of start + position * step over the
  * dimensions. */
-struct places {
+struct layout {
     int64_t start[3], step[3];
 };
 
-static int64_t row_start(const struct places *places, int64_t z, int64_t y)
+static int64_t row_start(const struct layout *layout, int64_t z, int64_t y)
 {
-    return places->start[0] + z * places->step[0] + places->start[1] + y * places->step[1] +
-           places->start[2];
+    return layout->start[0] + z * layout->step[0] + layout->start[1] + y * layout->step[1] +
+           layout->start[2];
 }
 
 /* One kernel element, with one channel of the input and one of the output. */
 struct term {
     int64_t first[3], end[3];
-    struct places in, out;
+    struct layout in, out;
     int64_t in_strides[3];
 };
 
@@ -29,8 +29,8 @@ static struct term begin_terms(const struct convolution *c, bool is_transposed)
 {
     const struct window *w = &c->window;
     struct term term = {.in_strides = {[2] = c->in_pixel_stride ? c->in_pixel_stride : 1}};
-    struct places *in = is_transposed ? &term.out : &term.in;
-    struct places *out = is_transposed ? &term.in : &term.out;
+    struct layout *in = is_transposed ? &term.out : &term.in;
+    struct layout *out = is_transposed ? &term.in : &term.out;
     out->step[2] = c->out_pixel_stride ? c->out_pixel_stride : 1;
     for (int d = 2; d >= 0; d--) {
         in->step[d] = w->stride[d] * term.in_strides[d];
@@ -47,7 +47,7 @@ static inline void move_term(const struct convolution *c, bool is_transposed, in
                              struct term *term)
 {
     const struct window *w = &c->window;
-    struct places *in = is_transposed ? &term->out : &term->in;
+    struct layout *in = is_transposed ? &term->out : &term->in;
     window_positions(w, d, k, &term->first[d], &term->end[d]);
     in->start[d] = (k * w->dilation[d] - w->pad_begin[d]) * term->in_strides[d];
 }

@@ -47,7 +47,7 @@ static struct {
     unsigned leaf_1c, leaf_7b, leaf_7c, leaf_7d, leaf_7_1a, state;
 } cpu;
 
-static void ask_cpu(void)
+static void query_cpu(void)
 {
     unsigned a, b, c, d, last_leaf, last_subleaf = 0, high;
     __cpuid(0, last_leaf, b, c, d);
@@ -109,7 +109,7 @@ bool tiles_request(const struct tile_use *use)
 }
 #endif
 #else
-static void ask_cpu(void)
+static void query_cpu(void)
 {
 }
 #endif
@@ -122,27 +122,27 @@ bool tiles_request(const struct tile_use *use)
 }
 #endif
 
-static bool is_there[N_SIMD];
+static bool is_supported[N_SIMD];
 
 static void detect(void)
 {
-    ask_cpu();
+    query_cpu();
 #define SIMD_LEVEL(id, name, architecture, flags, test)                                            \
-    IF_##architecture(is_there[SIMD_##id] = test;)
+    IF_##architecture(is_supported[SIMD_##id] = test;)
 #include "kernels/levels.def"
 }
 
-bool simd_is_there(enum simd simd)
+bool simd_is_supported(enum simd simd)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, detect);
-    return is_there[simd];
+    return is_supported[simd];
 }
 
 enum simd simd_best(void)
 {
     int simd = N_SIMD - 1;
-    while (!simd_is_there((enum simd)simd))
+    while (!simd_is_supported((enum simd)simd))
         simd--;
     return (enum simd)simd;
 }

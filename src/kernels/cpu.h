@@ -35,7 +35,7 @@ const char *simd_name(enum simd simd);
 
 /* Returns whether the CPU has the level and the system saves its registers. Queries the CPU once
  * per process: under a hypervisor every CPUID costs microseconds. */
-bool simd_is_there(enum simd simd);
+bool simd_is_supported(enum simd simd);
 
 /* Returns the highest level that the CPU has. */
 enum simd simd_best(void);

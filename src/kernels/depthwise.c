@@ -8,10 +8,8 @@
 /* The epilogue runs as soon as this many floats are computed. */
 #define EPILOGUE_FLOATS 4096
 
-/* ---- Channels that the scalar loops compute again ----------------------------------------- */
-
-/* Computes output channel `number` of one channel by the scalar loops. */
-static void run_plain(const struct run *run, const float *in, size_t number, float *out)
+/* Computes output channel out_channel of one channel by the scalar loops. */
+static void run_scalar(const struct run *run, const float *in, size_t out_channel, float *out)
 {
     const struct depthwise *plan = run->plan;
     const struct epilogue *epilogue = run->job->epilogue;
@@ -21,10 +19,10 @@ static void run_plain(const struct run *run, const float *in, size_t number, flo
         avg_pool_scalar(IRRUN_F32)(&plan->window, plan->exclude_pad, in, out);
     } else {
         struct convolution one = {.window = plan->window, .c_in = 1, .c_out = 1};
-        convolution_direct(IRRUN_F32)(&one, false, in, run->job->weights + number * run->n_taps,
-                                      out);
+        convolution_direct(IRRUN_F32)(&one, false, in,
+                                      run->job->weights + out_channel * run->n_taps, out);
         for (size_t i = 0; i < run->n_out && epilogue && epilogue->bias; i++)
-            out[i] += ((const float *)epilogue->bias)[number];
+            out[i] += ((const float *)epilogue->bias)[out_channel];
     }
 }
 
@@ -156,7 +154,6 @@ static void copy_channel(const struct run *run, const float *in, float *image)
     }
 }
 
-/* Pools a channel. */
 static void pool_2x2(const struct depthwise *plan, const float *in, float *out, float *check)
 {
     const struct window *w = &plan->window;
@@ -180,29 +177,29 @@ static void run_channel(const struct run *run, size_t i, float *image)
     const struct depthwise_job *job = run->job;
     const float *in = job->in + i * run->n_in;
     size_t multiplier = (size_t)plan->multiplier;
-    size_t number = i % (size_t)plan->n_channels * multiplier;
+    size_t out_channel = i % (size_t)plan->n_channels * multiplier;
     float *out = job->out + i * multiplier * run->n_out;
     const float *bias = job->epilogue ? job->epilogue->bias : NULL;
     if (plan->is_copied)
         copy_channel(run, in, image);
-    for (size_t j = 0; j < multiplier; j++, number++, out += run->n_out) {
+    for (size_t j = 0; j < multiplier; j++, out_channel++, out += run->n_out) {
         float check[DEPTHWISE_MAX_LANES];
-        bool is_again = false;
+        bool is_scalar = false;
         struct depthwise_tile tile = {
             .image = plan->is_copied ? image : in,
-            .weights = job->weights ? job->weights + number * run->n_taps : NULL,
-            .adjustment = bias ? bias + number : &zero,
+            .weights = job->weights ? job->weights + out_channel * run->n_taps : NULL,
+            .adjustment = bias ? bias + out_channel : &zero,
             .check = check,
         };
-        begin_check(plan, check);
+        reset_check(plan, check);
         if (plan->is_2x2_pool)
             pool_2x2(plan, in, out, check);
         else
             run_positions(plan, &tile, out);
         for (size_t lane = 0; lane < plan->kernels->lanes; lane++)
-            is_again |= is_left(plan, check[lane]);
-        if (is_again)
-            run_plain(run, in, number, out);
+            is_scalar |= needs_scalar(plan, check[lane]);
+        if (is_scalar)
+            run_scalar(run, in, out_channel, out);
     }
 }
 
@@ -223,10 +220,10 @@ static void run_channels(const struct run *run, size_t begin, size_t end, float 
 
 /* ---- A channel in each lane --------------------------------------------------------------- */
 
-/* Computes output channel `number` of the first of n channels, and the corresponding ones of the
+/* Computes output channel out_channel of the first of n channels, and the corresponding ones of the
  * others. The channels are in the image; out is for the first one. */
 static void run_block(const struct run *run, const float *in, size_t n, const float *image,
-                      size_t number, float *out)
+                      size_t out_channel, float *out)
 {
     const struct depthwise *plan = run->plan;
     size_t lanes = plan->kernels->lanes, multiplier = (size_t)plan->multiplier;
@@ -236,17 +233,17 @@ static void run_block(const struct run *run, const float *in, size_t n, const fl
     struct depthwise_tile tile = {
         .image = image, .weights = weights, .adjustment = start, .check = check};
     for (size_t i = 0; i < n && bias; i++)
-        start[i] = bias[number + i * multiplier];
+        start[i] = bias[out_channel + i * multiplier];
     if (plan->term == DEPTHWISE_PRODUCTS)
-        plan->kernels->to_blocked(run->job->weights + number * run->n_taps,
+        plan->kernels->to_blocked(run->job->weights + out_channel * run->n_taps,
                                   multiplier * run->n_taps, n, run->n_taps, weights);
-    begin_check(plan, check);
+    reset_check(plan, check);
     run_positions(plan, &tile, results);
     plan->kernels->from_blocked(results, out, multiplier * run->n_out, n, run->n_out);
     for (size_t i = 0; i < n; i++)
-        if (is_left(plan, check[i]))
-            run_plain(run, in + i * run->n_in, number + i * multiplier,
-                      out + i * multiplier * run->n_out);
+        if (needs_scalar(plan, check[i]))
+            run_scalar(run, in + i * run->n_in, out_channel + i * multiplier,
+                       out + i * multiplier * run->n_out);
 }
 
 static void run_blocks(const struct run *run, size_t begin, size_t end, float *image)

@@ -43,10 +43,7 @@ ALWAYS_INLINE vec store_positions(const struct depthwise_tile *tile, size_t p, s
             const float *adjustment = tile->adjustment + (p + r) * tile->adjustment_step;
             result =
                 adjust(result, adjustment + (term == DEPTHWISE_SUMS ? at : 0), term, is_blocked);
-            if (is_blocked || n_vectors > 1 || tile->n_stored == VECTOR_LANES)
-                vec_store(to, result);
-            else
-                vec_store_first(to, result, tile->n_stored);
+            vec_store_n(to, result, is_blocked || n_vectors > 1 ? VECTOR_LANES : tile->n_stored);
         }
     }
     return check;
@@ -95,16 +92,13 @@ ALWAYS_INLINE vec run_positions(const struct depthwise_tile *tile, size_t p, siz
 
 /* Returns whether there are nine taps, and taps of a row at one position are those of the row above
  * at the next: run_three_rows then loads each element once for three positions. */
-ALWAYS_INLINE bool has_three_rows(const struct depthwise_tile *tile)
+ALWAYS_INLINE bool shares_three_rows(const struct depthwise_tile *tile)
 {
     const int32_t *offsets = tile->offsets + tile->first_tap;
-    return tile->n_taps == 9 && tile->n_slices * tile->n_lines == 1 &&
-           offsets[3] - offsets[0] == tile->image_step &&
-           offsets[4] - offsets[1] == tile->image_step &&
-           offsets[5] - offsets[2] == tile->image_step &&
-           offsets[6] - offsets[3] == tile->image_step &&
-           offsets[7] - offsets[4] == tile->image_step &&
-           offsets[8] - offsets[5] == tile->image_step;
+    bool is_shared = tile->n_taps == 9 && tile->n_slices * tile->n_lines == 1;
+    for (size_t t = 3; t < 9 && is_shared; t++)
+        is_shared = offsets[t] - offsets[t - 3] == tile->image_step;
+    return is_shared;
 }
 
 /* Computes the same sums as run_positions, in the same order. */
@@ -145,16 +139,18 @@ ALWAYS_INLINE vec run_three_rows(const struct depthwise_tile *tile, size_t p, si
 
 #define CASE(rows)                                                                                 \
     case rows:                                                                                     \
-        if ((rows) <= most)                                                                        \
-            check = is_nine ? run_three_rows(tile, p, rows, n_vectors, check)                      \
-                            : run_positions(tile, p, rows, n_vectors, term, is_blocked, check);    \
+        if ((rows) <= max_positions)                                                               \
+            check = has_three_rows                                                                 \
+                        ? run_three_rows(tile, p, rows, n_vectors, check)                          \
+                        : run_positions(tile, p, rows, n_vectors, term, is_blocked, check);        \
         break;
 
-/* Computes all positions of a tile, in parts of nearly equal size, of at most `most` positions. */
-ALWAYS_INLINE void run_parts(const struct depthwise_tile *tile, size_t most, size_t n_vectors,
-                             enum depthwise_term term, bool is_blocked, bool is_nine)
+/* Computes all positions of a tile, in parts of nearly equal size, of at most max_positions. */
+ALWAYS_INLINE void run_parts(const struct depthwise_tile *tile, size_t max_positions,
+                             size_t n_vectors, enum depthwise_term term, bool is_blocked,
+                             bool has_three_rows)
 {
-    size_t n_parts = (tile->n + most - 1) / most, p = 0;
+    size_t n_parts = (tile->n + max_positions - 1) / max_positions, p = 0;
     vec check = vec_load(tile->check);
     for (size_t part = 0; part < n_parts; part++) {
         size_t end = tile->n * (part + 1) / n_parts;
@@ -180,12 +176,12 @@ ALWAYS_INLINE void run_tile(const struct depthwise_tile *tile, size_t n_vectors,
 {
     const size_t n_results =
         is_blocked || term == DEPTHWISE_PRODUCTS ? MAX_VECTORS : MAX_VECTORS / 2;
-    const size_t most = n_results > n_vectors ? n_results / n_vectors : 1;
-    const size_t most_rows = VECTOR_REGISTERS == 32 || most > 4 ? 4 : most;
-    if (term == DEPTHWISE_PRODUCTS && !is_blocked && has_three_rows(tile))
-        run_parts(tile, most_rows, n_vectors, term, is_blocked, true);
+    const size_t max_positions = n_results > n_vectors ? n_results / n_vectors : 1;
+    const size_t max_three_rows = VECTOR_REGISTERS == 32 || max_positions > 4 ? 4 : max_positions;
+    if (term == DEPTHWISE_PRODUCTS && !is_blocked && shares_three_rows(tile))
+        run_parts(tile, max_three_rows, n_vectors, term, is_blocked, true);
     else
-        run_parts(tile, most, n_vectors, term, is_blocked, false);
+        run_parts(tile, max_positions, n_vectors, term, is_blocked, false);
 }
 
 #define TILES(X, term) X(term, 1) X(term, 2) X(term, 3) X(term, 4)
@@ -196,7 +192,7 @@ ALWAYS_INLINE void run_tile(const struct depthwise_tile *tile, size_t n_vectors,
     }
 #define DEFINE_TERM(term)                                                                          \
     TILES(DEFINE_ROWS, term)                                                                       \
-    static void term##_is_blocked(const struct depthwise_tile *tile)                               \
+    static void term##_blocked(const struct depthwise_tile *tile)                                  \
     {                                                                                              \
         run_tile(tile, 1, term, true);                                                             \
     }
@@ -224,20 +220,6 @@ static void copy_rows(const float *from, size_t from_step, size_t stride, float 
     }
 }
 
-/* Loads n elements, at most a vector. */
-ALWAYS_INLINE vec load_some(const float *from, size_t n)
-{
-    return n < VECTOR_LANES ? vec_load_first(from, n) : vec_load(from);
-}
-
-ALWAYS_INLINE void store_some(float *to, vec x, size_t n)
-{
-    if (n < VECTOR_LANES)
-        vec_store_first(to, x, n);
-    else
-        vec_store(to, x);
-}
-
 /* Returns the index where the vector for elements i ... of n begins. At the end it is moved back,
  * so that the vector is whole. */
 ALWAYS_INLINE size_t find_begin(size_t i, size_t n)
@@ -252,7 +234,7 @@ static void to_blocked(const float *from, size_t from_step, size_t n_rows, size_
         i = find_begin(i, n);
         UNROLL
         for (size_t r = 0; r < VECTOR_LANES; r++)
-            rows[r] = r < n_rows ? load_some(from + r * from_step + i, n - i) : vec_zero();
+            rows[r] = r < n_rows ? vec_load_n(from + r * from_step + i, n - i) : vec_zero();
         vec_transpose(rows);
         UNROLL
         for (size_t r = 0; r < VECTOR_LANES; r++)
@@ -273,7 +255,7 @@ static void from_blocked(const float *from, float *to, size_t to_step, size_t n_
         UNROLL
         for (size_t r = 0; r < VECTOR_LANES; r++)
             if (r < n_rows)
-                store_some(to + r * to_step + i, rows[r], n - i);
+                vec_store_n(to + r * to_step + i, rows[r], n - i);
     }
 }
 
@@ -286,13 +268,13 @@ ALWAYS_INLINE vec pool_window_2x2(const struct depthwise_pool_2x2 *args, const f
     vec nothing = vec_set1(term == DEPTHWISE_MAXIMA ? -INFINITY : 0.0F), result = nothing;
     UNROLL
     for (size_t row = 0; row < 2; row++, from += args->in_row) {
-        vec a = load_some(from, n_first);
-        vec b = n_second > 0 ? load_some(from + n_first, n_second) : vec_zero();
+        vec a = vec_load_n(from, n_first);
+        vec b = n_second > 0 ? vec_load_n(from + n_first, n_second) : vec_zero();
         result = add_term(nothing, vec_even(a, b), result, term);
         result = add_term(nothing, vec_odd(a, b), result, term);
     }
     check = term == DEPTHWISE_MAXIMA ? vec_min(result, check) : vec_fma(result, vec_zero(), check);
-    store_some(to, term == DEPTHWISE_SUMS ? vec_mul(result, vec_set1(args->scale)) : result, n);
+    vec_store_n(to, term == DEPTHWISE_SUMS ? vec_mul(result, vec_set1(args->scale)) : result, n);
     return check;
 }
 
@@ -327,8 +309,7 @@ const struct depthwise_kernels LEVEL_NAME(depthwise_f32, LEVEL) = {
     .lanes = VECTOR_LANES,
     .half = HALF_OF(depthwise_f32),
     .rows = {ROWS(DEPTHWISE_PRODUCTS), ROWS(DEPTHWISE_SUMS), ROWS(DEPTHWISE_MAXIMA)},
-    .blocked = {DEPTHWISE_PRODUCTS_is_blocked, DEPTHWISE_SUMS_is_blocked,
-                DEPTHWISE_MAXIMA_is_blocked},
+    .blocked = {DEPTHWISE_PRODUCTS_blocked, DEPTHWISE_SUMS_blocked, DEPTHWISE_MAXIMA_blocked},
     .pixels = {[DEPTHWISE_PRODUCTS] = pixels_of_products, [DEPTHWISE_MAXIMA] = pixels_of_maxima},
     .pool_2x2 = {[DEPTHWISE_SUMS] = pool_2x2_sums, [DEPTHWISE_MAXIMA] = pool_2x2_maxima},
     .copy_rows = copy_rows,

@@ -31,8 +31,8 @@ static bool has_minus_infinity(const struct depthwise *plan, size_t position, co
     return false;
 }
 
-/* A window that holds only NaN, or nothing, gave -inf: replaces that by the lowest finite number,
- * as max_pool_fn does. The results are [begin, end) of a batch element. */
+/* Replaces a maximum of -inf by the lowest finite number, as max_pool_fn does, if the window has
+ * only NaN or no element. The results are [begin, end) of a batch element. */
 static void raise_maxima(const struct depthwise *plan, const float *in, float *out, size_t begin,
                          size_t end)
 {
@@ -57,12 +57,12 @@ static void run_part(const struct run *run, size_t batch, const struct box *box)
         .bounds = epilogue_bounds(epilogue),
         .check = check,
     };
-    begin_check(plan, check);
+    reset_check(plan, check);
     depthwise_run_box(plan, &tile, box, out);
     size_t first = (size_t)(box->begin[0] * plan->window.out[1] + box->begin[1]) * n_row;
     size_t n = (size_t)(box->end[1] - box->begin[1]) * n_row;
     for (size_t lane = 0; lane < plan->kernels->lanes && plan->term == DEPTHWISE_MAXIMA; lane++) {
-        if (!is_left(plan, check[lane]))
+        if (!needs_scalar(plan, check[lane]))
             continue;
         raise_maxima(plan, tile.image, out, first, first + n);
         break;

@@ -7,11 +7,6 @@
 #error "include kernels/level.h first"
 #endif
 
-ALWAYS_INLINE vec load_pixel(const struct depthwise_tile *tile, const float *from, bool is_part)
-{
-    return is_part ? vec_load_first(from, tile->n_channels) : vec_load(from);
-}
-
 /* Returns the stride in taps, 1 or 2, if the lines of the window have three taps: then add_3_taps
  * loads each pixel of a line once. Otherwise returns 0. */
 ALWAYS_INLINE size_t stride_of_3_taps(const struct depthwise_tile *tile)
@@ -25,10 +20,10 @@ ALWAYS_INLINE size_t stride_of_3_taps(const struct depthwise_tile *tile)
 }
 
 /* Adds the taps of a line, from `first` on, of n_rows positions from `start` on, for a vector of
- * channels, or fewer if is_part. */
+ * n channels. */
 ALWAYS_INLINE void add_taps(const struct depthwise_tile *tile, ptrdiff_t start, size_t first,
-                            size_t n_rows, const float *weights, bool is_part,
-                            enum depthwise_term term, vec results[])
+                            size_t n_rows, const float *weights, size_t n, enum depthwise_term term,
+                            vec results[])
 {
     for (size_t t = first; t < first + tile->n_taps; t++) {
         const float *at = tile->image + (start + tile->offsets[t]);
@@ -37,9 +32,8 @@ ALWAYS_INLINE void add_taps(const struct depthwise_tile *tile, ptrdiff_t start, 
             weight = vec_load(weights + t * VECTOR_LANES);
         UNROLL
         for (size_t r = 0; r < n_rows; r++)
-            results[r] =
-                add_term(weight, load_pixel(tile, at + (ptrdiff_t)r * tile->image_step, is_part),
-                         results[r], term);
+            results[r] = add_term(weight, vec_load_n(at + (ptrdiff_t)r * tile->image_step, n),
+                                  results[r], term);
     }
 }
 
@@ -67,12 +61,12 @@ ALWAYS_INLINE void add_3_taps(const struct depthwise_tile *tile, ptrdiff_t start
 
 /* Stores the results of n_rows positions from p on. Returns the updated check. */
 ALWAYS_INLINE vec store_pixels(const struct depthwise_tile *tile, size_t p, size_t n_rows,
-                               size_t channel, bool is_part, enum depthwise_term term,
+                               size_t channel, size_t n, enum depthwise_term term,
                                const vec results[], vec check)
 {
     vec adjustment = vec_zero();
     if (tile->adjustment)
-        adjustment = load_pixel(tile, tile->adjustment + channel, is_part);
+        adjustment = vec_load_n(tile->adjustment + channel, n);
     vec low = vec_set1(tile->bounds ? tile->bounds[0] : -INFINITY);
     vec high = vec_set1(tile->bounds ? tile->bounds[1] : INFINITY);
     UNROLL
@@ -83,17 +77,14 @@ ALWAYS_INLINE vec store_pixels(const struct depthwise_tile *tile, size_t p, size
             check = vec_min(result, check);
         else
             result = vec_max_min(vec_add(result, adjustment), low, high);
-        if (is_part)
-            vec_store_first(to, result, tile->n_channels);
-        else
-            vec_store(to, result);
+        vec_store_n(to, result, n);
     }
     return check;
 }
 
-/* Computes n_rows positions from p on, for a vector of channels from `channel` on. */
+/* Computes n_rows positions from p on, for a vector of n channels from `channel` on. */
 ALWAYS_INLINE vec run_pixels(const struct depthwise_tile *tile, size_t p, size_t n_rows,
-                             size_t channel, const float *weights, bool is_part, size_t stride,
+                             size_t channel, const float *weights, size_t n, size_t stride,
                              enum depthwise_term term, vec check)
 {
     vec results[MAX_VECTORS];
@@ -107,15 +98,15 @@ ALWAYS_INLINE vec run_pixels(const struct depthwise_tile *tile, size_t p, size_t
             if (stride > 0)
                 add_3_taps(tile, start, first, n_rows, weights, stride, results);
             else
-                add_taps(tile, start, first, n_rows, weights, is_part, term, results);
+                add_taps(tile, start, first, n_rows, weights, n, term, results);
         }
     }
-    return store_pixels(tile, p, n_rows, channel, is_part, term, results, check);
+    return store_pixels(tile, p, n_rows, channel, n, term, results, check);
 }
 
 #define PIXELS(rows)                                                                               \
     case rows:                                                                                     \
-        return run_pixels(tile, p, rows, channel, weights, false, stride, term, check);
+        return run_pixels(tile, p, rows, channel, weights, VECTOR_LANES, stride, term, check);
 
 ALWAYS_INLINE vec run_some_pixels(const struct depthwise_tile *tile, size_t p, size_t n,
                                   size_t channel, const float *weights, size_t stride,
@@ -142,7 +133,7 @@ ALWAYS_INLINE void run_all_pixels(const struct depthwise_tile *tile, enum depthw
     const size_t stride = term == DEPTHWISE_PRODUCTS ? stride_of_3_taps(tile) : 0;
     vec check = term == DEPTHWISE_MAXIMA ? vec_load(tile->check) : vec_zero();
     for (; tile->n_channels < VECTOR_LANES && p < tile->n; p++)
-        check = run_pixels(tile, p, 1, 0, tile->weights, true, 0, term, check);
+        check = run_pixels(tile, p, 1, 0, tile->weights, tile->n_channels, 0, term, check);
     for (size_t part = 0; part < n_parts && p < tile->n; part++) {
         size_t end = tile->n * (part + 1) / n_parts, last = tile->n_channels - VECTOR_LANES;
         const float *weights = tile->weights;

@@ -9,7 +9,7 @@
 #define MAX_STEPS (1 << 16)
 
 /* Returns whether the sizes are so small that their products cannot overflow 64 bits. */
-static bool is_countable(const struct window *w)
+static bool are_sizes_small(const struct window *w)
 {
     for (int d = 0; d < 3; d++)
         if (w->in[d] < 1 || w->in[d] > MAX_POSITIONS || w->out[d] < 1 ||
@@ -172,12 +172,9 @@ static bool list_planes(struct depthwise *plan, struct arena *arena, struct irru
         return false;
     plan->planes = planes;
     for (int64_t i = 0; i < (int64_t)plan->n_planes; i++) {
-        int64_t at = i - w->pad_begin[2], stride = w->stride[2];
-        int64_t first = at < 0 ? divide_up_i64(-at, stride) : 0;
-        int64_t end = w->in[2] > at ? divide_up_i64(w->in[2] - at, stride) : 0;
-        end = end < (int64_t)plan->plane ? end : (int64_t)plan->plane;
-        first = first < end ? first : end;
-        planes[i] = (struct depthwise_plane){first, end - first, at + first * stride};
+        int64_t at = i - w->pad_begin[2], first, end;
+        window_range(at, w->stride[2], w->in[2], (int64_t)plan->plane, &first, &end);
+        planes[i] = (struct depthwise_plane){first, end - first, at + first * w->stride[2]};
     }
     return true;
 }
@@ -252,7 +249,7 @@ bool depthwise_measure(struct depthwise *plan)
 {
     const struct window *w = &plan->window;
     double n_out = (double)window_product(w->out) * (double)plan->multiplier;
-    if (!is_countable(w) || plan->n_channels * plan->n_batches * plan->multiplier == 0)
+    if (!are_sizes_small(w) || plan->n_channels * plan->n_batches * plan->multiplier == 0)
         return false;
     if (plan->is_last && plan->kernels->half &&
         plan->n_channels <= (int64_t)plan->kernels->half->lanes)

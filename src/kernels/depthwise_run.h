@@ -23,7 +23,7 @@ struct box {
     int64_t begin[2], end[2];
 };
 
-static inline void begin_check(const struct depthwise *plan, float *check)
+static inline void reset_check(const struct depthwise *plan, float *check)
 {
     for (size_t i = 0; i < DEPTHWISE_MAX_LANES; i++)
         check[i] = plan->term == DEPTHWISE_MAXIMA ? INFINITY : 0;
@@ -31,7 +31,7 @@ static inline void begin_check(const struct depthwise *plan, float *check)
 
 /* Returns whether the scalar loops must compute the channel again: a sum is not finite, or the
  * maximum of a window is -inf. */
-static inline bool is_left(const struct depthwise *plan, float lane)
+static inline bool needs_scalar(const struct depthwise *plan, float lane)
 {
     return plan->term == DEPTHWISE_MAXIMA ? lane == -INFINITY : isnan(lane);
 }

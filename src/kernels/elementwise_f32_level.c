@@ -13,29 +13,29 @@ typedef vec_mask vector_comparison_fn(vec x, vec y);
 
 struct operand {
     const char *at;
-    vec still;
-    bool moves;
+    vec scalar;
+    bool is_array;
 };
 
-ALWAYS_INLINE struct operand operand_of(const void *at, bool moves, size_t n)
+ALWAYS_INLINE struct operand operand_of(const void *at, bool is_array, size_t n)
 {
-    struct operand operand = {.at = at, .moves = moves, .still = vec_zero()};
-    if (!moves && n > 0) {
+    struct operand operand = {.at = at, .is_array = is_array, .scalar = vec_zero()};
+    if (!is_array && n > 0) {
         float element;
         memcpy(&element, at, sizeof element);
-        operand.still = vec_set1(element);
+        operand.scalar = vec_set1(element);
     }
     return operand;
 }
 
 ALWAYS_INLINE vec operand_at(const struct operand *operand, size_t i)
 {
-    return operand->moves ? vec_load(operand->at + i * sizeof(float)) : operand->still;
+    return operand->is_array ? vec_load(operand->at + i * sizeof(float)) : operand->scalar;
 }
 
 ALWAYS_INLINE vec operand_last(const struct operand *operand, size_t i, size_t n)
 {
-    return operand->moves ? vec_load_first(operand->at + i * sizeof(float), n) : operand->still;
+    return operand->is_array ? vec_load_first(operand->at + i * sizeof(float), n) : operand->scalar;
 }
 
 /* ---- two operands ---- */
@@ -106,37 +106,6 @@ ALWAYS_INLINE void run_unary(const char *in, float *out, size_t n,
     }
 #include "kernels/elementwise.def"
 
-/* ---- Select ---- */
-
-ALWAYS_INLINE void run_select(const unsigned char *condition, const void *then_values,
-                              const void *else_values, float *out, size_t n, bool then_moves,
-                              bool else_moves)
-{
-    struct operand a = operand_of(then_values, then_moves, n);
-    struct operand b = operand_of(else_values, else_moves, n);
-    size_t i = 0;
-    for (; i + VECTOR_LANES <= n; i += VECTOR_LANES)
-        vec_store(out + i,
-                  vec_select(mask_load(condition + i), operand_at(&a, i), operand_at(&b, i)));
-    if (i < n)
-        vec_store_first(out + i,
-                        vec_select(mask_load_first(condition + i, n - i),
-                                   operand_last(&a, i, n - i), operand_last(&b, i, n - i)),
-                        n - i);
-}
-
-#define SELECT_LOOP(name, then_moves, else_moves)                                                  \
-    static void name(const void *condition, const void *then_values, const void *else_values,      \
-                     void *out, size_t n)                                                          \
-    {                                                                                              \
-        run_select(condition, then_values, else_values, out, n, then_moves, else_moves);           \
-    }
-
-SELECT_LOOP(select_still, false, false)
-SELECT_LOOP(select_still_moving, false, true)
-SELECT_LOOP(select_moving_still, true, false)
-SELECT_LOOP(select_moving, true, true)
-
 #define ALL_FORMS(name)                                                                            \
     [BINARY_##                                                                                     \
         name] = {name##_FORM_VECTOR_VECTOR, name##_FORM_VECTOR_SCALAR, name##_FORM_SCALAR_VECTOR},
@@ -153,5 +122,4 @@ const struct elementwise_kernels LEVEL_NAME(elementwise_f32, LEVEL) = {
 #define UNARY_VECTOR(name, vectors, expression, vector) [UNARY_##name] = unary_##name,
 #include "kernels/elementwise.def"
         },
-    .select = {{select_still, select_still_moving}, {select_moving_still, select_moving}},
 };

@@ -13,7 +13,7 @@
 #define TYPED_OF(name, suffix) TYPED_PASTE(name, suffix)
 #define TYPED_PASTE(name, suffix) name##_##suffix
 #define OUT_NUMBER T
-#define OUT_TRUTH bool
+#define OUT_BOOLEAN bool
 #define ALL(...) __VA_ARGS__
 #define IS_SIGNED ((T)-1 < (T)1)
 #define LOWEST (IS_SIGNED ? (T)((W)1 << (8 * sizeof(T) - 1)) : (T)0)
@@ -85,13 +85,13 @@ binary_fn *binary_scalar(enum binary_operation operation, enum irrun_dtype dtype
     return loops[dtype] ? loops[dtype][operation] : NULL;
 }
 
-#define IS_TRUTH_NUMBER false
-#define IS_TRUTH_TRUTH true
+#define IS_BOOLEAN_NUMBER false
+#define IS_BOOLEAN_BOOLEAN true
 
 bool unary_gives_boolean(enum unary_operation operation)
 {
     static const bool gives_boolean[] = {
-#define UNARY_LOOP(name, loops, out, expression) [UNARY_##name] = IS_TRUTH_##out,
+#define UNARY_LOOP(name, loops, out, expression) [UNARY_##name] = IS_BOOLEAN_##out,
 #include "kernels/elementwise.def"
     };
     return gives_boolean[operation];
@@ -100,7 +100,7 @@ bool unary_gives_boolean(enum unary_operation operation)
 bool binary_gives_boolean(enum binary_operation operation)
 {
     static const bool gives_boolean[] = {
-#define BINARY_LOOP(name, loops, out, expression) [BINARY_##name] = IS_TRUTH_##out,
+#define BINARY_LOOP(name, loops, out, expression) [BINARY_##name] = IS_BOOLEAN_##out,
 #include "kernels/elementwise.def"
     };
     return gives_boolean[operation];

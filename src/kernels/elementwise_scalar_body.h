@@ -32,9 +32,9 @@
 
 /* ---- the macros and functions that elementwise.def uses ---- */
 
-ALWAYS_INLINE T TYPED(floored_rest)(T rest, T y)
+ALWAYS_INLINE T TYPED(floor_mod)(T mod, T y)
 {
-    return rest != 0 && (rest < 0) != (y < 0) ? (T)(rest + y) : rest;
+    return mod != 0 && (mod < 0) != (y < 0) ? (T)(mod + y) : mod;
 }
 
 #ifndef FLOATING
@@ -45,7 +45,7 @@ ALWAYS_INLINE T TYPED(quotient)(T x, T y, bool *by_zero)
     return (T)(y == 0 ? 0 : IS_SIGNED && y == (T)-1 ? -(W)x : (W)(x / y));
 }
 
-ALWAYS_INLINE T TYPED(rest)(T x, T y, bool *by_zero)
+ALWAYS_INLINE T TYPED(mod)(T x, T y, bool *by_zero)
 {
     *by_zero |= y == 0;
     return (T)(y == 0 || (IS_SIGNED && y == (T)-1) ? 0 : x % y);
@@ -53,8 +53,8 @@ ALWAYS_INLINE T TYPED(rest)(T x, T y, bool *by_zero)
 
 ALWAYS_INLINE T TYPED(floor_quotient)(T x, T y, bool *by_zero)
 {
-    T rest = TYPED(rest)(x, y, by_zero);
-    return (T)(TYPED(quotient)(x, y, by_zero) - (rest != 0 && (rest < 0) != (y < 0)));
+    T mod = TYPED(mod)(x, y, by_zero);
+    return (T)(TYPED(quotient)(x, y, by_zero) - (mod != 0 && (mod < 0) != (y < 0)));
 }
 
 ALWAYS_INLINE T TYPED(power)(T x, T y, bool *by_zero)
@@ -105,8 +105,8 @@ ALWAYS_INLINE void TYPED(run_unary_NUMBER)(const T *in, T *out, size_t n, const 
 }
 
 #ifdef FLOATING
-ALWAYS_INLINE void TYPED(run_unary_TRUTH)(const T *in, uint8_t *out, size_t n, const double *p,
-                                          bool (*f)(T x, T p0, T p1))
+ALWAYS_INLINE void TYPED(run_unary_BOOLEAN)(const T *in, uint8_t *out, size_t n, const double *p,
+                                            bool (*f)(T x, T p0, T p1))
 {
     for (size_t i = 0; i < n; i++)
         out[i] = f(in[i], (T)p[0], (T)p[1]);
@@ -142,8 +142,8 @@ ALWAYS_INLINE bool TYPED(run_binary_NUMBER)(const T *a, const T *b, T *out, size
     return !by_zero;
 }
 
-ALWAYS_INLINE bool TYPED(run_binary_TRUTH)(const T *a, const T *b, uint8_t *out, size_t n,
-                                           bool (*f)(T x, T y, bool *by_zero))
+ALWAYS_INLINE bool TYPED(run_binary_BOOLEAN)(const T *a, const T *b, uint8_t *out, size_t n,
+                                             bool (*f)(T x, T y, bool *by_zero))
 {
     bool by_zero = false;
     for (size_t i = 0; i < n; i++)

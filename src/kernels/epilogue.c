@@ -8,8 +8,8 @@
 
 /* Sets the operand of an instruction for element `first`. Returns how many elements it can process
  * from there. */
-static size_t aim(const struct epilogue_operand *operand, struct fused_instruction *instruction,
-                  size_t first)
+static size_t set_operand(const struct epilogue_operand *operand,
+                          struct fused_instruction *instruction, size_t first)
 {
     size_t block = operand->inner == 1 ? first : first / operand->inner;
     size_t element = block < operand->count ? block : block % operand->count;
@@ -18,21 +18,26 @@ static size_t aim(const struct epilogue_operand *operand, struct fused_instructi
     return operand->inner == 1 ? operand->count - element : (block + 1) * operand->inner - first;
 }
 
-static size_t run_piece(const struct epilogue *epilogue, size_t first, size_t n)
+/* Runs the program on n elements, or fewer if an operand repeats; returns how many. The operands
+ * are at `elements`; NULL: in their own memory, from element `first` on. */
+static size_t run_piece(const struct epilogue *epilogue, size_t first, float *elements, size_t n)
 {
     struct fused_instruction program[EPILOGUE_MAX_INSTRUCTIONS];
     float tiles[EPILOGUE_MAX_TILES][FUSED_TILE];
 
+    assert(epilogue->n_program <= EPILOGUE_MAX_INSTRUCTIONS && n <= FUSED_MAX);
     memcpy(program, epilogue->program, epilogue->n_program * sizeof *program);
     for (size_t i = 0; i < epilogue->n_operands; i++) {
         const struct epilogue_operand *operand = &epilogue->operands[i];
         struct fused_instruction *instruction = &program[operand->instruction];
         if (operand->element_bytes == 0) {
             instruction->at = tiles[operand->inner];
-            continue;
+        } else if (elements) {
+            instruction->at = elements;
+        } else {
+            size_t most = set_operand(operand, instruction, first);
+            n = n < most ? n : most;
         }
-        size_t most = aim(operand, instruction, first);
-        n = n < most ? n : most;
     }
     epilogue->fused(program, n);
     return n;
@@ -40,18 +45,8 @@ static size_t run_piece(const struct epilogue *epilogue, size_t first, size_t n)
 
 void epilogue_run_on(const struct epilogue *epilogue, float *elements, size_t n)
 {
-    struct fused_instruction program[EPILOGUE_MAX_INSTRUCTIONS];
-    float tiles[EPILOGUE_MAX_TILES][FUSED_TILE];
-
-    assert(epilogue->is_map && epilogue->n_program <= EPILOGUE_MAX_INSTRUCTIONS);
-    assert(n <= FUSED_MAX);
-    memcpy(program, epilogue->program, epilogue->n_program * sizeof *program);
-    for (size_t i = 0; i < epilogue->n_operands; i++) {
-        const struct epilogue_operand *operand = &epilogue->operands[i];
-        program[operand->instruction].at =
-            operand->element_bytes == 0 ? tiles[operand->inner] : elements;
-    }
-    epilogue->fused(program, n);
+    assert(epilogue->is_map);
+    run_piece(epilogue, 0, elements, n);
 }
 
 void epilogue_run(const struct epilogue *epilogue, size_t first, size_t n)
@@ -62,7 +57,7 @@ void epilogue_run(const struct epilogue *epilogue, size_t first, size_t n)
         epilogue->fused(epilogue->program, n);
         return;
     }
-    assert(epilogue->n_program <= EPILOGUE_MAX_INSTRUCTIONS);
     for (size_t end = first + n; first < end;)
-        first += run_piece(epilogue, first, end - first < FUSED_MAX ? end - first : FUSED_MAX);
+        first +=
+            run_piece(epilogue, first, NULL, end - first < FUSED_MAX ? end - first : FUSED_MAX);
 }

@@ -7,8 +7,6 @@
 
 #include "kernels/float_element.h"
 
-#define PI 3.14159265358979323846
-
 static bool is_power_of_two(size_t n)
 {
     return (n & (n - 1)) == 0;
@@ -89,8 +87,8 @@ void fourier_plan(struct fourier *plan, size_t n, double *memory)
     size_t m = find_inner_length(n);
     *plan = (struct fourier){.n = n, .m = m, .twiddles = memory};
     for (size_t k = 0; k < m / 2; k++) {
-        *memory++ = cos(2 * PI * (double)k / (double)m);
-        *memory++ = -sin(2 * PI * (double)k / (double)m);
+        *memory++ = cos(2 * M_PI * (double)k / (double)m);
+        *memory++ = -sin(2 * M_PI * (double)k / (double)m);
     }
     if (is_power_of_two(n))
         return;
@@ -98,7 +96,7 @@ void fourier_plan(struct fourier *plan, size_t n, double *memory)
     memset(chirp_ft, 0, 2 * m * sizeof *chirp_ft);
     size_t square = 0; /* k^2 modulo 2n as an integer, so that angles are exact */
     for (size_t k = 0; k < n; k++) {
-        double angle = PI * (double)square / (double)n;
+        double angle = M_PI * (double)square / (double)n;
         chirp[2 * k] = cos(angle);
         chirp[2 * k + 1] = -sin(angle);
         size_t mirrored = k == 0 ? 0 : m - k;

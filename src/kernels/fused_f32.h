@@ -63,8 +63,8 @@ static inline bool fused_is_logic(uint32_t code)
 }
 
 struct fused_instruction {
-    void *at;       /* the operand, the parameters or the destination; any alignment */
-    uint32_t moves; /* all ones: `at` advances with the elements; 0: it does not */
+    void *at;              /* the operand, the parameters or the destination; any alignment */
+    uint32_t advance_mask; /* all ones: `at` advances with the elements; 0: it does not */
     uint32_t code;
 };
 

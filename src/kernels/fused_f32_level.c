@@ -18,7 +18,7 @@ struct tile {
 ALWAYS_INLINE char *tile_at(const struct tile *tile, const struct fused_instruction *instruction,
                             size_t v, size_t element_bytes)
 {
-    size_t offset = (tile->i * element_bytes) & (uint32_t)instruction->moves;
+    size_t offset = (tile->i * element_bytes) & (uint32_t)instruction->advance_mask;
     return (char *)instruction->at + offset + v * VECTOR_LANES * element_bytes;
 }
 
@@ -57,19 +57,13 @@ ALWAYS_INLINE void boolean_store(const struct tile *tile,
         mask_store(at, mask);
 }
 
-ALWAYS_INLINE vec broadcast_element(const struct fused_instruction *instruction)
-{
-    float x;
-    memcpy(&x, instruction->at, sizeof x);
-    return vec_set1(x);
-}
-
-ALWAYS_INLINE vec_mask still_boolean(const struct fused_instruction *instruction)
+ALWAYS_INLINE vec_mask broadcast_boolean(const struct fused_instruction *instruction)
 {
     return mask_set1(*(const uint8_t *)instruction->at);
 }
 
-ALWAYS_INLINE vec parameter(const struct fused_instruction *instruction, size_t i)
+/* Returns float i of the memory of an instruction in all lanes. */
+ALWAYS_INLINE vec broadcast(const struct fused_instruction *instruction, size_t i)
 {
     float x;
     memcpy(&x, (const float *)instruction->at + i, sizeof x);
@@ -83,9 +77,9 @@ ALWAYS_INLINE vec parameter(const struct fused_instruction *instruction, size_t 
         EACH_VECTOR statement;                                                                     \
         break;
 #define ARRAY tile_load(&tile, at, v)
-#define SCALAR broadcast_element(at)
+#define SCALAR broadcast(at, 0)
 #define UNARY_VECTOR(name, vectors, expression, vector)                                            \
-    CASE(FUSED_##name, x[v] = vector_##name(x[v], parameter(at, 0), parameter(at, 1)))
+    CASE(FUSED_##name, x[v] = vector_##name(x[v], broadcast(at, 0), broadcast(at, 1)))
 #define BINARY_VECTOR(name, vector)                                                                \
     CASE(FUSED_##name + FUSED_ARRAY, x[v] = vector_##name(x[v], ARRAY))                            \
     CASE(FUSED_##name + FUSED_SCALAR, x[v] = vector_##name(x[v], SCALAR))                          \
@@ -96,7 +90,7 @@ ALWAYS_INLINE vec parameter(const struct fused_instruction *instruction, size_t 
     CASE(FUSED_##name + FUSED_SCALAR, mask[v] = vector_##name(x[v], SCALAR))
 #define LOGIC_VECTOR(name, vector)                                                                 \
     CASE(FUSED_##name + FUSED_ARRAY, mask[v] = vector_##name(mask[v], boolean_load(&tile, at, v))) \
-    CASE(FUSED_##name + FUSED_SCALAR, mask[v] = vector_##name(mask[v], still_boolean(at)))
+    CASE(FUSED_##name + FUSED_SCALAR, mask[v] = vector_##name(mask[v], broadcast_boolean(at)))
 
 ALWAYS_INLINE void run_tile(const struct fused_instruction *at, struct tile tile)
 {
@@ -111,7 +105,7 @@ ALWAYS_INLINE void run_tile(const struct fused_instruction *at, struct tile tile
             CASE(FUSED_LOAD + FUSED_ARRAY, x[v] = ARRAY)
             CASE(FUSED_LOAD + FUSED_SCALAR, x[v] = SCALAR)
             CASE(FUSED_LOAD_BOOLEAN + FUSED_ARRAY, mask[v] = boolean_load(&tile, at, v))
-            CASE(FUSED_LOAD_BOOLEAN + FUSED_SCALAR, mask[v] = still_boolean(at))
+            CASE(FUSED_LOAD_BOOLEAN + FUSED_SCALAR, mask[v] = broadcast_boolean(at))
             CASE(FUSED_SELECT + FUSED_ARRAY, x[v] = vec_select(mask[v], x[v], ARRAY))
             CASE(FUSED_SELECT + FUSED_SCALAR, x[v] = vec_select(mask[v], x[v], SCALAR))
             CASE(FUSED_SELECT + FUSED_REVERSE_ARRAY, x[v] = vec_select(mask[v], ARRAY, x[v]))

@@ -7,7 +7,7 @@
  *   plain   gemm_plain_*; the factors are not packed
  *   cblas   gemm_cblas_*; the factors are not packed
  *   packed  packed_gemm.h where packing a factor of f32 pays, in a convolution
- *           indirect_convolution.h, and gemm_rows.h for few rows; the plain loops for the rest
+ *           indirect_convolution.h, and gemm_rows_level.c for few rows; the plain loops otherwise
  *   auto    the same, but CBLAS for large products without packed weights, if the library is a
  *           fast one (blas.h)
  *

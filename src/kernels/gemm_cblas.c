@@ -19,7 +19,7 @@ struct blas_functions {
 #ifdef IRRUN_BLAS_LIBRARY
 static struct blas_functions blas;
 
-static void find_all(void)
+static void load_functions(void)
 {
     blas.gemm_f32 = (__typeof__(&cblas_sgemm))blas_function("cblas_sgemm");
     blas.gemv_f32 = (__typeof__(&cblas_sgemv))blas_function("cblas_sgemv");
@@ -30,7 +30,7 @@ static void find_all(void)
 static bool has_blas(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, find_all);
+    pthread_once(&once, load_functions);
     return blas.gemm_f32 && blas.gemv_f32 && blas.gemm_f64 && blas.gemv_f64;
 }
 #else
@@ -50,7 +50,7 @@ static bool fits_int(size_t m, size_t n, size_t k)
 
 /* Computes a leading dimension of at least 1 and at least a row, which CBLAS requires even for a
  * single row. */
-static bool leading(size_t ld, size_t row, size_t n_rows, int *out)
+static bool leading_dimension(size_t ld, size_t row, size_t n_rows, int *out)
 {
     size_t given = n_rows > 1 ? ld : (row > 0 ? row : 1);
     *out = (int)given;

@@ -15,7 +15,7 @@ static bool NAME(multiply_vector)(const PRODUCT *p)
     size_t incy = is_column ? p->ldc : 1;
     size_t rows = transposed ? p->k : n_out, columns = transposed ? n_out : p->k;
     int ld_int;
-    if (incx > INT_MAX || incy > INT_MAX || !leading(ld, columns, rows, &ld_int))
+    if (incx > INT_MAX || incy > INT_MAX || !leading_dimension(ld, columns, rows, &ld_int))
         return false;
     blas.NAME(gemv)(CblasRowMajor, transposed ? CblasTrans : CblasNoTrans, (int)rows, (int)columns,
                     1, matrix, ld_int, x, (int)incx, p->is_added ? 1 : 0, p->c, (int)incy);
@@ -25,9 +25,11 @@ static bool NAME(multiply_vector)(const PRODUCT *p)
 static bool NAME(multiply_matrix)(const PRODUCT *p)
 {
     int lda, ldb, ldc;
-    if (!leading(p->lda, p->a_transposed ? p->m : p->k, p->a_transposed ? p->k : p->m, &lda) ||
-        !leading(p->ldb, p->b_transposed ? p->k : p->n, p->b_transposed ? p->n : p->k, &ldb) ||
-        !leading(p->ldc, p->n, p->m, &ldc))
+    if (!leading_dimension(p->lda, p->a_transposed ? p->m : p->k, p->a_transposed ? p->k : p->m,
+                           &lda) ||
+        !leading_dimension(p->ldb, p->b_transposed ? p->k : p->n, p->b_transposed ? p->n : p->k,
+                           &ldb) ||
+        !leading_dimension(p->ldc, p->n, p->m, &ldc))
         return false;
     blas.NAME(gemm)(CblasRowMajor, p->a_transposed ? CblasTrans : CblasNoTrans,
                     p->b_transposed ? CblasTrans : CblasNoTrans, (int)p->m, (int)p->n, (int)p->k, 1,

@@ -3,10 +3,10 @@
 #include "kernels/blas.h"
 #include "kernels/kernels.h"
 
-/* From this many multiplications on, --gemm=auto and packed use CBLAS if it is a fast one. */
+/* From this many multiplications on, --gemm=auto uses CBLAS if it is a fast one. */
 #define CBLAS_MIN_WORK (1u << 18)
 
-static bool takes_cblas(const struct kernels *kernels, size_t m, size_t n, size_t k)
+static bool uses_cblas(const struct kernels *kernels, size_t m, size_t n, size_t k)
 {
     if (kernels->gemm != IRRUN_GEMM_AUTO)
         return kernels->gemm == IRRUN_GEMM_CBLAS;
@@ -15,12 +15,12 @@ static bool takes_cblas(const struct kernels *kernels, size_t m, size_t n, size_
 
 gemm_f32_fn *kernels_gemm_f32(const struct kernels *kernels, size_t m, size_t n, size_t k)
 {
-    return takes_cblas(kernels, m, n, k) ? gemm_cblas_f32 : gemm_plain_f32;
+    return uses_cblas(kernels, m, n, k) ? gemm_cblas_f32 : gemm_plain_f32;
 }
 
 gemm_f64_fn *kernels_gemm_f64(const struct kernels *kernels, size_t m, size_t n, size_t k)
 {
-    return takes_cblas(kernels, m, n, k) ? gemm_cblas_f64 : gemm_plain_f64;
+    return uses_cblas(kernels, m, n, k) ? gemm_cblas_f64 : gemm_plain_f64;
 }
 
 bool kernels_may_pack(const struct kernels *kernels)

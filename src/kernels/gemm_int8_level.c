@@ -57,29 +57,29 @@ ALWAYS_INLINE void store(enum int8_result to, const struct scaling *scaling, vec
 /* Stores a vector of columns of some rows, from element `at` of c on. */
 ALWAYS_INLINE void store_rows(enum int8_result to, struct scaling scaling,
                               const float *const *biases, size_t column, const vec_i32 *sums,
-                              const size_t next, const size_t n_rows, void *c, size_t at,
+                              const size_t step, const size_t n_rows, void *c, size_t at,
                               size_t ldc, size_t n)
 {
     UNROLL
     for (size_t r = 0; r < n_rows; r++) {
         if (biases)
             scaling.bias = vec_load(biases[r] + column);
-        store(to, &scaling, sums[r * next], c, at + r * ldc, n);
+        store(to, &scaling, sums[r * step], c, at + r * ldc, n);
     }
 }
 
 /* Calls store_rows with a constant n for the most common case: whole vectors of bytes. */
 ALWAYS_INLINE void finish(enum int8_result to, const struct requantization *requantization,
                           const float *const *biases, size_t column, const vec_i32 *sums,
-                          const size_t next, const size_t n_rows, void *c, size_t at, size_t ldc,
+                          const size_t step, const size_t n_rows, void *c, size_t at, size_t ldc,
                           size_t n)
 {
     struct scaling scaling = scaling_of(to, requantization, column);
     if (to == INT8_TO_U8 && n == VECTOR_LANES)
-        store_rows(INT8_TO_U8, scaling, biases, column, sums, next, n_rows, c, at, ldc,
+        store_rows(INT8_TO_U8, scaling, biases, column, sums, step, n_rows, c, at, ldc,
                    VECTOR_LANES);
     else
-        store_rows(to, scaling, biases, column, sums, next, n_rows, c, at, ldc, n);
+        store_rows(to, scaling, biases, column, sums, step, n_rows, c, at, ldc, n);
 }
 
 /* Multiplies four columns of the rows of a by four rows of the groups of b. */
@@ -211,16 +211,16 @@ ALWAYS_INLINE void add_row(const struct int8_depthwise *d, size_t tap, size_t pi
 {
     size_t n_columns = int8_n_groups(d->n_channels) * INT8_GROUP;
     const uint8_t *from = d->taps[tap] + pixel * d->pixel_stride + channel;
-    vec_i32 seen[PIXELS + ROW_TAPS - 1];
+    vec_i32 inputs[PIXELS + ROW_TAPS - 1];
     UNROLL
     for (size_t i = 0; i < n_pixels + n_taps - 1; i++)
-        seen[i] = load_channels(from + i * d->pixel_stride, d->end, n);
+        inputs[i] = load_channels(from + i * d->pixel_stride, d->end, n);
     UNROLL
     for (size_t t = 0; t < n_taps; t++) {
         vec_i32 weights = vec_i32_load(d->weights + (tap + t) * n_columns + channel);
         UNROLL
         for (size_t i = 0; i < n_pixels; i++)
-            sums[i] = vec_i32_dot_channels(sums[i], seen[i + t], weights);
+            sums[i] = vec_i32_dot_channels(sums[i], inputs[i + t], weights);
     }
 }
 

@@ -3,6 +3,7 @@
  * or n.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/gemm.h"
+#include "kernels/inline.h"
 
 #define LANES 8   /* partial sums of a dot product, which a compiler can keep in vectors */
 #define COLUMNS 4 /* dot products that are computed with one pass over a row of A */
@@ -19,28 +20,16 @@ static float sum_lanes(const float *lanes)
     return (half[0] + half[2]) + (half[1] + half[3]);
 }
 
-static float dot(const float *a, const float *b, size_t k)
-{
-    float lanes[LANES] = {0};
-    size_t i = 0;
-    for (; i + LANES <= k; i += LANES)
-        for (size_t l = 0; l < LANES; l++)
-            lanes[l] += a[i + l] * b[i + l];
-    float sum = sum_lanes(lanes);
-    for (; i < k; i++)
-        sum += a[i] * b[i];
-    return sum;
-}
-
-static void dot_columns(const float *a, const float *b, size_t ldb, size_t k, float *sums)
+/* Computes the dot products of a and n rows of b, at most COLUMNS. */
+ALWAYS_INLINE void dots(const float *a, const float *b, size_t ldb, size_t k, size_t n, float *sums)
 {
     float lanes[COLUMNS][LANES] = {{0}};
     size_t i = 0;
     for (; i + LANES <= k; i += LANES)
-        for (size_t j = 0; j < COLUMNS; j++)
+        for (size_t j = 0; j < n; j++)
             for (size_t l = 0; l < LANES; l++)
                 lanes[j][l] += a[i + l] * b[j * ldb + i + l];
-    for (size_t j = 0; j < COLUMNS; j++) {
+    for (size_t j = 0; j < n; j++) {
         sums[j] = sum_lanes(lanes[j]);
         for (size_t rest = i; rest < k; rest++)
             sums[j] += a[rest] * b[j * ldb + rest];
@@ -55,10 +44,9 @@ static void multiply_by_dots(const struct gemm_f32 *p)
             const float *a = p->a + i * p->lda, *b = p->b + j * p->ldb;
             float sums[COLUMNS], *c = p->c + i * p->ldc + j;
             if (n == COLUMNS)
-                dot_columns(a, b, p->ldb, p->k, sums);
+                dots(a, b, p->ldb, p->k, COLUMNS, sums);
             else
-                for (size_t q = 0; q < n; q++)
-                    sums[q] = dot(a, b + q * p->ldb, p->k);
+                dots(a, b, p->ldb, p->k, n, sums);
             for (size_t q = 0; q < n; q++)
                 c[q] = p->is_added ? c[q] + sums[q] : sums[q];
         }

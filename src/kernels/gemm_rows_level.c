@@ -1,4 +1,5 @@
-/* Products of few rows for every level.
+/* Products of few rows without packing, which would cost more than it gains. a must not be
+ * transposed. The order of the additions depends only on k, b_transposed and the level.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/kernels.h"
 #include "kernels/level.h"
@@ -6,7 +7,7 @@
 #define COLUMNS 4 /* dot products at a time, as many as vec_store_sums adds up */
 #define ROWS 2    /* rows of C that are computed with one pass over a row of B */
 #define VECTORS 4 /* vectors of a row of C in registers */
-#define DEPTH 64  /* rows of B that all of C takes before the next ones: of 96 floats, 24 KB */
+#define DEPTH 64  /* rows of B in a block, which stays in L1: 24 KB of 96 columns */
 
 /* The distance of prefetching. On Sapphire Rapids, attention reads a cache of 8192 positions at 8
  * GB/s without, 13 with 2 or 4 KB. */
@@ -17,14 +18,10 @@ ALWAYS_INLINE void prefetch(const float *at)
     __builtin_prefetch((const void *)((uintptr_t)at + AHEAD_BYTES));
 }
 
-ALWAYS_INLINE vec load_lanes(const float *at, size_t n)
-{
-    return n < VECTOR_LANES ? vec_load_first(at, n) : vec_load(at);
-}
-
 /* ---- B is [n][k]: dot products --------------------------------------------------------------- */
 
-/* is_first: the columns are not in the cache yet. */
+/* Computes the dot products of a and n_columns rows of b; the first row replaces missing ones, so
+ * that all sums have one order. is_first: the rows of b are not in the cache yet. */
 ALWAYS_INLINE void dots(const float *a, const float *b, size_t ldb, size_t k, size_t n_columns,
                         const bool is_first, float sums[COLUMNS])
 {
@@ -79,7 +76,7 @@ ALWAYS_INLINE void add_scaled(vec sums[ROWS][VECTORS], const float *a, size_t ld
 {
     UNROLL
     for (size_t v = 0; v < n_vectors; v++) {
-        vec x = load_lanes(b + v * VECTOR_LANES, v + 1 < n_vectors ? VECTOR_LANES : last);
+        vec x = vec_load_n(b + v * VECTOR_LANES, v + 1 < n_vectors ? VECTOR_LANES : last);
         prefetch(b + v * VECTOR_LANES);
         UNROLL
         for (size_t r = 0; r < n_rows; r++)
@@ -110,11 +107,8 @@ ALWAYS_INLINE void multiply_tile(const struct gemm_f32 *p, size_t i, size_t j, c
         float *to = p->c + (i + r) * p->ldc + j + v * VECTOR_LANES;
         vec y = vec_add(even[r][v], odd[r][v]);
         if (p->is_added)
-            y = vec_add(load_lanes(to, n), y);
-        if (n < VECTOR_LANES)
-            vec_store_first(to, y, n);
-        else
-            vec_store(to, y);
+            y = vec_add(vec_load_n(to, n), y);
+        vec_store_n(to, y, n);
     }
 }
 
@@ -138,7 +132,7 @@ static void multiply_block(const struct gemm_f32 *p)
         multiply_rows(p, i, 1);
 }
 
-/* B may have thousands of rows; each is read from memory once, and from L1 for other rows of C. */
+/* Multiplies block by block: each is read from memory once, and from L1 for other rows of C. */
 static void multiply_by_rows(const struct gemm_f32 *p)
 {
     struct gemm_f32 block = *p;

@@ -9,14 +9,14 @@
 #define FAR 0x1p40 /* coordinates are clamped to this, so that they fit into integers */
 #define CUBIC -0.75
 
-static double hold_near(double x)
+static double clamp_coordinate(double x)
 {
     return x < -FAR ? -FAR : x < FAR ? x : FAR;
 }
 
 /* Applies the padding mode to coordinate i of an axis of n. Returns the index of an element, or -1
  * for zero. */
-static int64_t place_inside(const struct grid_plane *plane, int64_t i, int64_t n)
+static int64_t apply_padding(const struct grid_plane *plane, int64_t i, int64_t n)
 {
     if (i >= 0 && i < n)
         return i;
@@ -43,7 +43,7 @@ struct neighbours {
 
 static struct neighbours find_neighbours(enum grid_mode mode, double x)
 {
-    x = hold_near(x);
+    x = clamp_coordinate(x);
     if (mode == GRID_NEAREST)
         return (struct neighbours){(int64_t)nearbyint(x), 1, {1}};
     double base = floor(x), s = x - base;
@@ -65,9 +65,9 @@ void grid_find(const struct grid_plane *plane, double x, double y, struct grid_p
     struct neighbours rows = find_neighbours(plane->mode, y);
     point->n = 0;
     for (int r = 0; r < rows.n; r++) {
-        int64_t row = place_inside(plane, rows.first + r, plane->height);
+        int64_t row = apply_padding(plane, rows.first + r, plane->height);
         for (int c = 0; c < columns.n; c++) {
-            int64_t column = place_inside(plane, columns.first + c, plane->width);
+            int64_t column = apply_padding(plane, columns.first + c, plane->width);
             double weight = rows.weight[r] * columns.weight[c];
             if (row < 0 || column < 0 || weight == 0)
                 continue;

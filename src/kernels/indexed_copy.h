@@ -8,11 +8,11 @@
 #include <stdint.h>
 
 /* Copies the block at from + offsets[k] to block k of `to`. Offsets and sizes are in bytes. */
-void indexed_gather(const void *from, const int64_t *offsets, size_t n, size_t piece_bytes,
+void indexed_gather(const void *from, const int64_t *offsets, size_t n, size_t block_bytes,
                     void *to);
 
 /* Copies block k of `from` to to + offsets[k], in the order of k. */
-void indexed_scatter(const void *from, size_t n, size_t piece_bytes, void *to,
+void indexed_scatter(const void *from, size_t n, size_t block_bytes, void *to,
                      const int64_t *offsets);
 
 /* Writes n copies of the element at `element`. */

@@ -1,21 +1,21 @@
-/* Plain loops of the indexed copy. Pieces of 1, 2, 4 or 8 bytes are copied in a register.
+/* Plain loops of the indexed copy. Blocks of 1, 2, 4 or 8 bytes are copied in a register.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
 #include "kernels/indexed_copy.h"
 #include "kernels/inline.h"
 
-/* Returns the offset of piece k; without a list, pieces are contiguous. */
-ALWAYS_INLINE size_t place(const int64_t *offsets, size_t k, size_t size)
+/* Returns the offset of block k; without a list, blocks are contiguous. */
+ALWAYS_INLINE size_t offset_of(const int64_t *offsets, size_t k, size_t size)
 {
     return offsets ? (size_t)offsets[k] : k * size;
 }
 
-ALWAYS_INLINE void copy_pieces(const char *from, const int64_t *from_offsets, char *to,
+ALWAYS_INLINE void copy_blocks(const char *from, const int64_t *from_offsets, char *to,
                                const int64_t *to_offsets, size_t n, size_t size)
 {
     for (size_t k = 0; k < n; k++)
-        memcpy(to + place(to_offsets, k, size), from + place(from_offsets, k, size), size);
+        memcpy(to + offset_of(to_offsets, k, size), from + offset_of(from_offsets, k, size), size);
 }
 
 /* With a constant size, memcpy becomes one load and one store. */
@@ -26,32 +26,32 @@ ALWAYS_INLINE void copy(const void *from, const int64_t *from_offsets, void *to,
     case 0:
         break;
     case 1:
-        copy_pieces(from, from_offsets, to, to_offsets, n, 1);
+        copy_blocks(from, from_offsets, to, to_offsets, n, 1);
         break;
     case 2:
-        copy_pieces(from, from_offsets, to, to_offsets, n, 2);
+        copy_blocks(from, from_offsets, to, to_offsets, n, 2);
         break;
     case 4:
-        copy_pieces(from, from_offsets, to, to_offsets, n, 4);
+        copy_blocks(from, from_offsets, to, to_offsets, n, 4);
         break;
     case 8:
-        copy_pieces(from, from_offsets, to, to_offsets, n, 8);
+        copy_blocks(from, from_offsets, to, to_offsets, n, 8);
         break;
     default:
-        copy_pieces(from, from_offsets, to, to_offsets, n, size);
+        copy_blocks(from, from_offsets, to, to_offsets, n, size);
     }
 }
 
-void indexed_gather(const void *from, const int64_t *offsets, size_t n, size_t piece_bytes,
+void indexed_gather(const void *from, const int64_t *offsets, size_t n, size_t block_bytes,
                     void *to)
 {
-    copy(from, offsets, to, NULL, n, piece_bytes);
+    copy(from, offsets, to, NULL, n, block_bytes);
 }
 
-void indexed_scatter(const void *from, size_t n, size_t piece_bytes, void *to,
+void indexed_scatter(const void *from, size_t n, size_t block_bytes, void *to,
                      const int64_t *offsets)
 {
-    copy(from, NULL, to, offsets, n, piece_bytes);
+    copy(from, NULL, to, offsets, n, block_bytes);
 }
 
 ALWAYS_INLINE void fill(char *to, size_t n, const void *element, size_t size)

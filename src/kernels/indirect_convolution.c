@@ -7,17 +7,6 @@
 
 /* ---- The padded copy ---------------------------------------------------------------------- */
 
-/* Computes the positions [first, end) of a line of `size` for which at + position * stride is
- * inside the input. */
-static void find_inside(int64_t at, int64_t stride, int64_t in, int64_t size, int64_t *first,
-                        int64_t *end)
-{
-    *first = at < 0 ? (-at + stride - 1) / stride : 0;
-    *end = in > at ? (in - at + stride - 1) / stride : 0;
-    *end = *end < size ? *end : size;
-    *first = *first < *end ? *first : *end;
-}
-
 static inline void copy_strided(const float *restrict from, int64_t stride, float *restrict to,
                                 int64_t n)
 {
@@ -60,7 +49,7 @@ static void copy_plane(const struct indirect_convolution *conv, const float *in,
     const struct window *w = &conv->window;
     const int64_t *strides = conv->plane_stride;
     int64_t first, end, stride = strides[2], at = n[2] - w->pad_begin[2];
-    find_inside(at, stride, w->in[2], conv->plane[2], &first, &end);
+    window_range(at, stride, w->in[2], conv->plane[2], &first, &end);
     at += first * stride;
     for (int64_t z = 0; z < conv->plane[0]; z++) {
         int64_t in_z = z * strides[0] - w->pad_begin[0] + n[0];
@@ -85,14 +74,14 @@ static inline void copy_blocks(const float *from, float *to, int64_t n)
         to[i] = from[i];
 }
 
-/* Copies n elements of a row. If there are pairs, `from` is the first channel of a pair, and the
- * second one is to_second floats behind; 0: there is none. */
+/* Copies n elements of a row. If there are pairs, `from` is the first channel of a pair, and from +
+ * second_offset the second one; 0: there is none. */
 static inline void copy_elements(const struct indirect_convolution *conv, const float *from,
-                                 size_t to_second, float *to, int64_t n)
+                                 size_t second_offset, float *to, int64_t n)
 {
     if (conv->has_pairs)
-        conv->microkernels->pairs.round_rows(from, to_second > 0 ? from + to_second : NULL, to,
-                                             (size_t)n);
+        conv->microkernels->pairs.round_rows(from, second_offset > 0 ? from + second_offset : NULL,
+                                             to, (size_t)n);
     else if (n < LONG_ROW)
         copy_blocks(from, to, n);
     else
@@ -100,19 +89,19 @@ static inline void copy_elements(const struct indirect_convolution *conv, const 
 }
 
 /* Copies a channel, or a pair of channels, of one plane and adds its pads. */
-static void copy_padded(const struct indirect_convolution *conv, const float *in, size_t to_second,
-                        float *to)
+static void copy_padded(const struct indirect_convolution *conv, const float *in,
+                        size_t second_offset, float *to)
 {
     const int64_t *size = conv->window.in, *pad = conv->window.pad_begin;
     int64_t first[3], end[3];
     memset(to, 0, conv->channel_floats * sizeof *to);
     for (int d = 0; d < 3; d++)
-        find_inside(-pad[d], 1, size[d], conv->plane[d], &first[d], &end[d]);
+        window_range(-pad[d], 1, size[d], conv->plane[d], &first[d], &end[d]);
     for (int64_t z = first[0]; z < end[0]; z++)
         for (int64_t y = first[1]; y < end[1]; y++)
             copy_elements(conv,
                           in + ((z - pad[0]) * size[1] + y - pad[1]) * size[2] + first[2] - pad[2],
-                          to_second, to + (z * conv->plane[1] + y) * conv->plane[2] + first[2],
+                          second_offset, to + (z * conv->plane[1] + y) * conv->plane[2] + first[2],
                           end[2] - first[2]);
 }
 
@@ -134,7 +123,8 @@ static void copy_channel(const struct indirect_convolution *conv, const float *i
                 copy_plane(conv, in, n, to);
 }
 
-/* Copies n pixels. The pixels of pairs are rounded one by one if they end with half a pair. */
+/* Copies n pixels. Pixels of pairs are rounded one by one if they have an odd number of
+ * channels. */
 static void copy_pixel_row(const struct indirect_convolution *conv, const float *in, size_t n,
                            float *to)
 {
@@ -156,7 +146,7 @@ static void copy_pixels(const struct indirect_convolution *conv, const float *in
 {
     const int64_t *size = conv->window.in, *pad = conv->window.pad_begin;
     int64_t pixel = (int64_t)conv->pixel_floats, width = conv->plane[2], first, last;
-    find_inside(-pad[2], 1, size[2], width, &first, &last);
+    window_range(-pad[2], 1, size[2], width, &first, &last);
     to += begin * width * pixel;
     for (int64_t row = begin; row < end; row++, to += width * pixel) {
         int64_t z = row / conv->plane[1] - pad[0], y = row % conv->plane[1] - pad[1];
@@ -184,9 +174,9 @@ static struct destination find_destination(const struct indirect_convolution *co
 {
     int64_t stride = conv->out_stride[d];
     struct destination destination = {.start = p * stride + phase - conv->out_crop[d]};
-    int64_t room = conv->out[d] - destination.start;
+    int64_t n_left = conv->out[d] - destination.start;
     destination.first = destination.start < 0 ? -destination.start : 0;
-    destination.end = room < 0 ? 0 : room;
+    destination.end = n_left < 0 ? 0 : n_left;
     if (stride != 1) { /* for short rows divisions are expensive */
         destination.first = (destination.first + stride - 1) / stride;
         destination.end = (destination.end + stride - 1) / stride;
@@ -242,9 +232,9 @@ static void store_column(const struct indirect_convolution *conv, const struct s
     }
 }
 
-/* Writes the bias of every row of A behind the sums. */
-static float *spread_bias(const struct subconvolution *sub, size_t c_out, const float *bias,
-                          float *sums)
+/* Writes the bias of every row of A after the sums. */
+static float *broadcast_bias(const struct subconvolution *sub, size_t c_out, const float *bias,
+                             float *sums)
 {
     size_t n_phases = (size_t)window_product(sub->n_phases), n_rows = sub->n_row_tiles * sub->mr;
     float *biases = sums + n_rows * sub->nr;
@@ -253,8 +243,8 @@ static float *spread_bias(const struct subconvolution *sub, size_t c_out, const 
     return biases;
 }
 
-/* Chooses the micro-kernel for positions first ... of a group. n_before floats before the group are
- * readable. */
+/* Chooses the micro-kernel for the positions from `first` on. n_before floats before the group and
+ * n_after from its start on are readable. */
 static enum igemm_masking choose_masking(const struct indirect_convolution *conv,
                                          const struct subconvolution *sub, int64_t first,
                                          int64_t n_before, int64_t n_after)
@@ -320,7 +310,7 @@ static void compute_columns(const struct run *run, const struct subconvolution *
     for (size_t i = begin; i < end; i++) {
         size_t group = i / sub->n_column_tiles, first = i % sub->n_column_tiles * sub->nr;
         if (bias && (i == begin || first == 0))
-            biases = spread_bias(sub, c_out, bias + group * c_out, sums);
+            biases = broadcast_bias(sub, c_out, bias + group * c_out, sums);
         int64_t n_before = (int64_t)(job->n_before + group * n_group);
         int64_t n_after = (int64_t)(n_group * ((size_t)conv->n_groups - group) + job->n_after);
         compute_column(conv, sub, choose_masking(conv, sub, (int64_t)first, n_before, n_after),

@@ -16,7 +16,7 @@ static bool hint_levels(struct irrun_error *err)
     char names[128] = "";
     size_t length = 0;
     for (int i = 0; i < N_SIMD && length < sizeof names; i++)
-        if (simd_is_there((enum simd)i))
+        if (simd_is_supported((enum simd)i))
             length += (size_t)snprintf(names + length, sizeof names - length, "%s%s",
                                        length > 0 ? ", " : "", simd_name((enum simd)i));
     return fail_hint(err, "the levels available here are %s", names);
@@ -31,7 +31,7 @@ bool kernels_level(const char *name, enum simd *level, struct irrun_error *err)
         if (strcmp(name, simd_name((enum simd)i)) != 0)
             continue;
         *level = (enum simd)i;
-        if (simd_is_there(*level))
+        if (simd_is_supported(*level))
             return true;
         fail(err, IRRUN_USAGE, "this machine lacks %s", name);
         return hint_levels(err);

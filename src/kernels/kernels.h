@@ -14,7 +14,6 @@
 #include "kernels/fused_f32.h"
 #include "kernels/gemm.h"
 #include "kernels/gemm_int8.h"
-#include "kernels/gemm_rows.h"
 #include "kernels/igemm_f32.h"
 #include "kernels/packed_gemm.h"
 #include "kernels/peak.h"
@@ -32,7 +31,7 @@
     FAMILY(select_x32, select_fn, level)                                                           \
     FAMILY(select_x64, select_fn, level)                                                           \
     FAMILY(packed_gemm, const struct gemm_microkernels, level)                                     \
-    FAMILY(gemm_rows, gemm_rows_fn, level)                                                         \
+    FAMILY(gemm_rows, gemm_f32_fn, level)                                                          \
     FAMILY(igemm_f32, const struct igemm_microkernels, level)                                      \
     FAMILY(gemm_int8, const struct int8_kernels, level)                                            \
     FAMILY(compressed_gemm, const struct compressed_kernels, level)                                \

@@ -60,6 +60,19 @@ ALWAYS_INLINE void vec_keep(vec x)
     (void)x;
 }
 
+/* Load and store n elements, at most a vector; the other lanes are not valid. */
+ALWAYS_INLINE vec vec_load_n(const void *at, size_t n)
+{
+    return n < VECTOR_LANES ? vec_load_first(at, n) : vec_load(at);
+}
+ALWAYS_INLINE void vec_store_n(void *at, vec x, size_t n)
+{
+    if (n < VECTOR_LANES)
+        vec_store_first(at, x, n);
+    else
+        vec_store(at, x);
+}
+
 /* Clamps x as Clamp does if low <= high; for ReLU they are 0 and infinity. */
 ALWAYS_INLINE vec vec_max_min(vec x, vec low, vec high)
 {

@@ -90,8 +90,6 @@ struct gemm_microkernels {
     /* The micro-kernels of another level, if they are faster for one or two rows; otherwise
      * NULL. */
     const struct gemm_microkernels *for_few_f16_rows;
-    /* Computes c (+)= a * b transposed without packing. The order of the sums is another one. */
-    gemm_f32_fn *dots;
     struct recurrent_cells cells;
 };
 

@@ -48,6 +48,5 @@ const struct gemm_microkernels LEVEL_NAME(packed_gemm, LEVEL) = {
 #ifdef VECTOR_FEW_F16_ROWS
     .for_few_f16_rows = &LEVEL_NAME(packed_gemm, VECTOR_FEW_F16_ROWS),
 #endif
-    .dots = dots,
     .cells = RECURRENT_CELLS,
 };

@@ -37,8 +37,7 @@ ALWAYS_INLINE void quantize_lanes(const struct quantization *q, const float *x, 
     int32_t pixels[VECTOR_LANES];
     for (size_t c = 0; c < n_channels; c++) {
         const float *from = x + c * x_stride;
-        vec numbers = n == VECTOR_LANES ? vec_load(from) : vec_load_first(from, n);
-        all |= level_of(q, numbers) << (int)(8 * c);
+        all |= level_of(q, vec_load_n(from, n)) << (int)(8 * c);
     }
     memcpy(pixels, &all, sizeof all);
     size_t i = 0;
@@ -94,10 +93,7 @@ ALWAYS_INLINE void dequantize_lanes(const struct quantization *q, const uint8_t 
         vec level = vec_of_i32((all >> (int)(8 * c)) & 255);
         vec y = vec_add(vec_mul(level, vec_set1(q->scale)), vec_set1(q->out_low));
         y = vec_select(vec_equal(level, vec_set1(q->last)), vec_set1(q->out_high), y);
-        if (n == VECTOR_LANES)
-            vec_store(out + c * out_stride, y);
-        else
-            vec_store_first(out + c * out_stride, y, n);
+        vec_store_n(out + c * out_stride, y, n);
     }
 }
 

@@ -28,7 +28,7 @@ struct recurrent_f32 {
     struct recurrent common;
     const struct gemm_microkernels *kernels;
     gemm_f32_fn *project, *step; /* NULL: W and R are packed. Otherwise read in place, f32 */
-    bool is_uncut;               /* a GEMM computes all hidden units at once */
+    bool has_one_panel;          /* a GEMM computes all hidden units at once */
     bool has_peepholes;
     enum weight_type w_type, r_type; /* of the source; zero: f32 */
     unsigned n_threads;              /* of the thread pool */
@@ -71,7 +71,7 @@ void recurrent_f32_pack_r(const struct recurrent_f32 *engine,
                           const struct recurrent_weights *weights, void *r_pack);
 
 /* Returns the position in the IR of gate `gate` of a panel. */
-static inline size_t recurrent_place_of(const struct recurrent *common, size_t gate)
+static inline size_t recurrent_slot_of(const struct recurrent *common, size_t gate)
 {
     return common->kind == RECURRENT_LSTM ? common->slots[gate] : gate;
 }

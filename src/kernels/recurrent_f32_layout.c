@@ -194,7 +194,7 @@ bool recurrent_f32_lay_out(struct recurrent_f32 *engine)
 
     engine->chunk_steps = even_chunk(common->n_steps, batch);
     engine->resets_first = resets_first(common);
-    engine->units = engine->is_uncut ? h : units_of(common->kind);
+    engine->units = engine->has_one_panel ? h : units_of(common->kind);
     engine->n_panels = h / engine->units + (h % engine->units != 0);
     engine->columns = recurrent_row_floats(recurrent_n_gates(common), engine->units);
     engine->cell = choose_cell(engine);
@@ -241,7 +241,7 @@ static void pack_matrix(const struct recurrent_f32 *engine, const struct recurre
             size_t unit = panel * engine->units + group % groups * PANEL_GROUP;
             size_t left = unit < h ? h - unit : 0;
             size_t gate = matrix->first_gate + group / groups;
-            size_t row = recurrent_place_of(&engine->common, gate) * h + (left > 0 ? unit : 0);
+            size_t row = recurrent_slot_of(&engine->common, gate) * h + (left > 0 ? unit : 0);
             packed_matrix_pack_group(packed_b, data, panel, group, source + row * row_bytes, type,
                                      packed_b->k, left < PANEL_GROUP ? left : PANEL_GROUP);
         }
@@ -256,8 +256,8 @@ static void pack_vectors(const struct recurrent_f32 *engine, float *to, size_t s
 
     for (size_t j = 0; source != NULL && j < h; j++) {
         for (size_t i = 0; i < n; i++) {
-            size_t place = are_gates ? recurrent_place_of(&engine->common, i) : i;
-            to[j / units * stride + i * units + j % units] = source[place * h + j];
+            size_t slot = are_gates ? recurrent_slot_of(&engine->common, i) : i;
+            to[j / units * stride + i * units + j % units] = source[slot * h + j];
         }
     }
 }

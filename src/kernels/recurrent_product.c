@@ -10,10 +10,10 @@ static size_t n_contiguous_gates(const struct recurrent_f32 *engine,
                                  const struct recurrent_matrix *matrix, size_t gate)
 {
     const struct recurrent *common = &engine->common;
-    size_t place = recurrent_place_of(common, matrix->first_gate + gate), n = 1;
+    size_t slot = recurrent_slot_of(common, matrix->first_gate + gate), n = 1;
 
     while (engine->units == common->hidden_size && gate + n < matrix->n_gates &&
-           recurrent_place_of(common, matrix->first_gate + gate + n) == place + n)
+           recurrent_slot_of(common, matrix->first_gate + gate + n) == slot + n)
         n++;
     return n;
 }
@@ -30,7 +30,7 @@ static void multiply_in_place(const struct recurrent_f32 *engine,
         memcpy(product->c + row * product->ldc, product->add + row * product->ld_add,
                recurrent_row_floats(matrix->n_gates, units) * sizeof(float));
     for (size_t gate = 0; gate < matrix->n_gates; gate += n) {
-        size_t place = recurrent_place_of(common, matrix->first_gate + gate);
+        size_t slot = recurrent_slot_of(common, matrix->first_gate + gate);
         n = n_contiguous_gates(engine, matrix, gate);
         matrix->gemm(&(struct gemm_f32){
             .m = product->rows,
@@ -38,7 +38,7 @@ static void multiply_in_place(const struct recurrent_f32 *engine,
             .k = k,
             .a = product->a,
             .lda = product->lda,
-            .b = matrix->weights + (place * h + unit) * k,
+            .b = matrix->weights + (slot * h + unit) * k,
             .ldb = k,
             .b_transposed = true,
             .c = product->c + gate * units,

@@ -1,6 +1,7 @@
 /* Select for every level, by vector operations on bits. Conditions select lanes of whole vectors.
  * The last vector of a row overlaps the one before.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "kernels/indexed_copy.h"
 #include "kernels/kernels.h"
 #include "kernels/level.h"
 
@@ -56,8 +57,8 @@ ALWAYS_INLINE void select_few(const struct select_row *row, size_t begin, size_t
 }
 
 /* Returns the operand itself, or a block filled with a scalar. */
-ALWAYS_INLINE const unsigned char *select_spread(const unsigned char *values, size_t mask,
-                                                 size_t width, unsigned char block[SELECT_BLOCK])
+ALWAYS_INLINE const unsigned char *select_broadcast(const unsigned char *values, size_t mask,
+                                                    size_t width, unsigned char block[SELECT_BLOCK])
 {
     if (mask != 0)
         return values;
@@ -129,46 +130,15 @@ ALWAYS_INLINE void select_row(const struct select_row *row, size_t width, bool i
         bits_store(row->out + (n - lanes) * width, last);
 }
 
-/* Copies whole cache lines from `side` with non-temporal stores; if mask is 0, always the first
- * line. `out` is aligned to 64 bytes. Returns the number of bytes written, which excludes an
- * incomplete line. */
-ALWAYS_INLINE size_t stream(unsigned char *out, const unsigned char *side, size_t mask,
-                            size_t n_bytes)
-{
-    size_t i = 0;
-    for (; i + SELECT_LINE <= n_bytes; i += SELECT_LINE) {
-        const unsigned char *from = side + (i & mask);
-        prefetch(from);
-        for (size_t k = 0; k < SELECT_LINE; k += sizeof(bits))
-            bits_stream(out + i + k, bits_load(from + k));
-    }
-    return i;
-}
-
 /* Computes a row with a scalar condition, which is a copy of one operand. */
-ALWAYS_INLINE void select_side(const struct select_row *row, size_t width, bool is_streamed)
+ALWAYS_INLINE void select_copy(const struct select_row *row, size_t width)
 {
     bool is_then = *row->condition != 0;
-    const unsigned char *side = is_then ? row->then_values : row->else_values;
-    size_t mask = is_then ? row->then_mask : row->else_mask;
-    size_t n_bytes = row->n * width, head = select_head(row->out, row->n, width), done = 0;
-    unsigned char block[SELECT_BLOCK];
-
-    if (side == row->out)
-        return;
-    side = select_spread(side, mask, width, block);
-    if (is_streamed && head < row->n) {
-        done = head * width;
-        memcpy(row->out, side, done);
-        done += stream(row->out + done, side + (done & mask), mask, n_bytes - done);
-    }
-    if (mask != 0) {
-        memcpy(row->out + done, side + done, n_bytes - done);
-        return;
-    }
-    for (; done + SELECT_LINE <= n_bytes; done += SELECT_LINE)
-        memcpy(row->out + done, side, SELECT_LINE);
-    memcpy(row->out + done, side, n_bytes - done);
+    const unsigned char *from = is_then ? row->then_values : row->else_values;
+    if ((is_then ? row->then_mask : row->else_mask) == 0)
+        fill_elements(row->out, row->n, from, width);
+    else if (from != row->out)
+        memcpy(row->out, from, row->n * width);
 }
 
 /* Computes all rows; a fence follows non-temporal stores. */
@@ -178,11 +148,11 @@ ALWAYS_INLINE void select_rows(const struct select_run *run, size_t width)
     for (size_t i = 0; i < run->n_rows && run->n > 0; i++) {
         struct select_row row = select_row_at(run, i, width);
         if (run->condition_stride == 0) {
-            select_side(&row, width, run->is_streamed);
+            select_copy(&row, width);
             continue;
         }
-        row.then_values = select_spread(row.then_values, row.then_mask, width, then_block);
-        row.else_values = select_spread(row.else_values, row.else_mask, width, else_block);
+        row.then_values = select_broadcast(row.then_values, row.then_mask, width, then_block);
+        row.else_values = select_broadcast(row.else_values, row.else_mask, width, else_block);
         if (run->is_streamed)
             select_row(&row, width, true);
         else

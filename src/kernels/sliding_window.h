@@ -41,19 +41,24 @@ static inline int64_t window_divide(int64_t n, int64_t by)
     return by == 1 ? n : (n + by - 1) / by;
 }
 
+/* Computes the indices [first, end), of 0 ... n - 1, for which at + index * step is in
+ * 0 ... size - 1. */
+static inline void window_range(int64_t at, int64_t step, int64_t size, int64_t n, int64_t *first,
+                                int64_t *end)
+{
+    *first = at < 0 ? window_divide(-at, step) : 0;
+    *end = at < size ? window_divide(size - at, step) : 0;
+    *end = *end < n ? *end : n;
+    *first = *first < *end ? *first : *end;
+}
+
 /* Computes the kernel elements [first, end) along dimension d that lie inside the input for output
  * position o. */
 static inline void window_inside(const struct window *window, int d, int64_t o, int64_t *first,
                                  int64_t *end)
 {
-    int64_t at = o * window->stride[d] - window->pad_begin[d], step = window->dilation[d];
-    int64_t to_end = window->in[d] - at;
-    *first = at < 0 ? window_divide(-at, step) : 0;
-    *end = to_end <= 0 ? 0 : window_divide(to_end, step);
-    if (*end > window->kernel[d])
-        *end = window->kernel[d];
-    if (*first > *end)
-        *first = *end;
+    window_range(o * window->stride[d] - window->pad_begin[d], window->dilation[d], window->in[d],
+                 window->kernel[d], first, end);
 }
 
 /* Computes the output positions [first, end) along dimension d for which kernel element k lies
@@ -61,14 +66,8 @@ static inline void window_inside(const struct window *window, int d, int64_t o, 
 static inline void window_positions(const struct window *window, int d, int64_t k, int64_t *first,
                                     int64_t *end)
 {
-    int64_t at = k * window->dilation[d] - window->pad_begin[d], stride = window->stride[d];
-    int64_t to_end = window->in[d] - at;
-    *first = at < 0 ? window_divide(-at, stride) : 0;
-    *end = to_end <= 0 ? 0 : window_divide(to_end, stride);
-    if (*end > window->out[d])
-        *end = window->out[d];
-    if (*first > *end)
-        *first = *end;
+    window_range(k * window->dilation[d] - window->pad_begin[d], window->stride[d], window->in[d],
+                 window->out[d], first, end);
 }
 
 /* Moves trivial dimensions (one position and one kernel element) to the front, so that an image of

@@ -3,20 +3,6 @@
 #include "kernels/kernels.h"
 #include "kernels/level.h"
 
-/* Loads n contiguous elements; the other lanes are not valid. */
-ALWAYS_INLINE vec load_lanes(const float *at, size_t n)
-{
-    return n < VECTOR_LANES ? vec_load_first(at, n) : vec_load(at);
-}
-
-ALWAYS_INLINE void store_lanes(float *at, vec x, size_t n)
-{
-    if (n < VECTOR_LANES)
-        vec_store_first(at, x, n);
-    else
-        vec_store(at, x);
-}
-
 /* Returns the largest lane; none is NaN. Like the sum below, as a tree: a chain of all lanes takes
  * as long as 100 elements. */
 ALWAYS_INLINE float lanes_max(vec x)
@@ -55,16 +41,16 @@ ALWAYS_INLINE size_t lanes_left(size_t n, size_t i)
 /* A compensated sum (Kahan) of blocks of vectors, which are summed without compensation. A plain
  * sum of 250,000 numbers has an error of 2e-5. */
 struct long_sum {
-    vec part, whole, lost;
+    vec part, total, compensation;
 };
 
 #define PART_LENGTH 16
 
-ALWAYS_INLINE void sum_parts(struct long_sum *sum)
+ALWAYS_INLINE void sum_add_part(struct long_sum *sum)
 {
-    vec y = vec_sub(sum->part, sum->lost), next = vec_add(sum->whole, y);
-    sum->lost = vec_sub(vec_sub(next, sum->whole), y);
-    sum->whole = next;
+    vec y = vec_sub(sum->part, sum->compensation), next = vec_add(sum->total, y);
+    sum->compensation = vec_sub(vec_sub(next, sum->total), y);
+    sum->total = next;
     sum->part = vec_zero();
 }
 
@@ -73,7 +59,7 @@ ALWAYS_INLINE void sum_add(struct long_sum *sum, vec x, size_t index)
 {
     sum->part = vec_add(sum->part, x);
     if (index % PART_LENGTH == PART_LENGTH - 1)
-        sum_parts(sum);
+        sum_add_part(sum);
 }
 
 /* Computes the softmax of n contiguous numbers. */
@@ -91,7 +77,7 @@ ALWAYS_INLINE void softmax_row(const float *in, float *out, size_t n, bool is_lo
         top = in[i] * scale > top ? in[i] * scale : top;
     for (size_t i = 0; i < n; i += VECTOR_LANES) {
         size_t left = lanes_left(n, i);
-        vec x = vec_sub(vec_mul(load_lanes(in + i, left), scales), vec_set1(top));
+        vec x = vec_sub(vec_mul(vec_load_n(in + i, left), scales), vec_set1(top));
         vec power = vec_exp_of_negative(x);
         if (left < VECTOR_LANES) { /* ignores lanes beyond the end */
             float lanes[VECTOR_LANES] = {0};
@@ -99,15 +85,15 @@ ALWAYS_INLINE void softmax_row(const float *in, float *out, size_t n, bool is_lo
             power = vec_load(lanes);
         }
         sum_add(&sum, power, i / VECTOR_LANES);
-        store_lanes(out + i, is_log ? x : power, left);
+        vec_store_n(out + i, is_log ? x : power, left);
     }
-    sum_parts(&sum);
-    double total = lanes_sum(sum.whole);
+    sum_add_part(&sum);
+    double total = lanes_sum(sum.total);
     vec last = vec_set1((float)(is_log ? log(total) : 1 / total));
     for (size_t i = 0; i < n; i += VECTOR_LANES) {
         size_t left = lanes_left(n, i);
-        vec x = load_lanes(out + i, left);
-        store_lanes(out + i, is_log ? vec_sub(x, last) : vec_mul(x, last), left);
+        vec x = vec_load_n(out + i, left);
+        vec_store_n(out + i, is_log ? vec_sub(x, last) : vec_mul(x, last), left);
     }
 }
 
@@ -119,18 +105,18 @@ ALWAYS_INLINE void softmax_columns(const float *in, float *out, size_t n, size_t
     vec highest = vec_set1(-INFINITY);
     struct long_sum sum = {vec_zero(), vec_zero(), vec_zero()};
     for (size_t i = 0; i < n; i++)
-        highest = vec_max(vec_mul(load_lanes(in + i * step, n_lanes), scales), highest);
+        highest = vec_max(vec_mul(vec_load_n(in + i * step, n_lanes), scales), highest);
     for (size_t i = 0; i < n; i++) {
-        vec x = vec_sub(vec_mul(load_lanes(in + i * step, n_lanes), scales), highest),
+        vec x = vec_sub(vec_mul(vec_load_n(in + i * step, n_lanes), scales), highest),
             power = vec_exp_of_negative(x);
         sum_add(&sum, power, i);
-        store_lanes(out + i * step, is_log ? x : power, n_lanes);
+        vec_store_n(out + i * step, is_log ? x : power, n_lanes);
     }
-    sum_parts(&sum);
-    vec last = is_log ? vec_log(sum.whole) : vec_div(vec_set1(1.0F), sum.whole);
+    sum_add_part(&sum);
+    vec last = is_log ? vec_log(sum.total) : vec_div(vec_set1(1.0F), sum.total);
     for (size_t i = 0; i < n; i++) {
-        vec x = load_lanes(out + i * step, n_lanes);
-        store_lanes(out + i * step, is_log ? vec_sub(x, last) : vec_mul(x, last), n_lanes);
+        vec x = vec_load_n(out + i * step, n_lanes);
+        vec_store_n(out + i * step, is_log ? vec_sub(x, last) : vec_mul(x, last), n_lanes);
     }
 }
 

@@ -68,9 +68,10 @@ static void merge(const size_t *from, size_t low, size_t middle, size_t high, si
     }
 }
 
-void argsort(size_t *places, size_t n, size_t *spare, is_before_fn *is_before, const void *context)
+void argsort(size_t *indices, size_t n, size_t *scratch, is_before_fn *is_before,
+             const void *context)
 {
-    size_t *from = places, *to = spare;
+    size_t *from = indices, *to = scratch;
     for (size_t run = 1; run < n; run *= 2) {
         for (size_t low = 0; low < n; low += 2 * run) {
             size_t middle = n - low < run ? n : low + run;
@@ -81,6 +82,6 @@ void argsort(size_t *places, size_t n, size_t *spare, is_before_fn *is_before, c
         from = to;
         to = other;
     }
-    if (from != places && n > 0)
-        memcpy(places, from, n * sizeof *places);
+    if (from != indices && n > 0)
+        memcpy(indices, from, n * sizeof *indices);
 }

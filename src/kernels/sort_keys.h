@@ -11,9 +11,10 @@
  * more, f16, bf16, f32 or f64. */
 void sort_keys(enum irrun_dtype dtype, const void *data, size_t stride, size_t n, uint64_t *keys);
 
-/* Sorts places[0 … n-1] by is_before, which returns whether index a comes before index b. The sort
- * is stable. spare has n elements. */
+/* Sorts indices[0 … n-1] by is_before, which returns whether index a comes before index b. The sort
+ * is stable. scratch has n elements. */
 typedef bool is_before_fn(const void *context, size_t a, size_t b);
-void argsort(size_t *places, size_t n, size_t *spare, is_before_fn *is_before, const void *context);
+void argsort(size_t *indices, size_t n, size_t *scratch, is_before_fn *is_before,
+             const void *context);
 
 #endif

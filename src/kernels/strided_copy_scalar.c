@@ -9,17 +9,16 @@
 
 #define TILE 16 /* 16 elements of 4 bytes are a cache line */
 
+/* Adds a loop inside the others, or merges it with the innermost one. */
 static void add_loop(struct strided_copy *copy, int64_t dim, int64_t from, int64_t to)
 {
-    uint32_t inner = copy->rank - 1;
-    if (copy->rank > 0 && from == copy->from_strides[inner] * copy->dims[inner] &&
-        to == copy->to_strides[inner] * copy->dims[inner]) {
-        copy->dims[inner] *= dim;
-        return;
-    }
-    copy->dims[copy->rank] = dim;
-    copy->from_strides[copy->rank] = from;
-    copy->to_strides[copy->rank++] = to;
+    uint32_t i = copy->rank;
+    copy->dims[i] = dim;
+    if (i > 0 && copy->from_strides[i - 1] == from * dim && copy->to_strides[i - 1] == to * dim)
+        copy->dims[--i] *= dim;
+    copy->from_strides[i] = from;
+    copy->to_strides[i] = to;
+    copy->rank = i + 1;
 }
 
 static void swap_loops(struct strided_copy *copy, uint32_t a, uint32_t b)
@@ -37,13 +36,11 @@ void strided_copy_plan(struct strided_copy *copy, uint32_t rank, const int64_t *
                        const int64_t *from_strides, const int64_t *to_strides)
 {
     *copy = (struct strided_copy){0};
-    for (uint32_t i = rank; i-- > 0;) {
+    for (uint32_t i = 0; i < rank; i++) {
         copy->is_empty |= dims[i] == 0;
         if (dims[i] > 1)
             add_loop(copy, dims[i], from_strides[i], to_strides[i]);
     }
-    for (uint32_t i = 0; i < copy->rank / 2; i++)
-        swap_loops(copy, i, copy->rank - 1 - i);
     /* For a transpose, moves the loop that is dense in `from` next to the one that is dense in
      * `to`. */
     for (uint32_t i = 0; i + 2 < copy->rank; i++)

@@ -266,7 +266,7 @@ size_t thread_pool_n_parts(const struct thread_pool *pool, double work, size_t n
 /* ---- jobs ---- */
 
 /* Publishes a job. A thread that claims a part sees all writes made here before its counter. */
-static void give_away(struct thread_pool *pool, unsigned job)
+static void publish_job(struct thread_pool *pool, unsigned job)
 {
     for (unsigned i = 0; i < pool->n_threads; i++) {
         pool->shares[i].end = pool->n_parts * (i + 1) / pool->n_threads;
@@ -301,7 +301,7 @@ static bool may_share(struct thread_pool *pool, uint64_t now)
 }
 
 /* Stops giving jobs to other threads for a while. */
-static void rest(struct thread_pool *pool, uint64_t now)
+static void pause_sharing(struct thread_pool *pool, uint64_t now)
 {
     bool is_first = now - pool->awake_ns > 10 * pool->rest_ns;
     pool->rest_ns = is_first ? REST_MIN_NS : 2 * pool->rest_ns;
@@ -312,26 +312,26 @@ static void rest(struct thread_pool *pool, uint64_t now)
 
 /* Adds the time that the other threads worked, which is that of the caller, less the time that the
  * caller waited. */
-static void weigh_sharing(struct thread_pool *pool, uint64_t start_ns, uint64_t wait_ns,
-                          uint64_t end_ns)
+static void update_saved_time(struct thread_pool *pool, uint64_t start_ns, uint64_t wait_ns,
+                              uint64_t end_ns)
 {
     size_t n = pool->n_parts < pool->n_threads ? pool->n_parts : pool->n_threads;
     pool->saved_ns += (int64_t)((n - 1) * (wait_ns - start_ns)) - (int64_t)(end_ns - wait_ns);
     if (pool->saved_ns < 0)
-        rest(pool, end_ns);
+        pause_sharing(pool, end_ns);
     if (pool->saved_ns < 0 || pool->saved_ns > SAVED_MAX_NS)
         pool->saved_ns = SAVED_MAX_NS;
 }
 
-static void share(struct thread_pool *pool, thread_pool_fn *function, void *context, size_t n_parts,
-                  struct wait *wait)
+static void run_shared(struct thread_pool *pool, thread_pool_fn *function, void *context,
+                       size_t n_parts, struct wait *wait)
 {
     assert(n_parts <= UINT32_MAX / THREAD_POOL_MAX_THREADS);
     unsigned job = atomic_load_explicit(&pool->job, memory_order_relaxed) + 1;
     pool->function = function;
     pool->context = context;
     atomic_store_explicit(&pool->n_unfinished, n_parts, memory_order_relaxed);
-    give_away(pool, job);
+    publish_job(pool, job);
     do_parts(pool, &pool->shares[0], job);
     while (atomic_load_explicit(&pool->n_unfinished, memory_order_acquire) > 0)
         wait_for_work(wait);
@@ -355,12 +355,12 @@ void thread_pool_run(struct thread_pool *pool, thread_pool_fn *function, void *c
     struct wait wait = {0};
     bool is_shared = may_share(pool, start_ns);
     if (is_shared)
-        share(pool, function, context, n_parts, &wait);
+        run_shared(pool, function, context, n_parts, &wait);
     else
         run_alone(function, context, n_parts);
     uint64_t end_ns = clock_now_ns();
     if (is_shared)
-        weigh_sharing(pool, start_ns, wait.start_ns > 0 ? wait.start_ns : end_ns, end_ns);
+        update_saved_time(pool, start_ns, wait.start_ns > 0 ? wait.start_ns : end_ns, end_ns);
     pool->work_ns += (end_ns - start_ns) * (is_shared ? pool->n_threads : 1);
     pool->end_ns = end_ns;
 }
@@ -370,7 +370,7 @@ void thread_pool_run_gang(struct thread_pool *pool, thread_pool_fn *function, vo
 {
     struct wait wait = {0};
     if (begin_job(pool, n_parts))
-        share(pool, function, context, n_parts, &wait);
+        run_shared(pool, function, context, n_parts, &wait);
     else
         run_alone(function, context, n_parts);
 }

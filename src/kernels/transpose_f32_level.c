@@ -17,22 +17,14 @@ ALWAYS_INLINE void transpose_square(const struct transpose_f32 *m, size_t row, s
     float *to = m->to + column * m->to_stride + row;
 
     UNROLL
-    for (size_t r = 0; r < VECTOR_LANES; r++) {
-        square[r] = vec_zero();
-        if (r < n_rows)
-            square[r] = n_columns < VECTOR_LANES
-                            ? vec_load_first(from + r * m->from_stride, n_columns)
-                            : vec_load(from + r * m->from_stride);
-    }
+    for (size_t r = 0; r < VECTOR_LANES; r++)
+        square[r] = r < n_rows ? vec_load_n(from + r * m->from_stride, n_columns) : vec_zero();
     vec_transpose(square);
     UNROLL
     for (size_t c = 0; c < VECTOR_LANES; c++) {
         if (c >= n_columns)
             break;
-        if (n_rows < VECTOR_LANES)
-            vec_store_first(to + c * m->to_stride, square[c], n_rows);
-        else
-            vec_store(to + c * m->to_stride, square[c]);
+        vec_store_n(to + c * m->to_stride, square[c], n_rows);
     }
 }
 

@@ -37,30 +37,19 @@ ALWAYS_INLINE __m512d vec_f64_load_f32(const float *at)
 #define MM_ROUND _mm512_roundscale_ps
 #include "kernels/vector_x86_body.h"
 
-ALWAYS_INLINE vec_mask vec_equal(vec a, vec b)
-{
-    return _mm512_cmp_ps_mask(a, b, _CMP_EQ_OQ);
-}
-ALWAYS_INLINE vec_mask vec_not_equal(vec a, vec b)
-{
-    return _mm512_cmp_ps_mask(a, b, _CMP_NEQ_UQ);
-}
-ALWAYS_INLINE vec_mask vec_less(vec a, vec b)
-{
-    return _mm512_cmp_ps_mask(a, b, _CMP_LT_OQ);
-}
-ALWAYS_INLINE vec_mask vec_less_equal(vec a, vec b)
-{
-    return _mm512_cmp_ps_mask(a, b, _CMP_LE_OQ);
-}
-ALWAYS_INLINE vec_mask vec_greater(vec a, vec b)
-{
-    return _mm512_cmp_ps_mask(a, b, _CMP_GT_OQ);
-}
-ALWAYS_INLINE vec_mask vec_greater_equal(vec a, vec b)
-{
-    return _mm512_cmp_ps_mask(a, b, _CMP_GE_OQ);
-}
+#define COMPARISON(name, predicate)                                                                \
+    ALWAYS_INLINE vec_mask vec_##name(vec a, vec b)                                                \
+    {                                                                                              \
+        return _mm512_cmp_ps_mask(a, b, predicate);                                                \
+    }
+COMPARISON(equal, _CMP_EQ_OQ)
+COMPARISON(not_equal, _CMP_NEQ_UQ)
+COMPARISON(less, _CMP_LT_OQ)
+COMPARISON(less_equal, _CMP_LE_OQ)
+COMPARISON(greater, _CMP_GT_OQ)
+COMPARISON(greater_equal, _CMP_GE_OQ)
+#undef COMPARISON
+
 ALWAYS_INLINE vec vec_select(vec_mask mask, vec a, vec b)
 {
     return _mm512_mask_blend_ps(mask, b, a);
@@ -190,7 +179,7 @@ ALWAYS_INLINE void vec_interleave(vec a, vec b, vec to[2])
     to[1] = _mm512_permutex2var_ps(a, high, b);
 }
 
-ALWAYS_INLINE __m256 halves(vec x)
+ALWAYS_INLINE __m256 add_halves(vec x)
 {
     return _mm256_add_ps(_mm512_castps512_ps256(x), _mm512_extractf32x8_ps(x, 1));
 }
@@ -198,17 +187,14 @@ ALWAYS_INLINE __m256 halves(vec x)
 /* Stores the sum of the lanes of each vector. */
 ALWAYS_INLINE void vec_store_sums(float to[4], vec a, vec b, vec c, vec d)
 {
-    __m256 pairs =
-        _mm256_hadd_ps(_mm256_hadd_ps(halves(a), halves(b)), _mm256_hadd_ps(halves(c), halves(d)));
+    __m256 pairs = _mm256_hadd_ps(_mm256_hadd_ps(add_halves(a), add_halves(b)),
+                                  _mm256_hadd_ps(add_halves(c), add_halves(d)));
     _mm_storeu_ps(to, _mm_add_ps(_mm256_castps256_ps128(pairs), _mm256_extractf128_ps(pairs, 1)));
 }
 
 /* Products of one or two rows of f16 are limited by the conversion. Zen 4 converts 1.5 times faster
  * into ymm (52 G elements per second at 3.7 GHz; zmm 35); on Zen 5 ymm is almost as fast as zmm. */
 #define VECTOR_FEW_F16_ROWS avx2
-
-/* Vectors of 32-bit integers. */
-typedef int32_t vec_i32 __attribute__((vector_size(64)));
 
 #define VECTOR_HAS_LOOKUP
 

@@ -8,21 +8,19 @@
 /* Returns 2^n for an integer n in -127 ... 127, and 0 for -127. */
 ALWAYS_INLINE vec vec_exp2(vec n)
 {
-    return (vec)((__builtin_convertvector(n, vec_lanes) + 127) << 23);
+    return (vec)((__builtin_convertvector(n, vec_i32) + 127) << 23);
 }
 
 #ifndef VECTOR_HAS_MANTISSA
-typedef uint32_t vec_bits __attribute__((vector_size(sizeof(vec)))); /* unsigned: overflow wraps */
-
 /* Splits positive finite x into m * 2^exponent, with m in 0.75 ... 1.5. 0x3F400000 is 0.75. */
 ALWAYS_INLINE vec vec_mantissa(vec x, vec *exponent)
 {
     vec_mask is_denormal = vec_less(x, vec_set1(0x1p-126F));
     x = vec_select(is_denormal, vec_mul(x, vec_set1(0x1p23F)), x);
-    vec_lanes e = (vec_lanes)((vec_bits)x - 0x3F400000) >> 23;
+    vec_i32 e = (vec_i32)((vec_u32)x - 0x3F400000) >> 23;
     *exponent = vec_sub(__builtin_convertvector(e, vec),
                         vec_select(is_denormal, vec_set1(23.0F), vec_zero()));
-    return (vec)((vec_bits)x - ((vec_bits)e << 23));
+    return (vec)((vec_u32)x - ((vec_u32)e << 23));
 }
 #endif
 
@@ -82,16 +80,17 @@ ALWAYS_INLINE vec vec_tanh(vec x)
 ALWAYS_INLINE vec vec_sigmoid_times_tanh(vec x, vec y)
 {
     vec e = vec_expm1_of_twice(y);
-    vec below = vec_mul(vec_add(vec_set1(1.0F), vec_exp_of_minus(x)), vec_add(e, vec_set1(2.0F)));
-    return vec_with_sign_of(vec_div(e, below), y);
+    vec denominator =
+        vec_mul(vec_add(vec_set1(1.0F), vec_exp_of_minus(x)), vec_add(e, vec_set1(2.0F)));
+    return vec_with_sign_of(vec_div(e, denominator), y);
 }
 
 /* Returns exp(x). x is clamped to where the result is 0 or infinite. The power of two is applied in
  * halves, since 2^128 is not a float and 2^-149 is not a normal one. */
 ALWAYS_INLINE vec vec_exp(vec x)
 {
-    vec n, held = vec_min(vec_set1(89.0F), vec_max(vec_set1(-105.0F), x));
-    vec p = vec_expm1_reduced(held, &n), half = vec_floor(vec_mul(n, vec_set1(0.5F)));
+    vec n, clamped = vec_min(vec_set1(89.0F), vec_max(vec_set1(-105.0F), x));
+    vec p = vec_expm1_reduced(clamped, &n), half = vec_floor(vec_mul(n, vec_set1(0.5F)));
     vec power = vec_exp2(half);
     return vec_mul(vec_fma(power, p, power), vec_exp2(vec_sub(n, half)));
 }
@@ -123,8 +122,8 @@ ALWAYS_INLINE vec vec_selu(vec x, vec alpha, vec lambda)
     return vec_mul(vec_select(vec_greater(x, vec_zero()), x, negative), lambda);
 }
 
-/* Return g(z), where 2 atanh(s) = 2 s + s^3 g(s^2): with a relative error of 2e-11 up to s = 0.2
- * ... */
+/* Returns g(z), where 2 atanh(s) = 2 s + s^3 g(s^2). A minimax fit with a relative error of 2e-11
+ * up to s = 0.2. */
 ALWAYS_INLINE vec vec_atanh_rest(vec z)
 {
     vec g = vec_fma(z, vec_set1(0.241034846F), vec_set1(0.285067943F));
@@ -132,7 +131,7 @@ ALWAYS_INLINE vec vec_atanh_rest(vec z)
     return vec_fma(z, g, vec_set1(0.666666631F));
 }
 
-/* ... and with one of 1e-10 up to s = 1/3. Both are minimax fits. */
+/* The same with an error of 1e-10 up to s = 1/3. */
 ALWAYS_INLINE vec vec_atanh_long_rest(vec z)
 {
     vec g = vec_fma(z, vec_set1(0.243075865F), vec_set1(0.214260314F));
@@ -167,8 +166,9 @@ ALWAYS_INLINE vec vec_softplus(vec x)
  * already 1. */
 ALWAYS_INLINE vec vec_mish(vec x)
 {
-    vec u = vec_exp(vec_min(vec_set1(20.0F), x)), above = vec_mul(u, vec_add(u, vec_set1(2.0F)));
-    return vec_mul(x, vec_div(above, vec_add(above, vec_set1(2.0F))));
+    vec u = vec_exp(vec_min(vec_set1(20.0F), x)),
+        numerator = vec_mul(u, vec_add(u, vec_set1(2.0F)));
+    return vec_mul(x, vec_div(numerator, vec_add(numerator, vec_set1(2.0F))));
 }
 
 /* Uses an odd polynomial up to 1, with a relative error of 1.2e-9. Above, 1 - exp(-q(x)), where q

@@ -7,10 +7,6 @@
 
 #include "kernels/level.h"
 
-typedef uint32_t vec_u32 __attribute__((vector_size(4 * VECTOR_LANES)));
-
-typedef float lane_floats __attribute__((vector_size(4 * VECTOR_LANES)));
-
 ALWAYS_INLINE vec_i32 vec_i32_load(const void *at)
 {
     vec_i32 x;
@@ -30,19 +26,11 @@ ALWAYS_INLINE vec_i32 vec_i32_set1_bytes(const void *at)
 }
 ALWAYS_INLINE void vec_i32_store_first(void *at, vec_i32 x, size_t n)
 {
-    if (n >= VECTOR_LANES)
-        memcpy(at, &x, sizeof x);
-    else
-        vec_store_first(at, (vec)x, n);
+    vec_store_n(at, (vec)x, n);
 }
 ALWAYS_INLINE vec vec_of_i32(vec_i32 x)
 {
-    return (vec) __builtin_convertvector(x, lane_floats);
-}
-/* Converts integral values. */
-ALWAYS_INLINE vec_i32 vec_to_i32(vec x)
-{
-    return __builtin_convertvector((lane_floats)x, vec_i32);
+    return __builtin_convertvector(x, vec);
 }
 /* Rounds to the nearest integer, ties to even, as vec_round does. */
 ALWAYS_INLINE vec_i32 vec_round_to_i32(vec x)
@@ -50,7 +38,7 @@ ALWAYS_INLINE vec_i32 vec_round_to_i32(vec x)
 #ifdef MM
     return (vec_i32)MM(cvtps_epi32)(x);
 #else
-    return vec_to_i32(vec_round(x));
+    return __builtin_convertvector(vec_round(x), vec_i32);
 #endif
 }
 

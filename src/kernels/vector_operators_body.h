@@ -7,7 +7,8 @@
 #error "include vector_<level>.h"
 #endif
 
-typedef int32_t vec_lanes __attribute__((vector_size(sizeof(vec))));
+typedef int32_t vec_i32 __attribute__((vector_size(sizeof(vec))));
+typedef uint32_t vec_u32 __attribute__((vector_size(sizeof(vec))));
 typedef vec vec_anywhere __attribute__((aligned(1), may_alias)); /* memory of any type */
 
 ALWAYS_INLINE vec vec_zero(void)
@@ -22,22 +23,18 @@ ALWAYS_INLINE void vec_store(void *at, vec x)
 {
     *(vec_anywhere *)at = x;
 }
-ALWAYS_INLINE vec vec_add(vec a, vec b)
-{
-    return a + b;
-}
-ALWAYS_INLINE vec vec_sub(vec a, vec b)
-{
-    return a - b;
-}
-ALWAYS_INLINE vec vec_mul(vec a, vec b)
-{
-    return a * b;
-}
-ALWAYS_INLINE vec vec_div(vec a, vec b)
-{
-    return a / b;
-}
+#define OPERATOR(result, function, operand, operator)                                              \
+    ALWAYS_INLINE result function(operand a, operand b)                                            \
+    {                                                                                              \
+        return (result)(a operator b);                                                             \
+    }
+OPERATOR(vec, vec_add, vec, +)
+OPERATOR(vec, vec_sub, vec, -)
+OPERATOR(vec, vec_mul, vec, *)
+OPERATOR(vec, vec_div, vec, /)
+OPERATOR(vec_mask, mask_and, vec_mask, &)
+OPERATOR(vec_mask, mask_or, vec_mask, |)
+OPERATOR(vec_mask, mask_xor, vec_mask, ^)
 #if !VECTOR_HAS_FMA
 /* Return a * b + c and c - a * b, with two roundings. */
 ALWAYS_INLINE vec vec_fma(vec a, vec b, vec c)
@@ -54,18 +51,6 @@ ALWAYS_INLINE vec vec_negative(vec x)
     return -x;
 }
 
-ALWAYS_INLINE vec_mask mask_and(vec_mask a, vec_mask b)
-{
-    return (vec_mask)(a & b);
-}
-ALWAYS_INLINE vec_mask mask_or(vec_mask a, vec_mask b)
-{
-    return (vec_mask)(a | b);
-}
-ALWAYS_INLINE vec_mask mask_xor(vec_mask a, vec_mask b)
-{
-    return (vec_mask)(a ^ b);
-}
 ALWAYS_INLINE vec_mask mask_not(vec_mask a)
 {
     return (vec_mask)~a;
@@ -74,33 +59,16 @@ ALWAYS_INLINE vec_mask mask_not(vec_mask a)
 #ifndef VECTOR_HAS_MASK_REGISTERS /* a mask is a vector whose lanes are all ones or all zeros */
 ALWAYS_INLINE vec_mask mask_set1(uint8_t byte)
 {
-    return (vec_mask)((vec_lanes){0} - (byte != 0));
+    return (vec_mask)((vec_i32){0} - (byte != 0));
 }
-ALWAYS_INLINE vec_mask vec_equal(vec a, vec b)
-{
-    return (vec_mask)(a == b);
-}
-ALWAYS_INLINE vec_mask vec_not_equal(vec a, vec b)
-{
-    return (vec_mask)(a != b);
-}
-ALWAYS_INLINE vec_mask vec_less(vec a, vec b)
-{
-    return (vec_mask)(a < b);
-}
-ALWAYS_INLINE vec_mask vec_less_equal(vec a, vec b)
-{
-    return (vec_mask)(a <= b);
-}
-ALWAYS_INLINE vec_mask vec_greater(vec a, vec b)
-{
-    return (vec_mask)(a > b);
-}
-ALWAYS_INLINE vec_mask vec_greater_equal(vec a, vec b)
-{
-    return (vec_mask)(a >= b);
-}
+OPERATOR(vec_mask, vec_equal, vec, ==)
+OPERATOR(vec_mask, vec_not_equal, vec, !=)
+OPERATOR(vec_mask, vec_less, vec, <)
+OPERATOR(vec_mask, vec_less_equal, vec, <=)
+OPERATOR(vec_mask, vec_greater, vec, >)
+OPERATOR(vec_mask, vec_greater_equal, vec, >=)
 #endif
+#undef OPERATOR
 
 #ifndef VECTOR_HAS_MASKED_MEMORY
 /* Loads or stores the first n lanes. Other lanes are 0, and their memory is not accessed. */
@@ -130,8 +98,8 @@ ALWAYS_INLINE vec vec_load_where(const void *at, unsigned set)
 /* Returns x in the lanes whose bits are set, and 0 in the others. */
 ALWAYS_INLINE vec vec_where(vec x, unsigned set)
 {
-    const vec_lanes lanes = {1, 2, 4, 8};
-    return (vec)((vec_lanes)x & ((((vec_lanes){0} + (int)set) & lanes) != 0));
+    const vec_i32 lanes = {1, 2, 4, 8};
+    return (vec)((vec_i32)x & ((((vec_i32){0} + (int)set) & lanes) != 0));
 }
 
 /* Booleans are bytes. Any byte that is not zero is true, and true is written as 1. */

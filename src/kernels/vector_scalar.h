@@ -119,8 +119,6 @@ ALWAYS_INLINE void mask_store_first(void *at, vec_mask mask, size_t n)
         bytes[lane] = mask[lane] & 1;
     memcpy(at, bytes, n);
 }
-/* Vectors of 32-bit integers. */
-typedef int32_t vec_i32 __attribute__((vector_size(16)));
 
 /* Each lane of a and b holds two 16-bit integers. Adds both products to the lane of sum. */
 ALWAYS_INLINE vec_i32 vec_i32_dot_i16(vec_i32 sum, vec_i32 a, vec_i32 b)

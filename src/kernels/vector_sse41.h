@@ -76,9 +76,6 @@ ALWAYS_INLINE void mask_store_first(void *at, vec_mask mask, size_t n)
     memcpy(at, &bytes, n);
 }
 
-/* Vectors of 32-bit integers. */
-typedef int32_t vec_i32 __attribute__((vector_size(16)));
-
 /* Adds to every lane of sum the two products of its 16-bit integers of a and b. */
 ALWAYS_INLINE vec_i32 vec_i32_dot_i16(vec_i32 sum, vec_i32 a, vec_i32 b)
 {

@@ -31,21 +31,21 @@ ALWAYS_INLINE void load_row(const float *row, vec d[4])
     }
 }
 
-/* Transforms tiles of n_y x n_x elements: a vector of tiles, or, if is_last, of channels of one
- * tile. Stores the first n lanes. n_y, n_x and is_last are constant in every call; n_y and n_x are
- * 4 or 1. */
+/* Transforms tiles of n_y x n_x elements, 4 or 1 each: a vector of tiles, or, if
+ * lanes_are_channels, of channels of one tile. Stores the first n lanes. n_y, n_x and
+ * lanes_are_channels are constants in all calls. */
 ALWAYS_INLINE void transform_input(const struct winograd_input *input, const float *from, float *to,
-                                   size_t n, size_t n_y, size_t n_x, bool is_last)
+                                   size_t n, size_t n_y, size_t n_x, bool lanes_are_channels)
 {
     vec d[4][4], v[4][4];
     UNROLL
     for (size_t y = 0; y < n_y; y++) {
         const float *row = from + y * input->from_stride;
         d[y][0] = vec_load(row);
-        if (n_x == 4 && !is_last)
+        if (n_x == 4 && !lanes_are_channels)
             load_row(row, v[y]);
         UNROLL
-        for (size_t x = 0; x < n_x && is_last; x++)
+        for (size_t x = 0; x < n_x && lanes_are_channels; x++)
             v[y][x] = vec_load(row + x * input->from_pixel);
         if (n_x == 4)
             transform_4(v[y], d[y]);
@@ -60,13 +60,8 @@ ALWAYS_INLINE void transform_input(const struct winograd_input *input, const flo
             transform_4(column, transformed);
         }
         UNROLL
-        for (size_t y = 0; y < n_y; y++) {
-            float *element = to + (y * n_x + x) * input->to_stride;
-            if (n < VECTOR_LANES)
-                vec_store_first(element, transformed[y], n);
-            else
-                vec_store(element, transformed[y]);
-        }
+        for (size_t y = 0; y < n_y; y++)
+            vec_store_n(to + (y * n_x + x) * input->to_stride, transformed[y], n);
     }
 }
 

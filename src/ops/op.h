@@ -206,7 +206,6 @@ struct flat {
     union {
         binary_fn *binary;
         unary_fn *unary;
-        select_flat_fn *select;
         fused_fn *fused;               /* for a step of several fused ops */
         const struct sharing *sharing; /* of a step with units */
     } kernel;

@@ -1,7 +1,7 @@
 /* Col2Im-15: adds patches, one per column, into an image at their positions.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/checked.h"
-#include "kernels/columns.h"
+#include "kernels/col2im.h"
 #include "ops/window.h"
 
 enum { DATA, OUTPUT_SIZE, KERNEL_SIZE };
@@ -13,7 +13,7 @@ struct col2im_attrs {
 struct col2im_state {
     struct window window; /* over the output; one position per column */
     int64_t n_channels;   /* of all batches */
-    columns_fn *fn;
+    col2im_fn *fn;
 };
 
 static const struct attr_def attr_table[] = {
@@ -87,7 +87,7 @@ static bool infer(struct infer *infer)
 static bool prepare(struct prepare *prepare)
 {
     struct col2im_state *state = prepare->state;
-    state->fn = columns_scalar(prepare->in[DATA]->dtype);
+    state->fn = col2im_scalar(prepare->in[DATA]->dtype);
     return true;
 }
 

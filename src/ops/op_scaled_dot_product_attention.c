@@ -107,7 +107,7 @@ static bool infer_mask(struct infer *infer, struct irrun_shape *batches)
     if ((rows != 1 && rows != n_queries) || (columns != 1 && columns != n_keys))
         return infer_fail_input(infer, MASK, "a shape that broadcasts to [...,%lld,%lld]",
                                 (long long)n_queries, (long long)n_keys);
-    state->kind = dtype == IRRUN_BOOLEAN ? ATTENTION_BOOLEAN : ATTENTION_ADDED;
+    state->kind = dtype == IRRUN_BOOLEAN ? ATTENTION_BOOLEAN : ATTENTION_ADDITIVE;
     state->mask_elements = (size_t)(rows * columns);
     state->mask_row_stride = rows == 1 ? 0 : (size_t)columns;
     state->mask_stride = columns == 1 ? 0 : 1;

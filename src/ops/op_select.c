@@ -34,9 +34,6 @@ struct select_attrs {
 
 #define SELECT_ALIGNED 64 /* elements whose conditions fill a cache line */
 
-/* The maximum number of elements of a flat step, for which the overhead of the call dominates. */
-#define FLAT_MAX 4096
-
 struct select_state {
     struct broadcast loops; /* operands: out, cond, then, else; without the rows */
     int64_t n_rows;         /* length of the loop next to the innermost one */
@@ -133,20 +130,10 @@ static size_t traffic_bytes(const struct prepare *prepare)
     return sum;
 }
 
-static bool run_flat(const struct step *step, struct irrun_error *err)
-{
-    (void)err;
-    step->flat.kernel.select(step->data[CONDITION], step->data[THEN], step->data[ELSE],
-                             step->data[3], step->flat.n);
-    return true;
-}
-
-/* If there are few elements in one row, makes the step flat, with a kernel that has no loop over
- * rows. */
-static void choose_flat(struct prepare *prepare, const struct select_state *state)
+/* Makes the step fusable if it is small and in one row. */
+static void choose_fusable(struct prepare *prepare, const struct select_state *state)
 {
     const int64_t *strides = state->loops.inner_strides;
-    const struct elementwise_kernels *kernels = prepare->kernels->elementwise_f32;
     if (state->loops.rank > 0 || state->n_rows != 1 || state->n_parts > 1 || state->is_streamed)
         return;
     if (prepare->out[0]->dtype == IRRUN_F32)
@@ -155,11 +142,6 @@ static void choose_flat(struct prepare *prepare, const struct select_state *stat
                                                             (strides[2] == 0 ? 1U << THEN : 0) |
                                                             (strides[3] == 0 ? 1U << ELSE : 0),
                                                  .n = (size_t)state->loops.n_inner};
-    if (state->width != sizeof(float) || strides[1] == 0 || state->loops.n_inner > FLAT_MAX)
-        return;
-    prepare->made.flat = (struct flat){.run = run_flat,
-                                       .kernel.select = kernels->select[strides[2]][strides[3]],
-                                       .n = (size_t)state->loops.n_inner};
 }
 
 static bool prepare(struct prepare *prepare)
@@ -176,7 +158,7 @@ static bool prepare(struct prepare *prepare)
     state->is_streamed =
         n_bytes >= (state->n_parts > 1 ? STREAM_SHARED_MIN_BYTES : STREAM_MIN_BYTES) &&
         (size_t)state->loops.n_inner >= STREAM_PIECE / state->width / (size_t)state->n_rows;
-    choose_flat(prepare, state);
+    choose_fusable(prepare, state);
     return true;
 }
 

@@ -135,12 +135,12 @@ bool recurrent_lay_out(struct prepare *prepare)
     *engine = engine_of(prepare);
     state->route = RECURRENT_PACKS_EACH_RUN;
     if (!kernels_may_pack(prepare->kernels) || !packs_fit(prepare)) {
-        engine->is_uncut = true;
+        engine->has_one_panel = true;
         engine->project = kernels_gemm_f32(prepare->kernels, rows, columns, common->input_size);
         engine->step =
             kernels_gemm_f32(prepare->kernels, common->batch, columns, common->hidden_size);
     } else if (rows < PACK_MIN_ROWS) {
-        engine->project = engine->step = engine->kernels->dots;
+        engine->project = engine->step = prepare->kernels->gemm_rows;
     }
     if (!recurrent_f32_lay_out(engine))
         return fail_memory(prepare->err, SIZE_MAX);

@@ -80,7 +80,7 @@ static void point_at_slot(struct fused_program *fused, struct fused_instruction 
                           uint32_t slot_id, struct repetition repetition)
 {
     size_t size = dtype_size(fused->plan->slots[slot_id].tensor.dtype);
-    instruction->moves = repetition.inner == 1 ? UINT32_MAX : 0;
+    instruction->advance_mask = repetition.inner == 1 ? UINT32_MAX : 0;
     add_operand(fused, &(struct program_operand){
                            .slot = slot_id,
                            .where = {.element_bytes = (uint32_t)size,

@@ -1,6 +1,6 @@
-/* The element-wise loops against the plain ones, bit for bit but for the bits of a NaN: every
- * operand form, sizes around the widest vectors, operands that end at an unmapped page, the output
- * over an operand.
+/* The element-wise loops against the scalar ones, bit for bit except for the bits of a NaN: every
+ * operand form, sizes around the widest vectors, operands that end at an unmapped page, and an
+ * operand as the output.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 
 #include "check_kernels.h"
 
-enum { POISON = 0xA5, MARGIN = 64, MOST = 200, N_OPERANDS = 3, OPERAND_BYTES = 4 * MOST + 64 };
+enum { POISON = 0xA5, MARGIN = 64, MOST = 200, N_OPERANDS = 2, OPERAND_BYTES = 4 * MOST + 64 };
 
 struct problem {
     const struct trial *trial;
@@ -51,7 +51,7 @@ static void fill(const struct problem *problem, size_t i, size_t n_elements)
         to[k] = hostile_float();
 }
 
-/* The functions that vectors compute in their own way. */
+/* The functions that are not exact (NEAR). */
 static bool is_approximate(enum unary_operation operation)
 {
     enum { EXACT, NEAR };
@@ -62,9 +62,9 @@ static bool is_approximate(enum unary_operation operation)
     return is_near[operation];
 }
 
-/* Whether x is as good as y, at argument `in`: within 4 units of the last place or 1e-9, and a zero
- * of the same sign. 1 + erf and 1 + tanh of Gelu may lose a unit of 1 as well, times half the
- * argument. */
+/* Returns whether x equals y within 4 units of the last place or 1e-9, with the same sign if both
+ * are 0. 1 + erf and 1 + tanh of Gelu may have a further error of a unit of 1, times half the
+ * argument `in`. */
 static bool is_near(enum unary_operation operation, float in, float x, float y)
 {
     bool is_gelu = operation == UNARY_GELU_ERF || operation == UNARY_GELU_TANH;
@@ -82,7 +82,7 @@ static bool is_same(const void *got, const void *wanted)
     return isnan(y) ? isnan(x) : memcmp(&x, &y, sizeof x) == 0;
 }
 
-/* The bytes around n elements of `width` bytes at out are as they were. */
+/* Returns whether the bytes around n elements of `width` bytes at out are unchanged. */
 static bool is_alone(const struct problem *problem, const unsigned char *out, size_t width)
 {
     for (size_t i = 1; i <= MARGIN; i++)
@@ -170,34 +170,6 @@ static bool check_unary_at(struct problem *problem, enum unary_operation operati
     return true;
 }
 
-/* ---- Select ---- */
-
-static bool check_select_at(struct problem *problem, size_t then_moves, size_t else_moves)
-{
-    size_t n = problem->n, n_then = then_moves ? n : 1, n_else = else_moves ? n : 1;
-    unsigned char *condition = guarded_last(&problem->operands[2], n + problem->shift);
-    fill(problem, 0, n_then);
-    fill(problem, 1, n_else);
-    random_fill(condition, n);
-    for (size_t i = 0; i < n; i++)
-        condition[i] = random_below(2) ? 0 : condition[i];
-    const float *a = operand(problem, 0, n_then), *b = operand(problem, 1, n_else);
-    for (size_t i = 0; i < n; i++)
-        memcpy(problem->expected + i * sizeof(float),
-               condition[i] ? a + (then_moves ? i : 0) : b + (else_moves ? i : 0), sizeof(float));
-    unsigned char *out = fresh_out(problem, sizeof(float));
-    problem->trial->variant->elementwise_f32->select[then_moves][else_moves](condition, a, b, out,
-                                                                             n);
-    if (!compare(problem, out, sizeof(float)))
-        return false;
-    if (!then_moves)
-        return true;
-    memcpy(out, a, n * sizeof(float));
-    problem->trial->variant->elementwise_f32->select[then_moves][else_moves](condition, out, b, out,
-                                                                             n);
-    return compare(problem, out, sizeof(float));
-}
-
 /* ---- all ---- */
 
 static bool check_size(struct problem *problem)
@@ -214,11 +186,6 @@ static bool check_size(struct problem *problem)
     for (int i = 0; i < UNARY_N_OPERATIONS; i++) {
         trial_says("unary %d n=%zu shift=%zu", i, problem->n, problem->shift);
         if (kernels->unary[i] && !check_unary_at(problem, (enum unary_operation)i))
-            return false;
-    }
-    for (size_t i = 0; i < 4; i++) {
-        trial_says("select %zu n=%zu shift=%zu", i, problem->n, problem->shift);
-        if (!check_select_at(problem, i / 2, i % 2))
             return false;
     }
     return true;

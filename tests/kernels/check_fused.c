@@ -1,6 +1,6 @@
-/* Programs of fused instructions against the scalar interpreter, bit for bit but for the bits of a
- * NaN: random ones over all instructions, sizes around the widest tile, operands that end at an
- * unmapped page.
+/* Random programs of fused instructions against the scalar interpreter, bit for bit except for the
+ * bits of a NaN: all instructions, sizes around the widest tile, operands that end at an unmapped
+ * page.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 #include <stdio.h>
@@ -14,8 +14,8 @@ enum { POISON = 0xA5, MARGIN = 64, MOST = 200, N_MEMORIES = 3, N_CODES = 24 };
 struct problem {
     const struct trial *trial;
     struct guarded floats[N_MEMORIES], truths[N_MEMORIES], out[2];
-    float still[N_MEMORIES], parameters[2];
-    unsigned char still_boolean;
+    float scalars[N_MEMORIES], parameters[2];
+    unsigned char scalar_boolean;
     float kept[FUSED_TILE];
     unsigned char *expected[2];
     struct fused_instruction program[N_CODES + 8];
@@ -39,11 +39,11 @@ static void fill(struct problem *problem)
         unsigned char *truths = guarded_last(&problem->truths[i], problem->n);
         for (size_t k = 0; k < problem->n; k++)
             truths[k] = (unsigned char)(random_below(2) ? 0 : 1 + random_below(255));
-        problem->still[i] = hostile_float();
+        problem->scalars[i] = hostile_float();
     }
     problem->parameters[0] = -2.5F;
     problem->parameters[1] = random_below(8) ? 3.0F : -4.0F;
-    problem->still_boolean = (unsigned char)random_below(3);
+    problem->scalar_boolean = (unsigned char)random_below(3);
 }
 
 static bool is_approximate(uint32_t code)
@@ -56,10 +56,10 @@ static bool is_approximate(uint32_t code)
     return is_near[code];
 }
 
-/* An instruction of random kind; those that are only near the scalar ones are left out. */
+/* Returns a random instruction, except one that only approximates the scalar one. */
 static struct fused_instruction random_instruction(struct problem *problem)
 {
-    struct fused_instruction made = {.moves = 0};
+    struct fused_instruction made = {.advance_mask = 0};
     do {
         made.code = FUSED_NOT + random_below(FUSED_N_CODES - FUSED_NOT);
     } while (is_approximate(made.code));
@@ -67,12 +67,12 @@ static struct fused_instruction random_instruction(struct problem *problem)
         made.at = problem->parameters;
         return made;
     }
-    bool is_still = (made.code - FUSED_LOAD) % 2;
+    bool is_scalar = (made.code - FUSED_LOAD) % 2;
     bool is_boolean = made.code >= FUSED_LOAD_BOOLEAN && made.code < FUSED_SELECT;
     size_t i = random_below(N_MEMORIES);
-    made.moves = is_still ? 0 : UINT32_MAX;
-    if (is_still)
-        made.at = is_boolean ? (void *)&problem->still_boolean : (void *)&problem->still[i];
+    made.advance_mask = is_scalar ? 0 : UINT32_MAX;
+    if (is_scalar)
+        made.at = is_boolean ? (void *)&problem->scalar_boolean : (void *)&problem->scalars[i];
     else if (is_boolean)
         made.at = guarded_last(&problem->truths[i], problem->n);
     else
@@ -80,7 +80,7 @@ static struct fused_instruction random_instruction(struct problem *problem)
     return made;
 }
 
-/* Both registers are set first, a value is kept for later on the way, and both are stored. */
+/* Begins by setting both registers, stores an intermediate value, and ends by storing both. */
 static void make_program(struct problem *problem, unsigned char *const out[2])
 {
     size_t n = 0;
@@ -88,7 +88,7 @@ static void make_program(struct problem *problem, unsigned char *const out[2])
     void *from = guarded_last(&problem->floats[0], problem->n * sizeof(float));
     program[n++] = (struct fused_instruction){from, UINT32_MAX, FUSED_LOAD};
     program[n++] =
-        (struct fused_instruction){&problem->still_boolean, 0, FUSED_LOAD_BOOLEAN + FUSED_SCALAR};
+        (struct fused_instruction){&problem->scalar_boolean, 0, FUSED_LOAD_BOOLEAN + FUSED_SCALAR};
     for (size_t i = 0; i < N_CODES; i++) {
         program[n++] = random_instruction(problem);
         if (i == N_CODES / 3)
@@ -177,7 +177,7 @@ static void work_chain(const void *context)
     work->fn(work->program, FUSED_TILE);
 }
 
-/* 1000 operations on 64 elements, as a chain of Multiply, Add, Greater and Select has them. */
+/* Times 1000 operations on 64 elements, a chain of Multiply, Add, Greater and Select. */
 void measure_fused(const struct trial *trial)
 {
     static float factor = 0.5F, values[FUSED_TILE], out[FUSED_TILE];

@@ -1,10 +1,10 @@
-/* Tries every family of kernels at every level that this CPU has: the lists of kernels.h and
- * levels.def feed it. What a family is tried on is said in its own file.
+/* Checks every family of kernels.h at every level of levels.def that this CPU has. Each family has
+ * its own file.
  * SPDX-License-Identifier: Apache-2.0
  *
  *   check_kernels [--seed=N] [--speed] [FAMILY...]
  *
- * Prints TAP; with --speed also what the variants reach. */
+ * Prints TAP; with --speed also the times. */
 #include "check_kernels.h"
 
 #include <inttypes.h>
@@ -18,7 +18,7 @@
 
 #include "kernels/cpu.h"
 
-/* A family without a row here fails. */
+/* A family of kernels.h without a row here fails. */
 static const struct {
     const char *family;
     check_fn *check;
@@ -69,7 +69,7 @@ bool trial_fail(const char *format, ...)
     return false;
 }
 
-/* A read or write beyond what a kernel may touch ends here. */
+/* Handles an access to a page that a kernel must not touch. */
 static void report_crash(int signal_number)
 {
     char text[512];
@@ -196,7 +196,7 @@ static bool try_all(bool measures, int n_wanted, char **wanted)
             continue;
         snprintf(variant_name, sizeof variant_name, "%s %s", family, simd_name(simd));
         n++;
-        if (!simd_is_there(simd)) {
+        if (!simd_is_supported(simd)) {
             printf("ok %zu %s # skip this CPU lacks the level\n", n, variant_name);
             continue;
         }

@@ -19,8 +19,8 @@ typedef bool check_fn(const struct trial *trial);
 /* Times the variant and prints a line for each size with measure_line. */
 typedef void measure_fn(const struct trial *trial);
 
-check_fn check_softmax, check_select, check_packed_gemm, check_recurrent_cells, check_dots,
-    check_elementwise, check_fused, check_igemm, check_gemm_int8, check_quantize;
+check_fn check_softmax, check_select, check_packed_gemm, check_recurrent_cells, check_elementwise,
+    check_fused, check_igemm, check_gemm_int8, check_quantize;
 measure_fn measure_softmax, measure_select, measure_packed_gemm, measure_recurrent,
     measure_elementwise, measure_fused, measure_igemm, measure_gemm_int8, measure_quantize;
 
@@ -53,11 +53,10 @@ unsigned char *guarded_first(const struct guarded *guarded);
 
 /* ---- speed ---- */
 
-/* Returns the time of one call of work(context) in seconds: the best of many. */
+/* Returns the shortest time of a call of work(context), in seconds. */
 double measure_s(void (*work)(const void *context), const void *context);
 
-/* Returns the GB/s of memcpy, or of a copy with non-temporal stores if that is faster, for
- * `traffic_bytes` read and written. Measured once per size. */
+/* Returns the GB/s of memcpy for `traffic_bytes` read and written. Measured once per size. */
 double copy_limit(size_t traffic_bytes);
 
 /* Prints a line: "  1000000 f32   12.3 us   105.7 GB/s   98 % of a copy". */

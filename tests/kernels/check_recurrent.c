@@ -1,6 +1,5 @@
-/* The recurrent engine's ways beside the fast one: products with weights in place against double,
- * and how much longer a run takes with other rules than the usual, and with weights that are not
- * constants.
+/* Times runs of the recurrent engine with other rules than the usual ones, and with weights that
+ * are not constants.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 #include <stdio.h>
@@ -10,69 +9,6 @@
 #include "check_kernels.h"
 #include "kernels/recurrent_f32.h"
 
-/* ---- products with weights in place ---- */
-
-enum { MAX_DOT_ROWS = 5, MAX_DOT_COLUMNS = 33, DOT_LD = MAX_DOT_COLUMNS + 2 };
-
-/* Weights and factors end at a page that cannot be touched; c has columns on either side. */
-static bool try_dots(const struct trial *trial, size_t m, size_t n, size_t k)
-{
-    struct guarded weights = guarded_new(n * k * sizeof(float)),
-                   factors = guarded_new(m * k * sizeof(float));
-    float *w = (float *)(void *)guarded_last(&weights, n * k * sizeof(float));
-    float *a = (float *)(void *)guarded_last(&factors, m * k * sizeof(float));
-    float before[MAX_DOT_ROWS * DOT_LD], c[MAX_DOT_ROWS * DOT_LD];
-    bool is_good = true, is_added = random_below(2) != 0;
-
-    trial_says("dots m=%zu n=%zu k=%zu", m, n, k);
-    for (size_t i = 0; i < n * k; i++)
-        w[i] = random_float(1);
-    for (size_t i = 0; i < m * k; i++)
-        a[i] = random_float(1);
-    for (size_t i = 0; i < m * DOT_LD; i++)
-        c[i] = before[i] = random_float(1);
-    trial->variant->packed_gemm->dots(&(struct gemm_f32){.m = m,
-                                                         .n = n,
-                                                         .k = k,
-                                                         .a = a,
-                                                         .lda = k,
-                                                         .b = w,
-                                                         .ldb = k,
-                                                         .b_transposed = true,
-                                                         .c = c + 1,
-                                                         .ldc = DOT_LD,
-                                                         .is_added = is_added});
-    for (size_t at = 0; is_good && at < m * DOT_LD; at++) {
-        size_t row = at / DOT_LD, column = at % DOT_LD - 1; /* of those on either side: >= n */
-        double sum = is_added || column >= n ? (double)before[at] : 0, room = 1e-6;
-        for (size_t i = 0; column < n && i < k; i++) {
-            double term = (double)a[row * k + i] * (double)w[column * k + i];
-            sum += term;
-            room += 1e-7 * fabs(term);
-        }
-        if (!(fabs((double)c[at] - sum) <= room))
-            is_good =
-                trial_fail("row %zu, column %zu is %g, not %g", row, column, (double)c[at], sum);
-    }
-    guarded_free(&weights);
-    guarded_free(&factors);
-    return is_good;
-}
-
-bool check_dots(const struct trial *trial)
-{
-    for (size_t k = 0; k < 80; k++)
-        if (!try_dots(trial, k % MAX_DOT_ROWS + 1, k % 16 + 1, k))
-            return false;
-    for (size_t n = 0; n <= MAX_DOT_COLUMNS; n++)
-        if (!try_dots(trial, 1 + random_below(MAX_DOT_ROWS), n, 1 + random_below(600)))
-            return false;
-    return true;
-}
-
-/* ---- speed ---- */
-
-/* A run of an LSTM, ready. */
 struct lstm {
     struct recurrent_f32 engine;
     struct recurrent_weights weights;
@@ -122,19 +58,19 @@ static void set_rule(struct recurrent *common, enum rule rule)
         common->slots[i] = i;
 }
 
-/* Seconds for one run; rows of x below which weights stay in place are those of the op. */
-static double time_lstm(const struct gemm_microkernels *kernels, size_t b, size_t t, size_t h,
-                        enum rule rule)
+/* Returns the seconds of a run. Weights that are not constants are packed from 8 rows of x on, as
+ * the op does. */
+static double time_lstm(const struct kernels *kernels, size_t b, size_t t, size_t h, enum rule rule)
 {
     size_t lengths[8];
-    gemm_f32_fn *gemm = rule == RUN_TIME_WEIGHTS && b * t < 8 ? kernels->dots : NULL;
+    gemm_f32_fn *gemm = rule == RUN_TIME_WEIGHTS && b * t < 8 ? kernels->gemm_rows : NULL;
     struct lstm lstm = {.engine = {.common = {.kind = RECURRENT_LSTM,
                                               .batch = b,
                                               .n_steps = t,
                                               .input_size = h,
                                               .hidden_size = h,
                                               .n_directions = 1},
-                                   .kernels = kernels,
+                                   .kernels = kernels->packed_gemm,
                                    .n_threads = 1,
                                    .has_peepholes = rule == PEEPHOLES,
                                    .project = gemm,
@@ -175,7 +111,7 @@ static double time_lstm(const struct gemm_microkernels *kernels, size_t b, size_
     return seconds;
 }
 
-/* The other rules and weights are to cost no more than twice the time. */
+/* Other rules and weights should take at most twice the time. */
 void measure_recurrent(const struct trial *trial)
 {
     static const size_t shapes[][3] = {
@@ -183,8 +119,8 @@ void measure_recurrent(const struct trial *trial)
     for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
         double plain = 0;
         for (int rule = PLAIN; rule < N_RULES; rule++) {
-            double seconds = time_lstm(trial->variant->packed_gemm, shapes[i][0], shapes[i][1],
-                                       shapes[i][2], (enum rule)rule);
+            double seconds = time_lstm(trial->variant, shapes[i][0], shapes[i][1], shapes[i][2],
+                                       (enum rule)rule);
             plain = rule == PLAIN ? seconds : plain;
             printf("# LSTM B %zu, T %3zu, I = H = %zu, %-20s %9.2f us  %5.2f x plain\n",
                    shapes[i][0], shapes[i][1], shapes[i][2], rule_names[rule], seconds * 1e6,

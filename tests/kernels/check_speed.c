@@ -1,4 +1,4 @@
-/* How fast a variant is, and a copy beside it: the limit of what only moves bytes.
+/* Times a variant and a copy, which is the limit of kernels that only move bytes.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,7 +6,6 @@
 #include <time.h>
 
 #include "check_kernels.h"
-#include "kernels/cpu.h"
 
 static double now_s(void)
 {
@@ -23,8 +22,7 @@ static double time_calls(void (*work)(const void *context), const void *context,
     return (now_s() - start) / (double)n;
 }
 
-/* Enough calls for 100 us at a time, so that the clock does not count, and 0.2 s of those in
- * all. */
+/* Times calls of 100 us together, so that the clock does not matter, for 0.2 s. */
 double measure_s(void (*work)(const void *context), const void *context)
 {
     size_t n = 1;
@@ -45,46 +43,27 @@ double measure_s(void (*work)(const void *context), const void *context)
 struct copy {
     unsigned char *from, *to;
     size_t n_bytes;
-    select_fn *select;
 };
 
-static void copy_plain(const void *context)
+static void run_copy(const void *context)
 {
     const struct copy *copy = context;
     memcpy(copy->to, copy->from, copy->n_bytes);
 }
 
-/* Select with a condition that stands still copies as a kernel can. */
-static void copy_streamed(const void *context)
-{
-    static const unsigned char is_then = 1;
-    const struct copy *copy = context;
-    copy->select(&(struct select_run){.n = copy->n_bytes,
-                                      .n_rows = 1,
-                                      .condition = &is_then,
-                                      .then_values = copy->from,
-                                      .else_values = copy->from,
-                                      .out = copy->to,
-                                      .then_stride = 1,
-                                      .else_stride = 1,
-                                      .is_streamed = true});
-}
-
 static double measure_copy(size_t traffic_bytes)
 {
-    struct kernels kernels;
-    kernels_fill(&kernels, simd_best());
-    struct copy copy = {.n_bytes = traffic_bytes / 2 / 64 * 64, .select = kernels.select_x8};
+    struct copy copy = {.n_bytes = traffic_bytes / 2 / 64 * 64};
     copy.from = aligned_alloc(64, copy.n_bytes);
     copy.to = aligned_alloc(64, copy.n_bytes);
     if (!copy.from || !copy.to || copy.n_bytes == 0)
         abort();
     memset(copy.from, 1, copy.n_bytes);
     memset(copy.to, 1, copy.n_bytes);
-    double plain = measure_s(copy_plain, &copy), streamed = measure_s(copy_streamed, &copy);
+    double seconds = measure_s(run_copy, &copy);
     free(copy.from);
     free(copy.to);
-    return 2 * (double)copy.n_bytes * 1e-9 / (plain < streamed ? plain : streamed);
+    return 2 * (double)copy.n_bytes * 1e-9 / seconds;
 }
 
 double copy_limit(size_t traffic_bytes)

@@ -30,7 +30,7 @@ static inline struct recurrent_f32 engine_of(const struct recurrent *common, enu
         .kernels = kernels.packed_gemm,
         .project = gemm,
         .step = gemm,
-        .is_uncut = gemm == gemm_plain_f32 || gemm == gemm_cblas_f32,
+        .has_one_panel = gemm == gemm_plain_f32 || gemm == gemm_cblas_f32,
         .n_threads = 1,
     };
 }

@@ -1,4 +1,4 @@
-/* kernels/blas: the BLAS at hand has a name, and no thread but the caller's.
+/* kernels/blas: the BLAS of this machine has a name, and uses only the caller's thread.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "unit.h"
 
@@ -51,7 +51,7 @@ static void works_in_one_thread(void **state)
 {
     (void)state;
     enum { N = 600 };
-    blas_hold_to_one_thread();
+    blas_limit_to_one_thread();
     static float a[N * N], c[N * N];
     for (size_t i = 0; i < N * N; i++)
         a[i] = 1;

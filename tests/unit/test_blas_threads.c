@@ -1,4 +1,4 @@
-/* kernels/blas: the threads of a BLAS are left as they are until somebody asks for one.
+/* kernels/blas: the threads of a BLAS are not changed before blas_limit_to_one_thread.
  * SPDX-License-Identifier: Apache-2.0 */
 /* link: -Wl,--wrap=dlsym */
 #include "unit.h"
@@ -11,7 +11,7 @@
 #include "kernels/blas.h"
 
 static int n_calls;
-static bool is_replaced; /* Until main a sanitizer asks dlsym for what its own code needs. */
+static bool is_replaced; /* Before main, a sanitizer calls dlsym for its own functions. */
 
 static void set_num_threads(int n)
 {
@@ -21,7 +21,7 @@ static void set_num_threads(int n)
 void *__real_dlsym(void *handle, const char *name);
 void *__wrap_dlsym(void *handle, const char *name);
 
-/* Whatever the BLAS is, it has the function of OpenBLAS. */
+/* Any BLAS appears to have the function of OpenBLAS. */
 __attribute__((no_sanitize_address)) void *__wrap_dlsym(void *handle, const char *name)
 {
     void (*function)(int) = set_num_threads;
@@ -39,7 +39,7 @@ static bool load(void)
     return blas_load(&err);
 }
 
-/* In a process of its own, as a BLAS is loaded once. */
+/* In a process of its own, since a BLAS is loaded once. */
 static void assert_in_child(bool (*is_right)(void))
 {
     int status = -1;
@@ -58,14 +58,14 @@ static bool loads_without_a_change(void)
 static bool holds_what_is_loaded(void)
 {
     bool is_loaded = load();
-    blas_hold_to_one_thread();
-    blas_hold_to_one_thread();
+    blas_limit_to_one_thread();
+    blas_limit_to_one_thread();
     return is_loaded && n_calls == 1;
 }
 
 static bool holds_what_will_be_loaded(void)
 {
-    blas_hold_to_one_thread();
+    blas_limit_to_one_thread();
     return n_calls == 0 && load() && n_calls == 1;
 }
 

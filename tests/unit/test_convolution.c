@@ -65,7 +65,7 @@ static void both_ways_follow_the_definition(void **state)
     }
 }
 
-/* Lets the output be as large as the input, so that the input is the conv. */
+/* Makes the output as large as the input, so that the input is read in place. */
 static void keep_size(struct window *w)
 {
     for (int d = 0; d < 3; d++) {
@@ -84,7 +84,7 @@ static void the_indirect_one_follows_the_definition(void **state)
     struct kernels kernels;
     for (enum simd simd = SIMD_scalar; simd < N_SIMD; simd++) {
         kernels_fill(&kernels, simd);
-        for (int round = 0; round < 400 && simd_is_there(simd); round++) {
+        for (int round = 0; round < 400 && simd_is_supported(simd); round++) {
             struct convolution c = {
                 .window = next_window(), .c_in = next_between(1, 4), .c_out = next_between(1, 27)};
             if (round % 3 == 0)
@@ -92,7 +92,7 @@ static void the_indirect_one_follows_the_definition(void **state)
             int64_t n_groups = next_between(1, 3), n_in = c.c_in * window_product(c.window.in);
             int64_t n_out = c.c_out * window_product(c.window.out);
             int64_t n_weights = c.c_out * c.c_in * window_product(c.window.kernel);
-            int64_t n_behind = 300; /* more than a tile, to stay as they are */
+            int64_t n_behind = 300; /* more than a tile; must not change */
             float *in = new_numbers(n_groups * n_in);
             float *out = new_numbers(n_groups * n_out + n_behind);
             float *weights = new_numbers(n_groups * n_weights);
@@ -114,8 +114,8 @@ static void the_indirect_one_follows_the_definition(void **state)
     }
 }
 
-/* Against the loops that are the specification: an infinity goes where they let it go, and every
- * output has its bias, also one that no kernel element reaches. */
+/* Against the scalar loops: an infinity affects the same outputs, and every output has its bias,
+ * also one that no kernel element reaches. */
 static void the_indirect_one_transposes(void **state)
 {
     (void)state;
@@ -162,8 +162,8 @@ static void the_indirect_one_transposes(void **state)
     }
 }
 
-/* Exactly, since the transforms of such numbers are exact; and an infinity, or NaN, makes of the
- * rest what the loops of scalars make of it. */
+/* Exact, since the transforms of such numbers are exact. An infinity or NaN has the same effect as
+ * in the scalar loops. */
 static void winograd_follows_the_definition(void **state)
 {
     (void)state;
@@ -171,7 +171,7 @@ static void winograd_follows_the_definition(void **state)
     struct kernels kernels;
     for (enum simd simd = SIMD_scalar; simd < N_SIMD; simd++) {
         kernels_fill(&kernels, simd);
-        for (int round = 0; round < 100 && simd_is_there(simd); round++) {
+        for (int round = 0; round < 100 && simd_is_supported(simd); round++) {
             struct convolution c = {.window = next_winograd_window(round),
                                     .c_in = next_between(1, 140),
                                     .c_out = next_between(1, 70)};
@@ -199,7 +199,7 @@ static void winograd_follows_the_definition(void **state)
     }
 }
 
-/* No term is there when tiles or rows are so many that they cannot be counted. */
+/* Without terms, the numbers of tiles and rows may be too large to count. */
 static void the_indirect_one_refuses_what_cannot_be_counted(void **state)
 {
     (void)state;
@@ -241,8 +241,8 @@ static void the_indirect_one_knows_no_threads(void **state)
         in[i] = sinf((float)i);
     kernels_fill(&kernels, simd_best());
     struct thread_pool *pool = thread_pool_new(3, &err);
-    /* The input as it is, a copy in planes, and a transposed convolution, both ways; Winograd;
-     * pairs of bf16. */
+    /* The input in place, a copy in planes, and a transposed convolution, each with positions and
+     * with channels in lanes; Winograd; pairs of bf16. */
     int n_rounds = kernels.igemm_f32->pairs.round ? 8 : 7;
     for (int round = 0; round < n_rounds; round++) {
         int i = round / 2 % 3;
@@ -267,8 +267,8 @@ static void the_indirect_one_knows_no_threads(void **state)
     free(shared);
 }
 
-/* Few positions are multiplied by channels, few channels by positions; a term is left to the
- * loops. */
+/* With few positions the channels are in lanes, with few channels the positions. A single term is
+ * left to the scalar loops. */
 static void the_faster_way_is_chosen(void **state)
 {
     (void)state;

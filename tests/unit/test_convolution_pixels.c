@@ -1,4 +1,4 @@
-/* Convolutions whose channels lie last, against those of planes.
+/* Convolutions with the channels last, against those of planes.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "unit.h"
 
@@ -8,7 +8,7 @@
 #include "indirect_way.h"
 #include "kernels/kernels.h"
 
-/* The elements of n channels, from planes to pixels or back. */
+/* Copies the elements of n channels from planes to pixels or back. */
 static float *move_channels(const float *from, int64_t n, int64_t n_positions, bool to_pixels)
 {
     float *to = new_numbers(n * n_positions);
@@ -20,8 +20,8 @@ static float *move_channels(const float *from, int64_t n, int64_t n_positions, b
     return to;
 }
 
-/* As the loops of scalars compute it with planes, with a bias and a ReLU too; those loops, too.
- * Pairs round their input: they get other numbers, which round to those of the loops. */
+/* Compares with the scalar loops over planes, also with a bias and a ReLU. Pairs are rounded: they
+ * get other numbers, which round to those of the scalar loops. */
 static void try_pixels(struct convolution c, const struct igemm_microkernels *microkernels,
                        bool in_is_last, bool is_last, float special, struct way way)
 {
@@ -68,7 +68,7 @@ static void channels_may_lie_last(void **state)
     struct kernels kernels;
     for (enum simd simd = SIMD_scalar; simd < N_SIMD; simd++) {
         kernels_fill(&kernels, simd);
-        for (int round = 0; round < 200 && simd_is_there(simd); round++) {
+        for (int round = 0; round < 200 && simd_is_supported(simd); round++) {
             struct convolution c = {
                 .window = next_window(), .c_in = next_between(1, 40), .c_out = next_between(1, 70)};
             try_pixels(c, kernels.igemm_f32, round % 3 > 0, round % 3 < 2, 0,
@@ -77,7 +77,7 @@ static void channels_may_lie_last(void **state)
     }
 }
 
-/* An infinity, or NaN, makes of the rest what the loops of scalars make of it. */
+/* An infinity or NaN has the same effect as in the scalar loops. */
 static void channels_may_lie_last_for_winograd(void **state)
 {
     (void)state;
@@ -85,7 +85,7 @@ static void channels_may_lie_last_for_winograd(void **state)
     struct kernels kernels;
     for (enum simd simd = SIMD_scalar; simd < N_SIMD; simd++) {
         kernels_fill(&kernels, simd);
-        for (int round = 0; round < 100 && simd_is_there(simd); round++) {
+        for (int round = 0; round < 100 && simd_is_supported(simd); round++) {
             struct convolution c = {.window = next_winograd_window(round),
                                     .c_in = next_between(2, 140),
                                     .c_out = next_between(1, 70)};
@@ -95,7 +95,7 @@ static void channels_may_lie_last_for_winograd(void **state)
     }
 }
 
-/* Exactly, since such numbers are exact in bf16, and their sums in f32. */
+/* Exact, since such numbers are exact in bf16, and their sums in f32. */
 static void pairs_of_bf16_follow_the_definition(void **state)
 {
     (void)state;
@@ -103,7 +103,7 @@ static void pairs_of_bf16_follow_the_definition(void **state)
     struct kernels kernels;
     for (enum simd simd = SIMD_scalar; simd < N_SIMD; simd++) {
         kernels_fill(&kernels, simd);
-        for (int round = 0; round < 400 && simd_is_there(simd); round++) {
+        for (int round = 0; round < 400 && simd_is_supported(simd); round++) {
             struct convolution c = {
                 .window = next_window(), .c_in = next_between(1, 40), .c_out = next_between(1, 70)};
             if (kernels.igemm_f32->pairs.round)

@@ -1,5 +1,5 @@
-/* What follows a product gives the same numbers joined to it and op by op, at every level: random
- * products, each followed by random element-wise ops whose operands repeat in every way.
+/* An epilogue gives the same numbers as its ops alone, at every level: random products, each
+ * followed by random element-wise ops whose operands repeat in every way.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "unit.h"
 
@@ -15,8 +15,8 @@
 
 enum { MAX_OPS = 12, N_OPERANDS = 5, TEXT_BYTES = 32 << 10, MAX_ELEMENTS = 160000, N_INPUTS = 7 };
 
-/* A model as it is written: inputs 0 and 1 are multiplied, and the others have the shape of the
- * product, perhaps with ones in it. */
+/* A model that is being written: inputs 0 and 1 are multiplied, and the others have the shape of
+ * the product, perhaps with some dimensions of 1. */
 struct tail {
     char text[TEXT_BYTES], edges[TEXT_BYTES / 2];
     size_t n_text, n_edges;
@@ -69,7 +69,7 @@ static int add_op(struct tail *tail, const char *type, const char *attributes, i
     return tail->n_layers++;
 }
 
-/* An input, or the Const that is all of the weights. */
+/* Writes an input, or the Const of the weights. */
 static void add_source(struct tail *tail, const struct irrun_shape *shape, bool is_constant)
 {
     tail->shapes[tail->n_layers] = *shape;
@@ -88,7 +88,7 @@ static void add_source(struct tail *tail, const struct irrun_shape *shape, bool 
     ((const int64_t[]){                                                                            \
         __VA_ARGS__})[below(tail, sizeof((const int64_t[]){__VA_ARGS__}) / sizeof(int64_t))]
 
-/* The factors; the type of the product is returned, with its attributes. */
+/* Writes the factors. Returns the type of the product, with its attributes. */
 static const char *add_factors(struct tail *tail, const char **attributes)
 {
     int64_t k = PICK(tail, 1, 3, 17, 40, 300), n = PICK(tail, 1, 5, 16, 40, 64, 100, 130);
@@ -273,13 +273,13 @@ static void joined_ops_give_the_same_numbers(void **state)
     (void)state;
     for (enum simd simd = SIMD_scalar; simd < N_SIMD; simd++) {
         size_t n_joined = 0;
-        for (uint32_t seed = 0; seed < 500 && simd_is_there(simd); seed++)
+        for (uint32_t seed = 0; seed < 500 && simd_is_supported(simd); seed++)
             n_joined += compare_tail(seed, simd);
-        assert_true(n_joined > 800 || !simd_is_there(simd));
+        assert_true(n_joined > 800 || !simd_is_supported(simd));
     }
 }
 
-/* Pieces that begin and end anywhere. */
+/* Ranges that begin and end at any element. */
 static void pieces_meet_their_operands(void **state)
 {
     (void)state;

@@ -1,5 +1,4 @@
-/* Random chains of element-wise ops give the same bits joined into one step and op by op, at every
- * level.
+/* Random chains of element-wise ops give the same bits fused and op by op, at every level.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "unit.h"
 
@@ -12,7 +11,7 @@
 
 enum { MAX_OPS = 40, MAX_VALUES = MAX_OPS + 8, N_INPUTS = 3, TEXT_BYTES = 64 << 10 };
 
-/* A model as it is written: values are floats or truths, over n elements or one. */
+/* A model that is being written. Values are floats or booleans, of n elements or one. */
 struct chain {
     char layers[TEXT_BYTES], edges[TEXT_BYTES];
     size_t n_layers_text, n_edges_text;
@@ -49,7 +48,7 @@ static void add_edge(struct chain *chain, int from, int port)
     assert_true(chain->n_edges_text < TEXT_BYTES);
 }
 
-/* The newest values are the likeliest: that makes chains. */
+/* Prefers the newest values, so that there are chains. */
 static int pick(struct chain *chain, bool is_truth)
 {
     for (;;) {
@@ -111,7 +110,7 @@ static const struct kind kinds[] = {
     {"Sqrt", "", 1, 0},        {"Sigmoid", "", 1, 0},
     {"Tanh", "", 1, 0},        {"SquaredDifference", "", 2, 0},
     {"Exp", "", 1, 0},         {"Elu", "<data alpha=\"0.75\"/>", 1, 0},
-    {"Sin", "", 1, 0}, /* Sin is not joined: it parts two runs */
+    {"Sin", "", 1, 0}, /* Sin is not fused: it separates two programs */
 };
 
 static void add_op(struct chain *chain)
@@ -130,7 +129,7 @@ static void add_op(struct chain *chain)
     add_value(chain, kind->truths & 8, is_single);
 }
 
-/* Results of the last value and of some others. */
+/* Writes Results of the last value and of some others. */
 static void add_results(struct chain *chain)
 {
     for (int i = N_INPUTS + 1; i < chain->n_values; i++) {
@@ -232,7 +231,7 @@ static void joined_ops_give_the_same_bits(void **state)
     static const int sizes[] = {1, 2, 7, 8, 15, 16, 31, 33, 64, 100, 129, 300};
     (void)state;
     for (enum simd simd = SIMD_scalar; simd < N_SIMD; simd++)
-        for (uint32_t seed = 0; seed < 60 && simd_is_there(simd); seed++)
+        for (uint32_t seed = 0; seed < 60 && simd_is_supported(simd); seed++)
             compare_chain(seed, sizes[seed % (sizeof sizes / sizeof *sizes)], simd);
 }
 

@@ -13,7 +13,7 @@
 #include "kernels/indexed_copy.h"
 #include "kernels/resample.h"
 
-static void pieces_of_every_size_go_there_and_back(void **state)
+static void blocks_of_every_size_go_there_and_back(void **state)
 {
     (void)state;
     unsigned char from[12 * 12], picked[3 * 12], back[12 * 12];
@@ -136,7 +136,7 @@ static void places_far_away_have_elements_within_the_plane(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(pieces_of_every_size_go_there_and_back),
+        cmocka_unit_test(blocks_of_every_size_go_there_and_back),
         cmocka_unit_test(sums_run_both_ways_and_integers_wrap),
         cmocka_unit_test(sums_of_many_columns_are_those_of_one),
         cmocka_unit_test(shifts_out_of_range_move_all_bits_out),

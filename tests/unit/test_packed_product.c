@@ -1,5 +1,5 @@
 /* Products whose second factor is packed for one run, against sums in double: every layout, odd
- * sizes, with a bias and what follows.
+ * sizes, with a bias and an epilogue.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "unit.h"
 
@@ -54,7 +54,7 @@ static void multiply_and_compare(struct product *p, const struct kernels *kernel
     if (!product_is_packed(p))
         return;
     char *scratch = aligned_alloc(64, p->b_bytes + p->transposed_bytes);
-    size_t n_all = 5 + p->m * p->n; /* the product is the end of what the epilogue knows */
+    size_t n_all = 5 + p->m * p->n; /* the product is the end of the elements of the epilogue */
     struct fused_instruction program[] = {{c, UINT32_MAX, FUSED_LOAD},
                                           {added, UINT32_MAX, FUSED_ADD},
                                           {c, UINT32_MAX, FUSED_STORE},
@@ -76,7 +76,7 @@ static void multiply_and_compare(struct product *p, const struct kernels *kernel
         double first = (double)bias[i % p->n], last = (double)added[5 + i];
         double want = first + last, magnitude = fabs(first) + fabs(last);
         add_products(p, a, b, i / p->n, i % p->n, &want, &magnitude);
-        /* A product and k + 1 sums, in any order, are wrong by 2^-24 of the magnitudes each. */
+        /* A product and k + 1 sums, in any order, each have an error of 2^-24 of the magnitudes. */
         if (!(fabs((double)c[5 + i] - want) <= (double)(p->k + 2) * 0x1p-24 * magnitude))
             fail_test("%zux%zux%zu %d%d: [%zu] is %g, not %g\n", p->m, p->k, p->n, p->a_transposed,
                       p->b_transposed, i, (double)c[5 + i], want);
@@ -90,7 +90,7 @@ static void every_layout_gives_the_product(void **state)
     (void)state;
     for (enum simd simd = SIMD_scalar; simd < N_SIMD; simd++) {
         struct kernels kernels;
-        if (!simd_is_there(simd))
+        if (!simd_is_supported(simd))
             continue;
         kernels_fill(&kernels, simd);
         kernels.gemm = IRRUN_GEMM_PACKED;

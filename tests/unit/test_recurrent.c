@@ -1,5 +1,5 @@
 /* kernels/recurrent against the formulas of the specification: all kinds, rules and directions at
- * sizes that hurt, with unequal lengths and NaN in the padding.
+ * odd sizes, with unequal lengths and NaN in the padding.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "unit.h"
 
@@ -35,7 +35,7 @@ static void stays_within_a_millionth_of_the_formulas(void **state)
     }
 }
 
-/* Relu lets values grow and clip cuts where rounding decides: a little more room. */
+/* Relu lets values grow, and clip amplifies rounding: the tolerance is larger. */
 static void obeys_every_rule(void **state)
 {
     (void)state;
@@ -64,7 +64,7 @@ static void crosses_chunks(void **state)
     }
 }
 
-/* Whatever the others hold, and however long they are, an element's bytes stay the same. */
+/* The bytes of an element do not depend on the values and the lengths of the others. */
 static void elements_do_not_influence_each_other(void **state)
 {
     (void)state;
@@ -103,7 +103,7 @@ static void counting_gemm(const struct gemm_f32 *product)
     gemm_plain_f32(product);
 }
 
-/* --gemm=cblas means all products, those of the state too. */
+/* --gemm=cblas applies to all products, also those of the state. */
 static void leaves_every_product_to_the_gemm(void **state)
 {
     (void)state;
@@ -116,7 +116,7 @@ static void leaves_every_product_to_the_gemm(void **state)
         double columns = (double)(c->n_directions * recurrent_n_gates(c) * c->hidden_size);
         for (size_t b = 0; b < c->batch; b++)
             problem.lengths[b] = c->n_steps;
-        engine.is_uncut = i % 4 < 2;
+        engine.has_one_panel = i % 4 < 2;
         engine = pack(&problem, engine, NULL);
         n_multiplications = 0;
         run_packed(&problem, &engine, 0, NULL);

@@ -1,6 +1,6 @@
-/* The recurrent engine with packed weights, and with weights in place, at every level of this CPU:
- * against the formulas, and against itself, since neither the cut of a sequence, nor the number of
- * runs, nor f16 weights may change a byte.
+/* The recurrent engine with packed weights and with weights in place, at every level of this CPU,
+ * against the formulas. Dividing a sequence, the number of runs and f16 weights must not change a
+ * byte.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "unit.h"
 
@@ -21,13 +21,13 @@ static void check_problem(struct problem *problem, double limit)
 {
     solve(problem);
     for (enum simd simd = SIMD_scalar; simd < N_SIMD; simd++) {
-        if (!simd_is_there(simd))
+        if (!simd_is_supported(simd))
             continue;
         struct kernels kernels;
         kernels_fill(&kernels, simd);
         run_f32(problem, simd, NULL);
         assert_small(problem, simd_name(simd), difference_f32(problem), limit);
-        run_f32(problem, simd, kernels.packed_gemm->dots);
+        run_f32(problem, simd, kernels.gemm_rows);
         assert_small(problem, simd_name(simd), difference_f32(problem), limit);
     }
     problem_free(problem);
@@ -49,7 +49,7 @@ static void stays_within_a_millionth_of_the_formulas(void **state)
     }
 }
 
-/* Relu lets values grow and clip cuts where rounding decides: a little more room. */
+/* Relu lets values grow, and clip amplifies rounding: the tolerance is larger. */
 static void obeys_every_rule(void **state)
 {
     (void)state;
@@ -123,7 +123,7 @@ static void gives_the_same_bytes_for_f16_and_for_any_number_of_runs(void **state
         float *results[3];
         round_weights(&problem, f16);
         for (enum simd simd = SIMD_scalar; simd < N_SIMD; simd++) {
-            if (!simd_is_there(simd))
+            if (!simd_is_supported(simd))
                 continue;
             struct recurrent_f32 packed = pack_for(&problem, simd, NULL);
             struct recurrent_f32 half = pack_for(&problem, simd, f16);
@@ -143,8 +143,8 @@ static void gives_the_same_bytes_for_f16_and_for_any_number_of_runs(void **state
     }
 }
 
-/* A hundred steps of a thousand units: errors add up along both. f16 weights change no byte here
- * either. */
+/* A hundred steps of a thousand units: errors accumulate along both. f16 weights change no byte
+ * here either. */
 static void stays_there_for_long_sequences_of_many_units(void **state)
 {
     (void)state;
@@ -156,7 +156,7 @@ static void stays_there_for_long_sequences_of_many_units(void **state)
         round_weights(&problem, f16);
         solve(&problem);
         for (enum simd simd = SIMD_scalar; simd < N_SIMD; simd++) {
-            if (!simd_is_there(simd))
+            if (!simd_is_supported(simd))
                 continue;
             struct recurrent_f32 packed = pack_for(&problem, simd, NULL);
             struct recurrent_f32 half = pack_for(&problem, simd, f16);
@@ -175,7 +175,7 @@ static void stays_there_for_long_sequences_of_many_units(void **state)
     }
 }
 
-/* Runs the steps of a forward problem one piece after the other, handing the state on. */
+/* Runs a forward problem in pieces, which pass on the state. */
 static void run_in_pieces(struct problem *problem, enum simd simd, size_t piece, float *y)
 {
     struct recurrent whole = problem->common;
@@ -212,7 +212,7 @@ static void gives_the_same_bytes_for_a_sequence_cut_in_pieces(void **state)
         problem.lengths[0] = 100;
         float *y = allocate(problem.n[Y], sizeof(float));
         for (enum simd simd = SIMD_scalar; simd < N_SIMD; simd++) {
-            if (!simd_is_there(simd))
+            if (!simd_is_supported(simd))
                 continue;
             size_t n = 100 * problem.common.hidden_size;
             struct recurrent_f32 packed = pack_for(&problem, simd, NULL);
@@ -243,12 +243,12 @@ static void gives_the_same_bytes_for_any_number_of_threads(void **state)
             float *results[3];
             struct kernels kernels;
             kernels_fill(&kernels, simd_best());
-            gemm_f32_fn *const gemms[] = {NULL, gemm_plain_f32, NULL, kernels.packed_gemm->dots};
+            gemm_f32_fn *const gemms[] = {NULL, gemm_plain_f32, NULL, kernels.gemm_rows};
             struct recurrent_f32 engine = engine_of(&problem.common, simd_best(), gemms[i % 4]);
             struct recurrent_f32 one = pack(&problem, engine, NULL);
             engine.n_threads = n_threads;
             struct recurrent_f32 many = pack(&problem, engine, NULL);
-            assert_true(many.is_shared || (many.is_uncut && problem.common.n_directions == 1));
+            assert_true(many.is_shared || (many.has_one_panel && problem.common.n_directions == 1));
             run_packed(&problem, &one, 0, NULL);
             take_results(&problem, results);
             run_packed(&problem, &many, (unsigned)i, pool);

@@ -1,8 +1,9 @@
-/* A special value goes where the scalar loops let it go. All cases and models run with NaN,
+/* Special values have the same effect as in the scalar loops. All cases and models run with NaN,
  * infinities, -0 and denormals in their inputs, at every SIMD level, fused and op by op, with every
- * kind of product: what comes out has NaN and infinities at the same places as without all that,
- * zeros of the same sign, and other numbers that are equal within the tolerance of the case. Bytes
- * between FakeQuantizes have neither NaN nor -0: there fused runs are compared with each other.
+ * kind of product. Compared with the scalar run, the outputs have NaN and infinities at the same
+ * places, zeros of the same sign, and other numbers that are equal within the tolerance of the
+ * case. Bytes between FakeQuantizes have neither NaN nor -0: there fused runs are compared with
+ * each other.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "unit.h"
 
@@ -20,14 +21,14 @@
 static size_t n_cases, n_covered, n_refused, n_runs, n_departures;
 static size_t n_nan, n_infinite, n_zeros, n_others;
 
-/* ---- what is put in ----------------------------------------------------------------------- */
+/* ---- inputs ------------------------------------------------------------------------------- */
 
 enum special { PUT_NAN, PUT_INF, PUT_MINUS_INF, PUT_MINUS_0, PUT_DENORMAL, N_SPECIALS };
 
 /* One special value at one place of an input, or many in all inputs. */
 struct trial {
     enum special special;
-    size_t input, place; /* place: of all elements, as often around as it takes */
+    size_t input, place; /* place: among all elements, modulo their number */
     size_t period;       /* 0: one value; 1: all; more: every period-th, of each kind in turn */
 };
 
@@ -46,7 +47,7 @@ static const char *describe(const struct trial *trial)
     return text;
 }
 
-/* Trial `number` of a case; false: there are no more. */
+/* Sets trial `number` of a case; returns false if there are no more. */
 static bool choose_trial(size_t n_inputs, size_t number, struct trial *trial)
 {
     static const size_t places[] = {0, 2654435761}, periods[] = {1, 3, 11};
@@ -92,7 +93,7 @@ static bool can_hold(enum irrun_dtype dtype)
     return dtype_is_float(dtype) || dtype == IRRUN_F8E5M2 || dtype == IRRUN_F8E4M3;
 }
 
-/* False if the input stays as it is. */
+/* Returns false if the input is not changed. */
 static bool put_trial(const struct input_records *input, size_t number, const struct trial *trial)
 {
     size_t n = input->n_elements;
@@ -106,9 +107,9 @@ static bool put_trial(const struct input_records *input, size_t number, const st
     return true;
 }
 
-/* ---- what comes out ----------------------------------------------------------------------- */
+/* ---- outputs ------------------------------------------------------------------------------ */
 
-/* All outputs of all records of a trial, one after the other. */
+/* All outputs of all records of a trial. */
 struct outcome {
     struct irrun_tensor *outputs;
     size_t n;
@@ -171,11 +172,11 @@ struct way {
 struct special_case {
     const char *directory;
     double atol, rtol;
-    struct outcome *wanted; /* [n_wanted]: of the scalar way; its trials in their order */
+    struct outcome *wanted; /* [n_wanted]: of the scalar runs, in the order of the trials */
     size_t n_wanted;
 };
 
-/* Denormals do not vanish: only the last units of their sums may differ. */
+/* Denormals are not flushed: only the last units of their sums may differ. */
 #define DENORMAL_ATOL (1000 * (double)FLT_TRUE_MIN)
 
 static bool is_alike(const struct special_case *c, enum irrun_dtype dtype, double want, double got)
@@ -199,7 +200,7 @@ static bool depart(const struct special_case *c, const struct way *way, const st
     return false;
 }
 
-/* False after a message about the first element that differs. */
+/* Returns false after a message about the first element that differs. */
 static bool compare(const struct special_case *c, const struct way *way, const struct trial *trial,
                     const struct outcome *want, const struct outcome *got)
 {
@@ -230,7 +231,7 @@ static bool compare(const struct special_case *c, const struct way *way, const s
     return true;
 }
 
-/* A model that is open, with its records as they are and as a trial changes them. */
+/* A loaded model, with its records and those that a trial changes. */
 struct opened {
     struct irrun_model *model;
     struct irrun_session *session;
@@ -274,7 +275,7 @@ static void keep_wanted(struct special_case *c, const struct outcome *outcome)
     c->wanted[c->n_wanted++] = *outcome;
 }
 
-/* All trials one way, up to the first that departs. */
+/* Runs all trials in one way, up to the first that differs. */
 static void run_trials(struct special_case *c, const struct way *way, bool is_wanted)
 {
     struct opened opened;
@@ -315,7 +316,7 @@ static void read_tolerance(struct special_case *c)
         fclose(file);
 }
 
-/* Whether convolutions of the case compute in bytes, unless ops stay as they are written. */
+/* Returns whether convolutions of the case compute in bytes unless fusion is off. */
 static bool is_in_bytes(const struct special_case *c)
 {
     return strstr(c->directory, "cases/int8/") || strstr(c->directory, "cases/quantised/");
@@ -353,7 +354,7 @@ static void try_case(const char *directory)
         if (keeps_ops || is_in_bytes(&c))
             keep_scalar(&c, keeps_ops);
         for (enum simd simd = SIMD_scalar; simd < N_SIMD && c.n_wanted > 0; simd++)
-            if (simd_is_there(simd))
+            if (simd_is_supported(simd))
                 try_ways(&c, simd_name(simd), keeps_ops);
     }
     n_cases++;

@@ -1,7 +1,7 @@
 /* col2im: adds columns of patches back into an image.
  * SPDX-License-Identifier: Apache-2.0 */
-#ifndef IRRUN_KERNELS_COLUMNS_H
-#define IRRUN_KERNELS_COLUMNS_H
+#ifndef IRRUN_KERNELS_COL2IM_H
+#define IRRUN_KERNELS_COL2IM_H
 
 #include "irrun.h"
 #include "kernels/sliding_window.h"
@@ -9,9 +9,9 @@
 /* Adds the columns [kernel][out] of one channel into an image [in], whose first dimension is 1.
  * Each element of the image becomes the sum of all column elements that map to it, or 0. Integers
  * wrap. */
-typedef void columns_fn(const struct window *window, const void *columns, void *image);
+typedef void col2im_fn(const struct window *window, const void *columns, void *image);
 
 /* Returns NULL for f16, bf16 and types that are not numbers. */
-columns_fn *columns_scalar(enum irrun_dtype dtype);
+col2im_fn *col2im_scalar(enum irrun_dtype dtype);
 
 #endif

@@ -20,7 +20,7 @@ static void NAME(add_element)(const struct window *w, int64_t ky, int64_t kx, co
     }
 }
 
-static void NAME(add)(const struct window *w, const void *columns, void *image)
+static void NAME(col2im)(const struct window *w, const void *columns, void *image)
 {
     const T *column = columns;
     memset(image, 0, (size_t)window_product(w->in) * sizeof(T));
