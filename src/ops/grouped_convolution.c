@@ -121,11 +121,13 @@ bool convolution_prepare(struct prepare *prepare, convolution_group_fn *run_grou
         return false;
     if (grouped->is_depthwise && grouped->depthwise.is_last && !pack_depthwise(prepare, grouped))
         return false;
-    if (prepare->prepacked != 0 || grouped->is_depthwise)
-        prepare->made.epilogue.bias =
-            (struct repetition){one->out_pixel_stride > 0 ? 1 : (size_t)convolution_n_out(grouped),
-                                (size_t)(one->c_out * grouped->n_groups)};
-    return true;
+    if (prepare->prepacked == 0 && !grouped->is_depthwise)
+        return true;
+    prepare->made.epilogue.bias =
+        (struct repetition){one->out_pixel_stride > 0 ? 1 : (size_t)convolution_n_out(grouped),
+                            (size_t)(one->c_out * grouped->n_groups)};
+    return grouped->is_depthwise || (convolution_wants_indirect(prepare, &grouped->packed.conv) &&
+                                     prepacked_convolution_pack(prepare, one, &grouped->packed));
 }
 
 static void run_depthwise(const struct step *step)

@@ -60,8 +60,8 @@ bool convolution_wants_depthwise(const struct prepare *prepare);
 /* Returns whether the depthwise kernels may run the op, with packed filters. */
 bool convolution_wants_packed_depthwise(const struct prepare *prepare);
 
-/* Chooses the direct loops, plans a depthwise convolution if the op is one, and describes how a
- * bias repeats. */
+/* Chooses the direct loops, plans a depthwise convolution if the op is one, packs filters that are
+ * prepacked, and describes how a bias repeats. */
 bool convolution_prepare(struct prepare *prepare, convolution_group_fn *run_group);
 
 /* Implements op_def.run: computes all batch elements by the depthwise plan, with the packed

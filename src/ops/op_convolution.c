@@ -79,13 +79,8 @@ static bool prepare(struct prepare *prepare)
     const struct convolution *convolution = &state->grouped.one;
     if (!convolution_prepare(prepare, run_group))
         return false;
-    if (state->grouped.is_depthwise)
-        return true;
-    if (prepare->prepacked != 0) {
-        return convolution_wants_indirect(prepare, &state->grouped.packed.conv) &&
-               prepacked_convolution_pack(prepare, convolution, &state->grouped.packed);
-    }
-    if (convolution->in_pixel_stride > 0 || convolution->out_pixel_stride > 0)
+    if (state->grouped.is_depthwise || prepare->prepacked != 0 ||
+        convolution->in_pixel_stride > 0 || convolution->out_pixel_stride > 0)
         return true;
     int64_t n_terms = convolution->c_in * window_product(convolution->window.kernel);
     state->n_patches = convolution_n_patches(convolution);

@@ -136,11 +136,7 @@ static bool prepare(struct prepare *prepare)
     const struct convolution *convolution = &state->grouped.one;
     if (!convolution_prepare(prepare, run_group))
         return false;
-    if (prepare->prepacked != 0) {
-        return convolution_wants_indirect(prepare, &state->grouped.packed.conv) &&
-               prepacked_convolution_pack(prepare, &state->grouped.one, &state->grouped.packed);
-    }
-    if (shape_n_elements(&prepare->out[0]->shape) == 0)
+    if (prepare->prepacked != 0 || shape_n_elements(&prepare->out[0]->shape) == 0)
         return true;
     state->n_positions = convolution_transposed_n_positions(convolution);
     if (prepare->in[DATA]->dtype != IRRUN_F32 || state->n_positions < 0)
