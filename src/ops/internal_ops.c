@@ -124,18 +124,14 @@ static const struct op_input_def one_input[] = {
     {.name = NULL},
 };
 
-#define AXIS_OP(type_, infer_)                                                                     \
-    {                                                                                              \
-        .type = type_, .flags = OP_VIEW, .inputs = one_input, .n_outputs = 1,                      \
-        .attrs_size = sizeof(struct axis_attrs), .infer = infer_,                                  \
-    }
-
-const struct op_def op_insert_axis = AXIS_OP("(insert axis)", infer_insert_axis);
-const struct op_def op_drop_axis = AXIS_OP("(drop axis)", infer_drop_axis);
-MOVE_OP(op_swap_axes, "(swap axes)", 1, one_input, infer_swap_axes, );
-MOVE_OP(op_channels_last, "(channels last)", 1, one_input, infer_channels,
+VIEW_OP(op_insert_axis, "(insert axis)", 0, one_input, infer_insert_axis,
+        .attrs_size = sizeof(struct axis_attrs));
+VIEW_OP(op_drop_axis, "(drop axis)", 0, one_input, infer_drop_axis,
+        .attrs_size = sizeof(struct axis_attrs));
+MOVE_OP(op_swap_axes, "(swap axes)", 0, one_input, infer_swap_axes, );
+MOVE_OP(op_channels_last, "(channels last)", 0, one_input, infer_channels,
         .family = &(const bool){true});
-MOVE_OP(op_channels_first, "(channels first)", 1, one_input, infer_channels,
+MOVE_OP(op_channels_first, "(channels first)", 0, one_input, infer_channels,
         .family = &(const bool){false});
 const struct op_def op_n_frames = {
     .type = "(number of frames)",

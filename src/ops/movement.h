@@ -49,4 +49,14 @@ void slice_bounds(int64_t dim, int64_t begin, int64_t end, int64_t step, int64_t
                                   .prepare = move_prepare,                                         \
                                   __VA_ARGS__}
 
+/* An op whose output 0 is input 0 with another shape. */
+#define VIEW_OP(object, type_, opset_, inputs_, infer_, ...)                                       \
+    const struct op_def object = {.type = type_,                                                   \
+                                  .opset = opset_,                                                 \
+                                  .flags = OP_VIEW,                                                \
+                                  .inputs = inputs_,                                               \
+                                  .n_outputs = 1,                                                  \
+                                  .infer = infer_,                                                 \
+                                  __VA_ARGS__}
+
 #endif

@@ -1,6 +1,6 @@
 /* Identity-16: the output is the input.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "ops/op.h"
+#include "ops/movement.h"
 
 static const struct op_input_def inputs[] = {{"input", .types = TYPES_ANY}, {.name = NULL}};
 
@@ -9,11 +9,4 @@ static bool infer(struct infer *infer)
     return infer_output(infer, 0, infer->in[0]->dtype, &infer->in[0]->shape);
 }
 
-const struct op_def op_identity = {
-    .type = "Identity",
-    .opset = 16,
-    .flags = OP_VIEW,
-    .inputs = inputs,
-    .n_outputs = 1,
-    .infer = infer,
-};
+VIEW_OP(op_identity, "Identity", 16, inputs, infer, );

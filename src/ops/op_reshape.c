@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/checked.h"
 #include "ops/internal_ops.h"
+#include "ops/movement.h"
 
 struct reshape_attrs {
     bool special_zero;
@@ -83,23 +84,9 @@ static bool infer_frames(struct infer *infer)
     return infer_pattern(infer, infer->attrs, true);
 }
 
-const struct op_def op_reshape = {
-    .type = "Reshape",
-    .opset = 1,
-    .flags = OP_DATA_MOVEMENT | OP_VIEW,
-    .inputs = inputs,
-    .n_outputs = 1,
-    OP_ATTRS(attr_table, struct reshape_attrs),
-    .infer = infer,
-};
+VIEW_OP(op_reshape, "Reshape", 1, inputs, infer, OP_ATTRS(attr_table, struct reshape_attrs));
 
 static const struct op_input_def frames_inputs[] = {{"data", .types = TYPES_ANY}, {.name = NULL}};
 
-const struct op_def op_reshape_frames = {
-    .type = "(reshape frames)",
-    .flags = OP_DATA_MOVEMENT | OP_VIEW,
-    .inputs = frames_inputs,
-    .n_outputs = 1,
-    .attrs_size = sizeof(struct irrun_shape),
-    .infer = infer_frames,
-};
+VIEW_OP(op_reshape_frames, "(reshape frames)", 0, frames_inputs, infer_frames,
+        .attrs_size = sizeof(struct irrun_shape));

@@ -1,6 +1,6 @@
 /* Squeeze-1 and -15 remove dimensions of 1, Unsqueeze-1 inserts them.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "ops/op.h"
+#include "ops/movement.h"
 
 static const struct op_input_def squeeze_inputs[] = {
     {"data", .types = TYPES_ANY},
@@ -47,15 +47,6 @@ static bool infer_unsqueeze(struct infer *infer)
         out.dims[i] = is_new[i] ? 1 : in->dims[k++];
     return infer_output(infer, 0, infer->in[0]->dtype, &out);
 }
-
-#define VIEW_OP(object, type_, opset_, inputs_, infer_, ...)                                       \
-    const struct op_def object = {.type = type_,                                                   \
-                                  .opset = opset_,                                                 \
-                                  .flags = OP_DATA_MOVEMENT | OP_VIEW,                             \
-                                  .inputs = inputs_,                                               \
-                                  .n_outputs = 1,                                                  \
-                                  .infer = infer_,                                                 \
-                                  __VA_ARGS__}
 
 VIEW_OP(op_squeeze_v1, "Squeeze", 1, squeeze_inputs, infer_squeeze, .opset_last = 14);
 /* The attribute allow_axis_skip of version 15 only matters for dynamic shapes; here all shapes are
