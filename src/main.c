@@ -15,10 +15,9 @@
  * them still fails. */
 static void occupy_closed_streams(void)
 {
-    for (int fd = 0; fd <= 2; fd++) {
+    for (int fd = 0; fd <= 2; fd++)
         if (fcntl(fd, F_GETFD) == -1 && errno == EBADF)
             open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY);
-    }
 }
 
 /* Only fclose reports that all text was written. */

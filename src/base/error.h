@@ -19,6 +19,11 @@ struct place {
     uint32_t line, column;
 };
 
+static inline struct place whole_file(const char *file)
+{
+    return (struct place){file, 0, 0};
+}
+
 /* The names of the standard streams in messages. */
 #define STANDARD_INPUT "standard input"
 #define STANDARD_OUTPUT "standard output"

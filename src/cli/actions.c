@@ -58,10 +58,9 @@ static void print_full_help(void)
     puts("irrun [options] MODEL.xml [WEIGHTS.bin]");
     for (size_t group = 0; group < N_OPTION_GROUPS; group++) {
         printf("\n%s:\n", titles[group]);
-        for (size_t i = 0; i < N_OPTIONS; i++) {
+        for (size_t i = 0; i < N_OPTIONS; i++)
             if (option_rows[i].group == group)
                 print_row(&option_rows[i]);
-        }
     }
     puts(
         "\nNAME: an input or output by name, or @K (from 0). SRC, DST: a path, -, or FORMAT:PATH.");
@@ -120,10 +119,9 @@ static void add_op(struct json *json, const struct irrun_supported_op *op)
     json_count(json, "opset_first", op->opset_first);
     json_count(json, "opset_last", op->opset_last);
     json_open(json, "types", '[');
-    for (int dtype = IRRUN_BOOLEAN; dtype < IRRUN_N_DTYPES; dtype++) {
+    for (int dtype = IRRUN_BOOLEAN; dtype < IRRUN_N_DTYPES; dtype++)
         if (op->types >> dtype & 1U)
             json_string(json, NULL, irrun_dtype_name((enum irrun_dtype)dtype));
-    }
     json_close(json, ']');
     json_close(json, '}');
 }

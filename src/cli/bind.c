@@ -70,7 +70,7 @@ static bool fail_member(const struct binder *binder, const struct binding *bindi
         n_before = begins_with_name ? 0 : (int)(quote - why->message) - 1;
         rest = quote + length + 2;
     }
-    fail_at(err, IRRUN_DATA, (struct place){path, 0, 0}, "member \"%s\"%s%.*s%s", name,
+    fail_at(err, IRRUN_DATA, whole_file(path), "member \"%s\"%s%.*s%s", name,
             begins_with_name ? "" : ": ", n_before, why->message, rest);
     if (why->hint[0])
         return fail_hint(err, "%s", why->hint);
@@ -115,7 +115,7 @@ static bool take_one_member(const struct binder *binder, const struct binding *b
     }
     if (n == 1)
         return take_member(binder, binding, archive, 0, port, err);
-    fail_at(err, IRRUN_DATA, (struct place){binding->spec.path, 0, 0}, "has no member \"%s\", %s",
+    fail_at(err, IRRUN_DATA, whole_file(binding->spec.path), "has no member \"%s\", %s",
             binding->name, n > 0 ? "only" : "nor any other");
     for (size_t i = 0; i < n; i++)
         fail_append(err, "%s \"%s\"", i == 0 ? "" : ",", archive_member(archive, i)->name);

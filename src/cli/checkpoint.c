@@ -102,8 +102,7 @@ bool checkpoint_write(const struct options *options, const char *identity,
 
 static bool fail_damaged(const struct options *options, const char *what, struct irrun_error *err)
 {
-    return fail_at(err, IRRUN_DATA, (struct place){options->checkpoint_path, 0, 0},
-                   "is damaged: %s", what);
+    return fail_at(err, IRRUN_DATA, whole_file(options->checkpoint_path), "is damaged: %s", what);
 }
 
 /* Reports the first line in which the identities differ. */
@@ -134,8 +133,8 @@ static bool fail_identity(const struct options *options, const char *found, cons
             strncmp(found, kinds[i].start, length) == 0)
             what = kinds[i].what;
     }
-    fail_at(err, IRRUN_DATA, (struct place){options->checkpoint_path, 0, 0}, "%s: it has '%.*s'",
-            what, (int)n_found, found);
+    fail_at(err, IRRUN_DATA, whole_file(options->checkpoint_path), "%s: it has '%.*s'", what,
+            (int)n_found, found);
     return fail_hint(err, "this run has '%.*s'; delete the file to start from the beginning",
                      (int)n_own, own);
 }
@@ -149,12 +148,11 @@ static bool parse_position(char *line, struct writer_position *position)
         return false;
     position->dtype = (enum irrun_dtype)dtype;
     position->shape.rank = 0;
-    for (char *rest = line + n_read; *rest; rest += n_read) {
+    for (char *rest = line + n_read; *rest; rest += n_read)
         if (position->shape.rank == IRRUN_MAX_RANK ||
             sscanf(rest, " %" SCNd64 "%n", &position->shape.dims[position->shape.rank++],
                    &n_read) != 1)
             return false;
-    }
     return true;
 }
 

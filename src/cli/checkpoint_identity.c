@@ -18,10 +18,9 @@ static bool has_effect(enum option_id id)
         OPTION_ID_fsync,      OPTION_ID_line_buffer,      OPTION_ID_state_out,
         OPTION_ID_raw_check,  OPTION_ID_skip_existing,    OPTION_ID_state_any_model,
         OPTION_ID_max_memory, OPTION_ID_sandbox};
-    for (size_t i = 0; i < sizeof without / sizeof without[0]; i++) {
+    for (size_t i = 0; i < sizeof without / sizeof without[0]; i++)
         if (without[i] == id)
             return false;
-    }
     return option_rows[id].group != OPTION_MEASURING && option_rows[id].group != OPTION_ACTIONS;
 }
 

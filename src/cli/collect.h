@@ -1,8 +1,8 @@
 /* Collects the results of the workers, and writes and compares them in the order of the sequences.
  *
- * Sequences take turns. The results of the sequence whose turn it is are written at once. Workers
- * of later sequences keep their records in memory, up to a limit, and then wait. So neither bytes
- * nor order depend on --jobs.
+ * The first unfinished sequence has the turn: its results are written immediately. Workers of later
+ * sequences keep their records in memory, up to a limit, and then wait. So neither bytes nor order
+ * depend on --jobs.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_CLI_COLLECT_H
 #define IRRUN_CLI_COLLECT_H

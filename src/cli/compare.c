@@ -54,13 +54,12 @@ static bool take_reader(void *context, size_t output, const struct binding *bind
                         struct reader *reader, struct irrun_error *err)
 {
     struct compare *compare = context;
-    for (size_t i = 0; i < compare->n; i++) {
+    for (size_t i = 0; i < compare->n; i++)
         if (compare->items[i].output == output)
             fail(err, binding->spec.format->has_names ? IRRUN_DATA : IRRUN_USAGE,
                  "output \"%s\" has two expected values, %s and %s",
                  irrun_model_output(compare->model, output)->name, compare->items[i].path,
                  reader_path(reader));
-    }
     if (err->code != IRRUN_OK || !grow_array((void **)&compare->items, compare->n,
                                              &compare->capacity, sizeof *compare->items, err)) {
         reader_close(reader);
@@ -103,8 +102,7 @@ bool compare_new(const struct irrun_model *model, const struct options *options,
         if (!bind_source(&binder, binding, err))
             return false;
         if (made->n == n_before && binder.n_ports > 0)
-            return fail_at(err, IRRUN_DATA, (struct place){binding->spec.path, 0, 0},
-                           "contains no array");
+            return fail_at(err, IRRUN_DATA, whole_file(binding->spec.path), "contains no array");
     }
     return true;
 }
@@ -217,7 +215,7 @@ static bool begin(struct compare *compare, struct expectation *item, const struc
     if (!reader_next(item->reader, &item->header, &is_end, err))
         return false;
     if (is_end)
-        return fail_at(err, IRRUN_DATA, (struct place){item->path, 0, 0}, "contains no array");
+        return fail_at(err, IRRUN_DATA, whole_file(item->path), "contains no array");
     bool is_stacked = shape->rank == rank + 1, is_single = shape->rank == rank;
     struct irrun_shape record = is_stacked ? shape_of(rank, shape->dims + 1) : *shape;
     if (has_same_type_and_shape(got, item->header.dtype, &record))

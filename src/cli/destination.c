@@ -72,10 +72,9 @@ bool destination_add(struct destination_list *list, const struct binding *bindin
     if (binding->name)
         return add_destination(list, spec, index, 1, err);
     if (path_has_field(spec->path, 'n')) {
-        for (size_t i = 0; i < n; i++) {
+        for (size_t i = 0; i < n; i++)
             if (!add_destination(list, spec, i, 1, err))
                 return false;
-        }
         return true;
     }
     if (n > 1 && !spec->format->is_shared)
@@ -120,7 +119,7 @@ static bool check_sharing(const struct destination_list *list, const struct dest
     return fail_hint(err, "use %%k in the file name to write one file for each");
 }
 
-/* Checks that the output, as far as it is known, has the axis. */
+/* Checks that the output has the axis, if its shape is known. */
 static bool check_axis(const struct destination_list *list, size_t output,
                        const struct irrun_tensor *value, const struct axis_spec *concat,
                        struct irrun_error *err)
@@ -174,11 +173,10 @@ bool destinations_check(struct destination_list *list, struct irrun_error *err)
 {
     if (!named_check(NAMED_LIST(list->options->concats), list->model, irrun_model_find_output, err))
         return false;
-    for (size_t i = 0; i < list->n; i++) {
+    for (size_t i = 0; i < list->n; i++)
         if (!resolve_concat(list, &list->items[i], err) ||
             !check_sharing(list, &list->items[i], err))
             return false;
-    }
     return true;
 }
 

@@ -3,7 +3,6 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/diff.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -2,7 +2,6 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "cli/diff_internal.h"
 #include "cli/tap_file.h"
@@ -52,7 +51,7 @@ bool diff_file_open(struct diff *diff, struct irrun_error *err)
     diff->n = n;
     if (!is_open || n > 0)
         return is_open;
-    fail_at(err, IRRUN_DATA, (struct place){path, 0, 0}, "has no tensor of the model");
+    fail_at(err, IRRUN_DATA, whole_file(path), "has no tensor of the model");
     return fail_hint(err, "is it of another model? --tap-records=NEW.npz saves all tensors");
 }
 
@@ -94,7 +93,7 @@ static bool read_one(const struct diff *diff, struct diff_tensor *tensor, uint64
     if (tensor->is_single != is_end)
         return true;
     if (tensor->n_left == 0)
-        return fail_at(err, IRRUN_DATA, (struct place){diff->options->diff_reference, 0, 0},
+        return fail_at(err, IRRUN_DATA, whole_file(diff->options->diff_reference),
                        "ends after %" PRIu64 " records of \"%s\"", record, tensor->header->name);
     tensor->n_left--;
     tensor->want = &tensor->read;

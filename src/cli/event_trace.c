@@ -8,7 +8,6 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -107,10 +106,9 @@ bool event_trace_open(const char *path, uint64_t start_ns, struct event_trace **
                       struct irrun_error *err)
 {
     struct stat status;
-    struct event_trace *made = calloc(1, sizeof *made);
-    *trace = made;
+    struct event_trace *made = *trace = new_array(1, sizeof *made, err);
     if (!made)
-        return fail_memory(err, sizeof *made);
+        return false;
     *made = (struct event_trace){.path = path, .start_ns = start_ns};
     made->json.text = &made->text;
     pthread_mutex_init(&made->lock, NULL);

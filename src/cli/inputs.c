@@ -90,10 +90,9 @@ static bool settle_records(struct inputs *inputs, bool must_look_ahead, struct i
         if ((must_look_ahead || n_open > 1 || !may_wait) && !records_settle(records, err))
             return false;
     }
-    for (size_t i = 0; i < inputs->n_slots; i++) {
+    for (size_t i = 0; i < inputs->n_slots; i++)
         if (inputs->slots[i].is_filled && inputs->records[i].state != RECORDS_REPEATED)
             inputs->streams[inputs->n_streams++] = &inputs->records[i];
-    }
     return true;
 }
 
@@ -106,10 +105,9 @@ bool inputs_open(struct inputs *inputs, const struct sequence *sequence,
                                 : 0;
     if (!inputs_fill(inputs, sequence, err) || !settle_records(inputs, must_look_ahead, err))
         return false;
-    for (size_t i = 0; i < inputs->n_slots; i++) {
+    for (size_t i = 0; i < inputs->n_slots; i++)
         if (inputs->slots[i].is_filled && !inputs_bind(inputs, session, &inputs->records[i], err))
             return false;
-    }
     return true;
 }
 
@@ -196,11 +194,10 @@ bool inputs_skip(struct inputs *inputs, struct irrun_session *session, uint64_t 
                  struct irrun_error *err)
 {
     inputs->was_given = n > 0;
-    for (size_t i = 0; i < inputs->n_streams; i++) {
+    for (size_t i = 0; i < inputs->n_streams; i++)
         if (!skip_records(inputs->streams[i], n, err) ||
             !inputs_bind(inputs, session, inputs->streams[i], err))
             return false;
-    }
     return inputs_skip_prompts(inputs, n, err);
 }
 
@@ -283,10 +280,9 @@ static uint64_t count_frames(const struct records *records, const struct axis_sp
 
 uint64_t inputs_n_frames(const struct inputs *inputs)
 {
-    for (size_t i = 0; i < inputs->n; i++) {
+    for (size_t i = 0; i < inputs->n; i++)
         if (inputs->slots[i].is_filled && inputs->records[i].axis)
             return count_frames(&inputs->records[i], inputs->records[i].axis);
-    }
     /* With --random for all inputs: use the first one that has the axis. */
     for (size_t i = 0; i < inputs->n && inputs->common_axis; i++) {
         uint64_t n = count_frames(&inputs->records[i], inputs->common_axis);

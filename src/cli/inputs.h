@@ -14,8 +14,8 @@ bool inputs_new(const struct irrun_model *model, const struct options *options,
                 const struct reader_wait *wait, struct inputs **inputs, struct irrun_error *err);
 void inputs_free(struct inputs *inputs);
 
-/* Opens the sources of the sequence and binds every input of the session. must_look_ahead: it must
- * be known whether there is more than one record, even if this means to wait for the second. */
+/* Opens the sources of the sequence and binds every input of the session. must_look_ahead: finds
+ * out whether there are several records, even if it must wait for the second. */
 bool inputs_open(struct inputs *inputs, const struct sequence *sequence,
                  struct irrun_session *session, bool must_look_ahead, struct irrun_error *err);
 void inputs_close(struct inputs *inputs);

@@ -57,11 +57,10 @@ static bool add_counter(struct inputs *inputs, const struct binding *binding,
 static bool is_generated(const struct inputs *inputs, size_t input)
 {
     const struct binding_list *list = &inputs->options->inputs;
-    for (size_t i = 0; i < list->n; i++) {
+    for (size_t i = 0; i < list->n; i++)
         if (list->items[i].spec.format->is_generated && list->items[i].name &&
             port_has_name(inputs->model, irrun_model_find_input, input, list->items[i].name))
             return true;
-    }
     return false;
 }
 

@@ -1,6 +1,5 @@
 /* --feed: inputs whose next value is an output, and the variables of the inputs.
  * SPDX-License-Identifier: Apache-2.0 */
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,10 +17,9 @@ static bool has_prompt(const struct feed *feed)
 /* Checks the name: states and checkpoints have variables of both kinds by name. */
 static bool check_name(const struct inputs *inputs, const char *name, struct irrun_error *err)
 {
-    for (size_t i = 0; i < irrun_model_n_variables(inputs->model); i++) {
+    for (size_t i = 0; i < irrun_model_n_variables(inputs->model); i++)
         if (strcmp(irrun_model_variable(inputs->model, i)->id, name) == 0)
             return fail(err, IRRUN_USAGE, "--feed: \"%s\" is also a variable of the model", name);
-    }
     return true;
 }
 
@@ -152,11 +150,11 @@ void inputs_end_feeds(struct inputs *inputs)
 {
     for (size_t i = 0; i < inputs->options->feeds.n; i++) {
         struct feed *feed = &inputs->feeds[i];
-        struct irrun_tensor *present = &inputs->records[feed->input].record;
-        if (feed->initial.data && present->data) {
+        struct irrun_tensor *current = &inputs->records[feed->input].record;
+        if (feed->initial.data && current->data) {
             free(feed->last.data);
-            feed->last = *present;
-            present->data = NULL;
+            feed->last = *current;
+            current->data = NULL;
         }
         free(feed->initial.data);
         feed->initial.data = NULL;

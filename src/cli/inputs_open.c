@@ -2,7 +2,6 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "base/text.h"
 #include "cli/inputs_internal.h"
@@ -125,12 +124,11 @@ static bool fail_unfilled(const struct inputs *inputs, const struct sequence *se
                           struct irrun_error *err)
 {
     const char *archive = NULL;
-    for (size_t i = 0; i < sequence->n_inputs && !archive; i++) {
+    for (size_t i = 0; i < sequence->n_inputs && !archive; i++)
         if (sequence->inputs[i].binding.spec.format->has_names && !sequence->inputs[i].binding.name)
             archive = sequence->inputs[i].binding.spec.path;
-    }
     if (archive)
-        fail_at(err, IRRUN_DATA, (struct place){archive, 0, 0}, "has no member for");
+        fail_at(err, IRRUN_DATA, whole_file(archive), "has no member for");
     else
         fail(err, IRRUN_USAGE, "no data for");
     for (size_t i = 0, n = 0; i < inputs->n; i++) {

@@ -163,10 +163,9 @@ static struct binding name_source(const struct inputs *inputs, const struct sequ
 {
     struct binding named = *binding;
     size_t n = 0;
-    for (size_t i = 0; i < inputs->n && !binding->name && !binding->spec.format->has_names; i++) {
+    for (size_t i = 0; i < inputs->n && !binding->name && !binding->spec.format->has_names; i++)
         if (!has_named_source(inputs, sequence, i) && n++ == 0)
             named.name = irrun_model_input(inputs->model, i)->name;
-    }
     return n == 1 && inputs->n > 1 && sequence->place.file ? named : *binding;
 }
 
@@ -258,10 +257,9 @@ bool inputs_read_sources(struct inputs *inputs, const struct sequence *sequence,
                                   .take = take_reader,
                                   .context = inputs,
                                   .archives = &inputs->archives};
-    for (size_t i = 0; i < sequence->n_inputs; i++) {
+    for (size_t i = 0; i < sequence->n_inputs; i++)
         if (!read_source(inputs, sequence, &binder, &sequence->inputs[i], err))
             return false;
-    }
     const struct kept_columns *kept = inputs->options->kept;
     if (!kept || kept->path)
         return true;

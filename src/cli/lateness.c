@@ -3,7 +3,6 @@
 #include "cli/lateness.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <time.h>
 
 #include "base/clock.h"

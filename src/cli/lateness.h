@@ -12,7 +12,7 @@
 struct lateness {
     uint64_t deadline_ns; /* after which a result is late; 0: there is none */
     uint64_t n, n_late;
-    uint64_t run, longest_run; /* of late results, one after the other in a sequence */
+    uint64_t run, longest_run; /* late results in a row, of one sequence */
     uint64_t max_ns;           /* beyond the deadline */
     double sum_ns;             /* of the late ones, beyond the deadline */
 };

@@ -120,10 +120,9 @@ static bool fail_unknown(struct parser *parser, const char *word, const char *na
     bool is_long = word[1] == '-';
     if (length == 0)
         return fail(err, IRRUN_USAGE, "%s names no option", word);
-    for (size_t i = 0; i < N_OPTIONS && is_long; i++) {
+    for (size_t i = 0; i < N_OPTIONS && is_long; i++)
         if (strncmp(option_rows[i].name, name, length) == 0)
             return fail_abbreviation(parser, word, length + 2);
-    }
     fail(err, IRRUN_USAGE, "unknown option %s%.*s", is_long ? "--" : "-", (int)length, name);
     char whole[64];
     snprintf(whole, sizeof whole, "%.*s", (int)strcspn(name, "="), name);
@@ -161,21 +160,19 @@ static const char *find_given(const struct options *options, enum option_id id, 
 
 bool option_is_given(const struct options *options, enum option_id id)
 {
-    for (size_t i = 0; i < options->given.n; i++) {
+    for (size_t i = 0; i < options->given.n; i++)
         if (options->given.items[i].id == id)
             return true;
-    }
     return false;
 }
 
 bool options_exclude(const struct options *options, const char *name, const enum option_id *others,
                      size_t n, struct irrun_error *err)
 {
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; i++)
         if (option_is_given(options, others[i]))
             return fail(err, IRRUN_USAGE, "--%s and --%s cannot be used together", name,
                         option_rows[others[i]].name);
-    }
     return true;
 }
 
@@ -312,12 +309,11 @@ static bool check_standard_input(const struct options *options, struct irrun_err
 
 static bool check_together(const struct options *options, struct irrun_error *err)
 {
-    for (size_t i = 0; i < options->inputs.n; i++) {
+    for (size_t i = 0; i < options->inputs.n; i++)
         if (options->manifest_path && !options->inputs.items[i].spec.format->is_generated)
             return fail(err, IRRUN_USAGE,
                         "--manifest and -i cannot be used together, except for -i value:, count: "
                         "and ones:");
-    }
     bool is_divided = options->n_jobs > 1 || options->n_shards > 1;
     if (options->reset.when == RESET_NEVER && is_divided)
         return fail(err, IRRUN_USAGE, "--reset=never cannot be used with --jobs or --shard");

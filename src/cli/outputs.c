@@ -17,7 +17,7 @@ struct outputs {
     const struct options *options;
     struct destination_list common;   /* from the command line */
     struct destination_list own;      /* from the current line of a manifest, if it has any */
-    struct destination_list *present; /* one of them */
+    struct destination_list *current; /* one of them */
     const char *key;                  /* of the current sequence */
     const struct writer_position *resume_at; /* from a checkpoint; NULL: a new run */
     bool is_finishing;
@@ -62,11 +62,10 @@ bool outputs_new(const struct irrun_model *model, const struct options *options,
     made->common = (struct destination_list){.model = model, .options = options};
     made->own =
         (struct destination_list){.model = model, .options = options, .is_of_sequence = true};
-    made->present = &made->common;
-    for (size_t i = 0; i < options->outputs.n; i++) {
+    made->current = &made->common;
+    for (size_t i = 0; i < options->outputs.n; i++)
         if (!destination_add(&made->common, &options->outputs.items[i], err))
             return false;
-    }
     return add_default(made, err) && destinations_check(&made->common, err) &&
            check_skipping(made, err);
 }
@@ -131,10 +130,9 @@ bool outputs_finish(struct outputs *outputs, struct irrun_error *err)
 static bool add_own(struct destination_list *list, const struct sequence *sequence,
                     struct irrun_error *err)
 {
-    for (size_t i = 0; i < sequence->n_outputs; i++) {
+    for (size_t i = 0; i < sequence->n_outputs; i++)
         if (!destination_add(list, &sequence->outputs[i], err))
             return false;
-    }
     return destinations_check(list, err);
 }
 
@@ -218,7 +216,7 @@ static bool open_destination(struct outputs *outputs, struct destination *item,
         .is_synced = outputs->options->is_synced,
         .is_kept = outputs->options->checkpoint_path != NULL};
     if (outputs->resume_at)
-        writer_options.resume_at = &outputs->resume_at[item - outputs->present->items];
+        writer_options.resume_at = &outputs->resume_at[item - outputs->current->items];
     char *path;
     if (!path_fill_field(item->path, 'k', outputs->key, true, &path, err))
         return false;
@@ -269,13 +267,13 @@ bool outputs_begin_sequence(struct outputs *outputs, const struct sequence *sequ
 {
     outputs->key = sequence->key;
     destinations_free(&outputs->own);
-    outputs->present = sequence->n_outputs > 0 ? &outputs->own : &outputs->common;
+    outputs->current = sequence->n_outputs > 0 ? &outputs->own : &outputs->common;
     if (sequence->n_outputs > 0 && (!add_own(&outputs->own, sequence, err) ||
                                     !destinations_check_axes(&outputs->own, values, err)))
         return false;
-    for (size_t i = 0; i < outputs->present->n; i++) {
-        struct destination *item = &outputs->present->items[i];
-        if (!item->writer && !destination_is_none(outputs->present, item) &&
+    for (size_t i = 0; i < outputs->current->n; i++) {
+        struct destination *item = &outputs->current->items[i];
+        if (!item->writer && !destination_is_none(outputs->current, item) &&
             !open_destination(outputs, item, values, is_stacked, err))
             return false;
     }
@@ -286,11 +284,10 @@ static bool holds_nan(const struct irrun_tensor *value)
 {
     const float *floats = value->data;
     int64_t n = dtype_is_float(value->dtype) ? shape_n_elements(&value->shape) : 0;
-    for (int64_t i = 0; i < n; i++) {
+    for (int64_t i = 0; i < n; i++)
         if (isnan(value->dtype == IRRUN_F32 ? (double)floats[i]
                                             : element_as_f64(value->dtype, value->data, (size_t)i)))
             return true;
-    }
     return false;
 }
 
@@ -301,8 +298,8 @@ static void look_for_nan(struct outputs *outputs, const struct irrun_tensor *con
     if (outputs->was_searched)
         return;
     outputs->was_searched = true;
-    for (size_t i = 0; i < outputs->present->n; i++) {
-        const struct destination *item = &outputs->present->items[i];
+    for (size_t i = 0; i < outputs->current->n; i++) {
+        const struct destination *item = &outputs->current->items[i];
         for (size_t j = 0; j < item->n_outputs && item->writer; j++) {
             if (!holds_nan(values[item->first_output + j]))
                 continue;
@@ -322,12 +319,11 @@ bool outputs_write(struct outputs *outputs, const struct irrun_tensor *const *va
     look_for_nan(outputs, values, index);
     if (outputs->options->kept)
         kept_columns_next(outputs->options->kept);
-    for (size_t i = 0; i < outputs->present->n; i++) {
-        const struct destination *item = &outputs->present->items[i];
-        for (size_t j = 0; j < item->n_outputs && item->writer; j++) {
+    for (size_t i = 0; i < outputs->current->n; i++) {
+        const struct destination *item = &outputs->current->items[i];
+        for (size_t j = 0; j < item->n_outputs && item->writer; j++)
             if (!writer_write(item->writer, j, values[item->first_output + j], &label, err))
                 return false;
-        }
         if (item->writer && !writer_end_record(item->writer, err))
             return false;
     }
@@ -336,8 +332,8 @@ bool outputs_write(struct outputs *outputs, const struct irrun_tensor *const *va
 
 bool outputs_flush(struct outputs *outputs, struct irrun_error *err)
 {
-    for (size_t i = 0; i < outputs->present->n; i++) {
-        const struct destination *item = &outputs->present->items[i];
+    for (size_t i = 0; i < outputs->current->n; i++) {
+        const struct destination *item = &outputs->current->items[i];
         if (item->writer && !writer_flush(item->writer, err))
             return false;
     }
@@ -346,8 +342,8 @@ bool outputs_flush(struct outputs *outputs, struct irrun_error *err)
 
 bool outputs_end_sequence(struct outputs *outputs, struct irrun_error *err)
 {
-    for (size_t i = 0; i < outputs->present->n; i++) {
-        struct destination *item = &outputs->present->items[i];
+    for (size_t i = 0; i < outputs->current->n; i++) {
+        struct destination *item = &outputs->current->items[i];
         struct writer *writer = item->writer;
         if (!writer)
             continue;
@@ -364,8 +360,8 @@ void outputs_drop_sequence(struct outputs *outputs, const struct sequence *seque
 {
     if (outputs->key != sequence->key)
         return;
-    for (size_t i = 0; i < outputs->present->n; i++) {
-        struct destination *item = &outputs->present->items[i];
+    for (size_t i = 0; i < outputs->current->n; i++) {
+        struct destination *item = &outputs->current->items[i];
         if (item->is_per_sequence) {
             writer_abort(item->writer);
             item->writer = NULL;

@@ -8,10 +8,9 @@
 
 bool path_has_field(const char *path, char field)
 {
-    for (const char *p = strchr(path, '%'); p; p = strchr(p + 1 + (p[1] != '\0'), '%')) {
+    for (const char *p = strchr(path, '%'); p; p = strchr(p + 1 + (p[1] != '\0'), '%'))
         if (p[1] == field)
             return true;
-    }
     return false;
 }
 

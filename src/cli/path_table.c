@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "base/text.h"
 
 static const struct {
     const char *name; /* written before the path: "NAME y.npy is also …" */
@@ -71,12 +70,12 @@ static const char *archive_path(const struct options *options)
 
 /* Appends the place of the other use: " (list:3)" for a line of a manifest, " (array 3)" for an
  * array of an archive, nothing for the command line. */
-static void describe_sequence(const struct sequence *sequence, uint64_t id, struct text *text)
+static void append_sequence(const struct sequence *sequence, uint64_t id, struct irrun_error *err)
 {
     if (id != 0 && sequence->place.file)
-        text_add(text, " (%s:%" PRIu64 ")", sequence->place.file, id);
+        fail_append(err, " (%s:%" PRIu64 ")", sequence->place.file, id);
     else if (id != 0)
-        text_add(text, " (array %" PRIu64 ")", id - 1);
+        fail_append(err, " (array %" PRIu64 ")", id - 1);
 }
 
 static bool fail_twice(const struct path_use *use, enum path_kind other, struct place place,
@@ -109,28 +108,22 @@ static bool fail_conflict(struct path_table *table, const struct path_use *use, 
     uint64_t id = sequence_id(table, sequence), other_id = found >> KIND_BITS;
     enum irrun_error_code code = id != 0 ? IRRUN_DATA : IRRUN_USAGE;
     struct place place = {NULL, 0, 0};
-    struct text elsewhere = {0}, key = {0};
     table->has_conflict = true;
     if (id != 0)
-        place = sequence->place.file ? sequence->place
-                                     : (struct place){archive_path(table->options), 0, 0};
-    bool is_elsewhere = id != other_id;
-    if (is_elsewhere)
-        describe_sequence(sequence, other_id, &elsewhere);
-    if (id != 0 && !sequence->place.file)
-        text_add(&key, "key \"%s\": ", sequence->key);
-    const char *start = key.data ? key.data : "", *end = elsewhere.data ? elsewhere.data : "";
+        place = sequence->place.file ? sequence->place : whole_file(archive_path(table->options));
+    bool is_elsewhere = id != other_id, is_array = id != 0 && !sequence->place.file;
+    bool is_stdout = use->kind == PATH_STANDARD_OUTPUT;
+    if (use->kind != PATH_KEYED && is_output(use->kind) && is_output(other) && !is_elsewhere)
+        return fail_twice(use, other, place, code, err);
     if (use->kind == PATH_KEYED)
-        fail_at(err, code, place, "key \"%s\" is already in %s%s", use->key, use->path, end);
-    else if (use->kind == PATH_STANDARD_OUTPUT)
-        fail_at(err, code, place, "%sstandard output is also %s%s", start, kinds[other].role, end);
-    else if (is_output(use->kind) && is_output(other) && !is_elsewhere)
-        fail_twice(use, other, place, code, err);
+        fail_at(err, code, place, "key \"%s\" is already in %s", use->key, use->path);
     else
-        fail_at(err, code, place, "%s%s %s is also %s%s", start, kinds[use->kind].name, use->path,
-                kinds[other].role, end);
-    text_free(&key);
-    text_free(&elsewhere);
+        fail_at(err, code, place, "%s%s%s%s %s is also %s", is_array ? "key \"" : "",
+                is_array ? sequence->key : "", is_array ? "\": " : "",
+                is_stdout ? "standard" : kinds[use->kind].name, is_stdout ? "output" : use->path,
+                kinds[other].role);
+    if (is_elsewhere)
+        append_sequence(sequence, other_id, err);
     if (other == PATH_INPUT)
         return fail_hint(err, "write to another file, and rename it after the run");
     return other_id != 0 && is_elsewhere &&

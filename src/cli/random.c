@@ -3,7 +3,6 @@
  * that the bytes do not depend on libm.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
-#include <stdlib.h>
 
 #include "base/huge_pages.h"
 #include "cli/inputs_internal.h"
@@ -132,14 +131,9 @@ static double next_float(const struct random_spec *spec, struct generator *g)
 
 static int64_t next_integer(const struct random_spec *spec, struct generator *g, size_t index)
 {
-    switch (spec->kind) {
-    case RANDOM_INT:
-        return next_int(g, spec->low, spec->high);
-    case RANDOM_ARANGE:
-        return (int64_t)index;
-    default:
-        return spec->kind == RANDOM_ONES;
-    }
+    return spec->kind == RANDOM_INT      ? next_int(g, spec->low, spec->high)
+           : spec->kind == RANDOM_ARANGE ? (int64_t)index
+                                         : spec->kind == RANDOM_ONES;
 }
 
 #define N_BLOCK 128

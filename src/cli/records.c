@@ -3,9 +3,7 @@
 #include "cli/records.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/huge_pages.h"
 #include "cli/cast.h"
@@ -357,11 +355,11 @@ bool records_open_array(struct records *records, const struct records_port *port
 {
     *records = (struct records){
         .port = *port, .whole = *array, .path = path, .axis = axis, .options = options};
-    records_pend_whole(records);
+    records_queue_whole(records);
     return take_first_array(records, err);
 }
 
-void records_pend_whole(struct records *records)
+void records_queue_whole(struct records *records)
 {
     records->has_pending = true;
     records->pending = (struct array_header){

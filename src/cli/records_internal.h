@@ -18,7 +18,7 @@ bool records_take_array(struct records *records, bool *is_end, struct irrun_erro
 void records_convert(struct records *records, const void *source);
 
 /* Makes the array in memory the next one to read. */
-void records_pend_whole(struct records *records);
+void records_queue_whole(struct records *records);
 
 /* Fails with IRRUN_DATA, or type_code, because the array does not fit the port. In
  * records_mistakes.c. */

@@ -79,26 +79,25 @@ bool records_fail_type(const struct records *records, const struct array_header 
     fail_at(err, IRRUN_DATA, records_place(records), "%s \"%s\" is %s %s, but this array is %s %s",
             port->what, port->name, irrun_dtype_name(port->dtype), wanted,
             irrun_dtype_name(header->dtype), found);
-    uint32_t rank = port->shape.rank, axis;
-    if (!port->shape.is_rank_dynamic && !records->axis && header->shape.rank == rank &&
-        find_longer_axis(&port->shape, &header->shape, &axis))
-        hint_longer(records, &header->shape, axis, err);
-    else if (!port->shape.is_rank_dynamic && records->axis && header->shape.rank != rank)
-        fail_hint(err,
-                  header->shape.rank == rank + 1   ? "a stack of records needs no --axis: omit it"
-                  : header->shape.rank + 1 == rank ? "--axis needs an array of rank %" PRIu32
-                                                     ": in NumPy x[None] adds an axis in front"
-                                                   : "--axis needs an array of rank %" PRIu32,
-                  rank);
-    else if (!port->shape.is_rank_dynamic && !records->axis && header->shape.rank == rank + 1 &&
-             rank > 0)
-        hint_stack(&port->shape, &header->shape, err);
-    else if (!port->shape.is_rank_dynamic && !records->axis)
-        fail_hint(err,
-                  "one record has rank %" PRIu32 ", a stack of records rank %" PRIu32
-                  "; --axis=K splits an array along axis K",
-                  port->shape.rank, port->shape.rank + 1);
-    return false;
+    uint32_t rank = port->shape.rank, own_rank = header->shape.rank, axis;
+    if (port->shape.is_rank_dynamic)
+        return false;
+    if (records->axis)
+        return own_rank != rank &&
+               fail_hint(err,
+                         own_rank == rank + 1   ? "a stack of records needs no --axis: omit it"
+                         : own_rank + 1 == rank ? "--axis needs an array of rank %" PRIu32
+                                                  ": in NumPy x[None] adds an axis in front"
+                                                : "--axis needs an array of rank %" PRIu32,
+                         rank);
+    if (own_rank == rank && find_longer_axis(&port->shape, &header->shape, &axis))
+        return hint_longer(records, &header->shape, axis, err);
+    if (own_rank == rank + 1 && rank > 0)
+        return hint_stack(&port->shape, &header->shape, err);
+    return fail_hint(err,
+                     "one record has rank %" PRIu32 ", a stack of records rank %" PRIu32
+                     "; --axis=K splits an array along axis K",
+                     rank, rank + 1);
 }
 
 /* ---- --axis ---------------------------------------------------------------------------------- */
@@ -107,10 +106,9 @@ bool records_fail_type(const struct records *records, const struct array_header 
 static uint32_t likely_axis(const struct records *records, uint32_t rank, int64_t chunk)
 {
     const struct irrun_partial_shape *shape = &records->port.shape;
-    for (uint32_t i = 0; i < rank && !shape->is_rank_dynamic; i++) {
+    for (uint32_t i = 0; i < rank && !shape->is_rank_dynamic; i++)
         if (chunk > 0 && shape->max[i] == chunk)
             return i;
-    }
     return rank - 1;
 }
 

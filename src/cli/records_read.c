@@ -248,7 +248,7 @@ bool records_rewind(struct records *records, struct irrun_error *err)
     records->n_records = records->n_raw_checked = 0;
     records->has_pending = records->is_held = records->is_raw_checked = false;
     if (!records->reader)
-        records_pend_whole(records);
+        records_queue_whole(records);
     else if (!reader_rewind(records->reader, err))
         return false;
     if (!records_take_array(records, &is_end, err))

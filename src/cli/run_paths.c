@@ -62,11 +62,10 @@ static bool visit_output(void *context, const struct output_path *output, struct
 static bool visit_bindings(struct run_paths *paths, enum path_kind kind,
                            const struct binding_list *list, struct irrun_error *err)
 {
-    for (size_t i = 0; i < list->n; i++) {
+    for (size_t i = 0; i < list->n; i++)
         if (!list->items[i].spec.format->is_generated &&
             !visit(paths, kind, list->items[i].spec.path, err))
             return false;
-    }
     return true;
 }
 
@@ -191,10 +190,9 @@ static bool can_list(const struct options *options)
 {
     if (options->manifest_path)
         return is_regular(options->manifest_path);
-    for (size_t i = 0; i < options->inputs.n; i++) {
+    for (size_t i = 0; i < options->inputs.n; i++)
         if (options->inputs.items[i].spec.format->has_keys)
             return is_regular(options->inputs.items[i].spec.path);
-    }
     return true;
 }
 

@@ -37,10 +37,9 @@ bool sequences_are_many(const struct options *options)
 {
     if (options->manifest_path)
         return true;
-    for (size_t i = 0; i < options->inputs.n; i++) {
+    for (size_t i = 0; i < options->inputs.n; i++)
         if (options->inputs.items[i].spec.format->has_keys)
             return true;
-    }
     return false;
 }
 
@@ -139,7 +138,7 @@ static bool find_key(struct key_reader *reader, const char *key, struct irrun_te
         if (!reader_next(reader->reader, &header, &is_end, err))
             return false;
         if (is_end)
-            return fail_at(err, IRRUN_DATA, (struct place){reader_path(reader->reader), 0, 0},
+            return fail_at(err, IRRUN_DATA, whole_file(reader_path(reader->reader)),
                            "has no key \"%s\"", key);
         if (strcmp(header.key, key) == 0)
             return reader_read_tensor(reader->reader, &header, array, err);
@@ -158,7 +157,7 @@ static bool check_ends(struct sequences *sequences, struct irrun_error *err)
         if (reader->n_early == 0 && !reader_next(reader->reader, &header, &is_end, err))
             return false;
         if (reader->n_early > 0 || !is_end)
-            return fail_at(err, IRRUN_DATA, (struct place){reader_path(reader->reader), 0, 0},
+            return fail_at(err, IRRUN_DATA, whole_file(reader_path(reader->reader)),
                            "has key \"%s\", which %s lacks",
                            reader->n_early > 0 ? reader->early[0].key : header.key,
                            reader_path(sequences->readers[0].reader));
@@ -227,10 +226,9 @@ static bool next_of_options(struct sequences *sequences, struct sequence *sequen
     if (!is_ours)
         return true;
     const char *path = "-";
-    for (size_t i = options->inputs.n; i-- > 0;) {
+    for (size_t i = options->inputs.n; i-- > 0;)
         if (!options->inputs.items[i].spec.format->is_generated)
             path = options->inputs.items[i].spec.path;
-    }
     sequence->key = header.key ? arena_strdup(&sequence->arena, header.key, err)
                                : sequence_key_of_path(path, &sequence->arena, err);
     return sequence->key && copy_bindings(options, sequence, err) &&

@@ -52,9 +52,8 @@ bool snapshot_restore(const struct snapshot *snapshot, const struct all_variable
 {
     if (!all_variables_reset(variables, err))
         return false;
-    for (size_t i = 0; i < snapshot->n; i++) {
+    for (size_t i = 0; i < snapshot->n; i++)
         if (snapshot->values[i].data && !all_variables_set(variables, i, &snapshot->values[i], err))
             return false;
-    }
     return true;
 }

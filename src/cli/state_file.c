@@ -38,7 +38,7 @@ static bool fail_other_model(const char *comment, const char *own, const char *p
                              const struct all_variables *variables, struct irrun_error *err)
 {
     size_t n_xml = (size_t)(strstr(own, " bin=") - own), n_start = strcspn(own, " ") + 1;
-    fail_at(err, IRRUN_DATA, (struct place){path, 0, 0}, "belongs to %s",
+    fail_at(err, IRRUN_DATA, whole_file(path), "belongs to %s",
             strncmp(comment, own, n_xml) == 0 ? "other weights" : "another model");
     struct text names = {0};
     list_variables(variables, &names);
@@ -80,8 +80,8 @@ static bool fail_member(const struct all_variables *variables, const char *path,
 {
     struct text names = {0};
     list_variables(variables, &names);
-    fail_at(err, IRRUN_DATA, (struct place){path, 0, 0},
-            "member \"%s\" is not a variable of the model", name);
+    fail_at(err, IRRUN_DATA, whole_file(path), "member \"%s\" is not a variable of the model",
+            name);
     if (names.data)
         fail_hint(err, "the variables are %.900s", names.data);
     text_free(&names);
@@ -117,8 +117,8 @@ static bool read_members(struct archive *archive, const char *path,
             if (!tensor_file_read(archive, member, path, &info, &snapshot->values[i], err))
                 return false;
         } else if (n_missing++ == n_unset) {
-            return fail_at(err, IRRUN_DATA, (struct place){path, 0, 0},
-                           "has no member for variable \"%s\"", variable.id);
+            return fail_at(err, IRRUN_DATA, whole_file(path), "has no member for variable \"%s\"",
+                           variable.id);
         }
     }
     return true;

@@ -19,8 +19,8 @@ static bool narrow(struct irrun_tensor *value, enum irrun_dtype dtype, const cha
         convert_elements(value->dtype, value->data, dtype, narrowed, n);
         convert_elements(dtype, narrowed, value->dtype, back, n);
         is_exact = memcmp(back, value->data, wide_bytes) == 0 ||
-                   fail_at(err, IRRUN_DATA, (struct place){path, 0, 0},
-                           "%s has values that %s cannot hold", what, irrun_dtype_name(dtype));
+                   fail_at(err, IRRUN_DATA, whole_file(path), "%s has values that %s cannot hold",
+                           what, irrun_dtype_name(dtype));
     }
     free(back);
     free(is_exact ? value->data : narrowed);
@@ -36,10 +36,10 @@ static bool check_info(const struct array_header *header, const char *path,
     bool fits_type = info->dtype == IRRUN_DYNAMIC || header->dtype == info->dtype ||
                      header->dtype == format_stored_dtype(info->dtype);
     return (fits_type && partial_shape_admits(&info->shape, &header->shape)) ||
-           fail_at(err, IRRUN_DATA, (struct place){path, 0, 0},
-                   "%s is %s %s, but this array is %s %s", info->what,
-                   irrun_dtype_name(info->dtype), partial_shape_format(&info->shape, wanted),
-                   irrun_dtype_name(header->dtype), shape_format(&header->shape, found));
+           fail_at(err, IRRUN_DATA, whole_file(path), "%s is %s %s, but this array is %s %s",
+                   info->what, irrun_dtype_name(info->dtype),
+                   partial_shape_format(&info->shape, wanted), irrun_dtype_name(header->dtype),
+                   shape_format(&header->shape, found));
 }
 
 bool tensor_file_read(struct archive *archive, size_t member, const char *path,

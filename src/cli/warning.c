@@ -53,10 +53,9 @@ static void print_text(struct warnings *warnings, const char *text)
 static bool remember(struct warnings *warnings, const char *text)
 {
     struct irrun_error ignored = {.code = IRRUN_OK};
-    for (size_t i = 0; i < warnings->n; i++) {
+    for (size_t i = 0; i < warnings->n; i++)
         if (strcmp(warnings->texts[i], text) == 0)
             return false;
-    }
     char *copy = strdup(text);
     if (copy && grow_array((void **)&warnings->texts, warnings->n, &warnings->capacity,
                            sizeof(char *), &ignored))

@@ -5,7 +5,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/clock.h"
 #include "cli/all_outputs.h"
@@ -207,10 +206,9 @@ bool worker_warm_up(struct worker *worker, struct irrun_error *err)
     double start_s = stats_now_s();
     if (!snapshot_take(&worker->snapshot, &worker->variables, err))
         return false;
-    for (uint64_t i = 0; i < n; i++) {
+    for (uint64_t i = 0; i < n; i++)
         if (!run_session(worker, err))
             return fail_append(err, " (in warm-up %" PRIu64 ")", i);
-    }
     bool is_restored = snapshot_restore(&worker->snapshot, &worker->variables, err);
     snapshot_free(&worker->snapshot);
     irrun_session_clear_times(worker->session);

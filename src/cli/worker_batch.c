@@ -3,7 +3,6 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/text.h"
 #include "cli/joined.h"

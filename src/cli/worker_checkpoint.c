@@ -4,7 +4,6 @@
 
 #include <inttypes.h>
 #include <signal.h>
-#include <stdlib.h>
 
 #include "cli/signals.h"
 #include "cli/warning.h"
@@ -15,7 +14,7 @@ static bool resume(struct worker *worker, struct irrun_error *err)
     struct outputs *outputs = collector_outputs(worker->collector);
     const struct checkpoint *checkpoint = &worker->checkpoint;
     if (checkpoint->n_positions != outputs_n_positions(outputs))
-        return fail_at(err, IRRUN_DATA, (struct place){options->checkpoint_path, 0, 0},
+        return fail_at(err, IRRUN_DATA, whole_file(options->checkpoint_path),
                        "is damaged: it has positions of %zu outputs, expected %zu",
                        checkpoint->n_positions, outputs_n_positions(outputs));
     inform(options, "%s: resuming after %" PRIu64 " iterations", options->checkpoint_path,
