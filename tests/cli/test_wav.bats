@@ -136,7 +136,7 @@ wav() {
     refused 65 'has 2 channels, which must be the last dimension, but input "x" is [2,?]' \
         "$data/twice_axis.xml" -i a.wav --axis=1:1 -o none:
     cp a.wav "b c.wav"
-    answered 65 "has 2 channels" "sox 'b c.wav' -c 1 mono.wav joins" "$data/twice_axis.xml" -i "b c.wav" --axis=1:1 -o none:
+    answered 65 "has 2 channels" "sox 'b c.wav' -c 1 mono.wav joins the channels" "$data/twice_axis.xml" -i "b c.wav" --axis=1:1 -o none:
     refused 65 'but wav gives numbers from -1 to 1' "$data/twice_i32.xml" -i a.wav -o none:
     echo 1 >b.wav
     refused 65 "b.wav: error: is not a sound file that libsndfile reads" "$data/vad.xml" -i b.wav -o none:
