@@ -65,9 +65,9 @@ struct igemm_tiles {
     struct tile_use use;
 };
 
-/* What multiplies in bf16: in the place of a float there is a pair, of two neighbouring channels.
- * Numbers are rounded to nearest even, and denormals are zeros. The functions are NULL at levels
- * without bf16. */
+/* The kernels for bf16, where a pair of neighbouring channels takes the place of a float. Numbers
+ * are rounded to nearest even, and denormals are zeros. The functions are NULL at levels without
+ * bf16. */
 struct igemm_pairs {
     igemm_channels_fn *channels[IGEMM_MAX_VECTORS + 1][IGEMM_MAX_MR + 1];
     void (*round)(const void *from, void *to, size_t n); /* n channels of one pixel */
@@ -105,7 +105,7 @@ struct winograd_output {
  * outside the buffer. */
 enum igemm_masking { IGEMM_UNMASKED, IGEMM_MASKED, IGEMM_MASKED_LOADS, N_IGEMM_MASKINGS };
 
-/* What was fitted to the times of convolutions for each kind of core, in the unit of
+/* Costs for a kind of core, fitted to the times of convolutions; in the unit of
  * indirect_convolution_choose. */
 struct igemm_costs {
     double single; /* of a multiplication, if there is one vector, without a row */

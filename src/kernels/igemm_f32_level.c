@@ -329,8 +329,8 @@ const struct igemm_microkernels LEVEL_NAME(igemm_f32, LEVEL) = {
     .winograd_output = winograd_output,
     .lanes = VECTOR_LANES,
 #ifdef VECTOR_HAS_TILES
-    /* Such cores multiply two whole vectors of 512 bits a cycle, but load and store not as much
-     * more: factors that are broadcast, and Winograd's elements in an L2 cache. */
+    /* Such cores multiply two vectors of 512 bits a cycle, but their loads and stores are not twice
+     * as fast: broadcast factors and Winograd's elements, which are in L2, cost more. */
     .costs = {1.4, 160, 10},
 #else
     .costs = {1.05, 40, 5},

@@ -156,7 +156,7 @@ bool indirect_convolution_plan_pairs(struct indirect_convolution *conv,
                                      const struct igemm_microkernels *microkernels,
                                      const struct convolution *convolution);
 
-/* Replaces a plan by one in bf16 if that is faster than to round the input before. */
+/* Replaces a plan by one in bf16 if that is faster than rounding the input first. */
 void indirect_convolution_choose_pairs(struct indirect_convolution *conv,
                                        const struct igemm_microkernels *microkernels,
                                        const struct convolution *convolution);
