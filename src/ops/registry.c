@@ -57,15 +57,11 @@ static void list_versions(const char *type, char *out, size_t size_bytes)
         const struct op_def *def = op_defs[i];
         if (!is_type(def, type))
             continue;
-        int n = length == 0 ? snprintf(out, size_bytes, "%s of", def->type)
-                            : snprintf(out + length, size_bytes - length, " and");
-        length += n > 0 ? (size_t)n : 0;
-        if (length >= size_bytes)
-            return;
-        n = last_opset(def) == def->opset
-                ? snprintf(out + length, size_bytes - length, " opset%u", def->opset)
-                : snprintf(out + length, size_bytes - length, " opset%u to opset%u", def->opset,
-                           last_opset(def));
+        char last[24] = "";
+        if (last_opset(def) != def->opset)
+            snprintf(last, sizeof last, " to opset%u", last_opset(def));
+        int n = snprintf(out + length, size_bytes - length, "%s%s opset%u%s",
+                         length ? " and" : def->type, length ? "" : " of", def->opset, last);
         length += n > 0 ? (size_t)n : 0;
     }
 }
