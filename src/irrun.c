@@ -21,6 +21,7 @@
 #include "plan/low_latency.h"
 #include "plan/lower_precision.h"
 #include "plan/model.h"
+#include "plan/norms.h"
 #include "plan/taps.h"
 #include "plan/toposort.h"
 #include "plan/transposed_factors.h"
@@ -144,6 +145,7 @@ static bool load(struct irrun_model *model, const char *xml_path,
         (!options->is_dry && !options->keep_ops &&
          (!cell_loop_replace(ir->graph, arena, &model->remarks, err) ||
           !transposed_factors_fold(ir->graph, arena, &model->remarks, err) ||
+          !(options->stops_at_nan || norms_replace(ir->graph, arena, &model->remarks, err)) ||
           !int8_convolutions_replace(&model->model, &model->remarks, err) ||
           !channels_last_place(&model->model, &model->remarks, err) ||
           !compressed_weights_keep(&model->model, &model->remarks, err))))

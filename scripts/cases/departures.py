@@ -75,6 +75,7 @@ SHIFT_MODULO = "shifts count modulo 32."
 
 FAKE_QUANTIZE_PDPD = "FakeQuantize takes pdpd where it is the same as numpy alone."
 LRN_BIAS = "LRN takes its bias for 1."
+FALSE_MVN = "it takes a written-out normalization for an MVN which it is not."
 EINSUM_BLANKS = "Einsum takes no blanks."
 DFT_NO_AXES = "a DFT along no axes gives uninitialised memory."
 DFT_F64 = "DFT takes no f64."
@@ -159,6 +160,7 @@ SECTIONS = {
     ], "Nets and signals": [
         (FAKE_QUANTIZE_PDPD, "The bounds lie along the axes from the one that is named on."),
         (LRN_BIAS, "The bias is an attribute."),
+        (FALSE_MVN, "A mean that drops its axis, and a number of a higher rank, broadcast as everywhere."),
         (ADAPTIVE_I64, "It is the default type of the indices."),
         (NO_COL2IM_ATTRIBUTES, "Strides and dilations are 1 by default, pads are 0."),
         (DFT_NO_AXES, "Nothing is transformed."),

@@ -35,6 +35,9 @@ extern const struct op_def op_n_frames;
  * dimensions; input 2 is its order. Attributes: struct matmul_attrs. */
 extern const struct op_def op_matmul_transposed;
 
+/* MVN that a model writes out, without the mean or with it. Attributes: struct mvn_attrs. */
+extern const struct op_def op_norm;
+
 /* Convert to f16 or bf16, but a finite value out of its range becomes its largest number, and a
  * bf16 that was an f16 stays in the range of f16. Attributes: struct convert_attrs. */
 extern const struct op_def op_narrow;

@@ -144,7 +144,7 @@ static bool visit_apply(void *context, const int64_t *offsets, size_t n)
         if (inner->to_columns)
             normalize->affine_each(mean, scale, in, out, inner->n);
         else
-            normalize->affine(&(struct affine){mean[row], scale[row], 0}, in, out, inner->n);
+            normalize->affine(&(struct affine){mean[row], scale[row], -0.0}, in, out, inner->n);
     }
     return true;
 }

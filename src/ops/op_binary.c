@@ -2,6 +2,7 @@
  * broadcasts differently.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/op.h"
+#include "ops/op_state.h"
 #include "tensor/broadcast.h"
 
 struct binary_state {
@@ -9,12 +10,6 @@ struct binary_state {
     binary_fn *fn;
     binary_fn *vector; /* runs the innermost loop directly; NULL: binary_apply with fn */
     size_t operand_bytes, out_bytes; /* of an element */
-};
-
-struct binary_attrs {
-    int auto_broadcast;
-    int64_t axis;     /* for pdpd */
-    bool m_pythondiv; /* Divide of integers: rounded toward minus infinity */
 };
 
 static const struct attr_def attr_table[] = {

@@ -3,15 +3,9 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 
+#include "ops/internal_ops.h"
 #include "ops/normalization.h"
-
-enum eps_mode { INSIDE_SQRT, OUTSIDE_SQRT };
-
-struct mvn_attrs {
-    bool across_channels, normalize_variance;
-    double eps;
-    int eps_mode;
-};
+#include "ops/op_state.h"
 
 static const struct attr_def v1_attrs[] = {
     ATTR(struct mvn_attrs, across_channels, "true"),
@@ -43,21 +37,31 @@ static bool infer_v1(struct infer *infer)
     return normalize_infer(infer, is_set);
 }
 
+static bool infer_norm(struct infer *infer)
+{
+    struct irrun_shape *out = &infer->out[0].shape;
+    const struct mvn_attrs *attrs = infer->attrs;
+    return normalize_infer_axes(infer) && shape_broadcast(out, &attrs->broadcast, out);
+}
+
 static void run_units(const struct step *step, size_t begin, size_t end)
 {
     const struct normalize *normalize = step->state;
     const struct mvn_attrs *attrs = step->op->attrs;
     double n = (double)normalize->n_terms;
     struct slices slices = normalize_start(step, begin, end);
-    normalize_reduce(step, &slices, normalize->sum, slices.means);
+    if (attrs->keeps_mean)
+        normalize_reduce(step, &slices, normalize->sum_of_squares, slices.sums);
+    else
+        normalize_reduce(step, &slices, normalize->sum, slices.means);
     for (size_t i = 0; i < slices.n; i++)
         slices.means[i] /= n;
-    if (attrs->normalize_variance)
+    if (attrs->normalize_variance && !attrs->keeps_mean)
         normalize_reduce(step, &slices, normalize->sum_of_squared_deviations, slices.sums);
     for (size_t i = 0; i < slices.n; i++) {
         double variance = slices.sums[i] / n;
-        double deviation = attrs->eps_mode == INSIDE_SQRT ? sqrt(variance + attrs->eps)
-                                                          : sqrt(variance) + attrs->eps;
+        double deviation = attrs->eps_mode == EPS_INSIDE_SQRT ? sqrt(variance + attrs->eps)
+                                                              : sqrt(variance) + attrs->eps;
         slices.scales[i] = attrs->normalize_variance ? 1 / deviation : 1;
     }
     normalize_apply(step, &slices);
@@ -84,3 +88,4 @@ static bool prepare(struct prepare *prepare)
 
 MVN_OP(op_mvn_v1, 2, 5, v1_inputs, v1_attrs, infer_v1);
 MVN_OP(op_mvn_v6, 6, 0, v6_inputs, v6_attrs, normalize_infer_axes);
+MVN_OP(op_norm, 0, 0, v6_inputs, NULL, infer_norm);

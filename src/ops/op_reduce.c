@@ -5,10 +5,7 @@
 #include <math.h>
 
 #include "ops/normalization.h"
-
-struct reduce_attrs {
-    bool keep_dims;
-};
+#include "ops/op_state.h"
 
 enum finish { FINISH_NOTHING, FINISH_MEAN, FINISH_ROOT };
 

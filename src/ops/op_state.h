@@ -47,6 +47,26 @@ struct matmul_attrs {
     bool transpose_a, transpose_b;
 };
 
+struct binary_attrs {
+    int auto_broadcast;
+    int64_t axis;     /* for pdpd */
+    bool m_pythondiv; /* Divide of integers: rounded toward minus infinity */
+};
+
+struct reduce_attrs {
+    bool keep_dims;
+};
+
+enum mvn_eps_mode { EPS_INSIDE_SQRT, EPS_OUTSIDE_SQRT };
+
+struct mvn_attrs {
+    bool across_channels, normalize_variance;
+    double eps;
+    int eps_mode;
+    bool keeps_mean;              /* op_norm alone: divides by the root of the mean square */
+    struct irrun_shape broadcast; /* op_norm alone: of ones; broadcasts the output */
+};
+
 struct gather_attrs {
     int64_t batch_dims;
 };

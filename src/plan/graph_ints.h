@@ -1,4 +1,4 @@
-/* Reads short lists of integers from Consts of a graph: axes, orders, sizes.
+/* Reads short lists of integers (axes, orders, sizes) and single numbers from Consts of a graph.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_PLAN_GRAPH_INTS_H
 #define IRRUN_PLAN_GRAPH_INTS_H
@@ -9,5 +9,9 @@
  * must have been checked against the .bin. */
 bool graph_ints(const struct graph *graph, uint32_t value_id, int64_t *items, uint32_t max,
                 uint32_t *n);
+
+/* Reads a Const of one float, which may be converted from f16 or bf16 to f32. */
+bool graph_number(const struct graph *graph, uint32_t value_id, double *number,
+                  struct irrun_shape *shape);
 
 #endif

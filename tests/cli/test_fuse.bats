@@ -83,3 +83,20 @@ notes_of() {
     [[ $output == *'plan: 2 steps per iteration'* ]]
     [[ $output != *'as it is before'* ]]
 }
+
+@test "a normalization that is written out is one op, and -v says so" {
+    for form in layer_power layer_two_differences layer_squared_difference layer_inverse_power layer_inverse \
+        layer_inverse_of_power layer_f64 instance instance_outside rank_of_numbers numbers_of_f16 root_mean_square \
+        root_mean_square_inverse root_mean_square_divide other_axes; do
+        directory=$cases/../written_norm/$form
+        run "$IRRUN" -v "$directory/model.xml" -i "$directory/in.npz" -o none:
+        [[ $output == *'the normalization that ends in '*' is one op'* ]]
+    done
+    run "$IRRUN" -v --no-fuse "$directory/model.xml" -i "$directory/in.npz" -o none:
+    [[ $output != *'normalization'* ]]
+    run "$IRRUN" -v --fail-on-nan "$directory/model.xml" -i "$directory/in.npz" -o none:
+    [[ $output != *'normalization'* ]]
+    directory=$cases/../written_norm/without_axis
+    run "$IRRUN" -v "$directory/model.xml" -i "$directory/in.npz" -o none:
+    [[ $output != *'normalization'* ]]
+}
