@@ -2,48 +2,76 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
+#include "base/checked.h"
 #include "kernels/packed_gemm.h"
 
-/* Computes one tile, over all of k. */
-static void multiply_tile(const struct packed_matrix *packed_b, size_t rows, struct gemm_args *args)
-{
-    size_t left = packed_b->k;
+/* Rows multiplied at a time: their part of A stays in L2 for all panels. */
+#define MC 96
 
-    args->rows = rows;
-    args->k = left < packed_b->kc ? left : packed_b->kc;
-    packed_b->microkernels[rows](args);
-    while (left > packed_b->kc) {
-        left -= packed_b->kc;
-        args->b =
-            (const unsigned char *)args->b + packed_b->kc / packed_b->step_k * packed_b->step_bytes;
-        args->a += packed_b->kc / packed_b->step_k;
-        args->k = left < packed_b->kc ? left : packed_b->kc;
-        args->add = args->c;
-        args->ld_add = args->ldc;
-        packed_b->microkernels[rows](args);
+static void skip_terms(const struct packed_matrix *packed_b, struct gemm_args *args, size_t n)
+{
+    n /= packed_b->step_k;
+    args->b = (const unsigned char *)args->b + n * packed_b->step_bytes;
+    args->a += n;
+}
+
+/* Multiplies all rows by the same terms of a micro-panel, in tiles of nearly equal size. */
+static void multiply_tiles(const struct packed_matrix *packed_b, size_t rows, struct gemm_args args)
+{
+    for (size_t n = divide_up(rows, packed_b->max_mr); n > 0; n--) {
+        args.rows = divide_up(rows, n);
+        packed_b->microkernels[args.rows](&args);
+        rows -= args.rows;
+        args.prefetches = false;
+        args.a += args.rows * args.lda;
+        args.add += args.rows * args.ld_add;
+        args.c += args.rows * args.ldc;
+        if (args.start)
+            args.start += args.rows * packed_b->nr_groups * PANEL_GROUP;
     }
 }
 
-/* Multiplies all rows by one micro-panel, in tiles of nearly equal size. */
-static void multiply_micropanel(const struct packed_matrix *packed_b,
-                                const struct panel_product *product, const unsigned char *weights,
-                                size_t column)
+/* Does the same block by block, so that every row finds the block in L1. A buffer takes the sums
+ * from block to block; adding -0 does not change them. */
+static void multiply_blocks(const struct packed_matrix *packed_b, size_t rows,
+                            struct gemm_args args)
 {
-    size_t n_tiles = (product->rows + packed_b->max_mr - 1) / packed_b->max_mr, row = 0;
+    float sums[MC * PANEL_MAX_WIDTH * PANEL_GROUP], nothing[PANEL_MAX_WIDTH * PANEL_GROUP];
+    struct gemm_args block = args;
 
-    for (size_t left = n_tiles; left > 0; left--) {
-        size_t rows = (product->rows - row + left - 1) / left;
-        multiply_tile(packed_b, rows,
-                      &(struct gemm_args){
-                          .b = weights,
-                          .a = product->a + row * product->lda,
-                          .lda = product->lda,
-                          .add = product->add + row * product->ld_add + column,
-                          .ld_add = product->ld_add,
-                          .c = product->c + row * product->ldc + column,
-                          .ldc = product->ldc,
-                      });
-        row += rows;
+    for (size_t i = 0; i < PANEL_MAX_WIDTH * PANEL_GROUP; i++)
+        nothing[i] = -0.0F;
+    block.k = packed_b->block;
+    block.add = nothing;
+    block.ld_add = 0;
+    block.c = sums;
+    block.ldc = packed_b->nr_groups * PANEL_GROUP;
+    while (args.k > block.k) {
+        multiply_tiles(packed_b, rows, block);
+        skip_terms(packed_b, &block, block.k);
+        skip_terms(packed_b, &args, block.k);
+        args.k -= block.k;
+        block.start = args.start = sums;
+    }
+    multiply_tiles(packed_b, rows, args);
+}
+
+/* Multiplies all rows by a micro-panel. */
+static void multiply_micropanel(const struct packed_matrix *packed_b, size_t rows,
+                                struct gemm_args args)
+{
+    for (size_t left = packed_b->k;; left -= args.k) {
+        args.k = left < packed_b->kc ? left : packed_b->kc;
+        args.rows = rows;
+        if (rows <= packed_b->max_mr)
+            packed_b->microkernels[rows](&args);
+        else
+            (rows <= MC ? multiply_blocks : multiply_tiles)(packed_b, rows, args);
+        if (left == args.k)
+            return;
+        skip_terms(packed_b, &args, args.k);
+        args.add = args.c;
+        args.ld_add = args.ldc;
     }
 }
 
@@ -56,19 +84,17 @@ static void multiply_columns(const struct packed_matrix *packed_b,
                                    (product->panel - packed_b->first_panel) * packed_b->panel_bytes;
 
     for (size_t column = 0; column < n; column += columns) {
-        if (product->rows <= packed_b->max_mr)
-            multiply_tile(packed_b, product->rows,
-                          &(struct gemm_args){
-                              .b = weights,
-                              .a = product->a,
-                              .lda = product->lda,
-                              .add = product->add + column,
-                              .ld_add = product->ld_add,
-                              .c = product->c + column,
-                              .ldc = product->ldc,
-                          });
-        else
-            multiply_micropanel(packed_b, product, weights, column);
+        multiply_micropanel(packed_b, product->rows,
+                            (struct gemm_args){
+                                .prefetches = packed_b->prefetches,
+                                .b = weights,
+                                .a = product->a,
+                                .lda = product->lda,
+                                .add = product->add + column,
+                                .ld_add = product->ld_add,
+                                .c = product->c + column,
+                                .ldc = product->ldc,
+                            });
         weights += packed_b->micropanel_bytes;
     }
 }
@@ -91,9 +117,6 @@ void packed_gemm_panel(const struct packed_matrix *packed_b, const struct panel_
     multiply_columns(packed_b, product, packed_b->width * PANEL_GROUP);
     end_tiles(packed_b);
 }
-
-/* Rows multiplied at a time: their part of A stays in L2 for all panels. */
-#define MC 96
 
 static const float zeros[PANEL_MAX_WIDTH * PANEL_GROUP];
 

@@ -37,6 +37,8 @@ static inline size_t weight_bytes(enum weight_type type)
  * rows and groups of columns of the function. add may be c. With b of bf16, a is pairs of bf16, two
  * terms in the place of a float. */
 struct gemm_args {
+    bool prefetches;    /* b, which does not stay in an L2 cache */
+    const float *start; /* the sums of the terms before, dense; NULL: none. Not with b of bf16 */
     size_t k;
     size_t rows; /* for tiles; otherwise the function has a constant number */
     const void *b;
@@ -69,6 +71,8 @@ struct packed_matrix {
     size_t nr_groups;  /* divides width */
     size_t step_bytes; /* bytes from k to k + step_k */
     size_t kc;         /* sums are added to C every kc terms, at most GEMM_MAX_KC */
+    size_t block;      /* terms for which a micro-panel stays in L1, at most kc */
+    bool prefetches;   /* the data is larger than an L2 cache may be */
     size_t micropanel_bytes;
     size_t panel_bytes;
     size_t max_mr;

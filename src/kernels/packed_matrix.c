@@ -9,12 +9,16 @@
 #include "tensor/half.h"
 
 #define FEW_ROWS 2
+#define ENOUGH_ROWS 6 /* of a micro-kernel, where it is used for several tiles */
+#define L2_BYTES (1UL << 20)
+#define BLOCK_BYTES (25UL << 10) /* of a micro-panel in L1, which has at least 32 KB */
 
-/* Returns the width of the widest micro-panel that has a micro-kernel for this many rows. */
+/* Returns the width of the widest micro-panel that has a micro-kernel for this many rows, or for
+ * enough of them. */
 static size_t choose_nr_groups(const struct gemm_microkernels *kernels, size_t width, size_t rows)
 {
     size_t nr_groups = width;
-    rows = rows < GEMM_MAX_MR ? rows : GEMM_MAX_MR;
+    rows = rows <= GEMM_MAX_MR ? rows : ENOUGH_ROWS;
     while (nr_groups > 1 && (width % nr_groups != 0 || !kernels->f32[nr_groups][rows]))
         nr_groups--;
     return nr_groups;
@@ -57,6 +61,12 @@ static void set_microkernels(struct packed_matrix *packed_b,
     }
 }
 
+/* Divides kc into blocks of nearly equal size. */
+static size_t block_of(const struct packed_matrix *packed_b)
+{
+    return divide_up(packed_b->kc, packed_b->kc * packed_b->step_bytes / BLOCK_BYTES + 1);
+}
+
 bool packed_matrix_layout(struct packed_matrix *packed_b, const struct gemm_microkernels *kernels,
                           size_t rows, size_t *size_bytes)
 {
@@ -75,10 +85,14 @@ bool packed_matrix_layout(struct packed_matrix *packed_b, const struct gemm_micr
     /* Between blocks of kc, a tile is whole. */
     size_t step = packed_b->tiles ? 2 * TILE_PAIRS : packed_b->step_k;
     packed_b->kc += n_blocks > 1 && packed_b->kc % step > 0 ? step - packed_b->kc % step : 0;
-    return checked_mul(packed_b->step_bytes, steps_of(packed_b), &packed_b->micropanel_bytes) &&
-           checked_mul(packed_b->width / packed_b->nr_groups, packed_b->micropanel_bytes,
-                       &packed_b->panel_bytes) &&
-           checked_mul(packed_b->n_panels, packed_b->panel_bytes, size_bytes);
+    packed_b->block = type == WEIGHTS_BF16 ? packed_b->kc : block_of(packed_b);
+    bool is_done =
+        checked_mul(packed_b->step_bytes, steps_of(packed_b), &packed_b->micropanel_bytes) &&
+        checked_mul(packed_b->width / packed_b->nr_groups, packed_b->micropanel_bytes,
+                    &packed_b->panel_bytes) &&
+        checked_mul(packed_b->n_panels, packed_b->panel_bytes, size_bytes);
+    packed_b->prefetches = is_done && *size_bytes > L2_BYTES;
+    return is_done;
 }
 
 /* Packs fewer than 16 columns or elements; the rest of the block is zero. */
