@@ -18,6 +18,7 @@
 #define VECTOR_HAS_MASK_REGISTERS
 #define VECTOR_HAS_MASKED_MEMORY
 #define VECTOR_HAS_MANTISSA
+#define VECTOR_HAS_SCALE
 #define VECTOR_HAS_STREAM
 #define VECTOR_HAS_F64_MIN_MAX
 typedef __m512 vec;
@@ -111,6 +112,12 @@ ALWAYS_INLINE vec_mask mask_load_first(const void *at, size_t n)
 ALWAYS_INLINE void mask_store_first(void *at, vec_mask mask, size_t n)
 {
     _mm_mask_storeu_epi8(at, first_lanes(n), _mm_maskz_set1_epi8(mask, 1));
+}
+
+/* Returns x * 2^n for an integer n. */
+ALWAYS_INLINE vec vec_scale(vec x, vec n)
+{
+    return _mm512_scalef_ps(x, n);
 }
 
 /* Splits positive finite x into m * 2^exponent, with m in 0.75 ... 1.5. */

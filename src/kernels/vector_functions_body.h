@@ -5,11 +5,32 @@
 #error "include kernels/level.h first"
 #endif
 
-/* Returns 2^n for an integer n in -127 ... 127, and 0 for -127. */
+#ifdef VECTOR_HAS_SCALE
+/* Return 2^n and (1 + p) 2^n for an integer n. */
+ALWAYS_INLINE vec vec_exp2(vec n)
+{
+    return vec_scale(vec_set1(1.0F), n);
+}
+ALWAYS_INLINE vec vec_one_more_scaled(vec p, vec n)
+{
+    return vec_scale(vec_add(p, vec_set1(1.0F)), n);
+}
+#else
+/* Return the same for n in -127 ... 127, and 0 for -127. */
 ALWAYS_INLINE vec vec_exp2(vec n)
 {
     return (vec)((__builtin_convertvector(n, vec_i32) + 127) << 23);
 }
+ALWAYS_INLINE vec vec_scale(vec x, vec n)
+{
+    return vec_mul(x, vec_exp2(n));
+}
+ALWAYS_INLINE vec vec_one_more_scaled(vec p, vec n)
+{
+    vec power = vec_exp2(n);
+    return vec_fma(power, p, power);
+}
+#endif
 
 #ifndef VECTOR_HAS_MANTISSA
 /* Splits positive finite x into m * 2^exponent, with m in 0.75 ... 1.5. 0x3F400000 is 0.75. */
@@ -45,15 +66,18 @@ ALWAYS_INLINE vec vec_expm1_reduced(vec x, vec *n)
 }
 
 /* Returns exp(-x), for callers that add 1. x is clamped to -89 ... 87; at -89 the result is
- * infinite. The power of two is applied in halves, since 2^128 is not a float. */
+ * infinite. Half the power of two is applied, since 2^128 is not a float. */
 ALWAYS_INLINE vec vec_exp_of_minus(vec x)
 {
     vec n, minus = vec_sub(vec_zero(), x);
     minus = vec_min(vec_set1(89.0F), vec_max(vec_set1(-87.0F), minus));
     vec p = vec_expm1_reduced(minus, &n);
-    vec half = vec_exp2(vec_sub(n, vec_set1(1.0F)));
-    half = vec_fma(half, p, half);
+#ifdef VECTOR_HAS_SCALE
+    return vec_one_more_scaled(p, n);
+#else
+    vec half = vec_one_more_scaled(p, vec_sub(n, vec_set1(1.0F)));
     return vec_add(half, half);
+#endif
 }
 
 ALWAYS_INLINE vec vec_sigmoid(vec x)
@@ -90,16 +114,20 @@ ALWAYS_INLINE vec vec_sigmoid_times_tanh(vec x, vec y)
 ALWAYS_INLINE vec vec_exp(vec x)
 {
     vec n, clamped = vec_min(vec_set1(89.0F), vec_max(vec_set1(-105.0F), x));
-    vec p = vec_expm1_reduced(clamped, &n), half = vec_floor(vec_mul(n, vec_set1(0.5F)));
-    vec power = vec_exp2(half);
-    return vec_mul(vec_fma(power, p, power), vec_exp2(vec_sub(n, half)));
+    vec p = vec_expm1_reduced(clamped, &n);
+#ifdef VECTOR_HAS_SCALE
+    return vec_one_more_scaled(p, n);
+#else
+    vec half = vec_floor(vec_mul(n, vec_set1(0.5F)));
+    return vec_scale(vec_one_more_scaled(p, half), vec_sub(n, half));
+#endif
 }
 
 /* Returns exp(x) for x <= 0; results below the smallest normal number may be 0. */
 ALWAYS_INLINE vec vec_exp_of_negative(vec x)
 {
-    vec n, p = vec_expm1_reduced(vec_max(vec_set1(-88.0F), x), &n), power = vec_exp2(n);
-    return vec_fma(power, p, power);
+    vec n, p = vec_expm1_reduced(vec_max(vec_set1(-88.0F), x), &n);
+    return vec_one_more_scaled(p, n);
 }
 
 /* Returns exp(x) - 1 for x <= 0, and -0 for -0. */
@@ -171,9 +199,9 @@ ALWAYS_INLINE vec vec_mish(vec x)
     return vec_mul(x, vec_div(numerator, vec_add(numerator, vec_set1(2.0F))));
 }
 
-/* Uses an odd polynomial up to 1, with a relative error of 1.2e-9. Above, 1 - exp(-q(x)), where q
- * approximates -log(1 - erf(x)) so that erf has an error of 2e-11. Both are minimax fits. From 3.95
- * on erf is 1. */
+/* Uses an odd polynomial up to 1, with a relative error of 1.2e-9. Above, 1 - 2^q(x), where q
+ * approximates log2(1 - erf(x)) so that erf has an error of 1e-9, and the power one of 1.2e-8. All
+ * are minimax fits. From 3.95 on erf is 1. */
 ALWAYS_INLINE vec vec_erf(vec x)
 {
     vec a = vec_min(vec_set1(3.95F), vec_abs(x)), z = vec_mul(a, a);
@@ -183,15 +211,19 @@ ALWAYS_INLINE vec vec_erf(vec x)
     low = vec_fma(z, low, vec_set1(0.112835851F));
     low = vec_fma(z, low, vec_set1(-0.376126258F));
     low = vec_mul(a, vec_fma(z, low, vec_set1(1.12837917F)));
-    vec q = vec_fma(a, vec_set1(2.16976783e-05F), vec_set1(-0.000441473424F));
-    q = vec_fma(a, q, vec_set1(0.00420528865F));
-    q = vec_fma(a, q, vec_set1(-0.0252103504F));
-    q = vec_fma(a, q, vec_set1(0.108422117F));
-    q = vec_fma(a, q, vec_set1(0.633216381F));
-    q = vec_fma(a, q, vec_set1(1.12958032F));
-    q = vec_fma(a, q, vec_set1(-0.00018846967F));
-    vec n, p = vec_expm1_reduced(vec_negative(q), &n), power = vec_exp2(n);
-    vec high = vec_sub(vec_set1(1.0F), vec_fma(power, p, power));
+    vec q = vec_fma(a, vec_set1(0.000267726835F), vec_set1(-0.00424095849F));
+    q = vec_fma(a, q, vec_set1(0.03145843F));
+    q = vec_fma(a, q, vec_set1(-0.14865151F));
+    q = vec_fma(a, q, vec_set1(-0.920764983F));
+    q = vec_fma(a, q, vec_set1(-1.62597513F));
+    q = vec_fma(a, q, vec_set1(-0.000510306796F));
+    vec n = vec_round(q), r = vec_sub(q, n);
+    vec power = vec_fma(r, vec_set1(0.00132764725F), vec_set1(0.00967554189F));
+    power = vec_fma(r, power, vec_set1(0.0555071309F));
+    power = vec_fma(r, power, vec_set1(0.240221202F));
+    power = vec_fma(r, power, vec_set1(0.693146944F));
+    power = vec_fma(r, power, vec_set1(1.00000012F));
+    vec high = vec_sub(vec_set1(1.0F), vec_scale(power, n));
     return vec_with_sign_of(vec_select(vec_less(a, vec_set1(1.0F)), low, high), x);
 }
 
