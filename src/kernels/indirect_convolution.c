@@ -1,167 +1,8 @@
-/* Indirect convolution with positions in the lanes: copies the input with its pads, computes tiles
- * of the product, and stores them.
+/* Indirect convolution with positions in the lanes: computes tiles of the product, and stores them.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
 #include "kernels/indirect_convolution.h"
-
-/* ---- The padded copy ---------------------------------------------------------------------- */
-
-static inline void copy_strided(const float *restrict from, int64_t stride, float *restrict to,
-                                int64_t n)
-{
-    for (int64_t i = 0; i < n; i++)
-        to[i] = from[i * stride];
-}
-
-#define LONG_ROW 64  /* floats */
-#define SHORT_ROW 16 /* floats: for fewer, a call is slower than a loop */
-
-static inline void copy_row(const float *from, float *to, int64_t n)
-{
-    if (n >= SHORT_ROW)
-        memcpy(to, from, (size_t)n * sizeof *to);
-    else
-        copy_strided(from, 1, to, n);
-}
-
-/* Fills a line of `size`: positions [first, end) from every stride-th element of `row`, zeros
- * elsewhere. */
-static void copy_line(const float *row, int64_t stride, int64_t first, int64_t end, int64_t size,
-                      float *to)
-{
-    for (int64_t x = 0; x < first; x++)
-        to[x] = 0;
-    if (stride == 1)
-        copy_row(row, to + first, end - first);
-    else if (stride == 2) /* vectorized */
-        copy_strided(row, 2, to + first, end - first);
-    else
-        copy_strided(row, stride, to + first, end - first);
-    for (int64_t x = end; x < size; x++)
-        to[x] = 0;
-}
-
-/* Copies plane (n[0], n[1], n[2]) of a channel. */
-static void copy_plane(const struct indirect_convolution *conv, const float *in, const int64_t n[3],
-                       float *to)
-{
-    const struct window *w = &conv->window;
-    const int64_t *strides = conv->plane_stride;
-    int64_t first, end, stride = strides[2], at = n[2] - w->pad_begin[2];
-    window_range(at, stride, w->in[2], conv->plane[2], &first, &end);
-    at += first * stride;
-    for (int64_t z = 0; z < conv->plane[0]; z++) {
-        int64_t in_z = z * strides[0] - w->pad_begin[0] + n[0];
-        for (int64_t y = 0; y < conv->plane[1]; y++, to += conv->plane[2]) {
-            int64_t in_y = y * strides[1] - w->pad_begin[1] + n[1];
-            if (in_z < 0 || in_z >= w->in[0] || in_y < 0 || in_y >= w->in[1] || first >= end)
-                memset(to, 0, (size_t)conv->plane[2] * sizeof *to);
-            else
-                copy_line(in + (in_z * w->in[1] + in_y) * w->in[2] + at, stride, first, end,
-                          conv->plane[2], to);
-        }
-    }
-}
-
-/* Copies n floats in blocks of constant size, without calls. */
-static inline void copy_blocks(const float *from, float *to, int64_t n)
-{
-    int64_t i = 0;
-    for (; i + 4 <= n; i += 4)
-        memcpy(to + i, from + i, 4 * sizeof *to);
-    for (; i < n; i++)
-        to[i] = from[i];
-}
-
-/* Copies n elements of a row. If there are pairs, `from` is the first channel of a pair, and from +
- * second_offset the second one; 0: there is none. */
-static inline void copy_elements(const struct indirect_convolution *conv, const float *from,
-                                 size_t second_offset, float *to, int64_t n)
-{
-    if (conv->has_pairs)
-        conv->microkernels->pairs.round_rows(from, second_offset > 0 ? from + second_offset : NULL,
-                                             to, (size_t)n);
-    else if (n < LONG_ROW)
-        copy_blocks(from, to, n);
-    else
-        memcpy(to, from, (size_t)n * sizeof *to);
-}
-
-/* Copies a channel, or a pair of channels, of one plane and adds its pads. */
-static void copy_padded(const struct indirect_convolution *conv, const float *in,
-                        size_t second_offset, float *to)
-{
-    const int64_t *size = conv->window.in, *pad = conv->window.pad_begin;
-    int64_t first[3], end[3];
-    memset(to, 0, conv->channel_floats * sizeof *to);
-    for (int d = 0; d < 3; d++)
-        window_range(-pad[d], 1, size[d], conv->plane[d], &first[d], &end[d]);
-    for (int64_t z = first[0]; z < end[0]; z++)
-        for (int64_t y = first[1]; y < end[1]; y++)
-            copy_elements(conv,
-                          in + ((z - pad[0]) * size[1] + y - pad[1]) * size[2] + first[2] - pad[2],
-                          second_offset, to + (z * conv->plane[1] + y) * conv->plane[2] + first[2],
-                          end[2] - first[2]);
-}
-
-/* Copies channel i, or pair i. */
-static void copy_channel(const struct indirect_convolution *conv, const float *in, size_t i,
-                         float *to)
-{
-    size_t n_in = (size_t)window_product(conv->window.in), n_before = conv->has_pairs ? 2 * i : i;
-    int64_t n[3];
-    in += n_before * n_in;
-    to += i * conv->channel_floats;
-    if (window_product(conv->plane_stride) == 1) {
-        copy_padded(conv, in, n_before + 1 < conv->n_channels ? n_in : 0, to);
-        return;
-    }
-    for (n[0] = 0; n[0] < conv->n_planes[0]; n[0]++)
-        for (n[1] = 0; n[1] < conv->n_planes[1]; n[1]++)
-            for (n[2] = 0; n[2] < conv->n_planes[2]; n[2]++, to += window_product(conv->plane))
-                copy_plane(conv, in, n, to);
-}
-
-/* Copies n pixels. Pixels of pairs are rounded one by one if they have an odd number of
- * channels. */
-static void copy_pixel_row(const struct indirect_convolution *conv, const float *in, size_t n,
-                           float *to)
-{
-    const struct igemm_pairs *pairs = &conv->microkernels->pairs;
-    size_t n_channels = conv->n_channels, n_at_once = n_channels % 2 == 0 ? n : 1;
-    if (!conv->has_pairs)
-        memcpy(to, in, n * n_channels * sizeof *to);
-    else if (!conv->in_is_last)
-        pairs->round_planes(in, (size_t)window_product(conv->window.in), n_channels, to,
-                            conv->pixel_floats, n);
-    else
-        for (size_t i = 0; i < n; i += n_at_once)
-            pairs->round(in + i * n_channels, to + i * conv->pixel_floats, n_at_once * n_channels);
-}
-
-/* Copies rows begin ... end - 1 of the padded image, channels last. */
-static void copy_pixels(const struct indirect_convolution *conv, const float *in, int64_t begin,
-                        int64_t end, float *to)
-{
-    const int64_t *size = conv->window.in, *pad = conv->window.pad_begin;
-    int64_t pixel = (int64_t)conv->pixel_floats, width = conv->plane[2], first, last;
-    window_range(-pad[2], 1, size[2], width, &first, &last);
-    to += begin * width * pixel;
-    for (int64_t row = begin; row < end; row++, to += width * pixel) {
-        int64_t z = row / conv->plane[1] - pad[0], y = row % conv->plane[1] - pad[1];
-        bool is_inside = z >= 0 && z < size[0] && y >= 0 && y < size[1] && first < last;
-        memset(to, 0, (size_t)((is_inside ? first : width) * pixel) * sizeof *to);
-        if (!is_inside)
-            continue;
-        int64_t at = (z * size[1] + y) * size[2] + first - pad[2];
-        at *= conv->in_is_last ? (int64_t)conv->n_channels : 1;
-        copy_pixel_row(conv, in + at, (size_t)(last - first), to + first * pixel);
-        memset(to + last * pixel, 0, (size_t)((width - last) * pixel) * sizeof *to);
-    }
-}
-
-/* ---- The tiles ---------------------------------------------------------------------------- */
 
 /* The destination of n positions along a row of a plane, in one dimension. Positions in [first,
  * end) are stored at start + i * out_stride. */
@@ -324,16 +165,7 @@ static void compute_columns(const struct run *run, const struct subconvolution *
 static void copy_input(void *context, size_t share, size_t n_shares)
 {
     const struct run *run = context;
-    const struct indirect_convolution *conv = run->conv;
-    const struct indirect_convolution_job *job = run->job;
-    size_t n_channels = (size_t)(conv->c_in * conv->n_groups);
-    int64_t n_rows = conv->plane[0] * conv->plane[1];
-    if (conv->copy_is_last)
-        copy_pixels(conv, job->in, n_rows * (int64_t)share / (int64_t)n_shares,
-                    n_rows * (int64_t)(share + 1) / (int64_t)n_shares, job->scratch);
-    for (size_t i = n_channels * share / n_shares;
-         i < n_channels * (share + 1) / n_shares && !conv->copy_is_last; i++)
-        copy_channel(conv, job->in, i, job->scratch);
+    indirect_convolution_copy(run->conv, run->job->in, share, n_shares, run->job->scratch);
 }
 
 /* Computes a thread's share of every subconvolution. */
@@ -341,7 +173,7 @@ static void compute_share(void *context, size_t share, size_t n_shares)
 {
     const struct run *run = context;
     const struct indirect_convolution *conv = run->conv;
-    float *sums = run->job->scratch + conv->copy_floats + share * conv->acc_floats;
+    float *sums = run->job->scratch + conv->copy_floats + share * share_floats(conv);
     if (conv->is_by_channels)
         indirect_convolution_by_channels(conv, run->job, share, n_shares, sums);
     for (size_t i = 0; i < conv->n_subconvolutions && !conv->is_by_channels; i++) {
@@ -380,7 +212,7 @@ void indirect_convolution_run(const struct indirect_convolution *conv,
     size_t n_shares = thread_pool_n_parts(job->pool, count_macs(conv), SIZE_MAX);
     for (size_t i = 0; i < conv->n_subconvolutions && !conv->is_by_channels; i++)
         run.is_early &= count_sums(conv, &conv->subconvolutions[i]) >= EARLY_MIN_SUMS;
-    if (!conv->is_masked && !conv->is_in_place)
+    if (!conv->is_masked && !conv->is_in_place && conv->copy_rows == 0)
         thread_pool_run(job->pool, copy_input, &run, n_shares);
     thread_pool_run(job->pool, compute_share, &run, n_shares);
     if (job->epilogue && !run.is_early)

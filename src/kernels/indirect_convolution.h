@@ -5,6 +5,8 @@
 #ifndef IRRUN_KERNELS_INDIRECT_CONVOLUTION_H
 #define IRRUN_KERNELS_INDIRECT_CONVOLUTION_H
 
+#include <string.h>
+
 #include "kernels/convolution.h"
 #include "kernels/igemm_f32.h"
 #include "kernels/packed_gemm.h"
@@ -56,10 +58,14 @@
  * (AMX) need pairs that are neighbours: the copy then has the channels last. */
 
 /* The part of B that a tile reads for this many terms stays in an L1 cache while all of A is read:
- * 128 rows of two cache lines are 16 KB. */
+ * 128 rows of two cache lines are 16 KB. With channels in lanes, the weights of a panel stay there:
+ * the fewer vectors it has, the more terms. */
 #define IGEMM_MAX_KC 128
+#define IGEMM_MAX_PANEL_KC (IGEMM_MAX_KC * IGEMM_MAX_VECTORS)
 
 #define LINE_FLOATS 16 /* of a cache line */
+/* Channels whose distance is a multiple of 1 KB map to a few sets of an L1 cache. */
+#define SET_FLOATS 256
 
 #define MAX_SUBCONVOLUTIONS 8 /* long and short phases in each dimension */
 
@@ -94,6 +100,8 @@ struct indirect_convolution {
     int64_t n_planes[3], plane[3], plane_stride[3];
     size_t channel_floats; /* of the planes of a channel in the copy, or in the input */
     size_t copy_floats;
+    size_t copy_rows; /* channels in lanes: each thread copies so many rows for each chunk; 0: the
+                       * whole image is copied before */
 
     /* Channels in lanes: n_panels panels, whose sizes differ by at most one vector. */
     bool is_in_place;                       /* the input is not copied */
@@ -149,6 +157,10 @@ bool indirect_convolution_plan_winograd(struct indirect_convolution *conv);
  * unit of indirect_convolution_choose. */
 double winograd_cost(const struct indirect_convolution *conv);
 double multiplication_cost(const struct indirect_convolution *conv);
+
+/* Changes a plan with channels in lanes, which copies the image: each chunk consists of whole rows
+ * and copies what it reads. Returns false if it is not applicable. */
+bool indirect_convolution_plan_rows(struct indirect_convolution *conv);
 
 /* Plans a convolution of one group in bf16, with channels in lanes. Returns false if the level has
  * no bf16, or as indirect_convolution_plan does. */
@@ -244,6 +256,30 @@ struct indirect_convolution_job {
     const struct epilogue *epilogue; /* NULL: none. Otherwise out[0] is its element `first` */
     size_t first;
 };
+
+/* Copies a thread's share of the whole input, with its pads. */
+void indirect_convolution_copy(const struct indirect_convolution *conv, const float *in,
+                               size_t share, size_t n_shares, float *to);
+/* Copies rows begin ... end - 1 of the padded image. `to` is the copy of these rows alone. */
+void indirect_convolution_copy_rows(const struct indirect_convolution *conv, const float *in,
+                                    int64_t begin, int64_t end, float *to);
+
+#define SHORT_ROW 16 /* floats: for fewer, a call is slower than a loop */
+
+static inline void copy_row(const float *restrict from, float *restrict to, int64_t n)
+{
+    if (n >= SHORT_ROW)
+        memcpy(to, from, (size_t)n * sizeof *to);
+    else
+        for (int64_t i = 0; i < n; i++)
+            to[i] = from[i];
+}
+
+/* Returns the floats of scratch memory that each thread has, besides a common copy. */
+static inline size_t share_floats(const struct indirect_convolution *conv)
+{
+    return conv->acc_floats + (conv->copy_rows > 0 ? conv->copy_floats : 0);
+}
 
 /* Computes share `share` of n_shares, with channels in lanes; job->in is the input or its copy.
  * Applies the epilogue if it is a map. */

@@ -36,12 +36,12 @@ static void multiply_panel(const struct indirect_convolution *conv,
     }
     for (size_t begin = 0; begin < product->n; begin += n, rest = product->row) {
         n = product->n - begin < rest ? product->n - begin : rest;
-        for (size_t tile = 0, done = 0, end, n_tiles = divide_up(n, product->mr); tile < n_tiles;
-             tile++, done = end) {
-            end = n * (tile + 1) / n_tiles;
-            run[end - done](args);
-            args->positions += end - done;
-            args->c += (end - done) * args->ldc;
+        size_t n_tiles = divide_up(n, product->mr), size = n / n_tiles, n_longer = n % n_tiles;
+        for (size_t tile = 0; tile < n_tiles; tile++) {
+            size_t n_rows = size + (tile < n_longer);
+            run[n_rows](args);
+            args->positions += n_rows;
+            args->c += n_rows * args->ldc;
         }
     }
 }
@@ -150,6 +150,8 @@ static struct chunks cut_phase(const struct indirect_convolution *conv,
     struct chunks chunks = {.unit = conv->run > 0 ? TILE_ROWS : 1};
     if (conv->row > 0 && conv->row < sub->nr)
         chunks.unit = conv->row;
+    if (conv->copy_rows > 0)
+        chunks.unit = (size_t)conv->out[2];
     if (conv->tile[0] > 0)
         chunks.unit = (conv->tile[0] == 4 ? 2 : 1) * (size_t)conv->out[2];
     chunks.n_units = divide_up((size_t)window_product(phase->n), chunks.unit);
@@ -202,6 +204,19 @@ static void store_pixels(const struct channels_run *run, const struct chunk *chu
             out[channel] = chunk->sums[i * conv->ld_sums + channel];
 }
 
+/* Copies what a chunk of whole rows reads, in front of the sums. */
+static const float *copy_rows(const struct channels_run *run, const struct chunk *chunk)
+{
+    const struct indirect_convolution *conv = run->conv;
+    int64_t row = conv->out[2], stride = conv->window.stride[1];
+    int64_t begin = (int64_t)chunk->first / row * stride;
+    int64_t reach = (conv->window.kernel[1] - 1) * conv->window.dilation[1];
+    float *to = run->sums - conv->copy_floats;
+    indirect_convolution_copy_rows(conv, run->job->in, begin,
+                                   begin + ((int64_t)chunk->n / row - 1) * stride + reach + 1, to);
+    return to;
+}
+
 static void run_phase(struct channels_run *run, const struct subconvolution *sub, size_t group,
                       const struct phase *phase, const int32_t *positions, const float *packed)
 {
@@ -228,6 +243,10 @@ static void run_phase(struct channels_run *run, const struct subconvolution *sub
             .sums = conv->is_last && conv->ld_sums == c_out ? job->out + first * c_out : run->sums};
         if (run->number < run->begin || run->number >= run->end)
             continue;
+        if (conv->copy_rows > 0) {
+            chunk.in = copy_rows(run, &chunk);
+            chunk.positions = positions;
+        }
         bool is_done = compute_chunk(run, &chunk);
         if (!is_done && job->epilogue && job->epilogue->is_map)
             epilogue_run_on(job->epilogue, chunk.sums, chunk.n * conv->ld_sums);

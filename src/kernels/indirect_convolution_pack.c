@@ -107,7 +107,7 @@ static float *pack_channels(const struct packing *packing, size_t phase, size_t 
     const struct indirect_convolution *conv = packing->conv;
     size_t lanes = conv->microkernels->lanes, c_out = (size_t)conv->c_out;
     size_t n_phases = (size_t)window_product(packing->sub->n_phases);
-    float terms[IGEMM_MAX_KC];
+    float terms[IGEMM_MAX_PANEL_KC];
     for (size_t panel = 0; panel < conv->n_panels; panel++) {
         size_t first = panel_begin(conv, panel) * lanes;
         size_t n_columns = panel_begin(conv, panel + 1) * lanes - first;

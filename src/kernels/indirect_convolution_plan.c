@@ -39,9 +39,6 @@ static bool plan_transposed(struct indirect_convolution *conv, const struct wind
     return true;
 }
 
-/* Channels whose distance is a multiple of 1 KB map to a few sets of an L1 cache. */
-#define SET_FLOATS 256
-
 static bool plan_planes(struct indirect_convolution *conv)
 {
     const struct window *w = &conv->window;
@@ -164,10 +161,11 @@ static bool plan_tiles(struct indirect_convolution *conv, struct subconvolution 
 }
 
 /* Sizes of a chunk: its sums stay in the cache, and it is large enough that the weights are not
- * read too often. */
+ * read too often. One whose sums are computed once, in the output, can be longer. */
 #define CHUNK_FLOATS 32768
 #define MIN_CHUNK 24
 #define MAX_CHUNK 96
+#define MAX_LONG_CHUNK 1024
 
 static size_t count_positions(const struct indirect_convolution *conv,
                               const struct subconvolution *sub)
@@ -202,10 +200,13 @@ static bool plan_channels(struct indirect_convolution *conv, struct subconvoluti
     most = divide_up(conv->n_vectors, conv->n_panels);
     while (sub->mr < IGEMM_MAX_MR && microkernels->channels[most][sub->mr + 1])
         sub->mr++;
-    sub->nr = CHUNK_FLOATS / conv->ld_sums;
-    sub->nr = sub->nr < MIN_CHUNK ? MIN_CHUNK : sub->nr > MAX_CHUNK ? MAX_CHUNK : sub->nr;
-    size_t most_runs = run < IGEMM_MAX_KC ? IGEMM_MAX_KC / run : 1;
+    size_t most_terms = conv->has_pairs ? IGEMM_MAX_KC : IGEMM_MAX_PANEL_KC / most;
+    size_t most_runs = run < most_terms ? most_terms / run : 1;
     sub->kc = n_runs > 0 ? divide_up(n_runs, divide_up(n_runs, most_runs)) * run : 0;
+    bool is_long = conv->is_last && conv->ld_sums == (size_t)conv->c_out && sub->kc >= sub->k;
+    size_t most_positions = is_long ? MAX_LONG_CHUNK : MAX_CHUNK;
+    sub->nr = CHUNK_FLOATS / conv->ld_sums;
+    sub->nr = sub->nr < MIN_CHUNK ? MIN_CHUNK : sub->nr > most_positions ? most_positions : sub->nr;
     sub->first_indirection = conv->n_indirections;
     sub->first_weight = conv->packed_floats;
     sub->first_position = conv->n_positions;
@@ -347,6 +348,8 @@ static double find_cost(const struct indirect_convolution *conv)
     return cost;
 }
 
+#define LARGE_COPY 16384 /* floats: it does not stay in an L1 cache */
+
 bool indirect_convolution_choose(struct indirect_convolution *conv,
                                  const struct igemm_microkernels *microkernels,
                                  const struct convolution *c, int64_t n_groups, bool is_transposed)
@@ -362,9 +365,12 @@ bool indirect_convolution_choose(struct indirect_convolution *conv,
             find_cost(&other) < find_cost(conv) * WORTH_WINOGRAD)
             *conv = other;
     }
-    return find_cost(conv) < (double)window_product(c->window.out) *
-                                 (double)window_product(conv->kernel) * (double)c->c_in *
-                                 (double)c->c_out * SCALAR_COST;
+    bool is_worth = find_cost(conv) < (double)window_product(c->window.out) *
+                                          (double)window_product(conv->kernel) * (double)c->c_in *
+                                          (double)c->c_out * SCALAR_COST;
+    if (conv->copy_floats >= LARGE_COPY)
+        indirect_convolution_plan_rows(conv);
+    return is_worth;
 }
 
 void indirect_convolution_choose_pairs(struct indirect_convolution *conv,
@@ -381,7 +387,7 @@ void indirect_convolution_choose_pairs(struct indirect_convolution *conv,
 bool indirect_convolution_scratch(const struct indirect_convolution *conv, unsigned n_threads,
                                   size_t *n_bytes)
 {
-    return checked_mul(conv->acc_floats, n_threads, n_bytes) &&
+    return checked_mul(share_floats(conv), n_threads, n_bytes) &&
            checked_add(*n_bytes, conv->copy_floats, n_bytes) &&
            checked_mul(*n_bytes, sizeof(float), n_bytes);
 }

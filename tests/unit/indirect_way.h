@@ -14,6 +14,7 @@
 struct way {
     int64_t n_groups;
     bool is_transposed, is_by_channels, is_winograd, has_pairs;
+    bool copies_rows;      /* if that is applicable */
     enum weight_type type; /* in which the weights are exact */
     struct thread_pool *pool;
     const struct epilogue *epilogue;
@@ -36,9 +37,13 @@ static bool plan_way(struct indirect_convolution *conv, const struct convolution
 {
     if (way->has_pairs)
         return indirect_convolution_plan_pairs(conv, microkernels, c);
-    return indirect_convolution_plan(conv, microkernels, c, way->n_groups, way->is_transposed,
-                                     way->is_by_channels) &&
-           (!way->is_winograd || indirect_convolution_plan_winograd(conv));
+    if (!indirect_convolution_plan(conv, microkernels, c, way->n_groups, way->is_transposed,
+                                   way->is_by_channels) ||
+        (way->is_winograd && !indirect_convolution_plan_winograd(conv)))
+        return false;
+    if (way->copies_rows)
+        indirect_convolution_plan_rows(conv);
+    return true;
 }
 
 static bool convolve_indirectly(const struct convolution *c, const struct way *way,

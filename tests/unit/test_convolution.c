@@ -100,7 +100,8 @@ static void the_indirect_one_follows_the_definition(void **state)
                 out[i] = NAN;
             struct way way = {.n_groups = n_groups,
                               .type = round % 2 ? WEIGHTS_F16 : WEIGHTS_F32,
-                              .is_by_channels = round % 4 < 2};
+                              .is_by_channels = round % 4 < 2,
+                              .copies_rows = round % 8 < 4};
             assert_true(convolve_indirectly(&c, &way, kernels.igemm_f32, in, weights, out));
             for (int64_t group = 0; group < n_groups; group++)
                 assert_convolved(&c, in + group * n_in, weights + group * n_weights,
@@ -241,8 +242,8 @@ static void the_indirect_one_knows_no_threads(void **state)
         in[i] = sinf((float)i);
     kernels_fill(&kernels, simd_best());
     struct thread_pool *pool = thread_pool_new(3, &err);
-    /* The input in place, a copy in planes, and a transposed convolution, each with positions and
-     * with channels in lanes; Winograd; pairs of bf16. */
+    /* The input in place, a copy in planes or of rows, and a transposed convolution, each with positions
+     * and with channels in lanes; Winograd; pairs of bf16. */
     int n_rounds = kernels.igemm_f32->pairs.round ? 8 : 7;
     for (int round = 0; round < n_rounds; round++) {
         int i = round / 2 % 3;
@@ -250,7 +251,8 @@ static void the_indirect_one_knows_no_threads(void **state)
                           .is_transposed = i == 2,
                           .is_by_channels = round % 2 == 1 || round == 6,
                           .has_pairs = round == 7,
-                          .is_winograd = round == 6};
+                          .is_winograd = round == 6,
+                          .copies_rows = round == 3};
         way.type = way.has_pairs ? WEIGHTS_BF16 : WEIGHTS_F32;
         c.window.stride[2] = i == 0 ? 1 : 2;
         c.window.out[2] = i == 0 ? 61 : 31;
