@@ -4,7 +4,7 @@
 import numpy as np
 
 from . import departures
-from .common import EXACT, Case
+from .common import EXACT, Case, rng, uniform
 from .movement import X, case
 from .net import TYPES, Net, type_of
 from .reductions import case as listed
@@ -136,6 +136,29 @@ def older_cases():
     yield case("concat", "one", X, "A Concat of one.", "Concat", axis=1)
 
 
+def computed_concat(name, shape, axis, about):
+    """A Concat of computed values, one of them twice and one of them read again, in another Concat."""
+    net, x = Net(name), uniform(rng("computed_concat", name), shape)
+    port = net.param("x", "f32", list(shape))
+    relu, minus, wide = net.op("ReLU", port), net.op("Negative", port), np.float64(x)
+    inner = net.op("Concat", relu, minus, port, relu, axis=axis)
+    first = np.concatenate([np.maximum(wide, 0), -wide, wide, np.maximum(wide, 0)], axis)
+    outer = net.op("Concat", net.op("Abs", port), inner, net.op("Abs", minus), axis=axis)
+    second = np.concatenate([np.abs(wide), first, np.abs(wide)], axis)
+    net.result(net.op("Abs", outer), "joined")
+    net.result(net.op("Negative", inner), "inner")
+    net.result(net.op("Floor", relu), "again")
+    want = {"joined": np.abs(second), "inner": -first, "again": np.floor(np.maximum(wide, 0))}
+    return Case("concat", name, net, {"x": x}, {k: v.astype(np.float32) for k, v in want.items()}, about, EXACT)
+
+
+def computed_concat_cases():
+    yield computed_concat("computed", (2, 3, 5), 0, "Computed values, which are computed in place.")
+    yield computed_concat("computed_channels", (1, 3, 5), -2, "Computed values of one image.")
+    yield computed_concat("computed_rows", (2, 3, 5), 1, "Computed values whose pieces lie apart.")
+    yield computed_concat("computed_large", (1, 5, 999), 1, "Computed values of 20 KB.")
+
+
 def cases():
-    for make in (split_cases, strided_cases, tile_cases, range_cases, older_cases):
+    for make in (split_cases, strided_cases, tile_cases, range_cases, older_cases, computed_concat_cases):
         yield from make()

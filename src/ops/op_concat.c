@@ -64,9 +64,11 @@ static void run_units(const struct step *step, size_t begin, size_t end)
     size_t range_end = range.first + range.n;
     for (uint32_t i = 0; i < step->n_inputs; i++) {
         size_t piece = state->piece_elements[i];
+        bool is_part = step->in[i]->data == tensor_at(step->out[0], offset); /* of the output */
         if (piece == 0)
             continue;
-        for (size_t row = range.first / row_elements; row * row_elements < range_end; row++) {
+        for (size_t row = range.first / row_elements; row * row_elements < range_end && !is_part;
+             row++) {
             size_t start = row * row_elements + offset, stop = start + piece;
             size_t first = start < range.first ? range.first : start;
             size_t last = stop < range_end ? stop : range_end;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "ops/op_state.h"
 #include "plan/plan_internal.h"
 
 struct gap {
@@ -128,15 +129,53 @@ static bool place_over_input(struct plan *plan, const struct step *step, uint32_
     return false;
 }
 
+/* Makes the inputs of a Concat that are one piece of its output parts of it: the steps that make
+ * them write there. The output is in use as long as one of them is. */
+static void join_inputs(struct plan *plan, const struct step *step)
+{
+    uint32_t out_id = root_of(plan, step->out[0]);
+    struct slot *out = &plan->slots[out_id];
+    int64_t axis = ((const struct concat_attrs *)step->op->attrs)->axis;
+    uint32_t rank = out->tensor.shape.rank;
+    size_t offset = 0, size_bytes;
+    if (out->kind != SLOT_BLOCK ||
+        shape_product(&out->tensor.shape, 0, (uint32_t)(axis < 0 ? axis + rank : axis)) != 1)
+        return;
+    for (uint32_t i = 0; i < step->n_inputs; i++, offset += size_bytes) {
+        struct slot *in = &plan->slots[root_of(plan, step->in[i])];
+        size_bytes = tensor_n_bytes(step->in[i]);
+        if (in == out || in->kind != SLOT_BLOCK || in->parent != NO_ID || in->last_step == NO_ID ||
+            tensor_n_bytes(&in->tensor) != size_bytes)
+            continue;
+        in->parent = out_id;
+        in->parent_offset = offset;
+        if (out->first_step > in->first_step)
+            out->first_step = in->first_step;
+        if (out->last_step < in->last_step)
+            out->last_step = in->last_step;
+    }
+}
+
+/* Returns whether the slot owns the memory of one of the first n outputs. */
+static bool owns_one_of(const struct plan *plan, uint32_t id, const struct step *step, uint32_t n)
+{
+    for (uint32_t k = 0; k < n; k++)
+        if (owner_of(plan, step->out[k]) == id)
+            return true;
+    return false;
+}
+
 static bool place_outputs(struct plan *plan, struct layout *layout, const struct step *step,
                           uint32_t step_id, struct irrun_error *err)
 {
     for (uint32_t k = 0; k < step->n_outputs; k++) {
-        uint32_t id = root_of(plan, step->out[k]);
+        uint32_t id = owner_of(plan, step->out[k]);
         struct slot *slot = &plan->slots[id];
-        if (slot->kind != SLOT_BLOCK || slot->first_step != step_id)
+        if (slot->kind != SLOT_BLOCK || slot->first_step != step_id ||
+            owns_one_of(plan, id, step, k))
             continue;
-        if (k == 0 && place_over_input(plan, step, step_id, id))
+        bool is_whole = id == root_of(plan, step->out[k]);
+        if (k == 0 && is_whole && place_over_input(plan, step, step_id, id))
             continue;
         size_t size;
         if (!slot_size(slot, &size) || !allocate(layout, size, &slot->offset))
@@ -167,6 +206,9 @@ bool plan_place_slots(struct plan *plan, size_t scratch_bytes, struct irrun_erro
     struct layout layout = {.end = align_to_line(scratch_bytes)};
     plan->scratch_bytes = scratch_bytes;
     bool is_ok = true;
+    for (uint32_t i = 0; i < plan->n_steps && !plan->request.model->no_fusion; i++)
+        if (plan->steps[i].state && op_is_type(plan->steps[i].op, "Concat"))
+            join_inputs(plan, &plan->steps[i]);
     for (uint32_t i = 0; i < plan->n_steps && is_ok; i++) {
         const struct step *step = &plan->steps[i];
         is_ok = place_outputs(plan, &layout, step, i, err) &&
