@@ -41,12 +41,11 @@ enum irrun_error_code {
 
 struct irrun_error {
     enum irrun_error_code code;
-    char file[512];     /* "" if the error is not in a file */
-    uint32_t line;      /* from 1; 0: none */
-    uint32_t column;    /* from 1, in characters; 0: none */
-    uint64_t offset;    /* in a binary file; UINT64_MAX: none */
-    char message[2048]; /* what was found and what was expected; may have several lines */
-    char hint[1024];    /* how to fix it or find out more; "" if none */
+    char file[512];        /* "" if the error is not in a file */
+    uint32_t line, column; /* from 1, columns in characters; 0: none */
+    uint64_t offset;       /* in a binary file; UINT64_MAX: none */
+    char message[2048];    /* what was found and what was expected; may have several lines */
+    char hint[1024];       /* how to fix it or find out more; "" if none */
 };
 
 /* Element types. In memory every element of a type below 8 bits takes one byte. */
@@ -96,8 +95,7 @@ struct irrun_tensor {
 struct irrun_partial_shape {
     bool is_rank_dynamic; /* then the other members are unused */
     uint32_t rank;
-    int64_t min[IRRUN_MAX_RANK];
-    int64_t max[IRRUN_MAX_RANK]; /* INT64_MAX: no upper bound */
+    int64_t min[IRRUN_MAX_RANK], max[IRRUN_MAX_RANK]; /* INT64_MAX: no upper bound */
 };
 
 struct irrun_model;
@@ -112,8 +110,7 @@ enum irrun_precision { IRRUN_PRECISION_F32, IRRUN_PRECISION_F16, IRRUN_PRECISION
 /* Selects one thread for each CPU that the affinity and the cgroup quota of this process allow. */
 #define IRRUN_THREADS_AUTO UINT32_MAX
 
-/* All zero: the defaults. */
-struct irrun_options {
+struct irrun_options {        /* all zero: the defaults */
     const char *weights_path; /* NULL: the model's path with its extension replaced by .bin */
     enum irrun_gemm gemm;     /* how matrices are multiplied */
     const char *simd;         /* a level, see irrun_simd_level; NULL, "auto": the best one */
@@ -133,6 +130,10 @@ struct irrun_options {
     const char *low_latency;
     bool computes_f64;              /* computes f16, bf16 and f32 in f64; inputs keep their type */
     enum irrun_precision precision; /* with computes_f64, it has no effect */
+    /* Outputs that need not be computed, or of rank 3 and more only at the last position of axis
+     * -2, unless they are in `read` too. Ignored with keep_ops, traces_all and stops_at_nan. */
+    const char *const *unread, *const *read_last, *const *read;
+    size_t n_unread, n_read_last, n_read;
 };
 
 /* An input or an output of the model. */
@@ -204,7 +205,8 @@ bool irrun_session_run(struct irrun_session *session, struct irrun_error *err);
 const struct irrun_tensor *irrun_session_input(const struct irrun_session *session, size_t index);
 
 /* Returns the value of an output, a view that the next run overwrites. Before the first run it has
- * a type and a shape but no values, or is NULL if the shape depends on data. */
+ * a type and a shape but no values, or is NULL if the shape depends on data. An
+ * unread output is NULL; one of read_last may have only the last position. */
 const struct irrun_tensor *irrun_session_output(const struct irrun_session *session, size_t index);
 
 /* Returns the value of a variable, a view that is valid until the next run; NULL if it is unset, so
@@ -235,11 +237,9 @@ struct irrun_model_info {
     uint64_t bin_bytes;     /* size of the .bin; 0 if none is in use */
     uint64_t xml_digest;    /* 64-bit FNV-1a hash of the XML */
     const struct irrun_op_count *op_counts; /* by type, then version */
-    size_t n_op_counts;
-    const char *const *notes; /* one line for each change that irrun makes to the graph */
-    size_t n_notes;
+    const char *const *notes;    /* one line for each change that irrun makes to the graph */
     const char *const *warnings; /* one line for each warning */
-    size_t n_warnings;
+    size_t n_op_counts, n_notes, n_warnings;
 };
 
 /* Describes a model. With is_dry it may have unsupported ops, which have a problem in op_counts. */
@@ -259,10 +259,9 @@ struct irrun_analysis {
     uint64_t values_bytes; /* largest total of inputs, outputs and values at any time */
     uint64_t state_bytes;  /* variables, front and back */
     const struct irrun_op_name *unused; /* Consts that nothing uses */
-    size_t n_unused;
     uint64_t unused_bytes;
     const char *const *suspicions; /* one line for each probable mistake */
-    size_t n_suspicions;
+    size_t n_unused, n_suspicions;
     bool takes_chunks; /* irrun_options.low_latency would change the model */
 };
 

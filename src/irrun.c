@@ -16,6 +16,7 @@
 #include "plan/cell_loop.h"
 #include "plan/channels_last.h"
 #include "plan/compressed_weights.h"
+#include "plan/early_slices.h"
 #include "plan/float64.h"
 #include "plan/int8_convolutions.h"
 #include "plan/low_latency.h"
@@ -109,6 +110,39 @@ static bool count_threads(unsigned asked, unsigned *n_threads, struct irrun_erro
                 THREAD_POOL_MAX_THREADS);
 }
 
+/* Returns whether one of the names is that of the output. */
+static bool is_listed(const struct irrun_model *model, size_t output, const char *const *names,
+                      size_t n)
+{
+    bool is_found = false;
+    for (size_t i = 0; i < n && !is_found; i++) {
+        struct irrun_error ignored = {.code = IRRUN_OK};
+        size_t index;
+        is_found = ports_find(&model->outputs, names[i], &index, &ignored) && index == output;
+    }
+    return is_found;
+}
+
+/* Takes the input from Results that nobody reads, and moves slices before products. */
+static bool drop_unread(struct irrun_model *model, const struct irrun_options *options,
+                        struct irrun_error *err)
+{
+    struct graph *graph = model->ir.graph;
+    bool *takes_last = arena_alloc_array(&model->ir.arena, graph->n_results, 1, err);
+    bool is_changed = false;
+    for (uint32_t i = 0; takes_last && i < graph->n_results && !options->traces_all; i++) {
+        if (is_listed(model, i, options->read, options->n_read))
+            continue;
+        takes_last[i] = is_listed(model, i, options->read_last, options->n_read_last);
+        if (takes_last[i] || !is_listed(model, i, options->unread, options->n_unread))
+            continue;
+        graph->ops[graph->results[i]].n_inputs = 0;
+        is_changed = true;
+    }
+    return takes_last && (!is_changed || toposort(graph, &model->ir.arena, err)) &&
+           early_slices_move(&model->model, takes_last, &model->remarks, err);
+}
+
 static bool load(struct irrun_model *model, const char *xml_path,
                  const struct irrun_options *options, struct irrun_error *err)
 {
@@ -142,8 +176,10 @@ static bool load(struct irrun_model *model, const char *xml_path,
         (!float64_widen(ir->graph, arena, err) || !toposort(ir->graph, arena, err)))
         return false;
     if (!model_facts_collect(ir, &model->facts, err) ||
+        !ports_of_outputs(ir->graph, arena, &model->outputs, err) ||
         (!options->is_dry && !options->keep_ops &&
-         (!cell_loop_replace(ir->graph, arena, &model->remarks, err) ||
+         ((!options->stops_at_nan && !drop_unread(model, options, err)) ||
+          !cell_loop_replace(ir->graph, arena, &model->remarks, err) ||
           !transposed_factors_fold(ir->graph, arena, &model->remarks, err) ||
           !(options->stops_at_nan || norms_replace(ir->graph, arena, &model->remarks, err)) ||
           !int8_convolutions_replace(&model->model, &model->remarks, err) ||
@@ -153,8 +189,7 @@ static bool load(struct irrun_model *model, const char *xml_path,
     if (!options->is_dry && !lower_precision(&model->model, &model->remarks, err))
         return false;
     model->is_prepared = model_prepare(&model->model, options->is_dry, err);
-    if (!model->is_prepared || !ports_of_inputs(ir->graph, arena, &model->inputs, err) ||
-        !ports_of_outputs(ir->graph, arena, &model->outputs, err))
+    if (!model->is_prepared || !ports_of_inputs(ir->graph, arena, &model->inputs, err))
         return false;
     for (size_t i = n_outputs; i < model->outputs.n; i++)
         model->outputs.items[i].is_traced = true;

@@ -3,12 +3,14 @@
 #include "cli/actions.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "cli/diff.h"
 #include "cli/dot.h"
 #include "cli/inspect.h"
 #include "cli/json.h"
 #include "cli/machine.h"
+#include "cli/readings.h"
 #include "cli/run.h"
 #include "cli/run_sandbox.h"
 #include "cli/signals.h"
@@ -153,22 +155,9 @@ static void show_remarks(const struct irrun_model *model, const struct options *
         inform(options, "%s", info.notes[i]);
 }
 
-static bool do_model_action(const struct options *options, struct irrun_error *err)
+static bool load_and_act(const struct options *options, const struct irrun_options *model_options,
+                         struct irrun_error *err)
 {
-    const struct irrun_options model_options = {.weights_path = options->weights_path,
-                                                .gemm = options->gemm,
-                                                .simd = options->simd,
-                                                .n_threads = options->n_threads,
-                                                .keep_ops = options->keeps_ops,
-                                                .taps = options->taps.items,
-                                                .n_taps = options->taps.n,
-                                                .traces_all = options_trace_all(options),
-                                                .stops_at_nan = options->stops_at_nan,
-                                                .allows_inf = options->allows_inf,
-                                                .times_ops = options_time_ops(options),
-                                                .low_latency = options->low_latency,
-                                                .precision = options->precision,
-                                                .is_dry = action_is_dry(options->action)};
     struct irrun_model *model, *reference = NULL;
     const struct stats_clocks start = stats_read_clocks();
     if (options->action == ACTION_RUN && options->checkpoint_path)
@@ -178,7 +167,7 @@ static bool do_model_action(const struct options *options, struct irrun_error *e
     if (!machine_limit_memory(options->max_memory_bytes, err) ||
         !machine_check_denormals(options->flushes_denormals, err) ||
         !run_sandbox_enter(options, err) ||
-        !irrun_model_load(options->model_path, &model_options, &model, err))
+        !irrun_model_load(options->model_path, model_options, &model, err))
         return false;
     double load_s = stats_now_s() - start.wall_s;
     show_remarks(model, options);
@@ -194,10 +183,32 @@ static bool do_model_action(const struct options *options, struct irrun_error *e
     else if (options->action == ACTION_CHECK)
         is_done = check_model(model, options, err);
     else
-        is_done = diff_load(options, &model_options, &reference, err) &&
+        is_done = diff_load(options, model_options, &reference, err) &&
                   run_model(model, reference, options, &start, load_s, err);
     irrun_model_free(model);
     irrun_model_free(reference);
+    return is_done;
+}
+
+static bool do_model_action(const struct options *options, struct irrun_error *err)
+{
+    struct irrun_options model_options = {.weights_path = options->weights_path,
+                                          .gemm = options->gemm,
+                                          .simd = options->simd,
+                                          .n_threads = options->n_threads,
+                                          .keep_ops = options->keeps_ops,
+                                          .taps = options->taps.items,
+                                          .n_taps = options->taps.n,
+                                          .traces_all = options_trace_all(options),
+                                          .stops_at_nan = options->stops_at_nan,
+                                          .allows_inf = options->allows_inf,
+                                          .times_ops = options_time_ops(options),
+                                          .low_latency = options->low_latency,
+                                          .precision = options->precision,
+                                          .is_dry = action_is_dry(options->action)};
+    const char **names = readings_set(options, &model_options, err);
+    bool is_done = names && load_and_act(options, &model_options, err);
+    free(names);
     return is_done;
 }
 

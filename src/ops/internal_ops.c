@@ -74,6 +74,23 @@ static bool infer_channels(struct infer *infer)
     return infer_output(infer, 0, infer->in[0]->dtype, &out);
 }
 
+static bool infer_one_position(struct infer *infer)
+{
+    const struct one_position_attrs *attrs = infer->attrs;
+    struct irrun_shape out = infer->in[0]->shape;
+    int64_t strides[IRRUN_MAX_RANK], offset = 0;
+    if (attrs->rank > 0 && out.rank != attrs->rank)
+        return infer_fail_input(infer, 0, "a rank of %u, as the port says", attrs->rank);
+    move_strides(&out, strides);
+    if (attrs->axis <= out.rank && out.dims[out.rank - attrs->axis] > 1) {
+        uint32_t axis = out.rank - attrs->axis;
+        offset = attrs->is_last ? (out.dims[axis] - 1) * strides[axis] : 0;
+        out.dims[axis] = 1;
+    }
+    move_plan(infer->state, out.rank, out.dims, strides, offset);
+    return infer_output(infer, 0, infer->in[0]->dtype, &out);
+}
+
 static bool infer_n_frames(struct infer *infer)
 {
     const struct n_frames_attrs *attrs = infer->attrs;
@@ -133,6 +150,8 @@ MOVE_OP(op_channels_last, "(channels last)", 0, one_input, infer_channels,
         .family = &(const bool){true});
 MOVE_OP(op_channels_first, "(channels first)", 0, one_input, infer_channels,
         .family = &(const bool){false});
+MOVE_OP(op_one_position, "(one position)", 1, one_input, infer_one_position,
+        .attrs_size = sizeof(struct one_position_attrs));
 const struct op_def op_n_frames = {
     .type = "(number of frames)",
     .flags = OP_DATA_MOVEMENT | OP_SHAPES_ONLY,

@@ -31,6 +31,15 @@ struct n_frames_attrs {
  * element of dimension `batch`, or as a scalar if that is negative. */
 extern const struct op_def op_n_frames;
 
+struct one_position_attrs {
+    uint32_t axis; /* counted from the end; an input of lower rank is returned whole */
+    uint32_t rank; /* that the input must have; 0: any */
+    bool is_last;
+};
+
+/* Returns the first or last position of an axis, which stays as a dimension of 1. */
+extern const struct op_def op_one_position;
+
 /* MatMul with the Transpose of input 1 folded into transpose_b. The Transpose swapped the last two
  * dimensions; input 2 is its order. Attributes: struct matmul_attrs. */
 extern const struct op_def op_matmul_transposed;

@@ -71,4 +71,7 @@ struct gather_attrs {
     int64_t batch_dims;
 };
 
+/* Returns the field of an attribute, or NULL if the op has no such attribute. */
+const void *op_attr(const struct op *op, const char *name);
+
 #endif

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "ops/op.h"
+#include "ops/op_state.h"
 
 #define OP(name) extern const struct op_def op_##name;
 #include "ops/ops.def"
@@ -159,6 +159,14 @@ bool op_input_is_index(const struct op_def *def, uint32_t i)
     const struct op_input_def *input = op_find_input(def, i);
     return input && !(def->flags & OP_ELEMENTWISE) && (input->types & TYPES_INTEGER) &&
            !(input->types & ~(TYPES_INTEGER | TYPES_BOOLEAN));
+}
+
+const void *op_attr(const struct op *op, const char *name)
+{
+    for (const struct attr_def *attr = op->def->attrs; attr && attr->name; attr++)
+        if (strcmp(attr->name, name) == 0)
+            return (const char *)op->attrs + attr->offset;
+    return NULL;
 }
 
 uint32_t op_types(const struct op_def *def)

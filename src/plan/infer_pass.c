@@ -369,8 +369,9 @@ static bool plan_op(struct plan *plan, const struct op *op, const struct head *h
         plan->planned[plan->n_planned++] = (struct planned_op){.op = op};
         return plan_assign(plan, op, err);
     case ROLE_RESULT:
-        plan->planned[plan->n_planned++] = (struct planned_op){.op = op};
-        if (op->n_outputs > 0)
+        if (op->n_inputs > 0) /* otherwise nobody reads it */
+            plan->planned[plan->n_planned++] = (struct planned_op){.op = op};
+        if (op->n_inputs > 0 && op->n_outputs > 0)
             plan->slots[op->first_output] = *input_slot(plan, op, 0);
         return true;
     default:

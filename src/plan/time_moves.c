@@ -75,7 +75,7 @@ bool time_rule_squeeze(struct time_op *t)
 bool time_rule_concat(struct time_op *t)
 {
     uint32_t rank = time_input_rank(t, t->first);
-    int64_t axis = *(const int64_t *)time_attr(t->op, "axis");
+    int64_t axis = *(const int64_t *)op_attr(t->op, "axis");
     axis = axis < 0 ? axis + (int64_t)rank : axis;
     if (axis == (int64_t)t->in.axis)
         return time_refuse(t, "joins along dimension %u, which is time", t->in.axis);
@@ -108,7 +108,7 @@ static bool take_last(struct time_op *t, const int64_t *index, uint32_t n)
 
 bool time_rule_gather(struct time_op *t)
 {
-    const int64_t *batch_dims = time_attr(t->op, "batch_dims");
+    const int64_t *batch_dims = op_attr(t->op, "batch_dims");
     uint32_t rank = time_input_rank(t, 0), n_indices = time_input_rank(t, 1), n;
     int64_t axes[IRRUN_MAX_RANK], index[IRRUN_MAX_RANK];
     if (!time_check_others(t, t->first))
@@ -156,7 +156,7 @@ bool time_rule_slice(struct time_op *t)
 
 static bool mask_at(const struct time_op *t, const char *name, uint32_t i)
 {
-    const struct i64_list *mask = time_attr(t->op, name);
+    const struct i64_list *mask = op_attr(t->op, name);
     return i < mask->n && mask->items[i] != 0;
 }
 
@@ -217,7 +217,7 @@ bool time_rule_broadcast(struct time_op *t)
 {
     struct time_items target;
     uint32_t rank = time_input_rank(t, 0), from_end = rank - t->in.axis;
-    const int *mode = time_attr(t->op, "mode");
+    const int *mode = op_attr(t->op, "mode");
     if (t->first != 0)
         return time_refuse(t, "depends on time in input %u", t->first);
     if (*mode != BROADCAST_NUMPY && *mode != BROADCAST_BIDIRECTIONAL)

@@ -24,7 +24,7 @@ static int64_t multiply(int64_t a, int64_t b)
 
 static bool is_copied(const struct reshape *r, uint32_t i)
 {
-    const bool *special_zero = time_attr(r->t->op, "special_zero");
+    const bool *special_zero = op_attr(r->t->op, "special_zero");
     return *special_zero && r->shape.items[i].kind == TIME_ITEM_NUMBER &&
            r->shape.items[i].number == 0;
 }

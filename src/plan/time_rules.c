@@ -16,14 +16,6 @@ bool time_put(struct time_op *t, uint32_t axis)
     return true;
 }
 
-const void *time_attr(const struct op *op, const char *name)
-{
-    for (const struct attr_def *attr = op->def->attrs; attr && attr->name; attr++)
-        if (strcmp(attr->name, name) == 0)
-            return (const char *)op->attrs + attr->offset;
-    return NULL;
-}
-
 static bool mark_axes(struct time_op *t, const int64_t *axes, uint32_t n, uint32_t rank,
                       bool is_set[IRRUN_MAX_RANK])
 {
@@ -63,7 +55,7 @@ bool time_rule_first(struct time_op *t)
 /* Shapes are aligned at the last dimension, so axes are counted from the end. */
 bool time_rule_elementwise(struct time_op *t)
 {
-    const int *broadcast = time_attr(t->op, "auto_broadcast");
+    const int *broadcast = op_attr(t->op, "auto_broadcast");
     uint32_t from_end = time_input_rank(t, t->first) - t->in.axis, rank = 0;
     if (broadcast && *broadcast == AUTO_BROADCAST_PDPD)
         return time_refuse(t, "has auto_broadcast pdpd");
@@ -99,7 +91,7 @@ bool time_rule_prelu(struct time_op *t)
 
 bool time_rule_matmul(struct time_op *t)
 {
-    const bool *turns[] = {time_attr(t->op, "transpose_a"), time_attr(t->op, "transpose_b")};
+    const bool *turns[] = {op_attr(t->op, "transpose_a"), op_attr(t->op, "transpose_b")};
     uint32_t ranks[] = {time_input_rank(t, 0), time_input_rank(t, 1)};
     uint32_t rank = ranks[0] > ranks[1] ? ranks[0] : ranks[1], other = 1 - t->first;
     if (ranks[0] < 2 || ranks[1] < 2)
@@ -127,7 +119,7 @@ bool time_rule_matmul(struct time_op *t)
 /* Returns whether an attribute is `neutral` for spatial dimension i of n. A list may be shorter. */
 static bool is_neutral(struct time_op *t, const char *name, uint32_t i, uint32_t n, int64_t neutral)
 {
-    const struct i64_list *list = time_attr(t->op, name);
+    const struct i64_list *list = op_attr(t->op, name);
     uint32_t missing = list ? n - list->n : n;
     return !list || i < missing || list->items[i - missing] == neutral;
 }
@@ -176,7 +168,7 @@ static bool other_axes(struct time_op *t, const bool is_set[IRRUN_MAX_RANK])
 
 bool time_rule_axis_attribute(struct time_op *t)
 {
-    const int64_t *axis = time_attr(t->op, "axis");
+    const int64_t *axis = op_attr(t->op, "axis");
     bool is_set[IRRUN_MAX_RANK];
     return mark_axes(t, axis, 1, time_input_rank(t, 0), is_set) && other_axes(t, is_set) &&
            time_put(t, t->in.axis);
@@ -191,7 +183,7 @@ bool time_rule_axes(struct time_op *t)
 
 bool time_rule_reduction(struct time_op *t)
 {
-    const bool *keeps = time_attr(t->op, "keep_dims");
+    const bool *keeps = op_attr(t->op, "keep_dims");
     bool is_set[IRRUN_MAX_RANK];
     if (!time_axes(t, 1, time_input_rank(t, 0), is_set) || !other_axes(t, is_set))
         return false;
@@ -205,7 +197,7 @@ bool time_rule_reduction(struct time_op *t)
  * perhaps the channels. */
 bool time_rule_mvn(struct time_op *t)
 {
-    const bool *across = time_attr(t->op, "across_channels");
+    const bool *across = op_attr(t->op, "across_channels");
     if (!across)
         return time_rule_axes(t);
     if (t->in.axis == 0 || (t->in.axis == 1 && !*across))

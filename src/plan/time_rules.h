@@ -3,7 +3,7 @@
 #ifndef IRRUN_PLAN_TIME_RULES_H
 #define IRRUN_PLAN_TIME_RULES_H
 
-#include "ops/op.h"
+#include "ops/op_state.h"
 #include "plan/time_axis.h"
 
 /* An op with an input that has the time axis. */
@@ -43,8 +43,7 @@ bool time_check_operand(struct time_op *t, uint32_t i, uint32_t axis);
 /* Refuses inputs other than `data` that depend on time. */
 bool time_check_others(struct time_op *t, uint32_t data);
 
-/* Read an attribute, or constant axes, which must be in [0, rank). */
-const void *time_attr(const struct op *op, const char *name);
+/* Reads constant axes, which must be in [0, rank). */
 bool time_axes(struct time_op *t, uint32_t input, uint32_t rank, bool is_set[IRRUN_MAX_RANK]);
 
 time_rule_fn time_rule_first, time_rule_elementwise, time_rule_prelu, time_rule_matmul,

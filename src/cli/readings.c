@@ -1,0 +1,67 @@
+/* Collects what options say of outputs. The model knows which names are the same output.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "cli/readings.h"
+
+#include <string.h>
+
+static bool is_none(const struct binding *binding)
+{
+    return strcmp(binding->spec.format->name, "none") == 0;
+}
+
+/* Returns whether all outputs are read, by whatever reads outputs without naming them. */
+static bool reads_all(const struct options *options)
+{
+    const struct binding_list *outputs = &options->outputs, *expected = &options->expected;
+    bool is_all = options->manifest_path || options->batch > 1 || options->concats.n > 0 ||
+                  outputs->n + expected->n == 0;
+    for (size_t i = 0; i < outputs->n; i++)
+        is_all |= !outputs->items[i].name && !is_none(&outputs->items[i]);
+    for (size_t i = 0; i < expected->n; i++)
+        is_all |= !expected->items[i].name;
+    return is_all;
+}
+
+static size_t add_outputs(const struct options *options, bool are_none, const char **names)
+{
+    const struct binding_list *outputs = &options->outputs;
+    size_t n = 0;
+    for (size_t i = 0; i < outputs->n; i++)
+        if (outputs->items[i].name && is_none(&outputs->items[i]) == are_none)
+            names[n++] = outputs->items[i].name;
+    return n;
+}
+
+static size_t add_feeds(const struct options *options, bool are_whole, const char **names)
+{
+    const struct feed_list *feeds = &options->feeds;
+    size_t n = 0;
+    for (size_t i = 0; i < feeds->n; i++)
+        if ((feeds->items[i].choice == FEED_WHOLE) == are_whole)
+            names[n++] = feeds->items[i].out;
+    return n;
+}
+
+const char **readings_set(const struct options *options, struct irrun_options *how,
+                          struct irrun_error *err)
+{
+    const struct binding_list *expected = &options->expected;
+    const char **names =
+        new_array(options->outputs.n + expected->n + options->feeds.n + 1, sizeof(char *), err);
+    if (!names || reads_all(options))
+        return names;
+    how->unread = names;
+    how->n_unread = add_outputs(options, true, names);
+    how->read_last = how->unread + how->n_unread;
+    how->n_read_last = add_feeds(options, false, names + how->n_unread);
+    how->read = how->read_last + how->n_read_last;
+    const char **read = names + how->n_unread + how->n_read_last;
+    size_t n = add_outputs(options, false, read);
+    n += add_feeds(options, true, read + n);
+    for (size_t i = 0; i < expected->n; i++)
+        read[n++] = expected->items[i].name;
+    if (options->until_name)
+        read[n++] = options->until_name;
+    how->n_read = n;
+    return names;
+}

@@ -1,0 +1,231 @@
+/* First every value gets the position that all its readers read, from the last op to the first.
+ * Then the ops are found that lie behind a product that can compute this position alone. Slices go
+ * before the first of them. The slices of the model stay: of one position they take all.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "plan/early_slices.h"
+
+#include "ops/internal_ops.h"
+#include "plan/graph_edit.h"
+#include "plan/part_rules.h"
+#include "plan/toposort.h"
+
+struct slice {
+    struct part part;
+    uint32_t value_id;
+};
+
+struct pass {
+    struct model finder; /* finds constants, in memory that is freed after the pass */
+    struct graph *graph;
+    struct graph_edit edit;
+    struct arena *arena;
+    const bool *takes_last;
+    struct part *parts;   /* of each value */
+    uint32_t *narrowed;   /* for each op: the inputs that it reads a part of, as a set of 1 << i */
+    struct slice *slices; /* for each value: the last one that was added */
+    struct remarks *remarks;
+    struct irrun_error *err;
+};
+
+static bool is_same(const struct part *a, const struct part *b)
+{
+    return a->kind == b->kind && a->axis == b->axis;
+}
+
+static bool takes_last(const struct pass *pass, const struct op *result)
+{
+    const struct graph *graph = pass->graph;
+    uint32_t i = 0;
+    while (&graph->ops[graph->results[i]] != result)
+        i++;
+    return pass->takes_last[i] && graph->values[op_input(graph, result, 0)].rank_hint > 2;
+}
+
+static bool find_part(const struct pass *pass, const struct op *op, struct part *part)
+{
+    if (op->n_inputs == 0 || op->def->role != ROLE_RESULT)
+        return op->n_inputs > 0 && part_of_slice(pass->graph, op, part);
+    *part = (struct part){PART_LAST, 2};
+    return takes_last(pass, op);
+}
+
+static bool is_product(const struct op *op)
+{
+    return op_is_type(op, "MatMul");
+}
+
+/* ---- which ops ------------------------------------------------------------------------------- */
+
+static void read_part(struct pass *pass, uint32_t value_id, struct part part)
+{
+    struct part *known = &pass->parts[value_id];
+    if (known->kind == PART_UNREAD)
+        *known = part;
+    else if (!is_same(known, &part))
+        known->kind = PART_WHOLE;
+}
+
+/* Finds what the op reads of its inputs. Its readers are visited before. */
+static void visit(struct pass *pass, uint32_t op_id)
+{
+    const struct op *op = &pass->graph->ops[op_id];
+    struct part whole = {PART_WHOLE, 0}, part = whole;
+    uint32_t inputs = 0;
+    if (op->n_outputs == 1 && op->n_inputs > 0)
+        part = pass->parts[op->first_output];
+    if (part.kind == PART_FIRST || part.kind == PART_LAST)
+        inputs = pass->narrowed[op_id] = part_inputs(pass->graph, op, part.axis);
+    if (inputs == 0 && find_part(pass, op, &part))
+        inputs = 1;
+    for (uint32_t i = 0; i < op->n_inputs; i++)
+        read_part(pass, op_input(pass->graph, op, i), i < 32 && inputs >> i & 1 ? part : whole);
+}
+
+/* Returns whether the op reads only the part of input i that its producer computes. */
+static bool takes_from_producer(const struct pass *pass, const struct op *op, uint32_t i)
+{
+    const struct value *value = &pass->graph->values[op_input(pass->graph, op, i)];
+    return pass->narrowed[value->op_id] != 0 &&
+           is_same(&pass->parts[op_input(pass->graph, op, i)], &pass->parts[op->first_output]);
+}
+
+/* Keeps ops that are products or come after one. Returns the number of inputs of all of them. */
+static size_t drop_others(struct pass *pass)
+{
+    const struct graph *graph = pass->graph;
+    size_t n = 0;
+    for (uint32_t k = 0; k < graph->n_order; k++) {
+        const struct op *op = &graph->ops[graph->order[k]];
+        uint32_t *inputs = &pass->narrowed[graph->order[k]];
+        bool is_behind = is_product(op);
+        for (uint32_t i = 0; i < op->n_inputs && i < 32; i++)
+            is_behind |= (*inputs >> i & 1) && takes_from_producer(pass, op, i);
+        *inputs = is_behind ? *inputs : 0;
+        n += *inputs ? op->n_inputs : 0;
+    }
+    return n;
+}
+
+/* ---- the slices ------------------------------------------------------------------------------ */
+
+/* Adds a slice of a value. rank: that the value must have; 0: any. */
+static bool add_slice(struct pass *pass, uint32_t value_id, const struct part *part, uint32_t rank,
+                      uint32_t *op_id)
+{
+    struct one_position_attrs *attrs = arena_alloc(pass->arena, sizeof *attrs, pass->err);
+    if (!attrs)
+        return false;
+    *attrs = (struct one_position_attrs){part->axis, rank, part->kind == PART_LAST};
+    *op_id = graph_edit_add(&pass->edit, &op_one_position, attrs,
+                            value_producer(pass->graph, value_id), &value_id, 1, 1);
+    return true;
+}
+
+/* Gives the op slices of those inputs that are computed whole. */
+static bool slice_inputs(struct pass *pass, uint32_t op_id)
+{
+    const struct op op = pass->graph->ops[op_id];
+    const struct part *part = &pass->parts[op.first_output];
+    for (uint32_t i = 0; i < op.n_inputs && i < 32; i++) {
+        uint32_t *input = &pass->graph->input_ids[op.first_input + i], added;
+        if (!(pass->narrowed[op_id] >> i & 1) || takes_from_producer(pass, &op, i))
+            continue;
+        struct slice *slice = &pass->slices[*input];
+        if (!is_same(&slice->part, part)) {
+            if (!add_slice(pass, *input, part, 0, &added))
+                return false;
+            *slice = (struct slice){*part, pass->graph->ops[added].first_output};
+        }
+        *input = slice->value_id;
+    }
+    return !is_product(&op) || pass->narrowed[op_id] == 0 ||
+           remarks_add(pass->remarks, pass->arena, pass->err,
+                       "MatMul \"%s\" (line %u) computes only the %s position", op.name,
+                       (unsigned)op.line, part->kind == PART_LAST ? "last" : "first");
+}
+
+/* Checks the rank of a value of one position, which the XML says, where a slice of the model or a
+ * Result reads it. The slice that checks is a view; it takes the place of the value. */
+static bool check_rank(struct pass *pass, uint32_t value_id)
+{
+    struct graph *graph = pass->graph;
+    struct value *value = &graph->values[value_id];
+    uint32_t producer_id = value->op_id, added;
+    if (!add_slice(pass, value_id, &pass->parts[value_id], value->rank_hint, &added))
+        return false;
+    uint32_t inner = graph->ops[added].first_output;
+    graph_edit_take_over(&pass->edit, producer_id, inner);
+    graph_edit_take_over(&pass->edit, added, value_id);
+    graph->input_ids[graph->ops[added].first_input] = inner;
+    return true;
+}
+
+static bool move(struct pass *pass, uint32_t n_ops)
+{
+    struct graph *graph = pass->graph;
+    for (uint32_t i = 0; i < graph->n_order; i++)
+        if (!slice_inputs(pass, graph->order[i]))
+            return false;
+    for (uint32_t i = 0; i < graph->n_order; i++) {
+        const struct op *op = &graph->ops[graph->order[i]];
+        struct part part;
+        if (pass->narrowed[graph->order[i]] || !find_part(pass, op, &part))
+            continue;
+        uint32_t value_id = op_input(graph, op, 0), producer_id = graph->values[value_id].op_id;
+        if (producer_id < n_ops && pass->narrowed[producer_id] && !check_rank(pass, value_id))
+            return false;
+    }
+    return true;
+}
+
+/* ---- the pass -------------------------------------------------------------------------------- */
+
+static bool run_pass(struct pass *pass, bool *is_changed)
+{
+    struct graph *graph = pass->graph;
+    struct arena *memory = pass->finder.arena;
+    uint32_t n_ops = graph->n_ops;
+    pass->parts = arena_alloc_array(memory, graph->n_values, sizeof *pass->parts, pass->err);
+    pass->slices = arena_alloc_array(memory, graph->n_values, sizeof *pass->slices, pass->err);
+    pass->narrowed = arena_alloc_array(memory, n_ops, sizeof *pass->narrowed, pass->err);
+    if (!pass->parts || !pass->slices || !pass->narrowed ||
+        !constants_find_early(&pass->finder, graph, pass->err))
+        return false;
+    for (uint32_t i = graph->n_order; i-- > 0;)
+        visit(pass, graph->order[i]);
+    size_t n_inputs = drop_others(pass), n = n_inputs + graph->n_values;
+    *is_changed = n_inputs > 0;
+    return !*is_changed || (graph_edit_begin(&pass->edit, graph, pass->arena, n, n, n, pass->err) &&
+                            move(pass, n_ops));
+}
+
+static bool has_slices(const struct pass *pass)
+{
+    bool has_one = false;
+    for (uint32_t i = 0; i < pass->graph->n_order && !has_one; i++) {
+        const struct op *op = &pass->graph->ops[pass->graph->order[i]];
+        struct part part;
+        has_one = find_part(pass, op, &part);
+    }
+    return has_one;
+}
+
+bool early_slices_move(const struct model *model, const bool *takes_last, struct remarks *remarks,
+                       struct irrun_error *err)
+{
+    struct arena memory = {0};
+    struct pass pass = {
+        .finder = {.graph = model->graph, .arena = &memory, .kernels = model->kernels},
+        .graph = model->graph,
+        .arena = model->arena,
+        .takes_last = takes_last,
+        .remarks = remarks,
+        .err = err};
+    bool is_changed = false;
+    if (!has_slices(&pass))
+        return true;
+    bool is_done = run_pass(&pass, &is_changed);
+    model->graph->analysis = NULL;
+    arena_free(&memory);
+    return is_done && (!is_changed || toposort(model->graph, model->arena, err));
+}
