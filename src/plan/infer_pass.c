@@ -39,9 +39,10 @@ bool plan_infer_op(struct plan *plan, const struct op *op, void *state, struct i
                    struct irrun_error *err)
 {
     uint32_t n = op->n_inputs;
-    struct irrun_tensor *tensors = arena_alloc_array(arena, n, sizeof *tensors, err);
-    const struct irrun_tensor **in = arena_alloc_array(arena, n, sizeof *in, err);
-    bool *is_constant = arena_alloc_array(arena, n, sizeof *is_constant, err);
+    arena_reset(&plan->temporary);
+    struct irrun_tensor *tensors = arena_alloc_array(&plan->temporary, n, sizeof *tensors, err);
+    const struct irrun_tensor **in = arena_alloc_array(&plan->temporary, n, sizeof *in, err);
+    bool *is_constant = arena_alloc_array(&plan->temporary, n, sizeof *is_constant, err);
     if (!tensors || !in || !is_constant)
         return false;
     for (uint32_t i = 0; i < n; i++) {
@@ -146,9 +147,9 @@ bool plan_widens(const struct plan *plan, const struct op *op)
 static bool fold_op(struct plan *plan, const struct op *op, void *state, struct irrun_tensor *out,
                     struct irrun_error *err)
 {
-    struct arena *arena = &plan->arena;
-    struct irrun_tensor *tensors = arena_alloc_array(arena, op->n_inputs, sizeof *tensors, err);
-    const struct irrun_tensor **in = arena_alloc_array(arena, op->n_inputs, sizeof *in, err);
+    struct arena *temporary = &plan->temporary;
+    struct irrun_tensor *tensors = arena_alloc_array(temporary, op->n_inputs, sizeof *tensors, err);
+    const struct irrun_tensor **in = arena_alloc_array(temporary, op->n_inputs, sizeof *in, err);
     if (!tensors || !in)
         return false;
     bool widens = plan_widens(plan, op);
@@ -164,8 +165,8 @@ static bool fold_op(struct plan *plan, const struct op *op, void *state, struct 
         set_slot(plan, op->first_output + k, SLOT_CONSTANT, 0, &out[k], out[k].dtype);
         out[k].dtype = stored_dtype(out[k].dtype, widens);
     }
-    if (!evaluate_op(&plan->request.model->kernels, plan->request.graph, op, state, in, out, arena,
-                     err))
+    if (!evaluate_op(&plan->request.model->kernels, plan->request.graph, op, state, in, out,
+                     &plan->arena, err))
         return false;
     for (uint32_t k = 0; k < op->n_outputs; k++)
         plan->slots[op->first_output + k].tensor = out[k];
@@ -338,26 +339,20 @@ static bool plan_ordinary(struct plan *plan, const struct op *op, const struct h
     return true;
 }
 
-static bool plan_constant_op(struct plan *plan, const struct op *op)
+/* Returns whether all outputs are constants of the model, whose slots are set already. */
+static bool is_constant_op(const struct plan *plan, const struct op *op)
 {
-    const struct graph *graph = plan->request.graph;
-    if (op->n_outputs == 0 || op->def->role == ROLE_ASSIGN)
-        return false;
-    for (uint32_t k = 0; k < op->n_outputs; k++) {
-        const struct constant *constant = graph->analysis->constants[op->first_output + k];
-        if (!constant)
-            return false;
-        set_slot(plan, op->first_output + k, SLOT_CONSTANT, 0, &constant->tensor,
-                 constant->declared);
-    }
-    return true;
+    bool is_one = op->n_outputs > 0 && op->def->role != ROLE_ASSIGN;
+    for (uint32_t k = 0; k < op->n_outputs && is_one; k++)
+        is_one = plan->request.graph->analysis->constants[op->first_output + k];
+    return is_one;
 }
 
 static bool plan_op(struct plan *plan, const struct op *op, const struct head *head,
                     bool *is_waiting, struct irrun_error *err)
 {
     *is_waiting = false;
-    if (plan_constant_op(plan, op))
+    if (is_constant_op(plan, op))
         return true;
     switch (op->def->role) {
     case ROLE_PARAMETER:

@@ -130,11 +130,31 @@ static bool copy_request(struct plan *plan, const struct plan_request *request,
     return true;
 }
 
+/* Sets a slot to its state before planning. Those of constants of the model keep what they have if
+ * the memory is that of an earlier plan. */
+static void init_slot(struct plan *plan, uint32_t id, bool is_new)
+{
+    struct slot *slot = &plan->slots[id];
+    const struct constant *constant = plan->request.graph->analysis->constants[id];
+    if (!constant || is_new)
+        *slot = (struct slot){.root = id, .parent = NO_ID};
+    if (constant && is_new) {
+        slot->kind = SLOT_CONSTANT;
+        slot->tensor = constant->tensor;
+        slot->declared = constant->declared;
+    }
+    slot->converted = slot->first_step = NO_ID;
+    slot->last_step = 0;
+    slot->is_needed = false;
+    slot->runs = (struct runs){0};
+    slot->append = NULL;
+}
+
 static bool allocate_tables(struct plan *plan, struct irrun_error *err)
 {
     const struct graph *graph = plan->request.graph;
-    if (plan->slots_capacity < graph->n_values || !plan->slots) {
-        free(plan->slots);
+    bool is_new = !plan->slots;
+    if (is_new) {
         plan->slots_capacity = graph->n_values;
         plan->slots = new_array(graph->n_values, sizeof *plan->slots, err);
         if (!plan->slots)
@@ -142,8 +162,7 @@ static bool allocate_tables(struct plan *plan, struct irrun_error *err)
     }
     plan->n_slots = graph->n_values;
     for (uint32_t i = 0; i < graph->n_values; i++)
-        plan->slots[i] =
-            (struct slot){.root = i, .parent = NO_ID, .converted = NO_ID, .first_step = NO_ID};
+        init_slot(plan, i, is_new);
     plan->planned =
         arena_alloc_array(&plan->arena, graph->n_order - plan->begin, sizeof *plan->planned, err);
     plan->results = arena_alloc_array(&plan->arena, graph->n_results, sizeof *plan->results, err);
@@ -188,6 +207,7 @@ void plan_free(struct plan *plan)
     free(plan->slots);
     free(plan->block);
     arena_free(&plan->head_arena);
+    arena_free(&plan->temporary);
     arena_free(&plan->arena);
     free(plan);
 }
@@ -198,8 +218,10 @@ static void empty_plan(struct plan *plan)
     free_parts(plan);
     arena_reset(&plan->arena);
     arena_reset(&plan->head_arena);
+    arena_reset(&plan->temporary);
     *plan = (struct plan){.arena = plan->arena,
                           .head_arena = plan->head_arena,
+                          .temporary = plan->temporary,
                           .runners = plan->runners,
                           .runners_capacity = plan->runners_capacity,
                           .slots = plan->slots,
@@ -252,11 +274,12 @@ struct plan *plan_new(const struct plan_request *request, struct plan *old, stru
 
 /* ---- sets ---- */
 
-struct plan *plan_set_evict(struct plan_set *set, const struct plan *in_use)
+struct plan *plan_set_evict(struct plan_set *set, const struct plan *in_use, bool is_newest)
 {
     if (set->n < PLAN_SET_MAX)
         return NULL;
-    uint32_t victim = set->items[0] == in_use;
+    uint32_t victim =
+        is_newest ? set->n - 1 - (set->items[set->n - 1] == in_use) : set->items[0] == in_use;
     struct plan *plan = set->items[victim];
     set->n--;
     memmove(&set->items[victim], &set->items[victim + 1], (set->n - victim) * sizeof *set->items);
@@ -343,7 +366,7 @@ struct plan *plan_continue(struct plan *plan, struct irrun_error *err)
         if (is_usable)
             return next;
     }
-    struct plan *old = plan_set_evict(&plan->continuations, NULL);
+    struct plan *old = plan_set_evict(&plan->continuations, NULL, false);
     struct plan *next = make(&plan->request, plan, &(struct head){state, out}, old, err);
     if (next)
         plan->continuations.items[plan->continuations.n++] = next;

@@ -132,6 +132,7 @@ struct planned_op;
 struct plan {
     struct arena arena;
     struct plan_request request;
+    struct arena temporary; /* for one op, in infer, prepare or folding */
     struct arena *op_arena; /* for infer and prepare: its own, or head_arena of the outer plan */
     struct owned_runner *runners;
     size_t n_runners, runners_capacity;
@@ -176,9 +177,9 @@ struct plan *plan_new(const struct plan_request *request, struct plan *old,
                       struct irrun_error *err);
 void plan_free(struct plan *plan);
 
-/* Removes the oldest plan that is not in_use from a full set, and returns it; NULL if the set is
- * not full. in_use may be NULL. */
-struct plan *plan_set_evict(struct plan_set *set, const struct plan *in_use);
+/* Removes the oldest plan that is not in_use from a full set, or the newest if is_newest, and
+ * returns it; NULL if the set is not full. in_use may be NULL. */
+struct plan *plan_set_evict(struct plan_set *set, const struct plan *in_use, bool is_newest);
 void plan_set_free(struct plan_set *set);
 
 /* Returns the plan for the ops from plan->end on: an existing one if the shapes match, otherwise a

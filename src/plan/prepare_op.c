@@ -151,8 +151,8 @@ static const struct irrun_tensor **tensors_of(struct plan *plan, const uint32_t 
                                               struct irrun_error *err)
 {
     const struct irrun_tensor **tensors =
-        arena_alloc_array(plan->op_arena, n, sizeof *tensors, err);
-    struct irrun_tensor *copies = arena_alloc_array(plan->op_arena, n, sizeof *copies, err);
+        arena_alloc_array(&plan->temporary, n, sizeof *tensors, err);
+    struct irrun_tensor *copies = arena_alloc_array(&plan->temporary, n, sizeof *copies, err);
     if (!tensors || !copies)
         return NULL;
     for (uint32_t i = 0; i < n; i++) {
@@ -193,6 +193,7 @@ bool plan_prepacked_inputs(struct plan *plan, const struct op *op, void *state, 
     *prepacked = 0;
     if (!op->def->prepacks)
         return true;
+    arena_reset(&plan->temporary);
     struct prepare prepare = prepare_for(plan, op, state, err);
     prepare.in = tensors_of(plan, in, op->n_inputs, err);
     if (!prepare.in)
@@ -230,6 +231,7 @@ bool plan_prepare_op(struct plan *plan, const struct op *op, void *state, const 
     *made = (struct prepared){.flat.run = op->def->run};
     if (!op->def->prepare)
         return true;
+    arena_reset(&plan->temporary);
     struct prepack_sources sources = {.model = plan->request.model};
     struct prepare prepare = prepare_for(plan, op, state, err);
     prepare.sources = &sources;

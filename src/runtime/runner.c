@@ -53,6 +53,20 @@ struct runner *plan_body_runner(struct plan *plan, const struct graph *body,
     return runner;
 }
 
+/* Returns whether a variable to which the plan appends has another shape now. Then the plan of the
+ * iteration before it, whose memory is still in the cache, is not needed again either. */
+static bool has_grown(const struct plan *plan, const struct variable_state *states)
+{
+    bool has_grown = false;
+    for (size_t i = 0; plan && i < plan->n_uses && !has_grown; i++) {
+        uint32_t variable = plan->uses[i].variable;
+        has_grown =
+            plan->uses[i].is_append &&
+            !shape_equals(&plan->request.variables[variable].shape, &states[variable].shape);
+    }
+    return has_grown;
+}
+
 static struct plan *make_plan(struct runner *runner, const struct irrun_tensor *const *in,
                               struct irrun_error *err)
 {
@@ -67,7 +81,8 @@ static struct plan *make_plan(struct runner *runner, const struct irrun_tensor *
                                    .times = session->model->times_steps ? &session->times : NULL,
                                    .pool = session->pool};
     pthread_mutex_lock(&session->model->lock);
-    struct plan *old = plan_set_evict(&runner->plans, runner->plan);
+    bool is_newest = has_grown(runner->plan, session->variables.states);
+    struct plan *old = plan_set_evict(&runner->plans, runner->plan, is_newest);
     struct plan *plan = plan_new(&request, old, err);
     pthread_mutex_unlock(&session->model->lock);
     return plan;
