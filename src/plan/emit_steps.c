@@ -20,6 +20,16 @@ static bool count_flops(struct plan *plan, const struct op *op, double *flops,
     return true;
 }
 
+/* Counts the bytes that a step reads and writes. An append moves only what is new. */
+static double count_bytes(const struct pending_step *pending, struct irrun_tensor *const *tensors)
+{
+    if (pending->made.flat.run != run_append)
+        return op_bytes(pending->op, tensors, pending->n_inputs, tensors + pending->n_inputs,
+                        pending->n_outputs);
+    const struct append *append = pending->state;
+    return 2 * (double)append->n_rows * (double)append->added_bytes;
+}
+
 /* Finds the work of a step, whose operands are `tensors`, and the entry for its time. */
 static bool find_cost(struct plan *plan, const struct pending_step *pending,
                       struct irrun_tensor *const *tensors, const struct step_cost **found,
@@ -33,8 +43,7 @@ static bool find_cost(struct plan *plan, const struct pending_step *pending,
     if (!cost)
         return false;
     cost->times = step_times_find(plan->request.times, &key, err);
-    cost->bytes = op_bytes(pending->op, tensors, pending->n_inputs, tensors + pending->n_inputs,
-                           pending->n_outputs);
+    cost->bytes = count_bytes(pending, tensors);
     for (uint32_t i = 0; i < key.n_members && !key.is_conversion; i++)
         if (!count_flops(plan, key.members[i], &cost->flops, err))
             return false;

@@ -162,3 +162,18 @@ given() {
     [ "$(wc -l <line)" -eq 1 ]
     head -n 1 text | cmp - line
 }
+
+@test "bytes moved per token do not depend on the length of the cache, attention apart" {
+    npy '<i8' '1, 1' 5 >one.npy
+    for n in 30 600; do
+        npy '<i8' "1, $n" $(yes 7 | head -n "$n") >many.npy
+        irrun "$cached" -i tokens=many.npy -i beam_idx=beam.npy -o none: --state-out=s.npz
+        irrun "$cached" -i tokens=one.npy -i beam_idx=beam.npy -o none: --state-in=s.npz --profile --report=r.json 2>/dev/null
+        jq 'def bytes(f): [.ops[] | select(f) | .bytes] | add;
+            (.ops[] |= (.type = .members[0].type)) |
+            [bytes(.type == "ScaledDotProductAttention"), bytes(.type == "Concat"),
+             bytes(.type != "ScaledDotProductAttention")]' -c r.json >"bytes.$n"
+    done
+    [ "$(jq '.[1:3]' -c bytes.30)" = "$(jq '.[1:3]' -c bytes.600)" ]
+    [ "$(jq '.[0]' bytes.600)" -gt $((10 * $(jq '.[0]' bytes.30))) ]
+}
