@@ -85,7 +85,7 @@ has_amx := $(if $(filter x86_64,$(architecture)),$(shell echo 'void f(void) { __
 architectures := any|$(architecture)$(if $(has_amx),|x86_amx)
 levels := $(shell sed -nE 's/^SIMD_LEVEL.([a-z0-9]+), .*, ($(architectures)), .*/\1/p' src/kernels/levels.def)
 level_names := $(shell sed -nE 's/^SIMD_LEVEL.*, "(.*)", ($(architectures)), .*/\1/p' src/kernels/levels.def)
-level_cflags = $(shell sed -nE 's/^SIMD_LEVEL.$(1), .*, "(.*)",$$/\1/p' src/kernels/levels.def) -DLEVEL=$(1)
+level_cflags = $(addprefix -m,$(shell sed -nE 's/^SIMD_LEVEL.$(1), .*, "(.*)",$$/\1/p' src/kernels/levels.def)) -DLEVEL=$(1)
 $(foreach level,$(levels),$(eval cflags_$(level) := $(call level_cflags,$(level))))
 
 all_sources := $(wildcard src/*.c src/*/*.c)

@@ -9,8 +9,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "kernels/tiles.h"
+
 #define INT8_GROUP 16 /* columns that are packed together; missing ones are zeros */
 #define INT8_QUAD 4   /* rows that are packed together; missing ones are zeros */
+
+/* Products by tiles have segments of at least so many quads, and so many products of quads: below,
+ * products by vectors take less time than the tiles need to begin and to be stored. */
+#define INT8_TILE_MIN_QUADS 12
+#define INT8_TILE_MIN_WORK 16384
 
 /* Returns the index of element [row][column] in a packed matrix: [group][quad of
  * n_quads][column][row]. */
@@ -43,6 +50,7 @@ struct int8_product {
     size_t m, n;
     size_t n_segments, n_quads; /* a row of A has n_segments segments of n_quads quads each */
     size_t begin, end;          /* groups of columns to compute */
+    size_t tile_rows;           /* 0: not by tiles; otherwise those of a tile, at most m */
     const uint8_t *const *a;    /* [n_segments] of row 0; where B is zero, bytes of any value */
     size_t lda;                 /* bytes from one row to the next */
     const int8_t *b;            /* packed */
@@ -91,6 +99,30 @@ struct int8_kernels {
      * row_sums, those of `from`, modulo 2^32. */
     bool (*narrow)(size_t m, size_t k, const int32_t *from, uint8_t *to, int32_t *matrix_min,
                    int32_t *row_sums);
+    struct tile_use tiles; /* of products that have tile_rows, for runs of n_quads */
 };
+
+/* Returns the rows of a tile for products of m rows or more, `work` quads in all: m, or a part of
+ * it. 0: there are no tiles, or vectors are faster. */
+static inline size_t int8_tile_rows(const struct int8_kernels *kernels, size_t m, size_t n_quads,
+                                    double work)
+{
+    if (m < 2 || n_quads < INT8_TILE_MIN_QUADS || work < INT8_TILE_MIN_WORK ||
+        !tiles_request(&kernels->tiles))
+        return 0;
+    size_t n_tiles = (m + TILE_ROWS - 1) / TILE_ROWS;
+    return (m + n_tiles - 1) / n_tiles;
+}
+
+/* Multiplies, between begin and end of the tiles if the product is by tiles. */
+static inline void int8_multiply(const struct int8_kernels *kernels,
+                                 const struct int8_product *product)
+{
+    if (product->tile_rows > 0)
+        kernels->tiles.begin(product->tile_rows, product->n_quads);
+    kernels->multiply(product);
+    if (product->tile_rows > 0)
+        kernels->tiles.end();
+}
 
 #endif

@@ -170,9 +170,12 @@ ALWAYS_INLINE void run_gemm_groups(const struct gemm_args *args, size_t nr_group
         for (size_t r = 0; r < rows && !is_whole; r++)
             factors[r] = vec_load_first(args->a + r * args->lda + k, left);
         __asm__ volatile("" ::: "memory");
-        tiles_multiply(is_whole ? (const void *)(args->a + k) : factors,
-                       is_whole ? args->lda * sizeof(float) : sizeof(vec),
-                       b + k * nr_groups * PANEL_GROUP, b_bytes, n, left);
+        tiles_multiply(TILE_BF16,
+                       &(struct tile_factors){is_whole ? (const void *)(args->a + k) : factors,
+                                              is_whole ? args->lda * sizeof(float) : sizeof(vec),
+                                              b + k * nr_groups * PANEL_GROUP, b_bytes,
+                                              sizeof(vec)},
+                       n, left);
     }
     tiles_store(is_whole ? c : edge, (is_whole ? args->ldc : width) * sizeof *c, n);
     for (size_t r = 0; r < rows && !is_whole; r++)

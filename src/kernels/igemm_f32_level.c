@@ -209,8 +209,11 @@ ALWAYS_INLINE void add_runs(const struct igemm_channels_args *args, const int32_
             for (size_t r = 0; r < n_rows && stride == 0; r++)
                 factors[r] = vec_load_first(from + positions[r] + i, n);
             __asm__ volatile("" ::: "memory"); /* gcc does not know that a tile reads memory */
-            tiles_multiply(stride > 0 ? (const void *)(from + positions[0] + i) : factors,
-                           stride > 0 ? stride : sizeof(vec), b, row_bytes, n_vectors, n);
+            tiles_multiply(TILE_BF16,
+                           &(struct tile_factors){
+                               stride > 0 ? (const void *)(from + positions[0] + i) : factors,
+                               stride > 0 ? stride : sizeof(vec), b, row_bytes, sizeof(vec)},
+                           n_vectors, n);
             b += n * n_vectors * VECTOR_LANES;
         }
     }

@@ -301,7 +301,7 @@ void indirect_convolution_by_channels(const struct indirect_convolution *conv,
                                .sums = sums};
     memset(run.biases, 0, conv->ld_sums * sizeof *run.biases);
     if (conv->run > 0)
-        conv->microkernels->pairs.tiles.use.begin(conv->run);
+        conv->microkernels->pairs.tiles.use.begin(TILE_ROWS, conv->run);
     for (size_t i = 0; i < conv->n_subconvolutions; i++)
         run_subconvolution(&run, &conv->subconvolutions[i]);
     if (conv->run > 0)

@@ -102,7 +102,7 @@ static void multiply_columns(const struct packed_matrix *packed_b,
 static void begin_tiles(const struct packed_matrix *packed_b)
 {
     if (packed_b->tiles)
-        packed_b->tiles->use.begin(packed_b->k / 2 + packed_b->k % 2);
+        packed_b->tiles->use.begin(TILE_ROWS, packed_b->k / 2 + packed_b->k % 2);
 }
 
 static void end_tiles(const struct packed_matrix *packed_b)

@@ -1,4 +1,4 @@
-/* The shape of the tiles of AMX: of a product of rows of pairs of bf16.
+/* The shape of the tiles of AMX: of a product of rows of pairs of bf16, or of four bytes.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_TILES_H
 #define IRRUN_KERNELS_TILES_H
@@ -9,10 +9,10 @@
 #define TILE_ROWS 16  /* of factors and sums: rows of a matrix, positions of a convolution */
 #define TILE_PAIRS 16 /* of a row of factors */
 
-/* What a thread calls before its products of runs of pairs, at least one, of which the last tile
- * may have fewer than 16; and behind them. NULL at levels without tiles. */
+/* What a thread calls before its products of that many rows and of runs of pairs, at least one, of
+ * which the last tile may have fewer than 16; and behind them. NULL at levels without tiles. */
 struct tile_use {
-    void (*begin)(size_t run);
+    void (*begin)(size_t rows, size_t run);
     void (*end)(void);
 };
 

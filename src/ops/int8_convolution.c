@@ -20,6 +20,7 @@ struct int8_state {
     bool is_padded;                /* the image is copied with its pads */
     size_t height, width;          /* of the padded image */
     size_t n_blocks;               /* in a row */
+    size_t tile_rows;              /* of products, or 0 */
     size_t n_parts, part_bytes;    /* part_bytes: of scratch for each part, after the image */
     size_t image_bytes, sums_at;   /* sums_at: offset in a part of a block of f32 results */
 };
@@ -95,6 +96,9 @@ static bool prepare(struct prepare *prepare)
     state->kernels = prepare->kernels->gemm_int8;
     find_image(attrs, state);
     double work = (double)state->n_out * (double)k * (double)attrs->c_out / 4;
+    if (!attrs->is_depthwise && state->n_blocks > 0)
+        state->tile_rows = int8_tile_rows(state->kernels, state->out[1] / state->n_blocks,
+                                          int8_n_quads(attrs->segment_bytes), work);
     state->n_parts = thread_pool_n_parts(prepare->pool, work, state->out[0] * state->n_blocks + 1);
     return size_scratch(prepare, attrs, state) &&
            int8_borders_find(prepare, &state->window, &attrs->border,
@@ -177,6 +181,7 @@ static void multiply(const struct job *job, const struct block *block)
         .n_segments = attrs->n_segments,
         .n_quads = int8_n_quads(attrs->segment_bytes),
         .end = int8_n_groups(attrs->c_out),
+        .tile_rows = job->state->tile_rows,
         .a = block->segments,
         .lda = (size_t)job->state->window.stride[2] * attrs->c_in,
         .b = attrs->filters,
@@ -252,8 +257,12 @@ static void run_part(void *context, size_t part, size_t n_parts)
     const struct int8_state *state = job->state;
     unsigned char *scratch = job->scratch + state->image_bytes + part * state->part_bytes;
     size_t n = state->out[0] * state->n_blocks;
+    if (state->tile_rows > 0)
+        state->kernels->tiles.begin(state->tile_rows, int8_n_quads(job->attrs->segment_bytes));
     for (size_t i = n * part / n_parts; i < n * (part + 1) / n_parts; i++)
         run_block(job, i / state->n_blocks, i % state->n_blocks, scratch);
+    if (state->tile_rows > 0)
+        state->kernels->tiles.end();
 }
 
 static bool run(const struct step *step, struct irrun_error *err)

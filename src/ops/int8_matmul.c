@@ -12,7 +12,8 @@ struct matmul_state {
     const struct int8_kernels *kernels;
     size_t m, row_bytes; /* row_bytes: a multiple of a quad */
     size_t n_parts;
-    bool by_rows; /* parts are rows; otherwise groups of columns */
+    bool by_rows;     /* parts are rows; otherwise groups of columns */
+    size_t tile_rows; /* or 0 */
 };
 
 static bool infer(struct infer *infer)
@@ -45,6 +46,9 @@ static bool prepare(struct prepare *prepare)
     state->by_rows = n_row_parts > n_groups;
     state->n_parts =
         thread_pool_n_parts(prepare->pool, work, state->by_rows ? n_row_parts : n_groups);
+    state->tile_rows =
+        int8_tile_rows(state->kernels, state->by_rows ? state->m / state->n_parts : state->m,
+                       state->row_bytes / INT8_QUAD, work);
     if (state->row_bytes == attrs->c_in)
         return true;
     return checked_mul(state->m, state->row_bytes, &prepare->made.scratch_bytes) ||
@@ -62,13 +66,14 @@ static void run_part(void *context, size_t part, size_t n_parts)
     bool is_copied = state->row_bytes != attrs->c_in;
     const uint8_t *rows = is_copied ? step->scratch : step->in[0]->data;
     const uint8_t *a = rows + first * state->row_bytes;
-    state->kernels->multiply(&(struct int8_product){
+    struct int8_product product = {
         .m = end - first,
         .n = attrs->c_out,
         .n_segments = 1,
         .n_quads = state->row_bytes / INT8_QUAD,
         .begin = state->by_rows ? 0 : n_groups * part / n_parts,
         .end = state->by_rows ? n_groups : n_groups * (part + 1) / n_parts,
+        .tile_rows = state->tile_rows,
         .a = &a,
         .lda = state->row_bytes,
         .b = attrs->filters,
@@ -77,7 +82,8 @@ static void run_part(void *context, size_t part, size_t n_parts)
         .requantization = attrs->requantization,
         .c = (char *)step->out[0]->data + first * attrs->c_out * size,
         .ldc = attrs->c_out,
-    });
+    };
+    int8_multiply(state->kernels, &product);
 }
 
 /* Copies the rows, and fills each up to a whole quad with zeros. Their weights are zeros too. */

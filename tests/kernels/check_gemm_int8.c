@@ -108,11 +108,12 @@ static bool try_result(const struct trial *trial, struct problem *problem, struc
     size_t n_bytes = problem->m * problem->n * (to == INT8_TO_U8 ? 1 : 4);
     p->to = to;
     p->c = take(&problem->c, n_bytes);
-    trial->variant->gemm_int8->multiply(p);
+    int8_multiply(trial->variant->gemm_int8, p);
     for (size_t at = 0; at < problem->m * problem->n; at++) {
         size_t row = at / problem->n, column = at % problem->n;
         if (!is_right(p, sum_of(p, problem->k, row, column), row, column))
-            return trial_fail("result %d, row %zu, column %zu", (int)to, row, column);
+            return trial_fail("result %d, row %zu, column %zu, tiles of %zu rows", (int)to, row,
+                              column, p->tile_rows);
     }
     guarded_free(&problem->c);
     problem->c = (struct guarded){0};
@@ -254,6 +255,12 @@ static bool try_depthwise(const struct trial *trial, size_t n, size_t n_taps, si
     return is_good;
 }
 
+static bool try_results(const struct trial *trial, struct problem *problem, struct int8_product *p)
+{
+    return try_result(trial, problem, p, INT8_TO_I32) &&
+           try_result(trial, problem, p, INT8_TO_F32) && try_result(trial, problem, p, INT8_TO_U8);
+}
+
 static bool try_sizes(const struct trial *trial, size_t m, size_t n, size_t k)
 {
     struct int8_product p;
@@ -263,10 +270,12 @@ static bool try_sizes(const struct trial *trial, size_t m, size_t n, size_t k)
     const float **row_biases = take_biases(&biases, m, &p);
     p.row_biases = random_below(2) ? row_biases : NULL;
     trial_says("m=%zu n=%zu k=%zu segments=%zu", m, n, k, n_segments);
-    bool is_good = try_result(trial, &problem, &p, INT8_TO_I32) &&
-                   try_result(trial, &problem, &p, INT8_TO_F32) &&
-                   try_result(trial, &problem, &p, INT8_TO_U8) &&
+    bool is_good = try_results(trial, &problem, &p) &&
                    (n_segments > 1 || try_wide(trial, &problem, &p)) && try_narrow(trial, m, k);
+    if (is_good && tiles_request(&trial->variant->gemm_int8->tiles)) {
+        p.tile_rows = 1 + random_below((uint32_t)(m < TILE_ROWS ? m : TILE_ROWS));
+        is_good = try_results(trial, &problem, &p);
+    }
     problem_free(&problem);
     guarded_free(&biases);
     return is_good;
@@ -282,13 +291,14 @@ bool check_gemm_int8(const struct trial *trial)
         for (size_t n = 1; n <= 80; n += 1 + random_below(13))
             if (!try_sizes(trial, m, n, 1 + random_below(70)))
                 return false;
-    return try_sizes(trial, 7, 33, 1000) && try_sizes(trial, 1, 200, 513);
+    return try_sizes(trial, 7, 33, 1000) && try_sizes(trial, 1, 200, 513) &&
+           try_sizes(trial, 40, 64, 200);
 }
 
 static void multiply(const void *context)
 {
     const struct trial *trial = ((const void *const *)context)[0];
-    trial->variant->gemm_int8->multiply(((const void *const *)context)[1]);
+    int8_multiply(trial->variant->gemm_int8, ((const void *const *)context)[1]);
 }
 
 void measure_gemm_int8(const struct trial *trial)
@@ -299,6 +309,8 @@ void measure_gemm_int8(const struct trial *trial)
         struct int8_product p;
         struct problem problem = problem_new(m, n, k, 1, &p);
         p.c = take(&problem.c, m * n * 4);
+        p.tile_rows =
+            int8_tile_rows(trial->variant->gemm_int8, m, p.n_quads, (double)(m * n * p.n_quads));
         char what[64];
         snprintf(what, sizeof what, "%zux%zux%zu i8", m, k, n);
         double seconds = measure_s(multiply, (const void *[]){trial, &p});

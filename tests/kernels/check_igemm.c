@@ -331,7 +331,7 @@ static bool try_tiles(const struct trial *trial, size_t n_vectors, size_t n, siz
                                              .bias = beginning == FROM_BIAS ? bias : NULL,
                                              .bounds = is_clamped ? bounds : NULL,
                                              .is_added = beginning == ADDED};
-    tiles->use.begin(run);
+    tiles->use.begin(TILE_ROWS, run);
     tiles->multiply[n_vectors](&args);
     tiles->use.end();
     bool is_good = compare_tiles(&args, n_columns, beginning == ADDED ? held : 0);
