@@ -166,7 +166,8 @@ given() {
 @test "bytes moved per token do not depend on the length of the cache, attention apart" {
     npy '<i8' '1, 1' 5 >one.npy
     for n in 30 600; do
-        npy '<i8' "1, $n" $(yes 7 | head -n "$n") >many.npy
+        mapfile -t many < <(yes 7 | head -n "$n")
+        npy '<i8' "1, $n" "${many[@]}" >many.npy
         irrun "$cached" -i tokens=many.npy -i beam_idx=beam.npy -o none: --state-out=s.npz
         irrun "$cached" -i tokens=one.npy -i beam_idx=beam.npy -o none: --state-in=s.npz --profile --report=r.json 2>/dev/null
         jq 'def bytes(f): [.ops[] | select(f) | .bytes] | add;
