@@ -5,30 +5,17 @@
 #error "include kernels/level.h first"
 #endif
 
-#ifdef VECTOR_HAS_SCALE
-/* Return 2^n and (1 + p) 2^n for an integer n. */
-ALWAYS_INLINE vec vec_exp2(vec n)
-{
-    return vec_scale(vec_set1(1.0F), n);
-}
-ALWAYS_INLINE vec vec_one_more_scaled(vec p, vec n)
-{
-    return vec_scale(vec_add(p, vec_set1(1.0F)), n);
-}
-#else
-/* Return the same for n in -127 ... 127, and 0 for -127. */
+/* Returns 2^n for an integer n in -127 ... 127, and 0 for -127. */
 ALWAYS_INLINE vec vec_exp2(vec n)
 {
     return (vec)((__builtin_convertvector(n, vec_i32) + 127) << 23);
 }
+
+#ifndef VECTOR_HAS_SCALE
+/* Returns x * 2^n for such an n. */
 ALWAYS_INLINE vec vec_scale(vec x, vec n)
 {
     return vec_mul(x, vec_exp2(n));
-}
-ALWAYS_INLINE vec vec_one_more_scaled(vec p, vec n)
-{
-    vec power = vec_exp2(n);
-    return vec_fma(power, p, power);
 }
 #endif
 
@@ -66,18 +53,15 @@ ALWAYS_INLINE vec vec_expm1_reduced(vec x, vec *n)
 }
 
 /* Returns exp(-x), for callers that add 1. x is clamped to -89 ... 87; at -89 the result is
- * infinite. Half the power of two is applied, since 2^128 is not a float. */
+ * infinite. The power of two is applied in halves, since 2^128 is not a float. */
 ALWAYS_INLINE vec vec_exp_of_minus(vec x)
 {
     vec n, minus = vec_sub(vec_zero(), x);
     minus = vec_min(vec_set1(89.0F), vec_max(vec_set1(-87.0F), minus));
     vec p = vec_expm1_reduced(minus, &n);
-#ifdef VECTOR_HAS_SCALE
-    return vec_one_more_scaled(p, n);
-#else
-    vec half = vec_one_more_scaled(p, vec_sub(n, vec_set1(1.0F)));
+    vec half = vec_exp2(vec_sub(n, vec_set1(1.0F)));
+    half = vec_fma(half, p, half);
     return vec_add(half, half);
-#endif
 }
 
 ALWAYS_INLINE vec vec_sigmoid(vec x)
@@ -116,18 +100,18 @@ ALWAYS_INLINE vec vec_exp(vec x)
     vec n, clamped = vec_min(vec_set1(89.0F), vec_max(vec_set1(-105.0F), x));
     vec p = vec_expm1_reduced(clamped, &n);
 #ifdef VECTOR_HAS_SCALE
-    return vec_one_more_scaled(p, n);
+    return vec_scale(vec_add(p, vec_set1(1.0F)), n);
 #else
-    vec half = vec_floor(vec_mul(n, vec_set1(0.5F)));
-    return vec_scale(vec_one_more_scaled(p, half), vec_sub(n, half));
+    vec half = vec_floor(vec_mul(n, vec_set1(0.5F))), power = vec_exp2(half);
+    return vec_mul(vec_fma(power, p, power), vec_exp2(vec_sub(n, half)));
 #endif
 }
 
 /* Returns exp(x) for x <= 0; results below the smallest normal number may be 0. */
 ALWAYS_INLINE vec vec_exp_of_negative(vec x)
 {
-    vec n, p = vec_expm1_reduced(vec_max(vec_set1(-88.0F), x), &n);
-    return vec_one_more_scaled(p, n);
+    vec n, p = vec_expm1_reduced(vec_max(vec_set1(-88.0F), x), &n), power = vec_exp2(n);
+    return vec_fma(power, p, power);
 }
 
 /* Returns exp(x) - 1 for x <= 0, and -0 for -0. */
