@@ -191,7 +191,8 @@ bool indirect_convolution_plan_rows(struct indirect_convolution *conv)
     size_t row = (size_t)conv->out[2], line = (size_t)conv->plane[2], most, least, n;
     size_t stride = (size_t)w->stride[1], reach = (size_t)((w->kernel[1] - 1) * w->dilation[1]);
     if (!conv->is_by_channels || conv->is_in_place || conv->has_pairs || conv->is_transposed ||
-        conv->n_groups > 1 || conv->tile[0] > 0 || conv->plane[0] > 1)
+        conv->n_groups > 1 || conv->tile[0] > 0 || conv->plane[0] > 1 || w->in[0] > 1 ||
+        w->pad_begin[0] != 0)
         return false;
     most = SUMS_FLOATS / conv->ld_sums / row;
     least = reach >= stride ? 4 * (reach + 1 - stride) / stride : 1; /* 1/4 is copied twice */

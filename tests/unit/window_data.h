@@ -41,6 +41,14 @@ static struct window next_window(void)
     return w;
 }
 
+/* Makes a window of an image, whose first dimension is 1. */
+static inline struct window flatten(struct window w)
+{
+    w.in[0] = w.out[0] = w.kernel[0] = w.stride[0] = w.dilation[0] = 1;
+    w.pad_begin[0] = w.pad_end[0] = 0;
+    return w;
+}
+
 /* Returns the index in a channel that kernel element k of output position o reads; -1: outside. */
 static inline int64_t input_index(const struct window *w, int64_t o, int64_t k)
 {
