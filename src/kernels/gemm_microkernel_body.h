@@ -16,17 +16,14 @@ ALWAYS_INLINE vec load_weights(const unsigned char *at, bool is_f16)
     return vec_load((const float *)(const void *)at);
 }
 
-/* Micro-kernels of several rows consume a cache line faster than it arrives from L3. They prefetch
- * 8 KB ahead (16 KB gives the same). A single row only loses, and so does a matrix in L2, by up to
- * 10 %. */
-#define PREFETCH_AHEAD 8192
+/* Fewer rows only lose by prefetching. */
 #define PREFETCH_MIN_ROWS 4
 
-ALWAYS_INLINE void prefetch_weights(const unsigned char *weights, size_t n_bytes)
+ALWAYS_INLINE void prefetch_weights(const unsigned char *weights, size_t n_bytes, size_t ahead)
 {
     UNROLL
     for (size_t i = 0; i < n_bytes; i += 64)
-        __builtin_prefetch((const void *)((uintptr_t)weights + PREFETCH_AHEAD + i), 0, 2);
+        __builtin_prefetch((const void *)((uintptr_t)weights + ahead + i), 0, 2);
 }
 
 #define MAX_VECTORS (PANEL_MAX_WIDTH * PANEL_GROUP / VECTOR_LANES)
@@ -106,8 +103,8 @@ ALWAYS_INLINE void run_gemm(const struct gemm_args *args, size_t mr, size_t n_ve
 
     start_sums(args, sums, mr, n_vectors);
     for (size_t k = 0; k < args->k; k++) {
-        if (mr >= PREFETCH_MIN_ROWS && args->prefetches)
-            prefetch_weights(weights, n_vectors * VECTOR_LANES * element_bytes);
+        if (mr >= PREFETCH_MIN_ROWS && args->ahead > 0)
+            prefetch_weights(weights, n_vectors * VECTOR_LANES * element_bytes, args->ahead);
         if (mr <= n_vectors)
             add_by_vectors(sums, a + k, args->lda, weights, mr, n_vectors, is_f16);
         else
@@ -133,8 +130,8 @@ ALWAYS_INLINE void run_gemm_bf16(const struct gemm_args *args, size_t mr, size_t
             sums[r][v] = vec_zero();
     }
     for (size_t k = 0; k < n_pairs; k++) {
-        if (mr >= PREFETCH_MIN_ROWS && args->prefetches)
-            prefetch_weights(weights, step_bytes);
+        if (mr >= PREFETCH_MIN_ROWS && args->ahead > 0)
+            prefetch_weights(weights, step_bytes, args->ahead);
         UNROLL
         for (size_t v = 0; v < n_vectors; v++) {
             vec w = vec_load((const float *)(const void *)(weights + v * sizeof(vec)));

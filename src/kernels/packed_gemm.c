@@ -15,14 +15,21 @@ static void skip_terms(const struct packed_matrix *packed_b, struct gemm_args *a
     args->a += n;
 }
 
-/* Multiplies all rows by the same terms of a micro-panel, in tiles of nearly equal size. */
+/* Micro-kernels of several rows consume a cache line faster than it arrives from L3 (16 KB ahead
+ * gives the same). For a matrix in L2, prefetching takes up to 10 % of the time. */
+#define PREFETCH_AHEAD 8192
+
+/* Multiplies all rows by the same terms of a micro-panel, in tiles of nearly equal size. The second
+ * tile prefetches the next block of terms. */
 static void multiply_tiles(const struct packed_matrix *packed_b, size_t rows, struct gemm_args args)
 {
     for (size_t n = divide_up(rows, packed_b->max_mr); n > 0; n--) {
         args.rows = divide_up(rows, n);
         packed_b->microkernels[args.rows](&args);
         rows -= args.rows;
-        args.prefetches = false;
+        args.ahead = args.ahead == PREFETCH_AHEAD
+                         ? packed_b->block / packed_b->step_k * packed_b->step_bytes
+                         : 0;
         args.a += args.rows * args.lda;
         args.add += args.rows * args.ld_add;
         args.c += args.rows * args.ldc;
@@ -66,7 +73,8 @@ static void multiply_micropanel(const struct packed_matrix *packed_b, size_t row
         if (rows <= packed_b->max_mr)
             packed_b->microkernels[rows](&args);
         else
-            (rows <= MC ? multiply_blocks : multiply_tiles)(packed_b, rows, args);
+            (rows <= MC && args.k > packed_b->block ? multiply_blocks : multiply_tiles)(packed_b,
+                                                                                        rows, args);
         if (left == args.k)
             return;
         skip_terms(packed_b, &args, args.k);
@@ -86,7 +94,7 @@ static void multiply_columns(const struct packed_matrix *packed_b,
     for (size_t column = 0; column < n; column += columns) {
         multiply_micropanel(packed_b, product->rows,
                             (struct gemm_args){
-                                .prefetches = packed_b->prefetches,
+                                .ahead = packed_b->prefetches ? PREFETCH_AHEAD : 0,
                                 .b = weights,
                                 .a = product->a,
                                 .lda = product->lda,

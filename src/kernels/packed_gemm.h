@@ -37,7 +37,7 @@ static inline size_t weight_bytes(enum weight_type type)
  * rows and groups of columns of the function. add may be c. With b of bf16, a is pairs of bf16, two
  * terms in the place of a float. */
 struct gemm_args {
-    bool prefetches;    /* b, which does not stay in an L2 cache */
+    size_t ahead;       /* bytes from b to what is prefetched; 0: nothing is */
     const float *start; /* the sums of the terms before, dense; NULL: none. Not with b of bf16 */
     size_t k;
     size_t rows; /* for tiles; otherwise the function has a constant number */
