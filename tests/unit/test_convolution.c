@@ -246,8 +246,8 @@ static void the_indirect_one_knows_no_threads(void **state)
         in[i] = sinf((float)i);
     kernels_fill(&kernels, simd_best());
     struct thread_pool *pool = thread_pool_new(3, &err);
-    /* The input in place, a copy in planes or of rows, and a transposed convolution, each with positions
-     * and with channels in lanes; Winograd; pairs of bf16. */
+    /* The input in place, a copy in planes or of rows, and a transposed convolution, each with
+     * positions and with channels in lanes; Winograd; pairs of bf16. */
     int n_rounds = kernels.igemm_f32->pairs.round ? 8 : 7;
     for (int round = 0; round < n_rounds; round++) {
         int i = round / 2 % 3;
