@@ -99,9 +99,9 @@ bool integer_matrix_pack(struct prepare *prepare, uint32_t b, const struct produ
     if (!from)
         return false;
     matrix->kernels = prepare->kernels->gemm_int8;
-    double work = WORK_OF_BYTES * (double)p->m * (double)p->n * (double)p->k;
-    matrix->n_parts = thread_pool_n_parts(prepare->pool, work, int8_n_groups(p->n));
-    matrix->tile_rows = int8_tile_rows(matrix->kernels, p->m, int8_n_quads(p->k), work);
+    matrix->n_parts = thread_pool_n_parts(
+        prepare->pool, WORK_OF_BYTES * (double)p->m * (double)p->n * (double)p->k,
+        int8_n_groups(p->n));
     return are_bytes(from, p->k * p->n, &matrix->b_zero_point)
                ? pack_bytes(prepare, p, from, matrix)
                : copy_unpacked(prepare, p, from, matrix);
@@ -123,7 +123,7 @@ static void run_groups(void *context, size_t part, size_t n_parts)
     if (run.is_wide)
         run.matrix->kernels->multiply_wide(&run.wide);
     else
-        int8_multiply(run.matrix->kernels, &run.bytes);
+        run.matrix->kernels->multiply(&run.bytes);
 }
 
 /* Multiplies by a packed matrix. With a = x + least and b = y + zero_point, where x and y have 8
@@ -145,7 +145,6 @@ static void multiply_by_bytes(const struct integer_matrix *matrix, const struct 
                                 .n = p->n,
                                 .n_segments = 1,
                                 .n_quads = n_quads,
-                                .tile_rows = matrix->tile_rows,
                                 .a = &(const uint8_t *){rows},
                                 .lda = n_quads * INT8_QUAD,
                                 .b = matrix->b,
