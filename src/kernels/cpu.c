@@ -100,12 +100,12 @@ static void request_permission(void)
     is_permitted = syscall(SYS_arch_prctl, REQUEST_PERMISSION, TILE_DATA) == 0;
 }
 
-bool tiles_request(const struct tile_use *use)
+bool tiles_request(tiles_end_fn *end)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    if (use->begin)
+    if (end)
         pthread_once(&once, request_permission);
-    return use->begin && is_permitted;
+    return end && is_permitted;
 }
 #endif
 #else
@@ -115,9 +115,9 @@ static void query_cpu(void)
 #endif
 
 #ifndef COMPILER_HAS_AMX
-bool tiles_request(const struct tile_use *use)
+bool tiles_request(tiles_end_fn *end)
 {
-    (void)use;
+    (void)end;
     return false;
 }
 #endif

@@ -99,7 +99,7 @@ struct int8_kernels {
      * row_sums, those of `from`, modulo 2^32. */
     bool (*narrow)(size_t m, size_t k, const int32_t *from, uint8_t *to, int32_t *matrix_min,
                    int32_t *row_sums);
-    struct tile_use tiles; /* of products that have tile_rows, for runs of n_quads */
+    tiles_end_fn *tiles_end; /* after products that have tile_rows */
 };
 
 /* Returns the rows of a tile for products of m rows or more, `work` quads in all: m, or a part of
@@ -108,21 +108,19 @@ static inline size_t int8_tile_rows(const struct int8_kernels *kernels, size_t m
                                     double work)
 {
     if (m < 2 || n_quads < INT8_TILE_MIN_QUADS || work < INT8_TILE_MIN_WORK ||
-        !tiles_request(&kernels->tiles))
+        !tiles_request(kernels->tiles_end))
         return 0;
     size_t n_tiles = (m + TILE_ROWS - 1) / TILE_ROWS;
     return (m + n_tiles - 1) / n_tiles;
 }
 
-/* Multiplies, between begin and end of the tiles if the product is by tiles. */
+/* Multiplies, and ends the use of tiles. */
 static inline void int8_multiply(const struct int8_kernels *kernels,
                                  const struct int8_product *product)
 {
-    if (product->tile_rows > 0)
-        kernels->tiles.begin(product->tile_rows, product->n_quads);
     kernels->multiply(product);
     if (product->tile_rows > 0)
-        kernels->tiles.end();
+        kernels->tiles_end();
 }
 
 #endif

@@ -175,17 +175,19 @@ static tile_fn *const tile_of_a_row = tile_1_1;
 #endif
 
 #ifdef VECTOR_HAS_TILES
+#define INT8_TILE_SUMS 4 /* the other tiles are for factors and weights */
+
 /* Stores some groups of the sums of a tile. It is not inlined, as it would be in many places. */
 __attribute__((noinline)) static void finish_tile(const struct int8_product *p, size_t row,
                                                   size_t group, size_t n_groups,
-                                                  vec_i32 sums[TILE_ROWS][TILE_MAX_SUMS])
+                                                  vec_i32 sums[TILE_ROWS][INT8_TILE_SUMS])
 {
     const float *const *biases = p->row_biases ? p->row_biases + row : NULL;
     for (size_t v = 0; v < n_groups; v++) {
         size_t column = (group + v) * INT8_GROUP, left = p->n - column;
         for (size_t r = 0; r < p->tile_rows && p->row_start; r++)
             sums[r][v] = (vec_i32)((vec_u32)sums[r][v] + (uint32_t)p->row_start[row + r]);
-        finish(p->to, &p->requantization, biases, column, &sums[0][v], TILE_MAX_SUMS, p->tile_rows,
+        finish(p->to, &p->requantization, biases, column, &sums[0][v], INT8_TILE_SUMS, p->tile_rows,
                p->c, row * p->ldc + column, p->ldc, left < VECTOR_LANES ? left : VECTOR_LANES);
     }
 }
@@ -196,17 +198,17 @@ ALWAYS_INLINE void run_tile(const struct int8_product *p, size_t row, size_t gro
 {
     const size_t group_bytes = p->n_segments * p->n_quads * QUAD_BYTES;
     const int8_t *b = p->b + group * group_bytes;
-    vec_i32 sums[TILE_ROWS][TILE_MAX_SUMS];
+    vec_i32 sums[TILE_ROWS][INT8_TILE_SUMS];
 
     tiles_load((const float *)(const void *)(p->start + group * INT8_GROUP), 0, n_groups);
     for (size_t segment = 0; segment < p->n_segments; segment++) {
         const uint8_t *a = p->a[segment] + row * p->lda;
         for (size_t quad = 0, n; quad < p->n_quads; quad += n, b += n * QUAD_BYTES) {
             n = p->n_quads - quad < TILE_PAIRS ? p->n_quads - quad : TILE_PAIRS;
-            tiles_multiply(
-                TILE_U8_I8,
-                &(struct tile_factors){a + quad * INT8_QUAD, p->lda, b, QUAD_BYTES, group_bytes},
-                n_groups, n);
+            tiles_multiply(TILE_U8_I8,
+                           &(struct tile_terms){a + quad * INT8_QUAD, p->lda, (const char *)b,
+                                                QUAD_BYTES, group_bytes},
+                           n_groups, n);
         }
     }
     tiles_store(sums, sizeof *sums, n_groups);
@@ -216,8 +218,8 @@ ALWAYS_INLINE void run_tile(const struct int8_product *p, size_t row, size_t gro
 /* The last rows overlap those before, so that they fill a tile. */
 static void multiply_by_tiles(const struct int8_product *p)
 {
-    __asm__ volatile("" ::: "memory"); /* gcc does not know that a tile reads memory */
-    for (size_t group = p->begin; group < p->end; group += TILE_MAX_SUMS)
+    tiles_prepare(p->tile_rows, p->n_quads);
+    for (size_t group = p->begin; group < p->end; group += INT8_TILE_SUMS)
         for (size_t row = 0; row < p->m; row += p->tile_rows) {
             size_t last = p->m - p->tile_rows, at = row < last ? row : last;
             if (p->end - group >= 4)
@@ -393,6 +395,6 @@ const struct int8_kernels LEVEL_NAME(gemm_int8, LEVEL) = {
     .multiply_wide = multiply_wide,
     .narrow = narrow,
 #ifdef VECTOR_HAS_TILES
-    .tiles = {tiles_begin, tiles_end},
+    .tiles_end = tiles_end,
 #endif
 };

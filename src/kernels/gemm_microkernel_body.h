@@ -146,51 +146,46 @@ ALWAYS_INLINE void run_gemm_bf16(const struct gemm_args *args, size_t mr, size_t
 #endif
 
 #ifdef VECTOR_HAS_TILES
-/* Computes up to three groups of columns of a tile, the first one given: all rows of factors, or
- * copies of them if they are fewer than those of a tile. */
-ALWAYS_INLINE void run_gemm_groups(const struct gemm_args *args, size_t nr_groups, size_t group,
-                                   size_t n)
+/* Computes groups of columns of up to 16 rows. The last terms may be fewer than those of a tile:
+ * they are copied with zeros, and meet weights that are zeros too. */
+ALWAYS_INLINE void run_gemm_tiles(const struct gemm_args *args, size_t n_groups)
 {
-    const size_t column = group * PANEL_GROUP, width = n * PANEL_GROUP, rows = args->rows;
-    const size_t n_pairs = args->k / 2 + args->k % 2, b_bytes = nr_groups * sizeof(vec);
-    const float *b = (const float *)args->b + column, *add = args->add + column;
-    const bool is_whole = rows == TILE_ROWS;
-    float edge[TILE_ROWS * 3 * PANEL_GROUP], *c = args->c + column;
-    vec factors[TILE_ROWS] = {{0}};
+    const size_t n_pairs = args->k / 2 + args->k % 2, rows = args->rows;
+    vec last[TILE_ROWS];
+    struct tile_terms terms = {
+        .factors_bytes = args->lda * sizeof(float),
+        .weights = args->b,
+        .weights_bytes = sizeof(vec),
+        .next_bytes = args->b_group_bytes,
+    };
 
-    for (size_t r = 0; r < rows && !is_whole; r++)
-        memcpy(edge + r * width, add + r * args->ld_add, width * sizeof *add);
-    __asm__ volatile("" ::: "memory"); /* gcc does not know that a tile reads memory */
-    tiles_load(is_whole ? add : edge, (is_whole ? args->ld_add : width) * sizeof *add, n);
+    tiles_prepare(rows, TILE_PAIRS);
+    tiles_load(args->add, args->ld_add * sizeof(float), n_groups);
     for (size_t k = 0; k < n_pairs; k += TILE_PAIRS) {
-        size_t left = n_pairs - k < TILE_PAIRS ? n_pairs - k : TILE_PAIRS;
-        for (size_t r = 0; r < rows && !is_whole; r++)
-            factors[r] = vec_load_first(args->a + r * args->lda + k, left);
-        __asm__ volatile("" ::: "memory");
-        tiles_multiply(TILE_BF16,
-                       &(struct tile_factors){is_whole ? (const void *)(args->a + k) : factors,
-                                              is_whole ? args->lda * sizeof(float) : sizeof(vec),
-                                              b + k * nr_groups * PANEL_GROUP, b_bytes,
-                                              sizeof(vec)},
-                       n, left);
+        terms.factors = args->a + k;
+        if (n_pairs - k < TILE_PAIRS) {
+            for (size_t r = 0; r < rows; r++)
+                last[r] = vec_load_first(args->a + r * args->lda + k, n_pairs - k);
+            terms.factors = last;
+            terms.factors_bytes = sizeof(vec);
+        }
+        tiles_multiply(TILE_BF16, &terms, n_groups, TILE_PAIRS);
+        terms.weights += TILE_PAIRS * sizeof(vec);
     }
-    tiles_store(is_whole ? c : edge, (is_whole ? args->ldc : width) * sizeof *c, n);
-    for (size_t r = 0; r < rows && !is_whole; r++)
-        memcpy(c + r * args->ldc, edge + r * width, width * sizeof *c);
+    tiles_store(args->c, args->ldc * sizeof(float), n_groups);
 }
 
-#define AMX(nr_groups, first, second)                                                              \
-    static void amx_##nr_groups(const struct gemm_args *args)                                      \
+#define AMX(n_groups)                                                                              \
+    static void amx_##n_groups(const struct gemm_args *args)                                       \
     {                                                                                              \
-        run_gemm_groups(args, nr_groups, 0, first);                                                \
-        if ((second) > 0)                                                                          \
-            run_gemm_groups(args, nr_groups, first, second);                                       \
+        run_gemm_tiles(args, n_groups);                                                            \
     }
-AMX(1, 1, 0)
-AMX(2, 2, 0)
-AMX(3, 3, 0)
-AMX(4, 2, 2)
-AMX(6, 3, 3)
+AMX(1)
+AMX(2)
+AMX(3)
+AMX(4)
+AMX(5)
+AMX(6)
 #endif
 
 /* ---- the table ---- */

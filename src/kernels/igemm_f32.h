@@ -62,7 +62,7 @@ typedef void igemm_channels_fn(const struct igemm_channels_args *args);
  * levels without tiles. */
 struct igemm_tiles {
     igemm_channels_fn *multiply[IGEMM_MAX_VECTORS + 1]; /* [vectors] */
-    struct tile_use use;
+    tiles_end_fn *end;
 };
 
 /* The kernels for bf16, where a pair of neighbouring channels takes the place of a float. Numbers

@@ -189,60 +189,81 @@ ALWAYS_INLINE void run_channels(const struct igemm_channels_args *args, size_t m
 ALWAYS_INLINE size_t stride_of(const int32_t *positions, size_t n)
 {
     const int32_t stride = positions[n > 1] - positions[0];
-    bool is_constant = n == TILE_ROWS && stride > 0;
+    bool is_constant = stride > 0 || n == 1;
     for (size_t r = 2; r < n; r++)
         is_constant &= positions[r] - positions[r - 1] == stride;
-    return is_constant ? (size_t)stride * sizeof(float) : 0;
+    return !is_constant ? 0 : n > 1 ? (size_t)stride * sizeof(float) : sizeof(vec);
 }
 
-/* Adds all terms to the tiles of sums. What is not a tile in memory is copied. */
-ALWAYS_INLINE void add_runs(const struct igemm_channels_args *args, const int32_t *positions,
-                            size_t n_rows, size_t n_vectors)
+/* Returns n pairs of factors of some positions: in memory if they have a stride, or a copy. */
+ALWAYS_INLINE const void *find_factors(const float *from, const int32_t *positions, size_t n_rows,
+                                       size_t stride, size_t n, vec *copy)
 {
-    const size_t stride = stride_of(positions, n_rows), row_bytes = n_vectors * sizeof(vec);
-    const float *b = args->b;
-    vec factors[TILE_ROWS] = {{0}};
+    for (size_t r = 0; r < n_rows && stride == 0; r++)
+        copy[r] = vec_load_first(from + positions[r], n);
+    return stride > 0 ? (const void *)(from + positions[0]) : copy;
+}
+
+/* Adds all terms to the tiles of sums: of n_rows positions, or of two times 16. */
+ALWAYS_INLINE void add_runs(const struct igemm_channels_args *args, const int32_t *positions,
+                            size_t n_rows, size_t n_vectors, bool are_two)
+{
+    const int32_t *second = positions + n_rows;
+    size_t stride = stride_of(positions, n_rows);
+    vec copies[2][TILE_ROWS];
+    if (are_two && stride != stride_of(second, n_rows))
+        stride = 0;
+    struct tile_terms terms = {
+        .factors_bytes = stride > 0 ? stride : sizeof(vec),
+        .weights = (const void *)args->b,
+        .weights_bytes = n_vectors * sizeof(vec),
+        .next_bytes = sizeof(vec),
+    };
     for (size_t k = 0; k < args->k; k += args->run) {
         const float *from = args->a + args->indirection[k].offset;
-        for (size_t i = 0, n; i < args->run; i += n) {
+        for (size_t i = 0, n; i < args->run; i += n, from += n) {
             n = args->run - i < TILE_PAIRS ? args->run - i : TILE_PAIRS;
-            for (size_t r = 0; r < n_rows && stride == 0; r++)
-                factors[r] = vec_load_first(from + positions[r] + i, n);
-            __asm__ volatile("" ::: "memory"); /* gcc does not know that a tile reads memory */
-            tiles_multiply(TILE_BF16,
-                           &(struct tile_factors){
-                               stride > 0 ? (const void *)(from + positions[0] + i) : factors,
-                               stride > 0 ? stride : sizeof(vec), b, row_bytes, sizeof(vec)},
-                           n_vectors, n);
-            b += n * n_vectors * VECTOR_LANES;
+            terms.factors = find_factors(from, positions, n_rows, stride, n, copies[0]);
+            if (are_two)
+                tiles_multiply_both(
+                    &terms, find_factors(from, second, n_rows, stride, n, copies[1]), n_vectors);
+            else
+                tiles_multiply(TILE_BF16, &terms, n_vectors, n);
+            terms.weights += n * terms.weights_bytes;
         }
     }
 }
 
-/* Computes all positions. n_vectors is a constant in all calls. */
+/* Clamps the sums of n positions. */
+ALWAYS_INLINE void clamp_sums(float *c, size_t ldc, size_t n, size_t n_vectors, const float *bounds)
+{
+    for (size_t r = 0; r < n; r++)
+        for (size_t v = 0; v < n_vectors; v++) {
+            float *at = c + r * ldc + v * VECTOR_LANES;
+            vec_store(at, vec_max_min(vec_load(at), vec_set1(bounds[0]), vec_set1(bounds[1])));
+        }
+}
+
+/* Computes all positions, two tiles of them at a time if there are tiles for that. n_vectors is a
+ * constant in all calls. */
 ALWAYS_INLINE void run_tiles(const struct igemm_channels_args *args, size_t n_vectors)
 {
-    const size_t width = n_vectors * VECTOR_LANES;
-    float last[TILE_ROWS * IGEMM_MAX_VECTORS * VECTOR_LANES];
+    const size_t row_bytes = args->ldc * sizeof(float), from_bytes = args->is_added ? row_bytes : 0;
     for (size_t begin = 0, n; begin < args->n; begin += n) {
-        n = args->n - begin < TILE_ROWS ? args->n - begin : TILE_ROWS;
-        float *c = args->c + begin * args->ldc, *to = n < TILE_ROWS ? last : c;
-        size_t ld = n < TILE_ROWS ? width : args->ldc;
-        for (size_t r = 0; r < n && to == last && args->is_added; r++)
-            memcpy(last + r * width, c + r * args->ldc, width * sizeof *c);
-        __asm__ volatile("" ::: "memory");
-        tiles_load(args->is_added ? to : args->bias, args->is_added ? ld * sizeof *c : 0,
-                   n_vectors);
-        add_runs(args, args->positions + begin, n, n_vectors);
-        tiles_store(to, ld * sizeof *c, n_vectors);
-        for (size_t r = 0; r < n && (args->bounds || to == last); r++)
-            for (size_t v = 0; v < width; v += VECTOR_LANES) {
-                vec sum = vec_load(to + r * ld + v);
-                vec_store(c + r * args->ldc + v, args->bounds
-                                                     ? vec_max_min(sum, vec_set1(args->bounds[0]),
-                                                                   vec_set1(args->bounds[1]))
-                                                     : sum);
-            }
+        size_t left = args->n - begin, n_rows = left < TILE_ROWS ? left : TILE_ROWS;
+        bool are_two = n_vectors <= 2 && left >= 2 * TILE_ROWS && args->run % TILE_PAIRS == 0;
+        float *c = args->c + begin * args->ldc, *second = c + TILE_ROWS * args->ldc;
+        n = are_two ? 2 * TILE_ROWS : n_rows;
+        tiles_prepare(n_rows, args->run);
+        tiles_load(args->is_added ? c : args->bias, from_bytes, n_vectors);
+        if (are_two)
+            tiles_load_second(args->is_added ? second : args->bias, from_bytes, n_vectors);
+        add_runs(args, args->positions + begin, n_rows, n_vectors, are_two);
+        tiles_store(c, row_bytes, n_vectors);
+        if (are_two)
+            tiles_store_second(second, row_bytes, n_vectors);
+        if (args->bounds)
+            clamp_sums(c, args->ldc, n, n_vectors, args->bounds);
     }
 }
 
@@ -324,7 +345,7 @@ const struct igemm_microkernels LEVEL_NAME(igemm_f32, LEVEL) = {
               .round_rows = vec_round_rows,
               .round_planes = vec_round_planes,
 #ifdef VECTOR_HAS_TILES
-              .tiles = {{NULL, tiles_1, tiles_2, tiles_3}, {tiles_begin, tiles_end}}
+              .tiles = {{NULL, tiles_1, tiles_2, tiles_3}, tiles_end}
 #endif
     },
 #endif

@@ -300,10 +300,8 @@ void indirect_convolution_by_channels(const struct indirect_convolution *conv,
                                .biases = sums + conv->acc_floats - conv->ld_sums,
                                .sums = sums};
     memset(run.biases, 0, conv->ld_sums * sizeof *run.biases);
-    if (conv->run > 0)
-        conv->microkernels->pairs.tiles.use.begin(TILE_ROWS, conv->run);
     for (size_t i = 0; i < conv->n_subconvolutions; i++)
         run_subconvolution(&run, &conv->subconvolutions[i]);
     if (conv->run > 0)
-        conv->microkernels->pairs.tiles.use.end();
+        conv->microkernels->pairs.tiles.end();
 }

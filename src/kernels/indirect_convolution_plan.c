@@ -310,7 +310,7 @@ bool indirect_convolution_plan_pairs(struct indirect_convolution *conv,
                                           .n_channels = (size_t)c->c_in,
                                           .microkernels = microkernels};
     conv->run =
-        tiles_request(&microkernels->pairs.tiles.use) ? find_run(&c->window, (size_t)n_pairs) : 0;
+        tiles_request(microkernels->pairs.tiles.end) ? find_run(&c->window, (size_t)n_pairs) : 0;
     conv->copy_is_last = conv->in_is_last || conv->run > 0;
     conv->pixel_floats = conv->copy_is_last ? (size_t)n_pairs : 1;
     memcpy(conv->kernel, c->window.kernel, sizeof conv->kernel);

@@ -19,13 +19,20 @@ static void skip_terms(const struct packed_matrix *packed_b, struct gemm_args *a
  * gives the same). For a matrix in L2, prefetching takes up to 10 % of the time. */
 #define PREFETCH_AHEAD 8192
 
-/* Multiplies all rows by the same terms of a micro-panel, in tiles of nearly equal size. The second
- * tile prefetches the next block of terms. */
+static void run_microkernel(const struct packed_matrix *packed_b, const struct gemm_args *args)
+{
+    (packed_b->tiles ? packed_b->tiles->multiply[args->n_groups]
+                     : packed_b->microkernels[args->rows])(args);
+}
+
+/* Multiplies all rows by the same terms of a micro-panel. Micro-kernels take nearly equal numbers of
+ * rows; tiles take 16 while there are so many, since fewer take the same time. After the first call
+ * of one, the second prefetches the next block of terms. */
 static void multiply_tiles(const struct packed_matrix *packed_b, size_t rows, struct gemm_args args)
 {
     for (size_t n = divide_up(rows, packed_b->max_mr); n > 0; n--) {
-        args.rows = divide_up(rows, n);
-        packed_b->microkernels[args.rows](&args);
+        args.rows = packed_b->tiles && n > 1 ? TILE_ROWS : divide_up(rows, n);
+        run_microkernel(packed_b, &args);
         rows -= args.rows;
         args.ahead = args.ahead == PREFETCH_AHEAD
                          ? packed_b->block / packed_b->step_k * packed_b->step_bytes
@@ -71,7 +78,7 @@ static void multiply_micropanel(const struct packed_matrix *packed_b, size_t row
         args.k = left < packed_b->kc ? left : packed_b->kc;
         args.rows = rows;
         if (rows <= packed_b->max_mr)
-            packed_b->microkernels[rows](&args);
+            run_microkernel(packed_b, &args);
         else
             (rows <= MC && args.k > packed_b->block ? multiply_blocks : multiply_tiles)(packed_b,
                                                                                         rows, args);
@@ -83,11 +90,12 @@ static void multiply_micropanel(const struct packed_matrix *packed_b, size_t row
     }
 }
 
-/* Multiplies by the micro-panels of the first n columns of a panel. */
+/* Multiplies by the micro-panels, or by the groups for tiles, of the first n columns of a panel. */
 static void multiply_columns(const struct packed_matrix *packed_b,
                              const struct panel_product *product, size_t n)
 {
-    size_t columns = packed_b->nr_groups * PANEL_GROUP;
+    size_t n_groups = packed_b->tiles ? divide_up(n, PANEL_GROUP) : packed_b->nr_groups;
+    size_t columns = n_groups * PANEL_GROUP;
     const unsigned char *weights = (const unsigned char *)packed_b->data +
                                    (product->panel - packed_b->first_panel) * packed_b->panel_bytes;
 
@@ -95,7 +103,9 @@ static void multiply_columns(const struct packed_matrix *packed_b,
         multiply_micropanel(packed_b, product->rows,
                             (struct gemm_args){
                                 .ahead = packed_b->prefetches ? PREFETCH_AHEAD : 0,
+                                .n_groups = n_groups,
                                 .b = weights,
+                                .b_group_bytes = packed_b->micropanel_bytes,
                                 .a = product->a,
                                 .lda = product->lda,
                                 .add = product->add + column,
@@ -107,23 +117,15 @@ static void multiply_columns(const struct packed_matrix *packed_b,
     }
 }
 
-static void begin_tiles(const struct packed_matrix *packed_b)
-{
-    if (packed_b->tiles)
-        packed_b->tiles->use.begin(TILE_ROWS, packed_b->k / 2 + packed_b->k % 2);
-}
-
-static void end_tiles(const struct packed_matrix *packed_b)
-{
-    if (packed_b->tiles)
-        packed_b->tiles->use.end();
-}
-
 void packed_gemm_panel(const struct packed_matrix *packed_b, const struct panel_product *product)
 {
-    begin_tiles(packed_b);
     multiply_columns(packed_b, product, packed_b->width * PANEL_GROUP);
-    end_tiles(packed_b);
+}
+
+void packed_gemm_end(const struct packed_matrix *packed_b)
+{
+    if (packed_b->tiles)
+        packed_b->tiles->end();
 }
 
 static const float zeros[PANEL_MAX_WIDTH * PANEL_GROUP];
@@ -244,7 +246,6 @@ void packed_gemm(const struct packed_matrix *packed_b, const struct packed_gemm 
 
     if (packed_b->round && most > ROUNDED_FLOATS / rounded_stride(packed_b))
         most = ROUNDED_FLOATS / rounded_stride(packed_b);
-    begin_tiles(packed_b);
     for (size_t row = 0; row < matrix->m; row += most) {
         struct row_block rows = {.first = row,
                                  .n = matrix->m - row < most ? matrix->m - row : most,
@@ -257,5 +258,5 @@ void packed_gemm(const struct packed_matrix *packed_b, const struct packed_gemm 
             multiply_panels(packed_b, matrix, &rows);
         run_epilogue(matrix, packed_b->width * PANEL_GROUP, row, rows.n);
     }
-    end_tiles(packed_b);
+    packed_gemm_end(packed_b);
 }

@@ -40,8 +40,9 @@ struct gemm_args {
     size_t ahead;       /* bytes from b to what is prefetched; 0: nothing is */
     const float *start; /* the sums of the terms before, dense; NULL: none. Not with b of bf16 */
     size_t k;
-    size_t rows; /* for tiles; otherwise the function has a constant number */
+    size_t rows, n_groups; /* for tiles; otherwise the function has constant numbers */
     const void *b;
+    size_t b_group_bytes; /* for tiles: from one group of columns of b to the next */
     const float *a;
     size_t lda;
     const float *add;
@@ -51,14 +52,16 @@ struct gemm_args {
 };
 typedef void gemm_microkernel_fn(const struct gemm_args *args);
 
-/* Products in bf16 by tiles (AMX), of 1 to 16 rows. The run is all pairs. */
+/* Products in bf16 by tiles (AMX), of 1 to 16 rows. The pairs of b end with a whole tile. */
 struct gemm_tiles {
-    gemm_microkernel_fn *multiply[PANEL_MAX_WIDTH + 1]; /* [nr_groups] */
-    struct tile_use use;
+    gemm_microkernel_fn *multiply[PANEL_MAX_WIDTH + 1]; /* [groups] */
+    tiles_end_fn *end;
 };
 
 /* A k x n matrix. A panel is `width` groups of columns. A micro-panel is nr_groups of them,
- * interleaved along k (nr = 16 * nr_groups), which the micro-kernel reads sequentially. */
+ * interleaved along k (nr = 16 * nr_groups), which the micro-kernel reads sequentially. For tiles a
+ * micro-panel is one group, and the micro-kernel reads all groups of a panel, a tile of each at a
+ * time. */
 struct packed_matrix {
     size_t k, n_panels;
     size_t width;
@@ -76,8 +79,8 @@ struct packed_matrix {
     size_t micropanel_bytes;
     size_t panel_bytes;
     size_t max_mr;
-    gemm_microkernel_fn *microkernels[TILE_ROWS + 1]; /* [rows] */
-    const struct gemm_tiles *tiles;                   /* NULL: the micro-kernels use none */
+    gemm_microkernel_fn *microkernels[GEMM_MAX_MR + 1]; /* [rows] */
+    const struct gemm_tiles *tiles;                     /* NULL: these micro-kernels multiply */
     const void *data;   /* [n_panels][width / nr_groups][k / step_k][nr_groups][16][step_k] */
     size_t first_panel; /* the panel that data begins with */
 };
@@ -130,6 +133,9 @@ struct panel_product {
     size_t ldc;
 };
 void packed_gemm_panel(const struct packed_matrix *packed_b, const struct panel_product *product);
+
+/* A thread calls this behind its products of panels. */
+void packed_gemm_end(const struct packed_matrix *packed_b);
 
 /* The product of some panels of c (+)= a * weights, with an epilogue. c has n columns; the last
  * panel may have more. The product rounds a. */

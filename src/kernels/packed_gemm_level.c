@@ -43,7 +43,7 @@ const struct gemm_microkernels LEVEL_NAME(packed_gemm, LEVEL) = {
     .round_pairs = vec_round_pairs,
 #endif
 #ifdef VECTOR_HAS_TILES
-    .tiles = {{NULL, amx_1, amx_2, amx_3, amx_4, NULL, amx_6}, {tiles_begin, tiles_end}},
+    .tiles = {{NULL, amx_1, amx_2, amx_3, amx_4, amx_5, amx_6}, tiles_end},
 #endif
 #ifdef VECTOR_FEW_F16_ROWS
     .for_few_f16_rows = &LEVEL_NAME(packed_gemm, VECTOR_FEW_F16_ROWS),

@@ -13,6 +13,9 @@
 #define L2_BYTES (1UL << 20)
 #define BLOCK_BYTES (25UL << 10) /* of a micro-panel in L1, which has at least 32 KB */
 
+/* Of fewer terms, most of a tile would be zeros. */
+#define TILES_MIN_K 32
+
 /* Returns the width of the widest micro-panel that has a micro-kernel for this many rows, or for
  * enough of them. */
 static size_t choose_nr_groups(const struct gemm_microkernels *kernels, size_t width, size_t rows)
@@ -32,7 +35,8 @@ static size_t element_bytes(const struct packed_matrix *packed_b)
 
 static size_t steps_of(const struct packed_matrix *packed_b)
 {
-    return packed_b->k / packed_b->step_k + packed_b->k % packed_b->step_k;
+    size_t n = packed_b->k / packed_b->step_k + packed_b->k % packed_b->step_k;
+    return packed_b->tiles ? divide_up(n, TILE_PAIRS) * TILE_PAIRS : n;
 }
 
 void packed_matrix_set_type(struct packed_matrix *packed_b, const struct gemm_microkernels *kernels,
@@ -53,12 +57,13 @@ static void set_microkernels(struct packed_matrix *packed_b,
          : packed_b->type == WEIGHTS_F16 ? kernels->f16
                                          : kernels->f32)[packed_b->nr_groups];
     packed_b->max_mr = 0;
-    for (size_t rows = 1; rows <= (packed_b->tiles ? TILE_ROWS : GEMM_MAX_MR); rows++) {
-        packed_b->microkernels[rows] =
-            packed_b->tiles ? packed_b->tiles->multiply[packed_b->nr_groups] : of_type[rows];
-        if (packed_b->microkernels[rows])
+    for (size_t rows = 1; rows <= GEMM_MAX_MR; rows++) {
+        packed_b->microkernels[rows] = of_type[rows];
+        if (of_type[rows])
             packed_b->max_mr = rows;
     }
+    if (packed_b->tiles)
+        packed_b->max_mr = TILE_ROWS;
 }
 
 /* Divides kc into blocks of nearly equal size. */
@@ -75,9 +80,10 @@ bool packed_matrix_layout(struct packed_matrix *packed_b, const struct gemm_micr
 
     if (type == WEIGHTS_F16 && rows <= FEW_ROWS && kernels->for_few_f16_rows)
         kernels = kernels->for_few_f16_rows;
-    bool has_tiles = type == WEIGHTS_BF16 && tiles_request(&kernels->tiles.use);
-    packed_b->tiles = has_tiles && rows > 1 ? &kernels->tiles : NULL;
-    packed_b->nr_groups = choose_nr_groups(kernels, packed_b->width, rows);
+    bool has_tiles =
+        type == WEIGHTS_BF16 && packed_b->k >= TILES_MIN_K && tiles_request(kernels->tiles.end);
+    packed_b->tiles = has_tiles ? &kernels->tiles : NULL;
+    packed_b->nr_groups = has_tiles ? 1 : choose_nr_groups(kernels, packed_b->width, rows);
     set_microkernels(packed_b, kernels);
     packed_b->step_k = type == WEIGHTS_BF16 ? 2 : 1;
     packed_b->step_bytes = packed_b->nr_groups * PANEL_GROUP * element_bytes(packed_b);
@@ -108,6 +114,13 @@ static void pack_edge(unsigned char *to, size_t to_step, const unsigned char *fr
         memcpy(to + i * to_step, block[i], PANEL_GROUP * size);
 }
 
+/* Clears what follows the last whole step of a group: a half of a pair, and pairs of a tile. */
+static void clear_pads(const struct packed_matrix *packed_b, unsigned char *to)
+{
+    for (size_t i = packed_b->k / packed_b->step_k; i < steps_of(packed_b); i++)
+        memset(to + i * packed_b->step_bytes, 0, PANEL_GROUP * element_bytes(packed_b));
+}
+
 /* Transposes rows of a source of any alignment. Sixteen elements of a row of f32 are a cache line,
  * and are copied at once, so that every line of the source is read once. Pairs of bf16 are elements
  * of 32 bits; the last one may have only one half. */
@@ -116,6 +129,7 @@ static void pack_rows(const struct packed_matrix *packed_b, unsigned char *to,
 {
     size_t size = element_bytes(packed_b);
 
+    clear_pads(packed_b, to);
     for (size_t left = packed_b->k / packed_b->step_k; left > 0;) {
         size_t n = left < PANEL_GROUP ? left : PANEL_GROUP;
         if (n_columns == PANEL_GROUP && n == PANEL_GROUP)
@@ -127,10 +141,7 @@ static void pack_rows(const struct packed_matrix *packed_b, unsigned char *to,
         to += n * packed_b->step_bytes;
         from += n * size;
     }
-    if (packed_b->k % packed_b->step_k == 0)
-        return;
-    memset(to, 0, PANEL_GROUP * size);
-    for (size_t j = 0; j < n_columns; j++)
+    for (size_t j = 0; j < n_columns && packed_b->k % packed_b->step_k > 0; j++)
         memcpy(to + j * size, from + j * from_step, sizeof(uint16_t));
 }
 
@@ -200,6 +211,7 @@ void packed_matrix_pack_columns(const struct packed_matrix *packed_b, void *data
     unsigned char *to = (unsigned char *)data + group_at(packed_b, panel, group);
     const unsigned char *from = source;
 
+    clear_pads(packed_b, to);
     for (size_t k = 0; k < packed_b->k; k += packed_b->step_k) {
         if (n_columns < PANEL_GROUP)
             memset(to, 0, group_bytes);

@@ -273,6 +273,8 @@ static void run_worker(void *context, size_t number, size_t n_numbers)
     };
     (void)n_numbers;
     run_direction(&pass);
+    packed_gemm_end(&pass.w.packed_b);
+    packed_gemm_end(&pass.r.packed_b);
 }
 
 void recurrent_f32_run(const struct recurrent_f32 *engine,

@@ -9,16 +9,13 @@
 #define TILE_ROWS 16  /* of factors and sums: rows of a matrix, positions of a convolution */
 #define TILE_PAIRS 16 /* of a row of factors */
 
-/* What a thread calls before its products of that many rows and of runs of pairs, at least one, of
- * which the last tile may have fewer than 16; and behind them. NULL at levels without tiles. */
-struct tile_use {
-    void (*begin)(size_t rows, size_t run);
-    void (*end)(void);
-};
+/* What a thread calls behind its products, so that the system need not save the tiles any more.
+ * NULL at levels without tiles. */
+typedef void tiles_end_fn(void);
 
 /* Returns whether the level has tiles and the system permits them: Linux saves tiles only for a
  * process that asks for it, which is done once, when a product needs them. It holds for all
  * threads. */
-bool tiles_request(const struct tile_use *use);
+bool tiles_request(tiles_end_fn *end);
 
 #endif

@@ -10,13 +10,14 @@
 #if defined(__AMX_BF16__) && defined(__AMX_INT8__)
 #define VECTOR_HAS_TILES
 
-/* The tiles: 0 to 3 have sums, 4 factors, 5 weights, a pair of factors in a row. 6 and 7 are 4 and
- * 5 with fewer pairs. */
-#define TILE_MAX_SUMS 4
-#define TILE_FACTORS 4
-#define TILE_WEIGHTS 5
-#define TILE_LAST_FACTORS 6
-#define TILE_LAST_WEIGHTS 7
+/* The tiles: the first ones have sums, 6 factors, 7 weights, a pair of factors in a row. 4 and 5
+ * are 6 and 7 with fewer pairs, for runs that end so. Of two products with the same weights, the
+ * second has sums 2 and 3, and factors 4. */
+#define TILE_SECOND_FACTORS 4
+#define TILE_LAST_FACTORS 4
+#define TILE_LAST_WEIGHTS 5
+#define TILE_FACTORS 6
+#define TILE_WEIGHTS 7
 #define N_TILES 8
 
 /* The operand of LDTILECFG. */
@@ -26,23 +27,38 @@ struct tile_configuration {
     uint8_t rows[16];
 };
 
-static inline void tiles_begin(size_t rows, size_t run)
+/* What the tiles of this thread are prepared for; no rows: for nothing. The model of the access is
+ * one that executables and shared libraries have. */
+static _Thread_local __attribute__((tls_model("initial-exec"))) struct {
+    size_t rows, last;
+} tiles_prepared;
+
+/* Prepares the tiles of this thread for sums of this many rows, of runs of pairs. The last tile of
+ * a run may have fewer than 16. */
+static inline void tiles_prepare(size_t rows, size_t run)
 {
     struct tile_configuration tiles = {.palette = 1};
-    size_t last = run % TILE_PAIRS > 0 ? run % TILE_PAIRS : TILE_PAIRS;
+    size_t last = run % TILE_PAIRS;
+    if (tiles_prepared.rows == rows && tiles_prepared.last == last)
+        return;
     for (size_t i = 0; i < N_TILES; i++) {
-        tiles.row_bytes[i] = (uint16_t)(4 * (i == TILE_LAST_FACTORS ? last : TILE_PAIRS));
+        tiles.row_bytes[i] = (uint16_t)(4 * TILE_PAIRS);
         tiles.rows[i] = (uint8_t)rows;
     }
     tiles.rows[TILE_WEIGHTS] = TILE_PAIRS;
-    tiles.rows[TILE_LAST_WEIGHTS] = (uint8_t)last;
+    if (last > 0) {
+        tiles.row_bytes[TILE_LAST_FACTORS] = (uint16_t)(4 * last);
+        tiles.rows[TILE_LAST_WEIGHTS] = (uint8_t)last;
+    }
     __asm__ volatile("ldtilecfg %0" : : "m"(tiles)); /* gcc's function reads 8 bytes only */
+    tiles_prepared.rows = rows;
+    tiles_prepared.last = last;
 }
 
-/* Ends what tiles_begin began, and the system need not save the tiles any more. */
 static inline void tiles_end(void)
 {
     __asm__ volatile("tilerelease");
+    tiles_prepared.rows = 0;
 }
 
 /* The numbers of tiles are constants of the instructions. */
@@ -55,12 +71,17 @@ static inline void tiles_end(void)
             X(2);                                                                                  \
         if ((n) > 3)                                                                               \
             X(3);                                                                                  \
+        if ((n) > 4)                                                                               \
+            X(4);                                                                                  \
+        if ((n) > 5)                                                                               \
+            X(5);                                                                                  \
     } while (0)
 
 /* Begin the sums with `from`, rows stride_bytes apart (0: the same for all), NULL: zeros. */
 ALWAYS_INLINE void tiles_load(const float *from, size_t stride_bytes, size_t n_sums)
 {
 #define LOAD_SUM(i) _tile_loadd(i, from + (i)*VECTOR_LANES, stride_bytes)
+    __asm__ volatile("" ::: "memory"); /* gcc does not know that a tile reads memory */
     if (from)
         EACH_SUM(LOAD_SUM, n_sums);
     else
@@ -73,25 +94,47 @@ ALWAYS_INLINE void tiles_store(void *to, size_t stride_bytes, size_t n_sums)
     EACH_SUM(STORE_SUM, n_sums);
 }
 
-enum tile_numbers { TILE_BF16, TILE_U8_I8 };
+ALWAYS_INLINE void tiles_load_second(const float *from, size_t stride_bytes, size_t n_sums)
+{
+    if (from) {
+        _tile_loadd(2, from, stride_bytes);
+        if (n_sums > 1)
+            _tile_loadd(3, from + VECTOR_LANES, stride_bytes);
+    } else {
+        _tile_zero(2);
+        if (n_sums > 1)
+            _tile_zero(3);
+    }
+}
 
-struct tile_factors {
-    const void *rows;
-    size_t row_bytes;                /* from one row to the next */
-    const void *weights;             /* a row has a pair for each column of a sum */
-    size_t weights_bytes, sum_bytes; /* from one row to the next, from one sum to the next */
+ALWAYS_INLINE void tiles_store_second(float *to, size_t stride_bytes, size_t n_sums)
+{
+    _tile_stored(2, to, stride_bytes);
+    if (n_sums > 1)
+        _tile_stored(3, to + VECTOR_LANES, stride_bytes);
+}
+
+/* Factors and weights of some pairs, and the bytes from one row of each to the next. The weights of
+ * the next sum follow behind next_bytes. */
+struct tile_terms {
+    const void *factors;
+    size_t factors_bytes;
+    const char *weights;
+    size_t weights_bytes, next_bytes;
 };
 
-/* Adds the products of n pairs: 16, or those at the end of a run. Sums of bytes wrap. Of bf16,
- * denormals are zero; the even products of a tile are added, the odd ones, and then both to the
- * sum. */
-ALWAYS_INLINE void tiles_multiply(enum tile_numbers numbers, const struct tile_factors *f,
+enum tile_numbers { TILE_BF16, TILE_U8_I8 };
+
+/* Adds the products of n pairs: 16, or those at the end of a run, for at most four sums. Sums of
+ * bytes wrap. Of bf16, denormals are zero; the even products of a tile are added, the odd ones, and
+ * then both to the sum. */
+ALWAYS_INLINE void tiles_multiply(enum tile_numbers numbers, const struct tile_terms *terms,
                                   size_t n_sums, size_t n)
 {
 #define ADD_PRODUCT(i, tile_of_factors, tile_of_weights)                                           \
     do {                                                                                           \
-        _tile_loadd(tile_of_weights, (const char *)f->weights + (i)*f->sum_bytes,                  \
-                    f->weights_bytes);                                                             \
+        _tile_loadd(tile_of_weights, terms->weights + (i)*terms->next_bytes,                       \
+                    terms->weights_bytes);                                                         \
         if (numbers == TILE_BF16)                                                                  \
             _tile_dpbf16ps(i, tile_of_factors, tile_of_weights);                                   \
         else                                                                                       \
@@ -99,13 +142,32 @@ ALWAYS_INLINE void tiles_multiply(enum tile_numbers numbers, const struct tile_f
     } while (0)
 #define ADD_WHOLE(i) ADD_PRODUCT(i, TILE_FACTORS, TILE_WEIGHTS)
 #define ADD_LAST(i) ADD_PRODUCT(i, TILE_LAST_FACTORS, TILE_LAST_WEIGHTS)
+    __asm__ volatile("" ::: "memory");
     if (n == TILE_PAIRS) {
-        _tile_loadd(TILE_FACTORS, f->rows, f->row_bytes);
+        _tile_loadd(TILE_FACTORS, terms->factors, terms->factors_bytes);
         EACH_SUM(ADD_WHOLE, n_sums);
     } else {
-        _tile_loadd(TILE_LAST_FACTORS, f->rows, f->row_bytes);
+        _tile_loadd(TILE_LAST_FACTORS, terms->factors, terms->factors_bytes);
         EACH_SUM(ADD_LAST, n_sums);
     }
+}
+
+/* The same for 16 pairs, of these and of a second tile of factors, for one or two sums of each:
+ * more sums at a time hide the latency, and the weights are loaded once. */
+ALWAYS_INLINE void tiles_multiply_both(const struct tile_terms *terms, const void *second,
+                                       size_t n_sums)
+{
+    __asm__ volatile("" ::: "memory");
+    _tile_loadd(TILE_FACTORS, terms->factors, terms->factors_bytes);
+    _tile_loadd(TILE_WEIGHTS, terms->weights, terms->weights_bytes);
+    _tile_dpbf16ps(0, TILE_FACTORS, TILE_WEIGHTS);
+    _tile_loadd(TILE_SECOND_FACTORS, second, terms->factors_bytes);
+    _tile_dpbf16ps(2, TILE_SECOND_FACTORS, TILE_WEIGHTS);
+    if (n_sums == 1)
+        return;
+    _tile_loadd(TILE_WEIGHTS, terms->weights + terms->next_bytes, terms->weights_bytes);
+    _tile_dpbf16ps(1, TILE_FACTORS, TILE_WEIGHTS);
+    _tile_dpbf16ps(3, TILE_SECOND_FACTORS, TILE_WEIGHTS);
 }
 
 #endif

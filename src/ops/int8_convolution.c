@@ -257,12 +257,10 @@ static void run_part(void *context, size_t part, size_t n_parts)
     const struct int8_state *state = job->state;
     unsigned char *scratch = job->scratch + state->image_bytes + part * state->part_bytes;
     size_t n = state->out[0] * state->n_blocks;
-    if (state->tile_rows > 0)
-        state->kernels->tiles.begin(state->tile_rows, int8_n_quads(job->attrs->segment_bytes));
     for (size_t i = n * part / n_parts; i < n * (part + 1) / n_parts; i++)
         run_block(job, i / state->n_blocks, i % state->n_blocks, scratch);
     if (state->tile_rows > 0)
-        state->kernels->tiles.end();
+        state->kernels->tiles_end();
 }
 
 static bool run(const struct step *step, struct irrun_error *err)

@@ -86,18 +86,19 @@ void packed_matrix_fill(const struct packed_matrix *packed_b, size_t begin, size
     }
 }
 
-/* The size of the rows that are read at a time if the matrix is row-major. The number of rows is a
- * multiple of 8. */
+/* The size of the rows that are read at a time if the matrix is row-major. Their number is a
+ * multiple of those of a tile. */
 #define SLICE_BYTES ((size_t)256 << 10)
+#define SLICE_ROWS ((size_t)2 * TILE_PAIRS)
 
 /* Packs a slice of k of all columns at a time. */
 static bool fill_by_rows(struct prepare *prepare, uint32_t input,
                          const struct packed_matrix *packed_b, enum weight_type source, size_t n,
                          unsigned char *data)
 {
-    size_t max_rows = SLICE_BYTES / (n * sizeof(float)) / 8 * 8;
+    size_t max_rows = SLICE_BYTES / (n * sizeof(float)) / SLICE_ROWS * SLICE_ROWS;
     struct packed_matrix part = *packed_b;
-    max_rows = max_rows > 0 ? max_rows : 8;
+    max_rows = max_rows > 0 ? max_rows : SLICE_ROWS;
     for (size_t first = 0; first < packed_b->k; first += part.k) {
         part.k = packed_b->k - first < max_rows ? packed_b->k - first : max_rows;
         const void *rows = prepare_elements(prepare, input, first * n, part.k * n);

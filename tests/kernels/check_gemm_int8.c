@@ -272,7 +272,7 @@ static bool try_sizes(const struct trial *trial, size_t m, size_t n, size_t k)
     trial_says("m=%zu n=%zu k=%zu segments=%zu", m, n, k, n_segments);
     bool is_good = try_results(trial, &problem, &p) &&
                    (n_segments > 1 || try_wide(trial, &problem, &p)) && try_narrow(trial, m, k);
-    if (is_good && tiles_request(&trial->variant->gemm_int8->tiles)) {
+    if (is_good && tiles_request(trial->variant->gemm_int8->tiles_end)) {
         p.tile_rows = 1 + random_below((uint32_t)(m < TILE_ROWS ? m : TILE_ROWS));
         is_good = try_results(trial, &problem, &p);
     }

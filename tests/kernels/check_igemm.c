@@ -331,9 +331,8 @@ static bool try_tiles(const struct trial *trial, size_t n_vectors, size_t n, siz
                                              .bias = beginning == FROM_BIAS ? bias : NULL,
                                              .bounds = is_clamped ? bounds : NULL,
                                              .is_added = beginning == ADDED};
-    tiles->use.begin(TILE_ROWS, run);
     tiles->multiply[n_vectors](&args);
-    tiles->use.end();
+    tiles->end();
     bool is_good = compare_tiles(&args, n_columns, beginning == ADDED ? held : 0);
     guarded_free(&images);
     guarded_free(&weights);
@@ -346,7 +345,7 @@ static bool try_tiles(const struct trial *trial, size_t n_vectors, size_t n, siz
 static bool check_tiles(const struct trial *trial)
 {
     static const size_t runs[] = {16, 1, 7, 31, 48};
-    if (!tiles_request(&trial->variant->igemm_f32->pairs.tiles.use))
+    if (!tiles_request(trial->variant->igemm_f32->pairs.tiles.end))
         return true;
     for (size_t i = 0; i < 5 * 3 * 50; i++)
         if (!try_tiles(trial, i % 3 + 1, i / 3 % 50 + 1, runs[random_below(5)], random_below(6),
