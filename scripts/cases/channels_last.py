@@ -184,6 +184,12 @@ def other_op_cases():
     y = c.max_pooled(y, [3, 2], [2, 1], [1, 0], True)
     yield c.case("MaxPool within a chain, and at its end.",
                  c.max_pooled(c.relu(c.convolved(y, 16, [1, 1])), [3, 3], [1, 1], [1, 1]))
+    c = Chain("max_pool_wide", (2, 4, 9, 107), limit=0.2)
+    y = c.max_pooled(c.relu(c.convolved(c.x, 32, [3, 3], None, [1, 1])), [2, 2], [2, 2], [0, 0])
+    y = c.max_pooled(c.convolved(y, 48, [2, 2]), [1, 3], [1, 3], [0, 0])
+    y = c.max_pooled(c.sigmoid(c.convolved(y, 16, [3, 3], None, [1, 1])), [3, 2], [3, 2], [0, 0])
+    yield c.case("Convolutions pool what they compute; rows and columns are left.",
+                 c.convolved(y, 16, [1, 1]))
     c = Chain("max_pool_row", (2, 4, 50), limit=0.2)
     y = c.max_pooled(c.convolved(c.x, 40, [5]), [3], [2], [1])
     yield c.case("MaxPool over one dimension.", c.convolved(y, 16, [3]))

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "kernels/convolution.h"
+#include "kernels/depthwise_kernels.h"
 #include "kernels/igemm_f32.h"
 #include "kernels/packed_gemm.h"
 #include "kernels/thread_pool.h"
@@ -83,12 +84,22 @@ struct subconvolution {
     size_t n_positions;                     /* channels in lanes: of all its phases */
 };
 
+/* A max pooling of the output: windows of kernel[0] x kernel[1] that do not overlap, n[0] x n[1] of
+ * them. What is left of the rows and columns is in none. */
+struct pooling {
+    size_t kernel[2], n[2];
+    depthwise_tile_fn *maxima;
+};
+#define POOLING_MAX_TAPS 16 /* of a window */
+
 struct indirect_convolution {
     struct window window; /* from the input to positions */
     int64_t n_groups, c_in, c_out;
     bool is_transposed;
     bool is_by_channels; /* the lanes have channels instead of positions */
     const struct igemm_microkernels *microkernels;
+
+    const struct pooling *pooling; /* NULL: none. Otherwise only its results are stored */
 
     /* The output: position p of phase f is stored at p * out_stride + f - out_crop, if this is
      * inside out. */
@@ -167,6 +178,10 @@ bool indirect_convolution_plan_rows(struct indirect_convolution *conv);
 bool indirect_convolution_plan_pairs(struct indirect_convolution *conv,
                                      const struct igemm_microkernels *microkernels,
                                      const struct convolution *convolution);
+
+/* Lets a convolution compute the pooling of its output. Returns false if it cannot. */
+bool indirect_convolution_add_pooling(struct indirect_convolution *conv,
+                                      const struct pooling *pooling);
 
 /* Replaces a plan by one in bf16 if that is faster than rounding the input first. */
 void indirect_convolution_choose_pairs(struct indirect_convolution *conv,
@@ -250,7 +265,7 @@ struct indirect_convolution_job {
     const float *in;          /* [n_groups][c_in][in] */
     size_t n_before, n_after; /* readable floats before and after the input */
     const float *packed;      /* written by indirect_convolution_pack */
-    float *out;               /* [n_groups][c_out][out] */
+    float *out;               /* [n_groups][c_out][out]; with a pooling, [n][n][c_out] */
     float *scratch;
     struct thread_pool *pool;
     const struct epilogue *epilogue; /* NULL: none. Otherwise out[0] is its element `first` */
@@ -280,6 +295,20 @@ static inline size_t share_floats(const struct indirect_convolution *conv)
 {
     return conv->acc_floats + (conv->copy_rows > 0 ? conv->copy_floats : 0);
 }
+
+/* The chunks of a convolution with a pooling: n_rows x n_columns positions, n_across in a row. */
+struct pooled_chunks {
+    size_t n, n_across, n_rows, n_columns;
+};
+struct pooled_chunks indirect_convolution_pooled_chunks(const struct indirect_convolution *conv);
+
+/* Pools the sums [n_rows][n_columns][ld_sums] of the positions from `row` and `column` on. */
+struct pooled_sums {
+    const float *sums;
+    size_t row, column, n_rows, n_columns;
+};
+void indirect_convolution_pool(const struct indirect_convolution *conv,
+                               const struct pooled_sums *pooled, float *out);
 
 /* Computes share `share` of n_shares, with channels in lanes; job->in is the input or its copy.
  * Applies the epilogue if it is a map. */

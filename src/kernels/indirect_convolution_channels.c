@@ -259,6 +259,52 @@ static void run_phase(struct channels_run *run, const struct subconvolution *sub
     }
 }
 
+/* Computes a chunk of rows, clamped or mapped by the epilogue, and pools it. */
+static void run_pooled_chunk(const struct channels_run *run, const struct pooled_chunks *chunks,
+                             size_t number)
+{
+    const struct indirect_convolution *conv = run->conv;
+    const struct indirect_convolution_job *job = run->job;
+    size_t width = (size_t)conv->out[2], height = (size_t)conv->out[1];
+    struct pooled_sums sums = {.sums = run->sums,
+                               .row = number / chunks->n_across * chunks->n_rows,
+                               .column = number % chunks->n_across * chunks->n_columns};
+    size_t n_rows = height - sums.row, n_columns = width - sums.column;
+    sums.n_rows = n_rows < chunks->n_rows ? n_rows : chunks->n_rows;
+    sums.n_columns = n_columns < chunks->n_columns ? n_columns : chunks->n_columns;
+    bool is_whole = sums.n_columns == width;
+    for (size_t i = 0; i < (is_whole ? 1 : sums.n_rows); i++) {
+        size_t first = (sums.row + i) * width + sums.column;
+        struct chunk chunk = {
+            .sub = conv->subconvolutions,
+            .in = conv->is_in_place ? job->in : job->scratch,
+            .packed = job->packed + conv->subconvolutions->first_weight,
+            .positions = conv->positions + conv->subconvolutions->first_position + first,
+            .first = first,
+            .n = is_whole ? sums.n_rows * width : sums.n_columns,
+            .sums = run->sums + i * sums.n_columns * conv->ld_sums,
+        };
+        if (conv->copy_rows > 0) {
+            chunk.in = copy_rows(run, &chunk);
+            chunk.positions -= first;
+        }
+        if (!compute_chunk(run, &chunk) && job->epilogue && job->epilogue->is_map)
+            epilogue_run_on(job->epilogue, chunk.sums, chunk.n * conv->ld_sums);
+    }
+    indirect_convolution_pool(conv, &sums, job->out);
+}
+
+static void run_pooled(struct channels_run *run, size_t share)
+{
+    const struct pooled_chunks chunks = indirect_convolution_pooled_chunks(run->conv);
+    const float *bias = run->job->epilogue ? run->job->epilogue->bias : NULL;
+    if (bias)
+        memcpy(run->biases, bias, (size_t)run->conv->c_out * sizeof *bias);
+    for (size_t i = chunks.n * share / run->n_shares; i < chunks.n * (share + 1) / run->n_shares;
+         i++)
+        run_pooled_chunk(run, &chunks, i);
+}
+
 static void run_subconvolution(struct channels_run *run, const struct subconvolution *sub)
 {
     const struct indirect_convolution *conv = run->conv;
@@ -300,8 +346,10 @@ void indirect_convolution_by_channels(const struct indirect_convolution *conv,
                                .biases = sums + conv->acc_floats - conv->ld_sums,
                                .sums = sums};
     memset(run.biases, 0, conv->ld_sums * sizeof *run.biases);
-    for (size_t i = 0; i < conv->n_subconvolutions; i++)
+    for (size_t i = 0; i < conv->n_subconvolutions && !conv->pooling; i++)
         run_subconvolution(&run, &conv->subconvolutions[i]);
+    if (conv->pooling)
+        run_pooled(&run, share);
     if (conv->run > 0)
         conv->microkernels->pairs.tiles.end();
 }

@@ -241,6 +241,10 @@ struct prepared {
     struct flat flat;     /* replaces run for these shapes */
     struct fusable fusable;
     struct epilogue_offer epilogue; /* not allowed with OP_IN_PLACE */
+    /* Of a MaxPool: what a convolution before it may compute. Of a convolution: its plan, which may
+     * take that over. */
+    const struct pooling *pooling;
+    struct indirect_convolution *pools;
 };
 
 /* The positions of the matrices of an input: matrix i begins at element i / repeats * stride. */

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "kernels/indirect_convolution.h"
 #include "kernels/pool.h"
 #include "ops/depthwise_op.h"
 #include "ops/indexing.h"
@@ -18,6 +19,7 @@ struct pool_state {
     bool has_indices;
     bool is_tiled; /* run by depthwise kernels; false: by max and avg */
     struct depthwise tiled;
+    struct pooling pooling;
 };
 
 #define POOL_ATTRS                                                                                 \
@@ -114,6 +116,26 @@ static bool reserve_planes(struct prepare *prepare)
            fail_memory(prepare->err, SIZE_MAX);
 }
 
+/* Describes maxima of windows that do not overlap, without pads, for a convolution that is before
+ * them. */
+static void offer_pooling(struct prepare *prepare)
+{
+    struct pool_state *state = prepare->state;
+    const struct window *w = &state->window;
+    bool is_simple = state->max && state->tiled.is_last && state->is_tiled && w->in[0] == 1 &&
+                     w->kernel[0] == 1;
+    for (int d = 0; d < 3; d++)
+        is_simple &= w->stride[d] == w->kernel[d] && w->dilation[d] == 1 && w->pad_begin[d] == 0 &&
+                     w->out[d] <= w->in[d] / w->kernel[d];
+    if (!is_simple)
+        return;
+    state->pooling =
+        (struct pooling){.kernel = {(size_t)w->kernel[1], (size_t)w->kernel[2]},
+                         .n = {(size_t)w->out[1], (size_t)w->out[2]},
+                         .maxima = prepare->kernels->depthwise_f32->pixels[DEPTHWISE_MAXIMA]};
+    prepare->made.pooling = &state->pooling;
+}
+
 static bool prepare(struct prepare *prepare)
 {
     struct pool_state *state = prepare->state;
@@ -133,8 +155,10 @@ static bool prepare(struct prepare *prepare)
                                       .n_channels = state->n_channels,
                                       .multiplier = 1,
                                       .is_last = attrs->is_last};
-    return (!may_tile || depthwise_prepare(prepare, &state->tiled, &state->is_tiled)) &&
-           (state->is_tiled || !attrs->is_last || reserve_planes(prepare));
+    if (may_tile && !depthwise_prepare(prepare, &state->tiled, &state->is_tiled))
+        return false;
+    offer_pooling(prepare);
+    return state->is_tiled || !attrs->is_last || reserve_planes(prepare);
 }
 
 /* Converts indices within a channel to indices relative to dimension `axis`. */

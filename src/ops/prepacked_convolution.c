@@ -87,7 +87,9 @@ void prepacked_convolution_run(const struct prepacked_convolution *packed, const
 {
     const struct indirect_convolution *conv = &packed->conv;
     size_t in = conv->n_channels * (size_t)window_product(conv->window.in);
-    size_t out = (size_t)(conv->n_groups * conv->c_out * window_product(conv->out));
+    size_t n_out = conv->pooling ? conv->pooling->n[0] * conv->pooling->n[1]
+                                 : (size_t)window_product(conv->out);
+    size_t out = (size_t)(conv->n_groups * conv->c_out) * n_out;
     for (size_t i = 0; i < (size_t)n_batches; i++) {
         struct indirect_convolution_job job = {
             .in = (const float *)step->in[DATA]->data + i * in,

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernels/indirect_convolution.h"
 #include "plan/fused_program.h"
 
 /* ---- runs ---- */
@@ -248,6 +249,26 @@ static bool fuse_product(struct fused_program *fused, const struct pending_step 
            list_slots(fused, state, steps, n_left, except, joined);
 }
 
+/* Lets a convolution, with its epilogue, compute the pooling step `steps[n]`, whose input nothing
+ * else reads. Returns whether it does. */
+static bool fuse_pooling(struct fused_program *fused, const struct pending_step *steps, size_t n,
+                         struct pending_step *joined)
+{
+    const struct pending_step *pooling = &steps[n];
+    struct slot *slots = fused->plan->slots;
+    uint32_t made = plan_root(fused->plan, joined->out[0]);
+    if (!joined->made.pools || !pooling->made.pooling || joined->n_outputs != 1 ||
+        plan_root(fused->plan, pooling->in[0]) != made || fused->uses[made].n_uses != 1 ||
+        slots[made].last_step == NO_ID || joined->is_main != pooling->is_main ||
+        (joined->epilogue && joined->epilogue->epilogue.fused &&
+         !joined->epilogue->epilogue.is_map) ||
+        !indirect_convolution_add_pooling(joined->made.pools, pooling->made.pooling))
+        return false;
+    slots[joined->out[0]].root = slots[made].root = pooling->out[0];
+    joined->out = pooling->out;
+    return true;
+}
+
 /* ---- all ---- */
 
 static void count_uses(struct fused_program *fused, const struct step_builder *builder)
@@ -285,7 +306,7 @@ static void renumber_uses(struct plan *plan, const struct step_builder *builder)
 static bool has_runs(const struct step_builder *builder)
 {
     for (size_t i = 0; i < builder->n; i++)
-        if (find_end(builder, i) > i + 1)
+        if (find_end(builder, i) > i + 1 || builder->steps[i].made.pooling)
             return true;
     return false;
 }
@@ -303,6 +324,11 @@ static bool fuse_all(struct fused_program *fused, struct step_builder *builder)
             end = i + 1 + n_after;
         } else if (n_after > 0 && !fuse_run(fused, &builder->steps[i], end - i, &pending)) {
             return false;
+        }
+        if (end < builder->n && fuse_pooling(fused, &builder->steps[i], end - i, &pending)) {
+            end++;
+            if (!list_members(fused, &builder->steps[i], end - i, &pending))
+                return false;
         }
         builder->steps[n++] = pending;
     }

@@ -270,6 +270,8 @@ static bool lower_ordinary(struct step_builder *builder, const struct planned_op
         plan->head_prepacked = prepacked;
         made.fusable.code = FUSED_NONE;
         made.epilogue.n = 0;
+        made.pools = NULL;
+        made.pooling = NULL;
     } else if (!drop_index_data(plan, op, ids, err)) {
         return false;
     }

@@ -1,0 +1,95 @@
+/* Max pooling of the sums of an indirect convolution, before they leave the cache.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <float.h>
+#include <math.h>
+
+#include "base/checked.h"
+#include "kernels/indirect_convolution.h"
+
+bool indirect_convolution_add_pooling(struct indirect_convolution *conv,
+                                      const struct pooling *pooling)
+{
+    bool has_whole_rows = conv->tile[0] == 0 || (conv->tile[0] == 4 && pooling->kernel[0] == 2);
+    if (!conv->is_by_channels || !conv->is_last || conv->is_transposed || conv->n_groups > 1 ||
+        conv->out[0] != 1 || !has_whole_rows ||
+        (conv->copy_rows > 0 &&
+         conv->subconvolutions[0].nr / (size_t)conv->out[2] < pooling->kernel[0]) ||
+        (size_t)pooling->kernel[0] * pooling->kernel[1] > POOLING_MAX_TAPS)
+        return false;
+    conv->pooling = pooling;
+    return true;
+}
+
+struct pooled_chunks indirect_convolution_pooled_chunks(const struct indirect_convolution *conv)
+{
+    const struct pooling *pooling = conv->pooling;
+    size_t nr = conv->subconvolutions[0].nr, width = pooling->n[1] * pooling->kernel[1];
+    struct pooled_chunks chunks = {.n_rows = pooling->kernel[0]};
+    chunks.n_columns = nr / pooling->kernel[0] / pooling->kernel[1] * pooling->kernel[1];
+    if (conv->tile[0] > 0 || conv->copy_rows > 0) {
+        chunks.n_columns = width = (size_t)conv->out[2];
+        chunks.n_rows = nr / width / pooling->kernel[0] * pooling->kernel[0];
+    }
+    chunks.n_across = divide_up(width, chunks.n_columns);
+    chunks.n = chunks.n_across * divide_up(pooling->n[0] * pooling->kernel[0], chunks.n_rows);
+    return chunks;
+}
+
+/* Returns whether a window contains -inf. */
+static bool has_minus_infinity(const struct pooling *pooling, const float *sums,
+                               const int32_t *offsets)
+{
+    for (size_t tap = 0; tap < pooling->kernel[0] * pooling->kernel[1]; tap++)
+        if (sums[offsets[tap]] == -INFINITY)
+            return true;
+    return false;
+}
+
+/* A window that holds only NaN gave -inf: replaces that by the lowest finite number, as max_pool_fn
+ * does. */
+static void raise_maxima(const struct pooling *pooling, const struct depthwise_tile *tile)
+{
+    for (size_t i = 0; i < tile->n; i++)
+        for (size_t channel = 0; channel < tile->n_channels; channel++) {
+            float *maximum = tile->out + i * tile->out_step + channel;
+            const float *sums = tile->image + (ptrdiff_t)i * tile->image_step + channel;
+            if (*maximum == -INFINITY && !has_minus_infinity(pooling, sums, tile->offsets))
+                *maximum = -FLT_MAX;
+        }
+}
+
+void indirect_convolution_pool(const struct indirect_convolution *conv,
+                               const struct pooled_sums *pooled, float *out)
+{
+    const struct pooling *pooling = conv->pooling;
+    size_t n_y = pooling->kernel[0], n_x = pooling->kernel[1], c_out = (size_t)conv->c_out;
+    size_t x = pooled->column / n_x, n = pooled->n_columns / n_x;
+    int32_t offsets[POOLING_MAX_TAPS];
+    for (size_t tap = 0; tap < n_y * n_x; tap++)
+        offsets[tap] = (int32_t)((tap / n_x * pooled->n_columns + tap % n_x) * conv->ld_sums);
+    for (size_t row = 0; row + n_y <= pooled->n_rows; row += n_y) {
+        float check[DEPTHWISE_MAX_LANES];
+        for (size_t lane = 0; lane < DEPTHWISE_MAX_LANES; lane++)
+            check[lane] = INFINITY;
+        const struct depthwise_tile tile = {
+            .image = pooled->sums + row * pooled->n_columns * conv->ld_sums,
+            .image_step = (ptrdiff_t)(n_x * conv->ld_sums),
+            .out = out + ((pooled->row + row) / n_y * pooling->n[1] + x) * c_out,
+            .out_step = c_out,
+            .n = n < pooling->n[1] - x ? n : pooling->n[1] - x,
+            .offsets = offsets,
+            .n_slices = 1,
+            .n_lines = n_y,
+            .n_taps = n_x,
+            .line_taps = n_x,
+            .check = check,
+            .n_channels = c_out,
+        };
+        pooling->maxima(&tile);
+        for (size_t lane = 0; lane < DEPTHWISE_MAX_LANES; lane++)
+            if (check[lane] == -INFINITY) {
+                raise_maxima(pooling, &tile);
+                break;
+            }
+    }
+}
