@@ -177,8 +177,3 @@ def stored():
 def cases():
     for group in (slices, chains, refused, stored):
         yield from group()
-    c = Chain("wrong_rank", (2, 5, 8)).product(6).slice(1, -1, OPEN_END).result()
-    c.net.layers[2].outputs[0].shape = [1, 2, 5, 6]
-    c.want = {}
-    yield c.case("A port of the XML has a rank that the value has not.", exit=65, runs_openvino=False,
-                 stderr=["expected a rank of 4, as the port says"])

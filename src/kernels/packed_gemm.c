@@ -25,9 +25,9 @@ static void run_microkernel(const struct packed_matrix *packed_b, const struct g
                      : packed_b->microkernels[args->rows])(args);
 }
 
-/* Multiplies all rows by the same terms of a micro-panel. Micro-kernels take nearly equal numbers of
- * rows; tiles take 16 while there are so many, since fewer take the same time. After the first call
- * of one, the second prefetches the next block of terms. */
+/* Multiplies all rows by the same terms of a micro-panel. Micro-kernels take nearly equal numbers
+ * of rows; tiles take 16 while there are so many, since fewer take the same time. The second call
+ * prefetches the next block of terms. */
 static void multiply_tiles(const struct packed_matrix *packed_b, size_t rows, struct gemm_args args)
 {
     for (size_t n = divide_up(rows, packed_b->max_mr); n > 0; n--) {

@@ -241,8 +241,7 @@ struct prepared {
     struct flat flat;     /* replaces run for these shapes */
     struct fusable fusable;
     struct epilogue_offer epilogue; /* not allowed with OP_IN_PLACE */
-    /* Of a MaxPool: what a convolution before it may compute. Of a convolution: its plan, which may
-     * take that over. */
+    /* Of a MaxPool: what a convolution may compute; of a convolution: its plan, which may do so. */
     const struct pooling *pooling;
     struct indirect_convolution *pools;
 };
@@ -388,13 +387,11 @@ static inline bool op_is_type(const struct op *op, const char *type)
     return op->def && strcmp(op->def->type, type) == 0;
 }
 
-/* Returns the type of an op, also of one that irrun does not support. */
 static inline const char *op_type(const struct op *op)
 {
     return op->def ? op->def->type : op->fault->type;
 }
 
-/* Returns the role of an op; ROLE_ORDINARY if irrun cannot run it. */
 static inline enum op_role op_role_of(const struct op *op)
 {
     return op->def && !op->fault ? op->def->role : ROLE_ORDINARY;

@@ -122,8 +122,8 @@ static void offer_pooling(struct prepare *prepare)
 {
     struct pool_state *state = prepare->state;
     const struct window *w = &state->window;
-    bool is_simple = state->max && state->tiled.is_last && state->is_tiled && w->in[0] == 1 &&
-                     w->kernel[0] == 1;
+    bool is_simple =
+        state->max && state->tiled.is_last && state->is_tiled && w->in[0] == 1 && w->kernel[0] == 1;
     for (int d = 0; d < 3; d++)
         is_simple &= w->stride[d] == w->kernel[d] && w->dilation[d] == 1 && w->pad_begin[d] == 0 &&
                      w->out[d] <= w->in[d] / w->kernel[d];

@@ -82,5 +82,12 @@ flops() {
     [ "$(narrowed "$cases/also_output/model.xml" -i "$cases/also_output/in.npz" -o none:)" -eq 0 ]
     [ "$(narrowed --no-fuse "$cases/residual/model.xml" -i "$cases/residual/in.npz" -o none:)" -eq 0 ]
     IRRUN_ARGS=--no-fuse run "$root/scripts/run-cases.sh" "$cases"
-    [[ $output == *"1 failed"* ]] # wrong_rank, which runs as it is written
+    [[ $output == *" 0 failed"* ]]
+}
+
+@test "a slice does not move before a product whose port has another rank" {
+    run irrun "$data/wrong_rank.xml" --random -o none:
+    [ "$status" -eq 65 ]
+    [[ $output == *"expected a rank of 4, as the port says"* ]]
+    irrun "$data/wrong_rank.xml" --random -o none: --no-fuse
 }
