@@ -98,6 +98,7 @@ make_target() {
     mkdir "$empty"
     cp "$directory/irrun-static" "$tagger"/model.{xml,bin} "$tagger/in.npz" "$empty"
     printf 'RIFF\44\0\0\0WAVE' >"$empty/a.wav"
+    cd "$BATS_TEST_TMPDIR" # run_apart writes stderr here
     alone() {
         run_apart "${as_root[@]}" chroot "$empty" /irrun-static "$@"
     }
