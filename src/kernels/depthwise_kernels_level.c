@@ -43,7 +43,10 @@ ALWAYS_INLINE vec store_positions(const struct depthwise_tile *tile, size_t p, s
             const float *adjustment = tile->adjustment + (p + r) * tile->adjustment_step;
             result =
                 adjust(result, adjustment + (term == DEPTHWISE_SUMS ? at : 0), term, is_blocked);
-            vec_store_n(to, result, is_blocked || n_vectors > 1 ? VECTOR_LANES : tile->n_stored);
+            if (is_blocked || n_vectors > 1 || tile->n_stored == VECTOR_LANES)
+                vec_store(to, result);
+            else
+                vec_store_first(to, result, tile->n_stored);
         }
     }
     return check;
@@ -95,10 +98,13 @@ ALWAYS_INLINE vec run_positions(const struct depthwise_tile *tile, size_t p, siz
 ALWAYS_INLINE bool shares_three_rows(const struct depthwise_tile *tile)
 {
     const int32_t *offsets = tile->offsets + tile->first_tap;
-    bool is_shared = tile->n_taps == 9 && tile->n_slices * tile->n_lines == 1;
-    for (size_t t = 3; t < 9 && is_shared; t++)
-        is_shared = offsets[t] - offsets[t - 3] == tile->image_step;
-    return is_shared;
+    return tile->n_taps == 9 && tile->n_slices * tile->n_lines == 1 &&
+           offsets[3] - offsets[0] == tile->image_step &&
+           offsets[4] - offsets[1] == tile->image_step &&
+           offsets[5] - offsets[2] == tile->image_step &&
+           offsets[6] - offsets[3] == tile->image_step &&
+           offsets[7] - offsets[4] == tile->image_step &&
+           offsets[8] - offsets[5] == tile->image_step;
 }
 
 /* Computes the same sums as run_positions, in the same order. */
