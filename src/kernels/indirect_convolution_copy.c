@@ -184,6 +184,7 @@ void indirect_convolution_copy_rows(const struct indirect_convolution *conv, con
 /* Floats of a chunk: of the copy, in an L1 cache, and of the sums, in an L2 cache. */
 #define ROWS_FLOATS 6144
 #define SUMS_FLOATS 65536
+#define MIN_POSITIONS 64 /* of a chunk: fewer load the weights too often */
 
 bool indirect_convolution_plan_rows(struct indirect_convolution *conv)
 {
@@ -201,7 +202,7 @@ bool indirect_convolution_plan_rows(struct indirect_convolution *conv)
     n = n < least ? least : n;
     n = n > most ? most : n;
     n = n > (size_t)conv->out[1] / 2 ? (size_t)conv->out[1] / 2 : n;
-    if (n == 0)
+    if (n * row < MIN_POSITIONS)
         return false;
     conv->copy_rows = (n - 1) * stride + reach + 1;
     conv->subconvolutions[0].nr = n * row;
