@@ -28,8 +28,11 @@ static void run_microkernel(const struct packed_matrix *packed_b, const struct g
 /* Multiplies all rows by the same terms of a micro-panel. Micro-kernels take nearly equal numbers
  * of rows; tiles take 16 while there are so many, since fewer take the same time. The second call
  * prefetches the next block of terms. */
-static void multiply_tiles(const struct packed_matrix *packed_b, size_t rows, struct gemm_args args)
+static void multiply_tiles(const struct packed_matrix *packed_b, size_t rows,
+                           const struct gemm_args *first)
 {
+    struct gemm_args args = *first;
+
     for (size_t n = divide_up(rows, packed_b->max_mr); n > 0; n--) {
         args.rows = packed_b->tiles && n > 1 ? TILE_ROWS : divide_up(rows, n);
         run_microkernel(packed_b, &args);
@@ -48,10 +51,10 @@ static void multiply_tiles(const struct packed_matrix *packed_b, size_t rows, st
 /* Does the same block by block, so that every row finds the block in L1. A buffer takes the sums
  * from block to block; adding -0 does not change them. */
 static void multiply_blocks(const struct packed_matrix *packed_b, size_t rows,
-                            struct gemm_args args)
+                            const struct gemm_args *whole)
 {
     float sums[MC * PANEL_MAX_WIDTH * PANEL_GROUP], nothing[PANEL_MAX_WIDTH * PANEL_GROUP];
-    struct gemm_args block = args;
+    struct gemm_args block = *whole, last = *whole;
 
     for (size_t i = 0; i < PANEL_MAX_WIDTH * PANEL_GROUP; i++)
         nothing[i] = -0.0F;
@@ -60,33 +63,31 @@ static void multiply_blocks(const struct packed_matrix *packed_b, size_t rows,
     block.ld_add = 0;
     block.c = sums;
     block.ldc = packed_b->nr_groups * PANEL_GROUP;
-    while (args.k > block.k) {
-        multiply_tiles(packed_b, rows, block);
+    while (last.k > block.k) {
+        multiply_tiles(packed_b, rows, &block);
         skip_terms(packed_b, &block, block.k);
-        skip_terms(packed_b, &args, block.k);
-        args.k -= block.k;
-        block.start = args.start = sums;
+        skip_terms(packed_b, &last, block.k);
+        last.k -= block.k;
+        block.start = last.start = sums;
     }
-    multiply_tiles(packed_b, rows, args);
+    multiply_tiles(packed_b, rows, &last);
 }
 
 /* Multiplies all rows by a micro-panel. */
-static void multiply_micropanel(const struct packed_matrix *packed_b, size_t rows,
-                                struct gemm_args args)
+static void multiply_micropanel(const struct packed_matrix *packed_b, struct gemm_args *args)
 {
-    for (size_t left = packed_b->k;; left -= args.k) {
-        args.k = left < packed_b->kc ? left : packed_b->kc;
-        args.rows = rows;
-        if (rows <= packed_b->max_mr)
-            run_microkernel(packed_b, &args);
+    for (size_t left = packed_b->k;; left -= args->k) {
+        args->k = left < packed_b->kc ? left : packed_b->kc;
+        if (args->rows <= packed_b->max_mr)
+            run_microkernel(packed_b, args);
         else
-            (rows <= MC && args.k > packed_b->block ? multiply_blocks : multiply_tiles)(packed_b,
-                                                                                        rows, args);
-        if (left == args.k)
+            (args->rows <= MC && args->k > packed_b->block ? multiply_blocks : multiply_tiles)(
+                packed_b, args->rows, args);
+        if (left == args->k)
             return;
-        skip_terms(packed_b, &args, args.k);
-        args.add = args.c;
-        args.ld_add = args.ldc;
+        skip_terms(packed_b, args, args->k);
+        args->add = args->c;
+        args->ld_add = args->ldc;
     }
 }
 
@@ -100,19 +101,19 @@ static void multiply_columns(const struct packed_matrix *packed_b,
                                    (product->panel - packed_b->first_panel) * packed_b->panel_bytes;
 
     for (size_t column = 0; column < n; column += columns) {
-        multiply_micropanel(packed_b, product->rows,
-                            (struct gemm_args){
-                                .ahead = packed_b->prefetches ? PREFETCH_AHEAD : 0,
-                                .n_groups = n_groups,
-                                .b = weights,
-                                .b_group_bytes = packed_b->micropanel_bytes,
-                                .a = product->a,
-                                .lda = product->lda,
-                                .add = product->add + column,
-                                .ld_add = product->ld_add,
-                                .c = product->c + column,
-                                .ldc = product->ldc,
-                            });
+        multiply_micropanel(packed_b, &(struct gemm_args){
+                                          .rows = product->rows,
+                                          .ahead = packed_b->prefetches ? PREFETCH_AHEAD : 0,
+                                          .n_groups = n_groups,
+                                          .b = weights,
+                                          .b_group_bytes = packed_b->micropanel_bytes,
+                                          .a = product->a,
+                                          .lda = product->lda,
+                                          .add = product->add + column,
+                                          .ld_add = product->ld_add,
+                                          .c = product->c + column,
+                                          .ldc = product->ldc,
+                                      });
         weights += packed_b->micropanel_bytes;
     }
 }
