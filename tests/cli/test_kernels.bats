@@ -82,3 +82,9 @@ levels_here() {
     [ "$status" -eq 2 ]
     [[ $stderr == *"--simd takes $words, not 'scaler'"*"did you mean --simd=scalar?"* ]]
 }
+
+@test "check_kernels --speed measures the machine at every level" {
+    run_apart "$(dirname "$IRRUN")/tests/kernels/check_kernels" --speed peak
+    [ "$status" -eq 0 ]
+    [ "$(grep -c 'GFLOP/s$' <<<"$output")" -eq "$(levels_here | wc -l)" ]
+}

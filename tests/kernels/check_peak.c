@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "check_kernels.h"
 
+#include <stdio.h>
+
 enum { N_FLOATS = 4 * PEAK_BLOCK };
 
 bool check_peak(const struct trial *trial)
@@ -36,7 +38,23 @@ static void run_flops(const void *context)
     trial->variant->peak->flops(1000, &n_flops);
 }
 
+struct reading {
+    const struct trial *trial;
+    const float *from;
+};
+
+static void run_read(const void *context)
+{
+    const struct reading *reading = context;
+    reading->trial->variant->peak->read(reading->from, N_FLOATS);
+}
+
 void measure_peak(const struct trial *trial)
 {
-    measure_line("1000 rounds", measure_s(run_flops, trial), 0);
+    float from[N_FLOATS] = {0};
+    double n_flops;
+    trial->variant->peak->flops(1000, &n_flops);
+    printf("#   %-28s %10.1f GFLOP/s\n", "1000 rounds",
+           n_flops * 1e-9 / measure_s(run_flops, trial));
+    measure_line("a sum", measure_s(run_read, &(struct reading){trial, from}), sizeof from);
 }
