@@ -28,9 +28,14 @@ ALWAYS_INLINE void prefetch_weights(const unsigned char *weights, size_t n_bytes
 
 #define MAX_VECTORS (PANEL_MAX_WIDTH * PANEL_GROUP / VECTOR_LANES)
 
+/* Rows that share an address, which x86-64 increases by a stride or two. gcc would add the stride
+ * for each row and term instead, on the ports of the FMAs. */
+#define ROWS_OF_ADDRESS 3
+#define MAX_ADDRESSES ((GEMM_MAX_MR + ROWS_OF_ADDRESS - 1) / ROWS_OF_ADDRESS)
+
 /* Adds the products of one k. The smaller of factors and weights is kept in registers, with the
  * sums. */
-ALWAYS_INLINE void add_by_vectors(vec sums[][MAX_VECTORS], const float *a, size_t lda,
+ALWAYS_INLINE void add_by_vectors(vec sums[][MAX_VECTORS], const float *const a[], size_t lda,
                                   const unsigned char *weights, size_t mr, size_t n_vectors,
                                   bool is_f16)
 {
@@ -38,7 +43,7 @@ ALWAYS_INLINE void add_by_vectors(vec sums[][MAX_VECTORS], const float *a, size_
     vec factors[GEMM_MAX_MR];
     UNROLL
     for (size_t r = 0; r < mr; r++)
-        factors[r] = vec_set1(a[r * lda]);
+        factors[r] = vec_set1(a[r / ROWS_OF_ADDRESS][r % ROWS_OF_ADDRESS * lda]);
     UNROLL
     for (size_t v = 0; v < n_vectors; v++) {
         vec w = load_weights(weights + v * vector_bytes, is_f16);
@@ -48,7 +53,7 @@ ALWAYS_INLINE void add_by_vectors(vec sums[][MAX_VECTORS], const float *a, size_
     }
 }
 
-ALWAYS_INLINE void add_by_rows(vec sums[][MAX_VECTORS], const float *a, size_t lda,
+ALWAYS_INLINE void add_by_rows(vec sums[][MAX_VECTORS], const float *const a[], size_t lda,
                                const unsigned char *weights, size_t mr, size_t n_vectors,
                                bool is_f16)
 {
@@ -59,7 +64,7 @@ ALWAYS_INLINE void add_by_rows(vec sums[][MAX_VECTORS], const float *a, size_t l
         w[v] = load_weights(weights + v * vector_bytes, is_f16);
     UNROLL
     for (size_t r = 0; r < mr; r++) {
-        vec factor = vec_set1(a[r * lda]);
+        vec factor = vec_set1(a[r / ROWS_OF_ADDRESS][r % ROWS_OF_ADDRESS * lda]);
         UNROLL
         for (size_t v = 0; v < n_vectors; v++)
             sums[r][v] = vec_fma(factor, w[v], sums[r][v]);
@@ -98,18 +103,27 @@ ALWAYS_INLINE void run_gemm(const struct gemm_args *args, size_t mr, size_t n_ve
 {
     vec sums[GEMM_MAX_MR][MAX_VECTORS];
     size_t element_bytes = is_f16 ? sizeof(uint16_t) : sizeof(float);
+    const size_t n_addresses = (mr + ROWS_OF_ADDRESS - 1) / ROWS_OF_ADDRESS;
     const unsigned char *weights = args->b;
-    const float *a = args->a;
+    const float *a[MAX_ADDRESSES];
 
+    UNROLL
+    for (size_t i = 0; i < n_addresses; i++) {
+        a[i] = args->a + i * ROWS_OF_ADDRESS * args->lda;
+        __asm__("" : "+r"(a[i]));
+    }
     start_sums(args, sums, mr, n_vectors);
     for (size_t k = 0; k < args->k; k++) {
         if (mr >= PREFETCH_MIN_ROWS && args->ahead > 0)
             prefetch_weights(weights, n_vectors * VECTOR_LANES * element_bytes, args->ahead);
         if (mr <= n_vectors)
-            add_by_vectors(sums, a + k, args->lda, weights, mr, n_vectors, is_f16);
+            add_by_vectors(sums, a, args->lda, weights, mr, n_vectors, is_f16);
         else
-            add_by_rows(sums, a + k, args->lda, weights, mr, n_vectors, is_f16);
+            add_by_rows(sums, a, args->lda, weights, mr, n_vectors, is_f16);
         weights += n_vectors * VECTOR_LANES * element_bytes;
+        UNROLL
+        for (size_t i = 0; i < n_addresses; i++)
+            a[i]++;
     }
     store_sums(args, sums, mr, n_vectors);
 }

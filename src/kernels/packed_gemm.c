@@ -6,7 +6,7 @@
 #include "kernels/packed_gemm.h"
 
 /* Rows multiplied at a time: their part of A stays in L2 for all panels. */
-#define MC 96
+#define MC 144
 
 static void skip_terms(const struct packed_matrix *packed_b, struct gemm_args *args, size_t n)
 {
