@@ -18,17 +18,23 @@
 #error "include kernels/level.h first"
 #endif
 
-/* Computes a tile. mr and stride are constants in all calls. The asm keeps the addresses of five
- * factors at a distance of one register, and the factor until its last sum is added: gcc would
- * otherwise add it to the sum in the register of the factor, and move the sum. */
+/* Computes a tile. mr and stride are constants in all calls. The asm keeps the distances of five
+ * factors in registers: gcc would otherwise add them for every factor, on the ports of the FMAs. It
+ * also keeps a factor until its last sum is added: gcc would add it to the sum in the register of
+ * the factor, and move the sum. */
 ALWAYS_INLINE void add_row(const struct igemm_channels_args *args, size_t mr, size_t stride,
                            vec sums[][IGEMM_MAX_VECTORS])
 {
     const float *a = args->a + args->positions[0], *b = args->b;
     const size_t pixel = args->pixel, n_factors = (mr - 1) * stride + 3;
-    size_t three_pixels = 3 * pixel;
-    __asm__("" : "+r"(three_pixels));
+    size_t distances[5];
 
+    UNROLL
+    for (size_t j = 0; j < 5; j++) {
+        distances[j] = j * pixel;
+        if (j > 0)
+            __asm__("" : "+r"(distances[j]));
+    }
     UNROLL
     for (size_t r = 0; r < mr; r++)
         sums[r][0] = vec_zero();
@@ -45,7 +51,7 @@ ALWAYS_INLINE void add_row(const struct igemm_channels_args *args, size_t mr, si
             for (size_t j = 0; j < 5; j++) {
                 if (i + j >= n_factors)
                     continue;
-                vec factor = vec_in_register(vec_set1(at[j == 3 ? three_pixels : j * pixel]));
+                vec factor = vec_in_register(vec_set1(at[distances[j]]));
                 UNROLL
                 for (size_t t = 3; t-- > 0;) {
                     size_t r = (i + j - t) / stride;
