@@ -93,6 +93,8 @@ static bool system_has_tiles(void)
     return syscall(SYS_arch_prctl, GET_SUPPORTED, &supported) == 0 && supported >> TILE_DATA & 1;
 }
 
+_Thread_local struct tiles_configured tiles_configured;
+
 static bool is_permitted;
 
 static void request_permission(void)

@@ -200,7 +200,7 @@ ALWAYS_INLINE void run_tile(const struct int8_product *p, size_t row, size_t gro
     const int8_t *b = p->b + group * group_bytes;
     vec_i32 sums[TILE_ROWS][INT8_TILE_SUMS];
 
-    tiles_load((const float *)(const void *)(p->start + group * INT8_GROUP), 0, n_groups);
+    tiles_load(p->start + group * INT8_GROUP, 0, TILE_SUMS, n_groups);
     for (size_t segment = 0; segment < p->n_segments; segment++) {
         const uint8_t *a = p->a[segment] + row * p->lda;
         for (size_t quad = 0, n; quad < p->n_quads; quad += n, b += n * QUAD_BYTES) {
@@ -211,7 +211,7 @@ ALWAYS_INLINE void run_tile(const struct int8_product *p, size_t row, size_t gro
                            n_groups, n);
         }
     }
-    tiles_store(sums, sizeof *sums, n_groups);
+    tiles_store(sums, sizeof *sums, TILE_SUMS, n_groups);
     finish_tile(p, row, group, n_groups, sums);
 }
 

@@ -174,7 +174,7 @@ ALWAYS_INLINE void run_gemm_tiles(const struct gemm_args *args, size_t n_groups)
     };
 
     tiles_prepare(rows, TILE_PAIRS);
-    tiles_load(args->add, args->ld_add * sizeof(float), n_groups);
+    tiles_load(args->add, args->ld_add * sizeof(float), TILE_SUMS, n_groups);
     for (size_t k = 0; k < n_pairs; k += TILE_PAIRS) {
         terms.factors = args->a + k;
         if (n_pairs - k < TILE_PAIRS) {
@@ -186,7 +186,7 @@ ALWAYS_INLINE void run_gemm_tiles(const struct gemm_args *args, size_t n_groups)
         tiles_multiply(TILE_BF16, &terms, n_groups, TILE_PAIRS);
         terms.weights += TILE_PAIRS * sizeof(vec);
     }
-    tiles_store(args->c, args->ldc * sizeof(float), n_groups);
+    tiles_store(args->c, args->ldc * sizeof(float), TILE_SUMS, n_groups);
 }
 
 #define AMX(n_groups)                                                                              \

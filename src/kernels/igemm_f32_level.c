@@ -255,13 +255,14 @@ ALWAYS_INLINE void run_tiles(const struct igemm_channels_args *args, size_t n_ve
         float *c = args->c + begin * args->ldc, *second = c + TILE_ROWS * args->ldc;
         n = are_two ? 2 * TILE_ROWS : n_rows;
         tiles_prepare(n_rows, args->run);
-        tiles_load(args->is_added ? c : args->bias, from_bytes, n_vectors);
+        tiles_load(args->is_added ? c : args->bias, from_bytes, TILE_SUMS, n_vectors);
         if (are_two)
-            tiles_load_second(args->is_added ? second : args->bias, from_bytes, n_vectors);
+            tiles_load(args->is_added ? second : args->bias, from_bytes, TILE_SECOND_SUMS,
+                       n_vectors);
         add_runs(args, args->positions + begin, n_rows, n_vectors, are_two);
-        tiles_store(c, row_bytes, n_vectors);
+        tiles_store(c, row_bytes, TILE_SUMS, n_vectors);
         if (are_two)
-            tiles_store_second(second, row_bytes, n_vectors);
+            tiles_store(second, row_bytes, TILE_SECOND_SUMS, n_vectors);
         if (args->bounds)
             clamp_sums(c, args->ldc, n, n_vectors, args->bounds);
     }

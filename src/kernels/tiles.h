@@ -18,4 +18,12 @@ typedef void tiles_end_fn(void);
  * threads. */
 bool tiles_request(tiles_end_fn *end);
 
+/* How the tiles of this thread are configured: their rows, and the pairs of the last tile of a run
+ * (0: as many as the others have). No rows: not at all. Every file with kernels for tiles reads and
+ * writes it, because the CPU has one configuration for all of them. The model of the access is one
+ * that executables and shared libraries have. */
+extern _Thread_local __attribute__((tls_model("initial-exec"))) struct tiles_configured {
+    size_t rows, last;
+} tiles_configured;
+
 #endif

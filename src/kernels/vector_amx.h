@@ -13,6 +13,8 @@
 /* The tiles: the first ones have sums, 6 factors, 7 weights, a pair of factors in a row. 4 and 5
  * are 6 and 7 with fewer pairs, for runs that end so. Of two products with the same weights, the
  * second has sums 2 and 3, and factors 4. */
+#define TILE_SUMS 0
+#define TILE_SECOND_SUMS 2
 #define TILE_SECOND_FACTORS 4
 #define TILE_LAST_FACTORS 4
 #define TILE_LAST_WEIGHTS 5
@@ -27,19 +29,13 @@ struct tile_configuration {
     uint8_t rows[16];
 };
 
-/* What the tiles of this thread are prepared for; no rows: for nothing. The model of the access is
- * one that executables and shared libraries have. */
-static _Thread_local __attribute__((tls_model("initial-exec"))) struct {
-    size_t rows, last;
-} tiles_prepared;
-
 /* Prepares the tiles of this thread for sums of this many rows, of runs of pairs. The last tile of
  * a run may have fewer than 16. */
 static inline void tiles_prepare(size_t rows, size_t run)
 {
     struct tile_configuration tiles = {.palette = 1};
     size_t last = run % TILE_PAIRS;
-    if (tiles_prepared.rows == rows && tiles_prepared.last == last)
+    if (tiles_configured.rows == rows && tiles_configured.last == last)
         return;
     for (size_t i = 0; i < N_TILES; i++) {
         tiles.row_bytes[i] = (uint16_t)(4 * TILE_PAIRS);
@@ -51,67 +47,46 @@ static inline void tiles_prepare(size_t rows, size_t run)
         tiles.rows[TILE_LAST_WEIGHTS] = (uint8_t)last;
     }
     __asm__ volatile("ldtilecfg %0" : : "m"(tiles)); /* gcc's function reads 8 bytes only */
-    tiles_prepared.rows = rows;
-    tiles_prepared.last = last;
+    tiles_configured = (struct tiles_configured){rows, last};
 }
 
 static inline void tiles_end(void)
 {
     __asm__ volatile("tilerelease");
-    tiles_prepared.rows = 0;
+    tiles_configured.rows = 0;
 }
 
-/* The numbers of tiles are constants of the instructions. */
-#define EACH_SUM(X, n)                                                                             \
+/* X(tile, i) for each of n sums, i = 0, 1, …, which are in tiles `first`, first + 1, … The
+ * instructions have the numbers of tiles in their code. */
+#define IF_SUM(X, tile, first, n)                                                                  \
+    if ((tile) >= (first) && (tile) < (first) + (n))                                               \
+    X(tile, (tile) - (first))
+#define EACH_SUM(X, first, n)                                                                      \
     do {                                                                                           \
-        X(0);                                                                                      \
-        if ((n) > 1)                                                                               \
-            X(1);                                                                                  \
-        if ((n) > 2)                                                                               \
-            X(2);                                                                                  \
-        if ((n) > 3)                                                                               \
-            X(3);                                                                                  \
-        if ((n) > 4)                                                                               \
-            X(4);                                                                                  \
-        if ((n) > 5)                                                                               \
-            X(5);                                                                                  \
+        IF_SUM(X, 0, first, n);                                                                    \
+        IF_SUM(X, 1, first, n);                                                                    \
+        IF_SUM(X, 2, first, n);                                                                    \
+        IF_SUM(X, 3, first, n);                                                                    \
+        IF_SUM(X, 4, first, n);                                                                    \
+        IF_SUM(X, 5, first, n);                                                                    \
     } while (0)
 
 /* Begin the sums with `from`, rows stride_bytes apart (0: the same for all), NULL: zeros. */
-ALWAYS_INLINE void tiles_load(const float *from, size_t stride_bytes, size_t n_sums)
+ALWAYS_INLINE void tiles_load(const void *from, size_t stride_bytes, size_t first, size_t n_sums)
 {
-#define LOAD_SUM(i) _tile_loadd(i, from + (i)*VECTOR_LANES, stride_bytes)
+#define LOAD_SUM(tile, i) _tile_loadd(tile, (const char *)from + (i) * sizeof(vec), stride_bytes)
+#define ZERO_SUM(tile, i) _tile_zero(tile)
     __asm__ volatile("" ::: "memory"); /* gcc does not know that a tile reads memory */
     if (from)
-        EACH_SUM(LOAD_SUM, n_sums);
+        EACH_SUM(LOAD_SUM, first, n_sums);
     else
-        EACH_SUM(_tile_zero, n_sums);
+        EACH_SUM(ZERO_SUM, first, n_sums);
 }
 
-ALWAYS_INLINE void tiles_store(void *to, size_t stride_bytes, size_t n_sums)
+ALWAYS_INLINE void tiles_store(void *to, size_t stride_bytes, size_t first, size_t n_sums)
 {
-#define STORE_SUM(i) _tile_stored(i, (char *)to + (i) * sizeof(vec), stride_bytes)
-    EACH_SUM(STORE_SUM, n_sums);
-}
-
-ALWAYS_INLINE void tiles_load_second(const float *from, size_t stride_bytes, size_t n_sums)
-{
-    if (from) {
-        _tile_loadd(2, from, stride_bytes);
-        if (n_sums > 1)
-            _tile_loadd(3, from + VECTOR_LANES, stride_bytes);
-    } else {
-        _tile_zero(2);
-        if (n_sums > 1)
-            _tile_zero(3);
-    }
-}
-
-ALWAYS_INLINE void tiles_store_second(float *to, size_t stride_bytes, size_t n_sums)
-{
-    _tile_stored(2, to, stride_bytes);
-    if (n_sums > 1)
-        _tile_stored(3, to + VECTOR_LANES, stride_bytes);
+#define STORE_SUM(tile, i) _tile_stored(tile, (char *)to + (i) * sizeof(vec), stride_bytes)
+    EACH_SUM(STORE_SUM, first, n_sums);
 }
 
 /* Factors and weights of some pairs, and the bytes from one row of each to the next. The weights of
@@ -131,24 +106,24 @@ enum tile_numbers { TILE_BF16, TILE_U8_I8 };
 ALWAYS_INLINE void tiles_multiply(enum tile_numbers numbers, const struct tile_terms *terms,
                                   size_t n_sums, size_t n)
 {
-#define ADD_PRODUCT(i, tile_of_factors, tile_of_weights)                                           \
+#define ADD_PRODUCT(tile, i, tile_of_factors, tile_of_weights)                                     \
     do {                                                                                           \
         _tile_loadd(tile_of_weights, terms->weights + (i)*terms->next_bytes,                       \
                     terms->weights_bytes);                                                         \
         if (numbers == TILE_BF16)                                                                  \
-            _tile_dpbf16ps(i, tile_of_factors, tile_of_weights);                                   \
+            _tile_dpbf16ps(tile, tile_of_factors, tile_of_weights);                                \
         else                                                                                       \
-            _tile_dpbusd(i, tile_of_factors, tile_of_weights);                                     \
+            _tile_dpbusd(tile, tile_of_factors, tile_of_weights);                                  \
     } while (0)
-#define ADD_WHOLE(i) ADD_PRODUCT(i, TILE_FACTORS, TILE_WEIGHTS)
-#define ADD_LAST(i) ADD_PRODUCT(i, TILE_LAST_FACTORS, TILE_LAST_WEIGHTS)
+#define ADD_WHOLE(tile, i) ADD_PRODUCT(tile, i, TILE_FACTORS, TILE_WEIGHTS)
+#define ADD_LAST(tile, i) ADD_PRODUCT(tile, i, TILE_LAST_FACTORS, TILE_LAST_WEIGHTS)
     __asm__ volatile("" ::: "memory");
     if (n == TILE_PAIRS) {
         _tile_loadd(TILE_FACTORS, terms->factors, terms->factors_bytes);
-        EACH_SUM(ADD_WHOLE, n_sums);
+        EACH_SUM(ADD_WHOLE, 0, n_sums);
     } else {
         _tile_loadd(TILE_LAST_FACTORS, terms->factors, terms->factors_bytes);
-        EACH_SUM(ADD_LAST, n_sums);
+        EACH_SUM(ADD_LAST, 0, n_sums);
     }
 }
 

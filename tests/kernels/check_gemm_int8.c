@@ -102,12 +102,24 @@ static bool is_right(const struct int8_product *p, int32_t sum, size_t row, size
                                 : ((const uint8_t *)p->c)[at] == (uint8_t)nearbyintf(x);
 }
 
+/* Multiplies by tiles, and then by those of the packed product, which have another number of rows
+ * and are compiled in another file; the use of neither ends. */
+static void use_tiles(const struct trial *trial, const struct int8_product *p)
+{
+    float a[1] = {0}, b[TILE_PAIRS * PANEL_GROUP] = {0}, c[PANEL_GROUP];
+    trial->variant->gemm_int8->multiply(p);
+    trial->variant->packed_gemm->tiles.multiply[1](
+        &(struct gemm_args){.rows = 1, .k = 2, .b = b, .a = a, .lda = 1, .c = c, .ldc = 1});
+}
+
 static bool try_result(const struct trial *trial, struct problem *problem, struct int8_product *p,
                        enum int8_result to)
 {
     size_t n_bytes = problem->m * problem->n * (to == INT8_TO_U8 ? 1 : 4);
     p->to = to;
     p->c = take(&problem->c, n_bytes);
+    if (p->tile_rows > 0)
+        use_tiles(trial, p);
     int8_multiply(trial->variant->gemm_int8, p);
     for (size_t at = 0; at < problem->m * problem->n; at++) {
         size_t row = at / problem->n, column = at % problem->n;
