@@ -57,14 +57,13 @@ struct runner *plan_body_runner(struct plan *plan, const struct graph *body,
  * iteration before it, whose memory is still in the cache, is not needed again either. */
 static bool has_grown(const struct plan *plan, const struct variable_state *states)
 {
-    bool has_grown = false;
-    for (size_t i = 0; plan && i < plan->n_uses && !has_grown; i++) {
+    for (size_t i = 0; plan && i < plan->n_uses; i++) {
         uint32_t variable = plan->uses[i].variable;
-        has_grown =
-            plan->uses[i].is_append &&
-            !shape_equals(&plan->request.variables[variable].shape, &states[variable].shape);
+        if (plan->uses[i].is_append &&
+            !shape_equals(&plan->request.variables[variable].shape, &states[variable].shape))
+            return true;
     }
-    return has_grown;
+    return false;
 }
 
 static struct plan *make_plan(struct runner *runner, const struct irrun_tensor *const *in,
