@@ -5,6 +5,7 @@
 #include "plan/early_slices.h"
 
 #include "ops/internal_ops.h"
+#include "ops/op_state.h"
 #include "plan/graph_edit.h"
 #include "plan/part_rules.h"
 #include "plan/toposort.h"
@@ -20,6 +21,7 @@ struct pass {
     struct graph_edit edit;
     struct arena *arena;
     const bool *takes_last;
+    uint32_t *ranks;      /* of each value: follows from the inputs, or is what the port says */
     struct part *parts;   /* of each value */
     uint32_t *narrowed;   /* for each op: the inputs that it reads a part of, as a set of 1 << i */
     struct slice *slices; /* for each value: the last one that was added */
@@ -65,6 +67,28 @@ static void read_part(struct pass *pass, uint32_t value_id, struct part part)
         known->kind = PART_WHOLE;
 }
 
+/* Finds the ranks of the outputs. The producers of its inputs are visited before. */
+static void find_ranks(struct pass *pass, const struct op *op)
+{
+    const struct graph *graph = pass->graph;
+    const struct parameter_attrs *parameter = op_is_type(op, "Parameter") ? op->attrs : NULL;
+    uint32_t rank = parameter ? parameter->shape.rank : 0;
+    for (uint32_t i = 0; i < op->n_inputs; i++) {
+        const struct constant *constant = graph->analysis->constants[op_input(graph, op, i)];
+        uint32_t in = constant ? constant->tensor.shape.rank : pass->ranks[op_input(graph, op, i)];
+        rank = in > rank ? in : rank;
+    }
+    for (uint32_t i = op->first_output; i < op->first_output + op->n_outputs; i++)
+        pass->ranks[i] = parameter || part_keeps_rank(op) ? rank : graph->values[i].rank_hint;
+}
+
+/* Returns whether the port gives the right rank of input 0, by which the axis of a slice counts. */
+static bool has_right_rank(const struct pass *pass, const struct op *op)
+{
+    uint32_t value_id = op_input(pass->graph, op, 0);
+    return pass->ranks[value_id] == pass->graph->values[value_id].rank_hint;
+}
+
 /* Finds what the op reads of its inputs. Its readers are visited before. */
 static void visit(struct pass *pass, uint32_t op_id)
 {
@@ -75,7 +99,7 @@ static void visit(struct pass *pass, uint32_t op_id)
         part = pass->parts[op->first_output];
     if (part.kind == PART_FIRST || part.kind == PART_LAST)
         inputs = pass->narrowed[op_id] = part_inputs(pass->graph, op, part.axis);
-    if (inputs == 0 && find_part(pass, op, &part))
+    if (inputs == 0 && find_part(pass, op, &part) && has_right_rank(pass, op))
         inputs = 1;
     for (uint32_t i = 0; i < op->n_inputs; i++)
         read_part(pass, op_input(pass->graph, op, i), i < 32 && inputs >> i & 1 ? part : whole);
@@ -185,12 +209,15 @@ static bool run_pass(struct pass *pass, bool *is_changed)
     struct graph *graph = pass->graph;
     struct arena *memory = pass->finder.arena;
     uint32_t n_ops = graph->n_ops;
+    pass->ranks = arena_alloc_array(memory, graph->n_values, sizeof *pass->ranks, pass->err);
     pass->parts = arena_alloc_array(memory, graph->n_values, sizeof *pass->parts, pass->err);
     pass->slices = arena_alloc_array(memory, graph->n_values, sizeof *pass->slices, pass->err);
     pass->narrowed = arena_alloc_array(memory, n_ops, sizeof *pass->narrowed, pass->err);
-    if (!pass->parts || !pass->slices || !pass->narrowed ||
+    if (!pass->ranks || !pass->parts || !pass->slices || !pass->narrowed ||
         !constants_find_early(&pass->finder, graph, pass->err))
         return false;
+    for (uint32_t i = 0; i < graph->n_order; i++)
+        find_ranks(pass, &graph->ops[graph->order[i]]);
     for (uint32_t i = graph->n_order; i-- > 0;)
         visit(pass, graph->order[i]);
     size_t n_inputs = drop_others(pass), n = n_inputs + graph->n_values;
@@ -201,13 +228,13 @@ static bool run_pass(struct pass *pass, bool *is_changed)
 
 static bool has_slices(const struct pass *pass)
 {
-    bool has_one = false;
-    for (uint32_t i = 0; i < pass->graph->n_order && !has_one; i++) {
+    for (uint32_t i = 0; i < pass->graph->n_order; i++) {
         const struct op *op = &pass->graph->ops[pass->graph->order[i]];
         struct part part;
-        has_one = find_part(pass, op, &part);
+        if (find_part(pass, op, &part))
+            return true;
     }
-    return has_one;
+    return false;
 }
 
 bool early_slices_move(const struct model *model, const bool *takes_last, struct remarks *remarks,

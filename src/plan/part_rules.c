@@ -172,12 +172,25 @@ static const struct {
     {"LogSoftmax", rule_axis_attribute},
 };
 
-uint32_t part_inputs(const struct graph *graph, const struct op *op, uint32_t axis)
+/* Returns NULL for an op that may need more than one position. */
+static rule_fn *find_rule(const struct op *op)
 {
     if (op->def->flags & OP_ELEMENTWISE)
-        return op->n_inputs <= 32 ? rule_elementwise(graph, op, axis) : 0;
+        return op->n_inputs <= 32 ? rule_elementwise : NULL;
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
         if (op_is_type(op, rules[i].type))
-            return rules[i].rule(graph, op, axis);
-    return 0;
+            return rules[i].rule;
+    return NULL;
+}
+
+bool part_keeps_rank(const struct op *op)
+{
+    const bool *keeps_dims = op_attr(op, "keep_dims");
+    return find_rule(op) && (!keeps_dims || *keeps_dims);
+}
+
+uint32_t part_inputs(const struct graph *graph, const struct op *op, uint32_t axis)
+{
+    rule_fn *rule = find_rule(op);
+    return rule ? rule(graph, op, axis) : 0;
 }

@@ -22,4 +22,7 @@ bool part_of_slice(const struct graph *graph, const struct op *op, struct part *
  * graph must be known. */
 uint32_t part_inputs(const struct graph *graph, const struct op *op, uint32_t axis);
 
+/* Returns whether an op has such inputs, and an output of the highest rank of its inputs. */
+bool part_keeps_rank(const struct op *op);
+
 #endif
