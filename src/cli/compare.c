@@ -327,7 +327,7 @@ static bool is_different(const struct compare *compare, const struct expectation
 bool compare_finish(struct compare *compare, struct irrun_error *err)
 {
     size_t n_different = 0;
-    bool count_differs = false, has_problem = false;
+    bool count_differs = false, has_problem = false, has_tolerance = false;
     for (size_t i = 0; i < compare->n; i++) {
         struct expectation *item = &compare->items[i];
         if (!finish_one(compare, item, err))
@@ -344,13 +344,18 @@ bool compare_finish(struct compare *compare, struct irrun_error *err)
             describe_item(compare, item, err);
         count_differs |= item->count_differs;
         has_problem |= item->problem[0] != '\0';
+        has_tolerance |= item->tolerances.has_atol || item->tolerances.has_rtol;
     }
     if (count_differs)
         return fail_hint(err, "--expect needs a record for each iteration, or one for the last; "
                               "-n sets the number of iterations");
     enum irrun_precision precision = compare->options->precision;
-    return precision != IRRUN_PRECISION_F32 && !has_problem &&
-           fail_hint(err,
+    if (has_problem)
+        return false;
+    if (precision == IRRUN_PRECISION_F32)
+        return !has_tolerance &&
+               fail_hint(err, "--atol=NUMBER and --rtol=NUMBER allow larger differences");
+    return fail_hint(err,
                      "--precision=%s rounds weights: if --precision=f32 passes, --atol and --rtol "
                      "can allow for it",
                      precision == IRRUN_PRECISION_F16 ? "f16" : "bf16");

@@ -74,7 +74,7 @@ compare() {
     npy '<i4' '2,' 200001 2 >want.npy
     run_apart irrun "$data/twice_i32.xml" -i x.npy --expect=want.npy
     [ "$status" -eq 1 ]
-    [[ $stderr == *"got 200000, expected 200001; 1 of 2 elements differ" ]]
+    [[ $stderr == *"got 200000, expected 200001; 1 of 2 elements differ"$'\n'"  hint: --atol=NUMBER and --rtol=NUMBER allow larger differences" ]]
     run_apart irrun "$data/twice_i32.xml" -i x.npy --expect=want.npy --atol=1 --rtol=0
     [ "$status" -eq 0 ]
     run_apart irrun "$data/twice_i32.xml" -i x.npy --expect=want.npy --atol=0 --rtol=0
@@ -95,7 +95,7 @@ whole() {
     local i64=(i64 '<i8' 1152921504606846977 1152921504606846976) # 2^60 + 1 and 2^60: one double
     whole "${i64[@]}"
     [ "$status" -eq 1 ]
-    [[ $stderr == *"got 1152921504606846977, expected 1152921504606846976; 1 of 1 elements differ" ]]
+    [[ $stderr == *"got 1152921504606846977, expected 1152921504606846976; 1 of 1 elements differ"$'\n'* ]]
     whole "${i64[@]}" --atol=0 --rtol=0
     [ "$status" -eq 1 ]
     [[ $stderr == *"got 1152921504606846977, expected 1152921504606846976; 1 of 1 elements differ by more than atol 0, rtol 0" ]]
@@ -125,7 +125,7 @@ whole() {
     local u64=(u64 '<u8' 9223372036854775809 9223372036854775813) # above what i64 holds
     whole "${u64[@]}"
     [ "$status" -eq 1 ]
-    [[ $stderr == *"got 9223372036854775809, expected 9223372036854775813; 1 of 1 elements differ" ]]
+    [[ $stderr == *"got 9223372036854775809, expected 9223372036854775813; 1 of 1 elements differ"$'\n'* ]]
     whole "${u64[@]}" --atol=3 --rtol=0
     [ "$status" -eq 1 ]
     whole "${u64[@]}" --atol=4 --rtol=0
