@@ -129,6 +129,7 @@ static bool drop_unread(struct irrun_model *model, const struct irrun_options *o
 {
     struct graph *graph = model->ir.graph;
     bool *takes_last = arena_alloc_array(&model->ir.arena, graph->n_results, 1, err);
+    uint32_t n_order = graph->n_order;
     bool is_changed = false;
     for (uint32_t i = 0; takes_last && i < graph->n_results && !options->traces_all; i++) {
         if (is_listed(model, i, options->read, options->n_read))
@@ -140,6 +141,10 @@ static bool drop_unread(struct irrun_model *model, const struct irrun_options *o
         is_changed = true;
     }
     return takes_last && (!is_changed || toposort(graph, &model->ir.arena, err)) &&
+           (graph->n_order == n_order ||
+            remarks_add(&model->remarks, &model->ir.arena, err,
+                        "%u ops are not computed: only outputs under none: need them",
+                        (unsigned)(n_order - graph->n_order))) &&
            early_slices_move(&model->model, takes_last, &model->remarks, err);
 }
 

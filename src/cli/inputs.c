@@ -245,12 +245,13 @@ void inputs_show(const struct inputs *inputs)
     for (size_t i = 0; i < inputs->n_slots; i++) {
         const struct records *records = &inputs->records[i];
         char shape[SHAPE_TEXT_BYTES];
+        const char *when = inputs->slots[i].is_fed              ? "then from --feed"
+                           : records->state == RECORDS_REPEATED ? "the same in every iteration"
+                                                                : "record by record";
         if (inputs->slots[i].is_filled)
             inform(inputs->options, "%s \"%s\": %s %s from %s, %s", records->port.what,
                    records->port.name, irrun_dtype_name(records->source_dtype),
-                   shape_format(&records->record.shape, shape), records_path(records),
-                   records->state == RECORDS_REPEATED ? "the same in every iteration"
-                                                      : "record by record");
+                   shape_format(&records->record.shape, shape), records_path(records), when);
     }
 }
 

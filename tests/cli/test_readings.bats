@@ -34,6 +34,7 @@ flops() {
     irrun "${fed[@]}" -n 3 -o tokens=csv:last.csv
     irrun "${fed[@]}" -n 3 -o tokens=csv:all.csv -o logits=csv:logits.csv
     cmp last.csv all.csv
+    irrun -v "${fed[@]}" -n 1 -o tokens=none: 2>&1 | grep -q 'input "tokens": i64 \[2,4\] from -i, then from --feed$'
     [ "$(lines <last.csv | wc -w)" -ge 3 ]
     [ "$(flops "${fed[@]}" -n 1 -o tokens=none:)" -eq $((2 * 2 * 64 * 97)) ]
     [ "$(flops "${fed[@]}" -n 1 -o logits=none: -o none:)" -eq $((2 * 2 * 64 * 97)) ]
@@ -66,6 +67,8 @@ flops() {
     profiled "${how[@]}" --feed=next=tokens -n 2 -o next=none: | grep -q TopK
     profiled "${how[@]}" --until=next=0 -n 2 -o next=none: -o logits=none: | grep -q TopK
     ! profiled "${how[@]}" -o next=none: -o logits=csv:x.csv | grep -q TopK || false
+    irrun -v "${how[@]}" -o next=none: -o logits=csv:x.csv 2>&1 | grep -q ': [1-9][0-9]* ops are not computed: only outputs under'
+    ! irrun -v "${how[@]}" -o next=csv:x.csv -o logits=none: 2>&1 | grep -q 'ops are not computed' || false
     profiled "${how[@]}" --no-fuse -o next=none: -o logits=none: | grep -q TopK
     irrun "${how[@]}" -o next=none: -o logits=csv:- | cmp - <(irrun "${how[@]}" -o next=csv:x.csv -o logits=csv:-)
     # The variables are computed in any case.
