@@ -82,7 +82,7 @@ static void run_rectangle(const struct depthwise *plan, struct depthwise_tile *t
                           float *out)
 {
     const int64_t *size = plan->window.out, *steps = plan->steps;
-    bool is_along_x = x->n >= y->n || (plan->is_last && x->n >= PIXELS_ALONG_X);
+    bool is_along_x = x->n >= y->n || (plan->channels_last && x->n >= PIXELS_ALONG_X);
     size_t out_steps[2] = {(size_t)size[2] * plan->pixel, plan->pixel};
     int64_t n_calls = is_along_x ? y->n : x->n;
     tile->n = (size_t)(is_along_x ? x->n : y->n);
@@ -91,7 +91,7 @@ static void run_rectangle(const struct depthwise *plan, struct depthwise_tile *t
     tile->start = plan->origin + z * steps[0] + y->first * steps[1] + x->first * steps[2];
     tile->out = out + (size_t)((z * size[1] + y->first) * size[2] + x->first) * plan->pixel;
     for (int64_t i = 0; i < n_calls; i++) {
-        (plan->is_last ? plan->kernels->pixels : plan->kernels->blocked)[plan->term](tile);
+        (plan->channels_last ? plan->kernels->pixels : plan->kernels->blocked)[plan->term](tile);
         tile->start += steps[2 - is_along_x];
         tile->out += out_steps[!is_along_x];
     }
@@ -270,7 +270,7 @@ static void run_share(void *context, size_t share, size_t n_shares)
     const struct depthwise *plan = run->plan;
     size_t n_channels = (size_t)plan->n_channels,
            lanes = plan->is_blocked ? plan->kernels->lanes : 1;
-    if (plan->is_last) {
+    if (plan->channels_last) {
         depthwise_run_last(run, share, n_shares);
         return;
     }

@@ -42,7 +42,7 @@ struct depthwise {
     bool exclude_pad;              /* for means, as in pool.h */
     int64_t n_batches, n_channels; /* all batch elements have the same weights */
     int64_t multiplier;            /* output channels for each input channel */
-    bool is_last;                  /* channels last, in the input and the output; no sums */
+    bool channels_last;            /* in the input and the output; not for sums */
 
     bool is_blocked;          /* each lane has a channel; otherwise vectors lie along rows */
     bool is_2x2_pool;         /* rows: windows of 2 x 2 without overlap, read in place */
@@ -59,7 +59,7 @@ struct depthwise {
     size_t n_planes, plane;               /* and the floats of a plane */
     const float *scales; /* for sums: [spans[0]][spans[1]][spans[2] or positions of a row] */
     size_t image_floats, scratch_floats; /* scratch_floats is that of a thread */
-    size_t packed_floats;                /* products, is_last: of the packed weights */
+    size_t packed_floats;                /* products with channels_last: of the packed weights */
     double n_terms;                      /* multiply-adds of all channels */
 };
 
@@ -74,14 +74,14 @@ bool depthwise_plan(struct depthwise *plan, struct arena *arena, bool *is_possib
 /* Computes the size of the scratch memory of depthwise_run; returns false if it overflows. */
 bool depthwise_memory(const struct depthwise *plan, unsigned n_threads, size_t *n_bytes);
 
-/* Packs weights [n_channels][kernel] of f32 or f16 for is_last: [blocks][kernel][lanes]. The last
- * block has the last channels; it may overlap the one before. */
+/* Packs weights [n_channels][kernel] of f32 or f16 for channels_last: [blocks][kernel][lanes]. The
+ * last block has the last channels; it may overlap the one before. */
 void depthwise_pack(const struct depthwise *plan, const void *weights, bool is_f16, float *packed);
 
 struct depthwise_job {
     const float *in; /* [n_batches][n_channels][in], or [n_batches][in][n_channels] */
     const float
-        *weights; /* [n_channels][multiplier][kernel], or packed for is_last; for products */
+        *weights; /* [n_channels][multiplier][kernel], or packed for channels_last; for products */
     float *out;   /* [n_batches][n_channels][multiplier][out], or channels last as `in` */
     float *scratch;
     struct thread_pool *pool;

@@ -44,7 +44,7 @@ static void plan_line(struct depthwise *plan)
         w->pad_begin[2] > 0 || reach + (w->out[2] - 1) * w->stride[2] - w->pad_begin[2] >= w->in[2];
     plan->is_copied = !plan->is_blocked && !plan->is_2x2_pool &&
                       (w->stride[2] != 1 || is_padded || w->out[2] < lanes);
-    plan->strides[2] = plan->is_last ? plan->n_channels : plan->is_blocked ? lanes : 1;
+    plan->strides[2] = plan->channels_last ? plan->n_channels : plan->is_blocked ? lanes : 1;
     plan->strides[1] = w->in[2] * plan->strides[2];
     if (!plan->is_copied)
         return;
@@ -72,7 +72,7 @@ static bool plan_image(struct depthwise *plan)
         plan->steps[2] = 1;
         plan->origin += w->pad_begin[2];
     }
-    bool has_image = (plan->is_blocked && !plan->is_last) || plan->is_copied;
+    bool has_image = (plan->is_blocked && !plan->channels_last) || plan->is_copied;
     plan->image_floats = has_image ? (size_t)n_floats : 0;
     return reach <= INT32_MAX;
 }
@@ -251,19 +251,19 @@ bool depthwise_measure(struct depthwise *plan)
     double n_out = (double)window_product(w->out) * (double)plan->multiplier;
     if (!are_sizes_small(w) || plan->n_channels * plan->n_batches * plan->multiplier == 0)
         return false;
-    if (plan->is_last && plan->kernels->half &&
+    if (plan->channels_last && plan->kernels->half &&
         plan->n_channels <= (int64_t)plan->kernels->half->lanes)
         plan->kernels = plan->kernels->half;
     size_t n_taps = (size_t)window_product(w->kernel), lanes = plan->kernels->lanes;
     plan->is_2x2_pool = is_2x2_pooling(plan);
-    plan->is_blocked = plan->is_last || (!plan->is_2x2_pool && suits_blocks(plan));
-    plan->pixel = plan->is_last ? (size_t)plan->n_channels : lanes;
+    plan->is_blocked = plan->channels_last || (!plan->is_2x2_pool && suits_blocks(plan));
+    plan->pixel = plan->channels_last ? (size_t)plan->n_channels : lanes;
     if (!plan_image(plan) || n_out * DEPTHWISE_MAX_LANES > INT32_MAX ||
-        (plan->is_last && plan->multiplier > 1))
+        (plan->channels_last && plan->multiplier > 1))
         return false;
     plan->n_terms = n_out * (double)n_taps * (double)plan->n_channels * (double)plan->n_batches;
     plan->scratch_floats = plan->image_floats;
-    if (plan->is_last)
+    if (plan->channels_last)
         plan->packed_floats = (plan->pixel + lanes - 1) / lanes * lanes * n_taps;
     else if (plan->is_blocked)
         plan->scratch_floats += (n_taps + (size_t)window_product(w->out)) * lanes;

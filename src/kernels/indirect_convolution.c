@@ -174,9 +174,9 @@ static void compute_share(void *context, size_t share, size_t n_shares)
     const struct run *run = context;
     const struct indirect_convolution *conv = run->conv;
     float *sums = run->job->scratch + conv->copy_floats + share * share_floats(conv);
-    if (conv->is_by_channels)
+    if (conv->channels_in_lanes)
         indirect_convolution_by_channels(conv, run->job, share, n_shares, sums);
-    for (size_t i = 0; i < conv->n_subconvolutions && !conv->is_by_channels; i++) {
+    for (size_t i = 0; i < conv->n_subconvolutions && !conv->channels_in_lanes; i++) {
         size_t n_tiles = (size_t)conv->n_groups * conv->subconvolutions[i].n_column_tiles;
         compute_columns(run, &conv->subconvolutions[i], n_tiles * share / n_shares,
                         n_tiles * (share + 1) / n_shares, sums);
@@ -198,9 +198,9 @@ static double count_macs(const struct indirect_convolution *conv)
     double n = 0;
     for (size_t i = 0; i < conv->n_subconvolutions; i++) {
         const struct subconvolution *sub = &conv->subconvolutions[i];
-        n += conv->is_by_channels ? (double)(conv->ld_sums * sub->k) * (double)sub->n_positions
-                                  : (double)(sub->n_row_tiles * sub->mr * sub->k) *
-                                        (double)(sub->n_column_tiles * sub->nr);
+        n += conv->channels_in_lanes ? (double)(conv->ld_sums * sub->k) * (double)sub->n_positions
+                                     : (double)(sub->n_row_tiles * sub->mr * sub->k) *
+                                           (double)(sub->n_column_tiles * sub->nr);
     }
     return n * (double)conv->n_groups;
 }
@@ -208,9 +208,10 @@ static double count_macs(const struct indirect_convolution *conv)
 void indirect_convolution_run(const struct indirect_convolution *conv,
                               const struct indirect_convolution_job *job)
 {
-    struct run run = {conv, job, job->epilogue && (job->epilogue->is_map || conv->is_last)};
+    struct run run = {conv, job,
+                      job->epilogue && (job->epilogue->is_map || conv->out_channels_last)};
     size_t n_shares = thread_pool_n_parts(job->pool, count_macs(conv), SIZE_MAX);
-    for (size_t i = 0; i < conv->n_subconvolutions && !conv->is_by_channels; i++)
+    for (size_t i = 0; i < conv->n_subconvolutions && !conv->channels_in_lanes; i++)
         run.is_early &= count_sums(conv, &conv->subconvolutions[i]) >= EARLY_MIN_SUMS;
     if (!conv->is_masked && !conv->is_in_place && conv->copy_rows == 0)
         thread_pool_run(job->pool, copy_input, &run, n_shares);

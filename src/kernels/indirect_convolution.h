@@ -96,7 +96,7 @@ struct indirect_convolution {
     struct window window; /* from the input to positions */
     int64_t n_groups, c_in, c_out;
     bool is_transposed;
-    bool is_by_channels; /* the lanes have channels instead of positions */
+    bool channels_in_lanes; /* otherwise positions are in the lanes of vectors */
     const struct igemm_microkernels *microkernels;
 
     const struct pooling *pooling; /* NULL: none. Otherwise only its results are stored */
@@ -115,8 +115,8 @@ struct indirect_convolution {
                        * whole image is copied before */
 
     /* Channels in lanes: n_panels panels, whose sizes differ by at most one vector. */
-    bool is_in_place;                       /* the input is not copied */
-    bool in_is_last, copy_is_last, is_last; /* channels last: in the input, the copy, the output */
+    bool is_in_place; /* the input is not copied */
+    bool in_channels_last, copy_channels_last, out_channels_last;
     size_t pixel_floats; /* from one pixel to the next, in the input or the copy */
     bool has_pairs;      /* the copy has pairs of bf16, of which there are c_in */
     size_t run;          /* of pairs: igemm_f32.h; the taps are in the order of the kernel, and
@@ -158,7 +158,7 @@ struct indirect_convolution {
 bool indirect_convolution_plan(struct indirect_convolution *conv,
                                const struct igemm_microkernels *microkernels,
                                const struct convolution *convolution, int64_t n_groups,
-                               bool is_transposed, bool is_by_channels);
+                               bool is_transposed, bool channels_in_lanes);
 
 /* Adds Winograd's filtering to a plan with channels in lanes. Returns false if it is not
  * applicable. */

@@ -232,15 +232,16 @@ static void run_phase(struct channels_run *run, const struct subconvolution *sub
     for (size_t i = 0; i < chunks.n; i++, run->number++) {
         size_t first = chunks.n_units * i / chunks.n * chunks.unit;
         size_t end = chunks.n_units * (i + 1) / chunks.n * chunks.unit;
-        struct chunk chunk = {
-            .sub = sub,
-            .in = in + group * (size_t)conv->c_in * conv->channel_floats,
-            .group = group,
-            .packed = packed,
-            .positions = positions + first,
-            .first = first,
-            .n = (end < n ? end : n) - first,
-            .sums = conv->is_last && conv->ld_sums == c_out ? job->out + first * c_out : run->sums};
+        struct chunk chunk = {.sub = sub,
+                              .in = in + group * (size_t)conv->c_in * conv->channel_floats,
+                              .group = group,
+                              .packed = packed,
+                              .positions = positions + first,
+                              .first = first,
+                              .n = (end < n ? end : n) - first,
+                              .sums = conv->out_channels_last && conv->ld_sums == c_out
+                                          ? job->out + first * c_out
+                                          : run->sums};
         if (run->number < run->begin || run->number >= run->end)
             continue;
         if (conv->copy_rows > 0) {
@@ -250,11 +251,11 @@ static void run_phase(struct channels_run *run, const struct subconvolution *sub
         bool is_done = compute_chunk(run, &chunk);
         if (!is_done && job->epilogue && job->epilogue->is_map)
             epilogue_run_on(job->epilogue, chunk.sums, chunk.n * conv->ld_sums);
-        if (!conv->is_last)
+        if (!conv->out_channels_last)
             store_chunk(conv, &chunk, phase, job->out + group * c_out * n_out);
         else
             store_pixels(run, &chunk);
-        if (conv->is_last && job->epilogue && !job->epilogue->is_map)
+        if (conv->out_channels_last && job->epilogue && !job->epilogue->is_map)
             epilogue_run(job->epilogue, job->first + first * c_out, chunk.n * c_out);
     }
 }

@@ -121,7 +121,7 @@ static void copy_pixel_row(const struct indirect_convolution *conv, const float 
     size_t n_channels = conv->n_channels, n_at_once = n_channels % 2 == 0 ? n : 1;
     if (!conv->has_pairs)
         memcpy(to, in, n * n_channels * sizeof *to);
-    else if (!conv->in_is_last)
+    else if (!conv->in_channels_last)
         pairs->round_planes(in, (size_t)window_product(conv->window.in), n_channels, to,
                             conv->pixel_floats, n);
     else
@@ -143,7 +143,7 @@ static void copy_pixels(const struct indirect_convolution *conv, const float *in
         if (!is_inside)
             continue;
         int64_t at = (z * size[1] + y) * size[2] + first - pad[2];
-        at *= conv->in_is_last ? (int64_t)conv->n_channels : 1;
+        at *= conv->in_channels_last ? (int64_t)conv->n_channels : 1;
         copy_pixel_row(conv, in + at, (size_t)(last - first), to + first * pixel);
         memset(to + last * pixel, 0, (size_t)((width - last) * pixel) * sizeof *to);
     }
@@ -154,11 +154,11 @@ void indirect_convolution_copy(const struct indirect_convolution *conv, const fl
 {
     size_t n_channels = (size_t)(conv->c_in * conv->n_groups);
     size_t n_rows = (size_t)(conv->plane[0] * conv->plane[1]), begin = n_rows * share / n_shares;
-    if (conv->copy_is_last)
+    if (conv->copy_channels_last)
         copy_pixels(conv, in, (int64_t)begin, (int64_t)(n_rows * (share + 1) / n_shares),
                     to + begin * (size_t)conv->plane[2] * conv->pixel_floats);
     for (size_t i = n_channels * share / n_shares;
-         i < n_channels * (share + 1) / n_shares && !conv->copy_is_last; i++)
+         i < n_channels * (share + 1) / n_shares && !conv->copy_channels_last; i++)
         copy_channel(conv, in, i, to);
 }
 
@@ -167,7 +167,7 @@ void indirect_convolution_copy_rows(const struct indirect_convolution *conv, con
 {
     const int64_t *size = conv->window.in, *pad = conv->window.pad_begin, width = conv->plane[2];
     int64_t first, last;
-    if (conv->copy_is_last) {
+    if (conv->copy_channels_last) {
         copy_pixels(conv, in, begin, end, to);
         return;
     }
@@ -191,7 +191,7 @@ bool indirect_convolution_plan_rows(struct indirect_convolution *conv)
     const struct window *w = &conv->window;
     size_t row = (size_t)conv->out[2], line = (size_t)conv->plane[2], most, least, n;
     size_t stride = (size_t)w->stride[1], reach = (size_t)((w->kernel[1] - 1) * w->dilation[1]);
-    if (!conv->is_by_channels || conv->is_in_place || conv->has_pairs || conv->is_transposed ||
+    if (!conv->channels_in_lanes || conv->is_in_place || conv->has_pairs || conv->is_transposed ||
         conv->n_groups > 1 || conv->tile[0] > 0 || conv->plane[0] > 1 || w->in[0] > 1 ||
         w->pad_begin[0] != 0)
         return false;
@@ -208,8 +208,8 @@ bool indirect_convolution_plan_rows(struct indirect_convolution *conv)
     conv->subconvolutions[0].nr = n * row;
     conv->acc_floats = (n * row + 1) * conv->ld_sums;
     n = conv->copy_rows * line;
-    n += n % SET_FLOATS == 0 && !conv->copy_is_last ? LINE_FLOATS : 0;
-    conv->channel_floats = conv->copy_is_last ? 1 : n;
+    n += n % SET_FLOATS == 0 && !conv->copy_channels_last ? LINE_FLOATS : 0;
+    conv->channel_floats = conv->copy_channels_last ? 1 : n;
     conv->copy_floats = divide_up(n * (size_t)conv->c_in + IGEMM_MAX_NR, LINE_FLOATS) * LINE_FLOATS;
     return true;
 }

@@ -104,7 +104,7 @@ void indirect_convolution_fill(struct indirect_convolution *conv, struct indirec
     for (size_t i = 0; i < conv->n_subconvolutions; i++) {
         const struct subconvolution *sub = &conv->subconvolutions[i];
         fill_subconvolution(conv, sub, indirection + sub->first_indirection, masks);
-        if (conv->is_by_channels)
+        if (conv->channels_in_lanes)
             fill_positions(conv, sub, positions + sub->first_position);
     }
     for (int64_t i = 0; i < conv->c_in && conv->tile[0] > 0; i++)

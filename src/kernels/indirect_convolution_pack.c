@@ -152,12 +152,12 @@ static float *pack_group(const struct packing *packing, float *packed)
 {
     const struct subconvolution *sub = packing->sub;
     size_t n_phases = (size_t)window_product(sub->n_phases), n;
-    bool is_by_channels = packing->conv->is_by_channels;
-    for (size_t phase = 0; phase < (is_by_channels ? n_phases : 1); phase++)
+    bool channels_in_lanes = packing->conv->channels_in_lanes;
+    for (size_t phase = 0; phase < (channels_in_lanes ? n_phases : 1); phase++)
         for (size_t begin = 0; begin < sub->k; begin += n) {
             n = sub->k - begin < sub->kc ? sub->k - begin : sub->kc;
-            packed = is_by_channels ? pack_channels(packing, phase, begin, n, packed)
-                                    : pack_block(packing, begin, n, packed);
+            packed = channels_in_lanes ? pack_channels(packing, phase, begin, n, packed)
+                                       : pack_block(packing, begin, n, packed);
         }
     return packed;
 }

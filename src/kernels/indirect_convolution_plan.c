@@ -46,16 +46,16 @@ static bool plan_planes(struct indirect_convolution *conv)
     for (int d = 0; d < 3; d++) {
         int64_t reach = (w->kernel[d] - 1) * w->dilation[d];
         int64_t last = reach + (w->out[d] - 1) * w->stride[d];
-        conv->plane_stride[d] = conv->is_by_channels ? 1 : w->stride[d];
+        conv->plane_stride[d] = conv->channels_in_lanes ? 1 : w->stride[d];
         conv->n_planes[d] = reach + 1 < conv->plane_stride[d] ? reach + 1 : conv->plane_stride[d];
-        conv->plane[d] = conv->is_by_channels ? last + 1 : w->out[d] + reach / w->stride[d];
+        conv->plane[d] = conv->channels_in_lanes ? last + 1 : w->out[d] + reach / w->stride[d];
         if (!checked_mul(floats, (size_t)conv->n_planes[d], &floats) ||
             !checked_mul(floats, (size_t)conv->plane[d], &floats))
             return false;
     }
-    if (conv->is_by_channels && !conv->copy_is_last && floats % SET_FLOATS == 0)
+    if (conv->channels_in_lanes && !conv->copy_channels_last && floats % SET_FLOATS == 0)
         floats += LINE_FLOATS;
-    conv->channel_floats = conv->copy_is_last ? 1 : floats;
+    conv->channel_floats = conv->copy_channels_last ? 1 : floats;
     /* The last tile reads past the last position. */
     return checked_mul(floats, (size_t)(conv->c_in * conv->n_groups), &floats) &&
            checked_add(floats, IGEMM_MAX_NR, &conv->copy_floats) && conv->copy_floats <= INT32_MAX;
@@ -74,7 +74,7 @@ static bool plan_in_place(struct indirect_convolution *conv)
         conv->n_planes[d] = conv->plane_stride[d] = 1;
         conv->plane[d] = w->in[d];
     }
-    conv->channel_floats = conv->in_is_last ? 1 : n_floats;
+    conv->channel_floats = conv->in_channels_last ? 1 : n_floats;
     conv->is_in_place &= checked_mul(n_floats, (size_t)(conv->c_in * conv->n_groups), &n_floats) &&
                          n_floats <= INT32_MAX;
     return conv->is_in_place;
@@ -203,7 +203,8 @@ static bool plan_channels(struct indirect_convolution *conv, struct subconvoluti
     size_t most_terms = conv->has_pairs ? IGEMM_MAX_KC : IGEMM_MAX_PANEL_KC / most;
     size_t most_runs = run < most_terms ? most_terms / run : 1;
     sub->kc = n_runs > 0 ? divide_up(n_runs, divide_up(n_runs, most_runs)) * run : 0;
-    bool is_long = conv->is_last && conv->ld_sums == (size_t)conv->c_out && sub->kc >= sub->k;
+    bool is_long =
+        conv->out_channels_last && conv->ld_sums == (size_t)conv->c_out && sub->kc >= sub->k;
     size_t most_positions = is_long ? MAX_LONG_CHUNK : MAX_CHUNK;
     sub->nr = CHUNK_FLOATS / conv->ld_sums;
     sub->nr = sub->nr < MIN_CHUNK ? MIN_CHUNK : sub->nr > most_positions ? most_positions : sub->nr;
@@ -228,7 +229,7 @@ static bool plan_subconvolutions(struct indirect_convolution *conv)
         struct subconvolution *sub = &conv->subconvolutions[conv->n_subconvolutions];
         if (!plan_taps(conv, (bool[3]){i & 4, i & 2, i & 1}, sub))
             continue;
-        if (!(conv->is_by_channels ? plan_channels : plan_tiles)(conv, sub))
+        if (!(conv->channels_in_lanes ? plan_channels : plan_tiles)(conv, sub))
             return false;
         conv->n_subconvolutions++;
     }
@@ -250,7 +251,7 @@ static bool plan_rest(struct indirect_convolution *conv, const struct convolutio
     return c->c_in > 0 && !window_is_empty(conv->window.kernel) && c->c_out > 0 &&
            conv->n_groups > 0 && !window_is_empty(conv->out) && c->c_out <= INT32_MAX &&
            product_fits_i32(conv->out) &&
-           ((!conv->has_pairs && (conv->is_by_channels ? plan_in_place : plan_masks)(conv)) ||
+           ((!conv->has_pairs && (conv->channels_in_lanes ? plan_in_place : plan_masks)(conv)) ||
             plan_planes(conv)) &&
            plan_subconvolutions(conv);
 }
@@ -258,16 +259,16 @@ static bool plan_rest(struct indirect_convolution *conv, const struct convolutio
 bool indirect_convolution_plan(struct indirect_convolution *conv,
                                const struct igemm_microkernels *microkernels,
                                const struct convolution *c, int64_t n_groups, bool is_transposed,
-                               bool is_by_channels)
+                               bool channels_in_lanes)
 {
     *conv = (struct indirect_convolution){.n_groups = n_groups,
                                           .c_in = c->c_in,
                                           .c_out = c->c_out,
                                           .is_transposed = is_transposed,
-                                          .is_by_channels = is_by_channels,
-                                          .in_is_last = c->in_pixel_stride > 0,
-                                          .copy_is_last = c->in_pixel_stride > 0,
-                                          .is_last = c->out_pixel_stride > 0,
+                                          .channels_in_lanes = channels_in_lanes,
+                                          .in_channels_last = c->in_pixel_stride > 0,
+                                          .copy_channels_last = c->in_pixel_stride > 0,
+                                          .out_channels_last = c->out_pixel_stride > 0,
                                           .pixel_floats =
                                               c->in_pixel_stride ? (size_t)c->in_pixel_stride : 1,
                                           .n_channels = (size_t)(c->c_in * n_groups),
@@ -278,7 +279,7 @@ bool indirect_convolution_plan(struct indirect_convolution *conv,
     else if (!plan_transposed(conv, &c->window))
         return false;
     bool has_pixels = c->in_pixel_stride > 0 || c->out_pixel_stride > 0;
-    if (has_pixels && (!is_by_channels || n_groups > 1))
+    if (has_pixels && (!channels_in_lanes || n_groups > 1))
         return false;
     if (has_pixels && microkernels->half && c->c_out <= (int64_t)microkernels->half->lanes)
         conv->microkernels = microkernels->half;
@@ -303,16 +304,16 @@ bool indirect_convolution_plan_pairs(struct indirect_convolution *conv,
     *conv = (struct indirect_convolution){.n_groups = 1,
                                           .c_in = n_pairs,
                                           .c_out = c->c_out,
-                                          .is_by_channels = true,
-                                          .in_is_last = c->in_pixel_stride > 0,
-                                          .is_last = c->out_pixel_stride > 0,
+                                          .channels_in_lanes = true,
+                                          .in_channels_last = c->in_pixel_stride > 0,
+                                          .out_channels_last = c->out_pixel_stride > 0,
                                           .has_pairs = true,
                                           .n_channels = (size_t)c->c_in,
                                           .microkernels = microkernels};
     conv->run =
         tiles_request(microkernels->pairs.tiles.end) ? find_run(&c->window, (size_t)n_pairs) : 0;
-    conv->copy_is_last = conv->in_is_last || conv->run > 0;
-    conv->pixel_floats = conv->copy_is_last ? (size_t)n_pairs : 1;
+    conv->copy_channels_last = conv->in_channels_last || conv->run > 0;
+    conv->pixel_floats = conv->copy_channels_last ? (size_t)n_pairs : 1;
     memcpy(conv->kernel, c->window.kernel, sizeof conv->kernel);
     plan_ordinary(conv, &c->window);
     return microkernels->pairs.round && plan_rest(conv, c);
@@ -329,15 +330,15 @@ bool indirect_convolution_plan_pairs(struct indirect_convolution *conv,
 static double find_cost(const struct indirect_convolution *conv)
 {
     /* for each element that is copied, in short rows */
-    double cost = (double)conv->copy_floats * (conv->in_is_last       ? 2
-                                               : conv->is_by_channels ? 16
-                                                                      : 11);
+    double cost = (double)conv->copy_floats * (conv->in_channels_last    ? 2
+                                               : conv->channels_in_lanes ? 16
+                                                                         : 11);
     for (size_t i = 0; i < conv->n_subconvolutions; i++) {
         const struct subconvolution *sub = &conv->subconvolutions[i];
         double k = (double)sub->k;
         if (conv->tile[0] > 0)
             cost += winograd_cost(conv);
-        else if (conv->is_by_channels) /* 15: a sum */
+        else if (conv->channels_in_lanes) /* 15: a sum */
             cost += (double)sub->n_positions * (double)conv->ld_sums *
                     (k * multiplication_cost(conv) + 15);
         else /* 1.2: these tiles load more vectors */
@@ -355,8 +356,9 @@ bool indirect_convolution_choose(struct indirect_convolution *conv,
                                  const struct convolution *c, int64_t n_groups, bool is_transposed)
 {
     struct indirect_convolution other;
-    bool is_last = c->in_pixel_stride > 0 || c->out_pixel_stride > 0;
-    if (!indirect_convolution_plan(conv, microkernels, c, n_groups, is_transposed, is_last))
+    bool any_channels_last = c->in_pixel_stride > 0 || c->out_pixel_stride > 0;
+    if (!indirect_convolution_plan(conv, microkernels, c, n_groups, is_transposed,
+                                   any_channels_last))
         return false;
     if (indirect_convolution_plan(&other, microkernels, c, n_groups, is_transposed, true)) {
         if (find_cost(&other) < find_cost(conv))

@@ -10,8 +10,8 @@ bool indirect_convolution_add_pooling(struct indirect_convolution *conv,
                                       const struct pooling *pooling)
 {
     bool has_whole_rows = conv->tile[0] == 0 || (conv->tile[0] == 4 && pooling->kernel[0] == 2);
-    if (!conv->is_by_channels || !conv->is_last || conv->is_transposed || conv->n_groups > 1 ||
-        conv->out[0] != 1 || !has_whole_rows ||
+    if (!conv->channels_in_lanes || !conv->out_channels_last || conv->is_transposed ||
+        conv->n_groups > 1 || conv->out[0] != 1 || !has_whole_rows ||
         (conv->copy_rows > 0 &&
          conv->subconvolutions[0].nr / (size_t)conv->out[2] < pooling->kernel[0]) ||
         (size_t)pooling->kernel[0] * pooling->kernel[1] > POOLING_MAX_TAPS)

@@ -26,7 +26,7 @@ static bool plan_copy(struct indirect_convolution *conv)
         if (!checked_mul(floats, (size_t)conv->plane[d], &floats))
             return false;
     }
-    conv->channel_floats = conv->in_is_last ? 1 : floats;
+    conv->channel_floats = conv->in_channels_last ? 1 : floats;
     return checked_mul(floats, (size_t)(conv->c_in * conv->n_groups), &floats) &&
            checked_add(floats, IGEMM_MAX_NR, &conv->copy_floats) && conv->copy_floats <= INT32_MAX;
 }
@@ -43,14 +43,14 @@ static size_t odd_lines(size_t n_floats)
 static bool plan_elements(struct indirect_convolution *conv)
 {
     size_t lanes = conv->microkernels->lanes, c_in = (size_t)conv->c_in, n_sums, n_floats;
-    conv->tile_floats = conv->in_is_last ? divide_up(c_in, lanes) * lanes : 1;
-    conv->tile_channel = conv->in_is_last ? 1 : odd_lines(conv->n_tiles);
+    conv->tile_floats = conv->in_channels_last ? divide_up(c_in, lanes) * lanes : 1;
+    conv->tile_channel = conv->in_channels_last ? 1 : odd_lines(conv->n_tiles);
     if (!checked_mul(conv->n_tiles, conv->ld_sums, &n_sums) ||
-        !checked_mul(conv->in_is_last ? conv->n_tiles : conv->tile_channel,
-                     conv->in_is_last ? conv->tile_floats : c_in, &n_floats) ||
+        !checked_mul(conv->in_channels_last ? conv->n_tiles : conv->tile_channel,
+                     conv->in_channels_last ? conv->tile_floats : c_in, &n_floats) ||
         n_floats > INT32_MAX || n_sums > INT32_MAX)
         return false;
-    conv->in_element = conv->in_is_last ? odd_lines(n_floats) : n_floats;
+    conv->in_element = conv->in_channels_last ? odd_lines(n_floats) : n_floats;
     conv->sums_element = odd_lines(n_sums);
     n_floats = conv->tile[0] * conv->tile[1] * (conv->in_element + conv->sums_element);
     return checked_mul(conv->ld_sums, conv->subconvolutions[0].nr + 2, &conv->acc_floats) &&
@@ -61,7 +61,7 @@ bool indirect_convolution_plan_winograd(struct indirect_convolution *conv)
 {
     struct subconvolution *sub = &conv->subconvolutions[0];
     size_t c_in = (size_t)conv->c_in, n_elements, n_rows, n_weights, n_floats;
-    if (!conv->is_by_channels || (conv->in_is_last && conv->pixel_floats == 1) ||
+    if (!conv->channels_in_lanes || (conv->in_channels_last && conv->pixel_floats == 1) ||
         conv->is_transposed || conv->window.out[0] != 1 || !has_tiles(conv, 0) ||
         !has_tiles(conv, 1) || !has_tiles(conv, 2))
         return false;
@@ -92,7 +92,7 @@ double winograd_cost(const struct indirect_convolution *conv)
     double n_elements = (double)(conv->tile[0] * conv->tile[1]), c_in = (double)conv->c_in;
     double n_products = n_rows * (double)conv->n_row_tiles * n_elements * (double)conv->ld_sums;
     double n_vectors =
-        conv->in_is_last
+        conv->in_channels_last
             ? (double)conv->n_row_tiles * (double)divide_up((size_t)conv->c_in, 16)
             : (double)divide_up(conv->n_row_tiles, 16) * c_in * 2.75; /* to divide it into planes */
     double n_outputs = (double)window_product(conv->out) * (double)conv->ld_sums;

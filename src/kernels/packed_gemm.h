@@ -16,16 +16,16 @@
 #include "kernels/recurrent_cells.h"
 #include "kernels/tiles.h"
 
-/* Columns are packed in groups of 16: a cache line of f32, a vector of AVX-512, two of AVX2. */
+/* Columns are packed in groups of 16: a cache line of f32, one vector of AVX-512 or two of AVX2. */
 #define PANEL_GROUP 16
-#define PANEL_MAX_WIDTH 6 /* groups of a panel */
-#define GEMM_MAX_MR 8
-/* Sums are added to C after this many k. With 1024 products in one f32 sum, the error would come
- * close to the tolerance of a recurrent run. Even, for pairs. */
+#define PANEL_MAX_WIDTH 6 /* groups in a panel */
+#define GEMM_MAX_MR 8     /* rows of C that a micro-kernel computes */
+/* A sum is added to C after at most this many terms: with 1024 terms in one f32 sum, the rounding
+ * error would come close to the tolerance of a recurrent run. Even, because bf16 has pairs. */
 #define GEMM_MAX_KC 512
 
-/* The elements of a matrix. Those of f16 are widened in registers. A product with bf16 rounds the
- * other factor to bf16 too, to nearest even, and sums in f32. */
+/* The type of the elements of b. A micro-kernel widens f16 in registers. A product with bf16 rounds
+ * a to bf16 too, to nearest even. Sums are f32 with all of them. */
 enum weight_type { WEIGHTS_F32, WEIGHTS_F16, WEIGHTS_BF16 };
 
 static inline size_t weight_bytes(enum weight_type type)
@@ -34,10 +34,10 @@ static inline size_t weight_bytes(enum weight_type type)
 }
 
 /* c[row][column] = add[row][column] + sum over k of a[row][k] * b[k][column], for the mr
- * rows and groups of columns of the function. add may be c. With b of bf16, a is pairs of bf16, two
- * terms in the place of a float. */
+ * rows and groups of columns of the function. add may be c. With b of bf16, a has pairs of bf16:
+ * two terms in the 4 bytes of a float, and lda counts pairs. */
 struct gemm_args {
-    size_t ahead;       /* bytes from b to what is prefetched; 0: nothing is */
+    size_t ahead;       /* bytes from b to what is prefetched; 0: no prefetch */
     const float *start; /* the sums of the terms before, dense; NULL: none. Not with b of bf16 */
     size_t k;
     size_t rows, n_groups; /* for tiles; otherwise the function has constant numbers */
@@ -52,7 +52,8 @@ struct gemm_args {
 };
 typedef void gemm_microkernel_fn(const struct gemm_args *args);
 
-/* Products in bf16 by tiles (AMX), of 1 to 16 rows. The pairs of b end with a whole tile. */
+/* Products in bf16 by tiles (tiles.h), of 1 to TILE_ROWS rows. b is padded with zeros to a multiple
+ * of TILE_PAIRS pairs. */
 struct gemm_tiles {
     gemm_microkernel_fn *multiply[PANEL_MAX_WIDTH + 1]; /* [groups] */
     tiles_end_fn *end;
@@ -70,7 +71,7 @@ struct packed_matrix {
      * type is f32. NULL: a is not rounded. */
     void (*round)(const void *from, void *to, size_t n);
     /* Set by packed_matrix_layout. */
-    size_t step_k;     /* terms of a step: two of bf16, which are side by side, otherwise one */
+    size_t step_k;     /* terms that are side by side in memory: two of bf16, otherwise one */
     size_t nr_groups;  /* divides width */
     size_t step_bytes; /* bytes from k to k + step_k */
     size_t kc;         /* sums are added to C every kc terms, at most GEMM_MAX_KC */
@@ -134,7 +135,7 @@ struct panel_product {
 };
 void packed_gemm_panel(const struct packed_matrix *packed_b, const struct panel_product *product);
 
-/* A thread calls this behind its products of panels. */
+/* A thread calls this after its products of panels; see tiles_end_fn. */
 void packed_gemm_end(const struct packed_matrix *packed_b);
 
 /* The product of some panels of c (+)= a * weights, with an epilogue. c has n columns; the last

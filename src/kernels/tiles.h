@@ -1,4 +1,6 @@
-/* The shape of the tiles of AMX: of a product of rows of pairs of bf16, or of four bytes.
+/* The tiles of AMX: registers of up to 16 rows of 64 bytes. An instruction adds the product of a
+ * tile of factors and a tile of weights to a tile of sums, which are f32 or i32. An element of a
+ * factor has 32 bits: a pair of bf16, or four bytes.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_TILES_H
 #define IRRUN_KERNELS_TILES_H
@@ -6,22 +8,21 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define TILE_ROWS 16  /* of factors and sums: rows of a matrix, positions of a convolution */
-#define TILE_PAIRS 16 /* of a row of factors */
+#define TILE_ROWS 16  /* at most, of factors and sums: rows of a matrix, or positions */
+#define TILE_PAIRS 16 /* at most, elements of a row of factors: pairs, or groups of four bytes */
 
-/* What a thread calls behind its products, so that the system need not save the tiles any more.
- * NULL at levels without tiles. */
+/* A thread calls this after its products: the system then no longer saves the tiles, 8 KB, when it
+ * switches threads. NULL at levels without tiles. */
 typedef void tiles_end_fn(void);
 
-/* Returns whether the level has tiles and the system permits them: Linux saves tiles only for a
- * process that asks for it, which is done once, when a product needs them. It holds for all
- * threads. */
+/* Returns whether the level has tiles and the system permits their use. Linux permits it to a
+ * process that asks, and then to all of its threads. The first call with `end` asks. */
 bool tiles_request(tiles_end_fn *end);
 
-/* How the tiles of this thread are configured: their rows, and the pairs of the last tile of a run
- * (0: as many as the others have). No rows: not at all. Every file with kernels for tiles reads and
- * writes it, because the CPU has one configuration for all of them. The model of the access is one
- * that executables and shared libraries have. */
+/* How the tiles of this thread are configured: the rows of factors and sums, and the pairs in the
+ * last tile of a run; last 0: TILE_PAIRS. rows 0: the tiles are not configured. The CPU has one
+ * configuration for each thread, so the files with kernels for tiles share one record of it.
+ * initial-exec works in executables and in shared libraries, and needs no call. */
 extern _Thread_local __attribute__((tls_model("initial-exec"))) struct tiles_configured {
     size_t rows, last;
 } tiles_configured;

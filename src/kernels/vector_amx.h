@@ -1,5 +1,5 @@
-/* The vector functions of AVX-512 with BF16, and tiles of AMX, which multiply up to 16 rows of
- * pairs of bf16, or of four bytes, at a time. See level.h.
+/* The vector functions of AVX-512 with BF16, and products by the tiles of AMX (tiles.h). See
+ * level.h.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_VECTOR_AMX_H
 #define IRRUN_KERNELS_VECTOR_AMX_H
@@ -10,9 +10,11 @@
 #if defined(__AMX_BF16__) && defined(__AMX_INT8__)
 #define VECTOR_HAS_TILES
 
-/* The tiles: the first ones have sums, 6 factors, 7 weights, a pair of factors in a row. 4 and 5
- * are 6 and 7 with fewer pairs, for runs that end so. Of two products with the same weights, the
- * second has sums 2 and 3, and factors 4. */
+/* The numbers of the 8 tiles. Sums are in tiles 0 to 5: a tile has up to 16 rows and 16 columns of
+ * C. The factors are rows x 16 pairs, the weights 16 pairs x 16 columns. Where a run ends with
+ * fewer than 16 pairs, tiles 4 and 5 have the shape of its end, and only 0 to 3 have sums. Two
+ * products with the same weights have sums in 0, 1 and in 2, 3, and the factors of the second are
+ * in 4. */
 #define TILE_SUMS 0
 #define TILE_SECOND_SUMS 2
 #define TILE_SECOND_FACTORS 4
@@ -29,8 +31,8 @@ struct tile_configuration {
     uint8_t rows[16];
 };
 
-/* Prepares the tiles of this thread for sums of this many rows, of runs of pairs. The last tile of
- * a run may have fewer than 16. */
+/* Configures the tiles of this thread for sums of `rows` rows, and for runs of `run` pairs, whose
+ * last tile may have fewer than TILE_PAIRS. Does nothing if they are configured so. */
 static inline void tiles_prepare(size_t rows, size_t run)
 {
     struct tile_configuration tiles = {.palette = 1};
@@ -56,8 +58,9 @@ static inline void tiles_end(void)
     tiles_configured.rows = 0;
 }
 
-/* X(tile, i) for each of n sums, i = 0, 1, …, which are in tiles `first`, first + 1, … The
- * instructions have the numbers of tiles in their code. */
+/* X(tile, i) for sums i = 0 to n - 1, where sum i is in tile first + i. The numbers of tiles are
+ * literals, because they are part of the instructions; first and n are constants, so that the
+ * compiler drops the tests. */
 #define IF_SUM(X, tile, first, n)                                                                  \
     if ((tile) >= (first) && (tile) < (first) + (n))                                               \
     X(tile, (tile) - (first))
@@ -71,7 +74,9 @@ static inline void tiles_end(void)
         IF_SUM(X, 5, first, n);                                                                    \
     } while (0)
 
-/* Begin the sums with `from`, rows stride_bytes apart (0: the same for all), NULL: zeros. */
+/* Loads the first values of the sums, of which there are n_sums from tile `first` on: 16 elements
+ * of each row for each sum. Rows are stride_bytes apart; 0: all rows begin with the same values.
+ * from NULL: zeros. */
 ALWAYS_INLINE void tiles_load(const void *from, size_t stride_bytes, size_t first, size_t n_sums)
 {
 #define LOAD_SUM(tile, i) _tile_loadd(tile, (const char *)from + (i) * sizeof(vec), stride_bytes)
@@ -89,8 +94,9 @@ ALWAYS_INLINE void tiles_store(void *to, size_t stride_bytes, size_t first, size
     EACH_SUM(STORE_SUM, first, n_sums);
 }
 
-/* Factors and weights of some pairs, and the bytes from one row of each to the next. The weights of
- * the next sum follow behind next_bytes. */
+/* Where the factors and weights of some pairs are. A row of factors is a row of the matrix; a row
+ * of weights is a pair, for 16 columns. Distances are in bytes: from row to row, and from the
+ * weights of one sum to those of the next. */
 struct tile_terms {
     const void *factors;
     size_t factors_bytes;
@@ -100,9 +106,10 @@ struct tile_terms {
 
 enum tile_numbers { TILE_BF16, TILE_U8_I8 };
 
-/* Adds the products of n pairs: 16, or those at the end of a run, for at most four sums. Sums of
- * bytes wrap. Of bf16, denormals are zero; the even products of a tile are added, the odd ones, and
- * then both to the sum. */
+/* Adds the products of n pairs to the sums: n is TILE_PAIRS, or what is left at the end of a run,
+ * then with at most four sums. Sums of bytes wrap. With bf16, denormals count as zeros, and the
+ * order of additions is that of the CPU: the products of first elements and those of second
+ * elements of the pairs are added up separately, and then both are added to the sum. */
 ALWAYS_INLINE void tiles_multiply(enum tile_numbers numbers, const struct tile_terms *terms,
                                   size_t n_sums, size_t n)
 {
@@ -127,8 +134,9 @@ ALWAYS_INLINE void tiles_multiply(enum tile_numbers numbers, const struct tile_t
     }
 }
 
-/* The same for 16 pairs, of these and of a second tile of factors, for one or two sums of each:
- * more sums at a time hide the latency, and the weights are loaded once. */
+/* Adds the products of TILE_PAIRS pairs of bf16 for two tiles of factors, `terms` and `second`, to
+ * one or two sums of each. More sums at a time hide the latency of an instruction, and weights that
+ * are loaded serve both. */
 ALWAYS_INLINE void tiles_multiply_both(const struct tile_terms *terms, const void *second,
                                        size_t n_sums)
 {

@@ -36,16 +36,16 @@ bool convolution_infer_channels(struct infer *infer, bool is_transposed)
     return true;
 }
 
-bool convolution_infer_output(struct infer *infer, bool is_last)
+bool convolution_infer_output(struct infer *infer, bool channels_last)
 {
     struct grouped_convolution *grouped = infer->state;
     struct window *window = &grouped->one.window;
     const int64_t *sizes = grouped->is_transposed ? window->in : window->out;
     uint32_t rank = infer->in[DATA]->shape.rank - 2;
     struct irrun_shape out = {.rank = rank + 2, .dims = {grouped->n_batches}};
-    out.dims[is_last ? rank + 1 : 1] = grouped->one.c_out * grouped->n_groups;
+    out.dims[channels_last ? rank + 1 : 1] = grouped->one.c_out * grouped->n_groups;
     for (uint32_t i = 0; i < rank; i++)
-        out.dims[(is_last ? 1 : 2) + i] = sizes[3 - rank + i];
+        out.dims[(channels_last ? 1 : 2) + i] = sizes[3 - rank + i];
     window_align(window);
     return infer_output(infer, 0, infer->in[DATA]->dtype, &out);
 }
@@ -79,13 +79,13 @@ static struct depthwise describe_depthwise(const struct prepare *prepare)
                               .n_batches = grouped->n_batches,
                               .n_channels = grouped->n_groups,
                               .multiplier = one->c_out,
-                              .is_last = one->in_pixel_stride > 0};
+                              .channels_last = one->in_pixel_stride > 0};
 }
 
 bool convolution_wants_packed_depthwise(const struct prepare *prepare)
 {
     struct depthwise depthwise = describe_depthwise(prepare);
-    return convolution_wants_depthwise(prepare) && depthwise.is_last &&
+    return convolution_wants_depthwise(prepare) && depthwise.channels_last &&
            depthwise_measure(&depthwise);
 }
 
@@ -116,10 +116,11 @@ bool convolution_prepare(struct prepare *prepare, convolution_group_fn *run_grou
     prepare_epilogue(prepare);
     grouped->depthwise = describe_depthwise(prepare);
     if (convolution_wants_depthwise(prepare) &&
-        (!grouped->depthwise.is_last || prepare->prepacked != 0) &&
+        (!grouped->depthwise.channels_last || prepare->prepacked != 0) &&
         !depthwise_prepare(prepare, &grouped->depthwise, &grouped->is_depthwise))
         return false;
-    if (grouped->is_depthwise && grouped->depthwise.is_last && !pack_depthwise(prepare, grouped))
+    if (grouped->is_depthwise && grouped->depthwise.channels_last &&
+        !pack_depthwise(prepare, grouped))
         return false;
     if (prepare->prepacked == 0 && !grouped->is_depthwise)
         return true;

@@ -10,7 +10,7 @@
 
 struct convolution_attrs {
     struct window_attrs window;
-    bool in_is_last, is_last; /* channels last, input and output; set by plan/channels_last.c */
+    bool in_channels_last, out_channels_last; /* set by plan/channels_last.c */
 };
 
 /* Computes one group of one batch element. `first` is the index of out[0] in the whole output. */
@@ -47,9 +47,9 @@ static inline int64_t convolution_n_out(const struct grouped_convolution *groupe
  * out_pixel_stride to 1. */
 bool convolution_infer_channels(struct infer *infer, bool is_transposed);
 
-/* Sets the shape of the output from the window, and then aligns the window. is_last: the output has
- * the channels last. */
-bool convolution_infer_output(struct infer *infer, bool is_last);
+/* Sets the shape of the output from the window, and then aligns the window. channels_last: of
+ * the output. */
+bool convolution_infer_output(struct infer *infer, bool channels_last);
 
 /* Calls prepacked_convolution_is_wanted with the op's state. */
 bool convolution_wants_indirect(const struct prepare *prepare, struct indirect_convolution *conv);

@@ -56,7 +56,7 @@ static bool infer_swap_axes(struct infer *infer)
 /* Moves dimension 1 after the others, or back. */
 static bool infer_channels(struct infer *infer)
 {
-    bool is_last = *(const bool *)infer->op->def->family;
+    bool moves_last = *(const bool *)infer->op->def->family;
     const struct irrun_shape *in = &infer->in[0]->shape;
     struct irrun_shape out = {.rank = in->rank, .dims = {in->dims[0]}};
     int64_t in_strides[IRRUN_MAX_RANK], strides[IRRUN_MAX_RANK];
@@ -65,8 +65,8 @@ static bool infer_channels(struct infer *infer)
     move_strides(in, in_strides);
     strides[0] = in_strides[0];
     for (uint32_t i = 1; i < in->rank; i++) {
-        uint32_t first = is_last ? 1 : in->rank - 1, next = is_last ? i + 1 : i - 1;
-        uint32_t from = i == (is_last ? in->rank - 1 : 1) ? first : next;
+        uint32_t first = moves_last ? 1 : in->rank - 1, next = moves_last ? i + 1 : i - 1;
+        uint32_t from = i == (moves_last ? in->rank - 1 : 1) ? first : next;
         out.dims[i] = in->dims[from];
         strides[i] = in_strides[from];
     }

@@ -32,13 +32,13 @@ static bool infer(struct infer *infer)
     const struct convolution_attrs *attrs = infer->attrs;
     struct convolution_state *state = infer->state;
     struct window *window = &state->grouped.one.window;
-    state->grouped.one.in_pixel_stride = attrs->in_is_last;
-    state->grouped.one.out_pixel_stride = attrs->is_last;
+    state->grouped.one.in_pixel_stride = attrs->in_channels_last;
+    state->grouped.one.out_pixel_stride = attrs->out_channels_last;
     return convolution_infer_channels(infer, false) &&
            infer_window(infer, &attrs->window, data->rank - 2,
-                        data->dims + (attrs->in_is_last ? 1 : 2), filters->dims + n_group_dims + 2,
-                        window) &&
-           convolution_infer_output(infer, attrs->is_last);
+                        data->dims + (attrs->in_channels_last ? 1 : 2),
+                        filters->dims + n_group_dims + 2, window) &&
+           convolution_infer_output(infer, attrs->out_channels_last);
 }
 
 static uint32_t prepacks(const struct prepare *prepare, uint32_t constants)

@@ -79,13 +79,13 @@ static bool infer_pool(struct infer *infer)
     if (attrs->window.kernel.n != rank)
         return infer_fail(infer, "kernel has %u numbers, expected %u", attrs->window.kernel.n,
                           rank);
-    uint32_t first = attrs->is_last ? 1 : 2; /* spatial dimension */
+    uint32_t first = attrs->channels_last ? 1 : 2; /* spatial dimension */
     if (!infer_window(infer, &attrs->window, rank, data->dims + first, attrs->window.kernel.items,
                       &state->window) ||
         !check_pads(infer, &state->window, rank))
         return false;
-    state->n_batches = attrs->is_last ? data->dims[0] : 1;
-    state->n_channels = attrs->is_last ? data->dims[rank + 1] : shape_product(data, 0, 2);
+    state->n_batches = attrs->channels_last ? data->dims[0] : 1;
+    state->n_channels = attrs->channels_last ? data->dims[rank + 1] : shape_product(data, 0, 2);
     struct irrun_shape out = *data;
     for (uint32_t i = 0; i < rank; i++)
         out.dims[first + i] = state->window.out[3 - rank + i];
@@ -122,8 +122,8 @@ static void offer_pooling(struct prepare *prepare)
 {
     struct pool_state *state = prepare->state;
     const struct window *w = &state->window;
-    bool is_simple =
-        state->max && state->tiled.is_last && state->is_tiled && w->in[0] == 1 && w->kernel[0] == 1;
+    bool is_simple = state->max && state->tiled.channels_last && state->is_tiled && w->in[0] == 1 &&
+                     w->kernel[0] == 1;
     for (int d = 0; d < 3; d++)
         is_simple &= w->stride[d] == w->kernel[d] && w->dilation[d] == 1 && w->pad_begin[d] == 0 &&
                      w->out[d] <= w->in[d] / w->kernel[d];
@@ -154,11 +154,11 @@ static bool prepare(struct prepare *prepare)
                                       .n_batches = state->n_batches,
                                       .n_channels = state->n_channels,
                                       .multiplier = 1,
-                                      .is_last = attrs->is_last};
+                                      .channels_last = attrs->channels_last};
     if (may_tile && !depthwise_prepare(prepare, &state->tiled, &state->is_tiled))
         return false;
     offer_pooling(prepare);
-    return state->is_tiled || !attrs->is_last || reserve_planes(prepare);
+    return state->is_tiled || !attrs->channels_last || reserve_planes(prepare);
 }
 
 /* Converts indices within a channel to indices relative to dimension `axis`. */
@@ -207,7 +207,7 @@ static bool run(const struct step *step, struct irrun_error *err)
 {
     (void)err;
     const struct pool_state *state = step->state;
-    bool is_last = ((const struct pool_attrs *)step->op->attrs)->is_last;
+    bool channels_last = ((const struct pool_attrs *)step->op->attrs)->channels_last;
     int64_t n_in = window_product(state->window.in), n_out = window_product(state->window.out);
     if (state->is_tiled)
         depthwise_run(&state->tiled, &(struct depthwise_job){.in = step->in[0]->data,
@@ -216,7 +216,7 @@ static bool run(const struct step *step, struct irrun_error *err)
                                                              .pool = step->pool});
     int64_t n_planes = state->is_tiled || n_out == 0 ? 0 : state->n_batches * state->n_channels;
     for (int64_t i = 0; i < n_planes; i++) {
-        if (is_last)
+        if (channels_last)
             run_strided_plane(step, i);
         else
             run_plane(step, i, tensor_at(step->in[0], (size_t)(i * n_in)),

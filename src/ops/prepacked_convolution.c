@@ -17,9 +17,9 @@ bool prepacked_convolution_is_wanted(const struct prepare *prepare,
         return prepacked_matrix_is_allowed(prepare, DATA, FILTERS) &&
                indirect_convolution_choose(conv, microkernels, convolution, n_groups,
                                            is_transposed);
-    bool is_last = convolution->in_pixel_stride > 0 || convolution->out_pixel_stride > 0;
+    bool any_channels_last = convolution->in_pixel_stride > 0 || convolution->out_pixel_stride > 0;
     return indirect_convolution_choose(conv, microkernels, convolution, 1, false) ||
-           indirect_convolution_plan(conv, microkernels, convolution, 1, false, is_last);
+           indirect_convolution_plan(conv, microkernels, convolution, 1, false, any_channels_last);
 }
 
 bool prepacked_convolution_is_rounded(const struct prepare *prepare)
@@ -66,10 +66,10 @@ bool prepacked_convolution_pack(struct prepare *prepare, const struct convolutio
         (is_rounded && !conv->has_pairs && !add_rounded(packed, &prepare->made.scratch_bytes)))
         return fail_memory(prepare->err, SIZE_MAX);
     indirect_convolution_fill(conv, indirection, positions, masks);
-    uint32_t layout = conv->has_pairs        ? LAYOUT_PAIRS
-                      : conv->tile[0] > 0    ? LAYOUT_WINOGRAD
-                      : conv->is_by_channels ? LAYOUT_CHANNELS
-                                             : LAYOUT_POSITIONS;
+    uint32_t layout = conv->has_pairs           ? LAYOUT_PAIRS
+                      : conv->tile[0] > 0       ? LAYOUT_WINOGRAD
+                      : conv->channels_in_lanes ? LAYOUT_CHANNELS
+                                                : LAYOUT_POSITIONS;
     float *data = prepare_prepacked(prepare, layout, conv->packed_floats * sizeof *data, &is_new);
     if (data && is_new) {
         size_t n = (size_t)shape_n_elements(&filters->shape);

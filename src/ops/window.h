@@ -28,7 +28,7 @@ struct pool_attrs {
     int64_t axis; /* indices of MaxPool count elements of the dimensions from here on */
     enum irrun_dtype index_element_type;
     bool exclude_pad;
-    bool is_last; /* MaxPool without indices: channels last, input and output */
+    bool channels_last; /* in the input and the output; MaxPool without indices only */
 };
 
 #define WINDOW_ATTRS(type)                                                                         \

@@ -179,13 +179,14 @@ static bool replace_convolution(struct pass *pass, const struct op *op)
     if (!attrs)
         return false;
     *attrs = *(const struct convolution_attrs *)op->attrs;
-    attrs->in_is_last = pass->replaced[in] != NO_ID;
-    attrs->is_last = pass->are_wanted[out] || op_is_type(op, "GroupConvolution");
-    if (!attrs->in_is_last && !attrs->is_last)
+    attrs->in_channels_last = pass->replaced[in] != NO_ID;
+    attrs->out_channels_last = pass->are_wanted[out] || op_is_type(op, "GroupConvolution");
+    if (!attrs->in_channels_last && !attrs->out_channels_last)
         return true;
-    uint32_t inputs[] = {attrs->in_is_last ? pass->replaced[in] : in, op_input(pass->graph, op, 1)};
+    uint32_t inputs[] = {attrs->in_channels_last ? pass->replaced[in] : in,
+                         op_input(pass->graph, op, 1)};
     uint32_t added = graph_edit_add(&pass->edit, op->def, attrs, op, inputs, 2, 1);
-    if (attrs->is_last)
+    if (attrs->out_channels_last)
         take_over(pass, added, out);
     else
         graph_edit_take_over(&pass->edit, added, out);
@@ -219,7 +220,7 @@ static bool replace_max_pool(struct pass *pass, const struct op *op)
     if (!attrs)
         return false;
     *attrs = *(const struct pool_attrs *)op->attrs;
-    attrs->is_last = true;
+    attrs->channels_last = true;
     take_over(pass, graph_edit_add(&pass->edit, op->def, attrs, op, &in, 1, 1), op->first_output);
     return true;
 }

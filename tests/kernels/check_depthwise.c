@@ -91,7 +91,8 @@ static void choose_problem(const struct trial *trial, struct problem *problem, b
     plan->n_batches = 1 + random_below(2);
     plan->n_channels = 1 + random_below(random_below(2) ? 3 : 40);
     plan->multiplier = plan->term == DEPTHWISE_PRODUCTS ? 1 + random_below(2) : 1;
-    plan->is_last = plan->term != DEPTHWISE_SUMS && plan->multiplier == 1 && random_below(2) == 0;
+    plan->channels_last =
+        plan->term != DEPTHWISE_SUMS && plan->multiplier == 1 && random_below(2) == 0;
     choose_window(&plan->window);
     if (!depthwise_plan(plan, &problem->arena, &is_possible, &err) || !is_possible)
         abort();
@@ -108,15 +109,15 @@ static void choose_problem(const struct trial *trial, struct problem *problem, b
         .in = fill(&problem->in, n, at_end, n_specials),
         /* 3e38 * 3e38 overflows in a product, but not in a fused one. With the channels last, the
          * scalar loops do not compute a channel again if a sum is not finite. */
-        .weights =
-            fill(&problem->weights, (size_t)(plan->n_channels * plan->multiplier) * problem->n_taps,
-                 at_end, random_below(2) ? n_specials - (n_specials > 0 && plan->is_last) : 0),
+        .weights = fill(&problem->weights,
+                        (size_t)(plan->n_channels * plan->multiplier) * problem->n_taps, at_end,
+                        random_below(2) ? n_specials - (n_specials > 0 && plan->channels_last) : 0),
         .out = fill(&problem->out, problem->n_channels * problem->n_out, at_end, 0),
         .scratch = calloc(plan->scratch_floats + 1, sizeof(float)),
         .epilogue = plan->term == DEPTHWISE_PRODUCTS && random_below(2) ? &problem->epilogue : NULL,
     };
     problem->plain = problem->job.weights;
-    if (plan->is_last && plan->term == DEPTHWISE_PRODUCTS) {
+    if (plan->channels_last && plan->term == DEPTHWISE_PRODUCTS) {
         problem->packed = calloc(plan->packed_floats, sizeof(float));
         depthwise_pack(plan, problem->plain, false, problem->packed);
         problem->job.weights = problem->packed;
@@ -148,9 +149,9 @@ static void expect(const struct problem *problem, size_t i)
     size_t number = i % (size_t)(plan->n_channels * plan->multiplier);
     size_t n_channels = (size_t)plan->n_channels;
     const float *pixels = problem->job.in + i / n_channels * n_channels * problem->n_in + number;
-    for (size_t p = 0; p < problem->n_in && plan->is_last; p++)
+    for (size_t p = 0; p < problem->n_in && plan->channels_last; p++)
         problem->plane[p] = pixels[p * n_channels];
-    in = plan->is_last ? problem->plane : in;
+    in = plan->channels_last ? problem->plane : in;
     struct convolution one = {.window = plan->window, .c_in = 1, .c_out = 1};
     if (plan->term == DEPTHWISE_MAXIMA)
         max_pool_scalar(IRRUN_F32)(&plan->window, in, out, NULL);
@@ -169,7 +170,7 @@ static float result(const struct problem *problem, size_t i, size_t o)
     const struct depthwise *plan = &problem->plan;
     size_t n_channels = (size_t)plan->n_channels, n_out = problem->n_out;
     size_t pixel = i / n_channels * n_channels * n_out + o * n_channels + i % n_channels;
-    return problem->job.out[plan->is_last ? pixel : i * n_out + o];
+    return problem->job.out[plan->channels_last ? pixel : i * n_out + o];
 }
 
 static bool is_same(const struct problem *problem, float got, float expected)
@@ -192,7 +193,7 @@ static bool try_problem(const struct trial *trial, bool has_specials)
                (int)plan->term, (int)w->in[0], (int)w->in[1], (int)w->in[2], (int)w->kernel[0],
                (int)w->kernel[1], (int)w->kernel[2], (int)w->stride[0], (int)w->stride[1],
                (int)w->stride[2], (int)w->pad_begin[0], (int)w->pad_begin[1], (int)w->pad_begin[2],
-               (int)plan->is_blocked, (int)plan->is_last);
+               (int)plan->is_blocked, (int)plan->channels_last);
     depthwise_run(plan, &problem.job);
     bool is_good = true;
     for (size_t i = 0; i < problem.n_channels && is_good; i++) {
@@ -230,9 +231,9 @@ void measure_depthwise(const struct trial *trial)
         const struct depthwise *plan = &problem.plan;
         double seconds = measure_s(run_problem, &problem);
         printf("# %s, %3d channels, %4zu elements to %4zu, %3zu taps  %8.2f us  %6.1f Gtaps/s\n",
-               plan->is_last      ? "last "
-               : plan->is_blocked ? "lanes"
-                                  : "rows ",
+               plan->channels_last ? "last "
+               : plan->is_blocked  ? "lanes"
+                                   : "rows ",
                (int)plan->n_channels, problem.n_in, problem.n_out, problem.n_taps, seconds * 1e6,
                plan->n_terms / seconds * 1e-9);
         release(&problem);

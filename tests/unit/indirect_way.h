@@ -13,7 +13,7 @@
 /* The variant, which must not change the results, and the kind of convolution. */
 struct way {
     int64_t n_groups;
-    bool is_transposed, is_by_channels, is_winograd, has_pairs;
+    bool is_transposed, channels_in_lanes, is_winograd, has_pairs;
     bool copies_rows;      /* if that is applicable */
     enum weight_type type; /* in which the weights are exact */
     struct thread_pool *pool;
@@ -38,7 +38,7 @@ static bool plan_way(struct indirect_convolution *conv, const struct convolution
     if (way->has_pairs)
         return indirect_convolution_plan_pairs(conv, microkernels, c);
     if (!indirect_convolution_plan(conv, microkernels, c, way->n_groups, way->is_transposed,
-                                   way->is_by_channels) ||
+                                   way->channels_in_lanes) ||
         (way->is_winograd && !indirect_convolution_plan_winograd(conv)))
         return false;
     if (way->copies_rows)

@@ -104,7 +104,7 @@ static void the_indirect_one_follows_the_definition(void **state)
                 out[i] = NAN;
             struct way way = {.n_groups = n_groups,
                               .type = round % 2 ? WEIGHTS_F16 : WEIGHTS_F32,
-                              .is_by_channels = round % 4 < 2,
+                              .channels_in_lanes = round % 4 < 2,
                               .copies_rows = copies_rows};
             assert_true(convolve_indirectly(&c, &way, kernels.igemm_f32, in, weights, out));
             for (int64_t group = 0; group < n_groups; group++)
@@ -135,7 +135,7 @@ static void the_indirect_one_transposes(void **state)
         struct way way = {.n_groups = next_between(1, 3),
                           .is_transposed = true,
                           .type = round % 2 ? WEIGHTS_F16 : WEIGHTS_F32,
-                          .is_by_channels = round % 4 < 2,
+                          .channels_in_lanes = round % 4 < 2,
                           .epilogue = &epilogue};
         int64_t n_in = c.c_in * window_product(c.window.out);
         int64_t n_out = c.c_out * window_product(c.window.in);
@@ -188,7 +188,7 @@ static void winograd_follows_the_definition(void **state)
             in[next_between(0, n_groups * n_in - 1)] = specials[round % 3];
             struct way way = {.n_groups = n_groups,
                               .type = round % 2 ? WEIGHTS_F16 : WEIGHTS_F32,
-                              .is_by_channels = true,
+                              .channels_in_lanes = true,
                               .is_winograd = true};
             assert_true(convolve_indirectly(&c, &way, kernels.igemm_f32, in, weights, out));
             for (int64_t group = 0; group < n_groups; group++)
@@ -253,7 +253,7 @@ static void the_indirect_one_knows_no_threads(void **state)
         int i = round / 2 % 3;
         struct way way = {.n_groups = 1,
                           .is_transposed = i == 2,
-                          .is_by_channels = round % 2 == 1 || round == 6,
+                          .channels_in_lanes = round % 2 == 1 || round == 6,
                           .has_pairs = round == 7,
                           .is_winograd = round == 6,
                           .copies_rows = round == 3};
@@ -292,7 +292,7 @@ static void the_faster_way_is_chosen(void **state)
                                 .c_out = round < 2 ? n_channels : 1};
         bool is_chosen = indirect_convolution_choose(&conv, kernels.igemm_f32, &c, 1, false);
         assert_int_equal(is_chosen, round < 2);
-        assert_true(!is_chosen || conv.is_by_channels == (round == 0));
+        assert_true(!is_chosen || conv.channels_in_lanes == (round == 0));
     }
 }
 

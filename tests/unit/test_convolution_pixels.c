@@ -23,7 +23,7 @@ static float *move_channels(const float *from, int64_t n, int64_t n_positions, b
 /* Compares with the scalar loops over planes, also with a bias and a ReLU. Pairs are rounded: they
  * get other numbers, which round to those of the scalar loops. */
 static void try_pixels(struct convolution c, const struct igemm_microkernels *microkernels,
-                       bool in_is_last, bool is_last, float special, struct way way)
+                       bool in_channels_last, bool out_channels_last, float special, struct way way)
 {
     int64_t n_in = window_product(c.window.in), n_out = window_product(c.window.out);
     float *in = new_numbers(c.c_in * n_in), *out = new_numbers(c.c_out * n_out);
@@ -35,20 +35,20 @@ static void try_pixels(struct convolution c, const struct igemm_microkernels *mi
         .bias = bias, .is_map = true, .is_clamp = true, .bounds = {0, INFINITY}};
     way.epilogue = &epilogue;
     convolution_direct(IRRUN_F32)(&c, false, in, weights, want);
-    c.in_pixel_stride = in_is_last ? c.c_in : 0;
-    c.out_pixel_stride = is_last ? c.c_out : 0;
-    convolution_direct(IRRUN_F32)(&c, false, in_is_last ? pixels : in, weights, out);
+    c.in_pixel_stride = in_channels_last ? c.c_in : 0;
+    c.out_pixel_stride = out_channels_last ? c.c_out : 0;
+    convolution_direct(IRRUN_F32)(&c, false, in_channels_last ? pixels : in, weights, out);
     for (int64_t i = 0; i < c.c_in * n_in && way.has_pairs; i++) {
         in[i] *= 1 + 0x1p-9F;
         pixels[i] *= 1 - 0x1p-10F;
     }
-    float *planes = is_last ? move_channels(out, c.c_out, n_out, false) : NULL;
+    float *planes = out_channels_last ? move_channels(out, c.c_out, n_out, false) : NULL;
     for (int64_t i = 0; i < c.c_out * n_out; i++)
         assert_same(planes ? planes[i] : out[i], want[i], i);
     free(planes);
     assert_true(
-        convolve_indirectly(&c, &way, microkernels, in_is_last ? pixels : in, weights, out));
-    planes = is_last ? move_channels(out, c.c_out, n_out, false) : NULL;
+        convolve_indirectly(&c, &way, microkernels, in_channels_last ? pixels : in, weights, out));
+    planes = out_channels_last ? move_channels(out, c.c_out, n_out, false) : NULL;
     for (int64_t i = 0; i < c.c_out * n_out; i++) {
         float sum = want[i] + bias[i / n_out];
         assert_same(planes ? planes[i] : out[i], sum < 0 ? 0 : sum, i);
@@ -73,9 +73,9 @@ static void channels_may_lie_last(void **state)
                 .window = next_window(), .c_in = next_between(1, 40), .c_out = next_between(1, 70)};
             if (round % 4 < 2)
                 c.window = flatten(c.window);
-            try_pixels(
-                c, kernels.igemm_f32, round % 3 > 0, round % 3 < 2, 0,
-                (struct way){.n_groups = 1, .is_by_channels = true, .copies_rows = round % 4 < 2});
+            try_pixels(c, kernels.igemm_f32, round % 3 > 0, round % 3 < 2, 0,
+                       (struct way){
+                           .n_groups = 1, .channels_in_lanes = true, .copies_rows = round % 4 < 2});
         }
     }
 }
@@ -93,7 +93,7 @@ static void channels_may_lie_last_for_winograd(void **state)
                                     .c_in = next_between(2, 140),
                                     .c_out = next_between(1, 70)};
             try_pixels(c, kernels.igemm_f32, round % 4 > 0, round % 4 < 3, specials[round % 3],
-                       (struct way){.n_groups = 1, .is_by_channels = true, .is_winograd = true});
+                       (struct way){.n_groups = 1, .channels_in_lanes = true, .is_winograd = true});
         }
     }
 }
