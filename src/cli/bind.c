@@ -54,8 +54,8 @@ static bool take_member(const struct binder *binder, const struct binding *bindi
 }
 
 /* Fails because a member does not match a single port. `why` is the error of the lookup: `no input
- * "x"; the model has ...` becomes `member "x": no input; ...`, and `"x" fits ...` becomes `member
- * "x" fits ...`. */
+ * "x"; the model has ...` becomes `member "x": no input; ...`, and `"x" is ...` becomes `member
+ * "x" is ...`. */
 static bool fail_member(const struct binder *binder, const struct binding *binding,
                         const struct archive *archive, const char *name,
                         const struct irrun_error *why, struct irrun_error *err)

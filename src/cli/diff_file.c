@@ -52,7 +52,8 @@ bool diff_file_open(struct diff *diff, struct irrun_error *err)
     if (!is_open || n > 0)
         return is_open;
     fail_at(err, IRRUN_DATA, whole_file(path), "has no tensor of the model");
-    return fail_hint(err, "is it of another model? --tap-records=NEW.npz saves all tensors");
+    return fail_hint(err, "the file may belong to another model; --tap-records=NEW.npz saves the "
+                          "tensors of this one");
 }
 
 void diff_file_close(struct diff *diff)

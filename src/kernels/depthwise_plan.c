@@ -135,7 +135,7 @@ static bool list_spans(struct depthwise *plan, int d, struct arena *arena, struc
 
 #define LONG_ROW 8 /* in vectors: longer rows are computed along the row */
 
-/* Returns whether run_three_rows computes the tiles, which then go down the rows. */
+/* Returns whether run_three_rows computes the tiles. Such a tile continues with the rows below. */
 static bool has_three_rows(const struct depthwise *plan)
 {
     const struct window *w = &plan->window;
@@ -179,7 +179,7 @@ static bool list_planes(struct depthwise *plan, struct arena *arena, struct irru
     return true;
 }
 
-/* Returns the factor of a sum: one by the number of elements of the mean. See count_terms in
+/* Returns the factor that makes a mean of a sum: 1 / the number of its elements. See count_terms in
  * pool_scalar.c. */
 static float find_scale(const struct depthwise *plan, const struct depthwise_span *z,
                         const struct depthwise_span *y, int64_t begin, int64_t end)

@@ -29,7 +29,7 @@ struct grouped_convolution {
     struct depthwise depthwise;
 };
 
-/* Returns the number of positions of a channel. */
+/* Return the positions of a channel of the input and of the output. */
 static inline int64_t convolution_n_in(const struct grouped_convolution *grouped)
 {
     const struct window *window = &grouped->one.window;

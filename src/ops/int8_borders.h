@@ -1,6 +1,6 @@
-/* Corrects int8 convolutions at the borders of the image. If no level of the input is 0, pads have
- * the nearest level. The bias corrects the difference, so it depends on how many taps of a pixel
- * are inside the image.
+/* Corrects int8 convolutions at the borders of the image. A pad is the real number 0. If no level
+ * of the input is 0, the pads get the nearest level, and the bias corrects the difference: it
+ * depends on how many taps of an output pixel are inside the image.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_OPS_INT8_BORDERS_H
 #define IRRUN_OPS_INT8_BORDERS_H
@@ -12,7 +12,8 @@
  * whose taps are inside the image) + shift. */
 struct border_terms {
     const int32_t *sums; /* [kernel[0] + 1][kernel[1] + 1][channels]: sum of all taps above and to
-                          * the left of this one; NULL: a level is 0 */
+                          * the left of this one; NULL: a level is 0,
+                          * and nothing is corrected */
     const double *scale, *shift;
 };
 

@@ -9,7 +9,7 @@
 struct move_state {
     struct strided_copy copy;
     int64_t from_offset; /* of the first element, in elements */
-    struct runs runs;    /* a Broadcast: the runs that it repeats; count is 0 if there are none */
+    struct runs runs;    /* of a Broadcast: the runs that it repeats; count 0: none */
 };
 
 /* Computes row-major strides, in elements. */

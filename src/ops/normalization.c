@@ -1,4 +1,4 @@
-/* Sums and maps of slices along any axes.
+/* Reduces slices along any axes to sums, and applies a scale and a shift to their elements.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/normalization.h"
 
@@ -113,7 +113,7 @@ static void visit_slices(struct pass *pass, broadcast_visit_fn *visit)
 
 static bool visit_reduce(void *context, const int64_t *offsets, size_t n)
 {
-    (void)n; /* of the reduction */
+    (void)n; /* pass->inner has it */
     const struct pass *pass = context;
     struct reduction reduction = pass->inner;
     reduction.centers = pass->slices->means + offsets[1];
@@ -131,7 +131,7 @@ void normalize_reduce(const struct step *step, const struct slices *slices, redu
 
 static bool visit_apply(void *context, const int64_t *offsets, size_t n)
 {
-    (void)n; /* of the reduction */
+    (void)n; /* pass->inner has it */
     const struct pass *pass = context;
     const struct normalize *normalize = pass->step->state;
     const struct reduction *inner = &pass->inner;

@@ -19,7 +19,7 @@ struct dft_family {
 /* `work` is the scratch memory: complex numbers, with the dimensions of the signal. */
 struct dft_state {
     uint32_t rank, n_axes;
-    uint32_t axes[IRRUN_MAX_RANK];    /* as given; RDFT and IRDFT: the last is real on one side */
+    uint32_t axes[IRRUN_MAX_RANK];    /* as in the input; RDFT and IRDFT halve the last one */
     struct irrun_shape in, work, out; /* without the last dimension of complex numbers */
     struct irrun_shape loaded;        /* the part of `in` that is read; it fits into `work` */
     struct fourier *plans;            /* [n_axes] */

@@ -18,7 +18,7 @@ static const struct attr_def attr_table[] = {ATTR(struct softmax_attrs, axis, "1
 
 static const struct op_input_def inputs[] = {{"data", .types = TYPES_FLOAT}, {.name = NULL}};
 
-/* Sets the output and the state. The family is whether to compute the logarithm. */
+/* Sets the output and the state. family points to a bool: compute the logarithm. */
 static bool infer(struct infer *infer)
 {
     const struct irrun_shape *shape = &infer->in[0]->shape;

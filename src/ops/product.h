@@ -21,7 +21,8 @@ struct product {
     gemm_f64_fn *f64;
 };
 
-/* Plans a product of its sizes and type. Returns false with *err filled if a size overflows. */
+/* Plans a product of these sizes and this type. Returns false with *err filled if a size
+ * overflows. */
 bool product_plan(struct prepare *prepare, struct product *product);
 
 /* Plans a product by a constant b, which the caller packs. */

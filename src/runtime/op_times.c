@@ -1,4 +1,5 @@
-/* Times steps while they run; afterwards sorts them by time, with ops of bodies after their op.
+/* Times steps while they run; afterwards sorts them by time. The ops of a body follow the op
+ * that has the body.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/op_times.h"
 

@@ -251,7 +251,7 @@ bool ports_find(const struct ports *ports, const char *name, size_t *index, stru
         return true;
     if (n_found == 0)
         return fail_unknown(ports, name, err);
-    fail(err, IRRUN_USAGE, "\"%s\" fits %zu %ss:", name, n_found,
+    fail(err, IRRUN_USAGE, "\"%s\" is the name of %zu %ss:", name, n_found,
          ports->is_output ? "output" : "input");
     for (size_t i = 0; i < n; i++)
         if (name_match(ports, i, name) == best)

@@ -112,12 +112,12 @@ headers() {
 @test "an alias that fits two outputs lists them" {
     run_apart irrun split.xml -i x.npy -o halves:1=y.csv
     [ "$status" -eq 2 ]
-    [[ $stderr == *'"halves:1" fits 2 outputs:'*"@1 low"*"@2 r2"*"as @1"* ]]
+    [[ $stderr == *'"halves:1" is the name of 2 outputs:'*"@1 low"*"@2 r2"*"as @1"* ]]
     run_apart irrun split.xml -i x.npy -o bottom=csv:-
     [ "$status" -eq 2 ]
-    [[ $stderr == *'"bottom" fits 2 outputs:'*"@1 low"*"@2 r2"* ]]
+    [[ $stderr == *'"bottom" is the name of 2 outputs:'*"@1 low"*"@2 r2"* ]]
     deflated want.npz bottom 2, 2
-    refused 65 'want.npz: error: member "bottom" fits 2 outputs:' split.xml -i x.npy --expect=want.npz
+    refused 65 'want.npz: error: member "bottom" is the name of 2 outputs:' split.xml -i x.npy --expect=want.npz
     [[ $stderr != *"fits 2"*"fits 2"* ]]
 }
 
