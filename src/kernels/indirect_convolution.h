@@ -168,6 +168,7 @@ bool indirect_convolution_plan_winograd(struct indirect_convolution *conv);
  * unit of indirect_convolution_choose. */
 double winograd_cost(const struct indirect_convolution *conv);
 double multiplication_cost(const struct indirect_convolution *conv);
+double reading_cost(double n_floats, double n);
 
 /* Changes a plan with channels in lanes, which copies the image: each chunk consists of whole rows
  * and copies what it reads. Returns false if it is not applicable. */

@@ -5,7 +5,8 @@
 
 /* ---- The plan ----------------------------------------------------------------------------- */
 
-/* Floats of both transforms together, so that they stay in an L2 cache. */
+/* Floats of both transforms together, so that they stay in an L2 cache. Large weights, which do not
+ * and are read for every chunk, allow a quarter of their number. */
 #define TRANSFORM_FLOATS 65536
 
 static bool has_tiles(const struct indirect_convolution *conv, int d)
@@ -60,7 +61,7 @@ static bool plan_elements(struct indirect_convolution *conv)
 bool indirect_convolution_plan_winograd(struct indirect_convolution *conv)
 {
     struct subconvolution *sub = &conv->subconvolutions[0];
-    size_t c_in = (size_t)conv->c_in, n_elements, n_rows, n_weights, n_floats;
+    size_t c_in = (size_t)conv->c_in, n_elements, n_rows, n_all, n_most, n_weights, n_floats;
     if (!conv->channels_in_lanes || (conv->in_channels_last && conv->pixel_floats == 1) ||
         conv->is_transposed || conv->window.out[0] != 1 || !has_tiles(conv, 0) ||
         !has_tiles(conv, 1) || !has_tiles(conv, 2))
@@ -69,9 +70,11 @@ bool indirect_convolution_plan_winograd(struct indirect_convolution *conv)
     conv->tile[1] = conv->window.kernel[2] == 3 ? 4 : 1;
     n_elements = conv->tile[0] * conv->tile[1];
     conv->n_row_tiles = divide_up((size_t)conv->out[2], conv->tile[1] == 4 ? 2 : 1);
+    n_all = divide_up((size_t)conv->out[1], conv->tile[0] == 4 ? 2 : 1);
     n_floats = n_elements * (c_in + conv->ld_sums);
-    n_rows = TRANSFORM_FLOATS / n_floats / conv->n_row_tiles;
-    n_rows = n_rows < 1 ? 1 : n_rows;
+    n_most = n_elements * c_in * conv->ld_sums / 4;
+    n_rows = (n_most > TRANSFORM_FLOATS ? n_most : TRANSFORM_FLOATS) / n_floats / conv->n_row_tiles;
+    n_rows = n_rows < 1 ? 1 : n_rows > n_all ? n_all : n_rows;
     conv->n_tiles = n_rows * conv->n_row_tiles;
     conv->winograd_kc = divide_up(c_in, divide_up(c_in, IGEMM_MAX_KC));
     conv->winograd_indirection = conv->n_indirections;
@@ -96,9 +99,11 @@ double winograd_cost(const struct indirect_convolution *conv)
             ? (double)conv->n_row_tiles * (double)divide_up((size_t)conv->c_in, 16)
             : (double)divide_up(conv->n_row_tiles, 16) * c_in * 2.75; /* to divide it into planes */
     double n_outputs = (double)window_product(conv->out) * (double)conv->ld_sums;
+    double n_weights = n_elements * c_in * (double)conv->ld_sums;
     const struct igemm_costs *costs = &conv->microkernels->costs;
     return n_products * (c_in * multiplication_cost(conv) + costs->sum) +
-           n_rows * n_elements * n_vectors * costs->input + n_outputs * 15;
+           n_rows * n_elements * n_vectors * costs->input + n_outputs * 15 +
+           reading_cost(n_weights, n_rows * (double)conv->n_row_tiles / (double)conv->n_tiles);
 }
 
 /* ---- The weights -------------------------------------------------------------------------- */

@@ -1,0 +1,81 @@
+/* Chooses the cheapest form of an indirect convolution, by estimates of the time.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "kernels/indirect_convolution.h"
+
+#define L2_FLOATS (1U << 18)
+
+/* Returns the cost of weights that are read n times: only those count that an L2 cache does not
+ * hold. */
+double reading_cost(double n_floats, double n)
+{
+    return n_floats > L2_FLOATS ? n_floats * (n < 1 ? 1 : n) * 6 : 0;
+}
+
+#define SCALAR_COST 12 /* of one multiplication in a scalar loop */
+
+#define WORTH_WINOGRAD                                                                             \
+    0.95 /* Winograd must be cheaper by this factor, since it has larger rounding
+                             * errors */
+
+/* Estimates the cost. The unit is 1/16 cycle, about one multiplication; the factors were fitted to
+ * the times of 60 convolutions. */
+static double find_cost(const struct indirect_convolution *conv)
+{
+    /* for each element that is copied, in short rows */
+    double cost = (double)conv->copy_floats * (conv->in_channels_last    ? 2
+                                               : conv->channels_in_lanes ? 16
+                                                                         : 11);
+    for (size_t i = 0; i < conv->n_subconvolutions; i++) {
+        const struct subconvolution *sub = &conv->subconvolutions[i];
+        double k = (double)sub->k;
+        if (conv->tile[0] > 0)
+            cost += winograd_cost(conv);
+        else if (conv->channels_in_lanes) /* 15: a sum */
+            cost +=
+                (double)sub->n_positions * (double)conv->ld_sums *
+                    (k * multiplication_cost(conv) + 15) +
+                reading_cost(k * (double)conv->ld_sums, (double)sub->n_positions / (double)sub->nr);
+        else /* 1.2: these tiles load more vectors */
+            cost += (double)(sub->n_column_tiles * sub->nr) *
+                    ((double)(sub->mr * sub->n_row_tiles) * k * 1.2 +
+                     (double)(conv->c_out * window_product(sub->n_phases)) * 15);
+    }
+    return cost;
+}
+
+#define LARGE_COPY 16384 /* floats: it does not stay in an L1 cache */
+
+bool indirect_convolution_choose(struct indirect_convolution *conv,
+                                 const struct igemm_microkernels *microkernels,
+                                 const struct convolution *c, int64_t n_groups, bool is_transposed)
+{
+    struct indirect_convolution other;
+    bool any_channels_last = c->in_pixel_stride > 0 || c->out_pixel_stride > 0;
+    if (!indirect_convolution_plan(conv, microkernels, c, n_groups, is_transposed,
+                                   any_channels_last))
+        return false;
+    if (indirect_convolution_plan(&other, microkernels, c, n_groups, is_transposed, true)) {
+        if (find_cost(&other) < find_cost(conv))
+            *conv = other;
+        if (indirect_convolution_plan_winograd(&other) &&
+            find_cost(&other) < find_cost(conv) * WORTH_WINOGRAD)
+            *conv = other;
+    }
+    bool is_worth = find_cost(conv) < (double)window_product(c->window.out) *
+                                          (double)window_product(conv->kernel) * (double)c->c_in *
+                                          (double)c->c_out * SCALAR_COST;
+    if (conv->copy_floats >= LARGE_COPY)
+        indirect_convolution_plan_rows(conv);
+    return is_worth;
+}
+
+void indirect_convolution_choose_pairs(struct indirect_convolution *conv,
+                                       const struct igemm_microkernels *microkernels,
+                                       const struct convolution *c)
+{
+    struct indirect_convolution other;
+    double rounding = 64 * (double)window_product(c->window.in) * (double)c->c_in;
+    if (indirect_convolution_plan_pairs(&other, microkernels, c) &&
+        find_cost(&other) < find_cost(conv) + rounding)
+        *conv = other;
+}
