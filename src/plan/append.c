@@ -11,14 +11,9 @@
 
 #define SPARE_ELEMENTS 32 /* elements reserved along the axis, besides half of the current length */
 
-static struct slot *slot_at(const struct plan *plan, const struct op *op, uint32_t i)
-{
-    return &plan->slots[op_input(plan->request.graph, op, i)];
-}
-
 bool plan_reads_source(const struct plan *plan, const struct op *op, uint32_t i)
 {
-    const struct slot *slot = slot_at(plan, op, i);
+    const struct slot *slot = plan_input(plan, op, i);
     const struct irrun_shape *shape = &slot->tensor.shape;
     return i < 32 && op->def->strided_inputs >> i & 1 && slot->runs.count > 0 && shape->rank >= 2 &&
            slot->runs.length == (size_t)shape_product(shape, shape->rank - 2, shape->rank);
@@ -28,6 +23,15 @@ uint32_t plan_operand(const struct plan *plan, const struct op *op, uint32_t i)
 {
     uint32_t value_id = op_input(plan->request.graph, op, i);
     return plan_reads_source(plan, op, i) ? plan->slots[value_id].source : value_id;
+}
+
+uint32_t plan_from_source(const struct plan *plan, const struct op *op)
+{
+    uint32_t set = 0;
+    for (uint32_t i = 0; i < op->n_inputs && op->def->strided_inputs != 0; i++)
+        if (plan_reads_source(plan, op, i))
+            set |= 1U << i;
+    return set;
 }
 
 /* ---- which Concats append -------------------------------------------------------------------- */
@@ -43,7 +47,7 @@ static bool is_planned_here(const struct plan *plan, const struct op *op)
 static bool is_beam_gather(const struct plan *plan, const struct op *gather)
 {
     const struct graph *graph = plan->request.graph;
-    const struct irrun_shape *indices = &slot_at(plan, gather, 1)->tensor.shape;
+    const struct irrun_shape *indices = &plan_input(plan, gather, 1)->tensor.shape;
     int64_t axis;
     uint32_t n;
     return op_is_type(gather, "Gather") && gather->def->opset == 8 &&
@@ -101,6 +105,28 @@ static size_t choose_capacity(const struct plan *plan, uint32_t variable, size_t
                : length;
 }
 
+bool plan_size_append(struct plan *plan, struct append *append)
+{
+    struct slot *result = &plan->slots[append->result];
+    const struct irrun_shape *before = &plan->slots[append->state].tensor.shape;
+    const struct irrun_shape *after = &result->tensor.shape;
+    uint32_t axis = append->axis;
+    size_t inner = (size_t)shape_product(after, axis + 1, after->rank);
+    size_t inner_bytes = inner * dtype_size(result->tensor.dtype);
+    size_t length = (size_t)after->dims[axis], old_length = (size_t)before->dims[axis];
+    append->n_rows = (size_t)shape_product(after, 0, axis);
+    if (inner_bytes == 0 || append->n_rows == 0 || length == 0)
+        return false;
+    append->old_rows = (size_t)shape_product(before, 0, axis);
+    append->rows_per_index = (size_t)shape_product(after, 1, axis);
+    append->old_bytes = old_length * inner_bytes;
+    append->added_bytes = (length - old_length) * inner_bytes;
+    append->stride_bytes =
+        choose_capacity(plan, append->variable, length, append->n_rows * inner_bytes) * inner_bytes;
+    result->runs = (struct runs){length * inner, 1};
+    return true;
+}
+
 static bool add_append(struct plan *plan, const struct op *assign, struct irrun_error *err)
 {
     const struct graph *graph = plan->request.graph;
@@ -114,43 +140,29 @@ static bool add_append(struct plan *plan, const struct op *assign, struct irrun_
     struct append *append = arena_alloc(&plan->arena, sizeof *append, err);
     if (!append)
         return false;
-    const struct irrun_shape *before = &state->tensor.shape, *after = &result->tensor.shape;
-    uint32_t axis = chain.axis, added = op_input(graph, chain.concat, 1);
-    size_t inner_bytes =
-        (size_t)shape_product(after, axis + 1, after->rank) * dtype_size(result->tensor.dtype);
-    size_t length = (size_t)after->dims[axis], n_rows = (size_t)shape_product(after, 0, axis);
-    if (inner_bytes == 0 || n_rows == 0 || length == 0)
+    *append = (struct append){.variable = graph->analysis->index_of[assign - graph->ops],
+                              .axis = chain.axis,
+                              .state = chain.read->first_output,
+                              .added = op_input(graph, chain.concat, 1),
+                              .indices = chain.gather ? op_input(graph, chain.gather, 1) : NO_ID,
+                              .result = chain.concat->first_output};
+    if (!plan_size_append(plan, append))
         return true;
-    uint32_t variable = graph->analysis->index_of[assign - graph->ops];
-    *append = (struct append){
-        .variable = variable,
-        .state = chain.read->first_output,
-        .added = added,
-        .indices = chain.gather ? op_input(graph, chain.gather, 1) : NO_ID,
-        .result = chain.concat->first_output,
-        .n_rows = n_rows,
-        .old_rows = (size_t)shape_product(before, 0, axis),
-        .rows_per_index = (size_t)shape_product(after, 1, axis),
-        .old_bytes = (size_t)before->dims[axis] * inner_bytes,
-        .added_bytes = (length - (size_t)before->dims[axis]) * inner_bytes,
-        .stride_bytes = choose_capacity(plan, variable, length, n_rows * inner_bytes) * inner_bytes,
-    };
     state->append = result->append = append;
     if (chain.gather)
         plan->slots[chain.gather->first_output].append = append;
     result->source = append->result;
-    result->runs = (struct runs){length * inner_bytes / dtype_size(result->tensor.dtype), 1};
+    append->next = plan->appends;
+    plan->appends = append;
     return true;
 }
 
 /* ---- which ops read them --------------------------------------------------------------------- */
 
-/* Sets the source and runs of the output of an op that only repeats or reshapes its input, which
- * becomes its own source if it has none. Returns false for other ops. */
-static bool propagate_source(struct plan *plan, const struct planned_op *planned)
+bool plan_propagate_source(struct plan *plan, const struct planned_op *planned)
 {
     const struct op *op = planned->op;
-    struct slot *out = &plan->slots[op->first_output], *in = slot_at(plan, op, 0);
+    struct slot *out = &plan->slots[op->first_output], *in = plan_input(plan, op, 0);
     struct runs runs;
     bool is_same = (planned->is_view || op->def->role == ROLE_ASSIGN) && op->n_outputs == 1 &&
                    in->runs.count > 0 &&
@@ -191,9 +203,10 @@ static struct append *append_of(const struct plan *plan, const struct slot *slot
 static void check_readers(struct plan *plan, const struct planned_op *planned)
 {
     const struct op *op = planned->op;
-    bool is_propagated = op->n_inputs > 0 && op->n_outputs > 0 && propagate_source(plan, planned);
+    bool is_propagated =
+        op->n_inputs > 0 && op->n_outputs > 0 && plan_propagate_source(plan, planned);
     for (uint32_t i = 0; i < op->n_inputs; i++) {
-        const struct slot *slot = slot_at(plan, op, i);
+        const struct slot *slot = plan_input(plan, op, i);
         struct append *append = append_of(plan, slot);
         bool is_whole = slot->runs.count > 0; /* otherwise the old value of the variable */
         bool is_forwarded = i == 0 && is_propagated && is_whole && op->def->role != ROLE_ASSIGN;
@@ -209,7 +222,7 @@ static void refuse_continued(struct plan *plan)
     for (uint32_t i = plan->end; i < graph->n_order; i++) {
         const struct op *op = &graph->ops[graph->order[i]];
         for (uint32_t k = 0; k < op->n_inputs; k++) {
-            struct append *append = append_of(plan, slot_at(plan, op, k));
+            struct append *append = append_of(plan, plan_input(plan, op, k));
             if (append)
                 append->is_refused = true;
         }

@@ -116,17 +116,26 @@ static bool list_slots(struct fused_program *fused, const struct fused_state *st
     return true;
 }
 
-/* Lists the ops of n steps that are fused to one. */
+/* Lists the ops of n steps that are fused to one; also in its state, if it has one. */
 static bool list_members(struct fused_program *fused, const struct pending_step *steps, size_t n,
                          struct pending_step *joined)
 {
-    const struct op **members =
-        arena_alloc_array(&fused->plan->arena, n, sizeof *members, fused->err);
-    for (size_t i = 0; i < n && members; i++)
+    struct arena *arena = &fused->plan->arena;
+    const struct op **members = arena_alloc_array(arena, n, sizeof *members, fused->err);
+    const struct planned_op **planned = arena_alloc_array(arena, n, sizeof *planned, fused->err);
+    if (!members || !planned)
+        return false;
+    for (size_t i = 0; i < n; i++) {
         members[i] = steps[i].op;
+        planned[i] = steps[i].planned;
+    }
     joined->members = members;
     joined->n_members = (uint32_t)n;
-    return members != NULL;
+    if (joined->fused) {
+        joined->fused->members = planned;
+        joined->fused->n_members = (uint32_t)n;
+    }
+    return true;
 }
 
 static struct fused_state *add_state(struct fused_program *fused)
@@ -150,9 +159,9 @@ static bool fuse_run(struct fused_program *fused, const struct pending_step *ste
     if (fused->has_failed || !state || !fused_copy_program(fused, state) ||
         !fused_allocate_tiles(fused, state))
         return false;
-    state->n = steps->made.fusable.n;
-    *joined = (struct pending_step){.op = steps->op, .state = state, .is_main = steps->is_main};
-    if (!fused_prepare(fused, state, &joined->made))
+    *joined = (struct pending_step){
+        .op = steps->op, .state = state, .fused = state, .is_main = steps->is_main};
+    if (!fused_prepare(plan, state, &joined->made, fused->err))
         return false;
     if (joined->is_main)
         plan->n_fused_ops += (uint32_t)n;
@@ -188,7 +197,7 @@ static bool write_epilogue(struct fused_program *fused, uint32_t made,
         fused_write(fused, steps, *n);
         if (fused->has_failed)
             return false;
-        if (fused_fits_pieces(fused))
+        if (fused_fits_pieces(fused->n_program, fused->n_tiles))
             return true;
     }
     fused->n_program = fused->n_operands = 0;
@@ -235,14 +244,18 @@ static bool fuse_product(struct fused_program *fused, const struct pending_step 
     if (!state || !write_epilogue(fused, made, steps, &n_left) || !fused_copy_program(fused, state))
         return false;
     if (bias != NO_ID)
-        state->operands[state->n_operands++] = (struct fused_operand){NO_ID, bias};
+        state->operands[state->n_operands++] =
+            (struct fused_operand){.instruction = NO_ID,
+                                   .slot = bias,
+                                   .reader = product[1].planned,
+                                   .input = bias != product[1].in[0]};
     if (n_left > 0)
         except = share_memory(fused, made, &steps[n_left - 1]);
     state->epilogue.is_map = is_map(fused, made);
     fused_find_clamp(&state->epilogue);
     *n = (size_t)(steps + n_left - (product + 1));
     *joined = *product;
-    joined->epilogue = state;
+    joined->fused = state;
     if (joined->is_main)
         plan->n_epilogue_ops += (uint32_t)*n;
     return list_members(fused, product, 1 + *n, joined) &&
@@ -260,12 +273,12 @@ static bool fuse_pooling(struct fused_program *fused, const struct pending_step 
     if (!joined->made.pools || !pooling->made.pooling || joined->n_outputs != 1 ||
         plan_root(fused->plan, pooling->in[0]) != made || fused->uses[made].n_uses != 1 ||
         slots[made].last_step == NO_ID || joined->is_main != pooling->is_main ||
-        (joined->epilogue && joined->epilogue->epilogue.fused &&
-         !joined->epilogue->epilogue.is_map) ||
+        (joined->fused && joined->fused->epilogue.fused && !joined->fused->epilogue.is_map) ||
         !indirect_convolution_add_pooling(joined->made.pools, pooling->made.pooling))
         return false;
     slots[joined->out[0]].root = slots[made].root = pooling->out[0];
     joined->out = pooling->out;
+    joined->has_pooling = true;
     return true;
 }
 

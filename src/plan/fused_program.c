@@ -77,23 +77,22 @@ static void point_at_tile(struct fused_program *fused, uint32_t tile)
 }
 
 static void point_at_slot(struct fused_program *fused, struct fused_instruction *instruction,
-                          uint32_t slot_id, struct repetition repetition)
+                          const struct program_operand *operand)
 {
-    size_t size = dtype_size(fused->plan->slots[slot_id].tensor.dtype);
-    instruction->advance_mask = repetition.inner == 1 ? UINT32_MAX : 0;
-    add_operand(fused, &(struct program_operand){
-                           .slot = slot_id,
-                           .where = {.element_bytes = (uint32_t)size,
-                                     .inner = repetition.inner,
-                                     .count = repetition.count},
-                       });
+    instruction->advance_mask = fused_advance_mask(operand->where.inner);
+    struct program_operand with_size = *operand;
+    with_size.where.element_bytes =
+        (uint32_t)dtype_size(fused->plan->slots[operand->slot].tensor.dtype);
+    add_operand(fused, &with_size);
 }
 
 /* Sets the operand to all elements of a slot. */
 static void point_at_all(struct fused_program *fused, struct fused_instruction *instruction,
                          uint32_t slot_id)
 {
-    point_at_slot(fused, instruction, slot_id, (struct repetition){1, fused->n});
+    point_at_slot(
+        fused, instruction,
+        &(struct program_operand){.slot = slot_id, .where = {.inner = 1, .count = fused->n}});
 }
 
 /* Emits the form of `code` that reads input i of the step from memory. */
@@ -106,8 +105,13 @@ static void emit_with(struct fused_program *fused, uint32_t code,
     struct fused_instruction *instruction =
         emit(fused, code + (is_scalar ? FUSED_SCALAR : FUSED_ARRAY));
     if (!fused_is_produced(fused, root)) {
-        point_at_slot(fused, instruction, pending->in[i],
-                      fused_repetition(&pending->made.fusable, i));
+        struct repetition repetition = fused_repetition(&pending->made.fusable, i);
+        point_at_slot(fused, instruction,
+                      &(struct program_operand){
+                          .slot = pending->in[i],
+                          .reader = pending->planned,
+                          .input = i,
+                          .where = {.inner = repetition.inner, .count = repetition.count}});
         return;
     }
     uses->needs_memory = true;

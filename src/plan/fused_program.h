@@ -18,7 +18,9 @@ struct slot_uses {
 };
 
 struct program_operand {
-    uint32_t slot; /* NO_ID: a tile */
+    uint32_t slot;                   /* NO_ID: a tile */
+    const struct planned_op *reader; /* NULL: not input `input` of an op */
+    uint32_t input;
     struct epilogue_operand where;
 };
 
@@ -46,6 +48,12 @@ bool fused_is_produced(const struct fused_program *fused, uint32_t root);
 /* Returns whether a step after the group, or the caller, reads the value. */
 bool fused_is_live_out(const struct fused_program *fused, uint32_t root);
 
+/* Returns the advance_mask of an instruction whose operand repeats like this. */
+static inline uint32_t fused_advance_mask(size_t inner)
+{
+    return inner == 1 ? UINT32_MAX : 0;
+}
+
 /* Returns how input i of a step repeats along its n elements. */
 struct repetition fused_repetition(const struct fusable *fusable, uint32_t i);
 
@@ -58,14 +66,14 @@ void fused_write(struct fused_program *fused, const struct pending_step *steps, 
 bool fused_copy_program(struct fused_program *fused, struct fused_state *state);
 
 /* Returns whether epilogue_run can run the program on parts of the result. */
-bool fused_fits_pieces(const struct fused_program *fused);
+bool fused_fits_pieces(size_t n_program, uint32_t n_tiles);
 
 /* Allocates the tiles of a separate step, which a single thread runs. */
 bool fused_allocate_tiles(struct fused_program *fused, struct fused_state *state);
 
 /* Chooses how to run a separate step. Threads share it if its program can run on parts. */
-bool fused_prepare(const struct fused_program *fused, const struct fused_state *state,
-                   struct prepared *made);
+bool fused_prepare(struct plan *plan, const struct fused_state *state, struct prepared *made,
+                   struct irrun_error *err);
 
 /* Sets is_clamp and the bounds if the program of a map is a ReLU or a Clamp. */
 void fused_find_clamp(struct epilogue *epilogue);

@@ -30,11 +30,11 @@ bool is_fused_step(const struct step *step)
 /* ---- state ---- */
 
 /* Returns how many elements the program can process before one of its operands repeats. */
-static size_t count_contiguous(const struct fused_program *fused)
+static size_t count_contiguous(const struct epilogue *epilogue, uint32_t n_tiles)
 {
-    size_t n = fused->n_tiles > 0 ? 0 : FUSED_MAX;
-    for (size_t i = 0; i < fused->n_operands; i++) {
-        const struct epilogue_operand *where = &fused->operands[i].where;
+    size_t n = n_tiles > 0 ? 0 : FUSED_MAX;
+    for (size_t i = 0; i < epilogue->n_operands; i++) {
+        const struct epilogue_operand *where = &epilogue->operands[i];
         size_t n_max = where->inner == 1 ? where->count : where->inner;
         n = n < n_max ? n : n_max;
     }
@@ -47,32 +47,37 @@ bool fused_copy_program(struct fused_program *fused, struct fused_state *state)
     const struct kernels *kernels = &fused->plan->request.model->kernels;
     size_t n = fused->n_operands;
     struct epilogue_operand *where = arena_alloc_array(arena, n, sizeof *where, fused->err);
-    state->program = arena_alloc_array(arena, fused->n_program, sizeof *state->program, fused->err);
+    state->program =
+        arena_copy(arena, fused->program, fused->n_program, sizeof *state->program, fused->err);
     state->operands = arena_alloc_array(arena, n + 1, sizeof *state->operands, fused->err);
     if (!where || !state->program || !state->operands)
         return false;
-    if (fused->n_program > 0)
-        memcpy(state->program, fused->program, fused->n_program * sizeof *state->program);
     for (size_t i = 0; i < n; i++) {
         const struct program_operand *operand = &fused->operands[i];
         where[i] = operand->where;
         if (operand->slot != NO_ID)
             state->operands[state->n_operands++] =
-                (struct fused_operand){operand->where.instruction, operand->slot};
+                (struct fused_operand){.instruction = operand->where.instruction,
+                                       .slot = operand->slot,
+                                       .reader = operand->reader,
+                                       .input = operand->input,
+                                       .where = &where[i]};
     }
     bool is_empty = fused->n_program == 0;
+    state->n = fused->n;
+    state->n_tiles = fused->n_tiles;
     state->epilogue = (struct epilogue){.fused = is_empty ? NULL : kernels->fused_f32,
                                         .program = state->program,
                                         .operands = where,
                                         .n_program = fused->n_program,
-                                        .n_operands = n,
-                                        .n_contiguous = count_contiguous(fused)};
+                                        .n_operands = n};
+    state->epilogue.n_contiguous = count_contiguous(&state->epilogue, state->n_tiles);
     return true;
 }
 
-bool fused_fits_pieces(const struct fused_program *fused)
+bool fused_fits_pieces(size_t n_program, uint32_t n_tiles)
 {
-    return fused->n_program <= EPILOGUE_MAX_INSTRUCTIONS && fused->n_tiles <= EPILOGUE_MAX_TILES;
+    return n_program <= EPILOGUE_MAX_INSTRUCTIONS && n_tiles <= EPILOGUE_MAX_TILES;
 }
 
 bool fused_allocate_tiles(struct fused_program *fused, struct fused_state *state)
@@ -87,18 +92,55 @@ bool fused_allocate_tiles(struct fused_program *fused, struct fused_state *state
     return tiles != NULL;
 }
 
-bool fused_prepare(const struct fused_program *fused, const struct fused_state *state,
-                   struct prepared *made)
+bool fused_prepare(struct plan *plan, const struct fused_state *state, struct prepared *made,
+                   struct irrun_error *err)
 {
-    size_t n = state->n;
+    size_t n = state->n, n_program = state->epilogue.n_program;
     struct prepare prepare = {
-        .pool = fused->plan->request.pool,
-        .arena = &fused->plan->arena,
+        .pool = plan->request.pool,
+        .arena = plan->op_arena,
         .made.flat = {.run = run_fused_step, .kernel.fused = state->epilogue.fused, .n = n},
-        .err = fused->err};
-    double work = SHARE_ELEMENT_WORK * (double)n * (double)(fused->n_program + 2) / 4;
-    bool is_ready = !fused_fits_pieces(fused) ||
+        .err = err};
+    double work = SHARE_ELEMENT_WORK * (double)n * (double)(n_program + 2) / 4;
+    bool is_ready = !fused_fits_pieces(n_program, state->n_tiles) ||
                     prepare_sharing(&prepare, run_fused_units, share_units(n), work);
     *made = prepare.made;
     return is_ready;
+}
+
+/* ---- other shapes ---- */
+
+/* Changes how an operand repeats, if the program can stay. */
+static bool update_operand(struct fused_state *state, const struct fused_operand *operand, size_t n,
+                           const struct prepared *product)
+{
+    struct repetition now = {1, n};
+    if (operand->reader)
+        now = fused_repetition(&operand->reader->made.fusable, operand->input);
+    struct epilogue_operand *where = operand->where;
+    if (!where)
+        return now.inner == product->epilogue.bias.inner &&
+               now.count == product->epilogue.bias.count;
+    if ((now.count == n) != (where->count == state->n))
+        return false;
+    state->program[operand->instruction].advance_mask = fused_advance_mask(now.inner);
+    where->inner = now.inner;
+    where->count = now.count;
+    return true;
+}
+
+bool plan_update_fused(struct plan *plan, struct fused_state *state, struct prepared *made,
+                       struct irrun_error *err)
+{
+    bool is_product = made->epilogue.n > 0;
+    size_t n = is_product ? made->epilogue.n : state->members[0]->made.fusable.n;
+    for (uint32_t i = is_product; i < state->n_members; i++)
+        if (state->members[i]->made.fusable.n != n)
+            return false;
+    for (size_t i = 0; i < state->n_operands; i++)
+        if (!update_operand(state, &state->operands[i], n, made))
+            return false;
+    state->n = n;
+    state->epilogue.n_contiguous = count_contiguous(&state->epilogue, state->n_tiles);
+    return n > 0 && n <= FUSED_MAX && (is_product || fused_prepare(plan, state, made, err));
 }

@@ -13,11 +13,6 @@ struct plan_inference {
     bool has_data; /* every slot of the plan has data; used for the op at the end of a plan */
 };
 
-static struct slot *input_slot(const struct plan *plan, const struct op *op, uint32_t i)
-{
-    return &plan->slots[op_input(plan->request.graph, op, i)];
-}
-
 static const struct irrun_tensor *value_of_slot(struct infer *infer, uint32_t i)
 {
     struct plan_inference *self = (struct plan_inference *)infer;
@@ -46,7 +41,7 @@ bool plan_infer_op(struct plan *plan, const struct op *op, void *state, struct i
     if (!tensors || !in || !is_constant)
         return false;
     for (uint32_t i = 0; i < n; i++) {
-        const struct slot *slot = input_slot(plan, op, i);
+        const struct slot *slot = plan_input(plan, op, i);
         tensors[i] = (struct irrun_tensor){slot->declared, slot->tensor.shape, NULL};
         in[i] = &tensors[i];
         is_constant[i] = slot->kind == SLOT_CONSTANT;
@@ -99,92 +94,8 @@ static void set_slot(struct plan *plan, uint32_t slot_id, enum slot_kind kind, u
                                          .parent = NO_ID,
                                          .index = index,
                                          .converted = NO_ID,
-                                         .first_step = NO_ID};
-}
-
-/* ---- constant folding ---- */
-
-/* Computes an input that is constant, in the plan's arena or the model's memory. */
-static bool demand_input(struct plan *plan, const struct op *op, uint32_t i, bool is_widened,
-                         struct irrun_tensor *tensor, struct irrun_error *err)
-{
-    struct model *model = plan->request.model;
-    const struct graph *graph = plan->request.graph;
-    uint32_t value_id = op_input(graph, op, i);
-    struct slot *slot = &plan->slots[value_id];
-    bool is_shared = graph->analysis->constants[value_id] != NULL;
-    *tensor = slot->tensor;
-    if (!tensor->data && is_shared) {
-        const struct irrun_tensor *data = constant_get(model, graph, value_id, err);
-        if (!data)
-            return false;
-        *tensor = slot->tensor = *data;
-    }
-    if (!is_widened || !dtype_is_half(tensor->dtype))
-        return true;
-    tensor->dtype = IRRUN_F32;
-    if (is_shared) {
-        tensor->data = (void *)constant_get_f32(model, graph, value_id, err);
-        return tensor->data != NULL;
-    }
-    size_t n = (size_t)shape_n_elements(&tensor->shape);
-    tensor->data = arena_alloc_array(&plan->arena, n, sizeof(float), err);
-    if (!tensor->data)
-        return false;
-    convert_elements(slot->tensor.dtype, slot->tensor.data, IRRUN_F32, tensor->data, n);
-    return true;
-}
-
-bool plan_widens(const struct plan *plan, const struct op *op)
-{
-    bool has_widened = false;
-    for (uint32_t i = 0; i < op->n_inputs; i++)
-        has_widened |= dtype_is_widened(input_slot(plan, op, i)->declared,
-                                        input_slot(plan, op, i)->tensor.dtype);
-    return op_widens(op->def, has_widened);
-}
-
-static bool fold_op(struct plan *plan, const struct op *op, void *state, struct irrun_tensor *out,
-                    struct irrun_error *err)
-{
-    struct arena *temporary = &plan->temporary;
-    struct irrun_tensor *tensors = arena_alloc_array(temporary, op->n_inputs, sizeof *tensors, err);
-    const struct irrun_tensor **in = arena_alloc_array(temporary, op->n_inputs, sizeof *in, err);
-    if (!tensors || !in)
-        return false;
-    bool widens = plan_widens(plan, op);
-    bool needs_shapes_only = op->def->flags & OP_SHAPES_ONLY;
-    for (uint32_t i = 0; i < op->n_inputs; i++) {
-        in[i] = &tensors[i];
-        if (needs_shapes_only)
-            tensors[i] = input_slot(plan, op, i)->tensor;
-        else if (!demand_input(plan, op, i, widens, &tensors[i], err))
-            return false;
-    }
-    for (uint32_t k = 0; k < op->n_outputs; k++) {
-        set_slot(plan, op->first_output + k, SLOT_CONSTANT, 0, &out[k], out[k].dtype);
-        out[k].dtype = stored_dtype(out[k].dtype, widens);
-    }
-    if (!evaluate_op(&plan->request.model->kernels, plan->request.graph, op, state, in, out,
-                     &plan->arena, err))
-        return false;
-    for (uint32_t k = 0; k < op->n_outputs; k++)
-        plan->slots[op->first_output + k].tensor = out[k];
-    return true;
-}
-
-static bool is_foldable(struct plan *plan, const struct op *op)
-{
-    if (op->n_outputs == 0)
-        return false;
-    if (op->def->flags & OP_SHAPES_ONLY)
-        return true;
-    if (op->n_bodies > 0)
-        return false;
-    for (uint32_t i = 0; i < op->n_inputs; i++)
-        if (input_slot(plan, op, i)->kind != SLOT_CONSTANT)
-            return false;
-    return true;
+                                         .first_step = NO_ID,
+                                         .has_varied = plan->slots[slot_id].has_varied};
 }
 
 /* ---- ops with a role: Parameter, ReadValue, Assign ---- */
@@ -230,7 +141,7 @@ static bool read_shape_from_init(struct plan *plan, const struct op *op,
                                  const struct variable_decl *variable, struct irrun_tensor *tensor,
                                  struct irrun_error *err)
 {
-    const struct slot *init = input_slot(plan, op, 0);
+    const struct slot *init = plan_input(plan, op, 0);
     const struct op *source =
         value_producer(plan->request.graph, op_input(plan->request.graph, op, 0));
     char found[SHAPE_TEXT_BYTES], wanted[SHAPE_TEXT_BYTES];
@@ -248,20 +159,20 @@ static bool read_shape_from_init(struct plan *plan, const struct op *op,
     return true;
 }
 
-static bool plan_read_value(struct plan *plan, const struct op *op, struct irrun_error *err)
+bool plan_read_value(struct plan *plan, const struct op *op, struct irrun_tensor *tensor,
+                     struct irrun_error *err)
 {
     const struct graph *graph = plan->request.graph;
     uint32_t index = graph->analysis->index_of[op - graph->ops];
     const struct variable_decl *variable = &plan->request.model->variables[index];
     const struct variable_state *state = &plan->request.variables[index];
-    struct irrun_tensor tensor = {0};
-    if (state->is_set)
-        tensor = (struct irrun_tensor){state->dtype, state->shape, NULL};
-    else if (op->n_inputs > 0 ? !read_shape_from_init(plan, op, variable, &tensor, err)
-                              : !read_shape_without_init(plan, op, variable, &tensor, err))
-        return false;
-    set_slot(plan, op->first_output, SLOT_VARIABLE, index, &tensor, tensor.dtype);
-    return true;
+    *tensor = (struct irrun_tensor){0};
+    if (state->is_set) {
+        *tensor = (struct irrun_tensor){state->dtype, state->shape, NULL};
+        return true;
+    }
+    return op->n_inputs > 0 ? read_shape_from_init(plan, op, variable, tensor, err)
+                            : read_shape_without_init(plan, op, variable, tensor, err);
 }
 
 static bool plan_assign(struct plan *plan, const struct op *op, struct irrun_error *err)
@@ -270,7 +181,7 @@ static bool plan_assign(struct plan *plan, const struct op *op, struct irrun_err
     uint32_t index = graph->analysis->index_of[op - graph->ops];
     const struct variable_decl *variable = &plan->request.model->variables[index];
     const struct variable_state *state = &plan->request.variables[index];
-    const struct slot *in = input_slot(plan, op, 0);
+    const struct slot *in = plan_input(plan, op, 0);
     enum irrun_dtype dtype = variable->dtype;
     if (dtype == IRRUN_DYNAMIC && state->is_set)
         dtype = state->dtype;
@@ -300,7 +211,7 @@ static bool plan_assign(struct plan *plan, const struct op *op, struct irrun_err
 static void set_view(struct plan *plan, const struct op *op, uint32_t k, int64_t first)
 {
     struct slot *slot = &plan->slots[op->first_output + k];
-    const struct slot *source = input_slot(plan, op, 0);
+    const struct slot *source = plan_input(plan, op, 0);
     size_t offset = (size_t)first * dtype_size(source->tensor.dtype);
     slot->kind = source->kind;
     slot->index = source->index;
@@ -328,19 +239,26 @@ static bool plan_ordinary(struct plan *plan, const struct op *op, const struct h
     *is_waiting = false;
     if (!head && !plan_infer_op(plan, op, state, out, false, &plan->arena, &views, is_waiting, err))
         return false;
-    if (!head && is_foldable(plan, op))
-        return fold_op(plan, op, state, out, err);
+    if (!head && plan_is_foldable(plan, op)) {
+        for (uint32_t k = 0; k < op->n_outputs; k++)
+            set_slot(plan, op->first_output + k, SLOT_CONSTANT, 0, &out[k], out[k].dtype);
+        if (!plan_fold(plan, op, state, out, err))
+            return false;
+        for (uint32_t k = 0; k < op->n_outputs; k++)
+            plan->slots[op->first_output + k].tensor = out[k];
+        return true;
+    }
     for (uint32_t k = 0; k < op->n_outputs; k++)
         set_slot(plan, op->first_output + k, SLOT_BLOCK, 0, &out[k], out[k].dtype);
     for (uint32_t k = 0; views && k < op->n_outputs; k++)
         set_view(plan, op, k, views[k]);
     plan->n_view_ops += views && !(op->def->flags & OP_VIEW);
-    plan->planned[plan->n_planned++] = (struct planned_op){op, state, views != NULL, NULL};
+    plan->planned[plan->n_planned++] =
+        (struct planned_op){.op = op, .state = state, .is_view = views != NULL};
     return true;
 }
 
-/* Returns whether all outputs are constants of the model, whose slots are set already. */
-static bool is_constant_op(const struct plan *plan, const struct op *op)
+bool plan_is_constant(const struct plan *plan, const struct op *op)
 {
     bool is_one = op->n_outputs > 0 && op->def->role != ROLE_ASSIGN;
     for (uint32_t k = 0; k < op->n_outputs && is_one; k++)
@@ -351,15 +269,22 @@ static bool is_constant_op(const struct plan *plan, const struct op *op)
 static bool plan_op(struct plan *plan, const struct op *op, const struct head *head,
                     bool *is_waiting, struct irrun_error *err)
 {
+    const struct graph *graph = plan->request.graph;
+    const uint32_t *index_of = graph->analysis->index_of;
+    struct irrun_tensor tensor;
     *is_waiting = false;
-    if (is_constant_op(plan, op))
+    if (plan_is_constant(plan, op))
         return true;
     switch (op->def->role) {
     case ROLE_PARAMETER:
         return plan_parameter(plan, op, err);
     case ROLE_READ_VALUE:
         plan->planned[plan->n_planned++] = (struct planned_op){.op = op};
-        return plan_read_value(plan, op, err);
+        if (!plan_read_value(plan, op, &tensor, err))
+            return false;
+        set_slot(plan, op->first_output, SLOT_VARIABLE, index_of[op - graph->ops], &tensor,
+                 tensor.dtype);
+        return true;
     case ROLE_ASSIGN:
         plan->planned[plan->n_planned++] = (struct planned_op){.op = op};
         return plan_assign(plan, op, err);
@@ -367,7 +292,7 @@ static bool plan_op(struct plan *plan, const struct op *op, const struct head *h
         if (op->n_inputs > 0) /* otherwise nobody reads it */
             plan->planned[plan->n_planned++] = (struct planned_op){.op = op};
         if (op->n_inputs > 0 && op->n_outputs > 0)
-            plan->slots[op->first_output] = *input_slot(plan, op, 0);
+            plan->slots[op->first_output] = *plan_input(plan, op, 0);
         return true;
     default:
         return plan_ordinary(plan, op, head, is_waiting, err);

@@ -6,8 +6,12 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "base/memory_limit.h"
 #include "ops/op_state.h"
 #include "plan/plan_internal.h"
+
+#define SPARE_BYTES 256
+#define ROOM_PART 16 /* there is no room in a block that is more than this part of the memory */
 
 struct gap {
     size_t offset, size;
@@ -19,22 +23,26 @@ struct layout {
     size_t end; /* all memory after it is free */
 };
 
-static uint32_t root_of(const struct plan *plan, const struct irrun_tensor *tensor)
-{
-    return plan_root(plan, (uint32_t)(slot_of(tensor) - plan->slots));
-}
-
 static uint32_t owner_of(const struct plan *plan, const struct irrun_tensor *tensor)
 {
     size_t offset;
     return plan_owner(plan, (uint32_t)(slot_of(tensor) - plan->slots), &offset);
 }
 
-static bool slot_size(const struct slot *slot, size_t *size)
+/* Adds room for larger shapes to a size, geometrically, so that few plans of a growing state are
+ * made. */
+static size_t with_room(const struct layout *layout, size_t size)
 {
-    if (!tensor_size(slot->tensor.dtype, &slot->tensor.shape, size))
+    size_t limit = memory_limit() / ROOM_PART;
+    return size < limit && layout->end < limit - size ? size + size / 2 + SPARE_BYTES : size;
+}
+
+static bool size_slot(const struct layout *layout, struct slot *slot)
+{
+    size_t size;
+    if (!tensor_size(slot->tensor.dtype, &slot->tensor.shape, &size))
         return false;
-    *size = align_to_line(*size);
+    slot->room_bytes = align_to_line(slot->has_varied ? with_room(layout, size) : size);
     return true;
 }
 
@@ -94,11 +102,11 @@ static bool free_range(struct layout *layout, size_t offset, size_t size, struct
 /* Returns whether an input other than `taken` would be overwritten before it is read. */
 static bool reads_elsewhere(const struct plan *plan, const struct step *step, uint32_t taken)
 {
-    uint32_t root = root_of(plan, step->in[taken]);
+    uint32_t root = plan_root_of(plan, step->in[taken]);
     bool is_by_order = step->op->def->flags & OP_IN_PLACE;
     for (uint32_t i = 0; i < step->n_inputs; i++)
         if (i != taken && owner_of(plan, step->in[i]) == root &&
-            !(is_by_order && root_of(plan, step->in[i]) == root))
+            !(is_by_order && plan_root_of(plan, step->in[i]) == root))
             return true;
     return false;
 }
@@ -114,7 +122,7 @@ static bool place_over_input(struct plan *plan, const struct step *step, uint32_
     uint32_t n = flags & OP_IN_PLACE ? step->n_inputs : flags & OP_IN_PLACE_INPUT0 ? 1 : 0;
     struct slot *out = &plan->slots[out_id];
     for (uint32_t i = 0; i < n; i++) {
-        uint32_t in_id = root_of(plan, step->in[i]);
+        uint32_t in_id = plan_root_of(plan, step->in[i]);
         struct slot *in = &plan->slots[in_id];
         if (in->kind != SLOT_BLOCK || in->last_step != step_id || in_id == out_id ||
             in->first_step == step_id || !shape_equals(&step->in[i]->shape, &step->out[0]->shape) ||
@@ -129,20 +137,24 @@ static bool place_over_input(struct plan *plan, const struct step *step, uint32_
     return false;
 }
 
+bool plan_joins(const struct step *step)
+{
+    int64_t axis = ((const struct concat_attrs *)step->op->attrs)->axis;
+    const struct irrun_shape *shape = &step->out[0]->shape;
+    return shape_product(shape, 0, (uint32_t)(axis < 0 ? axis + shape->rank : axis)) == 1;
+}
+
 /* Makes the inputs of a Concat that are one piece of its output parts of it: the steps that make
  * them write there. The output is in use as long as one of them is. */
 static void join_inputs(struct plan *plan, const struct step *step)
 {
-    uint32_t out_id = root_of(plan, step->out[0]);
+    uint32_t out_id = plan_root_of(plan, step->out[0]);
     struct slot *out = &plan->slots[out_id];
-    int64_t axis = ((const struct concat_attrs *)step->op->attrs)->axis;
-    uint32_t rank = out->tensor.shape.rank;
     size_t offset = 0, size_bytes;
-    if (out->kind != SLOT_BLOCK ||
-        shape_product(&out->tensor.shape, 0, (uint32_t)(axis < 0 ? axis + rank : axis)) != 1)
+    if (out->kind != SLOT_BLOCK || !plan_joins(step))
         return;
     for (uint32_t i = 0; i < step->n_inputs; i++, offset += size_bytes) {
-        struct slot *in = &plan->slots[root_of(plan, step->in[i])];
+        struct slot *in = &plan->slots[plan_root_of(plan, step->in[i])];
         size_bytes = tensor_n_bytes(step->in[i]);
         if (in == out || in->kind != SLOT_BLOCK || in->parent != NO_ID || in->last_step == NO_ID ||
             tensor_n_bytes(&in->tensor) != size_bytes)
@@ -174,11 +186,10 @@ static bool place_outputs(struct plan *plan, struct layout *layout, const struct
         if (slot->kind != SLOT_BLOCK || slot->first_step != step_id ||
             owns_one_of(plan, id, step, k))
             continue;
-        bool is_whole = id == root_of(plan, step->out[k]);
+        bool is_whole = id == plan_root_of(plan, step->out[k]);
         if (k == 0 && is_whole && place_over_input(plan, step, step_id, id))
             continue;
-        size_t size;
-        if (!slot_size(slot, &size) || !allocate(layout, size, &slot->offset))
+        if (!size_slot(layout, slot) || !allocate(layout, slot->room_bytes, &slot->offset))
             return fail_memory(err, SIZE_MAX);
     }
     return true;
@@ -189,11 +200,10 @@ static bool release(struct plan *plan, struct layout *layout, struct irrun_tenso
 {
     for (uint32_t i = 0; i < n; i++) {
         struct slot *slot = &plan->slots[owner_of(plan, tensors[i])];
-        size_t size;
-        if (slot->kind != SLOT_BLOCK || slot->last_step != step_id || !slot_size(slot, &size))
+        if (slot->kind != SLOT_BLOCK || slot->last_step != step_id)
             continue;
         slot->last_step = NO_ID;
-        if (!free_range(layout, slot->offset, size, err))
+        if (!free_range(layout, slot->offset, slot->room_bytes, err))
             return false;
     }
     return true;
@@ -203,7 +213,10 @@ bool plan_place_slots(struct plan *plan, size_t scratch_bytes, struct irrun_erro
 {
     if (scratch_bytes > PTRDIFF_MAX)
         return fail_memory(err, scratch_bytes);
-    struct layout layout = {.end = align_to_line(scratch_bytes)};
+    struct layout layout = {0};
+    if (plan->has_room)
+        scratch_bytes = with_room(&layout, scratch_bytes);
+    layout.end = align_to_line(scratch_bytes);
     plan->scratch_bytes = scratch_bytes;
     bool is_ok = true;
     for (uint32_t i = 0; i < plan->n_steps && !plan->request.model->no_fusion; i++)

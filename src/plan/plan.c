@@ -15,7 +15,8 @@ static bool allocate_block(struct plan *plan, struct irrun_error *err)
     size_t min_bytes = plan->block_bytes > 0 ? plan->block_bytes : 64, preferred = 0;
     if (min_bytes <= plan->block_capacity)
         return true;
-    if (plan->block_capacity > 0 && !checked_add(min_bytes, min_bytes / 2, &preferred))
+    if (plan->block_capacity > 0 && !plan->has_room &&
+        !checked_add(min_bytes, min_bytes / 2, &preferred))
         preferred = 0;
     free(plan->block);
     plan->block_capacity = 0;
@@ -24,95 +25,16 @@ static bool allocate_block(struct plan *plan, struct irrun_error *err)
     return plan->block != NULL;
 }
 
-/* Sets the address of an operand, and lists the operand if the address can change. */
-static bool bind_operand(struct plan *plan, void **data, const struct irrun_tensor *tensor,
-                         struct irrun_error *err)
-{
-    enum slot_kind kind = slot_of(tensor)->kind;
-    *data = tensor->data;
-    if (kind == SLOT_BLOCK || kind == SLOT_CONSTANT)
-        return true;
-    if (!GROW_ARRAY(plan->moving_operands, plan->n_moving_operands, plan->moving_operands_capacity,
-                    err))
-        return false;
-    plan->moving_operands[plan->n_moving_operands++] = (struct moving_operand){data, tensor};
-    return true;
-}
-
-static bool bind_program(struct plan *plan, struct fused_state *state, struct irrun_error *err)
-{
-    for (size_t i = 0; i < state->n_operands; i++) {
-        const struct fused_operand *operand = &state->operands[i];
-        void **at = operand->instruction == NO_ID ? &state->epilogue.bias
-                                                  : &state->program[operand->instruction].at;
-        if (!bind_operand(plan, at, &plan->slots[operand->slot].tensor, err))
-            return false;
-    }
-    return true;
-}
-
-static bool bind_programs(struct plan *plan, struct irrun_error *err)
-{
-    for (struct fused_state *state = plan->fused_states; state; state = state->next)
-        if (!bind_program(plan, state, err))
-            return false;
-    return true;
-}
-
-/* Sets the addresses of the operands of steps. */
-static bool bind_operands(struct plan *plan, struct step *steps, uint32_t n_steps,
-                          struct irrun_error *err)
-{
-    for (struct step *step = steps; step < steps + n_steps; step++) {
-        step->scratch = plan->block;
-        size_t n = (size_t)step->n_inputs + step->n_outputs;
-        if (n > FLAT_MAX_OPERANDS)
-            continue;
-        for (size_t i = 0; i < n; i++) /* step->out follows step->in */
-            if (!bind_operand(plan, &step->data[i], step->in[i], err))
-                return false;
-    }
-    return true;
-}
-
-/* Sets the address of every slot, and lists the slots whose address can change. */
-static bool bind_slots(struct plan *plan, struct irrun_error *err)
-{
-    plan->moving_slots =
-        arena_alloc_array(&plan->arena, plan->n_slots, sizeof *plan->moving_slots, err);
-    if (!plan->moving_slots)
-        return false;
-    for (uint32_t i = 0; i < plan->n_slots; i++) {
-        size_t offset;
-        uint32_t owner_id = plan_owner(plan, i, &offset);
-        struct slot *slot = &plan->slots[i];
-        const struct slot *owner = &plan->slots[owner_id];
-        slot->kind = owner->kind;
-        slot->index = owner->index;
-        if (owner->kind == SLOT_BLOCK) {
-            slot->tensor.data = plan->block + owner->offset + offset;
-        } else if (owner->kind == SLOT_CONSTANT && i != owner_id) {
-            slot->tensor.data = owner->tensor.data;
-        } else if (owner->kind != SLOT_NONE && owner->kind != SLOT_CONSTANT) {
-            slot->offset = offset;
-            plan->moving_slots[plan->n_moving_slots++] = i;
-        }
-    }
-    return bind_programs(plan, err) && bind_operands(plan, plan->steps, plan->n_steps, err) &&
-           (plan->main_steps == plan->steps ||
-            bind_operands(plan, plan->main_steps, plan->n_main_steps, err));
-}
-
-static bool copy_request(struct plan *plan, const struct plan_request *request,
-                         struct irrun_error *err)
+bool plan_copy_request(struct plan *plan, const struct plan_request *request,
+                       struct irrun_error *err)
 {
     plan->request = *request;
     uint32_t n = request->graph->n_parameters, n_variables = request->model->n_variables;
-    struct irrun_tensor *tensors = arena_alloc_array(&plan->arena, n, sizeof *tensors, err);
-    const struct irrun_tensor **in = arena_alloc_array(&plan->arena, n, sizeof *in, err);
-    bool *is_constant = arena_alloc_array(&plan->arena, n, sizeof *is_constant, err);
+    struct irrun_tensor *tensors = arena_alloc_array(plan->op_arena, n, sizeof *tensors, err);
+    const struct irrun_tensor **in = arena_alloc_array(plan->op_arena, n, sizeof *in, err);
+    bool *is_constant = arena_alloc_array(plan->op_arena, n, sizeof *is_constant, err);
     struct variable_state *variables =
-        arena_alloc_array(&plan->arena, n_variables, sizeof *variables, err);
+        arena_alloc_array(plan->op_arena, n_variables, sizeof *variables, err);
     if (!tensors || !in || !is_constant || !variables)
         return false;
     for (uint32_t i = 0; i < n; i++) {
@@ -137,12 +59,16 @@ static void init_slot(struct plan *plan, uint32_t id, bool is_new)
     struct slot *slot = &plan->slots[id];
     const struct constant *constant = plan->request.graph->analysis->constants[id];
     if (!constant || is_new)
-        *slot = (struct slot){.root = id, .parent = NO_ID};
+        *slot =
+            (struct slot){.root = id, .parent = NO_ID, .is_varying = !is_new && slot->is_varying};
     if (constant && is_new) {
         slot->kind = SLOT_CONSTANT;
         slot->tensor = constant->tensor;
         slot->declared = constant->declared;
     }
+    slot->has_varied = slot->is_varying;
+    plan->has_room |= slot->has_varied;
+    slot->is_varying = false;
     slot->converted = slot->first_step = NO_ID;
     slot->last_step = 0;
     slot->is_needed = false;
@@ -207,6 +133,7 @@ void plan_free(struct plan *plan)
     free(plan->slots);
     free(plan->block);
     arena_free(&plan->head_arena);
+    arena_free(&plan->varying_arena);
     arena_free(&plan->temporary);
     arena_free(&plan->arena);
     free(plan);
@@ -218,8 +145,10 @@ static void empty_plan(struct plan *plan)
     free_parts(plan);
     arena_reset(&plan->arena);
     arena_reset(&plan->head_arena);
+    arena_reset(&plan->varying_arena);
     arena_reset(&plan->temporary);
     *plan = (struct plan){.arena = plan->arena,
+                          .varying_arena = plan->varying_arena,
                           .head_arena = plan->head_arena,
                           .temporary = plan->temporary,
                           .runners = plan->runners,
@@ -256,11 +185,11 @@ static struct plan *make(const struct plan_request *request, struct plan *outer,
     plan->outer = outer;
     plan->begin = outer ? outer->end : 0;
     plan->op_arena = &plan->arena;
-    bool is_done = copy_request(plan, request, err) && allocate_tables(plan, err);
+    bool is_done = plan_copy_request(plan, request, err) && allocate_tables(plan, err);
     if (is_done && outer)
         inherit_slots(plan);
     if (!is_done || !plan_infer(plan, head, err) || !plan_make_steps(plan, err) ||
-        !allocate_block(plan, err) || !bind_slots(plan, err)) {
+        !allocate_block(plan, err) || !plan_bind(plan, err)) {
         plan_free(plan);
         return NULL;
     }
@@ -269,6 +198,8 @@ static struct plan *make(const struct plan_request *request, struct plan *outer,
 
 struct plan *plan_new(const struct plan_request *request, struct plan *old, struct irrun_error *err)
 {
+    if (old && plan_update(old, request))
+        return old;
     return make(request, NULL, NULL, old, err);
 }
 
@@ -276,7 +207,7 @@ struct plan *plan_new(const struct plan_request *request, struct plan *old, stru
 
 struct plan *plan_set_evict(struct plan_set *set, const struct plan *in_use, bool is_newest)
 {
-    if (set->n < PLAN_SET_MAX)
+    if (set->n < (is_newest ? PLAN_SET_GROWN : PLAN_SET_MAX))
         return NULL;
     uint32_t victim =
         is_newest ? set->n - 1 - (set->items[set->n - 1] == in_use) : set->items[0] == in_use;

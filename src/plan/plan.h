@@ -35,8 +35,13 @@ struct slot {
     uint32_t converted; /* the slot of the value converted to f32 or 16 bits, or NO_ID */
     uint32_t first_step, last_step; /* root only: the steps from first to last use its memory */
     size_t offset;                  /* in the block; for a part of a moving slot: in that slot */
+    size_t room_bytes;              /* at this offset of the block */
     bool is_needed;
-    /* If count is not 0: the slot has the elements of slot `source`, with these runs repeated. */
+    bool
+        is_varying; /* an update of the plan has changed its shape, or its data if it is constant */
+    bool has_varied; /* so did one of the plan before, in the same memory: room is left for more */
+    /* If count is not 0: the slot has the elements of slot `source`, with these runs repeated. A
+     * conversion has those of its source. */
     struct runs runs;
     uint32_t source;
     struct append *append; /* the append whose old or new value is in this slot; NULL: none */
@@ -54,13 +59,14 @@ struct variable_use {
  * of the Concat; in the memory of the variable their stride is that of longer
  * rows. */
 struct append {
-    uint32_t variable;
+    uint32_t variable, axis;
     uint32_t state, added, indices; /* indices: of a Gather before the Concat, or NO_ID */
     uint32_t result;
     size_t n_rows, old_rows;                     /* of the result, and of the variable */
     size_t rows_per_index;                       /* that each index of the Gather selects */
     size_t old_bytes, added_bytes, stride_bytes; /* of each row */
-    bool is_refused; /* another op reads the value: an ordinary Concat runs */
+    bool is_refused;     /* another op reads the value: an ordinary Concat runs */
+    struct append *next; /* in the plan's list */
 };
 
 /* The state of a ReadValue or Assign step, which functions of runtime/variables.c run. */
@@ -113,24 +119,35 @@ struct fused_state {
     struct fused_state *next; /* in the plan's list */
     struct fused_instruction *program;
     struct fused_operand {
-        uint32_t instruction, slot; /* the instruction that reads the slot; NO_ID: the bias */
+        uint32_t instruction, slot;      /* the instruction that reads the slot; NO_ID: the bias */
+        const struct planned_op *reader; /* NULL: the operand is all elements of a slot */
+        uint32_t input;                  /* of the reader */
+        struct epilogue_operand *where;  /* NULL: the bias */
     } * operands;
     size_t n_operands;
     size_t n; /* elements of a step */
+    uint32_t n_tiles;
+    const struct planned_op **members; /* the product, if there is one, and element-wise ops */
+    uint32_t n_members;
 };
 bool is_fused_step(const struct step *step);
 
 /* Plans for different shapes, oldest first. */
 #define PLAN_SET_MAX 8
+#define PLAN_SET_GROWN 3 /* while a state grows: that of a first record, and two for the others */
 struct plan_set {
     struct plan *items[PLAN_SET_MAX];
     uint32_t n;
 };
 
 struct planned_op;
+struct step_source;
+struct varying;
 
 struct plan {
     struct arena arena;
+    struct arena varying_arena; /* what the last update has made */
+    struct varying *varying;    /* what updates change; NULL: there was none */
     struct plan_request request;
     struct arena temporary; /* for one op, in infer, prepare or folding */
     struct arena *op_arena; /* for infer and prepare: its own, or head_arena of the outer plan */
@@ -147,9 +164,11 @@ struct plan {
     uint32_t n_steps;
     struct step *main_steps; /* without steps needed only for initial values */
     uint32_t n_main_steps;
+    struct step_source *sources;          /* what each step was made from */
     uint32_t n_view_ops;                  /* ops that are views */
     uint32_t n_fused_ops, n_epilogue_ops; /* in main_steps: fused with each other; with a product */
     struct fused_state *fused_states;     /* of all steps; NULL: none */
+    struct append *appends;               /* also refused ones; NULL: none */
     struct variable_use *uses;
     size_t n_uses, uses_capacity;
     uint32_t *results;    /* slot of each Result; NO_ID if a continuation computes it */
@@ -158,6 +177,7 @@ struct plan {
 
     unsigned char *block;   /* aligned to 64 bytes */
     size_t block_capacity;  /* its size; block_bytes of it are in use */
+    bool has_room;          /* a value has varied: its slot has room for more */
     uint32_t *moving_slots; /* whose address is that of an input, a variable or an outer slot */
     uint32_t n_moving_slots;
     struct moving_operand *moving_operands; /* operands of steps in such slots */
@@ -170,15 +190,17 @@ struct plan {
     uint32_t head_prepacked;    /* inputs that this op prepacks */
 };
 
-/* Makes a plan and allocates its memory. `old`, if not NULL, is an unused plan whose memory is
- * reused; it is freed, also on failure. Returns NULL with *err filled on failure. The caller holds
+/* Makes a plan and allocates its memory. `old`, if not NULL, is an unused plan, which is changed
+ * where the shapes differ if its steps can stay; otherwise its memory is reused. It is freed, also
+ * on failure. Returns NULL with *err filled on failure. The caller holds
  * the model's lock. */
 struct plan *plan_new(const struct plan_request *request, struct plan *old,
                       struct irrun_error *err);
 void plan_free(struct plan *plan);
 
 /* Removes the oldest plan that is not in_use from a full set, or the newest if is_newest, and
- * returns it; NULL if the set is not full. in_use may be NULL. */
+ * returns it; NULL if the set is not full: if is_newest, it is full with PLAN_SET_GROWN plans.
+ * in_use may be NULL. */
 struct plan *plan_set_evict(struct plan_set *set, const struct plan *in_use, bool is_newest);
 void plan_set_free(struct plan_set *set);
 
@@ -204,6 +226,12 @@ static inline uint32_t plan_root(const struct plan *plan, uint32_t slot_id)
     while (plan->slots[slot_id].root != slot_id)
         slot_id = plan->slots[slot_id].root;
     return slot_id;
+}
+
+/* Returns the root of the slot of an operand. */
+static inline uint32_t plan_root_of(const struct plan *plan, const struct irrun_tensor *tensor)
+{
+    return plan_root(plan, (uint32_t)(slot_of(tensor) - plan->slots));
 }
 
 /* Returns the slot that owns the memory of this one, and the byte offset in it. */

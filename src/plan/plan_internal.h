@@ -5,22 +5,51 @@
 
 #include "plan/plan.h"
 
-/* An op of the plan after inference, before its step is made. */
+/* An op of the plan after inference, and what prepare has made for its step. */
 struct planned_op {
     const struct op *op;
     void *state;
     bool is_view;
+    bool is_varying;       /* an update of the plan infers and prepares it again */
     struct append *append; /* NULL: none */
+    uint32_t *in, *out;    /* the slots that prepare sees; NULL: there is no step */
+    uint32_t prepacked;    /* inputs that it prepacks */
+    uint32_t from_source;  /* inputs that plan_reads_source; both are sets of 1 << i */
+    uint32_t use;          /* of a variable: the index in plan->uses */
+    struct prepared made;
 };
+
+/* What a step was made from. */
+struct step_source {
+    struct planned_op *planned; /* NULL: fused element-wise ops, or a conversion */
+    struct fused_state *fused;  /* NULL: none */
+    struct step *main;          /* its copy in main_steps, or NULL */
+    struct step_cost *cost;     /* NULL: steps are not timed */
+    bool has_pooling;           /* the step of a convolution computes a pooling */
+};
+
+static inline struct slot *plan_input(const struct plan *plan, const struct op *op, uint32_t i)
+{
+    return &plan->slots[op_input(plan->request.graph, op, i)];
+}
 
 /* plan_operand returns the slot that an op reads as input i: its own, or if plan_reads_source the
  * source of that slot. */
 bool plan_reads_source(const struct plan *plan, const struct op *op, uint32_t i);
 uint32_t plan_operand(const struct plan *plan, const struct op *op, uint32_t i);
+/* Returns the set of inputs that plan_reads_source. */
+uint32_t plan_from_source(const struct plan *plan, const struct op *op);
 
 /* Finds repeated values that are not computed because all ops read their source, and the Concats
  * that append to a variable (append.c). */
 bool plan_find_appends(struct plan *plan, struct irrun_error *err);
+
+/* Sets the sizes of an append from the shapes of its operands. Returns false if they are empty. */
+bool plan_size_append(struct plan *plan, struct append *append);
+
+/* Sets the source and runs of the output of an op that only repeats or reshapes its input, which
+ * becomes its own source if it has none. Returns false for other ops. */
+bool plan_propagate_source(struct plan *plan, const struct planned_op *planned);
 
 /* Returns whether an op reads and writes its 16-bit operands as f32. The slots of its inputs must
  * be set. */
@@ -40,6 +69,19 @@ bool plan_infer_op(struct plan *plan, const struct op *op, void *state, struct i
                    bool has_data, struct arena *arena, int64_t **views, bool *is_waiting,
                    struct irrun_error *err);
 
+/* Returns whether all outputs are constants of the model, whose slots are set already. */
+bool plan_is_constant(const struct plan *plan, const struct op *op);
+
+/* Finds type and shape of what a ReadValue reads. */
+bool plan_read_value(struct plan *plan, const struct op *op, struct irrun_tensor *tensor,
+                     struct irrun_error *err);
+
+/* plan_is_foldable returns whether an op depends only on shapes and constants; plan_fold computes
+ * its outputs, whose types and shapes are inferred, and sets the types to those in memory. */
+bool plan_is_foldable(const struct plan *plan, const struct op *op);
+bool plan_fold(struct plan *plan, const struct op *op, void *state, struct irrun_tensor *out,
+               struct irrun_error *err);
+
 /* Makes the steps of all ops that are needed. */
 bool plan_make_steps(struct plan *plan, struct irrun_error *err);
 
@@ -57,6 +99,32 @@ uint32_t plan_count_outputs(const struct plan *plan, const struct op *op);
 bool plan_prepare_op(struct plan *plan, const struct op *op, void *state, const uint32_t *in,
                      const uint32_t *out, uint32_t prepacked, struct prepared *made,
                      struct irrun_error *err);
+
+/* Computes the work of a step from the present shapes. */
+bool plan_count_work(struct plan *plan, const struct step *step, struct step_cost *cost,
+                     struct irrun_error *err);
+
+/* Changes a group of fused ops for the present shapes of its members, which are prepared; *made is
+ * what prepare has made of their product, or for the step of a group without a product. Returns
+ * false if the group needs another program. */
+bool plan_update_fused(struct plan *plan, struct fused_state *state, struct prepared *made,
+                       struct irrun_error *err);
+
+/* Copies a request to the plan. */
+bool plan_copy_request(struct plan *plan, const struct plan_request *request,
+                       struct irrun_error *err);
+
+/* Changes a plan for a request with other shapes but the same steps. Returns false if it cannot;
+ * then the plan is only good as memory for another one. */
+bool plan_update(struct plan *plan, const struct plan_request *request);
+
+/* Sets the addresses of all slots and operands, and lists those that can change. */
+bool plan_bind(struct plan *plan, struct irrun_error *err);
+/* Sets the addresses of the operands of a step that are constants of the plan. */
+void plan_rebind_constants(struct plan *plan, struct step *step, struct fused_state *fused);
+
+/* Returns whether each input of a Concat is one piece of its output. */
+bool plan_joins(const struct step *step);
 
 /* Sets the offset of every root slot of kind SLOT_BLOCK, after `scratch_bytes`; sets
  * block_bytes. */

@@ -11,11 +11,13 @@ struct pending_step {
     const struct op *op;
     const struct op *const *members; /* ops that are fused to this step; NULL: only op */
     uint32_t n_members;
-    const void *state;                  /* NULL if the step converts a type instead of running op */
-    const struct fused_state *epilogue; /* NULL: none */
-    uint32_t *in, *out;                 /* slot ids */
+    const void *state;          /* NULL if the step converts a type instead of running op */
+    struct planned_op *planned; /* NULL: the step converts a type, or has no op but fused ones */
+    struct fused_state *fused;  /* the state, or that of the epilogue; NULL: none */
+    uint32_t *in, *out;         /* slot ids */
     uint32_t n_inputs, n_outputs;
-    bool is_main; /* false: only needed for initial values */
+    bool is_main;     /* false: only needed for initial values */
+    bool has_pooling; /* a convolution computes the pooling after it */
 };
 
 struct step_builder {
@@ -43,9 +45,9 @@ uint32_t step_slot_as(struct step_builder *builder, const struct op *op, uint32_
                       enum irrun_dtype dtype, struct irrun_error *err);
 
 /* Makes the steps of a ReadValue or Assign, and of a Concat that appends (variable_steps.c). */
-bool step_lower_variable(struct step_builder *builder, const struct op *op,
+bool step_lower_variable(struct step_builder *builder, struct planned_op *planned,
                          struct irrun_error *err);
-bool step_lower_append(struct step_builder *builder, const struct planned_op *planned,
+bool step_lower_append(struct step_builder *builder, struct planned_op *planned,
                        struct irrun_error *err);
 
 /* Fuses consecutive element-wise steps into one step, or into the product before them. Slots that

@@ -99,21 +99,23 @@ bool step_add(struct step_builder *builder, const struct pending_step *pending,
     return true;
 }
 
-/* Adds a slot in the block of the plan, after those of the values of the graph. */
-static uint32_t add_slot(struct plan *plan, const struct irrun_tensor *tensor,
-                         enum irrun_dtype declared, struct irrun_error *err)
+/* Adds a slot in the block of the plan, after those of the values of the graph, for the elements of
+ * slot `source` in another type. */
+static uint32_t add_slot(struct plan *plan, uint32_t source, enum irrun_dtype dtype,
+                         struct irrun_error *err)
 {
     if (!GROW_ARRAY(plan->slots, plan->n_slots, plan->slots_capacity, err))
         return NO_ID;
     uint32_t id = (uint32_t)plan->n_slots++;
-    plan->slots[id] = (struct slot){.tensor = *tensor,
-                                    .declared = declared,
+    plan->slots[id] = (struct slot){.tensor = {dtype, plan->slots[source].tensor.shape, NULL},
+                                    .declared = plan->slots[source].declared,
                                     .kind = SLOT_BLOCK,
                                     .root = id,
                                     .parent = NO_ID,
                                     .converted = NO_ID,
-                                    .first_step = NO_ID};
-    plan->slots[id].tensor.data = NULL;
+                                    .first_step = NO_ID,
+                                    .has_varied = plan->slots[source].has_varied,
+                                    .source = source};
     return id;
 }
 
@@ -122,9 +124,7 @@ static uint32_t add_copy(struct step_builder *builder, const struct op *op, uint
 {
     struct plan *plan = builder->plan;
     uint32_t *ids = arena_alloc_array(&plan->arena, 2, sizeof *ids, err);
-    struct irrun_tensor tensor = plan->slots[slot_id].tensor;
-    tensor.dtype = dtype;
-    uint32_t copy = add_slot(plan, &tensor, plan->slots[slot_id].declared, err);
+    uint32_t copy = add_slot(plan, slot_id, dtype, err);
     if (!ids || copy == NO_ID)
         return NO_ID;
     ids[0] = slot_id;
@@ -143,13 +143,12 @@ static uint32_t add_copy(struct step_builder *builder, const struct op *op, uint
  * plans. */
 static uint32_t add_widened_constant(struct plan *plan, uint32_t slot_id, struct irrun_error *err)
 {
-    struct slot slot = plan->slots[slot_id];
-    uint32_t converted = add_slot(plan, &slot.tensor, slot.declared, err);
+    uint32_t converted = add_slot(plan, slot_id, IRRUN_F32, err);
     if (converted == NO_ID)
         return NO_ID;
+    struct slot slot = plan->slots[slot_id];
     struct irrun_tensor *tensor = &plan->slots[converted].tensor;
     plan->slots[converted].kind = SLOT_CONSTANT;
-    tensor->dtype = IRRUN_F32;
     const struct graph *graph = plan->request.graph;
     if (slot_id < graph->n_values && graph->analysis->constants[slot_id]) {
         tensor->data = (void *)constant_get_f32(plan->request.model, graph, slot_id, err);
@@ -210,23 +209,28 @@ uint32_t step_slot_as(struct step_builder *builder, const struct op *op, uint32_
 
 /* ---- the roles ---- */
 
-/* Removes the data of constant indices from the step, since prepare has read them. */
-static bool drop_index_data(struct plan *plan, const struct op *op, uint32_t *ids,
+/* Removes the data of constant indices from the step, since prepare has read them: *ids becomes
+ * another list then. */
+static bool drop_index_data(struct plan *plan, const struct op *op, uint32_t **ids,
                             struct irrun_error *err)
 {
+    uint32_t *prepared = *ids;
     for (uint32_t i = 0; i < op->n_inputs; i++) {
-        const struct slot slot = plan->slots[ids[i]];
-        if (slot.kind != SLOT_CONSTANT || !op_input_is_index(op->def, i))
+        const struct slot *slot = &plan->slots[prepared[i]];
+        if (slot->kind != SLOT_CONSTANT || !op_input_is_index(op->def, i))
             continue;
-        ids[i] = add_slot(plan, &slot.tensor, slot.declared, err);
-        if (ids[i] == NO_ID)
+        if (*ids == prepared)
+            *ids = arena_copy(&plan->arena, prepared, op->n_inputs, sizeof **ids, err);
+        uint32_t id = *ids ? add_slot(plan, prepared[i], slot->tensor.dtype, err) : NO_ID;
+        if (id == NO_ID)
             return false;
-        plan->slots[ids[i]].kind = SLOT_CONSTANT;
+        plan->slots[id].kind = SLOT_CONSTANT;
+        (*ids)[i] = id;
     }
     return true;
 }
 
-static bool lower_ordinary(struct step_builder *builder, const struct planned_op *planned,
+static bool lower_ordinary(struct step_builder *builder, struct planned_op *planned,
                            struct irrun_error *err)
 {
     struct plan *plan = builder->plan;
@@ -238,9 +242,10 @@ static bool lower_ordinary(struct step_builder *builder, const struct planned_op
     bool widens = plan_widens(plan, op);
     for (uint32_t i = 0; i < op->n_inputs; i++)
         ids[i] = plan_operand(plan, op, i);
-    uint32_t prepacked;
-    if (!plan_prepacked_inputs(plan, op, planned->state, ids, &prepacked, err))
+    planned->from_source = plan_from_source(plan, op);
+    if (!plan_prepacked_inputs(plan, op, planned->state, ids, &planned->prepacked, err))
         return false;
+    uint32_t prepacked = planned->prepacked;
     for (uint32_t i = 0; i < op->n_inputs; i++) {
         if (planned->is_view)
             break;
@@ -258,26 +263,29 @@ static bool lower_ordinary(struct step_builder *builder, const struct planned_op
     }
     if (planned->is_view)
         return true;
-    struct prepared made;
+    struct prepared *made = &planned->made;
     if (!step_demand_constants(plan, ids, op->n_inputs, prepacked, err) ||
-        !plan_prepare_op(plan, op, planned->state, ids, out, prepacked, &made, err))
+        !plan_prepare_op(plan, op, planned->state, ids, out, prepacked, made, err))
         return false;
-    if (builder->scratch_bytes < made.scratch_bytes)
-        builder->scratch_bytes = made.scratch_bytes;
+    planned->in = ids;
+    planned->out = out;
+    if (builder->scratch_bytes < made->scratch_bytes)
+        builder->scratch_bytes = made->scratch_bytes;
     bool is_head =
         plan->outer && planned == plan->planned; /* of a continuation: inferred in each iteration */
     if (is_head) {
         plan->head_prepacked = prepacked;
-        made.fusable.code = FUSED_NONE;
-        made.epilogue.n = 0;
-        made.pools = NULL;
-        made.pooling = NULL;
-    } else if (!drop_index_data(plan, op, ids, err)) {
+        made->fusable.code = FUSED_NONE;
+        made->epilogue.n = 0;
+        made->pools = NULL;
+        made->pooling = NULL;
+    } else if (!drop_index_data(plan, op, &ids, err)) {
         return false;
     }
-    struct pending_step pending = {.made = made,
+    struct pending_step pending = {.made = *made,
                                    .op = op,
                                    .state = planned->state,
+                                   .planned = planned,
                                    .in = ids,
                                    .out = out,
                                    .n_inputs = op->n_inputs,
@@ -321,7 +329,7 @@ static bool lower_ops(struct step_builder *builder, struct irrun_error *err)
     struct plan *plan = builder->plan;
     const struct graph *graph = plan->request.graph;
     for (uint32_t i = 0; i < plan->n_planned; i++) {
-        const struct planned_op *planned = &plan->planned[i];
+        struct planned_op *planned = &plan->planned[i];
         const struct op *op = planned->op;
         enum op_role role = op->def->role;
         if (!is_op_needed(plan, planned) || is_done_by_append(plan, op))
@@ -330,7 +338,7 @@ static bool lower_ops(struct step_builder *builder, struct irrun_error *err)
         bool is_done = planned->append         ? step_lower_append(builder, planned, err)
                        : role == ROLE_RESULT   ? lower_result(builder, op, err)
                        : role == ROLE_ORDINARY ? lower_ordinary(builder, planned, err)
-                                               : step_lower_variable(builder, op, err);
+                                               : step_lower_variable(builder, planned, err);
         if (!is_done)
             return false;
     }

@@ -4,9 +4,10 @@
 #include "plan/step_builder.h"
 
 /* Adds a use of a variable with this size. */
-static bool add_use(struct plan *plan, uint32_t variable, size_t size_bytes, bool is_append,
-                    struct irrun_error *err)
+static bool add_use(struct plan *plan, struct planned_op *planned, uint32_t variable,
+                    size_t size_bytes, bool is_append, struct irrun_error *err)
 {
+    planned->use = (uint32_t)plan->n_uses;
     if (!GROW_ARRAY(plan->uses, plan->n_uses, plan->uses_capacity, err))
         return false;
     plan->uses[plan->n_uses++] = (struct variable_use){variable, size_bytes, is_append};
@@ -14,7 +15,7 @@ static bool add_use(struct plan *plan, uint32_t variable, size_t size_bytes, boo
 }
 
 /* Adds the step of a Concat that appends. It has no output tensor; it extends the variable. */
-bool step_lower_append(struct step_builder *builder, const struct planned_op *planned,
+bool step_lower_append(struct step_builder *builder, struct planned_op *planned,
                        struct irrun_error *err)
 {
     struct plan *plan = builder->plan;
@@ -30,15 +31,18 @@ bool step_lower_append(struct step_builder *builder, const struct planned_op *pl
     uint32_t n_inputs = append->indices == NO_ID ? 2 : 3;
     if (ids[1] == NO_ID || !step_demand_constants(plan, ids + 1, n_inputs - 1, 0, err))
         return false;
-    struct pending_step pending = {.made.flat.run = run_append,
+    planned->made.flat.run = run_append;
+    struct pending_step pending = {.made = planned->made,
                                    .op = planned->op,
                                    .state = append,
+                                   .planned = planned,
                                    .in = ids,
                                    .out = ids + 3,
                                    .n_inputs = n_inputs,
                                    .n_outputs = 1,
                                    .is_main = builder->is_main};
-    return add_use(plan, append->variable, append->n_rows * append->stride_bytes, true, err) &&
+    return add_use(plan, planned, append->variable, append->n_rows * append->stride_bytes, true,
+                   err) &&
            step_add(builder, &pending, err);
 }
 
@@ -58,9 +62,11 @@ static bool keeps_value(const struct plan *plan, const struct op *op)
 
 /* Adds the step of an Assign or a ReadValue. That of a ReadValue runs only in iterations that start
  * from initial values. */
-bool step_lower_variable(struct step_builder *builder, const struct op *op, struct irrun_error *err)
+bool step_lower_variable(struct step_builder *builder, struct planned_op *planned,
+                         struct irrun_error *err)
 {
     struct plan *plan = builder->plan;
+    const struct op *op = planned->op;
     const struct graph *graph = plan->request.graph;
     bool is_read = op->def->role == ROLE_READ_VALUE;
     struct variable_step *state = arena_alloc(&plan->arena, sizeof *state, err);
@@ -68,9 +74,9 @@ bool step_lower_variable(struct step_builder *builder, const struct op *op, stru
     if (!state || !ids)
         return false;
     state->variable = graph->analysis->index_of[op - graph->ops];
-    struct pending_step pending = {.made.flat.run = is_read ? run_read_value : run_assign,
-                                   .op = op,
+    struct pending_step pending = {.op = op,
                                    .state = state,
+                                   .planned = planned,
                                    .in = ids,
                                    .out = ids + 1,
                                    .n_inputs = op->n_inputs,
@@ -87,13 +93,18 @@ bool step_lower_variable(struct step_builder *builder, const struct op *op, stru
             return false;
     }
     bool is_kept = keeps_value(plan, op);
-    if (is_kept && !is_read)
-        pending.made.flat.run = run_keep;
     const struct slot *slot = &plan->slots[is_read ? ids[1] : ids[0]];
     size_t size_bytes;
     if (!tensor_size(slot->declared, &slot->tensor.shape, &size_bytes))
         return fail_memory(err, SIZE_MAX);
-    pending.made.flat.n = tensor_n_bytes(&slot->tensor);
-    return add_use(plan, state->variable, size_bytes, is_kept || (is_read && slot->append), err) &&
+    planned->made.flat = (struct flat){
+        .run = is_read   ? run_read_value
+               : is_kept ? run_keep
+                         : run_assign,
+        .n = tensor_n_bytes(&slot->tensor),
+    };
+    pending.made = planned->made;
+    return add_use(plan, planned, state->variable, size_bytes, is_kept || (is_read && slot->append),
+                   err) &&
            step_add(builder, &pending, err);
 }

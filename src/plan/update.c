@@ -1,0 +1,168 @@
+/* Changes a plan for other shapes (an update). Its steps stay: only ops whose inputs vary are
+ * inferred and prepared again, in the order in which a plan is made. What one update has changed,
+ * all later ones make again, so that nothing points to memory of the update before. An update fails
+ * where other steps would be made, or where a value has no room; then a new plan is made.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "plan/update_internal.h"
+
+/* ---- what steps read ---- */
+
+/* Returns whether the memory of a slot is large enough. */
+static bool has_room(const struct plan *plan, uint32_t id)
+{
+    size_t offset;
+    const struct slot *owner = &plan->slots[plan_owner(plan, id, &offset)];
+    return owner->kind != SLOT_BLOCK || tensor_n_bytes(&owner->tensor) <= owner->room_bytes;
+}
+
+static bool update_conversions(struct plan *plan)
+{
+    for (size_t i = 0; i < plan->varying->n_conversions; i++) {
+        uint32_t id = plan->varying->conversions[i];
+        struct slot *slot = &plan->slots[id];
+        bool is_computed = slot->kind == SLOT_CONSTANT && slot->tensor.data;
+        slot->tensor.shape = plan->slots[slot->source].tensor.shape;
+        if (is_computed || !has_room(plan, id))
+            return false;
+    }
+    return true;
+}
+
+/* Updates the sizes of appends, and which values ops repeat or read instead of their own inputs. */
+static bool update_sources(struct plan *plan)
+{
+    for (struct append *append = plan->appends; append; append = append->next)
+        if (!plan_size_append(plan, append))
+            return false;
+    for (size_t i = 0; i < plan->varying->n_ops; i++) {
+        const struct planned_op *planned = plan->varying->ops[i].planned;
+        if (!planned || planned->op->n_outputs == 0)
+            continue;
+        const struct op *op = planned->op;
+        const struct slot *out = &plan->slots[op->first_output];
+        uint32_t source = out->source;
+        bool is_repeated = out->runs.count > 0 && source != op->first_output;
+        if ((is_repeated && (!plan_propagate_source(plan, planned) || out->source != source)) ||
+            (planned->in && planned->from_source != plan_from_source(plan, op)))
+            return false;
+    }
+    return true;
+}
+
+/* ---- steps ---- */
+
+static bool is_alike(const struct fusable *a, const struct fusable *b)
+{
+    return a->code == b->code && a->scalars == b->scalars &&
+           (a->repeated[0].count > 0) == (b->repeated[0].count > 0) &&
+           (a->repeated[1].count > 0) == (b->repeated[1].count > 0);
+}
+
+static bool prepare_ordinary(struct update *update, struct planned_op *planned)
+{
+    struct plan *plan = update->plan;
+    struct irrun_error *err = &update->err;
+    struct prepared made;
+    uint32_t prepacked;
+    if (!plan_prepacked_inputs(plan, planned->op, planned->state, planned->in, &prepacked, err) ||
+        prepacked != planned->prepacked ||
+        !plan_prepare_op(plan, planned->op, planned->state, planned->in, planned->out, prepacked,
+                         &made, err) ||
+        made.scratch_bytes > plan->scratch_bytes ||
+        !is_alike(&made.fusable, &planned->made.fusable))
+        return false;
+    planned->made = made;
+    return true;
+}
+
+/* Updates the use of a variable. */
+static bool prepare_variable(struct plan *plan, struct planned_op *planned)
+{
+    const struct op *op = planned->op;
+    const struct append *append = planned->append;
+    const struct slot *slot =
+        op->def->role == ROLE_READ_VALUE ? &plan->slots[op->first_output] : plan_input(plan, op, 0);
+    size_t size_bytes = append ? append->n_rows * append->stride_bytes : 0;
+    if (!append && !tensor_size(slot->declared, &slot->tensor.shape, &size_bytes))
+        return false;
+    plan->uses[planned->use].size_bytes = planned->made.flat.n = size_bytes;
+    return true;
+}
+
+static bool prepare_again(struct update *update)
+{
+    struct plan *plan = update->plan;
+    for (size_t i = 0; i < plan->varying->n_ops; i++) {
+        struct planned_op *planned = plan->varying->ops[i].planned;
+        if (!planned || !planned->made.flat.run) /* there is no step */
+            continue;
+        if (!(planned->in ? prepare_ordinary(update, planned) : prepare_variable(plan, planned)))
+            return false;
+    }
+    return true;
+}
+
+/* Returns whether the operands of a step may still share memory: output 0 and an input of its
+ * shape, or the output of a Concat and its inputs, whose offsets are updated. */
+static bool update_shared_memory(struct update *update, const struct step *step)
+{
+    struct plan *plan = update->plan;
+    uint32_t out = plan_root_of(plan, step->out[0]);
+    size_t offset = 0;
+    for (uint32_t i = 0; i < step->n_inputs; i++) {
+        uint32_t in = plan_root_of(plan, step->in[i]);
+        if (in == out && !shape_equals(&step->in[i]->shape, &step->out[0]->shape))
+            return false;
+        if (plan->slots[in].parent == out && op_is_type(step->op, "Concat")) {
+            if (!plan_joins(step))
+                return false;
+            update_offset(update, &plan->slots[in], offset);
+        }
+        offset += tensor_n_bytes(step->in[i]);
+    }
+    return true;
+}
+
+static bool update_step(struct update *update, uint32_t i)
+{
+    struct plan *plan = update->plan;
+    struct step *step = &plan->steps[i];
+    const struct step_source *source = &plan->sources[i];
+    struct prepared made = source->planned ? source->planned->made : (struct prepared){0};
+    bool is_ordinary = !source->fused && source->planned->in && step->n_outputs > 0;
+    for (uint32_t k = 0; k < step->n_outputs; k++)
+        if (!has_room(plan, (uint32_t)(slot_of(step->out[k]) - plan->slots)))
+            return false;
+    if (source->has_pooling || (is_ordinary && !update_shared_memory(update, step)) ||
+        (source->fused && !plan_update_fused(plan, source->fused, &made, &update->err)) ||
+        (source->cost && !plan_count_work(plan, step, source->cost, &update->err)))
+        return false;
+    step->flat = made.flat;
+    plan_rebind_constants(plan, step, source->fused);
+    if (source->main) {
+        source->main->flat = made.flat;
+        plan_rebind_constants(plan, source->main, NULL);
+    }
+    return true;
+}
+
+static bool update_steps(struct update *update)
+{
+    const struct varying *varying = update->plan->varying;
+    for (size_t i = 0; i < varying->n_steps; i++)
+        if (!update_step(update, varying->steps[i]))
+            return false;
+    return true;
+}
+
+bool plan_update(struct plan *plan, const struct plan_request *request)
+{
+    struct update update = {.plan = plan};
+    if (plan->outer || !plan_is_complete(plan))
+        return false;
+    arena_reset(&plan->varying_arena);
+    plan->op_arena = &plan->varying_arena;
+    return plan_copy_request(plan, request, &update.err) && update_infer(&update) &&
+           update_conversions(plan) && update_sources(plan) && prepare_again(&update) &&
+           update_steps(&update) && (!update.is_moved || plan_bind(plan, &update.err));
+}

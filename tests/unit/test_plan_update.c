@@ -1,0 +1,269 @@
+/* Plans that are changed for other shapes give the same bytes as plans that are made for them: new
+ * sessions repeat every iteration. While a state grows, few plans are made.
+ * SPDX-License-Identifier: Apache-2.0 */
+/* link: -Wl,--wrap=plan_infer */
+#include "unit.h"
+
+#include "ir_text.h"
+#include "plan/plan_internal.h"
+#include "tensor/tensor.h"
+
+#define N_INPUTS_MAX 2
+#define N_VARIABLES_MAX 8
+#define LONGEST 24
+#define BATCHES 3
+#define HEADS 2
+#define SIZE 16
+#define ROWS 3
+
+static size_t n_made; /* plans */
+
+bool __real_plan_infer(struct plan *plan, const struct head *head, struct irrun_error *err);
+bool __wrap_plan_infer(struct plan *plan, const struct head *head, struct irrun_error *err);
+
+bool __wrap_plan_infer(struct plan *plan, const struct head *head, struct irrun_error *err)
+{
+    n_made++;
+    return __real_plan_infer(plan, head, err);
+}
+
+#define CACHE "variable_type=\"f32\" variable_shape=\"1,2,?,16\"/>"
+#define UNARY(id, name, type) LAYER(id, name, type, "opset1", INPUT(PORT("0")) OUTPUT(PORT("1")))
+#define CONCAT(id, name, axis)                                                                     \
+    LAYER(id, name, "Concat", "opset1",                                                            \
+          "<data axis=\"" axis "\"/>" INPUT(PORT("0") PORT("1")) OUTPUT(PORT("2")))
+#define ATTENTION(id, name)                                                                        \
+    LAYER(id, name, "ScaledDotProductAttention", "opset13",                                        \
+          "<data causal=\"false\"/>" INPUT(PORT("0") PORT("1") PORT("2")) OUTPUT(PORT("3")))
+
+/* Two caches, of x and of x twice; out come functions of attention over both, which are computed in
+ * one tensor, and the second cache. */
+static const char caches[] =
+    NET(LAYER("0", "x", "Parameter", "opset1",
+              "<data shape=\"1,2,?,16\" element_type=\"f32\"/>" OUTPUT(PORT("0"))) /**/
+        LAYER("1", "read", "ReadValue", "opset6",
+              "<data variable_id=\"v\" " CACHE OUTPUT(PORT("0")))                            /**/
+        CONCAT("2", "grow", "2")                                                             /**/
+        LAYER("3", "keep", "Assign", "opset6", "<data variable_id=\"v\"/>" INPUT(PORT("0"))) /**/
+        CONCAT("4", "twice", "2")                                                            /**/
+        LAYER("5", "read2", "ReadValue", "opset6",
+              "<data variable_id=\"w\" " CACHE OUTPUT(PORT("0")))                             /**/
+        CONCAT("6", "grow2", "2")                                                             /**/
+        LAYER("7", "keep2", "Assign", "opset6", "<data variable_id=\"w\"/>" INPUT(PORT("0"))) /**/
+        ATTENTION("8", "attend") ATTENTION("9", "attend2") ADD("10", "sum")                   /**/
+        UNARY("11", "relu", "Relu") UNARY("12", "tanh", "Tanh") CONCAT("13", "both", "0")     /**/
+        RESULT("14", "y") RESULT("15", "cache"),
+        EDGE("1", "0", "2", "0") EDGE("0", "0", "2", "1") EDGE("2", "2", "3", "0") /**/
+        EDGE("0", "0", "4", "0") EDGE("0", "0", "4", "1")                          /**/
+        EDGE("5", "0", "6", "0") EDGE("4", "2", "6", "1") EDGE("6", "2", "7", "0") /**/
+        EDGE("0", "0", "8", "0") EDGE("2", "2", "8", "1") EDGE("2", "2", "8", "2") /**/
+        EDGE("0", "0", "9", "0") EDGE("6", "2", "9", "1") EDGE("6", "2", "9", "2") /**/
+        EDGE("8", "3", "10", "0") EDGE("9", "3", "10", "1")                        /**/
+        EDGE("10", "2", "11", "0") EDGE("10", "2", "12", "0")                      /**/
+        EDGE("11", "1", "13", "0") EDGE("12", "1", "13", "1")                      /**/
+        EDGE("13", "2", "14", "0") EDGE("6", "2", "15", "0"));
+
+/* y = -p + -q: the sum may take the memory of a factor of its shape. */
+static const char sums[] =
+    NET(LAYER("0", "p", "Parameter", "opset1",
+              "<data shape=\"?,?\" element_type=\"i32\"/>" OUTPUT(PORT("0"))) /**/
+        LAYER("1", "q", "Parameter", "opset1",
+              "<data shape=\"?,?\" element_type=\"i32\"/>" OUTPUT(PORT("0"))) /**/
+        UNARY("2", "minus_p", "Negative") UNARY("3", "minus_q", "Negative")   /**/
+        ADD("4", "add") RESULT("5", "y"),
+        EDGE("0", "0", "2", "0") EDGE("1", "0", "3", "0") /**/
+        EDGE("2", "1", "4", "0") EDGE("3", "1", "4", "1") EDGE("4", "2", "5", "0"));
+
+/* `changed` keeps its plans; `fresh` is a new session in every iteration. */
+struct pair {
+    struct irrun_model *model;
+    struct irrun_session *changed, *fresh;
+};
+
+static void load(struct pair *pair, const char *path)
+{
+    struct irrun_error err;
+    if (!irrun_model_load(path, NULL, &pair->model, &err))
+        fail_test("%s:%u: %s\n", path, err.line, err.message);
+    assert_true(irrun_session_new(pair->model, &pair->changed, &err));
+    pair->fresh = NULL;
+}
+
+static void load_text(struct pair *pair, const char *text)
+{
+    char path[TEXT_PATH_BYTES];
+    write_temporary(text, strlen(text), path);
+    load(pair, path);
+    unlink(path);
+}
+
+static void unload(struct pair *pair)
+{
+    irrun_session_free(pair->changed);
+    irrun_session_free(pair->fresh);
+    irrun_model_free(pair->model);
+}
+
+static void check_equal(const struct irrun_tensor *a, const struct irrun_tensor *b)
+{
+    assert_true(a && b && a->dtype == b->dtype && shape_equals(&a->shape, &b->shape));
+    if (tensor_n_bytes(a) > 0)
+        assert_memory_equal(a->data, b->data, tensor_n_bytes(a));
+}
+
+/* Replaces `fresh` by a new session with the same variables. */
+static void renew(struct pair *pair)
+{
+    struct irrun_error err;
+    struct irrun_session *next;
+    assert_true(irrun_session_new(pair->model, &next, &err));
+    for (size_t i = 0; pair->fresh && i < irrun_model_n_variables(pair->model); i++) {
+        const struct irrun_tensor *value = irrun_session_variable(pair->fresh, i);
+        if (value)
+            assert_true(irrun_session_set_variable(next, i, value, &err));
+    }
+    irrun_session_free(pair->fresh);
+    pair->fresh = next;
+}
+
+static void run(struct pair *pair, const struct irrun_tensor *in)
+{
+    struct irrun_error err;
+    renew(pair);
+    for (size_t i = 0; i < irrun_model_n_inputs(pair->model); i++) {
+        assert_true(irrun_session_set_input(pair->changed, i, &in[i], &err));
+        assert_true(irrun_session_set_input(pair->fresh, i, &in[i], &err));
+    }
+    if (!irrun_session_run(pair->changed, &err))
+        fail_test("%s\n", err.message);
+    assert_true(irrun_session_run(pair->fresh, &err));
+    for (size_t i = 0; i < irrun_model_n_outputs(pair->model); i++)
+        check_equal(irrun_session_output(pair->changed, i), irrun_session_output(pair->fresh, i));
+}
+
+static void check_variables(const struct pair *pair)
+{
+    for (size_t i = 0; i < irrun_model_n_variables(pair->model); i++)
+        check_equal(irrun_session_variable(pair->changed, i),
+                    irrun_session_variable(pair->fresh, i));
+}
+
+static void reset(struct pair *pair)
+{
+    irrun_session_reset(pair->changed);
+    irrun_session_free(pair->fresh);
+    pair->fresh = NULL;
+}
+
+/* Runs tokens [n_sequences,length] after what sequences n_before - 1 … 0 have said so far. */
+static void run_tokens(struct pair *pair, int64_t n_before, int64_t n_sequences, int64_t length)
+{
+    int64_t tokens[BATCHES * LONGEST];
+    int32_t order[BATCHES];
+    for (int64_t i = 0; i < n_sequences * length; i++)
+        tokens[i] = (i * 31 + length * 7) % 97;
+    for (int64_t i = 0; i < n_sequences; i++)
+        order[i] = (int32_t)(i < n_before ? n_before - 1 - i : 0);
+    struct irrun_tensor in[N_INPUTS_MAX] = {{IRRUN_I64, {2, {n_sequences, length}}, tokens},
+                                            {IRRUN_I32, {1, {n_sequences}}, order}};
+    run(pair, in);
+}
+
+static void run_cache(struct pair *pair, int64_t length)
+{
+    static float x[HEADS * LONGEST * SIZE];
+    for (size_t i = 0; i < sizeof x / sizeof *x; i++)
+        x[i] = (float)((i * 37 + (size_t)length) % 101) / 64 - 0.75f;
+    run(pair, &(struct irrun_tensor){IRRUN_F32, {4, {1, HEADS, length, SIZE}}, x});
+}
+
+static void few_plans_are_made_for_a_state_that_grows(void **state)
+{
+    (void)state;
+    struct pair pair;
+    load(&pair, "models/tiny_transformer/model.xml");
+    run_tokens(&pair, 1, 1, 16);
+    size_t before = n_made;
+    for (int i = 0; i < 200; i++)
+        run_tokens(&pair, 1, 1, 1);
+    size_t n_changed = n_made - before - 200; /* one for each new session */
+    print_message("# %zu plans for 200 lengths\n", n_changed);
+    assert_true(n_changed < 20);
+    check_variables(&pair);
+    unload(&pair);
+}
+
+static void sequences_come_go_and_change_places(void **state)
+{
+    (void)state;
+    struct pair pair;
+    int64_t n_before = 1;
+    load(&pair, "models/tiny_transformer/model.xml");
+    for (int64_t i = 0; i < 150; i++) {
+        if (i % 50 == 49) {
+            check_variables(&pair);
+            reset(&pair);
+        }
+        int64_t n = i % 11 < 8 ? n_before : 1 + i * 5 % BATCHES;
+        run_tokens(&pair, i % 50 == 49 ? n : n_before, n, i % 7 < 5 ? 1 : 1 + i * 7 % LONGEST);
+        n_before = n;
+    }
+    check_variables(&pair);
+    unload(&pair);
+}
+
+static void every_record_has_its_own_length(void **state)
+{
+    (void)state;
+    struct pair pair;
+    load(&pair, "models/tiny_transformer_stateless/model.xml");
+    for (int64_t i = 0; i < 120; i++)
+        run_tokens(&pair, 1, i < 60 ? 1 : 1 + i % BATCHES, 1 + i * 7 % LONGEST);
+    unload(&pair);
+}
+
+static void two_states_grow_in_different_steps(void **state)
+{
+    (void)state;
+    struct pair pair;
+    load_text(&pair, caches);
+    for (int64_t i = 0; i < 200; i++) {
+        if (i % 60 == 59) {
+            check_variables(&pair);
+            reset(&pair);
+        }
+        run_cache(&pair, i % 9 < 7 ? 1 : 1 + i * 5 % LONGEST);
+    }
+    check_variables(&pair);
+    unload(&pair);
+}
+
+static void an_operand_becomes_smaller_than_the_result(void **state)
+{
+    (void)state;
+    struct pair pair;
+    int32_t p[ROWS * LONGEST], q[ROWS * LONGEST];
+    load_text(&pair, sums);
+    for (int32_t i = 0; i < ROWS * LONGEST; i++) {
+        p[i] = 3 * i - 7;
+        q[i] = 100 * i + 50;
+    }
+    for (int64_t i = 0; i < 200; i++) {
+        int64_t n = 1 + i * 7 % LONGEST;
+        run(&pair, (struct irrun_tensor[]){{IRRUN_I32, {2, {i / 20 % 3 == 1 ? 1 : ROWS, n}}, p},
+                                           {IRRUN_I32, {2, {i / 20 % 3 == 2 ? 1 : ROWS, n}}, q}});
+    }
+    unload(&pair);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(few_plans_are_made_for_a_state_that_grows),
+        cmocka_unit_test(sequences_come_go_and_change_places),
+        cmocka_unit_test(every_record_has_its_own_length),
+        cmocka_unit_test(two_states_grow_in_different_steps),
+        cmocka_unit_test(an_operand_becomes_smaller_than_the_result),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
