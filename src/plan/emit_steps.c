@@ -81,7 +81,7 @@ static bool emit_step(struct plan *plan, const struct pending_step *pending, str
                           .session = plan->request.session,
                           .pool = plan->request.pool};
     *source = (struct step_source){
-        .planned = pending->planned, .fused = pending->fused, .has_pooling = pending->has_pooling};
+        .planned = pending->planned, .fused = pending->fused, .pooling = pending->pooling};
     if (plan->request.times)
         step->cost = source->cost = find_cost(plan, pending, step, err);
     return step->cost || !plan->request.times;

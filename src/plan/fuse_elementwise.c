@@ -278,7 +278,7 @@ static bool fuse_pooling(struct fused_program *fused, const struct pending_step 
         return false;
     slots[joined->out[0]].root = slots[made].root = pooling->out[0];
     joined->out = pooling->out;
-    joined->has_pooling = true;
+    joined->pooling = pooling->planned;
     return true;
 }
 

@@ -135,7 +135,7 @@ bool plan_update_fused(struct plan *plan, struct fused_state *state, struct prep
     bool is_product = made->epilogue.n > 0;
     size_t n = is_product ? made->epilogue.n : state->members[0]->made.fusable.n;
     for (uint32_t i = is_product; i < state->n_members; i++)
-        if (state->members[i]->made.fusable.n != n)
+        if (state->members[i]->made.fusable.n != n && !state->members[i]->made.pooling)
             return false;
     for (size_t i = 0; i < state->n_operands; i++)
         if (!update_operand(state, &state->operands[i], n, made))

@@ -21,11 +21,11 @@ struct planned_op {
 
 /* What a step was made from. */
 struct step_source {
-    struct planned_op *planned; /* NULL: fused element-wise ops, or a conversion */
-    struct fused_state *fused;  /* NULL: none */
-    struct step *main;          /* its copy in main_steps, or NULL */
-    struct step_cost *cost;     /* NULL: steps are not timed */
-    bool has_pooling;           /* the step of a convolution computes a pooling */
+    struct planned_op *planned;       /* NULL: fused element-wise ops, or a conversion */
+    struct fused_state *fused;        /* NULL: none */
+    struct step *main;                /* its copy in main_steps, or NULL */
+    struct step_cost *cost;           /* NULL: steps are not timed */
+    const struct planned_op *pooling; /* which a convolution computes; NULL: none */
 };
 
 static inline struct slot *plan_input(const struct plan *plan, const struct op *op, uint32_t i)

@@ -16,8 +16,8 @@ struct pending_step {
     struct fused_state *fused;  /* the state, or that of the epilogue; NULL: none */
     uint32_t *in, *out;         /* slot ids */
     uint32_t n_inputs, n_outputs;
-    bool is_main;     /* false: only needed for initial values */
-    bool has_pooling; /* a convolution computes the pooling after it */
+    const struct planned_op *pooling; /* which a convolution computes; NULL: none */
+    bool is_main;                     /* false: only needed for initial values */
 };
 
 struct step_builder {

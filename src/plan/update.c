@@ -3,6 +3,7 @@
  * all later ones make again, so that nothing points to memory of the update before. An update fails
  * where other steps would be made, or where a value has no room; then a new plan is made.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "kernels/indirect_convolution.h"
 #include "plan/update_internal.h"
 
 /* ---- what steps read ---- */
@@ -123,6 +124,13 @@ static bool update_shared_memory(struct update *update, const struct step *step)
     return true;
 }
 
+/* Returns whether a convolution still computes a pooling. */
+static bool pools(const struct prepared *convolution, const struct prepared *pooling)
+{
+    return convolution->pools && pooling->pooling &&
+           indirect_convolution_add_pooling(convolution->pools, pooling->pooling);
+}
+
 static bool update_step(struct update *update, uint32_t i)
 {
     struct plan *plan = update->plan;
@@ -133,7 +141,8 @@ static bool update_step(struct update *update, uint32_t i)
     for (uint32_t k = 0; k < step->n_outputs; k++)
         if (!has_room(plan, (uint32_t)(slot_of(step->out[k]) - plan->slots)))
             return false;
-    if (source->has_pooling || (is_ordinary && !update_shared_memory(update, step)) ||
+    if ((source->pooling && !pools(&made, &source->pooling->made)) ||
+        (is_ordinary && !update_shared_memory(update, step)) ||
         (source->fused && !plan_update_fused(plan, source->fused, &made, &update->err)) ||
         (source->cost && !plan_count_work(plan, step, source->cost, &update->err)))
         return false;

@@ -53,14 +53,14 @@ struct runner *plan_body_runner(struct plan *plan, const struct graph *body,
     return runner;
 }
 
-/* Returns whether a variable to which the plan appends has another shape now. Then the plan of the
- * iteration before it, whose memory is still in the cache, is not needed again either. */
+/* Returns whether a variable that the plan uses is longer now. Then the plan of the iteration
+ * before it, whose memory is still in the cache, is not needed again either. */
 static bool has_grown(const struct plan *plan, const struct variable_state *states)
 {
     for (size_t i = 0; plan && i < plan->n_uses; i++) {
         uint32_t variable = plan->uses[i].variable;
-        if (plan->uses[i].is_append &&
-            !shape_equals(&plan->request.variables[variable].shape, &states[variable].shape))
+        if (shape_n_elements(&states[variable].shape) >
+            shape_n_elements(&plan->request.variables[variable].shape))
             return true;
     }
     return false;
