@@ -7,147 +7,11 @@
 #include <string.h>
 
 #include "check_kernels.h"
-#include "tensor/half.h"
-#include "tensor/small_float.h"
+#include "compressed_problem.h"
 
 static const enum irrun_dtype types[] = {IRRUN_U8,     IRRUN_I8,  IRRUN_U4,   IRRUN_I4, IRRUN_NF4,
                                          IRRUN_F4E2M1, IRRUN_F16, IRRUN_BF16, IRRUN_F32};
 #define N_TYPES (sizeof types / sizeof types[0])
-
-struct problem {
-    struct compressed_matrix matrix;
-    struct guarded codes, scales, zero_points;
-};
-
-static void *take(struct guarded *guarded, size_t n_bytes)
-{
-    *guarded = guarded_new(n_bytes);
-    return guarded_last(guarded, n_bytes);
-}
-
-/* One number for all, one per row, or one per group. */
-static void choose_steps(struct group_params *numbers, size_t n_groups, size_t how)
-{
-    numbers->row_step = how == 0 ? 0 : how == 1 ? 1 : n_groups;
-    numbers->group_step = how == 2;
-}
-
-static size_t count_numbers(const struct group_params *numbers, size_t n, size_t n_groups)
-{
-    return (n - 1) * numbers->row_step + (n_groups - 1) * numbers->group_step + 1;
-}
-
-static bool is_float(enum irrun_dtype dtype)
-{
-    return dtype == IRRUN_F32 || dtype == IRRUN_F16 || dtype == IRRUN_BF16;
-}
-
-/* Fills rows of floats. f16 and bf16 have any bits except those of infinities and large numbers;
- * bf16 and f32 are below 2. */
-static void fill_floats(enum irrun_dtype dtype, unsigned char *to, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        float value = random_float(2);
-        uint16_t half = (uint16_t)random_below(1 << 16);
-        half = dtype == IRRUN_F16 ? half & 0xBFFF : bf16_from_f32(value);
-        if (dtype == IRRUN_F32)
-            memcpy(to + i * sizeof value, &value, sizeof value);
-        else
-            memcpy(to + i * sizeof half, &half, sizeof half);
-    }
-}
-
-static float value_of(enum irrun_dtype dtype, uint8_t code)
-{
-    switch (dtype) {
-    case IRRUN_I8:
-        return (int8_t)code;
-    case IRRUN_I4:
-        return (float)((code ^ 8) - 8);
-    case IRRUN_U8:
-    case IRRUN_U4:
-        return code;
-    default:
-        return small_float_to_f32(dtype, code);
-    }
-}
-
-static struct problem problem_new(enum irrun_dtype dtype, size_t n, size_t n_groups, size_t group)
-{
-    struct problem problem = {
-        .matrix = {.dtype = dtype, .n = n, .k = n_groups * group, .group = group}};
-    struct compressed_matrix *matrix = &problem.matrix;
-    size_t n_bytes = compressed_bytes(matrix, n * matrix->k);
-    unsigned char *codes = take(&problem.codes, n_bytes);
-    if (is_float(dtype))
-        fill_floats(dtype, codes, n * matrix->k);
-    else
-        random_fill(codes, n_bytes);
-    matrix->row = codes;
-    for (int code = 0; code < 16; code++)
-        matrix->values[code] = is_float(dtype) ? 0 : value_of(dtype, (uint8_t)code);
-    if (is_float(dtype))
-        return problem;
-    choose_steps(&matrix->scales, n_groups, random_below(3));
-    choose_steps(&matrix->zero_points, n_groups, random_below(3));
-    size_t n_scales = count_numbers(&matrix->scales, n, n_groups);
-    float *scales = take(&problem.scales, n_scales * sizeof *scales);
-    for (size_t i = 0; i < n_scales; i++)
-        scales[i] = random_float(2);
-    matrix->scales.data = random_below(4) > 0 ? scales : NULL;
-    matrix->scales.dtype = IRRUN_F32;
-    size_t n_zeros = count_numbers(&matrix->zero_points, n, n_groups), kind = random_below(4);
-    void *zero_points = take(&problem.zero_points, n_zeros * sizeof(float));
-    random_fill(zero_points, n_zeros * sizeof(float));
-    matrix->zero_points.dtype = kind == 0 ? IRRUN_U8 : kind == 1 ? IRRUN_I8 : IRRUN_F32;
-    for (size_t i = 0; kind == 2 && i < n_zeros; i++)
-        ((float *)zero_points)[i] =
-            small_float_is(dtype) ? random_float(9) : nearbyintf(random_float(300));
-    matrix->zero_points.data = kind < 3 ? zero_points : NULL;
-    return problem;
-}
-
-static void problem_free(struct problem *problem)
-{
-    guarded_free(&problem->codes);
-    guarded_free(&problem->scales);
-    guarded_free(&problem->zero_points);
-}
-
-static float number_of(const struct group_params *numbers, size_t row, size_t group, float none)
-{
-    size_t at = row * numbers->row_step + group * numbers->group_step;
-    if (!numbers->data)
-        return none;
-    return numbers->dtype == IRRUN_U8   ? (float)((const uint8_t *)numbers->data)[at]
-           : numbers->dtype == IRRUN_I8 ? (float)((const int8_t *)numbers->data)[at]
-                                        : ((const float *)numbers->data)[at];
-}
-
-static bool has_4_bits(enum irrun_dtype dtype)
-{
-    return dtype != IRRUN_U8 && dtype != IRRUN_I8 && !is_float(dtype);
-}
-
-static float element_of(const struct compressed_matrix *matrix, size_t row, size_t k)
-{
-    size_t at = row * matrix->k + k, group = k / matrix->group;
-    if (matrix->dtype == IRRUN_F32) {
-        float value;
-        memcpy(&value, matrix->row + at * sizeof value, sizeof value);
-        return value;
-    }
-    if (is_float(matrix->dtype)) {
-        uint16_t half;
-        memcpy(&half, matrix->row + at * sizeof half, sizeof half);
-        return matrix->dtype == IRRUN_F16 ? f16_to_f32(half) : bf16_to_f32(half);
-    }
-    uint8_t code =
-        has_4_bits(matrix->dtype) ? matrix->row[at / 2] >> (at % 2 * 4) & 15 : matrix->row[at];
-    volatile float shifted =
-        value_of(matrix->dtype, code) - number_of(&matrix->zero_points, row, group, 0);
-    return shifted * number_of(&matrix->scales, row, group, 1);
-}
 
 static bool check_expanded(const struct trial *trial, const struct compressed_matrix *matrix)
 {
@@ -157,7 +21,7 @@ static bool check_expanded(const struct trial *trial, const struct compressed_ma
     if (has_4_bits(matrix->dtype))
         n += n % 2;
     struct guarded guarded;
-    float *to = take(&guarded, n * sizeof *to);
+    float *to = guarded_take(&guarded, n * sizeof *to);
     bool is_good = true;
     trial->variant->compressed_gemm->expand(matrix, row, first, n, to);
     for (size_t i = 0; i < n && is_good; i++)
@@ -179,7 +43,7 @@ static bool check_columns(const struct trial *trial, const struct compressed_mat
         columns.n += columns.n % 2;
     size_t n_floats = (columns.n - 1) * step + PANEL_GROUP;
     struct guarded guarded;
-    columns.to = take(&guarded, n_floats * sizeof *columns.to);
+    columns.to = guarded_take(&guarded, n_floats * sizeof *columns.to);
     bool is_good = true;
     for (; columns.row < matrix->n + PANEL_GROUP; columns.row += PANEL_GROUP) {
         for (size_t i = 0; i < n_floats; i++)
@@ -219,9 +83,9 @@ static bool check_product(const struct trial *trial, const struct compressed_mat
     size_t n = matrix->n, k = matrix->k, row = compressed_row_floats(matrix);
     size_t begin = random_below((uint32_t)n), end = begin + 1 + random_below((uint32_t)(n - begin));
     struct guarded of_x, of_arranged, of_c, of_start;
-    float *x = take(&of_x, m * k * sizeof *x), *c = take(&of_c, m * n * sizeof *c);
-    float *arranged = take(&of_arranged, m * row * sizeof *x);
-    float *start = take(&of_start, n * sizeof *start);
+    float *x = guarded_take(&of_x, m * k * sizeof *x), *c = guarded_take(&of_c, m * n * sizeof *c);
+    float *arranged = guarded_take(&of_arranged, m * row * sizeof *x);
+    float *start = guarded_take(&of_start, n * sizeof *start);
     for (size_t i = 0; i < m; i++) { /* some rows are too small for numbers in fixed point */
         float size = random_below(8) > 0 ? 1 : 1e-25F;
         for (size_t j = 0; j < k; j++)
