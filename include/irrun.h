@@ -134,6 +134,7 @@ struct irrun_options {        /* all zero: the defaults */
      * -2, unless they are in `read` too. Ignored with keep_ops, traces_all and stops_at_nan. */
     const char *const *unread, *const *read_last, *const *read;
     size_t n_unread, n_read_last, n_read;
+    bool dynamic_quantization; /* of factors of constant integers; not with keep_ops */
 };
 
 /* An input or an output of the model. */
@@ -314,6 +315,7 @@ struct irrun_session_info {
     size_t weights_packed_bytes; /* copies made for the kernels */
     size_t arena_bytes;          /* intermediate values and scratch */
     size_t state_bytes;          /* variables, front and back */
+    size_t n_quantized_products; /* because of dynamic_quantization */
 };
 void irrun_session_describe(const struct irrun_session *session, struct irrun_session_info *info);
 
@@ -374,8 +376,7 @@ bool irrun_supported_op(size_t index, struct irrun_supported_op *op); /* false: 
 const char *irrun_kernel_family(size_t index);
 const char *irrun_simd_level(size_t index);
 
-/* Returns the level that irrun_options.simd selects. Fails with IRRUN_USAGE and returns NULL if the
- * CPU or the build does not have it. */
+/* Returns the level that simd, of irrun_options, selects; NULL, IRRUN_USAGE: it is not there. */
 const char *irrun_simd_used(const char *simd, struct irrun_error *err);
 
 struct irrun_build {

@@ -54,6 +54,9 @@ class _Options(Structure):
                 ("keep_ops", c_bool), ("is_dry", c_bool), ("taps", POINTER(c_char_p)), ("n_taps", c_size_t),
                 ("traces_all", c_bool), ("stops_at_nan", c_bool), ("allows_inf", c_bool), ("times_ops", c_bool),
                 ("low_latency", c_char_p), ("computes_f64", c_bool), ("precision", c_int),
+                ("unread", POINTER(c_char_p)), ("read_last", POINTER(c_char_p)), ("read", POINTER(c_char_p)),
+                ("n_unread", c_size_t), ("n_read_last", c_size_t), ("n_read", c_size_t),
+                ("dynamic_quantization", c_bool),
                 ("later", c_uint64 * 32)]  # members of later versions; zero is their default
 
 
@@ -176,13 +179,14 @@ def _by_name(items, name):
 class Model:
     """A loaded model. inputs, outputs and variables: {name: (type, shape)}; None is an open dimension."""
     def __init__(self, path, weights=None, *, threads=1, simd=None, gemm="auto", taps=(), low_latency=None,
-                 precision="f32", f64=False):
+                 precision="f32", f64=False, dynamic_quantization=False):
         self._handle = c_void_p()
         names = (c_char_p * max(len(taps), 1))(*(tap.encode() for tap in taps))
         options = _Options(weights_path=os.fsencode(weights) if weights else None, gemm=_index("gemm", gemm, _GEMM),
                            simd=simd.encode() if simd else None, n_threads=threads, taps=names, n_taps=len(taps),
                            low_latency=None if low_latency is None else low_latency.encode(),
-                           precision=_index("precision", precision, _PRECISION), computes_f64=f64)
+                           precision=_index("precision", precision, _PRECISION), computes_f64=f64,
+                           dynamic_quantization=dynamic_quantization)
         _call("model_load", os.fsencode(path), byref(options), byref(self._handle))
         self.inputs, self.outputs, self.variables = (
             _by_name(self._items(kind), name)

@@ -163,6 +163,7 @@ static bool load(struct irrun_model *model, const char *xml_path,
     model->model.no_fusion = options->keep_ops;
     model->model.kernels.precision =
         options->computes_f64 ? IRRUN_PRECISION_F32 : options->precision;
+    model->model.kernels.dynamic_quantization = options->dynamic_quantization;
     model->model.stops_at_nan = options->stops_at_nan;
     model->model.allows_inf = options->allows_inf;
     model->model.times_steps = options->times_ops;

@@ -205,6 +205,7 @@ static bool do_model_action(const struct options *options, struct irrun_error *e
                                           .times_ops = options_time_ops(options),
                                           .low_latency = options->low_latency,
                                           .precision = options->precision,
+                                          .dynamic_quantization = options->dynamic_quantization,
                                           .is_dry = action_is_dry(options->action)};
     const char **names = readings_set(options, &model_options, err);
     bool is_done = names && load_and_act(options, &model_options, err);

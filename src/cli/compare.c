@@ -352,6 +352,9 @@ bool compare_finish(struct compare *compare, struct irrun_error *err)
     enum irrun_precision precision = compare->options->precision;
     if (has_problem)
         return false;
+    if (compare->options->dynamic_quantization)
+        return fail_hint(err, "--dynamic-quantization rounds factors: if it passes without, --atol "
+                              "and --rtol can allow for it");
     if (precision == IRRUN_PRECISION_F32)
         return !has_tolerance &&
                fail_hint(err, "--atol=NUMBER and --rtol=NUMBER allow larger differences");

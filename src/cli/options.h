@@ -223,6 +223,7 @@ struct options {
     uint64_t checkpoint_every;   /* iterations */
     enum irrun_gemm gemm;
     enum irrun_precision precision;
+    bool dynamic_quantization;
     const char *simd;   /* NULL: auto */
     unsigned n_threads; /* 0: not given */
     enum sandbox_mode sandbox;

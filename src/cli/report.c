@@ -50,6 +50,7 @@ static void add_host(struct json *json, const struct report *report)
     json_count(json, "threads", report->info->n_threads);
     json_string(json, "gemm", report->info->gemm);
     json_string(json, "precision", report->info->precision);
+    json_count(json, "quantized_products", report->info->n_quantized_products);
     json_string(json, "blas", irrun_build()->blas);
     json_close(json, '}');
 }

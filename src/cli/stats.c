@@ -184,7 +184,11 @@ void stats_print(FILE *out, const struct stats *stats, const struct options *opt
     fprintf(out, "%-18s %u\n", "threads", info->n_threads);
     fprintf(out, "%-18s %s\n", "simd", info->simd);
     fprintf(out, "%-18s %s (BLAS: %s)\n", "gemm", info->gemm, irrun_build()->blas);
-    fprintf(out, "%-18s %s\n", "precision", info->precision);
+    fprintf(out, "%-18s %s", "precision", info->precision);
+    if (options->dynamic_quantization)
+        fprintf(out, ", %zu product%s quantized", info->n_quantized_products,
+                info->n_quantized_products == 1 ? "" : "s");
+    fputc('\n', out);
     print_bytes(out, "weights mapped", (double)info->weights_mapped_bytes);
     print_bytes(out, "weights packed", (double)info->weights_packed_bytes);
     print_bytes(out, "arena", (double)info->arena_bytes);

@@ -18,6 +18,7 @@
 #include "kernels/packed_gemm.h"
 #include "kernels/peak.h"
 #include "kernels/quantize.h"
+#include "kernels/quantized_gemm.h"
 #include "kernels/reduce.h"
 #include "kernels/select.h"
 #include "kernels/softmax.h"
@@ -35,6 +36,7 @@
     FAMILY(igemm_f32, const struct igemm_microkernels, level)                                      \
     FAMILY(gemm_int8, const struct int8_kernels, level)                                            \
     FAMILY(compressed_gemm, const struct compressed_kernels, level)                                \
+    FAMILY(quantized_gemm, const struct quantized_kernels, level)                                  \
     FAMILY(quantize, const struct quantize_kernels, level)                                         \
     FAMILY(elementwise_f32, const struct elementwise_kernels, level)                               \
     FAMILY(fused_f32, fused_fn, level)                                                             \
@@ -56,6 +58,7 @@ KERNEL_FAMILIES(KERNEL_TYPE, )
 struct kernels {
     enum irrun_gemm gemm; /* the option */
     enum irrun_precision precision;
+    bool dynamic_quantization; /* the option */
     enum simd simd;
 #define KERNEL_MEMBER(family, type, level) family##_kernel *family;
     KERNEL_FAMILIES(KERNEL_MEMBER, )

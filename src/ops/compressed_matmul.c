@@ -27,7 +27,7 @@ struct matmul_state {
     size_t n_parts, part_bytes;  /* part_bytes: of scratch memory for each part; 0: expanded once */
 };
 
-static const struct op_input_def inputs[] = {
+const struct op_input_def compressed_matmul_inputs[] = {
     {"A", .types = TYPES_FLOAT},
     {"B", .types = TYPES_ANY},
     {"scale", .types = TYPES_ANY, .is_optional = true},
@@ -35,10 +35,9 @@ static const struct op_input_def inputs[] = {
     {.name = NULL},
 };
 
-static bool infer(struct infer *infer)
+bool compressed_matmul_infer(struct infer *infer, size_t *m)
 {
     const struct compressed_attrs *attrs = infer->attrs;
-    struct matmul_state *state = infer->state;
     struct irrun_shape out = infer->in[0]->shape;
     if (out.rank == 0)
         return infer_fail_input(infer, 0, "at least one dimension");
@@ -48,9 +47,15 @@ static bool infer(struct infer *infer)
     if (out.dims[out.rank - 1] != (int64_t)attrs->k)
         return infer_fail_input(infer, 1, "%lld rows, as many as input 0 has columns",
                                 (long long)out.dims[out.rank - 1]);
-    state->m = (size_t)shape_product(&out, 0, out.rank - 1);
+    *m = (size_t)shape_product(&out, 0, out.rank - 1);
     out.dims[out.rank - 1] = (int64_t)attrs->n;
     return infer_output(infer, 0, infer->in[0]->dtype, &out);
+}
+
+static bool infer(struct infer *infer)
+{
+    struct matmul_state *state = infer->state;
+    return compressed_matmul_infer(infer, &state->m);
 }
 
 /* ---- panels ---- */
@@ -231,8 +236,8 @@ static bool run(const struct step *step, struct irrun_error *err)
     return true;
 }
 
-static double flops(const struct op *op, struct irrun_tensor *const *in,
-                    struct irrun_tensor *const *out)
+double compressed_matmul_flops(const struct op *op, struct irrun_tensor *const *in,
+                               struct irrun_tensor *const *out)
 {
     (void)in;
     return 2 * cost_n(out[0]) * (double)((const struct compressed_attrs *)op->attrs)->k;
@@ -241,7 +246,7 @@ static double flops(const struct op *op, struct irrun_tensor *const *in,
 const struct op_def op_compressed_matmul = {
     .type = "MatMul",
     .opset = 1,
-    .inputs = inputs,
+    .inputs = compressed_matmul_inputs,
     .n_outputs = 1,
     .attrs_size = sizeof(struct compressed_attrs),
     .state_size = sizeof(struct matmul_state),
@@ -249,5 +254,5 @@ const struct op_def op_compressed_matmul = {
     .prepacks = compressed_prepacks,
     .prepare = prepare,
     .run = run,
-    .flops = flops,
+    .flops = compressed_matmul_flops,
 };

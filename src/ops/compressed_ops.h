@@ -19,6 +19,7 @@ struct compressed_attrs {
 };
 
 extern const struct op_def op_compressed_matmul; /* A, the constant, scales, zero points */
+extern const struct op_def op_quantized_matmul;  /* the same; quantizes A, for integers */
 extern const struct op_def op_compressed_gather; /* the constant, indices, scales, zero points */
 
 /* Returns whether the kernels can read constants of this type, which is not a float of 16 bits or
@@ -28,6 +29,12 @@ bool compressed_type_is_supported(enum irrun_dtype dtype);
 /* Finds the constant in the mapped weights and describes it for the kernels. Called by prepare. A
  * transposed constant is copied, once for all plans. */
 bool compressed_matrix_find(struct prepare *prepare, struct compressed_matrix *matrix);
+
+/* Members of both MatMuls. infer sets *m to the rows of A. */
+extern const struct op_input_def compressed_matmul_inputs[];
+bool compressed_matmul_infer(struct infer *infer, size_t *m);
+double compressed_matmul_flops(const struct op *op, struct irrun_tensor *const *in,
+                               struct irrun_tensor *const *out);
 
 /* Implements op_def.prepacks, so that the constant is not widened to one byte per element. */
 uint32_t compressed_prepacks(const struct prepare *prepare, uint32_t constants);

@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 
+#include "kernels/quantized_gemm.h"
 #include "ops/internal_ops.h"
 #include "plan/compressed_match.h"
 #include "plan/graph_edit.h"
@@ -19,6 +20,7 @@ struct pass {
     struct compressed_matcher matcher;
     struct graph *graph;
     struct graph_edit edit;
+    bool quantizes; /* dynamic quantization */
     struct arena *arena;
     struct remarks *remarks;
     struct irrun_error *err;
@@ -73,14 +75,18 @@ static bool replace(struct pass *pass, uint32_t op_id, const struct op_def *def,
     const struct op op = pass->graph->ops[op_id];
     uint32_t added = graph_edit_add(&pass->edit, def, attrs, &op, inputs, n, 1);
     graph_edit_take_over(&pass->edit, added, op.first_output);
-    const char *type = irrun_dtype_name(pass->matcher.constants[match->stored]->declared);
+    enum irrun_dtype dtype = pass->matcher.constants[match->stored]->declared;
+    bool is_product = constant == 1;
     char groups[64] = "";
     if (attrs->group < attrs->k)
         snprintf(groups, sizeof groups, " in groups of %zu", attrs->group);
     return remarks_add(pass->remarks, pass->arena, pass->err,
-                       "%s \"%s\" (line %u) reads its weights as they are stored: %s%s%s",
-                       op.def->type, op.name, (unsigned)op.line, type, groups,
-                       attrs->is_transposed ? ", transposed once" : "");
+                       "%s \"%s\" (line %u) reads its weights as they are stored: %s%s%s%s",
+                       op.def->type, op.name, (unsigned)op.line, irrun_dtype_name(dtype), groups,
+                       attrs->is_transposed ? ", transposed once" : "",
+                       def == &op_quantized_matmul     ? ", and quantizes the other factor"
+                       : pass->quantizes && is_product ? "; dynamic quantization needs integers"
+                                                       : "");
 }
 
 static bool visit_matmul(struct pass *pass, uint32_t op_id)
@@ -99,7 +105,10 @@ static bool visit_matmul(struct pass *pass, uint32_t op_id)
           compressed_match_codes(&pass->matcher, op_input(pass->graph, op, 1), !attrs->transpose_b,
                                  &match)))
         return pass->err->code == IRRUN_OK;
-    return replace(pass, op_id, &op_compressed_matmul, a, 1, &match);
+    bool is_quantized =
+        pass->quantizes && quantized_is_supported(pass->matcher.constants[match.stored]->declared);
+    return replace(pass, op_id, is_quantized ? &op_quantized_matmul : &op_compressed_matmul, a, 1,
+                   &match);
 }
 
 /* Tables of at least this many f16 or bf16 are kept: rows are gathered first and then converted. */
@@ -188,6 +197,7 @@ bool compressed_weights_keep(const struct model *model, struct remarks *remarks,
                     .keeps_floats = has_floats_to_keep(model),
                     .err = err},
         .graph = model->graph,
+        .quantizes = model->kernels.dynamic_quantization,
         .arena = model->arena,
         .remarks = remarks,
         .err = err};
@@ -197,7 +207,8 @@ bool compressed_weights_keep(const struct model *model, struct remarks *remarks,
         n_users += op_is_type(op, "MatMul") || op_is_type(op, "Gather");
         n_constants += op_is_type(op, "Const") && is_kept(&pass, op->attrs);
     }
-    if (n_users == 0 || n_constants == 0 || !kernels_may_pack(&model->kernels))
+    if (n_users == 0 || n_constants == 0 ||
+        !(kernels_may_pack(&model->kernels) || model->kernels.dynamic_quantization))
         return true;
     bool is_done = run_pass(&pass, n_users);
     model->graph->analysis = NULL;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "ops/compressed_ops.h"
 
 struct irrun_session *session_new(struct model *model, const struct ports *inputs,
                                   struct irrun_error *err)
@@ -228,6 +229,9 @@ void irrun_session_describe(const struct irrun_session *session, struct irrun_se
     };
     for (uint32_t i = 0; i < session->root->plans.n; i++)
         info->arena_bytes += plan_bytes(session->root->plans.items[i]);
+    for (uint32_t i = 0; i < model->graph->n_order; i++)
+        info->n_quantized_products +=
+            model->graph->ops[model->graph->order[i]].def == &op_quantized_matmul;
     for (uint32_t i = 0; i < session->variables.n; i++)
         for (int b = 0; b < 3; b++)
             info->state_bytes += session->variables.items[i].capacity[b];

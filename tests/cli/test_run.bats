@@ -98,7 +98,7 @@ sum() {
     }
     cat >wanted <<'KEYS'
 schema tool.name tool.version tool.build model.xml model.bin model.ir_version model.ops model.variables model.weights_bytes
-host.cpu host.simd host.threads host.gemm host.precision host.blas run.iterations run.warmup run.records run.sequences run.resets run.reset
+host.cpu host.simd host.threads host.gemm host.precision host.quantized_products host.blas run.iterations run.warmup run.records run.sequences run.resets run.reset
 run.batches run.keys run.keys_held run.keys_spilled memory_bytes.keys run.seed run.exit time_s.load time_s.plan time_s.first_iteration time_s.total time_s.cpu latency_s.min latency_s.p50
 latency_s.p90 latency_s.p95 latency_s.p99 latency_s.p99_9 latency_s.max latency_s.mean latency_s.sd latency_s.slowest.sequence latency_s.slowest.iteration latency_s.slowest.page_faults latency_s.slowest.disk_reads
 latency_s.slowest.involuntary_switches latency_s.slowest.voluntary_switches latency_s.slowest.new_plans latency_s.slowest.denormals
@@ -150,7 +150,7 @@ KEYS
 }
 
 @test "options of later versions are refused by name" {
-    usage_error "unknown option --dynamic-quantization" --dynamic-quantization "$data/sum.xml" --random
+    usage_error "unknown option --cache-precision" --cache-precision=u8 "$data/sum.xml" --random
 }
 
 @test "the manual shows what the command line cannot" {

@@ -35,6 +35,7 @@ static const struct {
     {"quantize", check_quantize, measure_quantize, 0},
     {"gemm_int8", check_gemm_int8, measure_gemm_int8, 0},
     {"compressed_gemm", check_compressed_gemm, measure_compressed_gemm, 0},
+    {"quantized_gemm", check_quantized_gemm, measure_quantized_gemm, 0},
     {"elementwise_f32", check_elementwise, measure_elementwise, 0},
     {"softmax_f32", check_softmax, measure_softmax, 0},
     {"fused_f32", check_fused, measure_fused, 0},

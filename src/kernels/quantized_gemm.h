@@ -1,0 +1,137 @@
+/* Dynamic quantization: multiplies f32 by compressed matrices of integers, as products of bytes.
+ * Rows of f32 are quantized to i8 block by block: a block is a group of the matrix, or a part of
+ * one. The sums within a block are exact; those of blocks are scaled and added in their order.
+ * Results depend on neither the level nor the number of rows.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IRRUN_KERNELS_QUANTIZED_GEMM_H
+#define IRRUN_KERNELS_QUANTIZED_GEMM_H
+
+#include "kernels/compressed_gemm.h"
+#include "kernels/gemm_int8.h"
+
+#define QUANTIZED_BLOCK 128                               /* the most elements of a block */
+#define QUANTIZED_GROUPS 4                                /* groups of columns of a panel */
+#define QUANTIZED_COLUMNS (QUANTIZED_GROUPS * INT8_GROUP) /* rows of the matrix in a panel */
+
+/* A block of a row: element i is scale * (code[i] - 128). */
+struct quantized_block {
+    float scale; /* 0 if all elements are below 2^-118, NaN if one is infinite or NaN */
+    int32_t sum; /* of code[i] - 128 */
+};
+
+/* Where the blocks of a row are. The last one of a group may be shorter than the others. */
+struct quantized_blocks {
+    size_t n, n_of_group, max_elements, max_quads;
+};
+
+/* Some blocks of QUANTIZED_COLUMNS rows of a matrix. Its elements are (code - zero) * scale. */
+struct quantized_panel {
+    struct quantized_columns {
+        float scale[QUANTIZED_COLUMNS];
+        int32_t zero[QUANTIZED_COLUMNS];
+        int32_t start[QUANTIZED_COLUMNS]; /* -128 times the sum of the codes */
+    } * columns;                          /* of each block */
+    int8_t *codes;                        /* packed as in gemm_int8.h, max_quads for each block */
+};
+
+/* Blocks first ... first + n - 1 of INT8_GROUP rows, from `row` on: group `group` of a panel of
+ * n_groups. The last row takes the place of rows that are missing. */
+struct quantized_packing {
+    const struct compressed_matrix *matrix;
+    size_t row, first, n, group, n_groups;
+    const struct quantized_panel *panel;
+    size_t ahead; /* as in struct compressed_columns */
+};
+
+/* The sums of a block for m rows and n columns. */
+struct quantized_sums {
+    size_t m, n;
+    const int32_t (*sums)[QUANTIZED_COLUMNS];
+    const struct quantized_columns *columns;
+    const struct quantized_block *rows; /* row_step elements from one row to the next */
+    size_t row_step;
+    const float *from; /* what is added to: c, a row for all rows if from_step is 0; NULL: zeros */
+    size_t from_step;
+    float *c;
+    size_t ldc;
+};
+
+struct quantized_product;
+
+struct quantized_kernels {
+    /* Writes max_quads quads of codes for each block, in the order of the packed matrix. */
+    void (*quantize)(const struct compressed_matrix *matrix, const float *x, uint8_t *codes,
+                     struct quantized_block *blocks);
+    void (*pack)(const struct quantized_packing *packing);
+    void (*add)(const struct quantized_sums *sums);
+    /* The product of one row, if quantized_is_stream. */
+    void (*multiply_row)(const struct quantized_product *product);
+};
+
+/* Returns whether the codes are integers, as these products need. */
+static inline bool quantized_is_supported(enum irrun_dtype dtype)
+{
+    return dtype == IRRUN_U8 || dtype == IRRUN_I8 || dtype == IRRUN_U4 || dtype == IRRUN_I4;
+}
+
+/* Returns the quads of a block of n elements; a quad holds the codes at even positions of 8, or at
+ * odd ones, if they have 4 bits. */
+static inline size_t quantized_n_quads(const struct compressed_matrix *matrix, size_t n)
+{
+    return compressed_bytes(matrix, 2) == 1 ? 2 * int8_n_quads(n / 2) : int8_n_quads(n);
+}
+
+static inline struct quantized_blocks quantized_blocks_of(const struct compressed_matrix *matrix)
+{
+    size_t max = matrix->group < QUANTIZED_BLOCK ? matrix->group : QUANTIZED_BLOCK;
+    size_t n = (matrix->group + max - 1) / max;
+    return (struct quantized_blocks){.n = matrix->k / matrix->group * n,
+                                     .n_of_group = n,
+                                     .max_elements = max,
+                                     .max_quads = quantized_n_quads(matrix, max)};
+}
+
+/* Returns the first element of a block, and sets *n to the number of its elements. */
+static inline size_t quantized_block_at(const struct compressed_matrix *matrix,
+                                        const struct quantized_blocks *blocks, size_t block,
+                                        size_t *n)
+{
+    size_t in_group = block % blocks->n_of_group * blocks->max_elements;
+    *n = matrix->group - in_group;
+    *n = *n < blocks->max_elements ? *n : blocks->max_elements;
+    return block / blocks->n_of_group * matrix->group + in_group;
+}
+
+/* Rows of the matrix whose blocks are multiplied by one row together: they fill whole vectors. */
+#define QUANTIZED_ROWS 16
+
+/* Returns whether a product of m rows reads the matrix as it lies: for one row, and blocks of 16,
+ * 32, 64 or 128 bytes. */
+static inline bool quantized_is_stream(const struct compressed_matrix *matrix, size_t m)
+{
+    struct quantized_blocks blocks = quantized_blocks_of(matrix);
+    size_t n_bytes = compressed_bytes(matrix, blocks.max_elements);
+    return m == 1 && matrix->group % blocks.max_elements == 0 && n_bytes >= 16 &&
+           (n_bytes & (n_bytes - 1)) == 0;
+}
+
+/* Rows begin ... end - 1 of the matrix, where `begin` is a multiple of QUANTIZED_COLUMNS: c[i][j] =
+ * start[j] + the product of row i of x and row j of the matrix. */
+struct quantized_product {
+    const struct quantized_kernels *kernels;
+    const struct int8_kernels *int8;
+    const struct compressed_matrix *matrix;
+    size_t m, begin, end;
+    const uint8_t *codes; /* of the rows of x */
+    const struct quantized_block *blocks;
+    const float *start; /* NULL: zeros */
+    float *c;
+    size_t ldc;
+    void *panel; /* memory of quantized_panel_bytes */
+};
+
+/* Returns a multiple of 64. */
+size_t quantized_panel_bytes(const struct compressed_matrix *matrix, size_t m);
+void quantized_multiply(const struct quantized_product *product);
+
+#endif

@@ -1,0 +1,175 @@
+/* The product of one row with dynamic quantization. The matrix is read as it lies, as one stream of
+ * blocks, whose sums are in the lanes of vectors. The codes are the unsigned factor.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IRRUN_KERNELS_QUANTIZED_ROW_H
+#define IRRUN_KERNELS_QUANTIZED_ROW_H
+
+#include "kernels/compressed_codes.h"
+#include "kernels/quantized_gemm.h"
+
+/* The distance of prefetching, as in compressed_gemm_level.c. */
+enum { STREAM_AHEAD = 8192 };
+
+/* A row of x. Its blocks repeat, so that there are as many as a vector has lanes from each on. */
+struct stream {
+    size_t n_blocks, block_bytes;
+    int32_t *dots;      /* of QUANTIZED_ROWS rows of the matrix */
+    int32_t *sums;      /* of the codes of each block */
+    float *scales;      /* of each block */
+    int8_t *even, *odd; /* codes; 4-bit codes of the matrix alternate between them */
+};
+
+/* Places the arrays in p->panel. Its size is that of quantized_row_bytes. */
+static struct stream stream_of(const struct quantized_product *p)
+{
+    const struct quantized_blocks blocks = quantized_blocks_of(p->matrix);
+    const size_t n = blocks.n + QUANTIZED_ROWS, x_bytes = blocks.max_quads * INT8_QUAD;
+    const bool is_4bit = compressed_bytes(p->matrix, 2) == 1;
+    struct stream s = {.n_blocks = blocks.n,
+                       .block_bytes = compressed_bytes(p->matrix, blocks.max_elements),
+                       .dots = p->panel};
+    s.sums = s.dots + QUANTIZED_ROWS * blocks.n;
+    s.scales = (float *)(s.sums + n);
+    s.even = (int8_t *)(s.scales + n);
+    s.odd = s.even + n * s.block_bytes;
+    for (size_t block = 0; block < n; block++) {
+        const uint8_t *codes = p->codes + block % blocks.n * x_bytes;
+        int8_t *even = s.even + block * s.block_bytes, *odd = s.odd + block * s.block_bytes;
+        s.sums[block] = p->blocks[block % blocks.n].sum;
+        s.scales[block] = p->blocks[block % blocks.n].scale;
+        for (size_t i = 0; i < s.block_bytes; i += INT8_QUAD) {
+            uint32_t quads[2];
+            memcpy(quads, codes + (is_4bit ? 2 * i : i), is_4bit ? sizeof quads : sizeof quads[0]);
+            quads[0] ^= 0x80808080;
+            memcpy(even + i, &quads[0], sizeof quads[0]);
+            quads[1] ^= 0x80808080;
+            if (is_4bit)
+                memcpy(odd + i, &quads[1], sizeof quads[1]);
+        }
+    }
+    return s;
+}
+
+ALWAYS_INLINE vec_i32 dot_signed(vec_i32 sum, vec_i32 codes, const int8_t *x)
+{
+    return vec_i32_dot_bytes(sum, unsigned_factor(codes), signed_factor(vec_i32_load(x)));
+}
+
+/* Returns the products of VECTOR_LANES blocks, of a power of two of bytes from 16 on. `block`: the
+ * first one of x. */
+ALWAYS_INLINE vec_i32 dot_blocks(const struct stream *s, const unsigned char *at, size_t block,
+                                 vec_i32 flip, const bool is_4bit, const size_t block_bytes)
+{
+    const size_t n = block_bytes / WIDE < VECTOR_LANES ? block_bytes / WIDE : VECTOR_LANES;
+    const size_t n_of_block = block_bytes > sizeof(vec) ? block_bytes / sizeof(vec) : 1;
+    const int8_t *even = s->even + block * block_bytes, *odd = s->odd + block * block_bytes;
+    vec sums[VECTOR_LANES];
+    UNROLL
+    for (size_t i = 0; i < n; i++) {
+        vec_i32 sum = {0};
+        UNROLL
+        for (size_t j = i * n_of_block; j < (i + 1) * n_of_block; j++) {
+            const size_t byte = j * sizeof(vec);
+            vec_i32 codes = vec_i32_load(at + byte) ^ flip;
+            __builtin_prefetch((const void *)((uintptr_t)at + byte + STREAM_AHEAD));
+            sum = dot_signed(sum, is_4bit ? codes & 0x0F0F0F0F : codes, even + byte);
+            if (is_4bit)
+                sum = dot_signed(sum, (vec_i32)((vec_u32)codes >> 4) & 0x0F0F0F0F, odd + byte);
+        }
+        sums[i] = (vec)sum;
+    }
+    /* Adds neighbouring lanes, until each has the sum of a block. */
+    UNROLL
+    for (size_t size = n; size > 1; size /= 2) {
+        UNROLL
+        for (size_t i = 0; i < size; i += 2)
+            sums[i / 2] = (vec)((vec_i32)vec_even(sums[i], sums[i + 1]) +
+                                (vec_i32)vec_odd(sums[i], sums[i + 1]));
+    }
+    return (vec_i32)sums[0];
+}
+
+/* Sets s->dots of n_rows rows of the matrix. Blocks behind the last one have any sum. */
+ALWAYS_INLINE void dot_rows(const struct quantized_product *p, const struct stream *s, size_t row,
+                            size_t n_rows, const bool is_4bit, const size_t block_bytes)
+{
+    enum { MOST = VECTOR_LANES * QUANTIZED_BLOCK };
+    const struct compressed_matrix *matrix = p->matrix;
+    const size_t n_bytes = VECTOR_LANES * block_bytes, n = n_rows * s->n_blocks;
+    const bool is_signed = matrix->dtype == IRRUN_I8 || matrix->dtype == IRRUN_I4;
+    const vec_i32 flip =
+        vec_i32_set1(!is_signed ? 0 : (int32_t)(is_4bit ? 0x88888888 : 0x80808080));
+    const unsigned char *at = matrix->row + row * s->n_blocks * block_bytes;
+    const unsigned char *end = matrix->row + matrix->n * s->n_blocks * block_bytes;
+    for (size_t i = 0, block = 0; i < n; i += VECTOR_LANES, at += n_bytes) {
+        unsigned char last[MOST];
+        const unsigned char *from = at;
+        if ((size_t)(end - at) < n_bytes) {
+            memset(last, 0, n_bytes);
+            from = memcpy(last, at, (size_t)(end - at));
+        }
+        vec_store(s->dots + i, (vec)dot_blocks(s, from, block, flip, is_4bit, block_bytes));
+        for (block += VECTOR_LANES; block >= s->n_blocks;)
+            block -= s->n_blocks;
+    }
+}
+
+/* Returns the scales or zero points of some blocks of a row. */
+ALWAYS_INLINE vec load_block_params(const struct group_params *params, size_t row, size_t block,
+                                    size_t n_of_group, size_t n, float none)
+{
+    float numbers[VECTOR_LANES] = {0};
+    if (!params->data || params->group_step == 0)
+        return vec_set1(param_of(params, row, 0, none));
+    if (params->dtype == IRRUN_F32 && params->group_step == 1 && n_of_group == 1)
+        return vec_load_n((const float *)params->data + row * params->row_step + block, n);
+    for (size_t i = 0; i < n && i < VECTOR_LANES; i++)
+        numbers[i] = param_of(params, row, (block + i) / n_of_group, none);
+    return vec_load(numbers);
+}
+
+/* Adds the scaled sums of a row in the order of its blocks. */
+static float add_blocks(const struct compressed_matrix *matrix, const struct stream *s, size_t row,
+                        const int32_t *dots, float sum)
+{
+    const size_t n_of_group = quantized_blocks_of(matrix).n_of_group;
+    const float offset = offset_of(matrix->dtype);
+    for (size_t block = 0; block < s->n_blocks; block += VECTOR_LANES) {
+        size_t n = s->n_blocks - block;
+        float terms[VECTOR_LANES];
+        vec scale = load_block_params(&matrix->scales, row, block, n_of_group, n, 1);
+        vec zero = load_block_params(&matrix->zero_points, row, block, n_of_group, n, 0);
+        vec_u32 zeros = (vec_u32)vec_round_to_i32(vec_add(zero, vec_set1(offset)));
+        vec_u32 dot = (vec_u32)vec_load_n(dots + block, n);
+        dot -= zeros * (vec_u32)vec_load(s->sums + block);
+        vec term = vec_mul(vec_of_i32((vec_i32)dot), scale);
+        vec_store(terms, vec_mul(term, vec_load(s->scales + block)));
+        for (size_t i = 0; i < n && i < VECTOR_LANES; i++)
+            sum += terms[i];
+    }
+    return sum;
+}
+
+static void multiply_row(const struct quantized_product *p)
+{
+    const struct stream s = stream_of(p);
+    const bool is_4bit = compressed_bytes(p->matrix, 2) == 1;
+    for (size_t row = p->begin, n; row < p->end; row += n) {
+        n = p->end - row < QUANTIZED_ROWS ? p->end - row : QUANTIZED_ROWS;
+#define DOT_ROWS(bytes)                                                                            \
+    if (s.block_bytes == (bytes) && is_4bit)                                                       \
+        dot_rows(p, &s, row, n, true, bytes);                                                      \
+    else if (s.block_bytes == (bytes))                                                             \
+        dot_rows(p, &s, row, n, false, bytes);
+        DOT_ROWS(16)
+        DOT_ROWS(32)
+        DOT_ROWS(64)
+        DOT_ROWS(128)
+#undef DOT_ROWS
+        for (size_t i = row; i < row + n; i++)
+            p->c[i] = add_blocks(p->matrix, &s, i, s.dots + (i - row) * s.n_blocks,
+                                 p->start ? p->start[i] : 0);
+    }
+}
+
+#endif
