@@ -134,7 +134,7 @@ struct irrun_options {        /* all zero: the defaults */
      * -2, unless they are in `read` too. Ignored with keep_ops, traces_all and stops_at_nan. */
     const char *const *unread, *const *read_last, *const *read;
     size_t n_unread, n_read_last, n_read;
-    bool dynamic_quantization; /* of factors of constant integers; not with keep_ops */
+    bool dynamic_quantization; /* of factors of constant integers; not in f64 */
 };
 
 /* An input or an output of the model. */

@@ -163,7 +163,8 @@ static bool load(struct irrun_model *model, const char *xml_path,
     model->model.no_fusion = options->keep_ops;
     model->model.kernels.precision =
         options->computes_f64 ? IRRUN_PRECISION_F32 : options->precision;
-    model->model.kernels.dynamic_quantization = options->dynamic_quantization;
+    model->model.kernels.dynamic_quantization =
+        options->dynamic_quantization && !options->computes_f64;
     model->model.stops_at_nan = options->stops_at_nan;
     model->model.allows_inf = options->allows_inf;
     model->model.times_steps = options->times_ops;
@@ -189,8 +190,10 @@ static bool load(struct irrun_model *model, const char *xml_path,
           !transposed_factors_fold(ir->graph, arena, &model->remarks, err) ||
           !(options->stops_at_nan || norms_replace(ir->graph, arena, &model->remarks, err)) ||
           !int8_convolutions_replace(&model->model, &model->remarks, err) ||
-          !channels_last_place(&model->model, &model->remarks, err) ||
-          !compressed_weights_keep(&model->model, &model->remarks, err))))
+          !channels_last_place(&model->model, &model->remarks, err))))
+        return false;
+    if (!options->is_dry && (!options->keep_ops || model->model.kernels.dynamic_quantization) &&
+        !compressed_weights_keep(&model->model, &model->remarks, err))
         return false;
     if (!options->is_dry && !lower_precision(&model->model, &model->remarks, err))
         return false;

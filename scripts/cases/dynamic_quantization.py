@@ -74,7 +74,8 @@ def row_cases():
     for rows in (1, 4, 19, 70):
         yield product(f"{rows}_rows_u4", f"{rows} rows by u4 in groups of 32.", uniform(g, (rows, 96)), 41, dtype="u4",
                       group=32, zero="whole", wide="f16")
-        yield product(f"{rows}_rows_i8", f"{rows} rows by i8, a scale for each row.", uniform(g, (rows, 256)), 37, dtype="i8")
+        yield product(f"{rows}_rows_i8", f"{rows} rows by i8, a scale for each row.", uniform(g, (rows, 256), -0.25, 0.25), 37,
+                      dtype="i8")
     yield product("blocks_u8", "Two blocks of a row, the second shorter.", uniform(g, (3, 200)), 70, dtype="u8", zero="whole")
     yield product("groups_i4", "i4 in groups of 128, a bias and ReLU.", uniform(g, (5, 384)), 83, bias=True, dtype="i4",
                   group=128)

@@ -161,7 +161,7 @@ on_terminal() {
     [ "$(jq -r 'keys_unsorted | join(" ")' r.json)" = \
         "schema tool model host run time_s latency_s deadline throughput memory_bytes expect warnings" ]
     [ "$(jq -r '[.tool, .model, .host, .run, .time_s, .latency_s, .throughput, .memory_bytes | keys_unsorted | join(",")] | join(" ")' r.json)" = \
-        "name,version,build xml,bin,ir_version,ops,variables,weights_bytes cpu,simd,threads,gemm,precision,blas iterations,warmup,records,sequences,resets,keys,keys_held,keys_spilled,batches,reset,seed,exit load,plan,first_iteration,total,cpu min,p50,p90,p95,p99,p99_9,max,mean,sd,slowest iterations_per_s,real_time_factor weights_mapped,weights_packed,arena,state,keys,peak_rss" ]
+        "name,version,build xml,bin,ir_version,ops,variables,weights_bytes cpu,simd,threads,gemm,precision,quantized_products,blas iterations,warmup,records,sequences,resets,keys,keys_held,keys_spilled,batches,reset,seed,exit load,plan,first_iteration,total,cpu min,p50,p90,p95,p99,p99_9,max,mean,sd,slowest iterations_per_s,real_time_factor weights_mapped,weights_packed,arena,state,keys,peak_rss" ]
     [ "$(jq -c '[.schema, .run.iterations, .run.warmup, .run.records, .run.sequences, .run.resets, .run.reset, .run.seed, .run.exit, .model.variables, .throughput.real_time_factor]' r.json)" = \
         '["irrun.report/1",50,3,1,1,4,"10",7,0,1,null]' ]
     jq -e '.latency_s | .min <= .p50 and .p50 <= .p90 and .p90 <= .p95 and .p95 <= .p99 and .p99 <= .p99_9 and .p99_9 <= .max and .min <= .mean and .mean <= .max' r.json
