@@ -21,10 +21,9 @@ double reading_cost(double n_floats, double n)
  * the times of 60 convolutions. */
 static double find_cost(const struct indirect_convolution *conv)
 {
-    /* for each element that is copied, in short rows */
-    double cost = (double)conv->copy_floats * (conv->in_channels_last    ? 2
-                                               : conv->channels_in_lanes ? 16
-                                                                         : 11);
+    /* an element that is copied, in short rows */
+    double copied = conv->in_channels_last ? 2 : conv->channels_in_lanes ? 16 : 11, cost = 0;
+
     for (size_t i = 0; i < conv->n_subconvolutions; i++) {
         const struct subconvolution *sub = &conv->subconvolutions[i];
         double k = (double)sub->k;
@@ -40,7 +39,7 @@ static double find_cost(const struct indirect_convolution *conv)
                     ((double)(sub->mr * sub->n_row_tiles) * k * 1.2 +
                      (double)(conv->c_out * window_product(sub->n_phases)) * 15);
     }
-    return cost;
+    return cost * (double)conv->n_groups + (double)conv->copy_floats * copied;
 }
 
 #define LARGE_COPY 16384 /* floats: it does not stay in an L1 cache */
@@ -61,7 +60,7 @@ bool indirect_convolution_choose(struct indirect_convolution *conv,
             find_cost(&other) < find_cost(conv) * WORTH_WINOGRAD)
             *conv = other;
     }
-    bool is_worth = find_cost(conv) < (double)window_product(c->window.out) *
+    bool is_worth = find_cost(conv) < (double)n_groups * (double)window_product(c->window.out) *
                                           (double)window_product(conv->kernel) * (double)c->c_in *
                                           (double)c->c_out * SCALAR_COST;
     if (conv->copy_floats >= LARGE_COPY)

@@ -296,6 +296,26 @@ static void the_faster_way_is_chosen(void **state)
     }
 }
 
+/* The copy of all groups is compared with the products of all groups. */
+static void many_groups_are_worth_a_copy(void **state)
+{
+    (void)state;
+    struct kernels kernels;
+    struct indirect_convolution conv;
+    kernels_fill(&kernels, simd_best());
+    struct convolution c = {.window = {.in = {1, 20, 20},
+                                       .out = {1, 10, 10},
+                                       .kernel = {1, 3, 3},
+                                       .stride = {1, 2, 2},
+                                       .dilation = {1, 1, 1},
+                                       .pad_begin = {0, 1, 1},
+                                       .pad_end = {0, 1, 1}},
+                            .c_in = 8,
+                            .c_out = 8};
+    assert_true(!kernels.igemm_f32 ||
+                indirect_convolution_choose(&conv, kernels.igemm_f32, &c, 26, false));
+}
+
 static void kernels_of_one_element_need_no_patches(void **state)
 {
     (void)state;
@@ -344,6 +364,7 @@ int main(void)
         cmocka_unit_test(the_indirect_one_refuses_what_cannot_be_counted),
         cmocka_unit_test(the_indirect_one_knows_no_threads),
         cmocka_unit_test(the_faster_way_is_chosen),
+        cmocka_unit_test(many_groups_are_worth_a_copy),
         cmocka_unit_test(kernels_of_one_element_need_no_patches),
         cmocka_unit_test(integers_wrap),
     };
