@@ -116,9 +116,12 @@ bool inputs_open_prompts(struct inputs *inputs, struct irrun_error *err)
             !snapshot_copy(&first, &feed->prompt.record, err))
             return false;
         records_open_record(records, &feed->prompt.port, &first);
-        records->path = "-i";
+        text_add(&feed->prompt_path, "%s", records_path(&feed->prompt));
+        records->path = feed->prompt_path.data;
         if (feed->prompt.state == RECORDS_REPEATED)
             records_close(&feed->prompt);
+        if (!text_check(&feed->prompt_path, err))
+            return false;
     }
     return true;
 }
@@ -159,6 +162,7 @@ void inputs_end_feeds(struct inputs *inputs)
         free(feed->initial.data);
         feed->initial.data = NULL;
         records_close(&feed->prompt);
+        text_free(&feed->prompt_path);
     }
 }
 

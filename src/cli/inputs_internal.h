@@ -36,6 +36,7 @@ struct feed {
     size_t output, input;
     bool has_source;             /* -i gives the first values */
     struct records prompt;       /* those of -i; closed after the last one */
+    struct text prompt_path;     /* for messages */
     struct irrun_tensor initial; /* the first value; malloc'ed */
     struct irrun_tensor last;    /* the value at the end of the last sequence; malloc'ed or NULL */
     const struct irrun_tensor *next; /* what the input becomes after this iteration */

@@ -34,7 +34,7 @@ flops() {
     irrun "${fed[@]}" -n 3 -o tokens=csv:last.csv
     irrun "${fed[@]}" -n 3 -o tokens=csv:all.csv -o logits=csv:logits.csv
     cmp last.csv all.csv
-    irrun -v "${fed[@]}" -n 1 -o tokens=none: 2>&1 | grep -q 'input "tokens": i64 \[2,4\] from -i, then from --feed$'
+    irrun -v "${fed[@]}" -n 1 -o tokens=none: 2>&1 | grep -q 'input "tokens": i64 \[2,4\] from prompt.npy, then from --feed$'
     [ "$(lines <last.csv | wc -w)" -ge 3 ]
     [ "$(flops "${fed[@]}" -n 1 -o tokens=none:)" -eq $((2 * 2 * 64 * 97)) ]
     [ "$(flops "${fed[@]}" -n 1 -o logits=none: -o none:)" -eq $((2 * 2 * 64 * 97)) ]
