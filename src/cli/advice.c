@@ -59,7 +59,7 @@ static void advise_directory(const char *directory, struct irrun_error *err)
     if (n == 1)
         fail_hint(err, "did you mean %s?", text_shell_quote(path, quoted));
     else if (n > 1)
-        fail_hint(err, "it holds %zu models, %s is one of them", n, text_shell_quote(path, quoted));
+        fail_hint(err, "it has %zu models, for example %s", n, text_shell_quote(path, quoted));
 }
 
 /* Replaces the hint with "did you mean vad.xml?" for vad or vad.bin, if there is such a file. */
@@ -86,7 +86,7 @@ static bool split_path(const char *path, char prefix[PATH_BYTES], const char **n
 }
 
 /* Adds a hint with the most similar name in the same directory; if there are several, with the
- * first in alphabetical order. The name itself may be there: a symbolic link to no file. */
+ * first in alphabetical order. The name itself may be there: a dangling symbolic link. */
 static void advise_near(const char *path, struct irrun_error *err)
 {
     char prefix[PATH_BYTES], nearest[NAME_BYTES] = "";
@@ -129,7 +129,7 @@ static bool advise_url(const char *path, struct irrun_error *err)
                       text_shell_quote(path, quoted));
 }
 
-/* Adds a hint if the .bin of the model is missing and another .bin is beside it. */
+/* Adds a hint if the .bin of the model is missing and its directory has another .bin. */
 static void advise_other_weights(const char *model, const char *path, struct irrun_error *err)
 {
     char name[NAME_BYTES], prefix[PATH_BYTES], other[PATH_BYTES + NAME_BYTES];
@@ -142,9 +142,9 @@ static void advise_other_weights(const char *model, const char *path, struct irr
         return;
     snprintf(other, sizeof other, "%s%s", prefix, name);
     err->hint[0] = '\0';
-    fail_hint(err, "%s lies beside it: irrun %s %s reads the weights from there",
-              n == 1 ? "another .bin" : "more than one .bin", text_shell_quote(model, quoted_model),
-              text_shell_quote(other, quoted));
+    fail_hint(err, "%s in its directory: irrun %s %s reads the weights from it",
+              n == 1 ? "there is another .bin" : "there are other .bin files",
+              text_shell_quote(model, quoted_model), text_shell_quote(other, quoted));
 }
 
 /* Adds a hint if the directory of an output does not exist. */

@@ -133,7 +133,7 @@ bool run_sandbox_enter(const struct options *options, struct irrun_error *err)
         return true;
     if (options->sandbox == SANDBOX_ALWAYS && options->manifest_path) {
         fail(err, IRRUN_USAGE, "--sandbox=always: --manifest names files that are not known yet");
-        return fail_hint(err, "--sandbox=auto limits sockets and programs, and not files");
+        return fail_hint(err, "--sandbox=auto limits sockets and programs, but not files");
     }
     sandbox_open(&sandbox);
     allow_all(&sandbox, options);
@@ -141,7 +141,7 @@ bool run_sandbox_enter(const struct options *options, struct irrun_error *err)
     if (no_files)
         inform(options, "sandbox: files are not limited: %s", strerror(no_files));
     else if (options->manifest_path)
-        inform(options, "sandbox: files are not limited: --manifest names further ones");
+        inform(options, "sandbox: files are not limited: --manifest names more of them");
     else
         inform(options, "sandbox: files are limited by Landlock %u", sandbox.version);
     if (no_calls)

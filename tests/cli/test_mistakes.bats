@@ -76,7 +76,7 @@ setup() {
     for name in n z k b y m w; do
         cp sum.xml "many/$name.xml"
     done
-    answered 66 "many: error: " "it holds 8 models, many/b.xml is one of them" many --random
+    answered 66 "many: error: " "it has 8 models, for example many/b.xml" many --random
     answered 66 "none: error: " "" none --random
     answered 66 "vad: error: " "did you mean vad.xml?" vad --random
     answered 66 "sum.bin: error: " "did you mean sum.xml?" sum.bin --random
@@ -460,7 +460,7 @@ with a <= b and s >= 0" sum.xml --random='uniform(-1e308,1e308)'
         w/vad.xml --random
     cp vad.bin w/other.bin
     answered 66 "w/vad.bin: error: cannot be opened" \
-        "another .bin lies beside it: irrun w/vad.xml w/other.bin reads the weights from there" w/vad.xml --random
+        "there is another .bin in its directory: irrun w/vad.xml w/other.bin reads the weights from it" w/vad.xml --random
     irrun w/vad.xml w/other.bin --random -o none:
 }
 
