@@ -106,7 +106,7 @@ static bool infer(struct infer *infer)
     struct backprop_state *state = infer->state;
     struct window *window = &state->grouped.one.window;
     return convolution_infer_channels(infer, true) &&
-           infer_window_sides(infer, &attrs->window, data->rank - 2, data->dims + 2,
+           infer_window_attrs(infer, &attrs->window, data->rank - 2, data->dims + 2,
                               filters->dims + n_group_dims + 2, window) &&
            infer_sizes(infer, data->rank - 2, window) && convolution_infer_output(infer, false);
 }

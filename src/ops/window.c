@@ -51,7 +51,7 @@ static bool size_dim(struct infer *infer, const struct window_attrs *attrs, stru
     return true;
 }
 
-bool infer_window_sides(struct infer *infer, const struct window_attrs *attrs, uint32_t rank,
+bool infer_window_attrs(struct infer *infer, const struct window_attrs *attrs, uint32_t rank,
                         const int64_t *in, const int64_t *kernel, struct window *window)
 {
     if (!infer_window_list(infer, "strides", &attrs->strides, rank, 1, 1, window->stride) ||
@@ -77,7 +77,7 @@ bool infer_window_sides(struct infer *infer, const struct window_attrs *attrs, u
 bool infer_window(struct infer *infer, const struct window_attrs *attrs, uint32_t rank,
                   const int64_t *in, const int64_t *kernel, struct window *window)
 {
-    if (!infer_window_sides(infer, attrs, rank, in, kernel, window))
+    if (!infer_window_attrs(infer, attrs, rank, in, kernel, window))
         return false;
     for (int d = 0; d < 3; d++)
         if (!size_dim(infer, attrs, window, d, rank))

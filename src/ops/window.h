@@ -46,10 +46,10 @@ bool infer_window(struct infer *infer, const struct window_attrs *attrs, uint32_
 
 /* Sets only strides, dilations, the pads as written, the input and the kernel. Ignores auto_pad;
  * computes no output sizes. */
-bool infer_window_sides(struct infer *infer, const struct window_attrs *attrs, uint32_t rank,
+bool infer_window_attrs(struct infer *infer, const struct window_attrs *attrs, uint32_t rank,
                         const int64_t *in, const int64_t *kernel, struct window *window);
 
-/* Reads an attribute of `rank` numbers >= `lowest`, right-aligned and filled with `neutral`; an
+/* Reads an attribute of `rank` numbers >= `lowest` to the end of `out`, and `neutral` before it; an
  * empty list is all neutral. */
 bool infer_window_list(struct infer *infer, const char *name, const struct i64_list *list,
                        uint32_t rank, int64_t lowest, int64_t neutral, int64_t out[3]);
