@@ -1,4 +1,4 @@
-/* Adds and multiplies sizes that come from files; returns false on overflow.
+/* Adds, multiplies and rounds sizes that come from files. Returns false on overflow.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_BASE_CHECKED_H
 #define IRRUN_BASE_CHECKED_H
@@ -17,13 +17,13 @@ static inline bool checked_mul(size_t a, size_t b, size_t *product)
     return !__builtin_mul_overflow(a, b, product);
 }
 
-/* Returns a / b, rounded up; b is above 0. */
+/* Returns a / b, rounded up; b > 0. */
 static inline size_t divide_up(size_t a, size_t b)
 {
     return a / b + (a % b != 0);
 }
 
-/* Does the same; a is not below 0. */
+/* Returns a / b, rounded up; a >= 0 and b > 0. */
 static inline int64_t divide_up_i64(int64_t a, int64_t b)
 {
     return a / b + (a % b != 0);

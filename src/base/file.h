@@ -37,8 +37,8 @@ void file_map_close(struct file_map *map);
 bool file_read_full(int fd, const char *path, void *data, size_t size_bytes, size_t *n_read,
                     struct irrun_error *err);
 
-/* Read at an offset until `data` is full or the file ends, and write all of it. False with errno
- * set. Interrupted calls are repeated. */
+/* Read at an offset until `data` is full or the file ends; write all of `data`. On failure, return
+ * false with errno set. Repeat interrupted calls. */
 bool file_read_at(int fd, uint64_t offset, void *data, size_t size_bytes, size_t *n_read);
 bool file_write_at(int fd, uint64_t offset, const void *data, size_t size_bytes);
 

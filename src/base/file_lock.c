@@ -1,4 +1,4 @@
-/* Locks files with flock. flock does not report which process has a lock; /proc/locks does.
+/* Locks files with flock. flock does not report which process holds a lock; /proc/locks does.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/file_lock.h"
 
@@ -18,7 +18,7 @@ int file_lock(int fd)
 }
 
 /* Searches for the file in lines such as "1: FLOCK ADVISORY WRITE 4711 fe:00:5310851 0 EOF", which
- * have the process, the device and the inode. On some file systems the device is not that of stat:
+ * name the process, the device and the inode. On some file systems stat reports another device:
  * then any lock on that inode counts. */
 long file_lock_holder(int fd)
 {

@@ -9,8 +9,8 @@
 
 struct signal_buffer;
 
-/* Registers a buffer whose bytes are for fd. Returns NULL if the table is full; a signal then
- * discards the bytes. All functions accept this NULL. */
+/* Registers a buffer whose bytes are written to fd. Returns NULL if the table is full: a signal
+ * then discards the bytes. All functions accept this NULL. */
 struct signal_buffer *signal_buffer_open(int fd, unsigned char *data);
 void signal_buffer_close(struct signal_buffer *buffer);
 
@@ -19,7 +19,7 @@ void signal_buffer_close(struct signal_buffer *buffer);
 void signal_buffer_set_complete(struct signal_buffer *buffer, size_t n);
 
 /* Keeps the handler from writing the buffer while the caller writes it, or has written part of a
- * record. A signal that arrives before signal_buffer_unlock is raised again by it. */
+ * record. signal_buffer_unlock raises again a signal that arrived in between. */
 void signal_buffer_lock(struct signal_buffer *buffer);
 void signal_buffer_unlock(struct signal_buffer *buffer, size_t n_complete);
 

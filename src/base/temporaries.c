@@ -85,8 +85,8 @@ void temporaries_remove_all(void)
 /* ---- Names ----------------------------------------------------------------------------------- */
 
 /* Returns the name "DIRECTORY/.irrun-DIGEST" in the directory of `target`, the same in every
- * process, or, if is_own, with "-PID-N" appended. It has a digest of the name of `target`, which
- * may be too long to extend. The caller frees it. */
+ * process, or, if is_own, with "-PID-N" appended. DIGEST is that of the name of `target`, which
+ * may itself be too long to extend. The caller frees the result. */
 static char *temporary_name(const char *target, bool is_own)
 {
     static atomic_uint n_names;
@@ -108,7 +108,7 @@ enum attempt {
     TRY_AGAIN
 };
 
-/* Returns whether is_at returned false because there is no such file. */
+/* Returns whether is_at returned false because the file is no longer at its path. */
 static bool is_missing(void)
 {
     return errno == 0 || errno == ENOENT;
@@ -158,7 +158,7 @@ static enum attempt try_to_create(const char *name, int *fd, long *holder)
 static enum attempt create_locked(const char *name, int *fd, long *holder)
 {
     enum attempt attempt;
-    unsigned n_unknown = 0; /* locked by unknown processes, which may have ended meanwhile */
+    unsigned n_unknown = 0; /* locked by unknown processes, which may have ended since */
     do
         attempt = try_to_create(name, fd, holder);
     while (attempt == TRY_AGAIN || (attempt == IS_LOCKED && *holder == 0 && n_unknown++ < 3));

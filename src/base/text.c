@@ -157,7 +157,7 @@ void text_hide_controls(char *text)
     }
 }
 
-/* Returns the length of a character in UTF-8; 0 if it is not one. */
+/* Returns the length of a character in UTF-8; 0 if the bytes are not one. */
 static size_t utf8_length(const char *at)
 {
     const unsigned char *c = (const unsigned char *)at;

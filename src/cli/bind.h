@@ -13,7 +13,8 @@ typedef bool find_port_fn(const struct irrun_model *model, const char *name, siz
 bool port_has_name(const struct irrun_model *model, find_port_fn *find, size_t port,
                    const char *name);
 
-/* The values of an option for several ports. Each item begins with a NAME; NULL means all ports. */
+/* The values of an option for several ports. The first member of an item is the name of its port;
+ * NULL: all ports. */
 struct named_list {
     const void *items;
     size_t n, item_bytes;
@@ -41,7 +42,7 @@ struct binder {
     const struct irrun_port *(*port)(const struct irrun_model *model, size_t index);
     size_t n_ports;
     bool (*find)(void *context, const char *name, size_t *port, struct irrun_error *err);
-    /* Takes ownership of the reader, also on failure. */
+    /* Takes ownership of the reader, even if it fails. */
     bool (*take)(void *context, size_t port, const struct binding *binding, struct reader *reader,
                  struct irrun_error *err);
     void *context;

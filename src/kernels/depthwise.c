@@ -8,7 +8,7 @@
 /* The epilogue runs as soon as this many floats are computed. */
 #define EPILOGUE_FLOATS 4096
 
-/* Computes output channel out_channel of one channel by the scalar loops. */
+/* Computes output channel out_channel of one channel with the scalar loops. */
 static void run_scalar(const struct run *run, const float *in, size_t out_channel, float *out)
 {
     const struct depthwise *plan = run->plan;
@@ -28,7 +28,7 @@ static void run_scalar(const struct run *run, const float *in, size_t out_channe
 
 /* ---- Tiles -------------------------------------------------------------------------------- */
 
-/* Sets the taps that the positions of spans z and y have, and of the innermost dimension [begin,
+/* Sets the taps of the positions in spans z and y: along the innermost dimension, taps [begin,
  * end). */
 static void set_taps(const struct depthwise *plan, struct depthwise_tile *tile,
                      const struct depthwise_span *z, const struct depthwise_span *y, int64_t begin,
@@ -73,7 +73,8 @@ static void run_strips(const struct depthwise *plan, struct depthwise_tile *tile
     }
 }
 
-/* Positions along a row share the pixels that they load. */
+/* With the channels last, tiles are along rows of at least this many positions, which share pixels
+ * that they load. */
 #define PIXELS_ALONG_X 8
 
 /* Computes the positions of spans y and x at position z. Tiles lie along the longer one. */

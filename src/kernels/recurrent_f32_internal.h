@@ -12,7 +12,8 @@ struct pass {
     struct thread_pool *pool;
     size_t direction, worker;
     size_t begin, end; /* panels */
-    bool is_reverse, is_downward;
+    bool is_reverse;
+    bool is_downward; /* the first round goes from the last panel to the first */
     struct recurrent_matrix w, r, r_reset; /* of this direction */
     const float *biases, *reset_biases, *peepholes;
     float *x, *gates, *tile, *h, *h_next, *c, *reset_h; /* in the scratch memory */
@@ -57,6 +58,7 @@ void recurrent_clear_empty(const struct pass *pass);
 /* Writes h_next to Y, and to the final state of elements whose last step this is. */
 void recurrent_write_step(const struct pass *pass, size_t step);
 
+/* Clears Y after the last step of each element. Y is not NULL. */
 void recurrent_clear_padding(const struct pass *pass);
 
 #endif

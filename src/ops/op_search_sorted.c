@@ -5,15 +5,15 @@
 #include "ops/indexing.h"
 
 struct search_attrs {
-    bool counts_equals;   /* SearchSorted: elements equal to the value count */
-    bool excludes_equals; /* Bucketize: elements equal to the value do not count */
+    bool counts_equals;   /* SearchSorted: counts elements equal to the value */
+    bool excludes_equals; /* Bucketize: does not count them */
     enum irrun_dtype output_type;
 };
 
 /* The indices of the inputs. */
 struct search_family {
     uint32_t sorted, values;
-    bool has_rows; /* each row of values has its own sorted row, or all share one */
+    bool has_rows; /* each row of values may have a sorted row of its own */
 };
 
 struct search_state {

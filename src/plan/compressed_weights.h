@@ -1,6 +1,6 @@
 /* Keeps compressed weights (integers or small floats times a scale) as they are stored if a product
- * or a Gather reads them. In a model with variables and a file of 256 MB or more, a product also
- * reads f32, f16 and bf16 matrices of 1 MB or more so; --gemm=packed packs them.
+ * or a Gather reads them. In a model with variables and a file of 256 MB or more, also keeps
+ * f32, f16 and bf16 matrices of 1 MB or more that a product reads; --gemm=packed packs them.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_PLAN_COMPRESSED_WEIGHTS_H
 #define IRRUN_PLAN_COMPRESSED_WEIGHTS_H

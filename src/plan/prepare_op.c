@@ -15,7 +15,7 @@
 struct source {
     uint32_t value_id;
     struct irrun_tensor tensor; /* data: NULL if it is not in memory */
-    struct fold_rows *fold;     /* then the tree that computes it; NULL: not opened yet */
+    struct fold_rows *fold;     /* then the tree of ops that computes it; NULL: not opened yet */
     void *whole;                /* all elements, computed by fold; or NULL */
 };
 
@@ -50,7 +50,7 @@ const struct irrun_tensor *prepare_constant(struct prepare *prepare, uint32_t i)
     return &source_of(prepare, i)->tensor;
 }
 
-/* Finds where the elements are: data in memory, or a tree that computes them. */
+/* Finds where the elements are: data in memory, or a tree of ops that computes them. */
 static bool open_source(struct source *source, struct prepare *prepare)
 {
     struct model *model = prepare->sources->model;
