@@ -102,11 +102,12 @@ class Cell:
 
     def irrun_command(self, n, *more):
         inputs = [word for name, path, _ in self.files for word in ("-i", f"{name}={path}.npy")]
-        return [str(self.args.irrun), str(self.model), *inputs, "-n", str(n), *more]
+        return [str(self.args.irrun), str(self.model), f"--precision={self.args.precision}", *inputs, "-n", str(n), *more]
 
     def peer_command(self, n, warmup, threads, outputs=()):
         inputs = [f"{path}.raw:{','.join(map(str, shape))}" for _, path, shape in self.files]
-        return [str(self.peer), str(self.model), str(n), str(warmup), str(threads), *inputs, "--", *map(str, outputs)]
+        precision = "bf16" if self.args.precision == "bf16" else "f32"
+        return [str(self.peer), str(self.model), str(n), str(warmup), str(threads), precision, *inputs, "--", *map(str, outputs)]
 
     def compare(self):
         import numpy as np
@@ -242,6 +243,7 @@ def main():
     parser.add_argument("--threads", type=lambda text: [int(word) for word in text.split(",")], default=[1, 2])
     parser.add_argument("--part", choices=PARTS, action="append", default=[])
     parser.add_argument("--models", type=Path, action="append", default=[])
+    parser.add_argument("--precision", choices=["f32", "f16", "bf16"], default="f32")  # of both sides; f16: OpenVINO computes in f32
     parser.add_argument("patterns", nargs="*")
     args = parser.parse_args()
     openvino = find_openvino()
@@ -249,11 +251,11 @@ def main():
     peer = build_peer(openvino, args.out)
     cpu = next(line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name"))
     machine = f"{cpu}, {os.cpu_count()} CPUs"
-    print(f"{machine}; {args.rounds} rounds in turn; times in us are the best p50 of the rounds")
+    print(f"{machine}; {args.precision}; {args.rounds} rounds in turn; times in us are the best p50 of the rounds")
     for part in args.part or PARTS:
         results, refused = measure_part(part, args, peer)
         print_table(part, args, results, refused)
-        if not args.patterns:
+        if not args.patterns and args.precision == "f32":
             keep(part, machine, results)
 
 

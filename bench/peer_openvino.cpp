@@ -1,10 +1,10 @@
 // Times OpenVINO's CPU plugin on one IR, as the peer of `make bench`.
 //
-//   peer_openvino MODEL.xml ITERATIONS WARMUP THREADS INPUT.raw:SHAPE... -- OUTPUT.raw...
+//   peer_openvino MODEL.xml ITERATIONS WARMUP THREADS PRECISION INPUT.raw:SHAPE... -- OUTPUT.raw...
 //
 // One input file per Parameter, in order, with the shape of its numbers (1,512); the outputs of the first inference from
-// the initial state are written for comparison. One request, latency hint, one stream, f32 precision (its default on some CPUs is
-// bf16, which is another product). Prints one JSON object: milliseconds to read, compile and infer first, microseconds per
+// the initial state are written for comparison. One request, latency hint, one stream. PRECISION is f32 or
+// bf16, its default on some CPUs. Prints one JSON object: milliseconds to read, compile and infer first, microseconds per
 // iteration, peak memory.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
@@ -68,13 +68,13 @@ int main(int argc, char **argv)
 {
     std::vector<std::string> inputs, outputs;
     bool is_output = false;
-    for (int i = 5; i < argc; i++) {
+    for (int i = 6; i < argc; i++) {
         if (std::strcmp(argv[i], "--") == 0)
             is_output = true;
         else
             (is_output ? outputs : inputs).push_back(argv[i]);
     }
-    if (argc < 5)
+    if (argc < 6)
         return 2;
     const long iterations = std::atol(argv[2]), warmup = std::atol(argv[3]);
 
@@ -83,7 +83,7 @@ int main(int argc, char **argv)
     auto model = core.read_model(argv[1]);
     const double read_ms = seconds_since(start) * 1e3;
     ov::AnyMap config{{"PERFORMANCE_HINT", "LATENCY"}, {"INFERENCE_NUM_THREADS", std::atoi(argv[4])}, {"NUM_STREAMS", 1},
-                      {"ENABLE_CPU_PINNING", false}, {"INFERENCE_PRECISION_HINT", "f32"}, {"KV_CACHE_PRECISION", "f32"}};
+                      {"ENABLE_CPU_PINNING", false}, {"INFERENCE_PRECISION_HINT", std::string(argv[5])}, {"KV_CACHE_PRECISION", "f32"}};
     auto compiled = core.compile_model(model, "CPU", config);
     auto request = compiled.create_infer_request();
     const double compile_ms = seconds_since(start) * 1e3 - read_ms;
