@@ -376,7 +376,7 @@ bool irrun_supported_op(size_t index, struct irrun_supported_op *op); /* false: 
 const char *irrun_kernel_family(size_t index);
 const char *irrun_simd_level(size_t index);
 
-/* Returns the level that simd, of irrun_options, selects; NULL, IRRUN_USAGE: it is not there. */
+/* Returns the level that irrun_options.simd selects; NULL with IRRUN_USAGE if it is missing. */
 const char *irrun_simd_used(const char *simd, struct irrun_error *err);
 
 struct irrun_build {

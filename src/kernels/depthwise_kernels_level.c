@@ -98,13 +98,13 @@ ALWAYS_INLINE vec run_positions(const struct depthwise_tile *tile, size_t p, siz
 ALWAYS_INLINE bool shares_three_rows(const struct depthwise_tile *tile)
 {
     const int32_t *offsets = tile->offsets + tile->first_tap;
-    return tile->n_taps == 9 && tile->n_slices * tile->n_lines == 1 &&
-           offsets[3] - offsets[0] == tile->image_step &&
-           offsets[4] - offsets[1] == tile->image_step &&
-           offsets[5] - offsets[2] == tile->image_step &&
-           offsets[6] - offsets[3] == tile->image_step &&
-           offsets[7] - offsets[4] == tile->image_step &&
-           offsets[8] - offsets[5] == tile->image_step;
+    if (tile->n_taps != 9 || tile->n_slices * tile->n_lines != 1)
+        return false;
+    UNROLL
+    for (size_t t = 3; t < 9; t++)
+        if (offsets[t] - offsets[t - 3] != tile->image_step)
+            return false;
+    return true;
 }
 
 /* Computes the same sums as run_positions, in the same order. */

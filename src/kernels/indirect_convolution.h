@@ -164,8 +164,9 @@ bool indirect_convolution_plan(struct indirect_convolution *conv,
  * applicable. */
 bool indirect_convolution_plan_winograd(struct indirect_convolution *conv);
 
-/* Return the estimated time without the copy, or of a multiplication of channels in lanes, in the
- * unit of indirect_convolution_choose. */
+/* Return the estimated time without the copy, of a multiplication of channels in lanes, or of
+ * reading weights n times if an L2 cache does not hold them. The unit is that of
+ * indirect_convolution_choose. */
 double winograd_cost(const struct indirect_convolution *conv);
 double multiplication_cost(const struct indirect_convolution *conv);
 double reading_cost(double n_floats, double n);

@@ -2,20 +2,16 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/indirect_convolution.h"
 
-#define L2_FLOATS (1U << 18)
-
-/* Returns the cost of weights that are read n times: only those count that an L2 cache does not
- * hold. */
 double reading_cost(double n_floats, double n)
 {
-    return n_floats > L2_FLOATS ? n_floats * (n < 1 ? 1 : n) * 6 : 0;
+    bool is_large = n_floats > (double)(L2_BYTES / sizeof(float));
+    return is_large ? n_floats * (n < 1 ? 1 : n) * 6 : 0;
 }
 
 #define SCALAR_COST 12 /* of one multiplication in a scalar loop */
 
-#define WORTH_WINOGRAD                                                                             \
-    0.95 /* Winograd must be cheaper by this factor, since it has larger rounding
-                             * errors */
+/* Winograd must be cheaper by this factor, since it has larger rounding errors. */
+#define WORTH_WINOGRAD 0.95
 
 /* Estimates the cost. The unit is 1/16 cycle, about one multiplication; the factors were fitted to
  * the times of 60 convolutions. */

@@ -24,6 +24,9 @@
  * error would come close to the tolerance of a recurrent run. Even, because bf16 has pairs. */
 #define GEMM_MAX_KC 512
 
+/* Weights of more bytes are read from memory each time: an L2 cache has 1 to 2 MB. */
+#define L2_BYTES (1UL << 20)
+
 /* The type of the elements of b. A micro-kernel widens f16 in registers. A product with bf16 rounds
  * a to bf16 too, to nearest even. Sums are f32 with all of them. */
 enum weight_type { WEIGHTS_F32, WEIGHTS_F16, WEIGHTS_BF16 };

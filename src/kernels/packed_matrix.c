@@ -9,8 +9,7 @@
 #include "tensor/half.h"
 
 #define FEW_ROWS 2
-#define ENOUGH_ROWS 6 /* of a micro-kernel, where it is used for several tiles */
-#define L2_BYTES (1UL << 20)
+#define ENOUGH_ROWS 6            /* of a micro-kernel, where it is used for several tiles */
 #define BLOCK_BYTES (25UL << 10) /* of a micro-panel in L1, which has at least 32 KB */
 
 /* Of fewer terms, most of a tile would be zeros. */

@@ -6,6 +6,7 @@
 #ifndef IRRUN_KERNELS_QUANTIZED_GEMM_H
 #define IRRUN_KERNELS_QUANTIZED_GEMM_H
 
+#include "base/checked.h"
 #include "kernels/compressed_gemm.h"
 #include "kernels/gemm_int8.h"
 
@@ -74,17 +75,22 @@ static inline bool quantized_is_supported(enum irrun_dtype dtype)
     return dtype == IRRUN_U8 || dtype == IRRUN_I8 || dtype == IRRUN_U4 || dtype == IRRUN_I4;
 }
 
+static inline bool quantized_is_4bit(const struct compressed_matrix *matrix)
+{
+    return compressed_bytes(matrix, 2) == 1;
+}
+
 /* Returns the quads of a block of n elements; a quad holds the codes at even positions of 8, or at
  * odd ones, if they have 4 bits. */
 static inline size_t quantized_n_quads(const struct compressed_matrix *matrix, size_t n)
 {
-    return compressed_bytes(matrix, 2) == 1 ? 2 * int8_n_quads(n / 2) : int8_n_quads(n);
+    return quantized_is_4bit(matrix) ? 2 * int8_n_quads(n / 2) : int8_n_quads(n);
 }
 
 static inline struct quantized_blocks quantized_blocks_of(const struct compressed_matrix *matrix)
 {
     size_t max = matrix->group < QUANTIZED_BLOCK ? matrix->group : QUANTIZED_BLOCK;
-    size_t n = (matrix->group + max - 1) / max;
+    size_t n = divide_up(matrix->group, max);
     return (struct quantized_blocks){.n = matrix->k / matrix->group * n,
                                      .n_of_group = n,
                                      .max_elements = max,

@@ -72,7 +72,7 @@ static void quantize(const struct compressed_matrix *matrix, const float *x, uin
                      struct quantized_block *blocks)
 {
     struct quantized_blocks all = quantized_blocks_of(matrix);
-    bool is_4bit = compressed_bytes(matrix, 2) == 1;
+    bool is_4bit = quantized_is_4bit(matrix);
     for (size_t block = 0, n; block < all.n; block++) {
         const float *from = x + quantized_block_at(matrix, &all, block, &n);
         blocks[block] = quantize_block(from, n, is_4bit, codes + block * all.max_quads * INT8_QUAD,
@@ -149,7 +149,7 @@ static void pack_lanes(const struct quantized_packing *p, size_t lane)
     const struct compressed_matrix *matrix = p->matrix;
     const struct quantized_blocks blocks = quantized_blocks_of(matrix);
     const struct signs signs = signs_of(matrix->dtype);
-    const bool is_4bit = compressed_bytes(matrix, 2) == 1;
+    const bool is_4bit = quantized_is_4bit(matrix);
     const bool is_whole = compressed_bytes(matrix, matrix->group) % WIDE == 0;
     struct units units = {.row_bytes = compressed_bytes(matrix, matrix->k), .ahead = p->ahead};
     units.rows.end = matrix->row + matrix->n * units.row_bytes;

@@ -19,12 +19,12 @@ struct stream {
     int8_t *even, *odd; /* codes; 4-bit codes of the matrix alternate between them */
 };
 
-/* Places the arrays in p->panel. Its size is that of quantized_row_bytes. */
+/* Places the arrays in p->panel. Its size is that of quantized_panel_bytes. */
 static struct stream stream_of(const struct quantized_product *p)
 {
     const struct quantized_blocks blocks = quantized_blocks_of(p->matrix);
     const size_t n = blocks.n + QUANTIZED_ROWS, x_bytes = blocks.max_quads * INT8_QUAD;
-    const bool is_4bit = compressed_bytes(p->matrix, 2) == 1;
+    const bool is_4bit = quantized_is_4bit(p->matrix);
     struct stream s = {.n_blocks = blocks.n,
                        .block_bytes = compressed_bytes(p->matrix, blocks.max_elements),
                        .dots = p->panel};
@@ -153,7 +153,7 @@ static float add_blocks(const struct compressed_matrix *matrix, const struct str
 static void multiply_row(const struct quantized_product *p)
 {
     const struct stream s = stream_of(p);
-    const bool is_4bit = compressed_bytes(p->matrix, 2) == 1;
+    const bool is_4bit = quantized_is_4bit(p->matrix);
     for (size_t row = p->begin, n; row < p->end; row += n) {
         n = p->end - row < QUANTIZED_ROWS ? p->end - row : QUANTIZED_ROWS;
 #define DOT_ROWS(bytes)                                                                            \

@@ -175,6 +175,17 @@ bool plan_read_value(struct plan *plan, const struct op *op, struct irrun_tensor
                             : read_shape_without_init(plan, op, variable, tensor, err);
 }
 
+static bool plan_variable(struct plan *plan, const struct op *op, struct irrun_error *err)
+{
+    const struct graph *graph = plan->request.graph;
+    struct irrun_tensor tensor;
+    if (!plan_read_value(plan, op, &tensor, err))
+        return false;
+    set_slot(plan, op->first_output, SLOT_VARIABLE, graph->analysis->index_of[op - graph->ops],
+             &tensor, tensor.dtype);
+    return true;
+}
+
 static bool plan_assign(struct plan *plan, const struct op *op, struct irrun_error *err)
 {
     const struct graph *graph = plan->request.graph;
@@ -269,9 +280,6 @@ bool plan_is_constant(const struct plan *plan, const struct op *op)
 static bool plan_op(struct plan *plan, const struct op *op, const struct head *head,
                     bool *is_waiting, struct irrun_error *err)
 {
-    const struct graph *graph = plan->request.graph;
-    const uint32_t *index_of = graph->analysis->index_of;
-    struct irrun_tensor tensor;
     *is_waiting = false;
     if (plan_is_constant(plan, op))
         return true;
@@ -280,11 +288,7 @@ static bool plan_op(struct plan *plan, const struct op *op, const struct head *h
         return plan_parameter(plan, op, err);
     case ROLE_READ_VALUE:
         plan->planned[plan->n_planned++] = (struct planned_op){.op = op};
-        if (!plan_read_value(plan, op, &tensor, err))
-            return false;
-        set_slot(plan, op->first_output, SLOT_VARIABLE, index_of[op - graph->ops], &tensor,
-                 tensor.dtype);
-        return true;
+        return plan_variable(plan, op, err);
     case ROLE_ASSIGN:
         plan->planned[plan->n_planned++] = (struct planned_op){.op = op};
         return plan_assign(plan, op, err);

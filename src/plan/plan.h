@@ -37,8 +37,7 @@ struct slot {
     size_t offset;                  /* in the block; for a part of a moving slot: in that slot */
     size_t room_bytes;              /* at this offset of the block */
     bool is_needed;
-    bool
-        is_varying; /* an update of the plan has changed its shape, or its data if it is constant */
+    bool is_varying; /* an update has changed its shape, or the data of a constant */
     bool has_varied; /* so did one of the plan before, in the same memory: room is left for more */
     /* If count is not 0: the slot has the elements of slot `source`, with these runs repeated. A
      * conversion has those of its source. */
@@ -192,8 +191,7 @@ struct plan {
 
 /* Makes a plan and allocates its memory. `old`, if not NULL, is an unused plan, which is changed
  * where the shapes differ if its steps can stay; otherwise its memory is reused. It is freed, also
- * on failure. Returns NULL with *err filled on failure. The caller holds
- * the model's lock. */
+ * on failure. Returns NULL with *err filled on failure. The caller holds the model's lock. */
 struct plan *plan_new(const struct plan_request *request, struct plan *old,
                       struct irrun_error *err);
 void plan_free(struct plan *plan);

@@ -1,4 +1,4 @@
-/* Shared by the files that carry a plan on to other shapes.
+/* Shared by the files that change a plan for other shapes.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_PLAN_UPDATE_INTERNAL_H
 #define IRRUN_PLAN_UPDATE_INTERNAL_H

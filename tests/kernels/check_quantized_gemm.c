@@ -88,6 +88,26 @@ static bool is_right(const struct compressed_matrix *matrix, const float *x, con
            trial_fail("column %zu is %.9g, not %.9g", j, (double)got, (double)want);
 }
 
+/* The product of m rows by the whole matrix, with memory for a panel. */
+static struct quantized_product product_new(const struct trial *trial,
+                                            const struct compressed_matrix *matrix,
+                                            const struct rows *rows, size_t m,
+                                            struct guarded *of_panel)
+{
+    return (struct quantized_product){
+        .kernels = trial->variant->quantized_gemm,
+        .int8 = trial->variant->gemm_int8,
+        .matrix = matrix,
+        .m = m,
+        .end = matrix->n,
+        .codes = rows->codes,
+        .blocks = rows->blocks,
+        .c = rows->c,
+        .ldc = matrix->n,
+        .panel = guarded_take(of_panel, quantized_panel_bytes(matrix, m)),
+    };
+}
+
 /* Multiplies m rows by some columns. Other columns must not change. */
 static bool check_product(const struct trial *trial, const struct compressed_matrix *matrix,
                           size_t m)
@@ -102,20 +122,10 @@ static bool check_product(const struct trial *trial, const struct compressed_mat
         start[i] = random_float(1);
     for (size_t i = 0; i < m * n; i++)
         rows.c[i] = -77;
-    struct quantized_product p = {
-        .kernels = trial->variant->quantized_gemm,
-        .int8 = trial->variant->gemm_int8,
-        .matrix = matrix,
-        .m = m,
-        .begin = begin,
-        .end = end,
-        .codes = rows.codes,
-        .blocks = rows.blocks,
-        .start = random_below(2) ? start : NULL,
-        .c = rows.c,
-        .ldc = n,
-        .panel = guarded_take(&of_panel, quantized_panel_bytes(matrix, m)),
-    };
+    struct quantized_product p = product_new(trial, matrix, &rows, m, &of_panel);
+    p.begin = begin;
+    p.end = end;
+    p.start = random_below(2) ? start : NULL;
     quantized_multiply(&p);
     bool is_good = true;
     for (size_t i = 0; i < m * n && is_good; i++) {
@@ -174,18 +184,7 @@ void measure_quantized_gemm(const struct trial *trial)
         const struct compressed_matrix *matrix = &problem.matrix;
         struct rows rows = rows_new(trial, matrix, m);
         struct guarded of_panel;
-        struct quantized_product p = {
-            .kernels = trial->variant->quantized_gemm,
-            .int8 = trial->variant->gemm_int8,
-            .matrix = matrix,
-            .m = m,
-            .end = n,
-            .codes = rows.codes,
-            .blocks = rows.blocks,
-            .c = rows.c,
-            .ldc = n,
-            .panel = guarded_take(&of_panel, quantized_panel_bytes(matrix, m)),
-        };
+        struct quantized_product p = product_new(trial, matrix, &rows, m, &of_panel);
         char what[64];
         snprintf(what, sizeof what, "%zux%zux%zu/%zu %s", m, matrix->k, n, group,
                  irrun_dtype_name(matrix->dtype));

@@ -225,20 +225,25 @@ static void the_indirect_one_refuses_what_cannot_be_counted(void **state)
                 indirect_convolution_plan(&conv, kernels.igemm_f32, &c, 1, true, way == 1));
 }
 
+/* A square kernel, 1 or 3, whose pads keep the size at stride 1. */
+static struct window window_of(int64_t height, int64_t width, int64_t kernel, int64_t stride)
+{
+    int64_t pad = kernel / 2;
+    return (struct window){.in = {1, height, width},
+                           .out = {1, (height - 1) / stride + 1, (width - 1) / stride + 1},
+                           .kernel = {1, kernel, kernel},
+                           .stride = {1, stride, stride},
+                           .dilation = {1, 1, 1},
+                           .pad_begin = {0, pad, pad},
+                           .pad_end = {0, pad, pad}};
+}
+
 static void the_indirect_one_knows_no_threads(void **state)
 {
     (void)state;
     struct kernels kernels;
     struct irrun_error err = {0};
-    struct convolution c = {.window = {.in = {1, 60, 61},
-                                       .out = {1, 60, 61},
-                                       .kernel = {1, 3, 3},
-                                       .stride = {1, 1, 1},
-                                       .dilation = {1, 1, 1},
-                                       .pad_begin = {0, 1, 1},
-                                       .pad_end = {0, 1, 1}},
-                            .c_in = 8,
-                            .c_out = 13};
+    struct convolution c = {.window = window_of(60, 61, 3, 1), .c_in = 8, .c_out = 13};
     int64_t n = 13 * 60 * 61;
     float *in = new_numbers(n), *weights = new_numbers(13 * 8 * 9);
     float *alone = new_numbers(n), *shared = new_numbers(n);
@@ -283,11 +288,7 @@ static void the_faster_way_is_chosen(void **state)
     kernels_fill(&kernels, simd_best());
     for (int round = 0; round < 3 && kernels.igemm_f32; round++) {
         int64_t size = round == 0 ? 6 : round == 1 ? 60 : 1, n_channels = round == 0 ? 128 : 8;
-        struct convolution c = {.window = {.in = {1, size, size},
-                                           .out = {1, size, size},
-                                           .kernel = {1, 1, 1},
-                                           .stride = {1, 1, 1},
-                                           .dilation = {1, 1, 1}},
+        struct convolution c = {.window = window_of(size, size, 1, 1),
                                 .c_in = n_channels,
                                 .c_out = round < 2 ? n_channels : 1};
         bool is_chosen = indirect_convolution_choose(&conv, kernels.igemm_f32, &c, 1, false);
@@ -303,15 +304,7 @@ static void many_groups_are_worth_a_copy(void **state)
     struct kernels kernels;
     struct indirect_convolution conv;
     kernels_fill(&kernels, simd_best());
-    struct convolution c = {.window = {.in = {1, 20, 20},
-                                       .out = {1, 10, 10},
-                                       .kernel = {1, 3, 3},
-                                       .stride = {1, 2, 2},
-                                       .dilation = {1, 1, 1},
-                                       .pad_begin = {0, 1, 1},
-                                       .pad_end = {0, 1, 1}},
-                            .c_in = 8,
-                            .c_out = 8};
+    struct convolution c = {.window = window_of(20, 20, 3, 2), .c_in = 8, .c_out = 8};
     assert_true(!kernels.igemm_f32 ||
                 indirect_convolution_choose(&conv, kernels.igemm_f32, &c, 26, false));
 }
@@ -319,13 +312,7 @@ static void many_groups_are_worth_a_copy(void **state)
 static void kernels_of_one_element_need_no_patches(void **state)
 {
     (void)state;
-    struct convolution c = {.window = {.in = {1, 3, 5},
-                                       .out = {1, 3, 5},
-                                       .kernel = {1, 1, 1},
-                                       .stride = {1, 1, 1},
-                                       .dilation = {1, 1, 1}},
-                            .c_in = 4,
-                            .c_out = 6};
+    struct convolution c = {.window = window_of(3, 5, 1, 1), .c_in = 4, .c_out = 6};
     assert_int_equal(convolution_n_patches(&c), 0);
     float *in = new_numbers(60), *weights = new_numbers(24), *out = new_numbers(90);
     convolution_by_gemm(&c, gemm_plain_f32, weights,
