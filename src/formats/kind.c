@@ -1,4 +1,4 @@
-/* Recognizes npy, npz, sound and gzip files by their first bytes.
+/* Recognizes npy, npz, sound, gzip and text files by their first bytes.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "formats/kind.h"
 
@@ -36,6 +36,15 @@ static bool is_gzip(const unsigned char *bytes, size_t n)
            (bytes[8] == 0 || bytes[8] == 2 || bytes[8] == 4) && (bytes[9] <= 13 || bytes[9] == 255);
 }
 
+/* Returns whether the bytes are ASCII text. Two bytes may be the beginning of an npz. */
+static bool is_ascii(const unsigned char *bytes, size_t n)
+{
+    size_t i = 0;
+    while (i < n && bytes[i] < 0x7f && (bytes[i] >= ' ' || memchr("\t\n\r", bytes[i], 3)))
+        i++;
+    return i == n && n > 2;
+}
+
 bool kind_check(const unsigned char *bytes, size_t n, const char *wanted, const char *path,
                 struct irrun_error *err)
 {
@@ -52,6 +61,12 @@ bool kind_check(const unsigned char *bytes, size_t n, const char *wanted, const 
         fail_at_offset(err, IRRUN_DATA, path, 0, "is compressed with gzip, not %s", wanted);
         return fail_hint(err, "gunzip -c %s | irrun ... -i %s:-",
                          strcmp(typed, "-") ? text_shell_quote(typed, quoted) : "FILE", wanted);
+    }
+    bool is_numpy = strncmp(wanted, "np", 2) == 0;
+    if (is_numpy && is_ascii(bytes, n < KIND_BYTES ? n : KIND_BYTES)) {
+        fail_at_offset(err, IRRUN_DATA, path, 0, "is text, not %s", wanted);
+        return fail_hint(err, "if it holds numbers, read it as csv:%s",
+                         text_shell_quote(typed, quoted));
     }
     if (!found || strcmp(found, wanted) == 0)
         return true;

@@ -234,6 +234,10 @@ setup() {
         answered 65 "y.npz: byte 0: error: is an npz archive, not $format" "read it as npz:y.npz" sum.xml -i $format:y.npz
     done
     answered 65 "standard input: byte 0: error: is an npy document, not raw" "read it as npy:-" sum.xml -i raw:- <five.npy
+    printf '1,2\n' >text.npy
+    answered 65 "text.npy: byte 0: error: is text, not npy" "if it holds numbers, read it as csv:text.npy" sum.xml -i text.npy
+    answered 65 "text.npy: byte 0: error: is text, not npz" "if it holds numbers, read it as csv:text.npy" sum.xml -i npz:text.npy
+    answered 65 "standard input: byte 0: error: is text, not npy" "if it holds numbers, read it as csv:-" sum.xml -i npy:- <text.npy
     printf 'RIFF1234WAVEfmt ' >a.wav
     for format in raw csv npy npz ark; do
         answered 65 "a.wav: byte 0: error: is a sound file" "read it as wav:a.wav" \
