@@ -58,6 +58,14 @@ static bool is_text(const char *word, size_t length)
     return length != 0;
 }
 
+/* Returns whether the input ends after the next `length` bytes, or continues with one of these. */
+static bool is_followed_by(const struct csv *csv, size_t length, const char *characters)
+{
+    const struct byte_source *source = &csv->reader.source;
+    return length >= source_available(source) ||
+           memchr(characters, source_bytes(source)[length], strlen(characters));
+}
+
 static bool fail_word(const struct csv *csv, const char *word, size_t length, const char *why,
                       enum irrun_dtype dtype, struct irrun_error *err)
 {
@@ -76,6 +84,9 @@ static bool fail_word(const struct csv *csv, const char *word, size_t length, co
                        "irrun ... -i csv:-");
     else if (is_heading && dtype == IRRUN_U8)
         fail_hint(err, "-i raw:FILE reads a file of bytes");
+    else if (is_heading && is_followed_by(csv, length, ",\t\r\n"))
+        fail_hint(err, "if it is a heading, name the columns by it: --columns=%.*s[,NAME]", shown,
+                  word);
     else if (is_heading)
         fail_hint(err, "if it is a header line: tail -n +2 FILE | irrun ... -i csv:-");
     return false;

@@ -274,8 +274,14 @@ setup() {
     printf '7\n1, ,2\n ,\n8\n' >x.csv
     answered 65 "x.csv:2:4: error: a number is missing after the comma" "$left_out" sum.xml -i x.csv -o none:
     [ "$(grep -vE '^[[:space:]]*,|,[[:space:]]*,' x.csv | irrun sum.xml -i csv:- -o csv:- | lines)" = "7 15" ]
-    printf 'time\n1\n' >x.csv
+    printf 'time temperature\n1 2\n' >x.csv
     answered 65 '"time" is not a number' "$heading" sum.xml -i x.csv
+    local columns="if it is a heading, name the columns by it: --columns=time[,NAME]"
+    printf 'time,temperature\n1,2\n' >x.csv
+    answered 65 '"time" is not a number' "$columns" sum.xml -i x.csv
+    printf 'time\n1\n' >x.csv
+    answered 65 '"time" is not a number' "$columns" sum.xml -i x.csv
+    [ "$(irrun sum.xml -i x.csv --columns=time -o csv:-)" = 1 ]
     printf '1,time\n' >x.csv
     refused 65 "4 numbers in this line, but the record takes 1" sum.xml -i csv:- < <(printf '1,2,' && sleep 0.3 && echo 3,4)
     answered 65 "2 numbers in this line" "cut -d, -f2 FILE | irrun ... -i csv:- reads the second" sum.xml -i x.csv

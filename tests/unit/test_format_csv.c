@@ -153,9 +153,11 @@ static void says_where_there_is_no_number(void **state)
 static void hints_at_headings_and_semicolons(void **state)
 {
     (void)state;
-    static const char *const texts[] = {"time,value\n1,2\n", "1;2\n", "1.2.3\n"};
-    static const char *const hints[] = {"tail -n +2", "separated by commas", ""};
-    for (size_t i = 0; i < 3; i++) {
+    static const char *const texts[] = {"time,value\n1,2\n", "time value\n1 2\n", "1;2\n",
+                                        "1.2.3\n"};
+    static const char *const hints[] = {"--columns=time[,NAME]", "tail -n +2",
+                                        "separated by commas", ""};
+    for (size_t i = 0; i < 4; i++) {
         float data;
         size_t n_read;
         struct reader *reader = open_csv(texts[i]);
