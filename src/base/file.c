@@ -190,6 +190,12 @@ static char *link_target(const char *path)
     return asprintf(&joined, "%.*s%s", directory_length, path, target) < 0 ? NULL : joined;
 }
 
+bool file_is_directory(const char *path)
+{
+    struct stat status;
+    return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
 char *file_real_path(const char *path)
 {
     char *real = realpath(path, NULL);

@@ -1,4 +1,4 @@
-/* Loads files into memory, read-only, and resolves paths.
+/* Loads files into memory, read-only, and examines and resolves paths.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_BASE_FILE_H
 #define IRRUN_BASE_FILE_H
@@ -41,6 +41,8 @@ bool file_read_full(int fd, const char *path, void *data, size_t size_bytes, siz
  * false with errno set. Repeat interrupted calls. */
 bool file_read_at(int fd, uint64_t offset, void *data, size_t size_bytes, size_t *n_read);
 bool file_write_at(int fd, uint64_t offset, const void *data, size_t size_bytes);
+
+bool file_is_directory(const char *path);
 
 /* Returns the path of a file with symbolic links, "." and ".." resolved. The file need not exist.
  * If the path cannot be resolved, because its directory does not exist or for another reason,

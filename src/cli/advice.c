@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/text.h"
 
 #define NAME_BYTES ((size_t)256)
@@ -19,12 +20,6 @@ static bool is_file(const char *path)
 {
     struct stat status;
     return stat(path, &status) == 0 && S_ISREG(status.st_mode);
-}
-
-static bool is_directory(const char *path)
-{
-    struct stat status;
-    return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
 }
 
 /* Returns the number of files with the extension in the directory, and the name of the first one in
@@ -186,7 +181,7 @@ void advise(const struct options *options, struct irrun_error *err)
         advise_output(path, err);
     if (err->hint[0] || path[0] == '\0' || err->code != IRRUN_NO_INPUT)
         return;
-    if (is_directory(path)) {
+    if (file_is_directory(path)) {
         if (is_model)
             advise_directory(path, err);
         return;

@@ -11,16 +11,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/text.h"
 #include "formats/format.h"
 
 static bool fail_read(const struct byte_source *source, int reason, struct irrun_error *err)
 {
-    char quoted[TEXT_QUOTED_BYTES];
     fail_errno(err, IRRUN_NO_INPUT, source->path, "cannot be read", reason);
-    return reason == EISDIR &&
-           fail_hint(err, "ls %s/* | irrun MODEL.xml --manifest=- runs its files",
-                     text_shell_quote(source->path, quoted));
+    return reason == EISDIR && format_hint_directory(err, source->path);
 }
 
 /* Returns whether the next read would block until the writer of the pipe writes. */

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/file.h"
 #include "base/text.h"
 #include "formats/format_internal.h"
 
@@ -139,6 +140,13 @@ bool format_hint_sound(struct irrun_error *err, const char *path, const char *mo
                      strcmp(path, "-") == 0 ? "FILE.wav" : text_shell_quote(path, quoted), model);
 }
 
+bool format_hint_directory(struct irrun_error *err, const char *path)
+{
+    char quoted[TEXT_QUOTED_BYTES];
+    return fail_hint(err, "ls %s/* | irrun MODEL.xml --manifest=- runs its files",
+                     text_shell_quote(path, quoted));
+}
+
 /* Writes the names of the formats to `text`, separated by spaces. */
 static void list_formats(enum direction direction, char *text, size_t size_bytes)
 {
@@ -194,6 +202,10 @@ static bool fail_no_format(const char *text, enum direction direction, struct ir
     char names[128];
     size_t length = strlen(text);
     list_formats(direction, names, sizeof names);
+    if (direction == READING && file_is_directory(text)) {
+        fail(err, IRRUN_USAGE, "\"%s\" is a directory, not a file", text);
+        return format_hint_directory(err, text);
+    }
     fail(err, IRRUN_USAGE, "the format of \"%s\" is not known", text);
     if (direction == READING && hint_gzip(text, err))
         return false;

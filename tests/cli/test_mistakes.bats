@@ -67,6 +67,7 @@ setup() {
     mkdir "o ne"
     answered 66 "o ne: error: " "ls 'o ne'/* | irrun MODEL.xml --manifest=- runs its files" \
         sum.xml --manifest="o ne"
+    answered 2 '"one" is a directory, not a file' "ls one/* | irrun MODEL.xml --manifest=- runs its files" sum.xml -i one
     answered 2 "the format of" "-o one/%n.npy writes a file for each output" sum.xml -o one/
     ln -s nowhere gone.xml
     answered 66 "gone.xml: error: " "the current directory is $PWD" gone.xml --random

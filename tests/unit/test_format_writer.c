@@ -266,12 +266,13 @@ static void refuses_what_names_no_format(void **state)
 {
     (void)state;
     struct format_spec spec;
-    static const char *const texts[] = {"-", "file", "file.doc", "npy,t:x", "dir.npy/file",
-                                        "",  "."};
+    static const char *const texts[] = {"-", "file", "file.doc", "npy,t:x", "dir.npy/file", ""};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         assert_failed(format_parse_source(texts[i], &spec, &err), IRRUN_USAGE, "is not known");
         assert_failed(format_parse_destination(texts[i], &spec, &err), IRRUN_USAGE, "is not known");
     }
+    assert_failed(format_parse_source(".", &spec, &err), IRRUN_USAGE, "is a directory");
+    assert_failed(format_parse_destination(".", &spec, &err), IRRUN_USAGE, "is not known");
     assert_failed(format_parse_source("npy:", &spec, &err), IRRUN_USAGE, "has no path");
     assert_failed(format_parse_source("text:x", &spec, &err), IRRUN_USAGE, "only for outputs");
     assert_failed(format_parse_source("none:", &spec, &err), IRRUN_USAGE, "only for outputs");
