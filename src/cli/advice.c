@@ -151,8 +151,10 @@ static void advise_output(const char *path, struct irrun_error *err)
     if (!split_path(path, directory, &name) || name - path < 2)
         return;
     directory[name - path - 1] = '\0';
-    if (stat(directory, &status) != 0 && errno == ENOENT)
-        fail_hint(err, "mkdir -p %s", text_shell_quote(directory, quoted));
+    if (stat(directory, &status) == 0 || errno != ENOENT)
+        return;
+    err->hint[0] = '\0'; /* what names the output is less of a help */
+    fail_hint(err, "mkdir -p %s", text_shell_quote(directory, quoted));
 }
 
 static bool is_input(const struct options *options, const char *path)
@@ -177,7 +179,7 @@ void advise(const struct options *options, struct irrun_error *err)
     if (options->model_path && !is_model && !options->weights_path &&
         text_has_ending(path, ".bin") && err->code == IRRUN_NO_INPUT && !is_input(options, path))
         advise_other_weights(options->model_path, path, err);
-    if (!err->hint[0] && err->code == IRRUN_CANT_CREATE)
+    if (err->code == IRRUN_CANT_CREATE)
         advise_output(path, err);
     if (err->hint[0] || path[0] == '\0' || err->code != IRRUN_NO_INPUT)
         return;

@@ -150,8 +150,10 @@ static bool parse_line(const struct manifest *manifest, char *line, struct seque
                        struct irrun_error *err)
 {
     size_t n = count_fields(line);
-    if (n == 1 && lacks_tabs(line) && access(line, F_OK) != 0)
-        return fail(err, IRRUN_DATA, "one field: fields are separated by tabs");
+    if (n == 1 && lacks_tabs(line) && access(line, F_OK) != 0) {
+        fail(err, IRRUN_DATA, "one field: fields are separated by tabs, not blanks");
+        return fail_hint(err, "tr -s ' ' '\\t' <FILE | irrun ... --manifest=-");
+    }
     if (n == 1 && !manifest->has_only_keys && (parse_path(line, sequence, err) || err->code))
         return err->code == IRRUN_OK;
     struct binding *outputs = arena_alloc_array(&sequence->arena, n, sizeof *outputs, err);

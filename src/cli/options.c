@@ -310,10 +310,13 @@ static bool check_standard_input(const struct options *options, struct irrun_err
 static bool check_together(const struct options *options, struct irrun_error *err)
 {
     for (size_t i = 0; i < options->inputs.n; i++)
-        if (options->manifest_path && !options->inputs.items[i].spec.format->is_generated)
-            return fail(err, IRRUN_USAGE,
-                        "--manifest and -i cannot be used together, except for -i value:, count: "
-                        "and ones:");
+        if (options->manifest_path && !options->inputs.items[i].spec.format->is_generated) {
+            fail(err, IRRUN_USAGE,
+                 "--manifest and -i cannot be used together, except for -i value:, count: and "
+                 "ones:");
+            return fail_hint(err, "a line of the manifest names it: KEY<tab>%s",
+                             options->inputs.items[i].spec.path);
+        }
     bool is_divided = options->n_jobs > 1 || options->n_shards > 1;
     if (options->reset.when == RESET_NEVER && is_divided)
         return fail(err, IRRUN_USAGE, "--reset=never cannot be used with --jobs or --shard");

@@ -67,10 +67,14 @@ bad_line() { # N WORDS
     run_apart irrun "$data/sum.xml" --manifest=- -o none: < <(printf 'one\ta.csv\ntwo\tmissing.csv\n')
     [ "$status" -eq 66 ]
     [[ $stderr == "missing.csv: error: "*"standard input:2"* ]]
+    echo 'one a.csv' >list
     run_apart irrun "$data/sum.xml" --manifest=missing
     [ "$status" -eq 66 ]
-    run_apart irrun "$data/sum.xml" --manifest=list -i a.csv
-    [ "$status" -eq 2 ]
+    answered 65 "list:1: error: one field: fields are separated by tabs, not blanks" \
+        "tr -s ' ' '\t' <FILE | irrun ... --manifest=-" "$data/sum.xml" --manifest=list
+    [ "$(tr -s ' ' '\t' <list | irrun "$data/sum.xml" --manifest=- -o csv:- | lines)" = "1 3 6" ]
+    answered 2 "--manifest and -i cannot be used together" "a line of the manifest names it: KEY<tab>a.csv" \
+        "$data/sum.xml" --manifest=list -i a.csv
     run_apart irrun - --manifest=- <list
     [ "$status" -eq 2 ]
 }

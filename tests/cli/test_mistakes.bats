@@ -351,6 +351,8 @@ setup() {
 
 @test "a directory for outputs that is not there" {
     answered 73 "no/such/y.npy: error: cannot be created" "mkdir -p no/such" sum.xml -i five.npy -o no/such/y.npy
+    printf 'one\tfive.npy\n' >list
+    answered 73 "no/one.npy: error: cannot be created" "mkdir -p no" sum.xml --manifest=list -o no/%k.npy
     answered 73 "no/s.npz: error: cannot be created" "mkdir -p no" sum.xml -i five.npy -o none: --state-out=no/s.npz
     answered 73 "no/r.json: error: cannot be created" "mkdir -p no" sum.xml -i five.npy -o none: --report=no/r.json
     answered 73 "sum.xml/y.npy: error: cannot be created" "" sum.xml -i five.npy -o sum.xml/y.npy
