@@ -99,9 +99,40 @@ static bool fail_abbreviation(struct parser *parser, const char *word, size_t le
     return false;
 }
 
+/* Options of benchmark_app, and what does the same here. */
+static const struct {
+    const char *name, *hint;
+} foreign_options[] = {
+    {"d", "irrun runs on the CPU: omit it"},
+    {"device", "irrun runs on the CPU: omit it"},
+    {"t", "--duration=SEC runs for a time"},
+    {"niter", "-n N runs N iterations"},
+    {"nthreads", "--threads=N sets the number of threads"},
+    {"hint", "omit it; --jobs=N runs sequences of a manifest side by side"},
+    {"nstreams", "--jobs=N runs sequences of a manifest side by side"},
+    {"nireq", "--jobs=N runs sequences of a manifest side by side"},
+    {"infer_precision", "--precision=f32|f16|bf16; the default is f32"},
+    {"data_shape", "--shape=NAME=D,D,... sets the shape of an input"},
+    {"api", "omit it: an iteration begins when the one before it has ended"},
+    {"pc", "--profile shows the time of each operator"},
+    {"report_type", "--report=FILE writes a report, --profile shows the time of each operator"},
+};
+
+/* Returns the hint for an option of benchmark_app, or NULL. */
+static const char *find_foreign(const char *name, size_t length)
+{
+    size_t n = sizeof foreign_options / sizeof foreign_options[0];
+    for (size_t i = 0; i < n; i++)
+        if (strncmp(foreign_options[i].name, name, length) == 0 &&
+            foreign_options[i].name[length] == '\0')
+            return foreign_options[i].hint;
+    return NULL;
+}
+
 /* Adds a hint for an option of benchmark_app: -m model.xml, --model=, -d CPU. Returns false. */
 static bool hint_foreign(struct parser *parser, const char *name, const char *word)
 {
+    const char *foreign = find_foreign(name, strlen(name));
     const char *equals = strchr(word, '=');
     bool is_attached = word[1] != '-' && word[2] != '\0';
     const char *value = equals ? equals + 1 : is_attached ? word + 2 : parser->words[0];
@@ -109,9 +140,7 @@ static bool hint_foreign(struct parser *parser, const char *name, const char *wo
     if (is_model)
         return fail_hint(parser->err, "give the model without an option: irrun %s",
                          value && *value != '-' ? value : "MODEL.xml");
-    if (strcmp(name, "d") == 0 || strcmp(name, "device") == 0)
-        return fail_hint(parser->err, "irrun runs on the CPU: omit it");
-    return false;
+    return foreign ? fail_hint(parser->err, "%s", foreign) : false;
 }
 
 static bool fail_unknown(struct parser *parser, const char *word, const char *name, size_t length)
@@ -243,6 +272,8 @@ static bool parse_letters(struct parser *parser, const char *word)
         fail(parser->err, IRRUN_USAGE, "unknown option %.*s", length, word);
         return fail_hint(parser->err, "did you mean -%.*s?", length, word);
     }
+    if (length > 2 && find_foreign(word + 1, (size_t)length - 1))
+        return fail_unknown(parser, word, word + 1, (size_t)length - 1);
     for (const char *letter = word + 1; *letter; letter++) {
         enum option_id id = 0;
         while (id < N_OPTIONS && option_rows[id].letter != *letter)

@@ -49,6 +49,12 @@ setup() {
     answered 2 "unknown option --model" "give the model without an option: irrun vad.xml" --random --model=vad.xml
     answered 2 "unknown option -d" "irrun runs on the CPU: omit it" vad.xml -d CPU
     answered 2 "'vad.bin' is taken for the model" "the model comes first: irrun vad.xml vad.bin" vad.bin vad.xml
+    answered 2 "unknown option -niter" "-n N runs N iterations" vad.xml --random -niter 10
+    answered 2 "unknown option --niter" "-n N runs N iterations" vad.xml --random --niter=10
+    answered 2 "unknown option -hint" "omit it; --jobs=N runs sequences of a manifest side by side" vad.xml -hint latency
+    answered 2 "unknown option -t" "--duration=SEC runs for a time" vad.xml --random -t 3
+    answered 2 "unknown option -pc" "--profile shows the time of each operator" vad.xml --random -pc
+    answered 2 "unknown option -infer_precision" "--precision=f32|f16|bf16; the default is f32" vad.xml -infer_precision f16
     answered 2 "unknown option -input" "did you mean --input?" sum.xml -input five.npy
     answered 2 "unknown option -random" "did you mean --random?" sum.xml -random=ones
     [ "$(irrun sum.xml -icsv:- -qocsv:- <<<5)" = 5 ]
