@@ -106,9 +106,13 @@ static void get_values(struct worker *worker)
 static void show_plan(const struct worker *worker)
 {
     struct irrun_session_info info;
+    if (!worker->options->is_verbose && !worker->options->dynamic_quantization)
+        return; /* to describe the session may load a BLAS for its name */
+    irrun_session_describe(worker->session, &info);
+    if (worker->options->dynamic_quantization && info.n_quantized_products == 0)
+        warn(worker->options, "--dynamic-quantization quantizes no product of this model");
     if (!worker->options->is_verbose)
         return;
-    irrun_session_describe(worker->session, &info);
     inputs_show(worker->inputs);
     inform(worker->options,
            "plan: %zu step%s per iteration, gemm %s, SIMD %s, precision %s, "

@@ -53,6 +53,9 @@ all() { # FOLDER OPTION...
     run_apart irrun "$cases/kept_nf4/model.xml" --random --shape=x=2,64 -o none: -v -s --dynamic-quantization
     [[ $stderr == *'as they are stored: nf4; dynamic quantization needs integers'* ]]
     grep -qx 'precision  *f32, 0 products quantized' <<<"$stderr"
+    [ "$(grep -c '^irrun: warning: --dynamic-quantization quantizes no product of this model$' <<<"$stderr")" -eq 1 ]
+    run_apart irrun "$model" --random --shape=x=2,96 -o none: --dynamic-quantization
+    [ "$stderr" = "" ]
     run_apart irrun "$model" --random --shape=x=2,96 -o none: -v -s -r report.json
     [[ $stderr != *quantize* ]]
     [ "$(jq .host.quantized_products report.json)" -eq 0 ]
