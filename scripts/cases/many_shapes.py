@@ -14,7 +14,30 @@ def counts():
     return rng("many_shapes").permutation(np.arange(RECORDS) % (WIDTH + 1))
 
 
+def behind_two():
+    """A variable that grows behind two shapes that depend on data: its memory moves after the
+    values before them are bound."""
+    x = rng("many_shapes", "two").integers(-9, 10, (12, WIDTH)).astype(np.float32)
+    net = Net("non_zero_twice_then_state")
+    data = net.param("x", "f32", [WIDTH])
+    past = net.read("past", net.const(np.zeros(0, np.float32)), "f32", [-1])
+
+    def positive(values):
+        where = net.op("NonZero", net.op("ReLU", values), v=3, output_type="i64")
+        flat = net.op("Reshape", where, net.i64([-1]), special_zero=False)
+        return net.op("Gather", values, flat, net.i64(0), v=8, batch_dims=0)
+
+    one_less = net.op("Subtract", positive(data), net.const(np.float32(1)), auto_broadcast="numpy")
+    joined = net.op("Concat", past, positive(one_less), axis=0)
+    net.assign("past", joined)
+    net.result(net.op("ReduceSum", joined, net.i64([0]), keep_dims=True), "sum")
+    total = np.maximum(x - 1, 0).sum(axis=1, keepdims=True).cumsum(axis=0).astype(np.float32)
+    return Case("non_zero", "state_behind_two", net, {"x": x}, {"sum": total},
+                "The variable is longer in every record.", EXACT)
+
+
 def cases():
+    yield behind_two()
     g = rng("many_shapes", "where")
     x = np.zeros((RECORDS, WIDTH), np.float32)
     for row, n in zip(x, counts()):

@@ -119,9 +119,13 @@ bool runner_choose_plan(struct runner *runner, const struct irrun_tensor *const 
 
 /* ---- running ---- */
 
+/* Sets the addresses that can change, also in the plans that this one continues: its steps may have
+ * needed larger buffers of variables. */
 static void bind_moving_slots(const struct plan *plan, const struct irrun_tensor *const *in,
                               const struct variables *variables)
 {
+    if (plan->outer)
+        bind_moving_slots(plan->outer, in, variables);
     for (uint32_t i = 0; i < plan->n_moving_slots; i++) {
         struct slot *slot = &plan->slots[plan->moving_slots[i]];
         if (slot->kind == SLOT_INPUT)
@@ -145,22 +149,6 @@ static bool run_steps(const struct step *steps, uint32_t n_steps, struct irrun_e
     return true;
 }
 
-/* Updates addresses after buffers of variables have moved while a plan and its continuations
- * run. */
-static void rebind_variables(const struct plan *plan, const struct variables *variables)
-{
-    for (; plan; plan = plan->outer) {
-        for (uint32_t i = 0; i < plan->n_moving_slots; i++) {
-            struct slot *slot = &plan->slots[plan->moving_slots[i]];
-            if (slot->kind != SLOT_VARIABLE)
-                continue;
-            slot->tensor.data = variables->items[slot->index].value.data;
-            if (slot->offset > 0)
-                slot->tensor.data = (char *)slot->tensor.data + slot->offset;
-        }
-    }
-}
-
 static struct plan *continue_plan(struct runner *runner, struct plan *plan, struct irrun_error *err)
 {
     struct irrun_session *session = runner->session;
@@ -170,7 +158,6 @@ static struct plan *continue_plan(struct runner *runner, struct plan *plan, stru
     pthread_mutex_unlock(&session->model->lock);
     if (!next || !variables_reserve(&session->variables, next->uses, next->n_uses, err))
         return NULL;
-    rebind_variables(plan, &session->variables);
     set_outputs(runner, next);
     if (session->model->times_steps)
         op_times_add_infer(next, clock_now_ns() - start);
