@@ -16,10 +16,10 @@ static bool set_shape(struct update *update, struct slot *slot, enum irrun_dtype
 {
     if (slot->declared != declared)
         return false;
-    if (!shape_equals(&slot->tensor.shape, shape)) {
-        slot->tensor.shape = *shape;
+    bool is_repeated = slot->runs.count > 0; /* rows of the source may have another stride */
+    if (is_repeated || !shape_equals(&slot->tensor.shape, shape))
         mark_varying(update, slot);
-    }
+    slot->tensor.shape = *shape;
     return true;
 }
 
@@ -147,7 +147,8 @@ static bool update_op(struct update *update, const struct varying_op *varying)
 
 static bool is_op_varying(const struct plan *plan, const struct op *op)
 {
-    if (op->def->role == ROLE_PARAMETER || op->def->role == ROLE_READ_VALUE)
+    bool is_append = op->n_outputs > 0 && plan->slots[op->first_output].is_varying;
+    if (op->def->role == ROLE_PARAMETER || op->def->role == ROLE_READ_VALUE || is_append)
         return true;
     for (uint32_t i = 0; i < op->n_inputs; i++)
         if (plan_input(plan, op, i)->is_varying)

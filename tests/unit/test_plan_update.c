@@ -74,6 +74,25 @@ static const char sums[] =
         EDGE("0", "0", "2", "0") EDGE("1", "0", "3", "0") /**/
         EDGE("2", "1", "4", "0") EDGE("3", "1", "4", "1") EDGE("4", "2", "5", "0"));
 
+/* y = x by the cache, to which x was added, as matrices; w = -z. */
+static const char squeezed[] =
+    NET(LAYER("0", "x", "Parameter", "opset1",
+              "<data shape=\"1,2,?,16\" element_type=\"f32\"/>" OUTPUT(PORT("0"))) /**/
+        LAYER("1", "z", "Parameter", "opset1",
+              "<data shape=\"?\" element_type=\"f32\"/>" OUTPUT(PORT("0"))) /**/
+        LAYER("2", "read", "ReadValue", "opset6",
+              "<data variable_id=\"v\" " CACHE OUTPUT(PORT("0")))                            /**/
+        CONCAT("3", "grow", "2")                                                             /**/
+        LAYER("4", "keep", "Assign", "opset6", "<data variable_id=\"v\"/>" INPUT(PORT("0"))) /**/
+        UNARY("5", "keys", "Squeeze") UNARY("6", "queries", "Squeeze")                       /**/
+        LAYER("7", "scores", "MatMul", "opset1",
+              "<data transpose_b=\"true\"/>" INPUT(PORT("0") PORT("1")) OUTPUT(PORT("2"))) /**/
+        UNARY("8", "minus_z", "Negative") RESULT("9", "y") RESULT("10", "w"),
+        EDGE("2", "0", "3", "0") EDGE("0", "0", "3", "1") EDGE("3", "2", "4", "0") /**/
+        EDGE("3", "2", "5", "0") EDGE("0", "0", "6", "0") EDGE("6", "1", "7", "0") /**/
+        EDGE("5", "1", "7", "1") EDGE("1", "0", "8", "0") EDGE("7", "2", "9", "0") /**/
+        EDGE("8", "1", "10", "0"));
+
 /* `changed` keeps its plans; `fresh` is a new session in every iteration. */
 struct pair {
     struct irrun_model *model;
@@ -256,6 +275,26 @@ static void an_operand_becomes_smaller_than_the_result(void **state)
     unload(&pair);
 }
 
+/* The cache begins anew, in memory that has become larger since the plan was made. */
+static void a_state_has_more_room_than_before(void **state)
+{
+    (void)state;
+    struct pair pair;
+    static float x[HEADS * LONGEST * SIZE], z[LONGEST];
+    load_text(&pair, squeezed);
+    for (size_t i = 0; i < sizeof x / sizeof *x; i++)
+        x[i] = (float)(i * 37 % 101) / 64 - 0.75f;
+    for (int64_t i = 0; i < 120; i++) {
+        bool is_long = i % 40 >= 35;
+        if (!is_long)
+            reset(&pair);
+        run(&pair,
+            (struct irrun_tensor[]){{IRRUN_F32, {4, {1, HEADS, is_long ? LONGEST : ROWS, SIZE}}, x},
+                                    {IRRUN_F32, {1, {1 + i * 7 % LONGEST}}, z}});
+    }
+    unload(&pair);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -264,6 +303,7 @@ int main(void)
         cmocka_unit_test(every_record_has_its_own_length),
         cmocka_unit_test(two_states_grow_in_different_steps),
         cmocka_unit_test(an_operand_becomes_smaller_than_the_result),
+        cmocka_unit_test(a_state_has_more_room_than_before),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
