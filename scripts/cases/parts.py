@@ -37,6 +37,12 @@ def of_input(net, x):
     return [rows(net, x, 2, 4)]
 
 
+def of_halves(net, x):
+    """Computed values of f16 are stored in f32: a row has other bytes than in f16."""
+    half = net.op("Negative", net.op("Convert", x, destination_type="f16"))
+    return [net.op("Convert", rows(net, half, 2, 4), destination_type="f32")]
+
+
 def broadcast_over_whole(net, x):
     whole = net.op("Softmax", x, axis=1, v=8)
     whole = add(net, net.op("Clamp", whole, min=1, max=1), x)
@@ -104,6 +110,7 @@ def product(net, x):
 
 def plain_cases():
     yield case("of_input", of_input, [X[2:4]], "The only step is a part of the input.")
+    yield case("of_halves", of_halves, [-X[2:4]], "A part of computed f16.")
     whole = X + 1
     yield case("broadcast_over_whole", broadcast_over_whole, [whole + whole[:1]],
                "A row of a value meets all of it, which nobody reads later.")

@@ -259,8 +259,11 @@ static bool plan_ordinary(struct plan *plan, const struct op *op, const struct h
             plan->slots[op->first_output + k].tensor = out[k];
         return true;
     }
-    for (uint32_t k = 0; k < op->n_outputs; k++)
-        set_slot(plan, op->first_output + k, SLOT_BLOCK, 0, &out[k], out[k].dtype);
+    bool widens = plan_widens(plan, op);
+    for (uint32_t k = 0; k < op->n_outputs; k++) {
+        struct irrun_tensor stored = {stored_dtype(out[k].dtype, widens), out[k].shape, NULL};
+        set_slot(plan, op->first_output + k, SLOT_BLOCK, 0, &stored, out[k].dtype);
+    }
     for (uint32_t k = 0; views && k < op->n_outputs; k++)
         set_view(plan, op, k, views[k]);
     plan->n_view_ops += views && !(op->def->flags & OP_VIEW);

@@ -256,11 +256,8 @@ static bool lower_ordinary(struct step_builder *builder, struct planned_op *plan
             return false;
     }
     uint32_t *out = ids + op->n_inputs;
-    for (uint32_t k = 0; k < op->n_outputs; k++) {
+    for (uint32_t k = 0; k < op->n_outputs; k++)
         out[k] = op->first_output + k;
-        struct slot *slot = &plan->slots[out[k]];
-        slot->tensor.dtype = stored_dtype(slot->declared, widens);
-    }
     if (planned->is_view)
         return true;
     struct prepared *made = &planned->made;
