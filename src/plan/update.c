@@ -19,11 +19,9 @@ static bool has_room(const struct plan *plan, uint32_t id)
 static bool update_conversions(struct plan *plan)
 {
     for (size_t i = 0; i < plan->varying->n_conversions; i++) {
-        uint32_t id = plan->varying->conversions[i];
-        struct slot *slot = &plan->slots[id];
-        bool is_computed = slot->kind == SLOT_CONSTANT && slot->tensor.data;
+        struct slot *slot = &plan->slots[plan->varying->conversions[i]];
         slot->tensor.shape = plan->slots[slot->source].tensor.shape;
-        if (is_computed || !has_room(plan, id))
+        if (slot->kind == SLOT_CONSTANT && slot->tensor.data) /* it would be computed again */
             return false;
     }
     return true;
@@ -136,8 +134,9 @@ static bool update_step(struct update *update, uint32_t i)
     struct plan *plan = update->plan;
     struct step *step = &plan->steps[i];
     const struct step_source *source = &plan->sources[i];
-    struct prepared made = source->planned ? source->planned->made : (struct prepared){0};
-    bool is_ordinary = !source->fused && source->planned->in && step->n_outputs > 0;
+    const struct planned_op *planned = source->planned;
+    struct prepared made = planned ? planned->made : (struct prepared){.flat = step->flat};
+    bool is_ordinary = !source->fused && planned && planned->in && step->n_outputs > 0;
     for (uint32_t k = 0; k < step->n_outputs; k++)
         if (!has_room(plan, (uint32_t)(slot_of(step->out[k]) - plan->slots)))
             return false;

@@ -156,12 +156,14 @@ static bool is_op_varying(const struct plan *plan, const struct op *op)
     return false;
 }
 
-static bool is_step_varying(const struct step_source *source)
+static bool is_step_varying(const struct plan *plan, uint32_t i)
 {
+    const struct step_source *source = &plan->sources[i];
     if (!source->fused)
-        return source->planned && source->planned->is_varying;
-    for (uint32_t i = 0; i < source->fused->n_members; i++)
-        if (source->fused->members[i]->is_varying)
+        return source->planned ? source->planned->is_varying
+                               : slot_of(plan->steps[i].out[0])->is_varying;
+    for (uint32_t k = 0; k < source->fused->n_members; k++)
+        if (source->fused->members[k]->is_varying)
             return true;
     return false;
 }
@@ -202,7 +204,7 @@ static bool find_varying(struct update *update)
             varying->conversions[varying->n_conversions++] = (uint32_t)i;
     }
     for (uint32_t i = 0; i < plan->n_steps; i++)
-        if (is_step_varying(&plan->sources[i]))
+        if (is_step_varying(plan, i))
             varying->steps[varying->n_steps++] = i;
     return true;
 }

@@ -93,6 +93,13 @@ static const char squeezed[] =
         EDGE("5", "1", "7", "1") EDGE("1", "0", "8", "0") EDGE("7", "2", "9", "0") /**/
         EDGE("8", "1", "10", "0"));
 
+/* y = -x in f16: both are converted. */
+static const char halves[] =
+    NET(LAYER("0", "x", "Parameter", "opset1",
+              "<data shape=\"?\" element_type=\"f16\"/>" OUTPUT(PORT("0"))) /**/
+        UNARY("1", "minus", "Negative") RESULT("2", "y"),
+        EDGE("0", "0", "1", "0") EDGE("1", "1", "2", "0"));
+
 /* `changed` keeps its plans; `fresh` is a new session in every iteration. */
 struct pair {
     struct irrun_model *model;
@@ -102,7 +109,8 @@ struct pair {
 static void load(struct pair *pair, const char *path)
 {
     struct irrun_error err;
-    if (!irrun_model_load(path, NULL, &pair->model, &err))
+    struct irrun_options options = {.times_ops = true};
+    if (!irrun_model_load(path, &options, &pair->model, &err))
         fail_test("%s:%u: %s\n", path, err.line, err.message);
     assert_true(irrun_session_new(pair->model, &pair->changed, &err));
     pair->fresh = NULL;
@@ -295,6 +303,33 @@ static void a_state_has_more_room_than_before(void **state)
     unload(&pair);
 }
 
+static double count_bytes(const struct irrun_session *session)
+{
+    struct irrun_error err;
+    struct irrun_profile *profile;
+    double sum = 0;
+    assert_true(irrun_profile_new(&session, 1, &profile, &err));
+    for (size_t i = 0; i < profile->n_ops; i++)
+        sum += profile->ops[i].bytes;
+    irrun_profile_free(profile);
+    return sum;
+}
+
+static void the_work_follows_the_shapes(void **state)
+{
+    (void)state;
+    struct pair pair;
+    uint16_t x[LONGEST] = {0};
+    double bytes = 0;
+    load_text(&pair, halves);
+    for (int64_t i = 0; i < 100; i++) {
+        run(&pair, &(struct irrun_tensor){IRRUN_F16, {1, {1 + i * 7 % LONGEST}}, x});
+        bytes += count_bytes(pair.fresh);
+    }
+    assert_true(bytes > 0 && count_bytes(pair.changed) == bytes);
+    unload(&pair);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -304,6 +339,7 @@ int main(void)
         cmocka_unit_test(two_states_grow_in_different_steps),
         cmocka_unit_test(an_operand_becomes_smaller_than_the_result),
         cmocka_unit_test(a_state_has_more_room_than_before),
+        cmocka_unit_test(the_work_follows_the_shapes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
