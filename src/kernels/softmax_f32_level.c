@@ -62,38 +62,51 @@ ALWAYS_INLINE void sum_add(struct long_sum *sum, vec x, size_t index)
         sum_add_part(sum);
 }
 
-/* Computes the softmax of n contiguous numbers. */
-ALWAYS_INLINE void softmax_row(const float *in, float *out, size_t n, bool is_log, float scale)
+/* Returns the largest of in * scale. The last vector may overlap the one before it. */
+ALWAYS_INLINE float row_max(const float *in, size_t n, float scale)
 {
     const vec scales = vec_set1(scale);
     vec highest = vec_set1(-INFINITY);
-    struct long_sum sum = {vec_zero(), vec_zero(), vec_zero()};
-    float top = -INFINITY;
-    size_t whole = n / VECTOR_LANES * VECTOR_LANES;
-    for (size_t i = 0; i < whole; i += VECTOR_LANES)
+    if (n < VECTOR_LANES) {
+        float top = -INFINITY;
+        for (size_t i = 0; i < n; i++)
+            top = in[i] * scale > top ? in[i] * scale : top;
+        return top;
+    }
+    for (size_t i = 0; i < n - VECTOR_LANES; i += VECTOR_LANES)
         highest = vec_max(vec_mul(vec_load(in + i), scales), highest);
-    top = lanes_max(highest);
-    for (size_t i = whole; i < n; i++)
-        top = in[i] * scale > top ? in[i] * scale : top;
-    for (size_t i = 0; i < n; i += VECTOR_LANES) {
-        size_t left = lanes_left(n, i);
-        vec x = vec_sub(vec_mul(vec_load_n(in + i, left), scales), vec_set1(top));
-        vec power = vec_exp_of_negative(x);
-        if (left < VECTOR_LANES) { /* ignores lanes beyond the end */
-            float lanes[VECTOR_LANES] = {0};
-            vec_store_first(lanes, power, left);
-            power = vec_load(lanes);
-        }
+    return lanes_max(vec_max(vec_mul(vec_load(in + n - VECTOR_LANES), scales), highest));
+}
+
+/* Computes the softmax of n contiguous numbers. The last vector ends with the row and counts those
+ * lanes as 0 that have been computed. */
+ALWAYS_INLINE void softmax_row(const float *in, float *out, size_t n, bool is_log, float scale)
+{
+    const vec scales = vec_set1(scale), top = vec_set1(row_max(in, n, scale));
+    struct long_sum sum = {vec_zero(), vec_zero(), vec_zero()};
+    size_t whole = n / VECTOR_LANES * VECTOR_LANES;
+    for (size_t i = 0; i < whole; i += VECTOR_LANES) {
+        vec x = vec_sub(vec_mul(vec_load(in + i), scales), top), power = vec_exp_of_negative(x);
         sum_add(&sum, power, i / VECTOR_LANES);
-        vec_store_n(out + i, is_log ? x : power, left);
+        vec_store(out + i, is_log ? x : power);
+    }
+    if (whole < n) {
+        float lanes[VECTOR_LANES] = {0};
+        vec x = vec_sub(vec_mul(vec_load_first(in + whole, n - whole), scales), top);
+        vec power = vec_exp_of_negative(x);
+        vec_store_first(lanes, power, n - whole);
+        sum_add(&sum, vec_load(lanes), whole / VECTOR_LANES);
+        vec_store_first(out + whole, is_log ? x : power, n - whole);
     }
     sum_add_part(&sum);
     double total = lanes_sum(sum.total);
     vec last = vec_set1((float)(is_log ? log(total) : 1 / total));
-    for (size_t i = 0; i < n; i += VECTOR_LANES) {
-        size_t left = lanes_left(n, i);
-        vec x = vec_load_n(out + i, left);
-        vec_store_n(out + i, is_log ? vec_sub(x, last) : vec_mul(x, last), left);
+    for (size_t i = 0; i < whole; i += VECTOR_LANES)
+        vec_store(out + i,
+                  is_log ? vec_sub(vec_load(out + i), last) : vec_mul(vec_load(out + i), last));
+    if (whole < n) {
+        vec x = vec_load_first(out + whole, n - whole);
+        vec_store_first(out + whole, is_log ? vec_sub(x, last) : vec_mul(x, last), n - whole);
     }
 }
 
