@@ -172,6 +172,18 @@ static size_t count_group_queries(const struct attention_state *state)
     return n;
 }
 
+/* Returns whether the mask is constant and adds 0 to all scores. */
+static bool mask_adds_nothing(const struct prepare *prepare)
+{
+    if (((const struct attention_state *)prepare->state)->kind != ATTENTION_ADDITIVE ||
+        !prepare->in[MASK]->data)
+        return false;
+    size_t n = (size_t)shape_n_elements(&prepare->in[MASK]->shape), i = 0;
+    while (i < n && element_as_f64(prepare->in[MASK]->dtype, prepare->in[MASK]->data, i) == 0)
+        i++;
+    return i == n;
+}
+
 /* Plans the products, divides the matrices among threads, and requests scratch memory for the
  * scores and products of each part. */
 static bool prepare_products(struct prepare *prepare)
@@ -205,6 +217,8 @@ static bool prepare(struct prepare *prepare)
     enum irrun_dtype dtype = prepare->in[QUERY]->dtype;
     if (shape_n_elements(&prepare->out[0]->shape) == 0)
         return true;
+    if (mask_adds_nothing(prepare))
+        state->kind = ATTENTION_ALL;
     state->key = prepare_matrices(prepare, KEY, state->n_keys * state->head_size);
     state->value = prepare_matrices(prepare, VALUE, state->n_keys * state->value_head_size);
     state->n_group_queries = count_group_queries(state);
