@@ -9,6 +9,9 @@
 
 #define DEPTHWISE_MAX_VECTORS 4 /* vectors of a row */
 #define DEPTHWISE_MAX_LANES 16  /* floats of a vector */
+/* A few positions alone do not hide the latency of their additions: with the channels last, so many
+ * vectors of channels are computed side by side. */
+#define DEPTHWISE_CHANNEL_VECTORS 4
 
 /* What is computed of the elements of a window: the sum of their products with weights, their sum,
  * or their maximum. A maximum skips NaN, and is -inf if there is no element. */

@@ -8,6 +8,9 @@
 /* The epilogue runs after this many floats, while they are in the cache. */
 #define PART_FLOATS 16384
 
+/* So many weights, and the pixels that they meet, stay in an L1 cache. */
+#define CHUNK_FLOATS 2048
+
 /* Returns whether the window of a position contains -inf; in: a channel of a batch element. */
 static bool has_minus_infinity(const struct depthwise *plan, size_t position, const float *in)
 {
@@ -41,6 +44,25 @@ static void raise_maxima(const struct depthwise *plan, const float *in, float *o
             out[i] = -FLT_MAX;
 }
 
+/* Computes a box, a chunk of channels after the other. Chunks are multiples of the channels that a
+ * kernel computes side by side; the last one takes the rest. */
+static void run_chunks(const struct run *run, struct depthwise_tile *tile, const struct box *box,
+                       float *out)
+{
+    const struct depthwise *plan = run->plan;
+    size_t least = DEPTHWISE_CHANNEL_VECTORS * plan->kernels->lanes, n_taps = run->n_taps;
+    size_t chunk = size_maximum(CHUNK_FLOATS / n_taps / least, 1) * least, left = plan->pixel;
+    do {
+        tile->n_channels = left < 2 * chunk ? left : chunk;
+        depthwise_run_box(plan, tile, box, out);
+        tile->image += tile->n_channels;
+        tile->weights += tile->n_channels * n_taps;
+        tile->adjustment += tile->adjustment ? tile->n_channels : 0;
+        out += tile->n_channels;
+        left -= tile->n_channels;
+    } while (left > 0);
+}
+
 /* Computes the rows of a part, for all channels. */
 static void run_part(const struct run *run, size_t batch, const struct box *box)
 {
@@ -48,23 +70,23 @@ static void run_part(const struct run *run, size_t batch, const struct box *box)
     const struct epilogue *epilogue = run->job->epilogue;
     size_t n_row = (size_t)plan->window.out[2] * plan->pixel, n_batch = run->n_out * plan->pixel;
     float check[DEPTHWISE_MAX_LANES], *out = run->job->out + batch * n_batch;
+    const float *in = run->job->in + batch * run->n_in * plan->pixel;
     struct depthwise_tile tile = {
-        .image = run->job->in + batch * run->n_in * plan->pixel,
+        .image = in,
         .weights = run->job->weights,
         .adjustment = epilogue ? epilogue->bias : NULL,
-        .n_channels = plan->pixel,
         .block_weights = run->n_taps * plan->kernels->lanes,
         .bounds = epilogue_bounds(epilogue),
         .check = check,
     };
     reset_check(plan, check);
-    depthwise_run_box(plan, &tile, box, out);
+    run_chunks(run, &tile, box, out);
     size_t first = (size_t)(box->begin[0] * plan->window.out[1] + box->begin[1]) * n_row;
     size_t n = (size_t)(box->end[1] - box->begin[1]) * n_row;
     for (size_t lane = 0; lane < plan->kernels->lanes && plan->term == DEPTHWISE_MAXIMA; lane++) {
         if (!needs_scalar(plan, check[lane]))
             continue;
-        raise_maxima(plan, tile.image, out, first, first + n);
+        raise_maxima(plan, in, out, first, first + n);
         break;
     }
     if (!tile.bounds)

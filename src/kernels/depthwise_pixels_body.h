@@ -1,5 +1,5 @@
 /* Depthwise convolutions and maxima with the channels last: computes a vector of channels of as
- * many positions as fit into registers.
+ * many positions as fit into registers, or a few vectors of channels of a few positions.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/depthwise_kernels.h"
 
@@ -19,21 +19,30 @@ ALWAYS_INLINE size_t stride_of_3_taps(const struct depthwise_tile *tile)
     return step == tile->image_step ? 1 : 2 * step == tile->image_step ? 2 : 0;
 }
 
-/* Adds the taps of a line, from `first` on, of n_rows positions from `start` on, for a vector of
- * n channels. */
+/* The results of run_pixels: n_rows positions, of n_vectors vectors of channels each. */
+#define EACH_RESULT(r, v, n_rows, n_vectors)                                                       \
+    UNROLL for (size_t r = 0; r < (n_rows); r++) UNROLL for (size_t v = 0; v < (n_vectors); v++)
+
+/* Adds the taps of a line, from `first` on, of n_rows positions from `start` on, for n_vectors
+ * vectors of channels. n: the channels of a vector. */
 ALWAYS_INLINE void add_taps(const struct depthwise_tile *tile, ptrdiff_t start, size_t first,
-                            size_t n_rows, const float *weights, size_t n, enum depthwise_term term,
-                            vec results[])
+                            size_t n_rows, size_t n_vectors, const float *weights, size_t n,
+                            enum depthwise_term term, vec results[])
 {
     for (size_t t = first; t < first + tile->n_taps; t++) {
         const float *at = tile->image + (start + tile->offsets[t]);
-        vec weight = vec_zero();
-        if (term == DEPTHWISE_PRODUCTS)
-            weight = vec_load(weights + t * VECTOR_LANES);
+        vec weight[MAX_VECTORS];
         UNROLL
-        for (size_t r = 0; r < n_rows; r++)
-            results[r] = add_term(weight, vec_load_n(at + (ptrdiff_t)r * tile->image_step, n),
-                                  results[r], term);
+        for (size_t v = 0; v < n_vectors; v++)
+            weight[v] = term == DEPTHWISE_PRODUCTS
+                            ? vec_load(weights + v * tile->block_weights + t * VECTOR_LANES)
+                            : vec_zero();
+        EACH_RESULT(r, v, n_rows, n_vectors)
+        {
+            const float *from = at + (ptrdiff_t)r * tile->image_step + v * VECTOR_LANES;
+            vec *result = &results[r * n_vectors + v];
+            *result = add_term(weight[v], vec_load_n(from, n), *result, term);
+        }
     }
 }
 
@@ -61,36 +70,35 @@ ALWAYS_INLINE void add_3_taps(const struct depthwise_tile *tile, ptrdiff_t start
 
 /* Stores the results of n_rows positions from p on. Returns the updated check. */
 ALWAYS_INLINE vec store_pixels(const struct depthwise_tile *tile, size_t p, size_t n_rows,
-                               size_t channel, size_t n, enum depthwise_term term,
+                               size_t n_vectors, size_t channel, size_t n, enum depthwise_term term,
                                const vec results[], vec check)
 {
-    vec adjustment = vec_zero();
-    if (tile->adjustment)
-        adjustment = vec_load_n(tile->adjustment + channel, n);
     vec low = vec_set1(tile->bounds ? tile->bounds[0] : -INFINITY);
     vec high = vec_set1(tile->bounds ? tile->bounds[1] : INFINITY);
-    UNROLL
-    for (size_t r = 0; r < n_rows; r++) {
-        float *to = tile->out + (p + r) * tile->out_step + channel;
-        vec result = results[r];
+    EACH_RESULT(r, v, n_rows, n_vectors)
+    {
+        size_t at = channel + v * VECTOR_LANES;
+        vec result = results[r * n_vectors + v], adjustment = vec_zero();
+        if (tile->adjustment)
+            adjustment = vec_load_n(tile->adjustment + at, n);
         if (term == DEPTHWISE_MAXIMA)
             check = vec_min(result, check);
         else
             result = vec_max_min(vec_add(result, adjustment), low, high);
-        vec_store_n(to, result, n);
+        vec_store_n(tile->out + (p + r) * tile->out_step + at, result, n);
     }
     return check;
 }
 
-/* Computes n_rows positions from p on, for a vector of n channels from `channel` on. */
+/* Computes n_rows positions from p on, for n_vectors vectors of n channels from `channel` on. */
 ALWAYS_INLINE vec run_pixels(const struct depthwise_tile *tile, size_t p, size_t n_rows,
-                             size_t channel, const float *weights, size_t n, size_t stride,
-                             enum depthwise_term term, vec check)
+                             size_t n_vectors, size_t channel, const float *weights, size_t n,
+                             size_t stride, enum depthwise_term term, vec check)
 {
     vec results[MAX_VECTORS];
     const ptrdiff_t start = tile->start + (ptrdiff_t)p * tile->image_step + (ptrdiff_t)channel;
     UNROLL
-    for (size_t r = 0; r < n_rows; r++)
+    for (size_t r = 0; r < n_rows * n_vectors; r++)
         results[r] = vec_set1(term == DEPTHWISE_MAXIMA ? -INFINITY : 0.0F);
     for (size_t slice = 0; slice < tile->n_slices; slice++) {
         size_t first = tile->first_tap + slice * tile->slice_taps;
@@ -98,20 +106,22 @@ ALWAYS_INLINE vec run_pixels(const struct depthwise_tile *tile, size_t p, size_t
             if (stride > 0)
                 add_3_taps(tile, start, first, n_rows, weights, stride, results);
             else
-                add_taps(tile, start, first, n_rows, weights, n, term, results);
+                add_taps(tile, start, first, n_rows, n_vectors, weights, n, term, results);
         }
     }
-    return store_pixels(tile, p, n_rows, channel, n, term, results, check);
+    return store_pixels(tile, p, n_rows, n_vectors, channel, n, term, results, check);
 }
 
 #define PIXELS(rows)                                                                               \
     case rows:                                                                                     \
-        return run_pixels(tile, p, rows, channel, weights, VECTOR_LANES, stride, term, check);
+        return run_pixels(tile, p, rows, n_vectors, channel, weights, VECTOR_LANES, stride, term,  \
+                          check);
 
 ALWAYS_INLINE vec run_some_pixels(const struct depthwise_tile *tile, size_t p, size_t n,
                                   size_t channel, const float *weights, size_t stride,
                                   enum depthwise_term term, vec check)
 {
+    const size_t n_vectors = 1;
     switch (n) {
         PIXELS(1)
         PIXELS(2)
@@ -125,6 +135,21 @@ ALWAYS_INLINE vec run_some_pixels(const struct depthwise_tile *tile, size_t p, s
     return check;
 }
 
+#define FEW_PIXELS (MAX_VECTORS / DEPTHWISE_CHANNEL_VECTORS)
+
+/* Computes DEPTHWISE_CHANNEL_VECTORS vectors of channels of at most FEW_PIXELS positions. */
+ALWAYS_INLINE vec run_few_pixels(const struct depthwise_tile *tile, size_t p, size_t n,
+                                 size_t channel, const float *weights, enum depthwise_term term,
+                                 vec check)
+{
+    const size_t n_vectors = DEPTHWISE_CHANNEL_VECTORS, stride = 0;
+    switch (n) {
+        PIXELS(1)
+        PIXELS(2)
+    }
+    return check;
+}
+
 /* Computes all channels of a few positions, then the next positions, so that overlapping windows
  * are in the cache. */
 ALWAYS_INLINE void run_all_pixels(const struct depthwise_tile *tile, enum depthwise_term term)
@@ -133,11 +158,17 @@ ALWAYS_INLINE void run_all_pixels(const struct depthwise_tile *tile, enum depthw
     const size_t stride = term == DEPTHWISE_PRODUCTS ? stride_of_3_taps(tile) : 0;
     vec check = term == DEPTHWISE_MAXIMA ? vec_load(tile->check) : vec_zero();
     for (; tile->n_channels < VECTOR_LANES && p < tile->n; p++)
-        check = run_pixels(tile, p, 1, 0, tile->weights, tile->n_channels, 0, term, check);
+        check = run_pixels(tile, p, 1, 1, 0, tile->weights, tile->n_channels, 0, term, check);
     for (size_t part = 0; part < n_parts && p < tile->n; part++) {
         size_t end = tile->n * (part + 1) / n_parts, last = tile->n_channels - VECTOR_LANES;
         const float *weights = tile->weights;
-        for (size_t channel = 0; channel < tile->n_channels; channel += VECTOR_LANES) {
+        size_t channel = 0, step = DEPTHWISE_CHANNEL_VECTORS * VECTOR_LANES;
+        for (; end - p <= FEW_PIXELS && channel + step <= tile->n_channels; channel += step) {
+            check = run_few_pixels(tile, p, end - p, channel, weights, term, check);
+            weights +=
+                term == DEPTHWISE_PRODUCTS ? DEPTHWISE_CHANNEL_VECTORS * tile->block_weights : 0;
+        }
+        for (; channel < tile->n_channels; channel += VECTOR_LANES) {
             size_t at = channel < last ? channel : last;
             if (stride == 1)
                 check = run_some_pixels(tile, p, end - p, at, weights, 1, term, check);
@@ -145,8 +176,7 @@ ALWAYS_INLINE void run_all_pixels(const struct depthwise_tile *tile, enum depthw
                 check = run_some_pixels(tile, p, end - p, at, weights, 2, term, check);
             else
                 check = run_some_pixels(tile, p, end - p, at, weights, 0, term, check);
-            if (term == DEPTHWISE_PRODUCTS)
-                weights += tile->block_weights;
+            weights += term == DEPTHWISE_PRODUCTS ? tile->block_weights : 0;
         }
         p = end;
     }

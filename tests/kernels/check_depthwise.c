@@ -89,7 +89,7 @@ static void choose_problem(const struct trial *trial, struct problem *problem, b
     plan->term = (enum depthwise_term)random_below(N_DEPTHWISE_TERMS);
     plan->exclude_pad = random_below(2);
     plan->n_batches = 1 + random_below(2);
-    plan->n_channels = 1 + random_below(random_below(2) ? 3 : 40);
+    plan->n_channels = 1 + random_below(random_below(2) ? 3 : random_below(4) ? 40 : 300);
     plan->multiplier = plan->term == DEPTHWISE_PRODUCTS ? 1 + random_below(2) : 1;
     plan->channels_last =
         plan->term != DEPTHWISE_SUMS && plan->multiplier == 1 && random_below(2) == 0;
