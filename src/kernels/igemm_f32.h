@@ -49,6 +49,7 @@ struct igemm_channels_args {
     const struct indirection *indirection; /* [k]; without masks */
     const int32_t *positions;              /* [mr], or [n] */
     const float *b;                        /* [k][columns] */
+    size_t ahead;                          /* bytes, for `prefetching` only */
     float *c;
     size_t ldc;
     const float *bias;   /* [columns]; NULL: zeros (always with is_added) */
@@ -120,6 +121,8 @@ struct igemm_microkernels {
 
     /* With channels in lanes, [vectors][mr]; NULL ends a row. */
     igemm_channels_fn *channels[IGEMM_MAX_VECTORS + 1][IGEMM_MAX_MR + 1];
+    /* The same, which prefetch b from `ahead` bytes on. Not for all tiles. */
+    igemm_channels_fn *prefetching[IGEMM_MAX_VECTORS + 1][IGEMM_MAX_MR + 1];
     /* The same of one vector, for kernels of three and positions of a row: position r is that of 0
      * plus r * stride * pixel, and term k + i (i < 3) at indirection[k].offset + i * pixel.
      * [stride][mr]; k is a multiple of 3. */

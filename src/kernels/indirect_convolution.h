@@ -235,6 +235,7 @@ struct channels_product {
     const float *biases; /* NULL: zeros */
     const float *bounds; /* as in igemm_channels_args */
     float *sums;         /* [n][ld_sums] */
+    bool prefetches;     /* packed */
 };
 void indirect_convolution_multiply(const struct indirect_convolution *conv,
                                    const struct channels_product *product);

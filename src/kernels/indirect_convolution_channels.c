@@ -14,22 +14,26 @@ double multiplication_cost(const struct indirect_convolution *conv)
 
 static igemm_channels_fn *const *choose_kernels(const struct indirect_convolution *conv,
                                                 const struct channels_product *product,
-                                                size_t n_vectors)
+                                                size_t n_vectors, bool is_last)
 {
     if (product->row > 0)
         return conv->microkernels->row[conv->window.stride[2]];
+    if (product->prefetches && is_last && !conv->has_pairs &&
+        conv->microkernels->prefetching[n_vectors][1])
+        return conv->microkernels->prefetching[n_vectors];
     return (conv->has_pairs ? conv->microkernels->pairs.channels
                             : conv->microkernels->channels)[n_vectors];
 }
 
-/* Multiplies by one panel, in tiles of nearly equal size, of one row if rows count. */
+/* Multiplies by one panel, in tiles of nearly equal size, of one row if rows count. The last tile
+ * prefetches the next panel, which no hardware prefetcher has begun to read. */
 static void multiply_panel(const struct indirect_convolution *conv,
                            const struct channels_product *product, size_t n_vectors,
                            struct igemm_channels_args *args)
 {
-    igemm_channels_fn *const *run = choose_kernels(conv, product, n_vectors);
     size_t rest = product->row > 0 ? product->row - product->at : product->n, n;
     args->positions = product->positions;
+    args->ahead = args->k * n_vectors * conv->microkernels->lanes * sizeof(float);
     if (conv->run > 0) {
         conv->microkernels->pairs.tiles.multiply[n_vectors](args);
         return;
@@ -39,7 +43,8 @@ static void multiply_panel(const struct indirect_convolution *conv,
         size_t n_tiles = divide_up(n, product->mr), size = n / n_tiles, n_longer = n % n_tiles;
         for (size_t tile = 0; tile < n_tiles; tile++) {
             size_t n_rows = size + (tile < n_longer);
-            run[n_rows](args);
+            bool is_last = begin + n == product->n && tile + 1 == n_tiles;
+            choose_kernels(conv, product, n_vectors, is_last)[n_rows](args);
             args->positions += n_rows;
             args->c += n_rows * args->ldc;
         }
@@ -87,6 +92,7 @@ struct chunk {
     const float *packed;      /* of the group and the phase */
     const int32_t *positions; /* of the chunk */
     size_t first, n;          /* in the phase */
+    bool is_first;            /* of a thread's share: the weights may not be in the cache */
     float *sums;
 };
 
@@ -161,6 +167,9 @@ static struct chunks cut_phase(const struct indirect_convolution *conv,
     return chunks;
 }
 
+/* Weights of so many floats are rarely in L2, since other layers have been there since. */
+#define PREFETCH_MIN_FLOATS 32768
+
 /* Computes the sums. Returns whether they are clamped to the bounds of an epilogue already. */
 static bool compute_chunk(const struct channels_run *run, const struct chunk *chunk)
 {
@@ -180,6 +189,7 @@ static bool compute_chunk(const struct channels_run *run, const struct chunk *ch
         .packed = chunk->packed,
         .biases = run->job->epilogue && run->job->epilogue->bias ? run->biases : NULL,
         .sums = chunk->sums,
+        .prefetches = conv->packed_floats >= PREFETCH_MIN_FLOATS && chunk->is_first,
     };
     product.bounds = epilogue_bounds(run->job->epilogue);
     if (conv->tile[0] > 0)
@@ -239,6 +249,7 @@ static void run_phase(struct channels_run *run, const struct subconvolution *sub
                               .positions = positions + first,
                               .first = first,
                               .n = (end < n ? end : n) - first,
+                              .is_first = run->number == run->begin,
                               .sums = conv->out_channels_last && conv->ld_sums == c_out
                                           ? job->out + first * c_out
                                           : run->sums};

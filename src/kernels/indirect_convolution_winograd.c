@@ -206,6 +206,7 @@ void winograd_run(const struct indirect_convolution *conv, const struct channels
                       .positions = conv->positions + conv->winograd_position,
                       .packed = packed + i * c_in * conv->ld_sums,
                       .sums = products + i * conv->sums_element,
+                      .prefetches = product->prefetches,
                   });
     transform_output(conv, product, products);
 }

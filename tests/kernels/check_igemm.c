@@ -117,8 +117,8 @@ static bool try_tile(const struct trial *trial, size_t rows, size_t k, enum igem
 /* ---- channels in lanes ---- */
 
 /* Positions are random, and may be equal. */
-static bool try_channels(const struct trial *trial, size_t n_vectors, size_t rows, size_t k,
-                         enum beginning beginning)
+static bool try_channels(const struct trial *trial, igemm_channels_fn *run, size_t n_vectors,
+                         size_t rows, size_t k, enum beginning beginning)
 {
     const struct igemm_microkernels *kernels = trial->variant->igemm_f32;
     size_t n_columns = n_vectors * kernels->lanes, ldc = n_columns + random_below(3);
@@ -144,12 +144,12 @@ static bool try_channels(const struct trial *trial, size_t n_vectors, size_t row
         bias[i] = random_float(1.0F);
     for (size_t i = 0; i < (rows - 1) * ldc + n_columns; i++)
         c[i] = held;
-    kernels->channels[n_vectors][rows](
-        &(struct igemm_channels_args){.k = k,
+    run(&(struct igemm_channels_args){.k = k,
                                       .a = image,
                                       .indirection = indirection,
                                       .positions = positions,
                                       .b = b,
+                                      .ahead = (size_t)random_below(9) * 4096,
                                       .c = c,
                                       .ldc = ldc,
                                       .bias = beginning == FROM_BIAS ? bias : NULL,
@@ -179,11 +179,15 @@ static bool check_channels(const struct trial *trial)
     static const size_t depths[] = {0, 1, 9, 100, 513};
     const struct igemm_microkernels *kernels = trial->variant->igemm_f32;
     for (size_t vectors = 1; vectors <= IGEMM_MAX_VECTORS; vectors++)
-        for (size_t rows = 1; rows <= IGEMM_MAX_MR && kernels->channels[vectors][rows]; rows++)
-            for (size_t i = 0; i < N_BEGINNINGS * sizeof depths / sizeof depths[0]; i++)
-                if (!try_channels(trial, vectors, rows, depths[i / N_BEGINNINGS],
-                                  (enum beginning)(i % N_BEGINNINGS)))
+        for (size_t rows = 1; rows <= IGEMM_MAX_MR; rows++) {
+            igemm_channels_fn *runs[] = {kernels->channels[vectors][rows],
+                                         kernels->prefetching[vectors][rows]};
+            for (size_t i = 0; i < 2 * N_BEGINNINGS * sizeof depths / sizeof depths[0]; i++)
+                if (runs[i % 2] &&
+                    !try_channels(trial, runs[i % 2], vectors, rows, depths[i / 2 / N_BEGINNINGS],
+                                  (enum beginning)(i / 2 % N_BEGINNINGS)))
                     return false;
+        }
     return true;
 }
 
