@@ -109,15 +109,16 @@ class Quantised:
         return Value(self.net, self.net.const(array), array).quantised(low, high, levels=levels)
 
     def convolved(self, x, w, strides=(1, 1), pads=(1, 1), dilations=(1, 1), auto_pad="explicit"):
-        """By groups if w has 5 dimensions."""
+        """By groups if w has a dimension more than x."""
         begin = end = pads
-        groups = w.array if w.array.ndim == 5 else w.array[None]
+        by_groups = w.array.ndim > x.array.ndim
+        groups = w.array if by_groups else w.array[None]
         if auto_pad == "same_upper":
             begin, end = same_pads(x.array.shape[2:], groups.shape[3:], strides, dilations, False)
-        data = {"strides": "%d,%d" % strides, "pads_begin": "%d,%d" % tuple(pads),
-                "pads_end": "%d,%d" % tuple(pads), "dilations": "%d,%d" % dilations,
-                "auto_pad": auto_pad}
-        kind = "GroupConvolution" if w.array.ndim == 5 else "Convolution"
+        lists = {"strides": strides, "pads_begin": pads, "pads_end": pads, "dilations": dilations}
+        data = {name: ",".join(map(str, numbers)) for name, numbers in lists.items()}
+        data["auto_pad"] = auto_pad
+        kind = "GroupConvolution" if by_groups else "Convolution"
         port = self.net.op(kind, x.port, w.port, data=data)
         pieces = [convolve(piece, group, strides, begin, end, dilations)
                   for piece, group in zip(np.split(x.array, len(groups), 1), groups)]

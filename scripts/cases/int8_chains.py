@@ -55,6 +55,13 @@ def pool_cases():
     y = m.convolved(m.x, m.integers(7, 5, 3, 3)).quantised(-2, 2)
     y = pooled(m, y, 3, 2, 0, "ceil")
     yield m.case("The last windows reach beyond the image.", m.convolved(y, m.integers(4, 7, 3, 3)))
+    m = Quantised("max_pool_ceil_pads", (1, 5, 7, 8))
+    y = m.convolved(m.x, m.integers(7, 5, 3, 3)).quantised(-2, 2)
+    yield m.case("As many windows as the pads at the end allow.", pooled(m, y, 3, 2, 1, "ceil"))
+    for n in (58, 29):
+        m = Quantised(f"max_pool_{n}", (1, 4, 9, 9), -1, 1)
+        y = m.convolved(m.x, m.integers(n, 4, 3, 3)).quantised(-2, 2)
+        yield m.case("Channels that fill no vector.", pooled(m, y, 3, 2, 1))
 
 
 def concat_cases():
@@ -80,6 +87,61 @@ def concat_cases():
                  m.convolved(joined(m, 1, y, z), m.integers(8, 10, 3, 3)).quantised(-4, 4))
 
 
+    m = Quantised("concat_floats", (1, 6, 6, 7))
+    y = m.convolved(m.x, m.integers(5, 6, 3, 3)).quantised(-2, 2)
+    z = m.x.with_("Add", 0.0043, np.add).quantised(-2, 2)
+    yield m.case("What is not convolved, but has the range of the others.",
+                 m.convolved(joined(m, 1, z, y), m.integers(8, 11, 3, 3)).quantised(-4, 4))
+
+
+def clamped(m, x, low, high):
+    return Value(m.net, m.net.op("Clamp", x.port, min=low, max=high), np.clip(x.array, low, high))
+
+
+def clamp_cases():
+    for name, low, high, about in (("clamp", 0.0, 1.5, "ReLU6, with a smaller number."),
+                                   ("clamp_wide", -9.0, 9.0, "The range of FakeQuantize is smaller."),
+                                   ("clamp_beyond", 1.0, 4.0, "It cuts the range of FakeQuantize off at one end.")):
+        m = Quantised(name, (1, 6, 6, 7))
+        y = clamped(m, m.biased(m.convolved(m.x, m.integers(9, 6, 3, 3))), low, high)
+        yield m.case(about, m.convolved(y.quantised(-2, 2), m.integers(4, 9, 1, 1), pads=(0, 0)))
+    m = Quantised("clamp_floats", (1, 6, 6, 7))
+    yield m.case("The result stays in f32.",
+                 clamped(m, m.convolved(m.x, m.integers(9, 6, 3, 3)), -0.5, 0.75))
+
+
+def line(m, x, w, stride=1, pad=1, dilation=1):
+    return m.convolved(x, w, (stride, ), (pad, ), (dilation, ))
+
+
+def line_cases():
+    """Images of one dimension: sound and other series."""
+    m = Quantised("line", (2, 5, 23))
+    y = m.biased(line(m, m.x, m.integers(18, 5, 3)), (1, 18, 1)).relu().quantised(0, 2)
+    yield m.case("A kernel of adjacent taps, then one of taps that are apart.",
+                 m.biased(line(m, y, m.integers(7, 18, 3), 1, 4, 4), (1, 7, 1)).quantised(-2, 2))
+    m = Quantised("line_border", (1, 6, 15), -1, 1.1)
+    yield m.case("No level stands for 0; the result is f32.", line(m, m.x, m.integers(9, 6, 5), 2, 2))
+    m = Quantised("line_depthwise", (1, 20, 19), -1, 1)
+    y = line(m, m.x, m.integers(20, 1, 1, 3)).quantised(-1, 1)
+    yield m.case("Channel by channel, twice.", line(m, y, m.integers(20, 1, 1, 3), 2, 2, 2))
+    m = Quantised("line_channels_last", (2, 17, 6), order=(0, 2, 1))
+    yield m.case("Channels are last in the input.",
+                 line(m, m.x, m.integers(8, 6, 3)).quantised(-2, 2))
+    m = Quantised("line_dynamic", (2, 6, 17), dynamic=True)
+    y = line(m, m.x, m.integers(8, 6, 3)).quantised(-2, 2)
+    z = line(m, m.x, m.integers(8, 6, 1), 1, 0).quantised(-2, 2)
+    yield m.case("No dimension is known; one piece follows the other.",
+                 line(m, joined(m, -1, y, z), m.integers(4, 8, 3), 2))
+    m = Quantised("line_concat", (1, 6, 17))
+    y = line(m, m.x, m.integers(8, 6, 3)).quantised(-2, 2)
+    yield m.case("The channels of two, one of them twice.",
+                 line(m, joined(m, 1, y, line(m, m.x, m.integers(3, 6, 3)).quantised(-2, 2), y),
+                      m.integers(4, 19, 3)))
+
+
 def cases():
     yield from pool_cases()
+    yield from clamp_cases()
+    yield from line_cases()
     yield from concat_cases()

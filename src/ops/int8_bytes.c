@@ -7,26 +7,32 @@ struct bytes_state {
     uint8_t levels[256]; /* for u8 or i8 inputs: the result of each value */
 };
 
-/* Sets the output, with the dimensions in this order: channels move to the end, or back. */
-static bool infer_order(struct infer *infer, enum irrun_dtype dtype, const uint32_t order[4])
+/* Sets the output, whose dimension `to` is dimension `from` of the input. Those between them move
+ * by one. */
+static bool infer_moved(struct infer *infer, enum irrun_dtype dtype, uint32_t from, uint32_t to)
 {
     const struct quantize_u8_attrs *attrs = infer->attrs;
     struct irrun_shape in = infer->in[0]->shape, out = in;
-    if (attrs->nchw_to_nhwc && in.rank != 4)
-        return infer_fail_input(infer, 0, "4 dimensions");
-    for (uint32_t d = 0; d < 4 && attrs->nchw_to_nhwc; d++)
-        out.dims[d] = in.dims[order[d]];
+    if (attrs->n_spatial == 0)
+        return infer_output(infer, 0, dtype, &in);
+    if (in.rank != 2 + attrs->n_spatial)
+        return infer_fail_input(infer, 0, "%u dimensions", (unsigned)(2 + attrs->n_spatial));
+    for (uint32_t d = from; d != to; d += from < to ? 1 : UINT32_MAX)
+        out.dims[d] = in.dims[from < to ? d + 1 : d - 1];
+    out.dims[to] = in.dims[from];
     return infer_output(infer, 0, dtype, &out);
 }
 
 static bool infer_to_bytes(struct infer *infer)
 {
-    return infer_order(infer, IRRUN_U8, (const uint32_t[]){0, 2, 3, 1});
+    return infer_moved(infer, IRRUN_U8, 1,
+                       1 + ((const struct quantize_u8_attrs *)infer->attrs)->n_spatial);
 }
 
 static bool infer_from_bytes(struct infer *infer)
 {
-    return infer_order(infer, IRRUN_F32, (const uint32_t[]){0, 3, 1, 2});
+    return infer_moved(infer, IRRUN_F32,
+                       1 + ((const struct quantize_u8_attrs *)infer->attrs)->n_spatial, 1);
 }
 
 /* n_channels planes of n elements for each batch element. */
@@ -37,10 +43,11 @@ struct planes {
 static struct planes planes_of(const struct quantize_u8_attrs *attrs,
                                const struct irrun_shape *floats)
 {
-    if (!attrs->nchw_to_nhwc)
+    if (attrs->n_spatial == 0)
         return (struct planes){1, 1, (size_t)shape_n_elements(floats)};
     const int64_t *dims = floats->dims;
-    return (struct planes){(size_t)dims[0], (size_t)dims[1], (size_t)(dims[2] * dims[3])};
+    return (struct planes){(size_t)dims[0], (size_t)dims[1],
+                           (size_t)(dims[2] * (attrs->n_spatial > 1 ? dims[3] : 1))};
 }
 
 static bool prepare_from_bytes(struct prepare *prepare)

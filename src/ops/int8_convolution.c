@@ -30,19 +30,22 @@ static bool infer(struct infer *infer)
     const struct int8_convolution_attrs *attrs = infer->attrs;
     struct int8_state *state = infer->state;
     const struct irrun_shape *in = &infer->in[0]->shape;
-    if (in->dims[3] != (int64_t)attrs->c_in)
+    uint32_t n_spatial = attrs->n_spatial;
+    if (in->dims[1 + n_spatial] != (int64_t)attrs->c_in)
         return infer_fail_input(infer, 0, "%zu channels, as the filters have", attrs->c_in);
     struct window *window = &state->window;
-    if (!infer_window(infer, &attrs->window, 2, in->dims + 1, attrs->kernel, window))
+    if (!infer_window(infer, &attrs->window, n_spatial, in->dims + 1, attrs->kernel + 2 - n_spatial,
+                      window))
         return false;
-    int64_t n = in->dims[0], channels = (int64_t)attrs->c_out, *sizes = window->out + 1;
+    int64_t n = in->dims[0], channels = (int64_t)attrs->c_out, *sizes = window->out + 3 - n_spatial;
     state->n_batches = (size_t)n;
     state->n_in = (size_t)window_product(window->in);
     state->n_out = (size_t)window_product(window->out);
-    struct irrun_shape pixels = shape_of(4, (const int64_t[]){n, sizes[0], sizes[1], channels});
-    struct irrun_shape planes = shape_of(4, (const int64_t[]){n, channels, sizes[0], sizes[1]});
-    return attrs->to == INT8_TO_U8 ? infer_output(infer, 0, IRRUN_U8, &pixels)
-                                   : infer_output(infer, 0, IRRUN_F32, &planes);
+    struct irrun_shape out = {.rank = 2 + n_spatial, .dims = {n}};
+    bool is_u8 = attrs->to == INT8_TO_U8;
+    out.dims[is_u8 ? 1 + n_spatial : 1] = channels;
+    memcpy(out.dims + (is_u8 ? 1 : 2), sizes, n_spatial * sizeof *sizes);
+    return infer_output(infer, 0, is_u8 ? IRRUN_U8 : IRRUN_F32, &out);
 }
 
 /* Returns how many pixels the windows cover along a dimension. */

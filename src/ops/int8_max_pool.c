@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
+#include "kernels/pool.h"
 #include "ops/int8_ops.h"
 
 struct max_state {
@@ -15,19 +16,13 @@ static bool infer(struct infer *infer)
     struct max_state *state = infer->state;
     struct irrun_shape out = infer->in[0]->shape;
     struct window *w = &state->window;
-    if (!infer_window(infer, attrs, 2, out.dims + 1, attrs->kernel.items, w))
+    uint32_t n_spatial = attrs->kernel.n;
+    if (!infer_window(infer, attrs, n_spatial, out.dims + 1, attrs->kernel.items, w))
         return false;
-    out.dims[1] = w->out[1];
-    out.dims[2] = w->out[2];
-    state->n_rows = (size_t)(out.dims[0] * out.dims[1]);
-    state->n_channels = (size_t)out.dims[3];
+    memcpy(out.dims + 1, w->out + 3 - n_spatial, n_spatial * sizeof *out.dims);
+    state->n_rows = (size_t)(out.dims[0] * w->out[1]);
+    state->n_channels = (size_t)out.dims[1 + n_spatial];
     return infer_output(infer, 0, IRRUN_U8, &out);
-}
-
-static void take_larger(const uint8_t *restrict from, uint8_t *restrict to, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        to[i] = from[i] > to[i] ? from[i] : to[i];
 }
 
 /* Updates the output pixels of a row by one tap. */
@@ -37,10 +32,11 @@ static void add_tap(const struct max_state *state, const uint8_t *row, int64_t t
     size_t n = state->n_channels;
     int64_t first, end;
     window_positions(w, 2, tap, &first, &end);
-    for (int64_t x = first; x < end; x++) {
-        int64_t from = x * w->stride[2] - w->pad_begin[2] + tap * w->dilation[2];
-        take_larger(row + (size_t)from * n, to + (size_t)x * n, n);
-    }
+    if (first >= end)
+        return;
+    int64_t from = first * w->stride[2] - w->pad_begin[2] + tap * w->dilation[2];
+    max_bytes(row + (size_t)from * n, (size_t)w->stride[2] * n, to + (size_t)first * n, n,
+              (size_t)(end - first));
 }
 
 static void run_rows(const struct step *step, size_t begin, size_t end_row)

@@ -1,6 +1,6 @@
 /* Internal ops that pass u8 tensors; IR files do not contain them. plan/int8_convolutions.h
  * replaces FakeQuantize, Convolution and MatMul with them. u8 images have the channels last,
- * [N,H,W,C]; f32 images are [N,C,H,W] as elsewhere.
+ * [N,H,W,C] or [N,W,C]; f32 images are [N,C,H,W] or [N,C,W] as elsewhere.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_OPS_INT8_OPS_H
 #define IRRUN_OPS_INT8_OPS_H
@@ -10,11 +10,11 @@
 #include "ops/int8_borders.h"
 #include "ops/window.h"
 
-/* The attributes of the next two ops. nchw_to_nhwc: channels are last in u8, and dimension 1 in
- * f32. */
+/* The attributes of the next two ops. n_spatial: of an image, 1 or 2 dimensions, whose channels are
+ * last in u8, and dimension 1 in f32; 0: the order is the same. */
 struct quantize_u8_attrs {
     struct quantization quantization;
-    bool nchw_to_nhwc;
+    uint32_t n_spatial;
 };
 
 extern const struct op_def op_quantize_u8;   /* f32 to u8; i8 and u8 keep their values */
@@ -25,6 +25,7 @@ extern const struct op_def op_dequantize_u8; /* u8 to f32 */
 struct int8_convolution_attrs {
     struct window_attrs window;
     bool is_depthwise;
+    uint32_t n_spatial; /* dimensions of the image: 1 or 2 */
     int64_t kernel[2];
     size_t c_in, c_out;
     uint8_t zero; /* the zero point, or the value nearest to 0; fills the padding */
@@ -42,7 +43,7 @@ struct int8_convolution_attrs {
 extern const struct op_def op_int8_convolution; /* u8 to u8 or f32 */
 extern const struct op_def op_int8_matmul;      /* the same for rows: [..., c_in] to [..., c_out] */
 
-/* MaxPool of u8, [N,H,W,C]. Attributes: struct window_attrs. Pads are ignored. */
+/* MaxPool of u8 images. Attributes: struct window_attrs. Pads are ignored. */
 extern const struct op_def op_int8_max_pool;
 
 #endif

@@ -4,6 +4,7 @@
 #ifndef IRRUN_OPS_OP_STATE_H
 #define IRRUN_OPS_OP_STATE_H
 
+#include "kernels/unary.h"
 #include "ops/op.h"
 
 struct parameter_attrs {
@@ -45,6 +46,12 @@ struct fake_quantize_attrs {
 
 struct matmul_attrs {
     bool transpose_a, transpose_b;
+};
+
+struct unary_attrs {
+    double p[UNARY_N_PARAMETERS];    /* p0, p1 of elementwise.def */
+    bool detect[UNARY_N_PARAMETERS]; /* p0, p1 of IsInf */
+    int mode;                        /* of Round and Gelu */
 };
 
 struct binary_attrs {

@@ -1,13 +1,6 @@
 /* Element-wise ops of one operand, some with scalar parameters: the rows of elementwise.def.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "kernels/unary.h"
-#include "ops/op.h"
-
-struct unary_attrs {
-    double p[UNARY_N_PARAMETERS];    /* p0, p1 of elementwise.def */
-    bool detect[UNARY_N_PARAMETERS]; /* p0, p1 of IsInf */
-    int mode;                        /* of Round and Gelu */
-};
+#include "ops/op_state.h"
 
 struct unary_state {
     unary_fn *fn;

@@ -22,9 +22,21 @@ static void take_over(struct int8_pass *pass, uint32_t op_id, uint32_t added,
 {
     uint32_t out = pass->graph->ops[op_id].first_output;
     uint32_t bytes = pass->graph->ops[added].first_output;
-    pass->bytes[attrs->nchw_to_nhwc][out] = bytes;
+    pass->bytes[attrs->n_spatial > 0][out] = bytes;
     graph_edit_take_over(&pass->edit, int8_add_op(pass, &op_dequantize_u8, attrs, op_id, bytes),
                          out);
+}
+
+/* Returns whether a window can lie entirely behind the image, as the output size is rounded up. */
+static bool may_exceed_end(const struct window_attrs *window)
+{
+    for (uint32_t d = 0; d < window->kernel.n && window->rounding_type != ROUNDING_FLOOR; d++) {
+        int64_t stride = window->strides.n > d ? window->strides.items[d] : 1;
+        int64_t pad = window->pads_end.n > d ? window->pads_end.items[d] : 0;
+        if (stride > window->kernel.items[d] - pad)
+            return true;
+    }
+    return false;
 }
 
 /* Returns whether no window lies entirely in the pads: u8 cannot represent its result. A dilated
@@ -36,15 +48,16 @@ static bool has_small_pads(const struct window_attrs *window)
         window->auto_pad == AUTO_PAD_SAME_UPPER || window->auto_pad == AUTO_PAD_SAME_LOWER;
     for (int side = 0; side < 2; side++)
         for (uint32_t d = 0; d < lists[side]->n; d++) {
-            if (lists[side]->n != 2 || lists[side]->items[d] < 0 ||
+            if (lists[side]->n != window->kernel.n || lists[side]->items[d] < 0 ||
                 lists[side]->items[d] >= window->kernel.items[d])
                 return false;
             has_pads |= lists[side]->items[d] > 0;
         }
+    has_pads |= window->rounding_type != ROUNDING_FLOOR;
     for (uint32_t d = 0; d < window->dilations.n && has_pads; d++)
         if (window->dilations.items[d] != 1)
             return false;
-    return true;
+    return !may_exceed_end(window);
 }
 
 static bool pass_on_max(struct int8_pass *pass, uint32_t op_id)
@@ -54,50 +67,80 @@ static bool pass_on_max(struct int8_pass *pass, uint32_t op_id)
     uint32_t in = op_input(pass->graph, op, 0);
     const struct quantize_u8_attrs *attrs = find_bytes(pass, in);
     bool is_alone = op->n_outputs == 1 || pass->n_uses[op->first_output + 1] == 0;
-    if (!attrs || !attrs->nchw_to_nhwc || !is_alone || window->kernel.n != 2 ||
-        window->rounding_type != ROUNDING_FLOOR || !has_small_pads(window))
+    if (!attrs || attrs->n_spatial == 0 || !is_alone || window->kernel.n != attrs->n_spatial ||
+        !has_small_pads(window))
         return true;
     uint32_t bytes = pass->bytes[1][in];
     take_over(pass, op_id, int8_add_op(pass, &op_int8_max_pool, window, op_id, bytes), attrs);
     return true;
 }
 
-static bool are_same(const struct quantize_u8_attrs *a, const struct quantize_u8_attrs *b)
-{
-    return a->nchw_to_nhwc == b->nchw_to_nhwc &&
-           memcmp(&a->quantization, &b->quantization, sizeof a->quantization) == 0;
-}
-
 /* Returns the dimension of the u8 value that corresponds to dimension `axis` of the f32 value, or
  * -1. */
-static int64_t find_axis(int64_t axis, bool nchw_to_nhwc)
+static int64_t find_axis(int64_t axis, uint32_t n_spatial)
 {
-    static const int64_t places[] = {0, 3, 1, 2};
-    if (!nchw_to_nhwc)
+    int64_t rank = 2 + (int64_t)n_spatial;
+    if (n_spatial == 0)
         return axis;
-    return axis < -4 || axis > 3 ? -1 : places[axis < 0 ? axis + 4 : axis];
+    axis += axis < 0 ? rank : 0;
+    if (axis < 0 || axis >= rank)
+        return -1;
+    return axis == 1 ? rank - 1 : axis > 1 ? axis - 1 : 0;
+}
+
+/* Returns the attributes of the first input that exists as u8, or NULL. */
+static const struct quantize_u8_attrs *first_bytes(const struct int8_pass *pass,
+                                                   const struct op *op)
+{
+    const struct quantize_u8_attrs *attrs = NULL;
+    for (uint32_t i = 0; i < op->n_inputs && !attrs; i++)
+        attrs = find_bytes(pass, op_input(pass->graph, op, i));
+    return attrs;
+}
+
+/* Returns whether an input of a Concat has the range of the others, as u8 in the same order or as
+ * the result of a FakeQuantize. */
+static bool has_range(struct int8_pass *pass, uint32_t value_id,
+                      const struct quantize_u8_attrs *attrs)
+{
+    const struct quantize_u8_attrs *bytes = find_bytes(pass, value_id);
+    struct quantization range;
+    return (!bytes || bytes->n_spatial == attrs->n_spatial) &&
+           int8_find_range(pass, value_id, &range) &&
+           memcmp(&attrs->quantization, &range, sizeof range) == 0;
+}
+
+/* Returns the u8 form of a value that has_range; quantizes it if there is none. */
+static uint32_t bytes_of(struct int8_pass *pass, uint32_t value_id,
+                         const struct quantize_u8_attrs *attrs)
+{
+    uint32_t *bytes = &pass->bytes[attrs->n_spatial > 0][value_id];
+    if (*bytes == NO_ID) {
+        uint32_t op_id = pass->graph->values[value_id].op_id;
+        uint32_t x = op_input(pass->graph, &pass->graph->ops[op_id], 0);
+        uint32_t added = int8_add_op(pass, &op_quantize_u8, attrs, op_id, x);
+        *bytes = pass->graph->ops[added].first_output;
+    }
+    return *bytes;
 }
 
 static bool pass_on_concat(struct int8_pass *pass, uint32_t op_id)
 {
     const struct op op = pass->graph->ops[op_id];
-    uint32_t first = op_input(pass->graph, &op, 0);
-    const struct quantize_u8_attrs *attrs = find_bytes(pass, first);
+    const struct quantize_u8_attrs *attrs = first_bytes(pass, &op);
     uint32_t *inputs =
         arena_alloc_array(pass->finder.arena, op.n_inputs, sizeof *inputs, pass->err);
     struct concat_attrs *concat = arena_alloc(pass->arena, sizeof *concat, pass->err);
     if (!inputs || !concat)
         return false;
-    for (uint32_t i = 0; i < op.n_inputs; i++) {
-        uint32_t in = op_input(pass->graph, &op, i);
-        const struct quantize_u8_attrs *other = find_bytes(pass, in);
-        if (!attrs || !other || !are_same(attrs, other))
-            return true;
-        inputs[i] = pass->bytes[attrs->nchw_to_nhwc][in];
-    }
-    concat->axis = find_axis(((const struct concat_attrs *)op.attrs)->axis, attrs->nchw_to_nhwc);
-    if (attrs->nchw_to_nhwc && concat->axis < 0)
+    for (uint32_t i = 0; i < op.n_inputs; i++)
+        if (!attrs || !has_range(pass, op_input(pass->graph, &op, i), attrs))
+            return pass->err->code == IRRUN_OK;
+    concat->axis = find_axis(((const struct concat_attrs *)op.attrs)->axis, attrs->n_spatial);
+    if (attrs->n_spatial > 0 && concat->axis < 0)
         return true;
+    for (uint32_t i = 0; i < op.n_inputs; i++)
+        inputs[i] = bytes_of(pass, op_input(pass->graph, &op, i), attrs);
     uint32_t added = graph_edit_add(&pass->edit, op.def, concat, &op, inputs, op.n_inputs, 1);
     take_over(pass, op_id, added, attrs);
     return true;

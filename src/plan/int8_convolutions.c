@@ -11,7 +11,9 @@
 #include "plan/int8_pass_internal.h"
 #include "plan/toposort.h"
 
-#define MAX_NEW_OPS 3                             /* ops added for one: to u8, int8 op, to f32 */
+#define MAX_NEW_OPS                                                                                \
+    3 /* ops added for one: to u8, int8 op, to f32; and for
+                         * each input of a Concat, to u8 */
 #define MAX_TERMS (INT32_MAX / (UINT8_MAX * 128)) /* of a sum that fits into i32 */
 
 static const struct irrun_tensor *find_floats(struct int8_pass *pass, uint32_t value_id)
@@ -21,7 +23,7 @@ static const struct irrun_tensor *find_floats(struct int8_pass *pass, uint32_t v
 }
 
 /* Finds the range of a FakeQuantize that has a single range and at most 256 levels. */
-static bool find_range(struct int8_pass *pass, const struct op *op, struct quantization *range)
+static bool find_range_of(struct int8_pass *pass, const struct op *op, struct quantization *range)
 {
     const struct fake_quantize_attrs *attrs = op->attrs;
     float bounds[4];
@@ -64,7 +66,7 @@ static void match_bias(struct int8_pass *pass, struct int8_match *match)
         return;
     uint32_t other = op_input(pass->graph, add, op_input(pass->graph, add, 0) == match->out);
     const struct irrun_tensor *bias = find_floats(pass, other);
-    if (bias && is_bias(bias, match->weights.n_channels, match->is_product ? 1 : 3)) {
+    if (bias && is_bias(bias, match->weights.n_channels, match->n_spatial + 1)) {
         match->bias = bias;
         match->out = add->first_output;
     }
@@ -74,14 +76,18 @@ static void match_tail(struct int8_pass *pass, struct int8_match *match)
 {
     match_bias(pass, match);
     const struct op *next = find_user(pass, match->out);
-    if (next && op_is_type(next, "ReLU")) {
-        match->has_relu = true;
+    bool is_clamp = next && op_is_type(next, "Clamp");
+    match->clamp_low = -INFINITY;
+    match->clamp_high = INFINITY;
+    if (next && (is_clamp || op_is_type(next, "ReLU"))) {
+        match->clamp_low = is_clamp ? ((const struct unary_attrs *)next->attrs)->p[0] : 0;
+        match->clamp_high = is_clamp ? ((const struct unary_attrs *)next->attrs)->p[1] : INFINITY;
         match->out = next->first_output;
         next = find_user(pass, match->out);
     }
     match->has_out_range = next && next->n_inputs > 0 &&
                            op_input(pass->graph, next, 0) == match->out &&
-                           find_range(pass, next, &match->out_range);
+                           find_range_of(pass, next, &match->out_range);
     if (match->has_out_range)
         match->out = next->first_output;
 }
@@ -91,11 +97,15 @@ static void match_tail(struct int8_pass *pass, struct int8_match *match)
 static const char *find_filters(struct int8_match *match, const struct irrun_shape *shape)
 {
     match->is_depthwise = op_is_type(match->op, "GroupConvolution");
-    if (!shape || shape->rank != (match->is_depthwise ? 5 : 4))
-        return "it does not have constant filters over two dimensions";
-    match->filters = *shape;
+    uint32_t first = match->is_depthwise ? 1 : 0; /* dimension of output channels, in a group */
+    if (!shape || shape->rank < first + 3 || shape->rank > first + 4)
+        return "it does not have constant filters over one or two dimensions";
     if (match->is_depthwise && (shape->dims[1] != 1 || shape->dims[2] != 1))
         return "its groups are not single channels";
+    const int64_t *dims = shape->dims + first, *last = shape->dims + shape->rank - 1;
+    match->n_spatial = shape->rank - first - 2;
+    match->filters =
+        shape_of(4, (const int64_t[]){dims[0], dims[1], match->n_spatial > 1 ? dims[2] : 1, *last});
     return NULL;
 }
 
@@ -117,12 +127,12 @@ static const char *find_fault(struct int8_pass *pass, struct int8_match *match)
     const struct constant *constant = pass->graph->analysis->constants[weights];
     const struct irrun_shape *shape = constant ? &constant->tensor.shape : NULL;
     bool is_found;
-    if (producer->def == &op_dequantize_u8 &&
-        ((const struct quantize_u8_attrs *)producer->attrs)->nchw_to_nhwc == match->is_product)
-        return "the bytes of its input are in another order";
     const char *fault = match->is_product ? find_matrix(match, shape) : find_filters(match, shape);
     if (fault)
         return fault;
+    if (producer->def == &op_dequantize_u8 &&
+        ((const struct quantize_u8_attrs *)producer->attrs)->n_spatial != match->n_spatial)
+        return "the bytes of its input are in another order";
     if (!int8_weights_find(&pass->finder, pass->graph, weights, match->are_columns, &match->weights,
                            &is_found, pass->err) ||
         !is_found)
@@ -133,26 +143,26 @@ static const char *find_fault(struct int8_pass *pass, struct int8_match *match)
 }
 
 static const void *quantize_u8_attrs(struct int8_pass *pass, const struct quantization *range,
-                                     bool nchw_to_nhwc)
+                                     uint32_t n_spatial)
 {
     struct quantize_u8_attrs *attrs = arena_alloc(pass->arena, sizeof *attrs, pass->err);
     if (attrs)
-        *attrs = (struct quantize_u8_attrs){*range, nchw_to_nhwc};
+        *attrs = (struct quantize_u8_attrs){*range, n_spatial};
     return attrs;
 }
 
 /* Returns whether a Transpose moves the channels from the end to dimension 1. */
-static bool nchw_to_nhwc(struct int8_pass *pass, const struct op *op)
+static bool moves_channels(struct int8_pass *pass, const struct op *op, uint32_t n_spatial)
 {
-    static const int64_t wanted[] = {0, 3, 1, 2};
+    const int64_t wanted[] = {0, 1 + n_spatial, 1, 2};
     uint32_t order_id = op_input(pass->graph, op, 1);
     const struct constant *constant = pass->graph->analysis->constants[order_id];
     if (!constant || constant->tensor.dtype != IRRUN_I64 ||
-        shape_n_elements(&constant->tensor.shape) != 4)
+        shape_n_elements(&constant->tensor.shape) != 2 + n_spatial)
         return false;
     const struct irrun_tensor *order =
         constant_get(&pass->finder, pass->graph, order_id, pass->err);
-    return order && memcmp(order->data, wanted, sizeof wanted) == 0;
+    return order && memcmp(order->data, wanted, (2 + n_spatial) * sizeof *wanted) == 0;
 }
 
 static bool is_byte_parameter(const struct op *op)
@@ -169,18 +179,18 @@ static bool add_bytes(struct int8_pass *pass, const struct int8_match *match, ui
 {
     uint32_t quantize = pass->graph->values[match->in].op_id;
     uint32_t x = op_input(pass->graph, &pass->graph->ops[quantize], 0);
-    bool is_moved = !match->is_product;
+    uint32_t n_moved = match->n_spatial;
     const struct op *op = value_producer(pass->graph, x);
-    if (is_moved && op_is_type(op, "Transpose") && nchw_to_nhwc(pass, op)) {
+    if (n_moved > 0 && op_is_type(op, "Transpose") && moves_channels(pass, op, n_moved)) {
         x = op_input(pass->graph, op, 0);
-        is_moved = false;
+        n_moved = 0;
         op = value_producer(pass->graph, x);
     }
     if (op_is_type(op, "Convert") &&
         ((const struct convert_attrs *)op->attrs)->destination_type == IRRUN_F32 &&
         is_byte_parameter(value_producer(pass->graph, op_input(pass->graph, op, 0))))
         x = op_input(pass->graph, op, 0);
-    const void *attrs = quantize_u8_attrs(pass, &match->in_range, is_moved);
+    const void *attrs = quantize_u8_attrs(pass, &match->in_range, n_moved);
     if (!attrs || pass->err->code != IRRUN_OK)
         return false;
     uint32_t added = int8_add_op(pass, &op_quantize_u8, attrs, quantize, x);
@@ -192,7 +202,7 @@ static bool replace(struct int8_pass *pass, const struct int8_match *match)
 {
     uint32_t op_id = (uint32_t)(match->op - pass->graph->ops);
     const void *attrs = int8_match_attrs(match, pass->arena, pass->err);
-    const void *out_attrs = quantize_u8_attrs(pass, &match->out_range, !match->is_product);
+    const void *out_attrs = quantize_u8_attrs(pass, &match->out_range, match->n_spatial);
     const struct op_def *def = match->is_product ? &op_int8_matmul : &op_int8_convolution;
     uint32_t *bytes = pass->bytes[!match->is_product];
     if (!attrs || !out_attrs)
@@ -210,15 +220,14 @@ static bool replace(struct int8_pass *pass, const struct int8_match *match)
     return true;
 }
 
-/* Finds the range of a value that exists as u8, or is the result of a FakeQuantize. */
-static bool find_in_range(struct int8_pass *pass, uint32_t value_id, struct quantization *range)
+bool int8_find_range(struct int8_pass *pass, uint32_t value_id, struct quantization *range)
 {
     const struct op *op = value_producer(pass->graph, value_id);
     if (op->def == &op_dequantize_u8) {
         *range = ((const struct quantize_u8_attrs *)op->attrs)->quantization;
         return true;
     }
-    return find_range(pass, op, range);
+    return find_range_of(pass, op, range);
 }
 
 static bool is_candidate(const struct op *op)
@@ -235,7 +244,7 @@ static bool visit(struct int8_pass *pass, uint32_t op_id)
     match.is_product = op_is_type(match.op, "MatMul");
     match.in = op_input(pass->graph, match.op, 0);
     match.out = match.op->first_output;
-    if (!find_in_range(pass, match.in, &match.in_range))
+    if (!int8_find_range(pass, match.in, &match.in_range))
         return pass->err->code == IRRUN_OK;
     const char *fault = find_fault(pass, &match), *type = match.op->def->type;
     const char *name = match.op->name;
@@ -283,8 +292,8 @@ static bool run_pass(struct int8_pass *pass)
     for (uint32_t i = 0; i < graph->n_order; i++) {
         const struct op *op = &graph->ops[graph->order[i]];
         if (is_candidate(op) || int8_passes_on(op)) {
-            n += MAX_NEW_OPS;
-            n_inputs += MAX_NEW_OPS + op->n_inputs;
+            n += MAX_NEW_OPS + op->n_inputs;
+            n_inputs += MAX_NEW_OPS + 2 * op->n_inputs;
         }
     }
     if (!constants_find_early(&pass->finder, pass->graph, pass->err) || !count_uses(pass) ||

@@ -117,14 +117,15 @@ static bool fill_scaling(const struct int8_match *match, struct int8_convolution
         scale[c] = (float)(in_scale * (double)w->scales[c] * out_scale);
         bias[c] = (float)(border[c] * sum + border[columns + c]);
     }
-    float zero = match->has_out_range ? (float)(-out_low * out_scale) : 0,
-          low = match->has_out_range ? 0 : -INFINITY;
+    float low = match->has_out_range ? 0 : -INFINITY,
+          high = match->has_out_range ? match->out_range.last : INFINITY;
+    float clamp_low = (float)((match->clamp_low - out_low) * out_scale),
+          clamp_high = (float)((match->clamp_high - out_low) * out_scale);
     attrs->start = start;
-    attrs->requantization =
-        (struct requantization){.scale = scale,
-                                .bias = bias,
-                                .low = match->has_relu && zero > low ? zero : low,
-                                .high = match->has_out_range ? match->out_range.last : INFINITY};
+    attrs->requantization = (struct requantization){.scale = scale,
+                                                    .bias = bias,
+                                                    .low = fminf(fmaxf(low, clamp_low), high),
+                                                    .high = fmaxf(fminf(high, clamp_high), low)};
     if (fabs(off) <= ZERO_TOLERANCE * in_scale)
         return true;
     attrs->border = (struct border_terms){sum_taps(w, attrs, arena, err), border, border + columns};
@@ -135,11 +136,12 @@ const struct int8_convolution_attrs *int8_match_attrs(const struct int8_match *m
                                                       struct arena *arena, struct irrun_error *err)
 {
     struct int8_convolution_attrs *attrs = arena_alloc(arena, sizeof *attrs, err);
-    const int64_t *dims = match->filters.dims + (match->is_depthwise ? 1 : 0);
+    const int64_t *dims = match->filters.dims;
     if (!attrs)
         return NULL;
     *attrs = (struct int8_convolution_attrs){
         .is_depthwise = match->is_depthwise,
+        .n_spatial = match->n_spatial,
         .kernel = {dims[2], dims[3]},
         .c_in = match->is_depthwise ? match->weights.n_channels : (size_t)dims[1],
         .c_out = match->weights.n_channels,

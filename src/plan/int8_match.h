@@ -11,9 +11,12 @@ struct int8_match {
     const struct op *op;
     uint32_t in; /* the result of FakeQuantize */
     struct quantization in_range, out_range;
-    bool is_depthwise, is_product, has_relu, has_out_range;
-    bool are_columns; /* of the constant matrix: columns are channels */
-    /* [c_out][c_in][y][x], depthwise [channels][1][1][y][x]; of a product [n][k][1][1] */
+    bool is_depthwise, is_product, has_out_range;
+    uint32_t n_spatial;           /* of an image; 0: of a product */
+    double clamp_low, clamp_high; /* by ReLU and Clamp, before the FakeQuantize */
+    bool are_columns;             /* of the constant matrix: columns are channels */
+    /* [c_out][c_in][y][x], depthwise [channels][1][y][x]; of a product [n][k][1][1]; y is 1 if the
+     * image has one dimension */
     struct irrun_shape filters;
     struct int8_weights weights;
     const struct irrun_tensor *bias; /* NULL: none */
