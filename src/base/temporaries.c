@@ -168,17 +168,25 @@ static enum attempt create_locked(const char *name, int *fd, long *holder)
 }
 
 /* Creates a file with a name that no other process uses, for file systems without locks. */
-static enum attempt create_own(const char *target, char **name, int *fd)
+static enum attempt create_own(const char *target, mode_t mode, char **name, int *fd)
 {
     do {
         free(*name);
         *name = temporary_name(target, true);
-        *fd = *name ? open(*name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666) : -1;
+        *fd = *name ? open(*name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode) : -1;
     } while (*name && *fd < 0 && errno == EEXIST);
     return *fd >= 0 ? CREATED : FAILED;
 }
 
 /* ---- Creating -------------------------------------------------------------------------------- */
+
+/* Blocks the signals in this thread, whose handler would leave a file that is not in the table. */
+static void block_signals(sigset_t *before)
+{
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, before);
+}
 
 /* Creates the file *name or, on a file system without locks, one with a name of its own, which
  * replaces *name. Blocks signals in this thread until the file is in the table. If the handler has
@@ -186,13 +194,12 @@ static enum attempt create_own(const char *target, char **name, int *fd)
 static int create(const char *target, enum slot_state state, char **name, size_t *slot,
                   long *holder)
 {
-    sigset_t all, before;
+    sigset_t before;
     int fd;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
+    block_signals(&before);
     enum attempt attempt = create_locked(*name, &fd, holder);
     if (attempt == NO_LOCKS && state == SLOT_READY)
-        attempt = create_own(target, name, &fd);
+        attempt = create_own(target, 0666, name, &fd);
     int reason = errno;
     *slot = attempt == CREATED ? remember(*name, fd, state) : NO_TEMPORARY;
     if (attempt == CREATED && atomic_load(&is_ending))
@@ -274,9 +281,12 @@ int temporary_create_unnamed(const char *target)
     const char *slash = strrchr(target, '/');
     char *name = slash ? strndup(target, (size_t)(slash - target) + 1) : strdup(".");
     int fd = name ? open(name, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600) : -1;
-    if (fd < 0 && name && create_own(target, &name, &fd) == CREATED)
+    sigset_t before;
+    block_signals(&before);
+    if (fd < 0 && name && create_own(target, 0600, &name, &fd) == CREATED)
         unlink(name);
     int reason = name ? errno : ENOMEM;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
     free(name);
     errno = reason;
     return fd;

@@ -1,10 +1,13 @@
 /* base/temporaries, as output_file uses them: what a signal or a killed process leaves, two
- * processes with one target, targets that are reserved.
+ * processes with one target, targets that are reserved, files without a name.
  * SPDX-License-Identifier: Apache-2.0 */
+/* link: -Wl,--wrap=open */
 #include "format_files.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
+#include <stdarg.h>
 #include <sys/wait.h>
 
 #include "base/file_lock.h"
@@ -197,6 +200,50 @@ static void without_locks_each_process_has_its_own(void **state)
     assert_text_file(in_directory("x"), "first");
 }
 
+/* ---- Without a name -------------------------------------------------------------------------- */
+
+static bool lacks_unnamed_files; /* as many file systems do; then a signal follows each open */
+static int n_left = -1;          /* files that the handler of the signal has found */
+
+int __real_open(const char *path, int flags, ...);
+int __wrap_open(const char *path, int flags, ...);
+int __wrap_open(const char *path, int flags, ...)
+{
+    va_list list;
+    va_start(list, flags);
+    mode_t mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(list, mode_t) : 0;
+    va_end(list);
+    if (lacks_unnamed_files && (flags & O_TMPFILE) == O_TMPFILE) {
+        errno = EOPNOTSUPP;
+        return -1;
+    }
+    int fd = __real_open(path, flags, mode);
+    if (lacks_unnamed_files)
+        raise(SIGUSR1);
+    return fd;
+}
+
+static void count_left(int number)
+{
+    (void)number;
+    n_left = count_files();
+}
+
+static void where_all_files_have_names_it_soon_loses_its_own(void **state)
+{
+    (void)state;
+    struct stat status;
+    signal(SIGUSR1, count_left);
+    lacks_unnamed_files = true;
+    int fd = temporary_create_unnamed(in_directory("x"));
+    lacks_unnamed_files = false;
+    assert_true(fd >= 0);
+    assert_int_equal(n_left, 0);
+    assert_int_equal(fstat(fd, &status), 0);
+    assert_int_equal(status.st_mode & 0777, 0600);
+    close(fd);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -206,6 +253,7 @@ int main(void)
         cmocka_unit_test_setup(what_a_killed_process_left_goes_with_the_next, clear_error),
         cmocka_unit_test_setup(a_reserved_file_is_this_process_s, clear_error),
         cmocka_unit_test_setup(without_locks_each_process_has_its_own, clear_error),
+        cmocka_unit_test(where_all_files_have_names_it_soon_loses_its_own),
     };
     return cmocka_run_group_tests(tests, make_directory, remove_directory);
 }
