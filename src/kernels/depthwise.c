@@ -222,17 +222,17 @@ static void run_channels(const struct run *run, size_t begin, size_t end, float 
 /* ---- A channel in each lane --------------------------------------------------------------- */
 
 /* Computes output channel out_channel of the first of n channels, and the corresponding ones of the
- * others. The channels are in the image; out is for the first one. */
-static void run_block(const struct run *run, const float *in, size_t n, const float *image,
+ * others. The channels are at the beginning of the scratch memory; out is for the first one. */
+static void run_block(const struct run *run, const float *in, size_t n, float *scratch,
                       size_t out_channel, float *out)
 {
     const struct depthwise *plan = run->plan;
     size_t lanes = plan->kernels->lanes, multiplier = (size_t)plan->multiplier;
     const float *bias = run->job->epilogue ? run->job->epilogue->bias : NULL;
     float check[DEPTHWISE_MAX_LANES], start[DEPTHWISE_MAX_LANES] = {0};
-    float *weights = (float *)image + plan->image_floats, *results = weights + run->n_taps * lanes;
+    float *weights = scratch + plan->image_floats, *results = weights + run->n_taps * lanes;
     struct depthwise_tile tile = {
-        .image = image, .weights = weights, .adjustment = start, .check = check};
+        .image = scratch, .weights = weights, .adjustment = start, .check = check};
     for (size_t i = 0; i < n && bias; i++)
         start[i] = bias[out_channel + i * multiplier];
     if (plan->term == DEPTHWISE_PRODUCTS)
@@ -247,7 +247,7 @@ static void run_block(const struct run *run, const float *in, size_t n, const fl
                        out + i * multiplier * run->n_out);
 }
 
-static void run_blocks(const struct run *run, size_t begin, size_t end, float *image)
+static void run_blocks(const struct run *run, size_t begin, size_t end, float *scratch)
 {
     const struct depthwise *plan = run->plan;
     size_t lanes = plan->kernels->lanes, n_channels = (size_t)plan->n_channels;
@@ -257,9 +257,9 @@ static void run_blocks(const struct run *run, size_t begin, size_t end, float *i
         size_t channel = i % n_blocks * lanes, n = size_minimum(lanes, n_channels - channel);
         size_t first = i / n_blocks * n_channels + channel;
         const float *in = run->job->in + first * run->n_in;
-        plan->kernels->to_blocked(in, run->n_in, n, run->n_in, image);
+        plan->kernels->to_blocked(in, run->n_in, n, run->n_in, scratch);
         for (size_t j = 0; j < multiplier; j++)
-            run_block(run, in, n, image, channel * multiplier + j,
+            run_block(run, in, n, scratch, channel * multiplier + j,
                       run->job->out + first * n_out + j * run->n_out);
         epilogue_run(run->job->epilogue, first * n_out, n * n_out);
     }
