@@ -41,7 +41,6 @@ bool op_times_run(const struct step *steps, uint32_t n_steps, struct irrun_error
             break;
         uint64_t now = clock_now_ns();
         step_times_add(step->cost, now - before);
-        session->timed_step = step;
         if (session->watch) {
             op_times_watch(session, 0, before, now);
             now = clock_now_ns();
