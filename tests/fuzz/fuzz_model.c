@@ -210,6 +210,9 @@ static struct irrun_options choose_options(uint32_t choice)
     options.times_ops = (choice >> 13 & 7) == 0;
     options.is_dry = (choice >> 16 & 15) == 0;
     options.n_threads = (choice >> 20 & 15) == 0 ? 2 : 1;
+    options.dynamic_quantization = (choice >> 24 & 3) == 0;
+    options.precision = (enum irrun_precision)((choice >> 26 & 3) % 3);
+    options.computes_f64 = (choice >> 28 & 7) == 0;
     return options;
 }
 
