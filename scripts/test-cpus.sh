@@ -13,6 +13,7 @@ cd "$(dirname "$0")/.."
 
 build=${BUILD:-build} cross=${CROSS:-aarch64-linux-gnu-}
 read -r -a cases <<<"${CASES:-tests/cases models}"
+read -r -a compiler <<<"${CC:-cc}"
 bad=0 n_run=0
 
 skipped() {
@@ -62,7 +63,7 @@ int main(void)
     return last[0] != 0;
 }
 END
-    "${CC:-cc}" -mavx2 -D_GNU_SOURCE -o "$program" "$program.c" &&
+    "${compiler[@]}" -mavx2 -D_GNU_SOURCE -o "$program" "$program.c" &&
         qemu-x86_64 -cpu Haswell "$program" >/dev/null 2>&1
 }
 
@@ -107,7 +108,7 @@ try_aarch64() {
     try_level AArch64 scalar "$directory" "${emulator[@]}"
 }
 
-case $("${CC:-cc}" -dumpmachine) in
+case $("${compiler[@]}" -dumpmachine) in
 x86_64*) try_x86_64 ;;
 *) skipped "x86-64: this is another machine" ;;
 esac
