@@ -95,7 +95,7 @@ bool inputs_find_source_input(void *context, const char *name, size_t *index,
                               struct irrun_error *err);
 
 /* Returns the name that the option of the control gives, or NULL. */
-const char *inputs_control_name(const struct inputs *inputs, enum control control);
+const char *inputs_control_name(const struct inputs *inputs, size_t control);
 
 /* Sets the session's input to the record, or checks the number if it is a control. */
 bool inputs_bind(struct inputs *inputs, struct irrun_session *session,

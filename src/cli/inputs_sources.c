@@ -8,7 +8,7 @@
 
 /* ---- Names ----------------------------------------------------------------------------------- */
 
-const char *inputs_control_name(const struct inputs *inputs, enum control control)
+const char *inputs_control_name(const struct inputs *inputs, size_t control)
 {
     return control == CONTROL_KEY ? inputs->options->key : inputs->options->reset.name;
 }

@@ -60,7 +60,7 @@ ALWAYS_INLINE void arrange_type(const struct compressed_matrix *matrix, enum irr
         arrange_group(x + group * matrix->group, dtype, matrix->group, to + group * padded);
 }
 
-static void arrange(const struct compressed_matrix *matrix, const float *x, float *to)
+static inline void arrange(const struct compressed_matrix *matrix, const float *x, float *to)
 {
     switch (matrix->dtype) {
     case IRRUN_F32:

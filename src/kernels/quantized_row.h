@@ -150,7 +150,7 @@ static float add_blocks(const struct compressed_matrix *matrix, const struct str
     return sum;
 }
 
-static void multiply_row(const struct quantized_product *p)
+static inline void multiply_row(const struct quantized_product *p)
 {
     const struct stream s = stream_of(p);
     const bool is_4bit = quantized_is_4bit(p->matrix);

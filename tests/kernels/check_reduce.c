@@ -28,7 +28,7 @@ static double element(const void *from, bool is_f32, size_t i)
     return is_f32 ? (double)((const float *)from)[i] : ((const double *)from)[i];
 }
 
-static double plain_fold(int operation, double y, double x, double center)
+static double plain_fold(enum reduce_operation operation, double y, double x, double center)
 {
     const double terms[] = {
         [REDUCE_SUM] = y + x,
@@ -42,8 +42,8 @@ static double plain_fold(int operation, double y, double x, double center)
     return terms[operation];
 }
 
-static void reduce_plainly(int operation, const struct reduction *r, const void *in, bool is_f32,
-                           double *to)
+static void reduce_plainly(enum reduce_operation operation, const struct reduction *r,
+                           const void *in, bool is_f32, double *to)
 {
     for (size_t i = 0; i < r->n_rows * r->n; i++) {
         size_t row = i / r->n, column = i % r->n, at = r->to_columns ? column : row;
@@ -57,7 +57,8 @@ static bool is_near(double x, double y, double magnitude)
     return x == y || (isnan(x) && isnan(y)) || fabs(x - y) <= 1e-13 * magnitude;
 }
 
-static bool try_reduction(const struct trial *trial, int operation, bool is_f32, bool is_hostile)
+static bool try_reduction(const struct trial *trial, enum reduce_operation operation, bool is_f32,
+                          bool is_hostile)
 {
     static double centers[MAX_N], got[MAX_N], reference[MAX_N], plain[MAX_N];
     struct reduction r = {1 + random_below(MAX_ROWS), random_below(MAX_N), 0, random_below(2),
@@ -94,7 +95,7 @@ static bool try_reduction(const struct trial *trial, int operation, bool is_f32,
 
 bool check_reduce(const struct trial *trial)
 {
-    for (int i = 0; i < 7 * 400; i++)
+    for (unsigned i = 0; i < 7 * 400; i++)
         if (!try_reduction(trial, i % 7, i % 2, i % 3 == 0))
             return false;
     return true;
