@@ -50,12 +50,12 @@ static bool update_end(struct update *update, const struct op *op)
 {
     struct plan *plan = update->plan;
     const struct graph *graph = plan->request.graph;
-    const struct slot *in = op->n_inputs > 0 ? plan_input(plan, op, 0) : NULL;
+    const struct slot *in = plan_input(plan, op, 0);
     uint32_t index = graph->analysis->index_of[op - graph->ops];
     if (op->def->role == ROLE_ASSIGN &&
         !partial_shape_admits(&plan->request.model->variables[index].shape, &in->tensor.shape))
         return false;
-    return !in || op->n_outputs == 0 ||
+    return op->n_outputs == 0 ||
            set_shape(update, &plan->slots[op->first_output], in->declared, &in->tensor.shape);
 }
 
