@@ -101,23 +101,33 @@ static bool prepare_again(struct update *update)
     return true;
 }
 
-/* Returns whether the operands of a step may still share memory: output 0 and an input of its
- * shape, or the output of a Concat and its inputs, whose offsets are updated. */
-static bool update_shared_memory(struct update *update, const struct step *step)
+/* Returns whether output 0 may still take the memory of an input: only one of its shape. */
+static bool stays_in_place(const struct plan *plan, const struct step *step)
+{
+    uint32_t out = plan_root_of(plan, step->out[0]);
+    for (uint32_t i = 0; i < step->n_inputs; i++)
+        if (plan_root_of(plan, step->in[i]) == out &&
+            !shape_equals(&step->in[i]->shape, &step->out[0]->shape))
+            return false;
+    return true;
+}
+
+/* Updates the offsets of inputs that are parts of the output of a Concat. One that is repeated is
+ * at its first place. */
+static bool update_joined(struct update *update, const struct step *step)
 {
     struct plan *plan = update->plan;
     uint32_t out = plan_root_of(plan, step->out[0]);
     size_t offset = 0;
-    for (uint32_t i = 0; i < step->n_inputs; i++) {
-        uint32_t in = plan_root_of(plan, step->in[i]);
-        if (in == out && !shape_equals(&step->in[i]->shape, &step->out[0]->shape))
+    for (uint32_t i = 0; i < step->n_inputs; offset += tensor_n_bytes(step->in[i++])) {
+        uint32_t in = plan_root_of(plan, step->in[i]), first = 0;
+        while (plan_root_of(plan, step->in[first]) != in)
+            first++;
+        if (plan->slots[in].parent != out || first < i)
+            continue;
+        if (!plan_joins(step))
             return false;
-        if (plan->slots[in].parent == out && op_is_type(step->op, "Concat")) {
-            if (!plan_joins(step))
-                return false;
-            update_offset(update, &plan->slots[in], offset);
-        }
-        offset += tensor_n_bytes(step->in[i]);
+        update_offset(update, &plan->slots[in], offset);
     }
     return true;
 }
@@ -141,7 +151,8 @@ static bool update_step(struct update *update, uint32_t i)
         if (!has_room(plan, (uint32_t)(slot_of(step->out[k]) - plan->slots)))
             return false;
     if ((source->pooling && !pools(&made, &source->pooling->made)) ||
-        (is_ordinary && !update_shared_memory(update, step)) ||
+        (is_ordinary && !stays_in_place(plan, step)) ||
+        (is_ordinary && op_is_type(step->op, "Concat") && !update_joined(update, step)) ||
         (source->fused && !plan_update_fused(plan, source->fused, &made, &update->err)) ||
         (source->cost && !plan_count_work(plan, step, source->cost, &update->err)))
         return false;
