@@ -7,7 +7,7 @@
 
 static void mark_varying(struct update *update, struct slot *slot)
 {
-    update->is_more |= !slot->is_varying;
+    update->has_new |= !slot->is_varying;
     slot->is_varying = true;
 }
 
@@ -168,14 +168,13 @@ static bool is_step_varying(const struct plan *plan, uint32_t i)
     return false;
 }
 
-/* Updates all ops that vary, and lists them. */
-static bool update_and_list_ops(struct update *update)
+/* Lists all ops that vary. Updates those after the first n_updated. */
+static bool list_ops(struct update *update, size_t n_updated)
 {
     struct plan *plan = update->plan;
     const struct graph *graph = plan->request.graph;
-    struct varying *varying = plan->varying;
     struct planned_op *planned = plan->planned, *end = planned + plan->n_planned;
-    varying->n_ops = 0;
+    size_t n = 0;
     for (uint32_t i = plan->begin; i < plan->end; i++) {
         const struct op *op = &graph->ops[graph->order[i]];
         struct planned_op *own = planned < end && planned->op == op ? planned++ : NULL;
@@ -183,19 +182,21 @@ static bool update_and_list_ops(struct update *update)
             continue;
         if (own)
             own->is_varying = true;
-        varying->ops[varying->n_ops] = (struct varying_op){op, own};
-        if (!update_op(update, &varying->ops[varying->n_ops++]))
+        plan->varying->ops[n] = (struct varying_op){op, own};
+        if (n++ >= n_updated && !update_op(update, &plan->varying->ops[n - 1]))
             return false;
     }
+    plan->varying->n_ops = n;
     return true;
 }
 
-static bool find_varying(struct update *update)
+/* Updates what the list of ops lacks after the first n_updated, and lists all that varies. */
+static bool find_varying(struct update *update, size_t n_updated)
 {
     struct plan *plan = update->plan;
     struct varying *varying = plan->varying;
     size_t n_values = plan->request.graph->n_values;
-    if (!update_and_list_ops(update))
+    if (!list_ops(update, n_updated))
         return false;
     varying->n_conversions = varying->n_steps = 0;
     for (size_t i = n_values; i < plan->n_slots; i++) {
@@ -222,7 +223,7 @@ static bool allocate_varying(struct update *update)
     varying->conversions = arena_alloc_array(arena, n_conversions, sizeof(uint32_t), err);
     varying->steps = arena_alloc_array(arena, plan->n_steps, sizeof(uint32_t), err);
     plan->varying = varying;
-    update->is_more = true;
+    update->has_new = true;
     return varying->ops && varying->conversions && varying->steps;
 }
 
@@ -233,8 +234,9 @@ bool update_infer(struct update *update)
         return false;
     for (const struct append *append = plan->appends; append; append = append->next)
         mark_varying(update, &plan->slots[append->result]); /* its rows may have another stride */
-    for (size_t i = 0; i < plan->varying->n_ops && !update->is_more; i++)
-        if (!update_op(update, &plan->varying->ops[i]))
+    size_t n_updated = 0;
+    while (n_updated < plan->varying->n_ops && !update->has_new)
+        if (!update_op(update, &plan->varying->ops[n_updated++]))
             return false;
-    return !update->is_more || find_varying(update);
+    return !update->has_new || find_varying(update, n_updated);
 }

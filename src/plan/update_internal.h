@@ -17,7 +17,7 @@ struct varying {
 
 struct update {
     struct plan *plan;
-    bool is_more;           /* something varies that did not vary before */
+    bool has_new;           /* something varies that did not vary before */
     bool is_moved;          /* the offset of a part of a slot has changed */
     struct irrun_error err; /* not reported: a new plan fails in the same way */
 };
