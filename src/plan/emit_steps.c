@@ -68,20 +68,19 @@ static bool emit_step(struct plan *plan, const struct pending_step *pending, str
         tensors[i] = &plan->slots[pending->in[i]].tensor;
     for (uint32_t i = 0; i < pending->n_outputs; i++)
         tensors[pending->n_inputs + i] = &plan->slots[pending->out[i]].tensor;
-    bool has_epilogue = pending->fused && pending->planned;
+    bool has_epilogue = pending->source.fused && pending->source.planned;
+    *source = pending->source;
     *step = (struct step){.flat = pending->made.flat,
                           .state = pending->state,
                           .in = tensors,
                           .out = tensors + pending->n_inputs,
                           .n_inputs = pending->n_inputs,
                           .n_outputs = pending->n_outputs,
-                          .epilogue = has_epilogue ? &pending->fused->epilogue : NULL,
+                          .epilogue = has_epilogue ? &source->fused->epilogue : NULL,
                           .graph = plan->request.graph,
                           .op = pending->op,
                           .session = plan->request.session,
                           .pool = plan->request.pool};
-    *source = (struct step_source){
-        .planned = pending->planned, .fused = pending->fused, .pooling = pending->pooling};
     if (plan->request.times)
         step->cost = source->cost = find_cost(plan, pending, step, err);
     return step->cost || !plan->request.times;

@@ -127,13 +127,13 @@ static bool list_members(struct fused_program *fused, const struct pending_step 
         return false;
     for (size_t i = 0; i < n; i++) {
         members[i] = steps[i].op;
-        planned[i] = steps[i].planned;
+        planned[i] = steps[i].source.planned;
     }
     joined->members = members;
     joined->n_members = (uint32_t)n;
-    if (joined->fused) {
-        joined->fused->members = planned;
-        joined->fused->n_members = (uint32_t)n;
+    if (joined->source.fused) {
+        joined->source.fused->members = planned;
+        joined->source.fused->n_members = (uint32_t)n;
     }
     return true;
 }
@@ -160,7 +160,7 @@ static bool fuse_run(struct fused_program *fused, const struct pending_step *ste
         !fused_allocate_tiles(fused, state))
         return false;
     *joined = (struct pending_step){
-        .op = steps->op, .state = state, .fused = state, .is_main = steps->is_main};
+        .op = steps->op, .state = state, .source.fused = state, .is_main = steps->is_main};
     if (!fused_prepare(plan, state, &joined->made, fused->err))
         return false;
     if (joined->is_main)
@@ -247,7 +247,7 @@ static bool fuse_product(struct fused_program *fused, const struct pending_step 
         state->operands[state->n_operands++] =
             (struct fused_operand){.instruction = NO_ID,
                                    .slot = bias,
-                                   .reader = product[1].planned,
+                                   .reader = product[1].source.planned,
                                    .input = bias != product[1].in[0]};
     if (n_left > 0)
         except = share_memory(fused, made, &steps[n_left - 1]);
@@ -255,7 +255,7 @@ static bool fuse_product(struct fused_program *fused, const struct pending_step 
     fused_find_clamp(&state->epilogue);
     *n = (size_t)(steps + n_left - (product + 1));
     *joined = *product;
-    joined->fused = state;
+    joined->source.fused = state;
     if (joined->is_main)
         plan->n_epilogue_ops += (uint32_t)*n;
     return list_members(fused, product, 1 + *n, joined) &&
@@ -273,12 +273,13 @@ static bool fuse_pooling(struct fused_program *fused, const struct pending_step 
     if (!joined->made.pools || !pooling->made.pooling || joined->n_outputs != 1 ||
         plan_root(fused->plan, pooling->in[0]) != made || fused->uses[made].n_uses != 1 ||
         slots[made].last_step == NO_ID || joined->is_main != pooling->is_main ||
-        (joined->fused && joined->fused->epilogue.fused && !joined->fused->epilogue.is_map) ||
+        (joined->source.fused && joined->source.fused->epilogue.fused &&
+         !joined->source.fused->epilogue.is_map) ||
         !indirect_convolution_add_pooling(joined->made.pools, pooling->made.pooling))
         return false;
     slots[joined->out[0]].root = slots[made].root = pooling->out[0];
     joined->out = pooling->out;
-    joined->pooling = pooling->planned;
+    joined->source.pooling = pooling->source.planned;
     return true;
 }
 

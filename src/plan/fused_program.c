@@ -109,7 +109,7 @@ static void emit_with(struct fused_program *fused, uint32_t code,
         point_at_slot(fused, instruction,
                       &(struct program_operand){
                           .slot = pending->in[i],
-                          .reader = pending->planned,
+                          .reader = pending->source.planned,
                           .input = i,
                           .where = {.inner = repetition.inner, .count = repetition.count}});
         return;

@@ -22,7 +22,7 @@ struct planned_op {
 /* What a step was made from. */
 struct step_source {
     struct planned_op *planned;       /* NULL: fused element-wise ops, or a conversion */
-    struct fused_state *fused;        /* NULL: none */
+    struct fused_state *fused;        /* the state, or that of the epilogue; NULL: none */
     struct step *main;                /* its copy in main_steps, or NULL */
     struct step_cost *cost;           /* NULL: steps are not timed */
     const struct planned_op *pooling; /* which a convolution computes; NULL: none */

@@ -11,13 +11,11 @@ struct pending_step {
     const struct op *op;
     const struct op *const *members; /* ops that are fused to this step; NULL: only op */
     uint32_t n_members;
-    const void *state;          /* NULL if the step converts a type instead of running op */
-    struct planned_op *planned; /* NULL: the step converts a type, or has no op but fused ones */
-    struct fused_state *fused;  /* the state, or that of the epilogue; NULL: none */
-    uint32_t *in, *out;         /* slot ids */
+    const void *state;         /* NULL if the step converts a type instead of running op */
+    struct step_source source; /* but for what is made with the step: main, cost */
+    uint32_t *in, *out;        /* slot ids */
     uint32_t n_inputs, n_outputs;
-    const struct planned_op *pooling; /* which a convolution computes; NULL: none */
-    bool is_main;                     /* false: only needed for initial values */
+    bool is_main; /* false: only needed for initial values */
 };
 
 struct step_builder {

@@ -282,7 +282,7 @@ static bool lower_ordinary(struct step_builder *builder, struct planned_op *plan
     struct pending_step pending = {.made = *made,
                                    .op = op,
                                    .state = planned->state,
-                                   .planned = planned,
+                                   .source.planned = planned,
                                    .in = ids,
                                    .out = out,
                                    .n_inputs = op->n_inputs,
