@@ -104,6 +104,9 @@ bool plan_prepare_op(struct plan *plan, const struct op *op, void *state, const 
 bool plan_count_work(struct plan *plan, const struct step *step, struct step_cost *cost,
                      struct irrun_error *err);
 
+/* Sets how many bytes of a variable the step of an op uses, from the present shapes. */
+bool plan_size_use(struct plan *plan, struct planned_op *planned);
+
 /* Changes a group of fused ops for the present shapes of its members, which are prepared; *made is
  * what prepare has made of their product, or for the step of a group without a product. Returns
  * false if the group needs another program. */

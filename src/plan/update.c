@@ -74,20 +74,6 @@ static bool prepare_ordinary(struct update *update, struct planned_op *planned)
     return true;
 }
 
-/* Updates the use of a variable. */
-static bool prepare_variable(struct plan *plan, struct planned_op *planned)
-{
-    const struct op *op = planned->op;
-    const struct append *append = planned->append;
-    const struct slot *slot =
-        op->def->role == ROLE_READ_VALUE ? &plan->slots[op->first_output] : plan_input(plan, op, 0);
-    size_t size_bytes = append ? append->n_rows * append->stride_bytes : 0;
-    if (!append && !tensor_size(slot->declared, &slot->tensor.shape, &size_bytes))
-        return false;
-    plan->uses[planned->use].size_bytes = planned->made.flat.n = size_bytes;
-    return true;
-}
-
 static bool prepare_again(struct update *update)
 {
     struct plan *plan = update->plan;
@@ -95,7 +81,7 @@ static bool prepare_again(struct update *update)
         struct planned_op *planned = plan->varying->ops[i].planned;
         if (!planned || !planned->made.flat.run) /* there is no step */
             continue;
-        if (!(planned->in ? prepare_ordinary(update, planned) : prepare_variable(plan, planned)))
+        if (!(planned->in ? prepare_ordinary(update, planned) : plan_size_use(plan, planned)))
             return false;
     }
     return true;

@@ -1,17 +1,29 @@
 /* Second pass of planning, continued: ReadValue, Assign, and Concats that append.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "base/checked.h"
 #include "plan/step_builder.h"
 
-/* Adds a use of a variable with this size. */
+bool plan_size_use(struct plan *plan, struct planned_op *planned)
+{
+    const struct op *op = planned->op;
+    const struct append *append = planned->append;
+    const struct slot *slot =
+        op->def->role == ROLE_READ_VALUE ? &plan->slots[op->first_output] : plan_input(plan, op, 0);
+    size_t size_bytes = append ? append->n_rows * append->stride_bytes : 0;
+    if (!append && !tensor_size(slot->declared, &slot->tensor.shape, &size_bytes))
+        return false;
+    plan->uses[planned->use].size_bytes = planned->made.flat.n = size_bytes;
+    return true;
+}
+
+/* Adds a use of a variable. */
 static bool add_use(struct plan *plan, struct planned_op *planned, uint32_t variable,
-                    size_t size_bytes, bool is_append, struct irrun_error *err)
+                    bool is_append, struct irrun_error *err)
 {
     planned->use = (uint32_t)plan->n_uses;
     if (!GROW_ARRAY(plan->uses, plan->n_uses, plan->uses_capacity, err))
         return false;
-    plan->uses[plan->n_uses++] = (struct variable_use){variable, size_bytes, is_append};
-    return true;
+    plan->uses[plan->n_uses++] = (struct variable_use){variable, 0, is_append};
+    return plan_size_use(plan, planned) || fail_memory(err, SIZE_MAX);
 }
 
 /* Adds the step of a Concat that appends. It has no output tensor; it extends the variable. */
@@ -29,7 +41,8 @@ bool step_lower_append(struct step_builder *builder, struct planned_op *planned,
     ids[2] = append->indices;
     ids[3] = append->result;
     uint32_t n_inputs = append->indices == NO_ID ? 2 : 3;
-    if (ids[1] == NO_ID || !step_demand_constants(plan, ids + 1, n_inputs - 1, 0, err))
+    if (ids[1] == NO_ID || !step_demand_constants(plan, ids + 1, n_inputs - 1, 0, err) ||
+        !add_use(plan, planned, append->variable, true, err))
         return false;
     planned->made.flat.run = run_append;
     struct pending_step pending = {.made = planned->made,
@@ -41,9 +54,7 @@ bool step_lower_append(struct step_builder *builder, struct planned_op *planned,
                                    .n_inputs = n_inputs,
                                    .n_outputs = 1,
                                    .is_main = builder->is_main};
-    return add_use(plan, planned, append->variable, append->n_rows * append->stride_bytes, true,
-                   err) &&
-           step_add(builder, &pending, err);
+    return step_add(builder, &pending, err);
 }
 
 /* Returns whether the Assign of a variable writes what the ReadValue of the same variable has
@@ -93,18 +104,10 @@ bool step_lower_variable(struct step_builder *builder, struct planned_op *planne
             return false;
     }
     bool is_kept = keeps_value(plan, op);
-    const struct slot *slot = &plan->slots[is_read ? ids[1] : ids[0]];
-    size_t size_bytes;
-    if (!tensor_size(slot->declared, &slot->tensor.shape, &size_bytes))
-        return fail_memory(err, SIZE_MAX);
-    planned->made.flat = (struct flat){
-        .run = is_read   ? run_read_value
-               : is_kept ? run_keep
-                         : run_assign,
-        .n = tensor_n_bytes(&slot->tensor),
-    };
+    planned->made.flat.run = is_read ? run_read_value : is_kept ? run_keep : run_assign;
+    bool is_append = is_kept || (is_read && plan->slots[op->first_output].append);
+    if (!add_use(plan, planned, state->variable, is_append, err))
+        return false;
     pending.made = planned->made;
-    return add_use(plan, planned, state->variable, size_bytes, is_kept || (is_read && slot->append),
-                   err) &&
-           step_add(builder, &pending, err);
+    return step_add(builder, &pending, err);
 }
