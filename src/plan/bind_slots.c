@@ -8,7 +8,7 @@ static void **operand_address(struct fused_state *state, const struct fused_oper
                                          : &state->program[operand->instruction].at;
 }
 
-void plan_rebind_constants(struct plan *plan, struct step *step, struct fused_state *fused)
+void plan_bind_constants(struct plan *plan, struct step *step, struct fused_state *fused)
 {
     size_t n = (size_t)step->n_inputs + step->n_outputs;
     for (size_t i = 0; i < n && n <= FLAT_MAX_OPERANDS; i++)

@@ -124,7 +124,7 @@ bool plan_update(struct plan *plan, const struct plan_request *request);
 /* Sets the addresses of all slots and operands, and lists those that can change. */
 bool plan_bind(struct plan *plan, struct irrun_error *err);
 /* Sets the addresses of the operands of a step that are constants of the plan. */
-void plan_rebind_constants(struct plan *plan, struct step *step, struct fused_state *fused);
+void plan_bind_constants(struct plan *plan, struct step *step, struct fused_state *fused);
 
 /* Returns whether each input of a Concat is one piece of its output. */
 bool plan_joins(const struct step *step);

@@ -119,7 +119,7 @@ static bool update_joined(struct update *update, const struct step *step)
 }
 
 /* Returns whether a convolution still computes a pooling. */
-static bool pools(const struct prepared *convolution, const struct prepared *pooling)
+static bool keeps_pooling(const struct prepared *convolution, const struct prepared *pooling)
 {
     return convolution->pools && pooling->pooling &&
            indirect_convolution_add_pooling(convolution->pools, pooling->pooling);
@@ -136,17 +136,17 @@ static bool update_step(struct update *update, uint32_t i)
     for (uint32_t k = 0; k < step->n_outputs; k++)
         if (!has_room(plan, (uint32_t)(slot_of(step->out[k]) - plan->slots)))
             return false;
-    if ((source->pooling && !pools(&made, &source->pooling->made)) ||
+    if ((source->pooling && !keeps_pooling(&made, &source->pooling->made)) ||
         (is_ordinary && !stays_in_place(plan, step)) ||
         (is_ordinary && op_is_type(step->op, "Concat") && !update_joined(update, step)) ||
         (source->fused && !plan_update_fused(plan, source->fused, &made, &update->err)) ||
         (source->cost && !plan_count_work(plan, step, source->cost, &update->err)))
         return false;
     step->flat = made.flat;
-    plan_rebind_constants(plan, step, source->fused);
+    plan_bind_constants(plan, step, source->fused);
     if (source->main) {
         source->main->flat = made.flat;
-        plan_rebind_constants(plan, source->main, NULL);
+        plan_bind_constants(plan, source->main, NULL);
     }
     return true;
 }
