@@ -42,9 +42,10 @@ static struct stream stream_of(const struct quantized_product *p)
             memcpy(quads, codes + (is_4bit ? 2 * i : i), is_4bit ? sizeof quads : sizeof quads[0]);
             quads[0] ^= 0x80808080;
             memcpy(even + i, &quads[0], sizeof quads[0]);
-            quads[1] ^= 0x80808080;
-            if (is_4bit)
+            if (is_4bit) {
+                quads[1] ^= 0x80808080;
                 memcpy(odd + i, &quads[1], sizeof quads[1]);
+            }
         }
     }
     return s;
