@@ -243,16 +243,5 @@ double compressed_matmul_flops(const struct op *op, struct irrun_tensor *const *
     return 2 * cost_n(out[0]) * (double)((const struct compressed_attrs *)op->attrs)->k;
 }
 
-const struct op_def op_compressed_matmul = {
-    .type = "MatMul",
-    .opset = 1,
-    .inputs = compressed_matmul_inputs,
-    .n_outputs = 1,
-    .attrs_size = sizeof(struct compressed_attrs),
-    .state_size = sizeof(struct matmul_state),
-    .infer = infer,
-    .prepacks = compressed_prepacks,
-    .prepare = prepare,
-    .run = run,
-    .flops = compressed_matmul_flops,
-};
+const struct op_def op_compressed_matmul =
+    COMPRESSED_MATMUL(struct matmul_state, infer, prepare, run);

@@ -39,4 +39,13 @@ double compressed_matmul_flops(const struct op *op, struct irrun_tensor *const *
 /* Implements op_def.prepacks, so that the constant is not widened to one byte per element. */
 uint32_t compressed_prepacks(const struct prepare *prepare, uint32_t constants);
 
+/* The definition of either MatMul. */
+#define COMPRESSED_MATMUL(state_, infer_, prepare_, run_)                                          \
+    {                                                                                              \
+        .type = "MatMul", .opset = 1, .inputs = compressed_matmul_inputs, .n_outputs = 1,          \
+        .attrs_size = sizeof(struct compressed_attrs), .state_size = sizeof(state_),               \
+        .infer = infer_, .prepacks = compressed_prepacks, .prepare = prepare_, .run = run_,        \
+        .flops = compressed_matmul_flops                                                           \
+    }
+
 #endif

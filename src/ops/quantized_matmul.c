@@ -103,16 +103,5 @@ static bool run(const struct step *step, struct irrun_error *err)
     return true;
 }
 
-const struct op_def op_quantized_matmul = {
-    .type = "MatMul",
-    .opset = 1,
-    .inputs = compressed_matmul_inputs,
-    .n_outputs = 1,
-    .attrs_size = sizeof(struct compressed_attrs),
-    .state_size = sizeof(struct quantized_state),
-    .infer = infer,
-    .prepacks = compressed_prepacks,
-    .prepare = prepare,
-    .run = run,
-    .flops = compressed_matmul_flops,
-};
+const struct op_def op_quantized_matmul =
+    COMPRESSED_MATMUL(struct quantized_state, infer, prepare, run);
