@@ -224,6 +224,7 @@ static bool fail_field(const struct csv_columns *csv, struct field line, struct 
 {
     struct place place = {csv->reader.path, csv->reader.line,
                           (uint32_t)(field.start - line.start) + 1};
+    double number;
     if (field.length == 0) {
         fail_at(err, IRRUN_DATA, place, "a number is missing in column %zu, counted from 0", index);
         return fail_hint(err,
@@ -234,8 +235,11 @@ static bool fail_field(const struct csv_columns *csv, struct field line, struct 
     fail_at(err, IRRUN_DATA, place, "\"%.*s\" %s", (int)(field.length < 40 ? field.length : 40),
             field.start, why);
     csv_separator_hint(line, err);
-    return csv->reader.line == 1 &&
-           fail_hint(err, "if it is a heading, name the columns by it: --columns=%.*s[,NAME]",
+    if (text_to_f64(field.start, field.length, &number))
+        return false;
+    if (csv->reader.line > 1)
+        return fail_hint(err, "--columns reads numbers; --keep-columns copies text");
+    return fail_hint(err, "if it is a heading, name the columns by it: --columns=%.*s[,NAME]",
                      (int)(field.length < 40 ? field.length : 40), field.start);
 }
 

@@ -81,6 +81,10 @@ setup() {
         "$data/twice.xml" -i t.txt --columns=x,y -o none:
     answered 65 't.csv:1:4: error: "low" is not a number' "if it is a heading, name the columns by it: --columns=low[,NAME]" \
         "$data/sum.xml" -i t.csv --columns=1 -o none:
+    answered 65 't.csv:2:1: error: "a" is not a number' "--columns reads numbers; --keep-columns copies text" \
+        "$data/sum.xml" -i t.csv --columns=id -o none:
+    printf 'x\n1\n300\n' >large.csv
+    answered 65 'large.csv:3:1: error: "300" does not fit' '' "$data/twice_u8.xml" -i large.csv --columns=x -o none:
     printf 'x,y\n1,2\n3\n' >short.csv
     refused 65 'short.csv:3: error: the line has 1 column, but column 1, counted from 0, is to be read' \
         "$data/twice.xml" -i short.csv --columns=x,y -o none:
