@@ -45,10 +45,14 @@ static bool open_sound(struct wav *wav, struct irrun_error *err)
         return fail_errno(err, IRRUN_SYSTEM, reader->path, "cannot be opened twice", errno);
     lseek(fd, (off_t)source->first_offset, SEEK_SET);
     wav->file = wav->library->open_fd(fd, SOUND_MODE_READ, &wav->info, 1);
-    if (!wav->file)
-        return fail_at(err, IRRUN_DATA, (struct place){reader->path, 0, 0},
-                       "is not a sound file that libsndfile reads: %s",
-                       wav->library->message(NULL));
+    if (!wav->file) {
+        const char *why = wav->library->message(NULL);
+        size_t length = strlen(why);
+        fail_at(err, IRRUN_DATA, (struct place){reader->path, 0, 0},
+                "is not a sound file that libsndfile reads: %.*s",
+                (int)(length - (length > 0 && why[length - 1] == '.')), why);
+        return fail_hint(err, "-i s16:FILE reads raw samples of 16 bits");
+    }
     return (wav->info.n_channels > 0 && wav->info.n_channels <= BLOCK_FLOATS) ||
            fail_at(err, IRRUN_DATA, (struct place){reader->path, 0, 0}, "has %d channels",
                    wav->info.n_channels);

@@ -139,7 +139,12 @@ wav() {
     answered 65 "has 2 channels" "sox 'b c.wav' -c 1 mono.wav joins the channels" "$data/twice_axis.xml" -i "b c.wav" --axis=1:1 -o none:
     refused 65 'but wav gives numbers from -1 to 1' "$data/twice_i32.xml" -i a.wav -o none:
     echo 1 >b.wav
-    refused 65 "b.wav: error: is not a sound file that libsndfile reads" "$data/vad.xml" -i b.wav -o none:
+    local format
+    for format in '' wav:; do
+        answered 65 "b.wav: error: is not a sound file that libsndfile reads: " "-i s16:FILE reads raw samples of 16 bits" \
+            "$data/vad.xml" -i "${format}b.wav" -o none:
+        [[ ${stderr%%$'\n'*} != *. ]]
+    done
     : >empty.wav
     refused 65 "empty.wav: error: is empty; a wav file was expected" "$data/vad.xml" -i empty.wav -o none:
     refused 66 "c.wav: error: cannot be opened" "$data/vad.xml" -i c.wav -o none:
