@@ -2,7 +2,6 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/destination.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,32 +26,17 @@ static bool add_destination(struct destination_list *list, const struct format_s
            path_fill_field(spec->path, 'n', n > 0 ? made->names[0] : "", false, &made->path, err);
 }
 
-/* Writes "FORMAT:", or "" if the ending of the path has this format. */
-static void write_prefix(const struct format_spec *spec, const char *path, char *prefix,
-                         size_t size)
-{
-    struct format_spec by_ending;
-    struct irrun_error ignored = {.code = IRRUN_OK};
-    if (!format_parse_destination(path, &by_ending, &ignored) || by_ending.format != spec->format ||
-        spec->is_text_variant)
-        snprintf(prefix, size, "%s%s:", spec->format->name, spec->is_text_variant ? ",t" : "");
-}
-
 static bool fail_needs_name(const struct destination_list *list, const struct format_spec *spec,
                             struct irrun_error *err)
 {
-    const char *path = spec->path, *format = spec->format->name;
-    fail(err, IRRUN_USAGE, "-o %s: %s holds one output, but the model has", path, format);
+    const char *text = spec->text, *format = spec->format->name;
+    fail(err, IRRUN_USAGE, "-o %s: %s holds one output, but the model has", text, format);
     for (size_t i = 0; i < n_default_outputs(list->model); i++)
         fail_append(err, "%s \"%s\"", i == 0 ? "" : ",", irrun_model_output(list->model, i)->name);
-    char prefix[32] = "", file_prefix[32] = "", file[32];
-    snprintf(file, sizeof file, "%%n.%s", format);
-    write_prefix(spec, path, prefix, sizeof prefix);
-    write_prefix(spec, file, file_prefix, sizeof file_prefix);
     return fail_hint(err,
-                     "-o %s=%s%s writes one of them, -o text:- all of them, -o %s%s each to its "
+                     "-o %s=%s writes one of them, -o text:- all of them, -o %%n.%s each to its "
                      "own file",
-                     irrun_model_output(list->model, 0)->name, prefix, path, file_prefix, file);
+                     irrun_model_output(list->model, 0)->name, text, format);
 }
 
 bool destination_add(struct destination_list *list, const struct binding *binding,
@@ -114,8 +98,8 @@ static bool check_sharing(const struct destination_list *list, const struct dest
     if (!holds_one_sequence || list->is_of_sequence || item->is_per_sequence ||
         !sequences_are_many(list->options))
         return true;
-    fail(err, IRRUN_USAGE, "-o %s: %s cannot hold several sequences%s", item->path, format->name,
-         item->concat ? " whose records are joined" : "");
+    fail(err, IRRUN_USAGE, "-o %s: %s cannot hold several sequences%s", item->spec.text,
+         format->name, item->concat ? " whose records are joined" : "");
     return fail_hint(err, "use %%k in the file name to write one file for each");
 }
 

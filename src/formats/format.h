@@ -37,7 +37,8 @@ const struct format *format_find(const char *name); /* "npy"; NULL if there is n
 /* A parsed SRC or DST: a format and a path ("-" = standard input or output). */
 struct format_spec {
     const struct format *format;
-    const char *path;     /* points into the parsed text */
+    const char *text;     /* that was parsed */
+    const char *path;     /* points into it */
     bool is_text_variant; /* "ark,t:": Kaldi's text form; for outputs only */
 };
 

@@ -231,7 +231,7 @@ static const struct format *named_format(const char *text, const char *colon, bo
 static bool parse_spec(const char *text, enum direction direction, struct format_spec *spec,
                        struct irrun_error *err)
 {
-    *spec = (struct format_spec){.path = text};
+    *spec = (struct format_spec){.text = text, .path = text};
     const char *colon = strchr(text, ':');
     if (colon)
         spec->format = named_format(text, colon, &spec->is_text_variant);

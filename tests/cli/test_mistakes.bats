@@ -111,11 +111,11 @@ setup() {
 }
 
 @test "one file for several outputs" {
-    answered 2 "-o -: csv holds one output" \
+    answered 2 "-o csv:-: csv holds one output" \
         "-o all/plus=csv:- writes one of them, -o text:- all of them, -o %n.csv each to its own file" pair.xml --random -o csv:-
     answered 2 "-o y.npy: npy holds one output" \
         "-o all/plus=y.npy writes one of them, -o text:- all of them, -o %n.npy each to its own file" pair.xml --random -o y.npy
-    answered 2 "-o y.f32: raw holds one output" \
+    answered 2 "-o raw:y.f32: raw holds one output" \
         "-o all/plus=raw:y.f32 writes one of them, -o text:- all of them, -o %n.raw each to its own file" \
         pair.xml --random -o raw:y.f32
 }

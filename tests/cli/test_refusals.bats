@@ -28,8 +28,8 @@ setup() {
 
 @test "manifests" {
     printf 'a\ta.csv\nb\ta.csv\n' >list
-    answered 2 "-o y.npy: npy cannot hold several sequences whose records are joined" \
-        "use %k in the file name to write one file for each" "$data/sum.xml" --manifest=list -o y.npy --concat=0
+    answered 2 "-o npy:y.npy: npy cannot hold several sequences whose records are joined" \
+        "use %k in the file name to write one file for each" "$data/sum.xml" --manifest=list -o npy:y.npy --concat=0
     printf 'a\tcount:\n' >list
     refused 65 "list:1: error: count: is for -i only, not for a manifest" "$data/sum.xml" --manifest=list
     printf 'a\ta\0.csv\n' >list
