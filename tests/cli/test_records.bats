@@ -28,6 +28,18 @@ setup() {
 10 12" ]
 }
 
+@test "empty input has no records, or lacks a header" {
+    local format
+    for format in raw s16 csv ark; do
+        [ "$(: | irrun "$data/sum.xml" -i "$format:-" -o csv:-)" = "" ]
+        : | irrun "$data/sum.xml" -i "$format:-" -o y.npy
+        [ "$(shape y.npy)" = "0, 1" ]
+    done
+    for format in npy npz; do
+        refused 65 "standard input: " "$data/sum.xml" -i "$format:-" -o csv:- < <(:)
+    done
+}
+
 @test "an empty stack is not an iteration" {
     npy '<f4' '0, 2' >none.npy
     run_apart irrun "$data/twice.xml" -i none.npy
