@@ -62,18 +62,19 @@ static bool print_feed(const struct irrun_model *model, const struct feed_spec *
 static void print_analysis(const struct irrun_analysis *analysis,
                            const struct irrun_model_info *info)
 {
+    const char *least = analysis->n_open_ops > 0 ? "at least " : "";
     printf("weights: %" PRIu64 " bytes\n", info->weights_bytes);
     printf("parameters: %" PRIu64 "\n", analysis->n_parameters);
     printf("unused weights: %" PRIu64 " bytes\n", analysis->unused_bytes);
     for (size_t i = 0; i < analysis->n_unused; i++)
         printf("  %s (line %" PRIu32 ")\n", analysis->unused[i].name, analysis->unused[i].line);
-    printf("operations per iteration: %.0f\n", analysis->flops);
-    printf("bytes per iteration: %.0f\n", analysis->bytes);
+    printf("operations per iteration: %s%.0f\n", least, analysis->flops);
+    printf("bytes per iteration: %s%.0f\n", least, analysis->bytes);
     if (analysis->n_open_ops > 0)
         printf("  not counted: %zu op%s of dynamic shape\n", analysis->n_open_ops,
                analysis->n_open_ops == 1 ? "" : "s");
-    printf("memory: %" PRIu64 " bytes of values, %" PRIu64 " of state\n", analysis->values_bytes,
-           analysis->state_bytes);
+    printf("memory: %s%" PRIu64 " bytes of values, %" PRIu64 " of state\n", least,
+           analysis->values_bytes, analysis->state_bytes);
 }
 
 static void print_op_counts(const struct irrun_model_info *info)
