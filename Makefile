@@ -237,7 +237,7 @@ check-programs: $(unit_tests) $(api_tests) $(kernel_check) $(fault_sweep) $(faul
 quiet := $(if $(V),,$(filter demo,$(goals)))
 say = $(if $(V),,@$(if $(quiet),,printf '  %-4s %s\n' $(1) $(2) &&))
 ifneq ($(and $(quiet),$(if $(dry_run),,yes)),)
-$(if $(wildcard $(irrun)),,$(info   building $(irrun) (a minute or two; V=1 shows the commands)))
+$(if $(wildcard $(irrun)),,$(info   building $(irrun) (one to four minutes; V=1 shows the commands)))
 endif
 
 # Each of these files holds one line and changes when that line does: everything is rebuilt when
