@@ -10,6 +10,20 @@ ALWAYS_INLINE vec vec_clamp(vec x, vec low, vec high)
     return vec_select(vec_less(x, low), low, vec_min(high, x));
 }
 
+/* Returns (x + 3) / 6, clamped to 0 ... 1. With FMA, the quotient is corrected by its remainder, which
+ * is as exact as a division for all values that x + 3 can have, and takes a third of its time. */
+ALWAYS_INLINE vec vec_hsigmoid(vec x)
+{
+    vec y = vec_clamp(vec_add(x, vec_set1(3.0F)), vec_zero(), vec_set1(6.0F));
+#if VECTOR_HAS_FMA
+    const vec sixth = vec_set1(1.0F / 6);
+    vec quotient = vec_mul(y, sixth);
+    return vec_fma(vec_fnma(quotient, vec_set1(6.0F), y), sixth, quotient);
+#else
+    return vec_div(y, vec_set1(6.0F));
+#endif
+}
+
 /* p0 and p1 are the parameters, in all lanes. */
 #define VECTOR_EXACT(name, expression, vector)                                                     \
     ALWAYS_INLINE vec vector_##name(vec x, vec p0, vec p1)                                         \
