@@ -45,6 +45,19 @@ static float param_of(const struct group_params *params, size_t row, size_t grou
     }
 }
 
+/* Distances of prefetching. The far one is two pages: hardware prefetchers do not read beyond the
+ * end of a page. On Zen 5, a thread reads 4-bit codes at 23 GB/s without, 26 at 2 KB, 29 at 8. */
+enum { NEAR_AHEAD = 1024, FAR_AHEAD = 8192 };
+
+/* Prefetches lines of one stream, first into L2, later into L1: L2 waits for more lines at a time.
+ * On Sapphire Rapids, a thread reads f16 at 14.4 GB/s, and 13.0 if all lines go into L1; bytes at
+ * 12.1 and 10.4. */
+ALWAYS_INLINE void prefetch_stream(const unsigned char *at)
+{
+    __builtin_prefetch((const void *)((uintptr_t)at + FAR_AHEAD), 0, 2);
+    __builtin_prefetch((const void *)((uintptr_t)at + NEAR_AHEAD), 0, 3);
+}
+
 /* Returns whether codes select values of a table. Otherwise they are integers in fields of a
  * float. */
 ALWAYS_INLINE bool is_table(enum irrun_dtype dtype)

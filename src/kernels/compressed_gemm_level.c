@@ -22,14 +22,6 @@ enum { ROWS = 4, MAX_SUMS = ROWS_BY_SEVERAL * COMPRESSED_MAX_ROWS };
 /* The least number of independent sums: an FMA takes 4 cycles, and two begin in each. */
 enum { MIN_CHAINS = 4 };
 
-/* The distance of prefetching, two pages: hardware prefetchers do not read beyond the end of a
- * page. On Zen 5, a thread reads 4-bit codes at 23 GB/s without, 26 at 2 KB, 28 at 4, 29 at 8, and
- * two threads at 40, 46, 47 and 48; bytes at 28, 28, 31 and 34. */
-#define BYTES_AHEAD 8192
-/* Of floats: on Sapphire Rapids, a thread reads one stream at 16 GB/s with 512 or 2048 bytes, at 10
- * with 8 KB and more. */
-#define FLOATS_AHEAD 2048
-
 /* The same group of some rows of the matrix, and of m rows of x. */
 struct groups {
     const unsigned char *rows[ROWS];
@@ -96,15 +88,13 @@ ALWAYS_INLINE const float *add_chunk(const struct groups *g, enum irrun_dtype dt
 }
 
 /* Prefetches the lines of a chunk of n_bytes. */
-ALWAYS_INLINE void prefetch_rows(const struct groups *g, enum irrun_dtype dtype, size_t n,
-                                 size_t at, size_t n_bytes)
+ALWAYS_INLINE void prefetch_rows(const struct groups *g, size_t n, size_t at, size_t n_bytes)
 {
-    const size_t ahead = at + (is_float(dtype) ? FLOATS_AHEAD : BYTES_AHEAD);
     UNROLL
     for (size_t line = 0; line < n_bytes; line += LINE_BYTES) {
         UNROLL
         for (size_t r = 0; r < n; r++)
-            __builtin_prefetch((const void *)((uintptr_t)g->rows[r] + ahead + line));
+            prefetch_stream(g->rows[r] + at + line);
     }
 }
 
@@ -133,7 +123,7 @@ ALWAYS_INLINE void add_group(const struct groups *g, enum irrun_dtype dtype, siz
     const float *x = g->x;
     size_t at = 0;
     if (is_constant) {
-        prefetch_rows(g, dtype, n, 0, LINE_BYTES);
+        prefetch_rows(g, n, 0, LINE_BYTES);
         UNROLL
         for (; at + wide <= group_bytes; at += wide)
             x = add_chunk(g, dtype, n, m, WIDE, at, x, sums);
@@ -144,12 +134,12 @@ ALWAYS_INLINE void add_group(const struct groups *g, enum irrun_dtype dtype, siz
     }
     for (; at + wide <= group_bytes; at += wide) {
         if (at % LINE_BYTES == 0)
-            prefetch_rows(g, dtype, n, at, wide);
+            prefetch_rows(g, n, at, wide);
         x = add_chunk(g, dtype, n, m, WIDE, at, x, sums);
     }
     if (at == group_bytes)
         return;
-    prefetch_rows(g, dtype, n, at, wide);
+    prefetch_rows(g, n, at, wide);
     for (; at + narrow <= group_bytes; at += narrow)
         x = add_chunk(g, dtype, n, m, 1, at, x, sums);
     if (at < group_bytes)

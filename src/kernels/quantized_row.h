@@ -7,9 +7,6 @@
 #include "kernels/compressed_codes.h"
 #include "kernels/quantized_gemm.h"
 
-/* The distance of prefetching, as in compressed_gemm_level.c. */
-enum { STREAM_AHEAD = 8192 };
-
 /* A row of x. Its blocks repeat, so that there are as many as a vector has lanes from each on. */
 struct stream {
     size_t n_blocks, block_bytes;
@@ -72,7 +69,7 @@ ALWAYS_INLINE vec_i32 dot_blocks(const struct stream *s, const unsigned char *at
         for (size_t j = i * n_of_block; j < (i + 1) * n_of_block; j++) {
             const size_t byte = j * sizeof(vec);
             vec_i32 codes = vec_i32_load(at + byte) ^ flip;
-            __builtin_prefetch((const void *)((uintptr_t)at + byte + STREAM_AHEAD));
+            prefetch_stream(at + byte);
             sum = dot_signed(sum, is_4bit ? codes & 0x0F0F0F0F : codes, even + byte);
             if (is_4bit)
                 sum = dot_signed(sum, (vec_i32)((vec_u32)codes >> 4) & 0x0F0F0F0F, odd + byte);
