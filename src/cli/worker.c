@@ -171,8 +171,8 @@ bool worker_prepare(struct worker *worker, const struct sequence *sequence, stru
     worker->sequence = sequence;
     if (!inputs_open(worker->inputs, sequence, worker->session,
                      outputs_depend_on_layout(collector_outputs(worker->collector)), err) ||
-        !check_end(worker, err) || !worker_plan(worker, err) ||
-        !inputs_check_feeds(worker->inputs, worker->values, err))
+        !check_end(worker, err) || !worker_state_begin(worker, sequence, err) ||
+        !worker_plan(worker, err) || !inputs_check_feeds(worker->inputs, worker->values, err))
         return false;
     if (sequence->index == 0)
         show_plan(worker);
@@ -375,8 +375,7 @@ static bool run_records(struct worker *worker, const struct sequence *sequence,
 bool worker_run(struct worker *worker, const struct sequence *sequence, struct irrun_error *err)
 {
     struct collector *collector = worker->collector;
-    if (!worker_state_begin(worker, sequence, err) || !worker_checkpoint_begin(worker, err) ||
-        !diff_copy_variables(worker->diff, err))
+    if (!worker_checkpoint_begin(worker, err) || !diff_copy_variables(worker->diff, err))
         return false;
     bool is_stacked = collector_writes_all(collector) &&
                       (inputs_are_stacked(worker->inputs) ||

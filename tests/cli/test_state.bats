@@ -136,3 +136,22 @@ cut_in_two() {
     sum -i two.csv --state-out=b.npz --warmup=3
     cmp a.npz b.npz
 }
+
+@test "shapes are inferred with the state that a sequence begins with" {
+    # y = kept + x, of equal shapes: no x fits the empty state
+    local add='<layer id="4" name="add" type="Add" version="opset1"><data auto_broadcast="none"/><input><port id="0"/><port id="1"/></input><output><port id="9"/></output></layer>'
+    sed -e '/from-layer="0" from-port="9" to-layer="1"/d' -e '/name="read"/s|<input>.*</input>||' -e "s|^</layers>|$add&|" \
+        -e 's|from-layer="1" from-port="9" to-layer="3"|from-layer="4" from-port="9" to-layer="3"|' \
+        -e 's|^</edges>|<edge from-layer="1" from-port="9" to-layer="4" to-port="0"/><edge from-layer="0" from-port="9" to-layer="4" to-port="1"/>&|' \
+        "$data/keeps_open.xml" >adds.xml
+    npy '<f4' '3,2' 1 2 3 4 5 6 >three.npy
+    npy '<f4' '1,2' 7 8 >one.npy
+    local name
+    for name in three one; do
+        irrun "$data/keeps_open.xml" -i x=$name.npy --state-out=$name.npz -o none:
+    done
+    printf '%s.npy\n' three one >list
+    [ "$(irrun adds.xml --manifest=list --state-in=%k.npz --state-any-model -o csv:- | lines)" = "2,4 6,8 10,12 14,16" ]
+    irrun adds.xml -i x=one.npy --state-in=one.npz --state-any-model --check
+    refused 65 'Add "add"' adds.xml -i x=three.npy -o csv:-
+}
