@@ -21,8 +21,8 @@ size_t quantized_panel_bytes(const struct compressed_matrix *matrix, size_t m)
     struct quantized_blocks blocks = quantized_blocks_of(matrix);
     size_t of_block = sizeof(int32_t) + sizeof(float) + blocks.max_quads * INT8_QUAD;
     if (quantized_is_stream(matrix, m))
-        return align_to_line(blocks.n * QUANTIZED_ROWS * sizeof(int32_t) +
-                             (blocks.n + QUANTIZED_ROWS) * of_block);
+        return m * align_to_line(blocks.n * QUANTIZED_ROWS * sizeof(int32_t) +
+                                 (blocks.n + QUANTIZED_ROWS) * of_block);
     return blocks_of_slice(&blocks) *
            (sizeof(struct quantized_columns) + blocks.max_quads * INT8_QUAD * QUANTIZED_COLUMNS);
 }
@@ -105,7 +105,7 @@ void quantized_multiply(const struct quantized_product *p)
 {
     struct slice slice = {.blocks = quantized_blocks_of(p->matrix)};
     if (quantized_is_stream(p->matrix, p->m)) {
-        p->kernels->multiply_row(p);
+        p->kernels->multiply_rows(p);
         return;
     }
     size_t max_blocks = blocks_of_slice(&slice.blocks);

@@ -65,8 +65,8 @@ struct quantized_kernels {
                      struct quantized_block *blocks);
     void (*pack)(const struct quantized_packing *packing);
     void (*add)(const struct quantized_sums *sums);
-    /* The product of one row, if quantized_is_stream. */
-    void (*multiply_row)(const struct quantized_product *product);
+    /* The product of one or two rows, if quantized_is_stream. */
+    void (*multiply_rows)(const struct quantized_product *product);
 };
 
 /* Returns whether the codes are integers, as these products need. */
@@ -108,17 +108,20 @@ static inline size_t quantized_block_at(const struct compressed_matrix *matrix,
     return block / blocks->n_of_group * matrix->group + in_group;
 }
 
-/* Rows of the matrix whose blocks are multiplied by one row together: they fill whole vectors. */
+/* Rows of the matrix whose blocks are multiplied by a row together: they fill whole vectors. */
 #define QUANTIZED_ROWS 16
 
-/* Returns whether a product of m rows reads the matrix as it lies: for one row, and blocks of 16,
- * 32, 64 or 128 bytes. */
+/* For more rows, packing pays. */
+#define QUANTIZED_STREAM_ROWS 2
+
+/* Returns whether a product of m rows reads the matrix as it lies, in blocks of 16, 32, 64 or 128
+ * bytes. */
 static inline bool quantized_is_stream(const struct compressed_matrix *matrix, size_t m)
 {
     struct quantized_blocks blocks = quantized_blocks_of(matrix);
     size_t n_bytes = compressed_bytes(matrix, blocks.max_elements);
-    return m == 1 && matrix->group % blocks.max_elements == 0 && n_bytes >= 16 &&
-           (n_bytes & (n_bytes - 1)) == 0;
+    return m <= QUANTIZED_STREAM_ROWS && matrix->group % blocks.max_elements == 0 &&
+           n_bytes >= 16 && (n_bytes & (n_bytes - 1)) == 0;
 }
 
 /* Rows begin ... end - 1 of the matrix, where `begin` is a multiple of QUANTIZED_COLUMNS: c[i][j] =

@@ -203,4 +203,4 @@ static void add(const struct quantized_sums *s)
 }
 
 const struct quantized_kernels LEVEL_NAME(quantized_gemm, LEVEL) = {quantize, pack, add,
-                                                                    multiply_row};
+                                                                    multiply_rows};

@@ -1,5 +1,5 @@
-/* The product of one row with dynamic quantization. The matrix is read as it lies, as one stream of
- * blocks, whose sums are in the lanes of vectors. The codes are the unsigned factor.
+/* The product of one or two rows with dynamic quantization. The matrix is read as it lies, as one
+ * stream of blocks, whose sums are in the lanes of vectors. The codes are the unsigned factor.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_QUANTIZED_ROW_H
 #define IRRUN_KERNELS_QUANTIZED_ROW_H
@@ -9,39 +9,43 @@
 
 /* A row of x. Its blocks repeat, so that there are as many as a vector has lanes from each on. */
 struct stream {
-    size_t n_blocks, block_bytes;
+    size_t n_blocks, n_of_group, block_bytes;
     int32_t *dots;      /* of QUANTIZED_ROWS rows of the matrix */
     int32_t *sums;      /* of the codes of each block */
     float *scales;      /* of each block */
     int8_t *even, *odd; /* codes; 4-bit codes of the matrix alternate between them */
 };
 
-/* Places the arrays in p->panel. Its size is that of quantized_panel_bytes. */
-static struct stream stream_of(const struct quantized_product *p)
+/* Places the arrays of row i of x in p->panel. Its size is that of quantized_panel_bytes. */
+static struct stream stream_of(const struct quantized_product *p, size_t i)
 {
     const struct quantized_blocks blocks = quantized_blocks_of(p->matrix);
+    const struct quantized_block *x_blocks = p->blocks + i * blocks.n;
     const size_t n = blocks.n + QUANTIZED_ROWS, x_bytes = blocks.max_quads * INT8_QUAD;
     const bool is_4bit = quantized_is_4bit(p->matrix);
     struct stream s = {.n_blocks = blocks.n,
+                       .n_of_group = blocks.n_of_group,
                        .block_bytes = compressed_bytes(p->matrix, blocks.max_elements),
-                       .dots = p->panel};
+                       .dots =
+                           (void *)((char *)p->panel + i * quantized_panel_bytes(p->matrix, 1))};
     s.sums = s.dots + QUANTIZED_ROWS * blocks.n;
     s.scales = (float *)(s.sums + n);
     s.even = (int8_t *)(s.scales + n);
     s.odd = s.even + n * s.block_bytes;
     for (size_t block = 0; block < n; block++) {
-        const uint8_t *codes = p->codes + block % blocks.n * x_bytes;
+        const uint8_t *codes = p->codes + (i * blocks.n + block % blocks.n) * x_bytes;
         int8_t *even = s.even + block * s.block_bytes, *odd = s.odd + block * s.block_bytes;
-        s.sums[block] = p->blocks[block % blocks.n].sum;
-        s.scales[block] = p->blocks[block % blocks.n].scale;
-        for (size_t i = 0; i < s.block_bytes; i += INT8_QUAD) {
+        s.sums[block] = x_blocks[block % blocks.n].sum;
+        s.scales[block] = x_blocks[block % blocks.n].scale;
+        for (size_t at = 0; at < s.block_bytes; at += INT8_QUAD) {
             uint32_t quads[2];
-            memcpy(quads, codes + (is_4bit ? 2 * i : i), is_4bit ? sizeof quads : sizeof quads[0]);
+            memcpy(quads, codes + (is_4bit ? 2 * at : at),
+                   is_4bit ? sizeof quads : sizeof quads[0]);
             quads[0] ^= 0x80808080;
-            memcpy(even + i, &quads[0], sizeof quads[0]);
+            memcpy(even + at, &quads[0], sizeof quads[0]);
             if (is_4bit) {
                 quads[1] ^= 0x80808080;
-                memcpy(odd + i, &quads[1], sizeof quads[1]);
+                memcpy(odd + at, &quads[1], sizeof quads[1]);
             }
         }
     }
@@ -112,7 +116,7 @@ ALWAYS_INLINE void dot_rows(const struct quantized_product *p, const struct stre
     }
 }
 
-/* Returns the scales or zero points of some blocks of a row. */
+/* Returns the scales or zero points of n blocks of a row, at most VECTOR_LANES. */
 ALWAYS_INLINE vec load_block_params(const struct group_params *params, size_t row, size_t block,
                                     size_t n_of_group, size_t n, float none)
 {
@@ -121,7 +125,10 @@ ALWAYS_INLINE vec load_block_params(const struct group_params *params, size_t ro
         return vec_set1(param_of(params, row, 0, none));
     if (params->dtype == IRRUN_F32 && params->group_step == 1 && n_of_group == 1)
         return vec_load_n((const float *)params->data + row * params->row_step + block, n);
-    for (size_t i = 0; i < n && i < VECTOR_LANES; i++)
+    size_t group = block / n_of_group;
+    if (block + n <= (group + 1) * n_of_group)
+        return vec_set1(param_of(params, row, group, none));
+    for (size_t i = 0; i < n; i++)
         numbers[i] = param_of(params, row, (block + i) / n_of_group, none);
     return vec_load(numbers);
 }
@@ -130,10 +137,10 @@ ALWAYS_INLINE vec load_block_params(const struct group_params *params, size_t ro
 static float add_blocks(const struct compressed_matrix *matrix, const struct stream *s, size_t row,
                         const int32_t *dots, float sum)
 {
-    const size_t n_of_group = quantized_blocks_of(matrix).n_of_group;
+    const size_t n_of_group = s->n_of_group;
     const float offset = offset_of(matrix->dtype);
     for (size_t block = 0; block < s->n_blocks; block += VECTOR_LANES) {
-        size_t n = s->n_blocks - block;
+        size_t left = s->n_blocks - block, n = left < VECTOR_LANES ? left : VECTOR_LANES;
         float terms[VECTOR_LANES];
         vec scale = load_block_params(&matrix->scales, row, block, n_of_group, n, 1);
         vec zero = load_block_params(&matrix->zero_points, row, block, n_of_group, n, 0);
@@ -142,31 +149,42 @@ static float add_blocks(const struct compressed_matrix *matrix, const struct str
         dot -= zeros * (vec_u32)vec_load(s->sums + block);
         vec term = vec_mul(vec_of_i32((vec_i32)dot), scale);
         vec_store(terms, vec_mul(term, vec_load(s->scales + block)));
-        for (size_t i = 0; i < n && i < VECTOR_LANES; i++)
+        for (size_t i = 0; i < n; i++)
             sum += terms[i];
     }
     return sum;
 }
 
-static inline void multiply_row(const struct quantized_product *p)
+/* Multiplies n rows of the matrix, from `row` on, by row i of x. */
+static void multiply_slice(const struct quantized_product *p, const struct stream *s, size_t i,
+                           size_t row, size_t n)
 {
-    const struct stream s = stream_of(p);
     const bool is_4bit = quantized_is_4bit(p->matrix);
+#define DOT_ROWS(bytes)                                                                            \
+    if (s->block_bytes == (bytes) && is_4bit)                                                      \
+        dot_rows(p, s, row, n, true, bytes);                                                       \
+    else if (s->block_bytes == (bytes))                                                            \
+        dot_rows(p, s, row, n, false, bytes);
+    DOT_ROWS(16)
+    DOT_ROWS(32)
+    DOT_ROWS(64)
+    DOT_ROWS(128)
+#undef DOT_ROWS
+    for (size_t r = row; r < row + n; r++)
+        p->c[i * p->ldc + r] = add_blocks(p->matrix, s, r, s->dots + (r - row) * s->n_blocks,
+                                          p->start ? p->start[r] : 0);
+}
+
+/* Memory delivers rows of the matrix once: for the second row of x they are in the cache. */
+static inline void multiply_rows(const struct quantized_product *p)
+{
+    struct stream streams[QUANTIZED_STREAM_ROWS];
+    for (size_t i = 0; i < p->m; i++)
+        streams[i] = stream_of(p, i);
     for (size_t row = p->begin, n; row < p->end; row += n) {
         n = p->end - row < QUANTIZED_ROWS ? p->end - row : QUANTIZED_ROWS;
-#define DOT_ROWS(bytes)                                                                            \
-    if (s.block_bytes == (bytes) && is_4bit)                                                       \
-        dot_rows(p, &s, row, n, true, bytes);                                                      \
-    else if (s.block_bytes == (bytes))                                                             \
-        dot_rows(p, &s, row, n, false, bytes);
-        DOT_ROWS(16)
-        DOT_ROWS(32)
-        DOT_ROWS(64)
-        DOT_ROWS(128)
-#undef DOT_ROWS
-        for (size_t i = row; i < row + n; i++)
-            p->c[i] = add_blocks(p->matrix, &s, i, s.dots + (i - row) * s.n_blocks,
-                                 p->start ? p->start[i] : 0);
+        for (size_t i = 0; i < p->m; i++)
+            multiply_slice(p, &streams[i], i, row, n);
     }
 }
 
