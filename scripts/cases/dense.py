@@ -59,6 +59,12 @@ def matmul_cases():
     yield matmul_case("const_weights_transpose_a", uniform(many, (1, 37, 101)),
                       uniform(many, (70, 37)), "A dense layer whose input is transposed.", True,
                       True, const_b=True)
+    batch = rng("matmul transposed batch")
+    for rows, columns in ((21, 7), (21, 20), (1, 20)):
+        yield matmul_case(f"const_weights_{columns}_of_{rows}_transposed_rows",
+                          uniform(batch, (3, 37, rows)), uniform(batch, (columns, 37)),
+                          "A dense layer whose inputs are a transposed batch.", True, True,
+                          const_b=True)
     yield matmul_case("no_attributes", uniform(g, (2, 3)), uniform(g, (3, 2)),
                       "transpose_a and _b default to false.", bare=True)
     yield matmul_case("f64", g.uniform(-1, 1, (3, 8)), g.uniform(-1, 1, (8, 2)), "In f64.",

@@ -64,12 +64,12 @@ static bool read_matrix(struct infer *infer, uint32_t i, bool is_transposed, str
 static void merge_batches(struct product *product, const struct matrix *a, const struct matrix *b,
                           struct irrun_shape *out, struct irrun_shape *a_batches)
 {
+    product->a_transposed &= product->m != 1;
     *a_batches = a->batches;
     if (!product->a_transposed && shape_n_elements(&b->batches) == 1) {
         product->m *= (size_t)shape_n_elements(out);
         *out = *a_batches = (struct irrun_shape){0};
     }
-    product->a_transposed &= product->m != 1;
     product->b_transposed |= product->n == 1;
 }
 
@@ -125,12 +125,14 @@ static bool infer(struct infer *infer)
     return broadcast_plan(&state->batches, 3, shapes, infer->arena, infer->err);
 }
 
-/* Prepacks B if it is one constant matrix of a type that can be packed, and A has rows. */
+/* Prepacks B if it is one constant matrix of a type that can be packed, and A has rows. Such a
+ * matrix has several products only if A is transposed. */
 static uint32_t prepacks(const struct prepare *prepare, uint32_t constants)
 {
     const struct product_batch *batch = &((const struct matmul_state *)prepare->state)->batch;
     const struct product *p = &batch->product;
-    return batch->count == 1 && p->m > 0 && p->k > 0 &&
+    return shape_n_elements(&prepare->in[B]->shape) == (int64_t)(p->k * p->n) && batch->count > 0 &&
+                   p->m > 0 && p->k > 0 &&
                    (prepacked_matrix_is_wanted(prepare, A, B, p->n) ||
                     (!p->a_transposed && integer_matrix_should_pack(prepare, A, B)))
                ? constants & 1U << B

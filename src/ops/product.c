@@ -10,11 +10,12 @@
 #define MIN_ROWS 16        /* for fewer rows, packing does not pay */
 #define TRANSPOSED_ROWS 96 /* rows of a transposed a that are multiplied at a time */
 
+/* Fewer columns than a group are mostly padding, but where a is transposed only panels are fast. */
 static bool packing_pays(const struct kernels *kernels, const struct product *product)
 {
     return kernels_may_pack(kernels) && product->dtype == IRRUN_F32 &&
-           product->f32 == gemm_plain_f32 && product->m >= MIN_ROWS && product->n >= PANEL_GROUP &&
-           product->k > 0;
+           product->f32 == gemm_plain_f32 && product->m >= MIN_ROWS && product->k > 0 &&
+           (product->n >= PANEL_GROUP || (product->a_transposed && product->n > 0));
 }
 
 bool product_plan_packed(struct prepare *prepare, struct product *product)
