@@ -133,22 +133,28 @@ ALWAYS_INLINE void softmax_columns(const float *in, float *out, size_t n, size_t
     }
 }
 
-/* Rows of up to this many numbers leave most lanes empty: they are computed as columns. So is a
- * single one: the bytes of a row must not depend on the number of rows. */
-#define SHORT_ROW (VECTOR_LANES / 2)
+/* Rows of up to this many numbers leave lanes empty, and the sums of their lanes take longer than
+ * their elements: they are computed as columns. So is a single one: the bytes of a row must not
+ * depend on the number of rows. */
+#define SHORT_ROW VECTOR_LANES
 
 /* Computes at most VECTOR_LANES short rows. */
 ALWAYS_INLINE void softmax_short_rows(const float *in, float *out, size_t n, size_t n_rows,
                                       bool is_log, float scale)
 {
-    float columns[SHORT_ROW + 1][VECTOR_LANES] = {{0}};
+    vec rows[VECTOR_LANES];
+    float columns[VECTOR_LANES * VECTOR_LANES];
+    for (size_t row = 0; row < VECTOR_LANES; row++)
+        rows[row] = row < n_rows ? vec_load_n(in + row * n, n) : vec_zero();
+    vec_transpose(rows);
+    for (size_t i = 0; i < n; i++)
+        vec_store(columns + i * VECTOR_LANES, rows[i]);
+    softmax_columns(columns, columns, n, VECTOR_LANES, VECTOR_LANES, is_log, scale);
+    for (size_t i = 0; i < n; i++)
+        rows[i] = vec_load(columns + i * VECTOR_LANES);
+    vec_transpose(rows);
     for (size_t row = 0; row < n_rows; row++)
-        for (size_t i = 0; i < n; i++)
-            columns[i][row] = in[row * n + i];
-    softmax_columns(columns[0], columns[0], n, VECTOR_LANES, VECTOR_LANES, is_log, scale);
-    for (size_t row = 0; row < n_rows; row++)
-        for (size_t i = 0; i < n; i++)
-            out[row * n + i] = columns[i][row];
+        vec_store_n(out + row * n, rows[row], n);
 }
 
 void LEVEL_NAME(softmax_f32, LEVEL)(const struct softmax *s, const float *in, float *out)
