@@ -58,6 +58,12 @@ def transform_cases():
                    [4, 8])
         yield case(op, "size_by_order", x(4, 5, 6, 2), [2, 0], "Sizes go with the axes as given; -1 is all.", [3, -1])
         yield case(op, "dynamic", x(2, 9, 2), [1], "No dimension is known.", dynamic=True)
+    more = rng("fourier chirp")
+    for op, shape in (("DFT", (2, 11, 3, 2)), ("IDFT", (2, 22, 3, 2)), ("RDFT", (3, 22)), ("IRDFT", (3, 12, 2))):
+        yield case(op, "chirp", uniform(more, shape, -1, 1), [1], "A length with a prime factor above 7.")
+    for op in ("DFT", "IDFT"):
+        yield case(op, "many_lines", uniform(more, (3, 60, 5, 2), -1, 1), [1], "More lines than a vector has lanes.",
+                   confirm_tolerance=(1e-3, 1e-3))
     yield case("DFT", "length_1", x(4, 1, 2), [1], "A line of one number.")
     yield case("DFT", "no_axes", x(4, 2), [], "Without axes nothing changes.", openvino=departures.DFT_NO_AXES,
                runs_openvino=False)

@@ -6,168 +6,324 @@
 #include <string.h>
 
 #include "kernels/float_element.h"
+#include "kernels/inline.h"
 
-static bool is_power_of_two(size_t n)
+#define MAX_RADIX 7
+#define MAX_BATCH 8        /* lines: the widest vector of doubles */
+#define BATCH_NUMBERS 4096 /* of a batch, which with its scratch stays in an L2 cache */
+
+/* ---- lengths ------------------------------------------------------------------------------ */
+
+/* Returns n without the factors that have a pass, and fills `factors` with these. */
+static size_t remove_factors(size_t n, unsigned char *factors, size_t *n_factors)
 {
-    return (n & (n - 1)) == 0;
+    static const unsigned char radices[] = {4, 2, 3, 5, 7};
+    *n_factors = 0;
+    for (size_t i = 0; i < sizeof radices; i++)
+        for (; n > 0 && n % radices[i] == 0; n /= radices[i])
+            factors[(*n_factors)++] = radices[i];
+    return n;
 }
 
-/* Returns the length of the inner transforms: n if it is a power of two, otherwise one that is
- * large enough for a convolution of n by n. */
+/* Returns the length of the inner transforms: n if its factors have passes, otherwise a power of
+ * two that is large enough for a convolution of n by n. */
 static size_t find_inner_length(size_t n)
 {
-    size_t m = 1;
-    if (n == 0)
-        return 1;
-    while (m < (is_power_of_two(n) ? n : 2 * n - 1))
+    unsigned char factors[FOURIER_MAX_FACTORS];
+    size_t n_factors, m = 1;
+    if (remove_factors(n, factors, &n_factors) <= 1)
+        return n;
+    while (m < 2 * n - 1)
         m *= 2;
     return m;
 }
 
 size_t fourier_plan_bytes(size_t n)
 {
-    size_t m = find_inner_length(n);
-    size_t n_numbers = m / 2 + 1;
-    if (!is_power_of_two(n))
-        n_numbers += n + m;
+    size_t m = find_inner_length(n), n_numbers = m == n ? m : 3 * m + n;
     return n_numbers * 2 * sizeof(double);
 }
 
-size_t fourier_scratch_bytes(size_t n)
+size_t fourier_batch(size_t n, size_t n_lines)
 {
-    return is_power_of_two(n) ? 0 : find_inner_length(n) * 2 * sizeof(double);
+    size_t most = n < BATCH_NUMBERS / MAX_BATCH ? MAX_BATCH
+                  : n < BATCH_NUMBERS           ? BATCH_NUMBERS / n
+                                                : 1;
+    return n_lines < most ? n_lines : most;
 }
 
-/* ---- powers of two ------------------------------------------------------------------------ */
-
-static void reverse_bits(double *line, size_t n)
+size_t fourier_scratch_bytes(size_t n, size_t n_lines)
 {
-    for (size_t i = 1, j = 0; i < n; i++) {
-        size_t bit = n >> 1;
-        for (; j & bit; bit >>= 1)
-            j ^= bit;
-        j ^= bit;
-        if (i >= j)
-            continue;
-        double re = line[2 * i], im = line[2 * i + 1];
-        line[2 * i] = line[2 * j];
-        line[2 * i + 1] = line[2 * j + 1];
-        line[2 * j] = re;
-        line[2 * j + 1] = im;
+    size_t m = find_inner_length(n);
+    return (m == n ? m : 2 * m) * n_lines * 2 * sizeof(double);
+}
+
+/* ---- passes ------------------------------------------------------------------------------- */
+
+/* A pass: m transforms of `radix` numbers, each of `stride` columns side by side. */
+struct pass {
+    size_t m, stride;
+    size_t step; /* of the roots: the product of the factors before */
+    const double *roots;
+    struct fourier_lines from, to;
+};
+
+/* Transforms r numbers; root k is exp(-2 pi i k / r). */
+ALWAYS_INLINE void transform_few(size_t r, const double *roots, double *re, double *im)
+{
+    double sum_re[MAX_RADIX], sum_im[MAX_RADIX], by_re[MAX_RADIX], by_im[MAX_RADIX];
+    double first_re = re[0], first_im = im[0];
+    UNROLL
+    for (size_t j = 1; j <= r / 2; j++) {
+        sum_re[j] = re[j] + re[r - j];
+        sum_im[j] = im[j] + im[r - j];
+        by_re[j] = re[j] - re[r - j];
+        by_im[j] = im[j] - im[r - j];
+        re[0] += sum_re[j];
+        im[0] += sum_im[j];
+    }
+    UNROLL
+    for (size_t k = 1; k <= r / 2; k++) {
+        double even_re = first_re, even_im = first_im, odd_re = 0, odd_im = 0;
+        UNROLL
+        for (size_t j = 1; j <= r / 2; j++) {
+            const double *root = roots + 2 * (j * k % r);
+            even_re += root[0] * sum_re[j];
+            even_im += root[0] * sum_im[j];
+            odd_re += root[1] * by_im[j];
+            odd_im += root[1] * by_re[j];
+        }
+        re[k] = even_re - odd_re;
+        im[k] = even_im + odd_im;
+        re[r - k] = even_re + odd_re;
+        im[r - k] = even_im - odd_im;
     }
 }
 
-/* Combines two transforms of `half` numbers (a radix-2 butterfly); their twiddles are `stride`
- * apart. */
-static void join_halves(double *line, size_t half, const double *twiddles, size_t stride)
+ALWAYS_INLINE void transform_two(double *re, double *im, size_t a, size_t b)
 {
-    double *even = line, *odd = line + 2 * half;
-    for (size_t k = 0; k < half; k++, even += 2, odd += 2) {
-        double c = twiddles[2 * k * stride], s = twiddles[2 * k * stride + 1];
-        double re = odd[0] * c - odd[1] * s, im = odd[0] * s + odd[1] * c;
-        odd[0] = even[0] - re;
-        odd[1] = even[1] - im;
-        even[0] += re;
-        even[1] += im;
+    double re_a = re[a], im_a = im[a];
+    re[a] = re_a + re[b];
+    im[a] = im_a + im[b];
+    re[b] = re_a - re[b];
+    im[b] = im_a - im[b];
+}
+
+ALWAYS_INLINE void transform_four(double *re, double *im)
+{
+    transform_two(re, im, 0, 2);
+    transform_two(re, im, 1, 3);
+    transform_two(re, im, 0, 1);
+    double even_re = re[2], even_im = im[2], odd_re = re[3], odd_im = im[3];
+    re[2] = re[1];
+    im[2] = im[1];
+    re[1] = even_re + odd_im;
+    im[1] = even_im - odd_re;
+    re[3] = even_re - odd_im;
+    im[3] = even_im + odd_re;
+}
+
+/* Transforms n columns of r numbers, which are `apart` in the input, and multiplies number k of the
+ * result by turns[k]. */
+ALWAYS_INLINE void transform_columns(size_t r, size_t n, size_t apart, const double *roots,
+                                     const double *turns, const double *restrict from_re,
+                                     const double *restrict from_im, double *restrict to_re,
+                                     double *restrict to_im)
+{
+    for (size_t i = 0; i < n; i++) {
+        double re[MAX_RADIX], im[MAX_RADIX];
+        UNROLL
+        for (size_t k = 0; k < r; k++) {
+            re[k] = from_re[k * apart + i];
+            im[k] = from_im[k * apart + i];
+        }
+        if (r == 2)
+            transform_two(re, im, 0, 1);
+        else if (r == 4)
+            transform_four(re, im);
+        else
+            transform_few(r, roots, re, im);
+        to_re[i] = re[0];
+        to_im[i] = im[0];
+        UNROLL
+        for (size_t k = 1; k < r; k++) {
+            to_re[k * n + i] = re[k] * turns[2 * k] - im[k] * turns[2 * k + 1];
+            to_im[k * n + i] = re[k] * turns[2 * k + 1] + im[k] * turns[2 * k];
+        }
     }
 }
 
-static void transform_power(double *line, size_t m, const double *twiddles)
+ALWAYS_INLINE void run_radix(const struct pass *pass, size_t r)
 {
-    reverse_bits(line, m);
-    for (size_t half = 1; half < m; half *= 2)
-        for (size_t first = 0; first < m; first += 2 * half)
-            join_halves(line + 2 * first, half, twiddles, m / (2 * half));
+    const double *all = pass->roots;
+    double roots[2 * MAX_RADIX], turns[2 * MAX_RADIX];
+    for (size_t k = 0; k < r; k++)
+        memcpy(roots + 2 * k, all + 2 * k * pass->step * pass->m, 2 * sizeof *roots);
+    for (size_t i = 0; i < pass->m; i++) {
+        size_t from = i * pass->stride, to = from * r;
+        for (size_t k = 0; k < r; k++)
+            memcpy(turns + 2 * k, all + 2 * i * k * pass->step, 2 * sizeof *turns);
+        transform_columns(r, pass->stride, pass->m * pass->stride, roots, turns,
+                          pass->from.re + from, pass->from.im + from, pass->to.re + to,
+                          pass->to.im + to);
+    }
+}
+
+static void run_pass(const struct pass *pass, size_t radix)
+{
+    switch (radix) {
+    case 2:
+        run_radix(pass, 2);
+        break;
+    case 3:
+        run_radix(pass, 3);
+        break;
+    case 4:
+        run_radix(pass, 4);
+        break;
+    case 5:
+        run_radix(pass, 5);
+        break;
+    default:
+        run_radix(pass, 7);
+    }
+}
+
+/* Transforms lines of m numbers. */
+static void transform_smooth(const struct fourier *plan, struct fourier_lines lines,
+                             double *scratch)
+{
+    size_t n = plan->m * lines.n;
+    struct pass pass = {.m = plan->m,
+                        .stride = lines.n,
+                        .step = 1,
+                        .roots = plan->roots,
+                        .from = lines,
+                        .to = {lines.n, scratch, scratch + n}};
+    for (size_t i = 0; i < plan->n_factors; i++) {
+        size_t radix = plan->factors[i];
+        struct fourier_lines from = pass.from;
+        pass.m /= radix;
+        run_pass(&pass, radix);
+        pass.stride *= radix;
+        pass.step *= radix;
+        pass.from = pass.to;
+        pass.to = from;
+    }
+    if (pass.from.re == lines.re)
+        return;
+    memcpy(lines.re, pass.from.re, n * sizeof *lines.re);
+    memcpy(lines.im, pass.from.im, n * sizeof *lines.im);
 }
 
 /* ---- any length --------------------------------------------------------------------------- */
 
+/* Fills the chirp and the transform of its conjugate, which follow each other in memory with the
+ * scratch of that transform. */
+static void plan_chirp(struct fourier *plan, double *memory)
+{
+    size_t n = plan->n, m = plan->m, square = 0; /* k^2 modulo 2n: so the angles are exact */
+    double *chirp = memory, *re = memory + 2 * n, *im = re + m;
+    memset(re, 0, 2 * m * sizeof *re);
+    for (size_t k = 0; k < n; k++) {
+        double angle = M_PI * (double)square / (double)n;
+        size_t mirrored = k == 0 ? 0 : m - k;
+        chirp[k] = re[k] = re[mirrored] = cos(angle);
+        chirp[n + k] = -sin(angle);
+        im[k] = im[mirrored] = sin(angle);
+        square = (square + 2 * k + 1) % (2 * n);
+    }
+    transform_smooth(plan, (struct fourier_lines){1, re, im}, im + m);
+    plan->chirp = chirp;
+    plan->chirp_ft = re;
+}
+
 void fourier_plan(struct fourier *plan, size_t n, double *memory)
 {
     size_t m = find_inner_length(n);
-    *plan = (struct fourier){.n = n, .m = m, .twiddles = memory};
-    for (size_t k = 0; k < m / 2; k++) {
+    *plan = (struct fourier){.n = n, .m = m, .roots = memory};
+    remove_factors(m, plan->factors, &plan->n_factors);
+    for (size_t k = 0; k < m; k++) {
         *memory++ = cos(2 * M_PI * (double)k / (double)m);
         *memory++ = -sin(2 * M_PI * (double)k / (double)m);
     }
-    if (is_power_of_two(n))
-        return;
-    double *chirp = memory, *chirp_ft = memory + 2 * n;
-    memset(chirp_ft, 0, 2 * m * sizeof *chirp_ft);
-    size_t square = 0; /* k^2 modulo 2n as an integer, so that angles are exact */
+    if (m != n)
+        plan_chirp(plan, memory);
+}
+
+/* Multiplies number k of each line by factor k of n, whose imaginary parts follow the real ones.
+ * `to` may be `from`. */
+static void multiply(struct fourier_lines from, const double *factors, size_t n,
+                     struct fourier_lines to)
+{
     for (size_t k = 0; k < n; k++) {
-        double angle = M_PI * (double)square / (double)n;
-        chirp[2 * k] = cos(angle);
-        chirp[2 * k + 1] = -sin(angle);
-        size_t mirrored = k == 0 ? 0 : m - k;
-        chirp_ft[2 * k] = chirp_ft[2 * mirrored] = cos(angle);
-        chirp_ft[2 * k + 1] = chirp_ft[2 * mirrored + 1] = sin(angle);
-        square = (square + 2 * k + 1) % (2 * n);
-    }
-    transform_power(chirp_ft, m, plan->twiddles);
-    plan->chirp = chirp;
-    plan->chirp_ft = chirp_ft;
-}
-
-/* Computes out[i] = a[i] * b[i]; out may be a or b. */
-static void multiply(const double *a, const double *b, double *out, size_t n)
-{
-    for (size_t i = 0; i < 2 * n; i += 2) {
-        double re = a[i] * b[i] - a[i + 1] * b[i + 1], im = a[i] * b[i + 1] + a[i + 1] * b[i];
-        out[i] = re;
-        out[i + 1] = im;
+        double c = factors[k], s = factors[n + k];
+        for (size_t i = k * from.n; i < (k + 1) * from.n; i++) {
+            double re = from.re[i] * c - from.im[i] * s, im = from.re[i] * s + from.im[i] * c;
+            to.re[i] = re;
+            to.im[i] = im;
+        }
     }
 }
 
-/* Swaps real and imaginary parts and scales them. Doing this before and after a transform gives the
- * inverse. */
-static void exchange_parts(double *line, size_t n, double factor)
+static void scale(struct fourier_lines lines, size_t n, double factor)
 {
-    for (size_t i = 0; i < 2 * n; i += 2) {
-        double re = line[i];
-        line[i] = line[i + 1] * factor;
-        line[i + 1] = re * factor;
+    for (size_t i = 0; i < n * lines.n; i++) {
+        lines.re[i] *= factor;
+        lines.im[i] *= factor;
     }
 }
 
-static void transform_any(const struct fourier *plan, double *line, double *scratch)
+/* Exchanges real and imaginary parts. A transform of these is the inverse, without its factor. */
+static struct fourier_lines exchange_parts(struct fourier_lines lines)
 {
-    size_t n = plan->n, m = plan->m;
-    multiply(line, plan->chirp, scratch, n);
-    memset(scratch + 2 * n, 0, 2 * (m - n) * sizeof *scratch);
-    transform_power(scratch, m, plan->twiddles);
-    multiply(scratch, plan->chirp_ft, scratch, m);
-    exchange_parts(scratch, m, 1);
-    transform_power(scratch, m, plan->twiddles);
-    exchange_parts(scratch, m, 1 / (double)m);
-    multiply(scratch, plan->chirp, line, n);
+    return (struct fourier_lines){lines.n, lines.im, lines.re};
 }
 
-void fourier_run(const struct fourier *plan, bool is_inverse, double *line, double *scratch)
+static void transform_any(const struct fourier *plan, struct fourier_lines lines, double *scratch)
 {
-    if (is_inverse)
-        exchange_parts(line, plan->n, 1);
+    size_t n = plan->n, m = plan->m, n_numbers = m * lines.n, n_used = n * lines.n;
+    struct fourier_lines padded = {lines.n, scratch, scratch + n_numbers};
+    double *rest = scratch + 2 * n_numbers;
+    multiply(lines, plan->chirp, n, padded);
+    memset(padded.re + n_used, 0, (n_numbers - n_used) * sizeof *scratch);
+    memset(padded.im + n_used, 0, (n_numbers - n_used) * sizeof *scratch);
+    transform_smooth(plan, padded, rest);
+    multiply(padded, plan->chirp_ft, m, padded);
+    transform_smooth(plan, exchange_parts(padded), rest);
+    scale(padded, n, 1 / (double)m);
+    multiply(padded, plan->chirp, n, lines);
+}
+
+void fourier_run(const struct fourier *plan, bool is_inverse, struct fourier_lines lines,
+                 double *scratch)
+{
+    struct fourier_lines from = is_inverse ? exchange_parts(lines) : lines;
     if (plan->chirp)
-        transform_any(plan, line, scratch);
+        transform_any(plan, from, scratch);
     else
-        transform_power(line, plan->n, plan->twiddles);
+        transform_smooth(plan, from, scratch);
     if (is_inverse)
-        exchange_parts(line, plan->n, 1 / (double)plan->n);
+        scale(lines, plan->n, 1 / (double)plan->n);
 }
 
 /* ---- elements ----------------------------------------------------------------------------- */
 
-void fourier_load(enum irrun_dtype dtype, bool is_real, const void *in, double *out, size_t n)
+void fourier_load(enum irrun_dtype dtype, bool is_real, const void *in, double *re, double *im,
+                  size_t n)
 {
     for (size_t i = 0; i < n; i++) {
-        out[2 * i] = float_load(dtype, in, is_real ? i : 2 * i);
-        out[2 * i + 1] = is_real ? 0 : float_load(dtype, in, 2 * i + 1);
+        re[i] = float_load(dtype, in, is_real ? i : 2 * i);
+        im[i] = is_real ? 0 : float_load(dtype, in, 2 * i + 1);
     }
 }
 
-void fourier_store(enum irrun_dtype dtype, bool is_real, const double *in, void *out, size_t n)
+void fourier_store(enum irrun_dtype dtype, bool is_real, const double *re, const double *im,
+                   void *out, size_t n)
 {
-    size_t step = is_real ? 2 : 1;
-    for (size_t i = 0; i < 2 * n / step; i++)
-        float_store(dtype, out, i, in[i * step]);
+    for (size_t i = 0; i < n; i++) {
+        float_store(dtype, out, is_real ? i : 2 * i, re[i]);
+        if (!is_real)
+            float_store(dtype, out, 2 * i + 1, im[i]);
+    }
 }

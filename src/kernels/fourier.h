@@ -1,5 +1,5 @@
-/* Discrete Fourier transforms of complex rows of any length, in double. A complex number is two
- * doubles.
+/* Discrete Fourier transforms of complex lines of any length, in double. Real and imaginary parts
+ * are apart.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_FOURIER_H
 #define IRRUN_KERNELS_FOURIER_H
@@ -10,14 +10,25 @@
 #include "irrun.h"
 
 #define FOURIER_MAX_LENGTH ((size_t)1 << 40)
+#define FOURIER_MAX_FACTORS 42 /* of a length: 2^40, or the next power of two of twice that */
 
-/* Powers of two use radix 2 (Cooley and Tukey 1965). Other lengths are a convolution with a chirp,
- * computed by transforms of length m, a power of two (Bluestein 1970). */
+/* A length whose prime factors are at most 7 is transformed by one pass for each factor (Stockham's
+ * order, without a reversal of digits). Other lengths are a convolution with a chirp, computed by
+ * transforms of length m, a power of two (Bluestein 1970). */
 struct fourier {
-    size_t n, m;            /* m = n for powers of two */
-    const double *twiddles; /* [m / 2], exp(-2 pi i k / m) */
-    const double *chirp;    /* [n], exp(-pi i k^2 / n); NULL for powers of two */
+    size_t n, m; /* m = n if there is no chirp */
+    size_t n_factors;
+    unsigned char factors[FOURIER_MAX_FACTORS]; /* of m */
+    const double *roots;                        /* [m], exp(-2 pi i k / m) */
+    const double *chirp;                        /* [n], exp(-pi i k^2 / n), or NULL */
     const double *chirp_ft; /* [m], the transform of the conjugated chirp, periodic around 0 */
+};
+
+/* Complex lines side by side: the parts of number k of line i are re[k * n + i] and
+ * im[k * n + i]. */
+struct fourier_lines {
+    size_t n;
+    double *re, *im;
 };
 
 /* Returns the size of the memory of a plan. n is at most FOURIER_MAX_LENGTH. */
@@ -25,13 +36,20 @@ size_t fourier_plan_bytes(size_t n);
 /* Fills the plan and `memory`, fourier_plan_bytes(n) long, which the plan points to. */
 void fourier_plan(struct fourier *plan, size_t n, double *memory);
 
-/* Transforms line [n] in place. The inverse divides by n. scratch has fourier_scratch_bytes. */
-size_t fourier_scratch_bytes(size_t n);
-void fourier_run(const struct fourier *plan, bool is_inverse, double *line, double *scratch);
+/* Returns how many of n_lines lines of n numbers to transform at a time. */
+size_t fourier_batch(size_t n, size_t n_lines);
 
-/* Convert n numbers of f32 or f64, complex or real, to complex doubles and back. Real numbers are
- * loaded with imaginary parts of 0, and stored without them. */
-void fourier_load(enum irrun_dtype dtype, bool is_real, const void *in, double *out, size_t n);
-void fourier_store(enum irrun_dtype dtype, bool is_real, const double *in, void *out, size_t n);
+/* Transforms lines of n numbers in place. The inverse divides by n. scratch has
+ * fourier_scratch_bytes. The number of lines changes no byte of the result. */
+size_t fourier_scratch_bytes(size_t n, size_t n_lines);
+void fourier_run(const struct fourier *plan, bool is_inverse, struct fourier_lines lines,
+                 double *scratch);
+
+/* Convert n numbers of f32 or f64, complex or real, to doubles and back. Real numbers are loaded
+ * with imaginary parts of 0, and stored without them. */
+void fourier_load(enum irrun_dtype dtype, bool is_real, const void *in, double *re, double *im,
+                  size_t n);
+void fourier_store(enum irrun_dtype dtype, bool is_real, const double *re, const double *im,
+                   void *out, size_t n);
 
 #endif

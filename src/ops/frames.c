@@ -43,7 +43,7 @@ bool frames_prepare(struct prepare *prepare, struct frames *frames, int64_t n_ex
         return false;
     fourier_plan(&frames->plan, n, memory);
     prepare->made.scratch_bytes =
-        ((size_t)n_extra + 3 * n) * sizeof(double) + fourier_scratch_bytes(n);
+        ((size_t)n_extra + 3 * n) * sizeof(double) + fourier_scratch_bytes(n, 1);
     if (!prepare_is_constant(prepare, WINDOW))
         return true;
     double *constant = arena_alloc_array(prepare->arena, n, sizeof *constant, prepare->err);
@@ -58,9 +58,9 @@ struct frames_memory frames_scratch(const struct step *step, const struct frames
     size_t n = (size_t)frames->size;
     double *memory = step->scratch;
     struct frames_memory found = {.window = frames->window ? frames->window : memory,
-                                  .spectrum = memory + n,
+                                  .spectrum = {1, memory + n, memory + 2 * n},
                                   .scratch = memory + 3 * n};
-    found.extra = found.scratch + fourier_scratch_bytes(n) / sizeof(double);
+    found.extra = found.scratch + fourier_scratch_bytes(n, 1) / sizeof(double);
     if (!frames->window)
         read_window(frames, step->in[WINDOW], memory);
     return found;

@@ -26,8 +26,8 @@ bool frames_prepare(struct prepare *prepare, struct frames *frames, int64_t n_ex
 
 struct frames_memory {
     double *extra;
-    const double *window; /* [size] */
-    double *spectrum;     /* [size] complex numbers */
+    const double *window;          /* [size] */
+    struct fourier_lines spectrum; /* one line */
     double *scratch;
 };
 /* Returns the scratch memory of a step; computes the window if it is not constant. */

@@ -16,14 +16,15 @@ struct dft_family {
     bool from_real, to_real;
 };
 
-/* `work` is the scratch memory: complex numbers, with the dimensions of the signal. */
+/* `work` is the scratch memory: complex numbers, with the dimensions of the signal; the imaginary
+ * parts follow the real ones. */
 struct dft_state {
     uint32_t rank, n_axes;
     uint32_t axes[IRRUN_MAX_RANK];    /* as in the input; RDFT and IRDFT halve the last one */
     struct irrun_shape in, work, out; /* without the last dimension of complex numbers */
     struct irrun_shape loaded;        /* the part of `in` that is read; it fits into `work` */
     struct fourier *plans;            /* [n_axes] */
-    int64_t n_line;                   /* the longest of the axes */
+    size_t n_numbers, n_batch;        /* in `work`, and in the largest batch of lines */
 };
 
 static const struct op_input_def inputs[] = {
@@ -119,22 +120,24 @@ static bool prepare(struct prepare *prepare)
     if (shape_n_elements(&prepare->out[0]->shape) == 0)
         return true;
     size_t n_scratch = 0;
+    state->n_numbers = (size_t)shape_n_elements(&state->work);
     state->plans =
         arena_alloc_array(prepare->arena, state->n_axes, sizeof *state->plans, prepare->err);
     if (!state->plans)
         return false;
     for (uint32_t i = 0; i < state->n_axes; i++) {
-        int64_t n = state->work.dims[state->axes[i]];
-        void *memory = arena_alloc(prepare->arena, fourier_plan_bytes((size_t)n), prepare->err);
+        size_t n = (size_t)state->work.dims[state->axes[i]];
+        void *memory = arena_alloc(prepare->arena, fourier_plan_bytes(n), prepare->err);
         if (!memory)
             return false;
-        fourier_plan(&state->plans[i], (size_t)n, memory);
-        state->n_line = n > state->n_line ? n : state->n_line;
-        size_t n_bytes = fourier_scratch_bytes((size_t)n);
+        fourier_plan(&state->plans[i], n, memory);
+        size_t n_lines = fourier_batch(n, state->n_numbers / n);
+        size_t n_bytes = fourier_scratch_bytes(n, n_lines);
+        state->n_batch = n * n_lines > state->n_batch ? n * n_lines : state->n_batch;
         n_scratch = n_bytes > n_scratch ? n_bytes : n_scratch;
     }
-    int64_t n_numbers = shape_n_elements(&state->work) + state->n_line;
-    prepare->made.scratch_bytes = (size_t)n_numbers * 2 * sizeof(double) + n_scratch;
+    prepare->made.scratch_bytes =
+        (state->n_numbers + state->n_batch) * 2 * sizeof(double) + n_scratch;
     return true;
 }
 
@@ -179,13 +182,14 @@ static void load(const struct step *step, double *work)
     bool is_real = ((const struct dft_family *)step->op->def->family)->from_real;
     const struct irrun_tensor *in = step->in[DATA];
     size_t size = is_real ? 1 : 2; /* elements of a number */
-    memset(work, 0, (size_t)shape_n_elements(&state->work) * 2 * sizeof *work);
+    double *re = work, *im = work + state->n_numbers;
+    memset(work, 0, state->n_numbers * 2 * sizeof *work);
     if (shape_n_elements(&state->loaded) == 0)
         return;
     struct rows rows = rows_of(&state->loaded, &state->in, &state->work);
     do
-        fourier_load(in->dtype, is_real, tensor_at(in, (size_t)rows.a * size), work + 2 * rows.b,
-                     (size_t)rows.n);
+        fourier_load(in->dtype, is_real, tensor_at(in, (size_t)rows.a * size), re + rows.b,
+                     im + rows.b, (size_t)rows.n);
     while (next_row(&rows));
 }
 
@@ -195,41 +199,65 @@ static void store(const struct step *step, const double *work)
     bool is_real = ((const struct dft_family *)step->op->def->family)->to_real;
     struct irrun_tensor *out = step->out[0];
     size_t size = is_real ? 1 : 2;
+    const double *re = work, *im = work + state->n_numbers;
     struct rows rows = rows_of(&state->out, &state->out, &state->work);
     do
-        fourier_store(out->dtype, is_real, work + 2 * rows.b, tensor_at(out, (size_t)rows.a * size),
-                      (size_t)rows.n);
+        fourier_store(out->dtype, is_real, re + rows.b, im + rows.b,
+                      tensor_at(out, (size_t)rows.a * size), (size_t)rows.n);
     while (next_row(&rows));
 }
 
-/* Completes the transform of a real signal: its second half is the first one, reversed and
+/* Completes the transforms of real signals: the second half is the first one, reversed and
  * conjugated. */
-static void complete_line(double *line, int64_t n)
+static void complete_lines(struct fourier_lines lines, size_t n)
 {
-    for (int64_t k = n / 2 + 1; k < n; k++) {
-        line[2 * k] = line[2 * (n - k)];
-        line[2 * k + 1] = -line[2 * (n - k) + 1];
+    for (size_t k = n / 2 + 1; k < n; k++) {
+        for (size_t i = 0; i < lines.n; i++) {
+            lines.re[k * lines.n + i] = lines.re[(n - k) * lines.n + i];
+            lines.im[k * lines.n + i] = -lines.im[(n - k) * lines.n + i];
+        }
     }
 }
 
-static void transform_axis(const struct step *step, uint32_t i, double *work, double *line)
+/* Copies n numbers. */
+static void copy_apart(const double *from, size_t from_step, double *to, size_t to_step, size_t n)
+{
+    for (size_t k = 0; k < n; k++)
+        to[k * to_step] = from[k * from_step];
+}
+
+/* Copies lines of an axis, from number `first` on, from `work` or back. */
+static void copy_lines(const struct axis_view *view, double *work, double *lines, size_t n_lines,
+                       size_t first, bool is_back)
+{
+    size_t n = (size_t)view->n, n_inner = (size_t)view->n_inner;
+    for (size_t i = 0; i < n_lines; i++) {
+        size_t outer = (first + i) / n_inner, inner = (first + i) % n_inner;
+        double *at = work + outer * n * n_inner + inner;
+        if (is_back)
+            copy_apart(lines + i, n_lines, at, n_inner, n);
+        else
+            copy_apart(at, n_inner, lines + i, n_lines, n);
+    }
+}
+
+static void transform_axis(const struct step *step, uint32_t axis, double *work, double *memory)
 {
     const struct dft_state *state = step->state;
     const struct dft_family *family = step->op->def->family;
-    struct axis_view view = axis_view_of(&state->work, state->axes[i]);
-    bool completes = family->to_real && i + 1 == state->n_axes;
-    double *scratch = line + 2 * state->n_line;
-    for (int64_t outer = 0; outer < view.n_outer; outer++) {
-        for (int64_t inner = 0; inner < view.n_inner; inner++) {
-            double *at = work + 2 * (outer * view.n * view.n_inner + inner);
-            for (int64_t k = 0; k < view.n; k++)
-                memcpy(line + 2 * k, at + 2 * k * view.n_inner, 2 * sizeof *line);
-            if (completes)
-                complete_line(line, view.n);
-            fourier_run(&state->plans[i], family->is_inverse, line, scratch);
-            for (int64_t k = 0; k < view.n; k++)
-                memcpy(at + 2 * k * view.n_inner, line + 2 * k, 2 * sizeof *line);
-        }
+    const struct axis_view view = axis_view_of(&state->work, state->axes[axis]);
+    size_t n = (size_t)view.n, n_all = state->n_numbers / n;
+    struct fourier_lines lines = {0, memory, memory + state->n_batch};
+    double *work_im = work + state->n_numbers, *scratch = memory + 2 * state->n_batch;
+    for (size_t first = 0; first < n_all; first += lines.n) {
+        lines.n = fourier_batch(n, n_all - first);
+        copy_lines(&view, work, lines.re, lines.n, first, false);
+        copy_lines(&view, work_im, lines.im, lines.n, first, false);
+        if (family->to_real && axis + 1 == state->n_axes)
+            complete_lines(lines, n);
+        fourier_run(&state->plans[axis], family->is_inverse, lines, scratch);
+        copy_lines(&view, work, lines.re, lines.n, first, true);
+        copy_lines(&view, work_im, lines.im, lines.n, first, true);
     }
 }
 
@@ -239,10 +267,10 @@ static bool run(const struct step *step, struct irrun_error *err)
     const struct dft_state *state = step->state;
     if (shape_n_elements(&step->out[0]->shape) == 0)
         return true;
-    double *work = step->scratch, *line = work + 2 * shape_n_elements(&state->work);
+    double *work = step->scratch;
     load(step, work);
     for (uint32_t i = 0; i < state->n_axes; i++)
-        transform_axis(step, i, work, line);
+        transform_axis(step, i, work, work + 2 * state->n_numbers);
     store(step, work);
     return true;
 }

@@ -89,19 +89,18 @@ static void add_frame(const struct step *step, int64_t batch, int64_t frame,
     const struct istft_state *state = step->state;
     const struct frames *frames = &state->frames;
     enum irrun_dtype dtype = step->in[SIGNAL]->dtype;
-    double *spectrum = memory->spectrum;
+    double *re = memory->spectrum.re, *im = memory->spectrum.im;
     for (int64_t k = 0; k < frames->n_bins; k++) {
         int64_t at = (batch * frames->n_bins + k) * frames->n + frame;
-        fourier_load(dtype, false, tensor_at(step->in[SIGNAL], 2 * (size_t)at), spectrum + 2 * k,
-                     1);
+        fourier_load(dtype, false, tensor_at(step->in[SIGNAL], 2 * (size_t)at), re + k, im + k, 1);
     }
     for (int64_t k = frames->n_bins; k < frames->size; k++) {
-        spectrum[2 * k] = spectrum[2 * (frames->size - k)];
-        spectrum[2 * k + 1] = -spectrum[2 * (frames->size - k) + 1];
+        re[k] = re[frames->size - k];
+        im[k] = -im[frames->size - k];
     }
-    fourier_run(&frames->plan, true, spectrum, memory->scratch);
+    fourier_run(&frames->plan, true, memory->spectrum, memory->scratch);
     for (int64_t k = 0; k < frames->size; k++)
-        overlap_add[frame * frames->step + k] += spectrum[2 * k];
+        overlap_add[frame * frames->step + k] += re[k];
 }
 
 static void store_signal(const struct step *step, int64_t batch, double *overlap_add,

@@ -64,24 +64,24 @@ static bool run(const struct step *step, struct irrun_error *err)
     const struct stft_state *state = step->state;
     const struct frames *frames = &state->frames;
     struct frames_memory memory = frames_scratch(step, frames);
+    double *re = memory.spectrum.re, *im = memory.spectrum.im;
     enum irrun_dtype dtype = step->in[SIGNAL]->dtype;
     bool is_transposed = ((const struct stft_attrs *)step->op->attrs)->transpose_frames;
     for (int64_t i = 0; i < state->n_batches * frames->n; i++) {
         int64_t batch = i / frames->n, frame = i % frames->n;
         int64_t start = batch * state->n_signal + frame * frames->step;
-        fourier_load(dtype, true, tensor_at(step->in[SIGNAL], (size_t)start), memory.spectrum,
+        fourier_load(dtype, true, tensor_at(step->in[SIGNAL], (size_t)start), re, im,
                      (size_t)frames->size);
         for (int64_t k = 0; k < frames->size; k++)
-            memory.spectrum[2 * k] *= memory.window[k];
+            re[k] *= memory.window[k];
         fourier_run(&frames->plan, false, memory.spectrum, memory.scratch);
         if (!is_transposed)
-            fourier_store(dtype, false, memory.spectrum,
+            fourier_store(dtype, false, re, im,
                           tensor_at(step->out[0], 2 * (size_t)(i * frames->n_bins)),
                           (size_t)frames->n_bins);
         for (int64_t k = 0; k < frames->n_bins && is_transposed; k++) {
             int64_t at = (batch * frames->n_bins + k) * frames->n + frame;
-            fourier_store(dtype, false, memory.spectrum + 2 * k,
-                          tensor_at(step->out[0], 2 * (size_t)at), 1);
+            fourier_store(dtype, false, re + k, im + k, tensor_at(step->out[0], 2 * (size_t)at), 1);
         }
     }
     return true;
