@@ -25,20 +25,22 @@ class Chain:
             port = self.net.op("Convert", port, destination_type="f32")
         return port, np.float64(array.astype(self.dtype))
 
-    def convolved(self, x, c_out, kernel, strides=None, pad=None, dilations=None, bias=True):
+    def convolved(self, x, c_out, kernel, strides=None, pad=None, dilations=None, bias=True,
+                  pad_end=None):
         """c_out channels, or, if it is 0, a kernel for each channel."""
         rank, c_in = len(kernel), x[1].shape[1]
         strides, dilations, pad = strides or [1] * rank, dilations or [1] * rank, pad or [0] * rank
+        pad_end = pad_end or pad
         groups = [] if c_out else [c_in, 1]
         shape = (c_out, c_in, *kernel) if c_out else (c_in, 1, 1, *kernel)
         w = self.const(uniform(self.g, shape, -self.limit, self.limit))
         attrs = {
-            "strides": strides, "pads_begin": pad, "pads_end": pad, "dilations": dilations,
+            "strides": strides, "pads_begin": pad, "pads_end": pad_end, "dilations": dilations,
             "auto_pad": "explicit"
         }
         port = self.net.op("GroupConvolution" if groups else "Convolution", x[0], w[0], data=attrs)
         parts = [(x[1], w[1])] if c_out else zip(np.split(x[1], c_in, 1), w[1])
-        y = port, np.concatenate([convolve(p, k, strides, pad, pad, dilations) for p, k in parts], 1)
+        y = port, np.concatenate([convolve(p, k, strides, pad, pad_end, dilations) for p, k in parts], 1)
         if not bias:
             return y
         return self.added(y, self.const(uniform(self.g, (1, c_out or c_in) + (1,) * rank)))
@@ -113,6 +115,23 @@ def separable(c, x, c_out, strides=None):
     """A depthwise and a pointwise convolution."""
     x = c.relu(c.convolved(x, 0, [3, 3], strides, [1, 1]))
     return c.relu(c.convolved(x, c_out, [1, 1]))
+
+
+def line_cases():
+    """Taps in pads are left out: tiles end where a tap enters or leaves the line."""
+    c = Chain("line_dilated", (2, 16, 40), limit=0.1)
+    y = c.relu(c.convolved(c.x, 32, [3], None, [16], [8], pad_end=[0]))
+    y = c.relu(c.convolved(y, 48, [3], None, [8], [8]))
+    yield c.case("Dilations, with pads before or on both sides.", c.convolved(y, 32, [5], None, [6], [3]))
+    c = Chain("line_short", (2, 16, 6))
+    y = c.relu(c.convolved(c.x, 32, [3], None, [9], [9]))
+    y = c.relu(c.convolved(y, 32, [2], None, [4], [7]))
+    y = c.relu(c.convolved(y, 32, [3], None, [7]))
+    yield c.case("Positions that see no tap, or not all of the taps between two pads.",
+                 c.convolved(y, 32, [4], [3], [5], [4]))
+    c = Chain("line_many_terms", (1, 160, 21), limit=0.1)
+    y = c.relu(c.convolved(c.x, 160, [3], [2], [4], [2]))
+    yield c.case("More terms than are summed at a time.", c.convolved(y, 32, [4], None, [3], [2], pad_end=[0]))
 
 
 def image_cases():
@@ -244,5 +263,6 @@ def plain_cases():
 def cases():
     yield from plain_cases()
     yield from image_cases()
+    yield from line_cases()
     yield empty_case()
     yield from other_op_cases()

@@ -45,8 +45,10 @@
  *
  * All this has positions in the lanes of vectors. Small outputs and strides waste lanes or copies;
  * for them the channels are in the lanes: a tile is one of the transpose of C, and its rows are any
- * output positions. The input is copied with its pads, or read in place if it has none. The same is
- * used if the channels are last in the input or in the output, which then consists of such tiles.
+ * output positions. The input is copied with its pads, or read in place if it has none. A line (one
+ * dimension) is also read in place: positions for which other taps lie in the pads are in other
+ * tiles, which leave these taps out. The same is used if the channels are last in the input or in
+ * the output, which then consists of such tiles.
  *
  * If the kernel is 3 x 3, 1 x 3 or 3 x 1 and has neither strides nor dilations, Winograd's minimal
  * filtering may replace this: F(2 x 2, 3 x 3) computes 2 x 2 outputs from a tile of 4 x 4 elements
@@ -116,6 +118,8 @@ struct indirect_convolution {
 
     /* Channels in lanes: n_panels panels, whose sizes differ by at most one vector. */
     bool is_in_place; /* the input is not copied */
+    bool skips_pads;  /* though it has pads: taps in them are left out, and the terms of each tap
+                       * are neighbours */
     bool in_channels_last, copy_channels_last, out_channels_last;
     size_t pixel_floats; /* from one pixel to the next, in the input or the copy */
     bool has_pairs;      /* the copy has pairs of bf16, of which there are c_in */
@@ -227,7 +231,8 @@ void winograd_transform_weights(const struct indirect_convolution *conv, const f
 /* A product for n output positions, with channels in lanes. */
 struct channels_product {
     size_t k, kc, mr, n;
-    size_t row, at; /* the length of rows, and where in its row the first position is; 0: any */
+    size_t begin, end; /* the terms that are summed */
+    size_t row, at;    /* the length of rows, and where in its row the first position is; 0: any */
     const float *a;
     const struct indirection *indirection;
     const int32_t *positions;
@@ -239,6 +244,9 @@ struct channels_product {
 };
 void indirect_convolution_multiply(const struct indirect_convolution *conv,
                                    const struct channels_product *product);
+/* Computes positions of a line, from `first` on, by the taps that lie inside the input. */
+void indirect_convolution_multiply_line(const struct indirect_convolution *conv,
+                                        const struct channels_product *product, int64_t first);
 
 /* Computes a product for whole rows of the output, from `row` on, by Winograd's filtering with its
  * own weights. `memory` is scratch for the transforms. */
@@ -262,6 +270,13 @@ struct phase {
 };
 struct phase subconvolution_phase(const struct indirect_convolution *conv,
                                   const struct subconvolution *sub, int64_t number);
+
+/* Returns whether all terms of a tap come before those of the next one; otherwise all taps of a
+ * channel do. */
+static inline bool terms_are_by_tap(const struct indirect_convolution *conv)
+{
+    return conv->run > 0 || conv->skips_pads;
+}
 
 /* The data of one batch element. */
 struct indirect_convolution_job {

@@ -1,88 +1,9 @@
-/* Indirect convolution with the channels in the lanes: computes tiles of the product and stores
- * them.
+/* Indirect convolution with the channels in the lanes: computes the sums of chunks and stores them.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
 #include "base/checked.h"
 #include "kernels/indirect_convolution.h"
-
-double multiplication_cost(const struct indirect_convolution *conv)
-{
-    bool is_single = conv->n_vectors == 1 && (conv->row == 0 || conv->tile[0] > 0);
-    return is_single && !conv->has_pairs ? conv->microkernels->costs.single : 1.05;
-}
-
-static igemm_channels_fn *const *choose_kernels(const struct indirect_convolution *conv,
-                                                const struct channels_product *product,
-                                                size_t n_vectors, bool is_last)
-{
-    if (product->row > 0)
-        return conv->microkernels->row[conv->window.stride[2]];
-    if (product->prefetches && is_last && !conv->has_pairs &&
-        conv->microkernels->prefetching[n_vectors][1])
-        return conv->microkernels->prefetching[n_vectors];
-    return (conv->has_pairs ? conv->microkernels->pairs.channels
-                            : conv->microkernels->channels)[n_vectors];
-}
-
-/* Multiplies by one panel, in tiles of nearly equal size, of one row if rows count. The last tile
- * prefetches the next panel, which no hardware prefetcher has begun to read. */
-static void multiply_panel(const struct indirect_convolution *conv,
-                           const struct channels_product *product, size_t n_vectors,
-                           struct igemm_channels_args *args)
-{
-    size_t rest = product->row > 0 ? product->row - product->at : product->n, n;
-    args->positions = product->positions;
-    args->ahead = args->k * n_vectors * conv->microkernels->lanes * sizeof(float);
-    if (conv->run > 0) {
-        conv->microkernels->pairs.tiles.multiply[n_vectors](args);
-        return;
-    }
-    for (size_t begin = 0; begin < product->n; begin += n, rest = product->row) {
-        n = product->n - begin < rest ? product->n - begin : rest;
-        size_t n_tiles = divide_up(n, product->mr), size = n / n_tiles, n_longer = n % n_tiles;
-        for (size_t tile = 0; tile < n_tiles; tile++) {
-            size_t n_rows = size + (tile < n_longer);
-            bool is_last = begin + n == product->n && tile + 1 == n_tiles;
-            choose_kernels(conv, product, n_vectors, is_last)[n_rows](args);
-            args->positions += n_rows;
-            args->c += n_rows * args->ldc;
-        }
-    }
-}
-
-/* Multiplies by all panels. If there are no terms, the result is the bias. */
-void indirect_convolution_multiply(const struct indirect_convolution *conv,
-                                   const struct channels_product *product)
-{
-    const float *packed = product->packed, *biases = product->biases;
-    size_t done = 0, n;
-    do {
-        n = product->k - done < product->kc ? product->k - done : product->kc;
-        for (size_t panel = 0; panel < conv->n_panels; panel++) {
-            size_t begin = panel_begin(conv, panel);
-            size_t n_vectors = panel_begin(conv, panel + 1) - begin;
-            size_t lanes = conv->microkernels->lanes;
-            multiply_panel(conv, product, n_vectors,
-                           &(struct igemm_channels_args){
-                               .k = n,
-                               .n = product->n,
-                               .run = conv->run,
-                               .pixel = conv->pixel_floats,
-                               .a = product->a,
-                               .indirection = product->indirection + done,
-                               .b = packed,
-                               .c = product->sums + begin * lanes,
-                               .ldc = conv->ld_sums,
-                               .bias = biases && done == 0 ? biases + begin * lanes : NULL,
-                               .bounds = done + n < product->k ? NULL : product->bounds,
-                               .is_added = done > 0,
-                           });
-            packed += n * n_vectors * lanes;
-        }
-        done += n;
-    } while (done < product->k);
-}
 
 /* Consecutive positions of a phase. Their sums are [positions][ld_sums]. */
 struct chunk {
@@ -178,6 +99,7 @@ static bool compute_chunk(const struct channels_run *run, const struct chunk *ch
     size_t n_weights = conv->tile[0] * conv->tile[1] * (size_t)conv->c_in * conv->ld_sums;
     struct channels_product product = {
         .k = sub->k,
+        .end = sub->k,
         .kc = sub->kc,
         .mr = sub->mr,
         .n = chunk->n,
@@ -196,6 +118,8 @@ static bool compute_chunk(const struct channels_run *run, const struct chunk *ch
         winograd_run(
             conv, &product, run->job->packed + conv->winograd_weight + chunk->group * n_weights,
             chunk->first / (size_t)conv->out[2], run->sums + (sub->nr + 1) * conv->ld_sums);
+    else if (conv->skips_pads)
+        indirect_convolution_multiply_line(conv, &product, (int64_t)chunk->first);
     else
         indirect_convolution_multiply(conv, &product);
     return product.bounds != NULL;

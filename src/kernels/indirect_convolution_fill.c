@@ -71,7 +71,7 @@ static void fill_subconvolution(const struct indirect_convolution *conv,
             k[d] += sub->first_tap[d];
         int64_t offset = find_offset(conv, k);
         for (int64_t channel = 0; channel < conv->c_in; channel++)
-            indirection[conv->run > 0 ? tap * conv->c_in + channel : channel * n + tap] =
+            indirection[terms_are_by_tap(conv) ? tap * conv->c_in + channel : channel * n + tap] =
                 (struct indirection){(int32_t)(channel * (int64_t)conv->channel_floats +
                                                offset * (int64_t)conv->pixel_floats),
                                      (uint32_t)mask};

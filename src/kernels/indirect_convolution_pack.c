@@ -70,6 +70,14 @@ static void read_transposed(const struct packing *packing, size_t row, size_t be
     }
 }
 
+static void read_by_tap(const struct packing *packing, size_t row, size_t begin, size_t n,
+                        float *to)
+{
+    size_t k = packing->sub->k, c_in = (size_t)packing->conv->c_in, n_taps = k / c_in;
+    for (size_t i = begin; i < begin + n; i++)
+        read_weights(packing, row * k + i % c_in * n_taps + i / c_in, 1, to++);
+}
+
 /* Reads terms begin ... begin + n - 1 of a row; beyond the last row they are zeros. */
 static void read_terms(const struct packing *packing, size_t row, size_t begin, size_t n, float *to)
 {
@@ -81,6 +89,8 @@ static void read_terms(const struct packing *packing, size_t row, size_t begin, 
         read_pairs(packing, row, begin, n, to);
     else if (packing->conv->is_transposed)
         read_transposed(packing, row, begin, n, to);
+    else if (packing->conv->skips_pads)
+        read_by_tap(packing, row, begin, n, to);
     else
         read_weights(packing, row * sub->k + begin, n, to);
 }

@@ -61,8 +61,36 @@ static bool plan_planes(struct indirect_convolution *conv)
            checked_add(floats, IGEMM_MAX_NR, &conv->copy_floats) && conv->copy_floats <= INT32_MAX;
 }
 
-/* Plans to read the input in place. Returns false if a tap reads outside it, or if
- * offsets do not fit into 32 bits. */
+/* Returns the positions of a row of the output if they have micro-kernels of their own, otherwise
+ * 0. */
+static size_t find_row(const struct indirect_convolution *conv)
+{
+    const struct window *w = &conv->window;
+    bool has_row = !conv->is_transposed && !conv->has_pairs &&
+                   (size_t)conv->c_out <= conv->microkernels->lanes && w->kernel[2] == 3 &&
+                   w->dilation[2] == 1 && w->stride[2] <= IGEMM_MAX_STRIDE;
+    return has_row ? (size_t)w->out[2] : 0;
+}
+
+/* A line is divided at each tap that enters or leaves it: more taps would make tiles of few
+ * positions, and large weights would be read too often. */
+#define LINE_TAPS 5
+
+/* Returns whether the image is a line from which the taps in pads can be left out. */
+static bool is_line(const struct indirect_convolution *conv)
+{
+    const struct window *w = &conv->window;
+    int64_t most = INT32_MAX / 4 / (int64_t)conv->pixel_floats, n_taps = w->kernel[2];
+    return !conv->is_transposed && w->in[0] == 1 && w->in[1] == 1 && w->out[0] == 1 &&
+           w->out[1] == 1 && w->kernel[0] == 1 && w->kernel[1] == 1 && w->pad_begin[0] == 0 &&
+           w->pad_begin[1] == 0 && w->pad_begin[2] >= 0 && w->pad_begin[2] <= most &&
+           n_taps <= LINE_TAPS && w->dilation[2] <= most / n_taps &&
+           w->out[2] <= most / w->stride[2] && find_row(conv) == 0 &&
+           conv->c_in <= (int64_t)(L2_BYTES / sizeof(float)) / n_taps / conv->c_out;
+}
+
+/* Plans to read the input in place. Returns false if a tap reads outside it, unless it can be left
+ * out, or if offsets do not fit into 32 bits. */
 static bool plan_in_place(struct indirect_convolution *conv)
 {
     const struct window *w = &conv->window;
@@ -75,8 +103,11 @@ static bool plan_in_place(struct indirect_convolution *conv)
         conv->plane[d] = w->in[d];
     }
     conv->channel_floats = conv->in_channels_last ? 1 : n_floats;
+    conv->skips_pads = !conv->is_in_place && is_line(conv);
+    conv->is_in_place |= conv->skips_pads;
     conv->is_in_place &= checked_mul(n_floats, (size_t)(conv->c_in * conv->n_groups), &n_floats) &&
                          n_floats <= INT32_MAX;
+    conv->skips_pads &= conv->is_in_place;
     return conv->is_in_place;
 }
 
@@ -174,16 +205,6 @@ static size_t count_positions(const struct indirect_convolution *conv,
     for (int64_t i = 0; i < window_product(sub->n_phases); i++)
         n += (size_t)window_product(subconvolution_phase(conv, sub, i).n);
     return n;
-}
-
-/* Returns the positions of a row of the output if they have micro-kernels of their own, otherwise
- * 0. */
-static size_t find_row(const struct indirect_convolution *conv)
-{
-    const struct window *w = &conv->window;
-    bool has_row = !conv->is_transposed && !conv->has_pairs && conv->n_vectors == 1 &&
-                   w->kernel[2] == 3 && w->dilation[2] == 1 && w->stride[2] <= IGEMM_MAX_STRIDE;
-    return has_row ? (size_t)w->out[2] : 0;
 }
 
 static bool plan_channels(struct indirect_convolution *conv, struct subconvolution *sub)

@@ -20,7 +20,7 @@ static bool has_tiles(const struct indirect_convolution *conv, int d)
 static bool plan_copy(struct indirect_convolution *conv)
 {
     size_t floats = 1;
-    conv->is_in_place = false;
+    conv->is_in_place = conv->skips_pads = false;
     for (int d = 0; d < 3; d++) {
         int64_t reach = d > 0 && conv->tile[d - 1] == 4 ? 2 + conv->out[d] % 2 : 0;
         conv->plane[d] = conv->out[d] + reach;
@@ -198,6 +198,7 @@ void winograd_run(const struct indirect_convolution *conv, const struct channels
         indirect_convolution_multiply(
             conv, &(struct channels_product){
                       .k = c_in,
+                      .end = c_in,
                       .kc = conv->winograd_kc,
                       .mr = product->mr,
                       .n = n_tile_rows * conv->n_row_tiles,

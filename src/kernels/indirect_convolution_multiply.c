@@ -1,0 +1,125 @@
+/* The products of an indirect convolution with the channels in the lanes, in tiles.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "base/checked.h"
+#include "kernels/indirect_convolution.h"
+
+double multiplication_cost(const struct indirect_convolution *conv)
+{
+    bool is_single = conv->n_vectors == 1 && (conv->row == 0 || conv->tile[0] > 0);
+    return is_single && !conv->has_pairs ? conv->microkernels->costs.single : 1.05;
+}
+
+static igemm_channels_fn *const *choose_kernels(const struct indirect_convolution *conv,
+                                                const struct channels_product *product,
+                                                size_t n_vectors, bool is_last)
+{
+    if (product->row > 0)
+        return conv->microkernels->row[conv->window.stride[2]];
+    if (product->prefetches && is_last && !conv->has_pairs &&
+        conv->microkernels->prefetching[n_vectors][1])
+        return conv->microkernels->prefetching[n_vectors];
+    return (conv->has_pairs ? conv->microkernels->pairs.channels
+                            : conv->microkernels->channels)[n_vectors];
+}
+
+/* Multiplies by one panel, in tiles of nearly equal size, of one row if rows count. The last tile
+ * prefetches the next panel, which no hardware prefetcher has begun to read. */
+static void multiply_panel(const struct indirect_convolution *conv,
+                           const struct channels_product *product, size_t n_vectors,
+                           struct igemm_channels_args *args)
+{
+    size_t rest = product->row > 0 ? product->row - product->at : product->n, n;
+    args->positions = product->positions;
+    args->ahead = args->k * n_vectors * conv->microkernels->lanes * sizeof(float);
+    if (conv->run > 0) {
+        conv->microkernels->pairs.tiles.multiply[n_vectors](args);
+        return;
+    }
+    for (size_t begin = 0; begin < product->n; begin += n, rest = product->row) {
+        n = product->n - begin < rest ? product->n - begin : rest;
+        size_t n_tiles = divide_up(n, product->mr), size = n / n_tiles, n_longer = n % n_tiles;
+        for (size_t tile = 0; tile < n_tiles; tile++) {
+            size_t n_rows = size + (tile < n_longer);
+            bool is_last = begin + n == product->n && tile + 1 == n_tiles;
+            choose_kernels(conv, product, n_vectors, is_last)[n_rows](args);
+            args->positions += n_rows;
+            args->c += n_rows * args->ldc;
+        }
+    }
+}
+
+/* Multiplies terms begin ... end - 1 of the block of n terms from `at` on by all panels. */
+static void multiply_block(const struct indirect_convolution *conv,
+                           const struct channels_product *product, const float *packed, size_t at,
+                           size_t n)
+{
+    size_t begin = product->begin > at ? product->begin : at;
+    size_t end = product->end < at + n ? product->end : at + n, lanes = conv->microkernels->lanes;
+    bool is_first = begin == product->begin;
+    for (size_t panel = 0; panel < conv->n_panels; panel++) {
+        size_t first = panel_begin(conv, panel);
+        size_t n_vectors = panel_begin(conv, panel + 1) - first;
+        multiply_panel(
+            conv, product, n_vectors,
+            &(struct igemm_channels_args){
+                .k = end - begin,
+                .n = product->n,
+                .run = conv->run,
+                .pixel = conv->pixel_floats,
+                .a = product->a,
+                .indirection = product->indirection + begin,
+                .b = packed + (begin - at) * n_vectors * lanes,
+                .c = product->sums + first * lanes,
+                .ldc = conv->ld_sums,
+                .bias = product->biases && is_first ? product->biases + first * lanes : NULL,
+                .bounds = end < product->end ? NULL : product->bounds,
+                .is_added = !is_first,
+            });
+        packed += n * n_vectors * lanes;
+    }
+}
+
+/* If there are no terms, the result is the bias. */
+void indirect_convolution_multiply(const struct indirect_convolution *conv,
+                                   const struct channels_product *product)
+{
+    const float *packed = product->packed;
+    size_t at = 0, n;
+    do {
+        n = product->k - at < product->kc ? product->k - at : product->kc;
+        if (product->begin < at + n || n == 0)
+            multiply_block(conv, product, packed, at, n);
+        packed += n * conv->ld_sums;
+        at += n;
+    } while (at < product->end);
+}
+
+/* Returns the end of the positions from q on for which the same taps lie inside the input. */
+static int64_t find_change(const struct window *w, int64_t q)
+{
+    int64_t next = w->out[2], first, end;
+    for (int64_t tap = 0; tap < w->kernel[2]; tap++) {
+        window_positions(w, 2, tap, &first, &end);
+        next = first > q && first < next ? first : next;
+        next = end > q && end < next ? end : next;
+    }
+    return next;
+}
+
+void indirect_convolution_multiply_line(const struct indirect_convolution *conv,
+                                        const struct channels_product *product, int64_t first)
+{
+    struct channels_product part = *product;
+    int64_t begin, end;
+    for (size_t done = 0; done < product->n; done += part.n) {
+        int64_t q = first + (int64_t)done;
+        window_inside(&conv->window, 2, q, &begin, &end);
+        part.n = (size_t)(find_change(&conv->window, q) - q);
+        part.n = part.n < product->n - done ? part.n : product->n - done;
+        part.begin = (size_t)(begin < end ? begin * conv->c_in : 0);
+        part.end = (size_t)(begin < end ? end * conv->c_in : 0);
+        part.positions = product->positions + done;
+        part.sums = product->sums + done * conv->ld_sums;
+        indirect_convolution_multiply(conv, &part);
+    }
+}
