@@ -37,11 +37,10 @@ static inline size_t int8_n_groups(size_t n)
     return n / INT8_GROUP + (n % INT8_GROUP != 0);
 }
 
-/* Maps a sum to round(sum * scale[column] + bias[column]), clamped to low ... high; f32 results are
- * not rounded. scale and bias have an element for every column of all groups. */
+/* Maps a sum to round(sum * scale[column] + bias[column]), clamped to low[column] ... high[column];
+ * f32 results are not rounded. The arrays have an element for every column of all groups. */
 struct requantization {
-    const float *scale, *bias;
-    float low, high;
+    const float *scale, *bias, *low, *high;
 };
 
 enum int8_result { INT8_TO_I32, INT8_TO_F32, INT8_TO_U8 };

@@ -27,7 +27,7 @@ ALWAYS_INLINE struct scaling scaling_of(enum int8_result to, const struct requan
     if (to == INT8_TO_I32)
         return (struct scaling){0};
     return (struct scaling){vec_load(r->scale + column), vec_load(r->bias + column),
-                            vec_set1(r->low), vec_set1(r->high)};
+                            vec_load(r->low + column), vec_load(r->high + column)};
 }
 
 /* Writes the first n lanes to c, from element `at` on. */

@@ -1,4 +1,4 @@
-/* Quantizes f32 with one range: to the nearest of `levels` numbers, as FakeQuantize does, or to the
+/* Quantizes f32: to the nearest of `levels` numbers, as FakeQuantize does, or to the
  * number of the level as a byte, and back.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_QUANTIZE_H
@@ -31,16 +31,28 @@ static inline struct quantization quantization_of(float in_low, float in_high, f
     };
 }
 
+/* The quantization of each channel, or one for all. */
+struct channel_ranges {
+    const struct quantization *all;
+    size_t n; /* 1: one for all */
+};
+
+static inline const struct quantization *range_of(const struct channel_ranges *ranges,
+                                                  size_t channel)
+{
+    return &ranges->all[ranges->n > 1 ? channel : 0];
+}
+
 struct quantize_kernels {
     /* Quantizes to f32. out may be x. NaN stays NaN. */
     void (*fake)(const struct quantization *q, const float *x, float *out, size_t n);
     /* Quantizes n_channels planes of n floats, x_stride elements apart, to n pixels with the
      * channels last. There are at most 256 levels, and in_low < in_high; NaN becomes 0. */
-    void (*to_u8)(const struct quantization *q, const float *x, size_t x_stride, uint8_t *out,
-                  size_t n_channels, size_t n);
+    void (*to_u8)(const struct channel_ranges *ranges, const float *x, size_t x_stride,
+                  uint8_t *out, size_t n_channels, size_t n);
     /* Does the inverse of to_u8. */
-    void (*from_u8)(const struct quantization *q, const uint8_t *x, float *out, size_t out_stride,
-                    size_t n_channels, size_t n);
+    void (*from_u8)(const struct channel_ranges *ranges, const uint8_t *x, float *out,
+                    size_t out_stride, size_t n_channels, size_t n);
 };
 
 #endif

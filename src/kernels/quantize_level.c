@@ -1,4 +1,4 @@
-/* Quantization by one range.
+/* Quantization.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/quantize.h"
 #include "kernels/vector_integer.h"
@@ -28,18 +28,20 @@ ALWAYS_INLINE vec_i32 level_of(const struct quantization *q, vec x)
     return vec_round_to_i32(level);
 }
 
-/* Quantizes up to four channels of a vector of pixels: a lane holds the bytes of a pixel. */
-ALWAYS_INLINE void quantize_lanes(const struct quantization *q, const float *x, size_t x_stride,
-                                  uint8_t *out, size_t pixel_bytes, const size_t n_channels,
-                                  size_t n)
+/* Quantizes up to four channels of a vector of pixels, from `channel` on: a lane holds the bytes of
+ * a pixel. */
+ALWAYS_INLINE void quantize_lanes(const struct channel_ranges *ranges, size_t channel,
+                                  const float *x, size_t x_stride, uint8_t *out, size_t pixel_bytes,
+                                  const size_t n_channels, size_t n)
 {
     vec_i32 all = {0};
     int32_t pixels[VECTOR_LANES];
     for (size_t c = 0; c < n_channels; c++) {
-        const float *from = x + c * x_stride;
-        all |= level_of(q, vec_load_n(from, n)) << (int)(8 * c);
+        const float *from = x + (channel + c) * x_stride;
+        all |= level_of(range_of(ranges, channel + c), vec_load_n(from, n)) << (int)(8 * c);
     }
     memcpy(pixels, &all, sizeof all);
+    out += channel;
     size_t i = 0;
     for (; n_channels == 3 && pixel_bytes == 3 && i + 1 < n; i++)
         memcpy(out + i * pixel_bytes, &pixels[i], 4); /* extra bytes are overwritten by the next
@@ -61,54 +63,53 @@ static void plane_to_u8(const struct quantization *q, const float *x, uint8_t *o
     }
 }
 
-static void to_u8(const struct quantization *q, const float *x, size_t x_stride, uint8_t *out,
-                  size_t n_channels, size_t n)
+static void to_u8(const struct channel_ranges *ranges, const float *x, size_t x_stride,
+                  uint8_t *out, size_t n_channels, size_t n)
 {
     if (n_channels == 1) {
-        plane_to_u8(q, x, out, n);
+        plane_to_u8(ranges->all, x, out, n);
         return;
     }
     for (size_t i = 0; i < n; i += VECTOR_LANES) {
         size_t left = n - i < VECTOR_LANES ? n - i : VECTOR_LANES, c = 0;
         uint8_t *pixels = out + i * n_channels;
         for (; c + 4 <= n_channels; c += 4)
-            quantize_lanes(q, x + c * x_stride + i, x_stride, pixels + c, n_channels, 4, left);
+            quantize_lanes(ranges, c, x + i, x_stride, pixels, n_channels, 4, left);
         if (n_channels - c == 3)
-            quantize_lanes(q, x + c * x_stride + i, x_stride, pixels + c, n_channels, 3, left);
+            quantize_lanes(ranges, c, x + i, x_stride, pixels, n_channels, 3, left);
         else
             for (; c < n_channels; c++)
-                quantize_lanes(q, x + c * x_stride + i, x_stride, pixels + c, n_channels, 1, left);
+                quantize_lanes(ranges, c, x + i, x_stride, pixels, n_channels, 1, left);
     }
 }
 
-ALWAYS_INLINE void dequantize_lanes(const struct quantization *q, const uint8_t *x,
-                                    size_t pixel_bytes, float *out, size_t out_stride,
-                                    const size_t n_channels, size_t n)
+ALWAYS_INLINE void dequantize_lanes(const struct channel_ranges *ranges, size_t channel,
+                                    const uint8_t *x, size_t pixel_bytes, float *out,
+                                    size_t out_stride, const size_t n_channels, size_t n)
 {
     int32_t pixels[VECTOR_LANES] = {0};
     for (size_t i = 0; i < n; i++)
-        memcpy(&pixels[i], x + i * pixel_bytes, n_channels);
+        memcpy(&pixels[i], x + i * pixel_bytes + channel, n_channels);
     vec_i32 all = vec_i32_load(pixels);
     for (size_t c = 0; c < n_channels; c++) {
+        const struct quantization *q = range_of(ranges, channel + c);
         vec level = vec_of_i32((all >> (int)(8 * c)) & 255);
         vec y = vec_add(vec_mul(level, vec_set1(q->scale)), vec_set1(q->out_low));
         y = vec_select(vec_equal(level, vec_set1(q->last)), vec_set1(q->out_high), y);
-        vec_store_n(out + c * out_stride, y, n);
+        vec_store_n(out + (channel + c) * out_stride, y, n);
     }
 }
 
-static void from_u8(const struct quantization *q, const uint8_t *x, float *out, size_t out_stride,
-                    size_t n_channels, size_t n)
+static void from_u8(const struct channel_ranges *ranges, const uint8_t *x, float *out,
+                    size_t out_stride, size_t n_channels, size_t n)
 {
     for (size_t i = 0; i < n; i += VECTOR_LANES) {
         size_t left = n - i < VECTOR_LANES ? n - i : VECTOR_LANES, c = 0;
         const uint8_t *pixels = x + i * n_channels;
         for (; c + 4 <= n_channels; c += 4)
-            dequantize_lanes(q, pixels + c, n_channels, out + c * out_stride + i, out_stride, 4,
-                             left);
+            dequantize_lanes(ranges, c, pixels, n_channels, out + i, out_stride, 4, left);
         for (; c < n_channels; c++)
-            dequantize_lanes(q, pixels + c, n_channels, out + c * out_stride + i, out_stride, 1,
-                             left);
+            dequantize_lanes(ranges, c, pixels, n_channels, out + i, out_stride, 1, left);
     }
 }
 

@@ -4,11 +4,11 @@
 
 struct bytes_state {
     const struct quantize_kernels *kernels;
-    uint8_t levels[256]; /* for u8 or i8 inputs: the result of each value */
+    uint8_t levels[256]; /* for u8 or i8 inputs, which have one range: the result of each value */
 };
 
-/* Sets the output, whose dimension `to` is dimension `from` of the input. Those between them move
- * by one. */
+/* Sets the output, whose dimension `to` is dimension `from` of the input, the channels. Those
+ * between them move by one. */
 static bool infer_moved(struct infer *infer, enum irrun_dtype dtype, uint32_t from, uint32_t to)
 {
     const struct quantize_u8_attrs *attrs = infer->attrs;
@@ -17,6 +17,8 @@ static bool infer_moved(struct infer *infer, enum irrun_dtype dtype, uint32_t fr
         return infer_output(infer, 0, dtype, &in);
     if (in.rank != 2 + attrs->n_spatial)
         return infer_fail_input(infer, 0, "%u dimensions", (unsigned)(2 + attrs->n_spatial));
+    if (attrs->ranges.n > 1 && in.dims[from] != (int64_t)attrs->ranges.n)
+        return infer_fail_input(infer, 0, "%zu channels, as the bounds have", attrs->ranges.n);
     for (uint32_t d = from; d != to; d += from < to ? 1 : UINT32_MAX)
         out.dims[d] = in.dims[from < to ? d + 1 : d - 1];
     out.dims[to] = in.dims[from];
@@ -64,7 +66,7 @@ static bool prepare_to_bytes(struct prepare *prepare)
     for (int i = 0; i < 256; i++)
         floats[i] = (float)(prepare->in[0]->dtype == IRRUN_I8 ? (int8_t)i : i);
     state->kernels = prepare->kernels->quantize;
-    state->kernels->to_u8(&attrs->quantization, floats, 256, state->levels, 1, 256);
+    state->kernels->to_u8(&attrs->ranges, floats, 256, state->levels, 1, 256);
     return true;
 }
 
@@ -87,7 +89,7 @@ static bool run_to_bytes(const struct step *step, struct irrun_error *err)
         const void *in = tensor_at(step->in[0], first);
         uint8_t *out = tensor_at(step->out[0], first);
         if (step->in[0]->dtype == IRRUN_F32)
-            state->kernels->to_u8(&attrs->quantization, in, p.n, out, p.n_channels, p.n);
+            state->kernels->to_u8(&attrs->ranges, in, p.n, out, p.n_channels, p.n);
         else
             translate(state->levels, in, out, p.n_channels, p.n);
     }
@@ -101,9 +103,9 @@ static bool run_from_bytes(const struct step *step, struct irrun_error *err)
     const struct bytes_state *state = step->state;
     struct planes p = planes_of(attrs, &step->out[0]->shape);
     for (size_t i = 0; i < p.n_batches; i++)
-        state->kernels->from_u8(
-            &attrs->quantization, tensor_at(step->in[0], i * p.n * p.n_channels),
-            tensor_at(step->out[0], i * p.n * p.n_channels), p.n, p.n_channels, p.n);
+        state->kernels->from_u8(&attrs->ranges, tensor_at(step->in[0], i * p.n * p.n_channels),
+                                tensor_at(step->out[0], i * p.n * p.n_channels), p.n, p.n_channels,
+                                p.n);
     return true;
 }
 

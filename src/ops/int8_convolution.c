@@ -159,20 +159,20 @@ struct job {
 static void copy_row(const struct job *job, size_t y)
 {
     const struct window *w = &job->state->window;
-    size_t c = job->attrs->c_in, width = job->state->width;
-    uint8_t *to = (uint8_t *)job->scratch + y * width * c;
+    size_t c = job->attrs->c_in;
+    uint8_t *to = (uint8_t *)job->scratch + y * job->state->width * c;
     int64_t row = (int64_t)y - w->pad_begin[1], left = w->pad_begin[2];
-    int64_t first = left > 0 ? left : 0, end = w->in[2] + left;
-    if (end > (int64_t)width)
-        end = (int64_t)width;
-    if (row < 0 || row >= w->in[1] || first >= end) {
-        memset(to, job->attrs->zero, width * c);
-        return;
-    }
-    memset(to, job->attrs->zero, (size_t)first * c);
-    memcpy(to + (size_t)first * c, job->in + (size_t)(row * w->in[2] + first - left) * c,
-           (size_t)(end - first) * c);
-    memset(to + (size_t)end * c, job->attrs->zero, (width - (size_t)end) * c);
+    int64_t width = (int64_t)job->state->width, first = left > 0 ? left : 0;
+    int64_t end = w->in[2] + left < width ? w->in[2] + left : width;
+    if (row < 0 || row >= w->in[1] || first >= end)
+        first = end = width;
+    else
+        memcpy(to + (size_t)first * c, job->in + (size_t)(row * w->in[2] + first - left) * c,
+               (size_t)(end - first) * c);
+    for (int64_t x = 0; x < first; x++)
+        memcpy(to + (size_t)x * c, job->attrs->zeros, c);
+    for (int64_t x = end; x < width; x++)
+        memcpy(to + (size_t)x * c, job->attrs->zeros, c);
 }
 
 static void copy_rows(void *context, size_t part, size_t n_parts)

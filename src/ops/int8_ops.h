@@ -11,9 +11,9 @@
 #include "ops/window.h"
 
 /* The attributes of the next two ops. n_spatial: of an image, 1 or 2 dimensions, whose channels are
- * last in u8, and dimension 1 in f32; 0: the order is the same. */
+ * last in u8, and dimension 1 in f32; 0: the order is the same, and there is one range. */
 struct quantize_u8_attrs {
-    struct quantization quantization;
+    struct channel_ranges ranges;
     uint32_t n_spatial;
 };
 
@@ -28,7 +28,7 @@ struct int8_convolution_attrs {
     uint32_t n_spatial; /* dimensions of the image: 1 or 2 */
     int64_t kernel[2];
     size_t c_in, c_out;
-    uint8_t zero; /* the zero point, or the value nearest to 0; fills the padding */
+    const uint8_t *zeros; /* [c_in]: the zero points, or the values nearest to 0; fill the pads */
     /* Consecutive taps that are read together: rows of the kernel, or single taps. */
     size_t n_segments, segment_bytes;
     const int8_t *filters;       /* packed; rows are [segments][whole quads] */

@@ -98,16 +98,17 @@ static const struct quantize_u8_attrs *first_bytes(const struct int8_pass *pass,
     return attrs;
 }
 
-/* Returns whether an input of a Concat has the range of the others, as u8 in the same order or as
- * the result of a FakeQuantize. */
+/* Returns whether an input of a Concat has the only range of the others, as u8 in the same order or
+ * as the result of a FakeQuantize. */
 static bool has_range(struct int8_pass *pass, uint32_t value_id,
                       const struct quantize_u8_attrs *attrs)
 {
     const struct quantize_u8_attrs *bytes = find_bytes(pass, value_id);
-    struct quantization range;
+    struct quantize_u8_attrs format;
     return (!bytes || bytes->n_spatial == attrs->n_spatial) &&
-           int8_find_range(pass, value_id, &range) &&
-           memcmp(&attrs->quantization, &range, sizeof range) == 0;
+           int8_find_format(pass, value_id, &format) && attrs->ranges.n == 1 &&
+           format.ranges.n == 1 &&
+           memcmp(attrs->ranges.all, format.ranges.all, sizeof *format.ranges.all) == 0;
 }
 
 /* Returns the u8 form of a value that has_range; quantizes it if there is none. */

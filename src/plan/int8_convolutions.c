@@ -22,22 +22,57 @@ static const struct irrun_tensor *find_floats(struct int8_pass *pass, uint32_t v
                                      : NULL;
 }
 
-/* Finds the range of a FakeQuantize that has a single range and at most 256 levels. */
-static bool find_range_of(struct int8_pass *pass, const struct op *op, struct quantization *range)
+/* Counts the ranges of which a bound has one element each. They belong to channels, which are along
+ * the first of the n_spatial + 1 last dimensions. */
+static bool count_ranges(const struct irrun_tensor *bound, struct quantize_u8_attrs *format)
+{
+    const struct irrun_shape *shape = &bound->shape;
+    size_t n = (size_t)shape_n_elements(shape);
+    uint32_t d = 0;
+    while (d < shape->rank && (size_t)shape->dims[d] != n)
+        d++;
+    if (n == 1)
+        return true;
+    uint32_t n_spatial = shape->rank - 1 - d;
+    if (d == shape->rank || d > 1 || n_spatial == 0 ||
+        (format->ranges.n > 1 && (format->ranges.n != n || format->n_spatial != n_spatial)))
+        return false;
+    format->ranges.n = n;
+    format->n_spatial = n_spatial;
+    return true;
+}
+
+/* Finds the ranges of a FakeQuantize that has one, or one for each channel, and at most 256 levels.
+ * Of one range, n_spatial is 0. */
+static bool find_ranges(struct int8_pass *pass, const struct op *op,
+                        struct quantize_u8_attrs *format)
 {
     const struct fake_quantize_attrs *attrs = op->attrs;
-    float bounds[4];
+    const struct irrun_tensor *bounds[4];
+    *format = (struct quantize_u8_attrs){.ranges.n = 1};
     if (!op_is_type(op, "FakeQuantize") || op->n_inputs != 5 || attrs->levels > 256)
         return false;
     for (uint32_t i = 0; i < 4; i++) {
-        const struct irrun_tensor *bound = find_floats(pass, op_input(pass->graph, op, 1 + i));
-        if (!bound || shape_n_elements(&bound->shape) != 1)
+        bounds[i] = find_floats(pass, op_input(pass->graph, op, 1 + i));
+        if (!bounds[i] || !count_ranges(bounds[i], format))
             return false;
-        bounds[i] = *(const float *)bound->data;
     }
-    *range = quantization_of(bounds[0], bounds[1], bounds[2], bounds[3], attrs->levels);
-    return bounds[0] < bounds[1] && bounds[2] < bounds[3] && isfinite(range->inverse_scale) &&
-           isfinite(range->scale) && range->scale > 0;
+    if (format->ranges.n > 1 && attrs->auto_broadcast != AUTO_BROADCAST_NUMPY)
+        return false;
+    struct quantization *all =
+        arena_alloc_array(pass->arena, format->ranges.n, sizeof *all, pass->err);
+    format->ranges.all = all;
+    for (size_t c = 0; all && c < format->ranges.n; c++) {
+        float b[4];
+        for (size_t i = 0; i < 4; i++)
+            b[i] =
+                ((const float *)bounds[i]->data)[shape_n_elements(&bounds[i]->shape) > 1 ? c : 0];
+        all[c] = quantization_of(b[0], b[1], b[2], b[3], attrs->levels);
+        if (b[0] >= b[1] || b[2] >= b[3] || !isfinite(all[c].inverse_scale) ||
+            !isfinite(all[c].scale) || !(all[c].scale > 0))
+            return false;
+    }
+    return all != NULL;
 }
 
 /* ---- ops after the product ---- */
@@ -72,6 +107,13 @@ static void match_bias(struct int8_pass *pass, struct int8_match *match)
     }
 }
 
+/* Returns whether there is one range, or one for each output channel. */
+static bool is_for_channels(const struct int8_match *match, const struct quantize_u8_attrs *format)
+{
+    return format->ranges.n == 1 ||
+           (format->n_spatial == match->n_spatial && format->ranges.n == match->weights.n_channels);
+}
+
 static void match_tail(struct int8_pass *pass, struct int8_match *match)
 {
     match_bias(pass, match);
@@ -85,10 +127,10 @@ static void match_tail(struct int8_pass *pass, struct int8_match *match)
         match->out = next->first_output;
         next = find_user(pass, match->out);
     }
-    match->has_out_range = next && next->n_inputs > 0 &&
-                           op_input(pass->graph, next, 0) == match->out &&
-                           find_range_of(pass, next, &match->out_range);
-    if (match->has_out_range)
+    match->has_out_format =
+        next && next->n_inputs > 0 && op_input(pass->graph, next, 0) == match->out &&
+        find_ranges(pass, next, &match->out_format) && is_for_channels(match, &match->out_format);
+    if (match->has_out_format)
         match->out = next->first_output;
 }
 
@@ -139,15 +181,18 @@ static const char *find_fault(struct int8_pass *pass, struct int8_match *match)
         return "its filters are not integers of 8 bits with a scale for each channel";
     if (match->weights.n_inner > MAX_TERMS)
         return "its sums do not fit into 32 bits";
+    if (match->in_format.ranges.n > 1 &&
+        (!match->is_depthwise || !is_for_channels(match, &match->in_format)))
+        return "it adds channels whose ranges differ";
     return NULL;
 }
 
-static const void *quantize_u8_attrs(struct int8_pass *pass, const struct quantization *range,
-                                     uint32_t n_spatial)
+static const void *keep_format(struct int8_pass *pass, const struct channel_ranges *ranges,
+                               uint32_t n_spatial)
 {
     struct quantize_u8_attrs *attrs = arena_alloc(pass->arena, sizeof *attrs, pass->err);
     if (attrs)
-        *attrs = (struct quantize_u8_attrs){*range, n_spatial};
+        *attrs = (struct quantize_u8_attrs){*ranges, n_spatial};
     return attrs;
 }
 
@@ -173,24 +218,26 @@ static bool is_byte_parameter(const struct op *op)
     return dtype == IRRUN_U8 || dtype == IRRUN_I8;
 }
 
-/* Adds the op that quantizes the input of the match to u8. Images with the channels last, and
- * inputs that are u8 already, are used as they are. */
+/* Adds the op that quantizes the input of the match to u8. If it has one range, images with the
+ * channels last, and inputs that are u8 already, are used as they are. */
 static bool add_bytes(struct int8_pass *pass, const struct int8_match *match, uint32_t *value_id)
 {
     uint32_t quantize = pass->graph->values[match->in].op_id;
     uint32_t x = op_input(pass->graph, &pass->graph->ops[quantize], 0);
     uint32_t n_moved = match->n_spatial;
     const struct op *op = value_producer(pass->graph, x);
-    if (n_moved > 0 && op_is_type(op, "Transpose") && moves_channels(pass, op, n_moved)) {
+    bool is_one_range = match->in_format.ranges.n == 1;
+    if (is_one_range && n_moved > 0 && op_is_type(op, "Transpose") &&
+        moves_channels(pass, op, n_moved)) {
         x = op_input(pass->graph, op, 0);
         n_moved = 0;
         op = value_producer(pass->graph, x);
     }
-    if (op_is_type(op, "Convert") &&
+    if (is_one_range && op_is_type(op, "Convert") &&
         ((const struct convert_attrs *)op->attrs)->destination_type == IRRUN_F32 &&
         is_byte_parameter(value_producer(pass->graph, op_input(pass->graph, op, 0))))
         x = op_input(pass->graph, op, 0);
-    const void *attrs = quantize_u8_attrs(pass, &match->in_range, n_moved);
+    const void *attrs = keep_format(pass, &match->in_format.ranges, n_moved);
     if (!attrs || pass->err->code != IRRUN_OK)
         return false;
     uint32_t added = int8_add_op(pass, &op_quantize_u8, attrs, quantize, x);
@@ -202,7 +249,7 @@ static bool replace(struct int8_pass *pass, const struct int8_match *match)
 {
     uint32_t op_id = (uint32_t)(match->op - pass->graph->ops);
     const void *attrs = int8_match_attrs(match, pass->arena, pass->err);
-    const void *out_attrs = quantize_u8_attrs(pass, &match->out_range, match->n_spatial);
+    const void *out_attrs = keep_format(pass, &match->out_format.ranges, match->n_spatial);
     const struct op_def *def = match->is_product ? &op_int8_matmul : &op_int8_convolution;
     uint32_t *bytes = pass->bytes[!match->is_product];
     if (!attrs || !out_attrs)
@@ -211,7 +258,7 @@ static bool replace(struct int8_pass *pass, const struct int8_match *match)
         return false;
     uint32_t added = int8_add_op(pass, def, attrs, op_id, bytes[match->in]);
     uint32_t last = pass->graph->values[match->out].op_id;
-    if (match->has_out_range) {
+    if (match->has_out_format) {
         bytes[match->out] = pass->graph->ops[added].first_output;
         added = int8_add_op(pass, &op_dequantize_u8, out_attrs, last, bytes[match->out]);
     }
@@ -220,14 +267,14 @@ static bool replace(struct int8_pass *pass, const struct int8_match *match)
     return true;
 }
 
-bool int8_find_range(struct int8_pass *pass, uint32_t value_id, struct quantization *range)
+bool int8_find_format(struct int8_pass *pass, uint32_t value_id, struct quantize_u8_attrs *format)
 {
     const struct op *op = value_producer(pass->graph, value_id);
     if (op->def == &op_dequantize_u8) {
-        *range = ((const struct quantize_u8_attrs *)op->attrs)->quantization;
+        *format = *(const struct quantize_u8_attrs *)op->attrs;
         return true;
     }
-    return find_range_of(pass, op, range);
+    return find_ranges(pass, op, format);
 }
 
 static bool is_candidate(const struct op *op)
@@ -244,7 +291,7 @@ static bool visit(struct int8_pass *pass, uint32_t op_id)
     match.is_product = op_is_type(match.op, "MatMul");
     match.in = op_input(pass->graph, match.op, 0);
     match.out = match.op->first_output;
-    if (!int8_find_range(pass, match.in, &match.in_range))
+    if (!int8_find_format(pass, match.in, &match.in_format))
         return pass->err->code == IRRUN_OK;
     const char *fault = find_fault(pass, &match), *type = match.op->def->type;
     const char *name = match.op->name;

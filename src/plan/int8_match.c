@@ -61,6 +61,16 @@ static uint8_t find_zero_point(const struct quantization *range)
     return (uint8_t)(level > 0 ? level < range->last ? level : range->last : 0);
 }
 
+/* Returns the zero points of the input channels, or for the pads, the levels nearest to 0. */
+static const uint8_t *find_zeros(const struct channel_ranges *ranges, size_t n, struct arena *arena,
+                                 struct irrun_error *err)
+{
+    uint8_t *zeros = arena_alloc(arena, n, err);
+    for (size_t c = 0; zeros && c < n; c++)
+        zeros[c] = find_zero_point(range_of(ranges, c));
+    return zeros;
+}
+
 static double find_bias(const struct irrun_tensor *bias, size_t channel)
 {
     if (!bias)
@@ -87,48 +97,88 @@ static const int32_t *sum_taps(const struct int8_weights *w,
     return sums;
 }
 
-/* Fills the requantization: value = in_scale * w_scale * (sum - zero_point * sum_w) + offset *
- * w_scale * sum_w + bias. sum_w is the sum of a filter, and offset the value of the zero point.
- * For u8 the result is (value - out_low) * out_scale, the inverse of the scale. */
+/* The scaling of the sums, with an element for every column of all groups. */
+struct scaling {
+    int32_t *start;
+    float *scale, *bias, *low, *high;
+    double *border_scale, *border_shift;
+    bool has_borders; /* in a channel no level is 0 */
+};
+
+static bool scaling_new(size_t n, struct scaling *scaling, struct arena *arena,
+                        struct irrun_error *err)
+{
+    float *floats = arena_alloc_array(arena, 4 * n, sizeof *floats, err);
+    double *doubles = arena_alloc_array(arena, 2 * n, sizeof *doubles, err);
+    int32_t *start = arena_alloc_array(arena, n, sizeof *start, err);
+    if (!floats || !doubles || !start)
+        return false;
+    *scaling = (struct scaling){.start = start,
+                                .scale = floats,
+                                .bias = floats + n,
+                                .low = floats + 2 * n,
+                                .high = floats + 3 * n,
+                                .border_scale = doubles,
+                                .border_shift = doubles + n};
+    return true;
+}
+
+/* Fills the bounds of a channel: those of Clamp, and of the levels if the result is u8. */
+static void fill_bounds(const struct int8_match *match, size_t c, double out_low, double out_scale,
+                        struct scaling *scaling)
+{
+    const struct channel_ranges *out = &match->out_format.ranges;
+    float low = match->has_out_format ? 0 : -INFINITY,
+          high = match->has_out_format ? range_of(out, c)->last : INFINITY;
+    float clamp_low = (float)((match->clamp_low - out_low) * out_scale),
+          clamp_high = (float)((match->clamp_high - out_low) * out_scale);
+    scaling->low[c] = fminf(fmaxf(low, clamp_low), high);
+    scaling->high[c] = fmaxf(fminf(high, clamp_high), low);
+}
+
+/* Fills the requantization of a channel: value = in_scale * w_scale * (sum - zero_point * sum_w) +
+ * offset * w_scale * sum_w + bias. sum_w is the sum of a filter, and offset the value of the zero
+ * point. For u8 the result is (value - out_low) * out_scale, the inverse of the scale. The input of
+ * a depthwise channel is the channel of the same number; the others have one range. */
+static void fill_channel(const struct int8_match *match, const uint8_t *zeros, size_t c,
+                         struct scaling *scaling)
+{
+    const struct int8_weights *w = &match->weights;
+    size_t in = match->is_depthwise ? c : 0;
+    const struct quantization *range = range_of(&match->in_format.ranges, in);
+    double in_scale = (double)range->scale, out_low = 0, out_scale = 1;
+    double off = (double)range->out_low + (double)zeros[in] * in_scale;
+    int32_t sum = 0;
+    if (match->has_out_format) {
+        const struct quantization *out = range_of(&match->out_format.ranges, c);
+        out_low = (double)out->in_low;
+        out_scale = (double)out->inverse_scale;
+    }
+    for (size_t i = 0; i < w->n_inner; i++)
+        sum += w->elements[c * w->n_inner + i];
+    scaling->border_scale[c] = off * (double)w->scales[c] * out_scale;
+    scaling->border_shift[c] = (find_bias(match->bias, c) - out_low) * out_scale;
+    scaling->start[c] = -(int32_t)zeros[in] * sum;
+    scaling->scale[c] = (float)(in_scale * (double)w->scales[c] * out_scale);
+    scaling->bias[c] = (float)(scaling->border_scale[c] * sum + scaling->border_shift[c]);
+    fill_bounds(match, c, out_low, out_scale, scaling);
+    scaling->has_borders |= fabs(off) > ZERO_TOLERANCE * in_scale;
+}
+
 static bool fill_scaling(const struct int8_match *match, struct int8_convolution_attrs *attrs,
                          struct arena *arena, struct irrun_error *err)
 {
-    const struct int8_weights *w = &match->weights;
-    size_t columns = int8_n_groups(attrs->c_out) * INT8_GROUP;
-    int32_t *start = arena_alloc_array(arena, columns, sizeof *start, err);
-    float *scale = arena_alloc_array(arena, columns, sizeof *scale, err);
-    float *bias = arena_alloc_array(arena, columns, sizeof *bias, err);
-    double *border = arena_alloc_array(arena, 2 * columns, sizeof *border, err);
-    if (!start || !scale || !bias || !border)
+    struct scaling all;
+    if (!scaling_new(int8_n_groups(attrs->c_out) * INT8_GROUP, &all, arena, err))
         return false;
-    double in_scale = (double)match->in_range.scale, out_low = 0, out_scale = 1;
-    double off = (double)match->in_range.out_low + (double)attrs->zero * in_scale;
-    if (match->has_out_range) {
-        out_low = (double)match->out_range.in_low;
-        out_scale = (double)match->out_range.inverse_scale;
-    }
-    for (size_t c = 0; c < w->n_channels; c++) {
-        int32_t sum = 0;
-        for (size_t i = 0; i < w->n_inner; i++)
-            sum += w->elements[c * w->n_inner + i];
-        border[c] = off * (double)w->scales[c] * out_scale;
-        border[columns + c] = (find_bias(match->bias, c) - out_low) * out_scale;
-        start[c] = -(int32_t)attrs->zero * sum;
-        scale[c] = (float)(in_scale * (double)w->scales[c] * out_scale);
-        bias[c] = (float)(border[c] * sum + border[columns + c]);
-    }
-    float low = match->has_out_range ? 0 : -INFINITY,
-          high = match->has_out_range ? match->out_range.last : INFINITY;
-    float clamp_low = (float)((match->clamp_low - out_low) * out_scale),
-          clamp_high = (float)((match->clamp_high - out_low) * out_scale);
-    attrs->start = start;
-    attrs->requantization = (struct requantization){.scale = scale,
-                                                    .bias = bias,
-                                                    .low = fminf(fmaxf(low, clamp_low), high),
-                                                    .high = fmaxf(fminf(high, clamp_high), low)};
-    if (fabs(off) <= ZERO_TOLERANCE * in_scale)
+    for (size_t c = 0; c < attrs->c_out; c++)
+        fill_channel(match, attrs->zeros, c, &all);
+    attrs->start = all.start;
+    attrs->requantization = (struct requantization){all.scale, all.bias, all.low, all.high};
+    if (!all.has_borders)
         return true;
-    attrs->border = (struct border_terms){sum_taps(w, attrs, arena, err), border, border + columns};
+    attrs->border = (struct border_terms){sum_taps(&match->weights, attrs, arena, err),
+                                          all.border_scale, all.border_shift};
     return attrs->border.sums != NULL;
 }
 
@@ -145,15 +195,15 @@ const struct int8_convolution_attrs *int8_match_attrs(const struct int8_match *m
         .kernel = {dims[2], dims[3]},
         .c_in = match->is_depthwise ? match->weights.n_channels : (size_t)dims[1],
         .c_out = match->weights.n_channels,
-        .zero = find_zero_point(&match->in_range),
-        .to = match->has_out_range ? INT8_TO_U8 : INT8_TO_F32,
+        .to = match->has_out_format ? INT8_TO_U8 : INT8_TO_F32,
     };
     if (!match->is_product)
         attrs->window = *(const struct window_attrs *)match->op->attrs;
     else if (match->bias)
         attrs->rank_min = match->bias->shape.rank;
     find_segments(attrs);
+    attrs->zeros = find_zeros(&match->in_format.ranges, attrs->c_in, arena, err);
     bool is_packed = match->is_depthwise ? pack_taps(&match->weights, attrs, arena, err)
                                          : pack_filters(&match->weights, attrs, arena, err);
-    return is_packed && fill_scaling(match, attrs, arena, err) ? attrs : NULL;
+    return attrs->zeros && is_packed && fill_scaling(match, attrs, arena, err) ? attrs : NULL;
 }

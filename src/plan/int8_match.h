@@ -9,9 +9,9 @@
 /* The ops that one int8 op replaces. */
 struct int8_match {
     const struct op *op;
-    uint32_t in; /* the result of FakeQuantize */
-    struct quantization in_range, out_range;
-    bool is_depthwise, is_product, has_out_range;
+    uint32_t in;                                    /* the result of FakeQuantize */
+    struct quantize_u8_attrs in_format, out_format; /* as u8 */
+    bool is_depthwise, is_product, has_out_format;
     uint32_t n_spatial;           /* of an image; 0: of a product */
     double clamp_low, clamp_high; /* by ReLU and Clamp, before the FakeQuantize */
     bool are_columns;             /* of the constant matrix: columns are channels */

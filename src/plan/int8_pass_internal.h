@@ -31,8 +31,9 @@ static inline uint32_t int8_add_op(struct int8_pass *pass, const struct op_def *
     return graph_edit_add(&pass->edit, def, attrs, &like, &in, 1, 1);
 }
 
-/* Finds the range of a value that exists as u8, or is the result of a FakeQuantize. */
-bool int8_find_range(struct int8_pass *pass, uint32_t value_id, struct quantization *range);
+/* Finds the format of a value that exists as u8, or can: it is the result of a FakeQuantize. Then
+ * n_spatial is 0 if there is one range. */
+bool int8_find_format(struct int8_pass *pass, uint32_t value_id, struct quantize_u8_attrs *format);
 
 /* Returns whether an op can work on u8 values unchanged: MaxPool and Concat. */
 bool int8_passes_on(const struct op *op);

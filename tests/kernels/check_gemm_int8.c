@@ -9,7 +9,7 @@
 
 struct problem {
     size_t m, n, k; /* k: of a segment */
-    struct guarded segments, a, b, c, start, row_start, scale, bias;
+    struct guarded segments, a, b, c, start, row_start, scale, bias, low, high;
 };
 
 static void *take(struct guarded *guarded, size_t n_bytes)
@@ -32,6 +32,8 @@ static struct problem problem_new(size_t m, size_t n, size_t k, size_t n_segment
     int32_t *row_start = take(&problem.row_start, m * sizeof *row_start);
     float *scale = take(&problem.scale, columns * sizeof *scale);
     float *bias = take(&problem.bias, columns * sizeof *bias);
+    float *low = take(&problem.low, columns * sizeof *low);
+    float *high = take(&problem.high, columns * sizeof *high);
     bool is_extreme = random_below(4) == 0;
     for (size_t i = 0; i < m * n_quads * INT8_QUAD; i++)
         a[i] = is_extreme ? UINT8_MAX : (uint8_t)random_below(256);
@@ -47,6 +49,8 @@ static struct problem problem_new(size_t m, size_t n, size_t k, size_t n_segment
         start[column] = (int32_t)random_below(1 << 20) - (1 << 19);
         scale[column] = random_float(1e-3F);
         bias[column] = random_float(100) + 100;
+        low[column] = (float)random_below(100);
+        high[column] = low[column] + (float)random_below(155);
     }
     for (size_t row = 0; row < m; row++)
         row_start[row] = (int32_t)random_below(1 << 20);
@@ -60,16 +64,16 @@ static struct problem problem_new(size_t m, size_t n, size_t k, size_t n_segment
                                .b = b,
                                .start = start,
                                .row_start = row_start,
-                               .requantization = {scale, bias, 0, 255},
+                               .requantization = {scale, bias, low, high},
                                .ldc = n};
     return problem;
 }
 
 static void problem_free(struct problem *problem)
 {
-    struct guarded *all[] = {&problem->segments, &problem->a,     &problem->b,
-                             &problem->c,        &problem->start, &problem->row_start,
-                             &problem->scale,    &problem->bias};
+    struct guarded *all[] = {
+        &problem->segments,  &problem->a,     &problem->b,    &problem->c,   &problem->start,
+        &problem->row_start, &problem->scale, &problem->bias, &problem->low, &problem->high};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
         guarded_free(all[i]);
 }
@@ -95,9 +99,8 @@ static bool is_right(const struct int8_product *p, int32_t sum, size_t row, size
     volatile float scaled =
         (float)sum * p->requantization.scale[column]; /* rounded before the addition */
     float x = scaled + bias[column];
-    x = x < p->requantization.low    ? p->requantization.low
-        : x > p->requantization.high ? p->requantization.high
-                                     : x;
+    float low = p->requantization.low[column], high = p->requantization.high[column];
+    x = x < low ? low : x > high ? high : x;
     return p->to == INT8_TO_F32 ? ((const float *)p->c)[at] == x
                                 : ((const uint8_t *)p->c)[at] == (uint8_t)nearbyintf(x);
 }

@@ -7,6 +7,8 @@
 #include "check_kernels.h"
 #include "kernels/fake_quantize.h"
 
+#define MAX_CHANNELS 11
+
 static float number(float low, float high, float last)
 {
     static const float special[] = {0.0F, -0.0F, INFINITY, -INFINITY, NAN, 3e38F, -3e38F, 1e-40F};
@@ -60,15 +62,19 @@ static bool try_bytes(const struct trial *trial, size_t n_channels, size_t n)
     float *x = (void *)guarded_last(&in, size * sizeof(float));
     float *y = (void *)guarded_last(&out, size * sizeof(float)), wanted;
     uint8_t *levels = guarded_last(&bytes, size);
-    struct quantization q = quantization_of(-0.5F, 1.25F, -1, 3, 2 + random_below(255));
+    struct quantization all[MAX_CHANNELS];
+    struct channel_ranges ranges = {all, random_below(2) ? n_channels : 1};
+    int64_t n_levels = 2 + random_below(255);
     bool is_good = true;
-    trial_says("bytes: channels=%zu n=%zu", n_channels, n);
+    trial_says("bytes: channels=%zu ranges=%zu n=%zu", n_channels, ranges.n, n);
+    for (size_t c = 0; c < ranges.n; c++)
+        all[c] = quantization_of(-0.5F, 1.25F + (float)c, -1 - (float)c, 3, n_levels);
     for (size_t i = 0; i < size; i++)
-        x[i] = random_below(9) == 0 ? INFINITY : number(-0.5F, 1.25F, q.last);
-    trial->variant->quantize->to_u8(&q, x, n, levels, n_channels, n);
-    trial->variant->quantize->from_u8(&q, levels, y, n, n_channels, n);
+        x[i] = random_below(9) == 0 ? INFINITY : number(-0.5F, 1.25F, all->last);
+    trial->variant->quantize->to_u8(&ranges, x, n, levels, n_channels, n);
+    trial->variant->quantize->from_u8(&ranges, levels, y, n, n_channels, n);
     for (size_t i = 0; i < size && is_good; i++) {
-        trial->reference->quantize->fake(&q, &x[i], &wanted, 1);
+        trial->reference->quantize->fake(range_of(&ranges, i / n), &x[i], &wanted, 1);
         is_good = isnan(x[i]) ? levels[i % n * n_channels + i / n] == 0 : y[i] == wanted;
         if (!is_good)
             trial_fail("%.9g becomes %.9g, not %.9g", (double)x[i], (double)y[i], (double)wanted);
@@ -81,7 +87,7 @@ static bool try_bytes(const struct trial *trial, size_t n_channels, size_t n)
 
 bool check_quantize(const struct trial *trial)
 {
-    for (size_t channels = 1; channels < 12; channels++)
+    for (size_t channels = 1; channels <= MAX_CHANNELS; channels++)
         if (!try_bytes(trial, channels, 1 + random_below(50)))
             return false;
     for (size_t n = 0; n < 80; n++) {
