@@ -346,7 +346,7 @@ static bool check_together(const struct options *options, struct irrun_error *er
                  "--manifest and -i cannot be used together, except for -i value:, count: and "
                  "ones:");
             return fail_hint(err, "a line of the manifest names it: KEY<tab>%s",
-                             options->inputs.items[i].spec.path);
+                             options->inputs.items[i].spec.text);
         }
     bool is_divided = options->n_jobs > 1 || options->n_shards > 1;
     if (options->reset.when == RESET_NEVER && is_divided)

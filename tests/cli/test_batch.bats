@@ -73,8 +73,8 @@ bad_line() { # N WORDS
     answered 65 "list:1: error: one field: fields are separated by tabs, not blanks" \
         "tr -s ' ' '\t' <FILE | irrun ... --manifest=-" "$data/sum.xml" --manifest=list
     [ "$(tr -s ' ' '\t' <list | irrun "$data/sum.xml" --manifest=- -o csv:- | lines)" = "1 3 6" ]
-    answered 2 "--manifest and -i cannot be used together" "a line of the manifest names it: KEY<tab>a.csv" \
-        "$data/sum.xml" --manifest=list -i a.csv
+    answered 2 "--manifest and -i cannot be used together" "a line of the manifest names it: KEY<tab>csv:a.csv" \
+        "$data/sum.xml" --manifest=list -i x=csv:a.csv
     run_apart irrun - --manifest=- <list
     [ "$status" -eq 2 ]
 }
