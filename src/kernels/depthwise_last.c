@@ -56,7 +56,7 @@ static void run_chunks(const struct run *run, struct depthwise_tile *tile, const
         tile->n_channels = left < 2 * chunk ? left : chunk;
         depthwise_run_box(plan, tile, box, out);
         tile->image += tile->n_channels;
-        tile->weights += tile->n_channels * n_taps;
+        tile->weights += tile->weights ? tile->n_channels * n_taps : 0;
         tile->adjustment += tile->adjustment ? tile->n_channels : 0;
         out += tile->n_channels;
         left -= tile->n_channels;

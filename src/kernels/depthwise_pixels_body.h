@@ -156,6 +156,7 @@ ALWAYS_INLINE void run_all_pixels(const struct depthwise_tile *tile, enum depthw
 {
     size_t n_parts = (tile->n + MAX_VECTORS - 1) / MAX_VECTORS, p = 0;
     const size_t stride = term == DEPTHWISE_PRODUCTS ? stride_of_3_taps(tile) : 0;
+    const size_t block = term == DEPTHWISE_PRODUCTS ? tile->block_weights : 0;
     vec check = term == DEPTHWISE_MAXIMA ? vec_load(tile->check) : vec_zero();
     for (; tile->n_channels < VECTOR_LANES && p < tile->n; p++)
         check = run_pixels(tile, p, 1, 1, 0, tile->weights, tile->n_channels, 0, term, check);
@@ -165,8 +166,7 @@ ALWAYS_INLINE void run_all_pixels(const struct depthwise_tile *tile, enum depthw
         size_t channel = 0, step = DEPTHWISE_CHANNEL_VECTORS * VECTOR_LANES;
         for (; end - p <= FEW_PIXELS && channel + step <= tile->n_channels; channel += step) {
             check = run_few_pixels(tile, p, end - p, channel, weights, term, check);
-            weights +=
-                term == DEPTHWISE_PRODUCTS ? DEPTHWISE_CHANNEL_VECTORS * tile->block_weights : 0;
+            weights += DEPTHWISE_CHANNEL_VECTORS * block;
         }
         for (; channel < tile->n_channels; channel += VECTOR_LANES) {
             size_t at = channel < last ? channel : last;
@@ -176,7 +176,7 @@ ALWAYS_INLINE void run_all_pixels(const struct depthwise_tile *tile, enum depthw
                 check = run_some_pixels(tile, p, end - p, at, weights, 2, term, check);
             else
                 check = run_some_pixels(tile, p, end - p, at, weights, 0, term, check);
-            weights += term == DEPTHWISE_PRODUCTS ? tile->block_weights : 0;
+            weights += block;
         }
         p = end;
     }
