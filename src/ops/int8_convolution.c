@@ -76,7 +76,6 @@ static void find_image(const struct int8_convolution_attrs *attrs, struct int8_s
                    window_product(w->stride) == 1 && w->in[2] == w->out[2];
     state->out[0] = is_flat ? 1 : (size_t)w->out[1];
     state->out[1] = is_flat ? state->n_out : (size_t)w->out[2];
-    state->n_blocks = state->out[1] / BLOCK + (state->out[1] % BLOCK != 0);
 }
 
 static size_t k_bytes(const struct int8_convolution_attrs *attrs)
@@ -88,20 +87,20 @@ static size_t k_bytes(const struct int8_convolution_attrs *attrs)
 static void find_gathering(const struct int8_convolution_attrs *attrs, double work,
                            struct int8_state *state)
 {
-    size_t n = state->n_out, n_tiles = (n + TILE_ROWS - 1) / TILE_ROWS;
+    size_t n = state->n_out;
     size_t tile_rows =
         int8_tile_rows(state->kernels, n < BLOCK ? n : BLOCK, k_bytes(attrs) / INT8_QUAD, work);
-    size_t n_by_rows = state->out[0] * ((state->out[1] + TILE_ROWS - 1) / TILE_ROWS);
-    bool is_short = state->n_quads < INT8_TILE_MIN_QUADS || 4 * n_tiles <= 3 * n_by_rows;
+    size_t n_by_rows = state->out[0] * divide_up(state->out[1], TILE_ROWS);
+    bool is_short =
+        state->n_quads < INT8_TILE_MIN_QUADS || 4 * divide_up(n, TILE_ROWS) <= 3 * n_by_rows;
     if (attrs->is_depthwise || attrs->c_out < MIN_GATHERED_OUT || !is_short || tile_rows == 0)
         return;
     state->is_gathered = true;
     state->n_quads = k_bytes(attrs) / INT8_QUAD;
     state->out[0] = 1;
     state->out[1] = n;
-    state->n_blocks = n / BLOCK + (n % BLOCK != 0);
-    if (state->n_blocks < SPLIT_GROUPS)
-        state->n_splits = (int8_n_groups(attrs->c_out) + SPLIT_GROUPS - 1) / SPLIT_GROUPS;
+    if (divide_up(n, BLOCK) < SPLIT_GROUPS)
+        state->n_splits = divide_up(int8_n_groups(attrs->c_out), SPLIT_GROUPS);
 }
 
 static bool size_scratch(struct prepare *prepare, const struct int8_convolution_attrs *attrs,
@@ -136,6 +135,7 @@ static bool prepare(struct prepare *prepare)
     state->n_splits = 1;
     state->n_quads = int8_n_quads(attrs->segment_bytes);
     find_gathering(attrs, work, state);
+    state->n_blocks = divide_up(state->out[1], BLOCK);
     if (!attrs->is_depthwise && state->n_blocks > 0)
         state->tile_rows =
             int8_tile_rows(state->kernels, state->out[1] / state->n_blocks, state->n_quads, work);
