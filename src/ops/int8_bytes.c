@@ -19,8 +19,10 @@ static bool infer_moved(struct infer *infer, enum irrun_dtype dtype, uint32_t fr
         return infer_fail_input(infer, 0, "%u dimensions", (unsigned)(2 + attrs->n_spatial));
     if (attrs->ranges.n > 1 && in.dims[from] != (int64_t)attrs->ranges.n)
         return infer_fail_input(infer, 0, "%zu channels, as the bounds have", attrs->ranges.n);
-    for (uint32_t d = from; d != to; d += from < to ? 1 : UINT32_MAX)
-        out.dims[d] = in.dims[from < to ? d + 1 : d - 1];
+    for (uint32_t d = from; d < to; d++)
+        out.dims[d] = in.dims[d + 1];
+    for (uint32_t d = from; d > to; d--)
+        out.dims[d] = in.dims[d - 1];
     out.dims[to] = in.dims[from];
     return infer_output(infer, 0, dtype, &out);
 }

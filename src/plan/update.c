@@ -105,15 +105,16 @@ static bool update_joined(struct update *update, const struct step *step)
     struct plan *plan = update->plan;
     uint32_t out = plan_root_of(plan, step->out[0]);
     size_t offset = 0;
-    for (uint32_t i = 0; i < step->n_inputs; offset += tensor_n_bytes(step->in[i++])) {
+    for (uint32_t i = 0; i < step->n_inputs; i++) {
         uint32_t in = plan_root_of(plan, step->in[i]), first = 0;
         while (plan_root_of(plan, step->in[first]) != in)
             first++;
-        if (plan->slots[in].parent != out || first < i)
-            continue;
-        if (!plan_joins(step))
-            return false;
-        update_offset(update, &plan->slots[in], offset);
+        if (plan->slots[in].parent == out && first == i) {
+            if (!plan_joins(step))
+                return false;
+            update_offset(update, &plan->slots[in], offset);
+        }
+        offset += tensor_n_bytes(step->in[i]);
     }
     return true;
 }
