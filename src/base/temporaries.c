@@ -180,7 +180,7 @@ static enum attempt create_own(const char *target, mode_t mode, char **name, int
 
 /* ---- Creating -------------------------------------------------------------------------------- */
 
-/* Blocks the signals in this thread, whose handler would leave a file that is not in the table. */
+/* Blocks all signals in this thread: their handler would leave a file that is not in the table. */
 static void block_signals(sigset_t *before)
 {
     sigset_t all;

@@ -153,7 +153,7 @@ static void advise_output(const char *path, struct irrun_error *err)
     directory[name - path - 1] = '\0';
     if (stat(directory, &status) == 0 || errno != ENOENT)
         return;
-    err->hint[0] = '\0'; /* what names the output is less of a help */
+    err->hint[0] = '\0'; /* it may only name the place in the manifest */
     fail_hint(err, "mkdir -p %s", text_shell_quote(directory, quoted));
 }
 

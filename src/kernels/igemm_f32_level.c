@@ -146,7 +146,7 @@ ALWAYS_INLINE vec add_product(vec sum, vec weights, vec factor, bool are_pairs)
 #define ROW_REGISTERS IGEMM_MAX_MR
 #endif
 
-/* Computes a tile. mr, n_vectors and the rest are constants in all calls. The asm keeps an address
+/* Computes a tile. All parameters but args are constants in all calls. The asm keeps an address
  * for each row: gcc would add the offset of each term to each position instead. Further addresses
  * are loaded for each term: gcc would move them from vectors, on the ports of the FMAs. A single
  * vector waits for its loads, not for these ports. */

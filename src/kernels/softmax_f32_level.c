@@ -78,8 +78,7 @@ ALWAYS_INLINE float row_max(const float *in, size_t n, float scale)
     return lanes_max(vec_max(vec_mul(vec_load(in + n - VECTOR_LANES), scales), highest));
 }
 
-/* Computes the softmax of n contiguous numbers. The last vector ends with the row and counts those
- * lanes as 0 that have been computed. */
+/* Computes the softmax of n contiguous numbers. Lanes beyond the end add 0 to the sum. */
 ALWAYS_INLINE void softmax_row(const float *in, float *out, size_t n, bool is_log, float scale)
 {
     const vec scales = vec_set1(scale), top = vec_set1(row_max(in, n, scale));

@@ -11,9 +11,7 @@
 #include "plan/int8_pass_internal.h"
 #include "plan/toposort.h"
 
-#define MAX_NEW_OPS                                                                                \
-    3 /* ops added for one: to u8, int8 op, to f32; and for
-                         * each input of a Concat, to u8 */
+#define MAX_NEW_OPS 3 /* for one op: to u8, int8 op, to f32; a Concat: to u8 for each input, too */
 #define MAX_TERMS (INT32_MAX / (UINT8_MAX * 128)) /* of a sum that fits into i32 */
 
 static const struct irrun_tensor *find_floats(struct int8_pass *pass, uint32_t value_id)
