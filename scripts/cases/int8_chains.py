@@ -142,7 +142,7 @@ def line_cases():
 
 def gathered_cases():
     """Convolutions by tiles whose rows of pixels or of taps are short."""
-    m = Quantised("tiles_few_channels", (1, 3, 27, 25), -1, 1.1)
+    m = Quantised("tiles_three_channels", (1, 3, 27, 25), -1, 1.1)
     yield m.case("A kernel of 7 by 7 over three channels, at stride 2; no level stands for 0.",
                  m.biased(m.convolved(m.x, m.integers(50, 3, 7, 7), (2, 2), (3, 3))).quantised(-4, 4))
     m = Quantised("tiles_small_image", (2, 16, 5, 6))
@@ -154,7 +154,33 @@ def gathered_cases():
                  m.convolved(m.x, m.integers(64, 12, 3, 3)).quantised(-2, 2))
 
 
+def added(m, x, y):
+    return Value(m.net, m.net.op("Add", x.port, y.port, auto_broadcast="numpy"), x.array + y.array)
+
+
+def add_cases():
+    m = Quantised("add", (2, 6, 6, 7))
+    y = m.biased(m.convolved(m.x, m.integers(19, 6, 3, 3))).quantised(-2, 2.1)
+    z = m.biased(m.convolved(m.x, m.integers(19, 6, 1, 1), pads=(0, 0))).quantised(-1.7, 1.5)
+    y = added(m, y, z).relu().quantised(0, 2.3)
+    yield m.case("A residual block: Add, ReLU, and the next convolution.",
+                 m.convolved(y, m.integers(8, 19, 3, 3)).quantised(-4, 4.1))
+    m = Quantised("add_clamp", (1, 6, 6, 7))
+    y = m.convolved(m.x, m.integers(9, 6, 3, 3)).quantised(-2, 2.1)
+    z = m.convolved(m.x, m.integers(9, 6, 3, 3)).quantised(0.5, 3.3)
+    yield m.case("No level is 0.", clamped(m, added(m, y, z), -0.4, 1.9).quantised(-1.3, 3.7))
+    m = Quantised("add_broadcast", (2, 6, 6, 7))
+    y = m.convolved(m.x, m.integers(9, 6, 3, 3)).quantised(-2, 2.1)
+    z = m.convolved(m.x, m.integers(1, 6, 3, 3)).quantised(-1.7, 1.5)
+    yield m.case("One channel is added to nine.", added(m, z, y).quantised(-2.2, 2.9))
+    m = Quantised("add_rows", (5, 24))
+    y = m.multiplied(m.x, m.integers(10, 24)).quantised(-2, 2.1)
+    z = m.multiplied(m.x, m.integers(10, 24)).quantised(-1.7, 1.5)
+    yield m.case("Two products.", added(m, y, z).quantised(-2.2, 2.9))
+
+
 def cases():
+    yield from add_cases()
     yield from pool_cases()
     yield from gathered_cases()
     yield from clamp_cases()

@@ -43,6 +43,11 @@ static inline const struct quantization *range_of(const struct channel_ranges *r
     return &ranges->all[ranges->n > 1 ? channel : 0];
 }
 
+/* Maps two bytes to round(a * a_scale + b * b_scale + bias), clamped to low ... high. */
+struct bytes_sum {
+    float a_scale, b_scale, bias, low, high;
+};
+
 struct quantize_kernels {
     /* Quantizes to f32. out may be x. NaN stays NaN. */
     void (*fake)(const struct quantization *q, const float *x, float *out, size_t n);
@@ -53,6 +58,9 @@ struct quantize_kernels {
     /* Does the inverse of to_u8. */
     void (*from_u8)(const struct channel_ranges *ranges, const uint8_t *x, float *out,
                     size_t out_stride, size_t n_channels, size_t n);
+    /* Adds n bytes. A stride is 1, or 0: the byte is repeated. */
+    void (*add_u8)(const struct bytes_sum *sum, const uint8_t *a, size_t a_stride, const uint8_t *b,
+                   size_t b_stride, uint8_t *out, size_t n);
 };
 
 #endif

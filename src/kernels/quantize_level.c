@@ -113,4 +113,38 @@ static void from_u8(const struct channel_ranges *ranges, const uint8_t *x, float
     }
 }
 
-const struct quantize_kernels LEVEL_NAME(quantize, LEVEL) = {fake, to_u8, from_u8};
+/* Loads n bytes as floats, or one n times. */
+ALWAYS_INLINE vec load_bytes(const uint8_t *x, size_t stride, size_t n)
+{
+    if (stride == 0)
+        return vec_set1((float)*x);
+    uint8_t bytes[VECTOR_LANES] = {0};
+    if (n < VECTOR_LANES)
+        x = memcpy(bytes, x, n);
+    return vec_of_i32(vec_i32_load_u8(x));
+}
+
+ALWAYS_INLINE vec_i32 add_vector(const struct bytes_sum *sum, vec a, vec b)
+{
+    vec x = vec_add(vec_mul(a, vec_set1(sum->a_scale)), vec_mul(b, vec_set1(sum->b_scale)));
+    x = vec_max(vec_add(x, vec_set1(sum->bias)), vec_set1(sum->low));
+    return vec_round_to_i32(vec_min(x, vec_set1(sum->high)));
+}
+
+static void add_u8(const struct bytes_sum *sum, const uint8_t *a, size_t a_stride, const uint8_t *b,
+                   size_t b_stride, uint8_t *out, size_t n)
+{
+    size_t i = 0;
+    for (; i + VECTOR_LANES <= n; i += VECTOR_LANES)
+        vec_i32_store_u8(out + i,
+                         add_vector(sum, load_bytes(a + i * a_stride, a_stride, VECTOR_LANES),
+                                    load_bytes(b + i * b_stride, b_stride, VECTOR_LANES)));
+    if (i < n) {
+        uint8_t bytes[VECTOR_LANES];
+        vec_i32_store_u8(bytes, add_vector(sum, load_bytes(a + i * a_stride, a_stride, n - i),
+                                           load_bytes(b + i * b_stride, b_stride, n - i)));
+        memcpy(out + i, bytes, n - i);
+    }
+}
+
+const struct quantize_kernels LEVEL_NAME(quantize, LEVEL) = {fake, to_u8, from_u8, add_u8};

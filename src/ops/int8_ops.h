@@ -43,6 +43,9 @@ struct int8_convolution_attrs {
 extern const struct op_def op_int8_convolution; /* u8 to u8 or f32 */
 extern const struct op_def op_int8_matmul;      /* the same for rows: [..., c_in] to [..., c_out] */
 
+/* Add of u8. Attributes: struct bytes_sum. */
+extern const struct op_def op_int8_add;
+
 /* MaxPool of u8 images. Attributes: struct window_attrs. Pads are ignored. */
 extern const struct op_def op_int8_max_pool;
 

@@ -1,11 +1,11 @@
-/* Converts MaxPool and Concat between int8 ops to u8.
+/* Converts MaxPool, Concat and Add between int8 ops to u8.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/op_state.h"
 #include "plan/int8_pass_internal.h"
 
 bool int8_passes_on(const struct op *op)
 {
-    return op_is_type(op, "MaxPool") || op_is_type(op, "Concat");
+    return op_is_type(op, "MaxPool") || op_is_type(op, "Concat") || op_is_type(op, "Add");
 }
 
 /* Returns the quantization of a value that exists as u8, or NULL. */
@@ -15,12 +15,11 @@ static const struct quantize_u8_attrs *find_bytes(const struct int8_pass *pass, 
     return op->def == &op_dequantize_u8 ? op->attrs : NULL;
 }
 
-/* Makes the output of `added` the u8 form of the output of an op. f32 ops read it through a
- * conversion. */
-static void take_over(struct int8_pass *pass, uint32_t op_id, uint32_t added,
+/* Makes the output of `added` the u8 form of a value. f32 ops read it through a conversion. */
+static void take_over(struct int8_pass *pass, uint32_t out, uint32_t added,
                       const struct quantize_u8_attrs *attrs)
 {
-    uint32_t out = pass->graph->ops[op_id].first_output;
+    uint32_t op_id = pass->graph->values[out].op_id;
     uint32_t bytes = pass->graph->ops[added].first_output;
     pass->bytes[attrs->n_spatial > 0][out] = bytes;
     graph_edit_take_over(&pass->edit, int8_add_op(pass, &op_dequantize_u8, attrs, op_id, bytes),
@@ -71,7 +70,8 @@ static bool pass_on_max(struct int8_pass *pass, uint32_t op_id)
         !has_small_pads(window))
         return true;
     uint32_t bytes = pass->bytes[1][in];
-    take_over(pass, op_id, int8_add_op(pass, &op_int8_max_pool, window, op_id, bytes), attrs);
+    take_over(pass, op->first_output, int8_add_op(pass, &op_int8_max_pool, window, op_id, bytes),
+              attrs);
     return true;
 }
 
@@ -143,7 +143,32 @@ static bool pass_on_concat(struct int8_pass *pass, uint32_t op_id)
     for (uint32_t i = 0; i < op.n_inputs; i++)
         inputs[i] = bytes_of(pass, op_input(pass->graph, &op, i), attrs);
     uint32_t added = graph_edit_add(&pass->edit, op.def, concat, &op, inputs, op.n_inputs, 1);
-    take_over(pass, op_id, added, attrs);
+    take_over(pass, op.first_output, added, attrs);
+    return true;
+}
+
+/* Adds bytes of one range each, if the result is quantized. */
+static bool pass_on_add(struct int8_pass *pass, uint32_t op_id)
+{
+    const struct op op = pass->graph->ops[op_id];
+    uint32_t in[2] = {op_input(pass->graph, &op, 0), op_input(pass->graph, &op, 1)};
+    const struct quantize_u8_attrs *a = find_bytes(pass, in[0]), *b = find_bytes(pass, in[1]);
+    if (!a || !b || a->n_spatial != b->n_spatial || a->ranges.n > 1 || b->ranges.n > 1 ||
+        ((const struct binary_attrs *)op.attrs)->auto_broadcast != AUTO_BROADCAST_NUMPY)
+        return true;
+    struct int8_match match = {.n_spatial = a->n_spatial, .out = op.first_output};
+    int8_match_end(pass, &match);
+    if (!match.has_out_format)
+        return pass->err->code == IRRUN_OK;
+    const struct bytes_sum *sum =
+        int8_match_sum(&match, a->ranges.all, b->ranges.all, pass->arena, pass->err);
+    struct quantize_u8_attrs *out = arena_alloc(pass->arena, sizeof *out, pass->err);
+    if (!sum || !out)
+        return false;
+    *out = (struct quantize_u8_attrs){match.out_format.ranges, a->n_spatial};
+    for (int i = 0; i < 2; i++)
+        in[i] = bytes_of(pass, in[i], i == 0 ? a : b);
+    take_over(pass, match.out, graph_edit_add(&pass->edit, &op_int8_add, sum, &op, in, 2, 1), out);
     return true;
 }
 
@@ -152,5 +177,7 @@ bool int8_pass_on(struct int8_pass *pass, uint32_t op_id)
     const struct op *op = &pass->graph->ops[op_id];
     if (op_is_type(op, "MaxPool"))
         return pass_on_max(pass, op_id);
-    return !op_is_type(op, "Concat") || pass_on_concat(pass, op_id);
+    if (op_is_type(op, "Concat"))
+        return pass_on_concat(pass, op_id);
+    return !op_is_type(op, "Add") || pass_on_add(pass, op_id);
 }

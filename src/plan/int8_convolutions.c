@@ -112,9 +112,8 @@ static bool is_for_channels(const struct int8_match *match, const struct quantiz
            (format->n_spatial == match->n_spatial && format->ranges.n == match->weights.n_channels);
 }
 
-static void match_tail(struct int8_pass *pass, struct int8_match *match)
+void int8_match_end(struct int8_pass *pass, struct int8_match *match)
 {
-    match_bias(pass, match);
     const struct op *next = find_user(pass, match->out);
     bool is_clamp = next && op_is_type(next, "Clamp");
     match->clamp_low = -INFINITY;
@@ -299,7 +298,8 @@ static bool visit(struct int8_pass *pass, uint32_t op_id)
     if (fault)
         return remarks_add(pass->remarks, pass->arena, pass->err,
                            "%s \"%s\" (line %u) runs in f32: %s", type, name, line, fault);
-    match_tail(pass, &match);
+    match_bias(pass, &match);
+    int8_match_end(pass, &match);
     return pass->err->code == IRRUN_OK && replace(pass, &match) &&
            remarks_add(pass->remarks, pass->arena, pass->err,
                        "%s \"%s\" (line %u) runs in integers", type, name, line);

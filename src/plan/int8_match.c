@@ -123,17 +123,17 @@ static bool scaling_new(size_t n, struct scaling *scaling, struct arena *arena,
     return true;
 }
 
-/* Fills the bounds of a channel: those of Clamp, and of the levels if the result is u8. */
-static void fill_bounds(const struct int8_match *match, size_t c, double out_low, double out_scale,
-                        struct scaling *scaling)
+/* Finds the bounds of a channel: those of Clamp, and of the levels if the result is u8. */
+static void find_bounds(const struct int8_match *match, size_t c, double out_low, double out_scale,
+                        float *low, float *high)
 {
     const struct channel_ranges *out = &match->out_format.ranges;
-    float low = match->has_out_format ? 0 : -INFINITY,
-          high = match->has_out_format ? range_of(out, c)->last : INFINITY;
+    float first = match->has_out_format ? 0 : -INFINITY,
+          last = match->has_out_format ? range_of(out, c)->last : INFINITY;
     float clamp_low = (float)((match->clamp_low - out_low) * out_scale),
           clamp_high = (float)((match->clamp_high - out_low) * out_scale);
-    scaling->low[c] = fminf(fmaxf(low, clamp_low), high);
-    scaling->high[c] = fmaxf(fminf(high, clamp_high), low);
+    *low = fminf(fmaxf(first, clamp_low), last);
+    *high = fmaxf(fminf(last, clamp_high), first);
 }
 
 /* Fills the requantization of a channel: value = in_scale * w_scale * (sum - zero_point * sum_w) +
@@ -161,7 +161,7 @@ static void fill_channel(const struct int8_match *match, const uint8_t *zeros, s
     scaling->start[c] = -(int32_t)zeros[in] * sum;
     scaling->scale[c] = (float)(in_scale * (double)w->scales[c] * out_scale);
     scaling->bias[c] = (float)(scaling->border_scale[c] * sum + scaling->border_shift[c]);
-    fill_bounds(match, c, out_low, out_scale, scaling);
+    find_bounds(match, c, out_low, out_scale, &scaling->low[c], &scaling->high[c]);
     scaling->has_borders |= fabs(off) > ZERO_TOLERANCE * in_scale;
 }
 
@@ -206,4 +206,21 @@ const struct int8_convolution_attrs *int8_match_attrs(const struct int8_match *m
     bool is_packed = match->is_depthwise ? pack_taps(&match->weights, attrs, arena, err)
                                          : pack_filters(&match->weights, attrs, arena, err);
     return attrs->zeros && is_packed && fill_scaling(match, attrs, arena, err) ? attrs : NULL;
+}
+
+const struct bytes_sum *int8_match_sum(const struct int8_match *match, const struct quantization *a,
+                                       const struct quantization *b, struct arena *arena,
+                                       struct irrun_error *err)
+{
+    struct bytes_sum *sum = arena_alloc(arena, sizeof *sum, err);
+    const struct quantization *out = match->out_format.ranges.all;
+    double out_low = (double)out->in_low, out_scale = (double)out->inverse_scale;
+    if (!sum)
+        return NULL;
+    *sum = (struct bytes_sum){
+        .a_scale = (float)((double)a->scale * out_scale),
+        .b_scale = (float)((double)b->scale * out_scale),
+        .bias = (float)(((double)a->out_low + (double)b->out_low - out_low) * out_scale)};
+    find_bounds(match, 0, out_low, out_scale, &sum->low, &sum->high);
+    return sum;
 }

@@ -27,4 +27,10 @@ struct int8_match {
 const struct int8_convolution_attrs *int8_match_attrs(const struct int8_match *match,
                                                       struct arena *arena, struct irrun_error *err);
 
+/* Returns the attributes of the Add of bytes of two ranges, which has an out_format; NULL with *err
+ * filled on failure. */
+const struct bytes_sum *int8_match_sum(const struct int8_match *match, const struct quantization *a,
+                                       const struct quantization *b, struct arena *arena,
+                                       struct irrun_error *err);
+
 #endif

@@ -7,6 +7,7 @@
 
 #include "ops/int8_ops.h"
 #include "plan/graph_edit.h"
+#include "plan/int8_match.h"
 #include "plan/model.h"
 #include "plan/remarks.h"
 
@@ -35,7 +36,10 @@ static inline uint32_t int8_add_op(struct int8_pass *pass, const struct op_def *
  * n_spatial is 0 if there is one range. */
 bool int8_find_format(struct int8_pass *pass, uint32_t value_id, struct quantize_u8_attrs *format);
 
-/* Returns whether an op can work on u8 values unchanged: MaxPool and Concat. */
+/* Matches what follows match->out: ReLU or Clamp, and FakeQuantize. */
+void int8_match_end(struct int8_pass *pass, struct int8_match *match);
+
+/* Returns whether an op can work on u8 values: MaxPool, Concat and Add. */
 bool int8_passes_on(const struct op *op);
 
 /* Makes such an op work on u8 if its inputs are u8. Returns false with *err filled on failure. */

@@ -85,8 +85,36 @@ static bool try_bytes(const struct trial *trial, size_t n_channels, size_t n)
     return is_good;
 }
 
+static bool try_sum(const struct trial *trial, size_t n, size_t a_stride, size_t b_stride)
+{
+    struct guarded in[2] = {guarded_new(n), guarded_new(n)}, to = guarded_new(n);
+    uint8_t *a = guarded_last(&in[0], n), *b = guarded_last(&in[1], n), *out = guarded_last(&to, n);
+    struct bytes_sum sum = {random_float(1), random_float(1), random_float(90), 3, 250};
+    bool is_good = true;
+    trial_says("sum: n=%zu strides=%zu,%zu", n, a_stride, b_stride);
+    for (size_t i = 0; i < n; i++) {
+        a[i] = (uint8_t)random_below(256);
+        b[i] = (uint8_t)random_below(256);
+    }
+    trial->variant->quantize->add_u8(&sum, a, a_stride, b, b_stride, out, n);
+    for (size_t i = 0; i < n && is_good; i++) {
+        volatile float left = (float)a[i * a_stride] * sum.a_scale;
+        volatile float right = (float)b[i * b_stride] * sum.b_scale, both = left + right;
+        float x = both + sum.bias;
+        uint8_t wanted = (uint8_t)nearbyintf(fminf(fmaxf(x, sum.low), sum.high));
+        is_good = out[i] == wanted || trial_fail("byte %zu: %d, not %d", i, out[i], wanted);
+    }
+    guarded_free(&in[0]);
+    guarded_free(&in[1]);
+    guarded_free(&to);
+    return is_good;
+}
+
 bool check_quantize(const struct trial *trial)
 {
+    for (size_t n = 1; n < 70; n++)
+        if (!try_sum(trial, n, 1, 1) || !try_sum(trial, n, 0, 1) || !try_sum(trial, n, 1, 0))
+            return false;
     for (size_t channels = 1; channels <= MAX_CHANNELS; channels++)
         if (!try_bytes(trial, channels, 1 + random_below(50)))
             return false;
