@@ -44,8 +44,8 @@ def written_out(net, port, x, block):
     return net.op("Reshape", port, net.i64([-1, x.shape[-1]]), special_zero=False)
 
 
-def product(name, about, x, n, after=None, quantizes=True, **form):
-    """after: what follows a bias. quantizes: the product can; otherwise it computes in f32."""
+def product(name, about, x, n, bias=False, quantizes=True, **form):
+    """quantizes: the product can; otherwise it computes in f32."""
     k = x.shape[-1]
     group = form.get("group") or k
     add = uniform(rng(FAMILY, name), (n,))
@@ -57,14 +57,13 @@ def product(name, about, x, n, after=None, quantizes=True, **form):
         if is_written and quantizes:
             port = written_out(net, port, x, min(group, BLOCK))
         port = net.op("MatMul", port, weights, transpose_a=False, transpose_b=not form.get("turned", False))
-        if after:
-            port = net.op(after, net.op("Add", port, net.const(add), auto_broadcast="numpy"))
+        if bias:
+            port = net.op("ReLU", net.op("Add", port, net.const(add), auto_broadcast="numpy"))
         net.result(port, "y")
         nets.append(net)
     seen = rounded(x, group) if quantizes else np.float64(x)
     y = (seen[..., None, :] * array).sum(-1)  # NaN stays in its row
-    if after:
-        y = {"ReLU": lambda z: np.maximum(z, 0), "Tanh": np.tanh}[after](y + np.float64(add))
+    y = np.maximum(y + np.float64(add), 0) if bias else y
     is_confirmed = x.ndim == 2 and k % min(group, BLOCK) == 0 and np.all(np.abs(x).max(-1) > LEAST) and np.isfinite(y).all()
     return Case(FAMILY, name, nets[0], {"x": x}, {"y": np.float32(y)}, about, f"{FLOAT} --dynamic-quantization",
                 stand_in=nets[1] if is_confirmed else None, runs_openvino=False, confirm_tolerance=(1e-5, 1e-5))
@@ -78,10 +77,10 @@ def row_cases():
         yield product(f"{rows}_rows_i8", f"{rows} rows by i8, a scale for each row.", uniform(g, (rows, 256), -0.25, 0.25), 37,
                       dtype="i8")
     yield product("blocks_u8", "Two blocks of a row, the second shorter.", uniform(g, (3, 200)), 70, dtype="u8", zero="whole")
-    yield product("groups_i4", "i4 in groups of 128, a bias and ReLU.", uniform(g, (5, 384)), 83, after="ReLU", dtype="i4",
+    yield product("groups_i4", "i4 in groups of 128, a bias and ReLU.", uniform(g, (5, 384)), 83, bias=True, dtype="i4",
                   group=128)
-    yield product("groups_of_256_u8", "Each group is two blocks; a bias and Tanh.", uniform(g, (17, 512)), 66, dtype="u8",
-                  group=256, zero="whole", after="Tanh")
+    yield product("groups_of_256_u8", "Each group is two blocks.", uniform(g, (17, 512)), 66, dtype="u8", group=256,
+                  zero="whole", bias=True)
     yield product("short_groups_u4", "Groups of 6, whose codes are not whole words.", uniform(g, (3, 42)), 19, dtype="u4",
                   group=6, zero="whole")
     yield product("odd_i8", "Rows of 35 bytes.", uniform(g, (7, 35)), 19, dtype="i8", zero="whole")
