@@ -1,20 +1,18 @@
 /* Threads that spin while they wait, and sleep after a while. Each thread has an atomic counter of
  * parts, which includes the number of the job. A thread claims a part by decrementing a counter. A
- * thread that is late finds no parts, and no thread waits for one that has not started. The parts
- * of a gang start when all are claimed; if that takes too long, the caller withdraws those that are
- * not.
+ * thread that is late finds no parts, and no thread waits for one that has not started.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/thread_pool.h"
 
 #include <assert.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels/sharing_gain.h"
-#include "kernels/spin_wait.h"
+#include "base/clock.h"
 
 #define LINE 64 /* a cache line: cores that write to the same line slow each other down */
 
@@ -22,23 +20,26 @@
  * 0.3 us. */
 #define SHARE_MIN_WORK 50000
 
-/* The caller waits this long for the threads of a gang. Waking a thread takes up to 60 us on a
- * virtual machine. */
-#define GATHER_NS 100000
+/* Waking a thread takes up to 30 us of the caller's time on a virtual machine. */
+#define IDLE_NS 100000         /* a thread sleeps after this time without a job */
+#define WORTH_WAKING_NS 100000 /* work since the last pause that makes waking threads worth it */
+
+/* If sharing costs more time than it saves, because other processes use the cores of the threads,
+ * they get no jobs for REST_MIN_NS to REST_MAX_NS. At most SAVED_MAX_NS of what it saved count: a
+ * process that takes a time slice has an effect, a delay of 0.4 ms of a virtual machine none. */
+#define SAVED_MAX_NS 500000
+#define REST_MIN_NS 10000000
+#define REST_MAX_NS 1000000000
 
 /* A wait spins, then yields its core, then sleeps; a sleep takes 0.1 ms or more. */
 #define SPIN_NS 20000
 #define YIELD_NS 1000000
 #define NAP_NS 50000
 
-/* The work of a share is the number of its unclaimed parts, | GANG, | job << 32. */
-#define GANG 0x80000000U
-#define PARTS (GANG - 1)
-
 /* The parts assigned to one thread; the first share is the caller's. */
 struct share {
-    _Alignas(LINE) atomic_uint_fast64_t work;
-    size_t end; /* the number after the last part */
+    _Alignas(LINE) atomic_uint_fast64_t work; /* job << 32 | number of unclaimed parts */
+    size_t end;                               /* the number after the last part */
     struct thread_pool *pool;
     _Alignas(LINE) atomic_uint n_arrivals; /* barriers that the part of this number has reached */
 };
@@ -53,8 +54,10 @@ struct thread_pool {
     size_t n_parts;
     thread_pool_watch_fn *watch; /* NULL: none */
     void *watch_context;
-    struct sharing_gain gain;
-    uint64_t waited_ns;             /* by the caller during this job */
+    uint64_t end_ns;                /* end of the last job */
+    uint64_t work_ns, before_ns;    /* time in jobs since the last pause, and before it */
+    int64_t saved_ns;               /* by sharing jobs, less what it cost; at most SAVED_MAX_NS */
+    uint64_t rest_ns, awake_ns;     /* how long the other threads get no jobs, and until when */
     _Alignas(LINE) atomic_uint job; /* number of the last job */
     atomic_uint n_sleeping;
     atomic_bool is_over;
@@ -62,59 +65,55 @@ struct thread_pool {
     struct share shares[];
 };
 
+struct wait {
+    unsigned n_turns;
+    uint64_t start_ns, waited_ns; /* updated at every 32nd turn */
+};
+
+static void relax(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("yield");
+#endif
+}
+
+/* Spins once. Returns for how long it has waited. */
+static uint64_t spin(struct wait *wait)
+{
+    relax();
+    if (++wait->n_turns % 32 == 0) {
+        uint64_t now = clock_now_ns();
+        if (wait->start_ns == 0)
+            wait->start_ns = now;
+        wait->waited_ns = now - wait->start_ns;
+    }
+    return wait->waited_ns;
+}
+
 /* Waits a little for a thread that is running or is ready to run. */
-static void wait_for_work(struct spin_wait *wait)
+static void wait_for_work(struct wait *wait)
 {
     static const struct timespec nap = {.tv_nsec = NAP_NS};
-    uint64_t waited_ns = spin_wait_turn(wait);
+    uint64_t waited_ns = spin(wait);
     if (waited_ns > YIELD_NS)
         nanosleep(&nap, NULL);
     else if (waited_ns > SPIN_NS)
         sched_yield();
 }
 
-/* Claims a part. Returns the work of the share before it, or 0 if no part is left. */
-static uint_fast64_t claim(struct share *share, unsigned job)
+static bool claim(struct share *share, unsigned job, size_t *part)
 {
     uint_fast64_t work = atomic_load_explicit(&share->work, memory_order_acquire);
-    while ((unsigned)(work >> 32) == job && (work & PARTS) > 0) {
+    while ((unsigned)(work >> 32) == job && (uint32_t)work > 0) {
         if (atomic_compare_exchange_weak_explicit(&share->work, &work, work - 1,
-                                                  memory_order_acq_rel, memory_order_acquire))
-            return work;
-    }
-    return 0;
-}
-
-/* Takes back the parts of a gang that are not claimed. Threads that claimed others find a share of
- * another job. */
-static void withdraw(struct thread_pool *pool, unsigned job)
-{
-    for (unsigned i = 0; i < pool->n_threads; i++) {
-        uint_fast64_t work = (uint_fast64_t)job << 32 | GANG | 1;
-        atomic_compare_exchange_strong(&pool->shares[i].work, &work, (uint_fast64_t)~job << 32);
-    }
-}
-
-/* Waits until all parts of a gang are claimed. Returns false if the job is withdrawn. Until then it
- * reads nothing else of the pool, which may have the next job. */
-static bool await_gang(struct thread_pool *pool, unsigned thread, unsigned job)
-{
-    struct spin_wait wait = {0};
-    bool is_withdrawn = false;
-    for (unsigned i = 0; i < pool->n_threads && !is_withdrawn;) {
-        uint_fast64_t work = atomic_load_explicit(&pool->shares[i].work, memory_order_acquire);
-        is_withdrawn = (unsigned)(work >> 32) != job;
-        if ((work & PARTS) == 0) {
-            i++;
-            continue;
+                                                  memory_order_acq_rel, memory_order_acquire)) {
+            *part = share->end - (uint32_t)work;
+            return true;
         }
-        wait_for_work(&wait);
-        if (thread == 0 && wait.waited_ns > GATHER_NS)
-            withdraw(pool, job);
     }
-    if (thread == 0)
-        pool->waited_ns += spin_wait_end(&wait);
-    return !is_withdrawn;
+    return false;
 }
 
 static void do_part(struct thread_pool *pool, unsigned thread, size_t part)
@@ -123,20 +122,18 @@ static void do_part(struct thread_pool *pool, unsigned thread, size_t part)
     pool->function(pool->context, part, pool->n_parts);
     if (start_ns > 0)
         pool->watch(pool->watch_context, thread, start_ns, clock_now_ns());
-    atomic_fetch_sub_explicit(&pool->n_unfinished, 1, memory_order_release);
 }
 
 /* Runs parts of all shares, beginning with its own. The job cannot change before a claimed part is
- * finished, unless it is withdrawn. */
+ * finished. */
 static void do_parts(struct thread_pool *pool, const struct share *own, unsigned job)
 {
-    unsigned number = (unsigned)(own - pool->shares);
-    for (unsigned i = 0; i < pool->n_threads; i++) {
+    size_t part, number = (size_t)(own - pool->shares);
+    for (size_t i = 0; i < pool->n_threads; i++) {
         struct share *share = &pool->shares[(number + i) % pool->n_threads];
-        for (uint_fast64_t work; (work = claim(share, job)) != 0;) {
-            if ((work & GANG) != 0 && !await_gang(pool, number, job))
-                return;
-            do_part(pool, number, share->end - (size_t)(work & PARTS));
+        while (claim(share, job, &part)) {
+            do_part(pool, (unsigned)number, part);
+            atomic_fetch_sub_explicit(&pool->n_unfinished, 1, memory_order_release);
         }
     }
 }
@@ -146,12 +143,12 @@ static void do_parts(struct thread_pool *pool, const struct share *own, unsigned
 /* Waits for a job other than `job`. Returns its number, or `job` if the pool is being freed. */
 static unsigned await_job(struct thread_pool *pool, unsigned job)
 {
-    struct spin_wait wait = {0};
+    struct wait wait = {0};
     do {
         unsigned next = atomic_load_explicit(&pool->job, memory_order_acquire);
         if (next != job)
             return next;
-    } while (spin_wait_turn(&wait) < SHARING_IDLE_NS);
+    } while (spin(&wait) < IDLE_NS);
     pthread_mutex_lock(&pool->lock);
     atomic_fetch_add(&pool->n_sleeping, 1);
     while (atomic_load(&pool->job) == job && !atomic_load(&pool->is_over))
@@ -228,7 +225,8 @@ struct thread_pool *thread_pool_new(unsigned n_threads, struct irrun_error *err)
     memset(pool, 0, size_bytes);
     pool->n_threads = n_threads;
     pool->threads = threads;
-    pool->gain = sharing_gain_start();
+    pool->work_ns = WORTH_WAKING_NS;
+    pool->saved_ns = SAVED_MAX_NS;
     pthread_mutex_init(&pool->lock, NULL);
     pthread_cond_init(&pool->new_job, NULL);
     for (unsigned i = 1; i < n_threads; i++) {
@@ -267,27 +265,20 @@ size_t thread_pool_n_parts(const struct thread_pool *pool, double work, size_t n
 
 /* ---- jobs ---- */
 
-/* Publishes a job and returns its number. A thread that claims a part sees all writes made here
- * before its counter. Part 0 of a gang is the caller's, which has claimed it. */
-static unsigned publish_job(struct thread_pool *pool, unsigned gang)
+/* Publishes a job. A thread that claims a part sees all writes made here before its counter. */
+static void publish_job(struct thread_pool *pool, unsigned job)
 {
-    unsigned job = atomic_load_explicit(&pool->job, memory_order_relaxed) + 1;
-    atomic_store_explicit(&pool->n_unfinished, pool->n_parts, memory_order_relaxed);
     for (unsigned i = 0; i < pool->n_threads; i++) {
-        size_t end = pool->n_parts * (i + 1) / pool->n_threads;
-        if (gang != 0)
-            end = i < pool->n_parts ? i + 1 : pool->n_parts;
-        pool->shares[i].end = end;
+        pool->shares[i].end = pool->n_parts * (i + 1) / pool->n_threads;
         atomic_store_explicit(&pool->shares[i].n_arrivals, 0, memory_order_relaxed);
     }
-    for (size_t i = 0, begin = gang != 0; i < pool->n_threads; begin = pool->shares[i++].end)
+    for (size_t i = 0, begin = 0; i < pool->n_threads; begin = pool->shares[i++].end)
         atomic_store_explicit(&pool->shares[i].work,
-                              (uint_fast64_t)job << 32 | gang | (pool->shares[i].end - begin),
+                              (uint_fast64_t)job << 32 | (pool->shares[i].end - begin),
                               memory_order_release);
     atomic_store(&pool->job, job);
     if (atomic_load(&pool->n_sleeping) > 0)
         wake_sleepers(pool);
-    return job;
 }
 
 static void run_alone(thread_pool_fn *function, void *context, size_t n_parts)
@@ -296,50 +287,92 @@ static void run_alone(thread_pool_fn *function, void *context, size_t n_parts)
         function(context, i, n_parts);
 }
 
-/* Returns false if the threads of a gang do not come. */
-static bool run_shared(struct thread_pool *pool, unsigned gang)
+/* Returns whether other threads take part in a job. Sleeping threads are woken if there was enough
+ * work recently, since iterations are alike. */
+static bool may_share(struct thread_pool *pool, uint64_t now)
 {
-    unsigned job = publish_job(pool, gang);
-    if (gang == 0)
-        do_parts(pool, &pool->shares[0], job);
-    else if (await_gang(pool, 0, job))
-        do_part(pool, 0, 0);
-    else
-        return false;
-    struct spin_wait wait = {0};
-    while (atomic_load_explicit(&pool->n_unfinished, memory_order_acquire) > 0)
-        wait_for_work(&wait);
-    pool->waited_ns += spin_wait_end(&wait);
-    return true;
+    if (now - pool->end_ns > IDLE_NS) {
+        pool->before_ns = pool->work_ns;
+        pool->work_ns = 0;
+    }
+    return now >= pool->awake_ns &&
+           (atomic_load_explicit(&pool->n_sleeping, memory_order_relaxed) == 0 ||
+            pool->before_ns >= WORTH_WAKING_NS || pool->work_ns >= WORTH_WAKING_NS);
 }
 
-void thread_pool_run_gang(struct thread_pool *pool, thread_pool_fn *function, void *context,
-                          size_t n_gang, size_t n_parts)
+/* Stops giving jobs to other threads for a while. */
+static void pause_sharing(struct thread_pool *pool, uint64_t now)
 {
-    size_t n_shared = n_gang > n_parts ? n_gang : n_parts;
-    if (thread_pool_n_threads(pool) == 1 || n_shared <= 1) {
-        run_alone(function, context, n_parts);
-        return;
-    }
-    assert(n_shared <= PARTS / THREAD_POOL_MAX_THREADS && n_gang <= pool->n_threads);
-    uint64_t start_ns = clock_now_ns(), n_others = 0;
-    bool are_sleeping = atomic_load_explicit(&pool->n_sleeping, memory_order_relaxed) > 0;
+    bool is_first = now - pool->awake_ns > 10 * pool->rest_ns;
+    pool->rest_ns = is_first ? REST_MIN_NS : 2 * pool->rest_ns;
+    if (pool->rest_ns > REST_MAX_NS)
+        pool->rest_ns = REST_MAX_NS;
+    pool->awake_ns = now + pool->rest_ns;
+}
+
+/* Adds the time that the other threads worked, which is that of the caller, less the time that the
+ * caller waited. */
+static void update_saved_time(struct thread_pool *pool, uint64_t start_ns, uint64_t wait_ns,
+                              uint64_t end_ns)
+{
+    size_t n = pool->n_parts < pool->n_threads ? pool->n_parts : pool->n_threads;
+    pool->saved_ns += (int64_t)((n - 1) * (wait_ns - start_ns)) - (int64_t)(end_ns - wait_ns);
+    if (pool->saved_ns < 0)
+        pause_sharing(pool, end_ns);
+    if (pool->saved_ns < 0 || pool->saved_ns > SAVED_MAX_NS)
+        pool->saved_ns = SAVED_MAX_NS;
+}
+
+static void run_shared(struct thread_pool *pool, thread_pool_fn *function, void *context,
+                       size_t n_parts, struct wait *wait)
+{
+    assert(n_parts <= UINT32_MAX / THREAD_POOL_MAX_THREADS);
+    unsigned job = atomic_load_explicit(&pool->job, memory_order_relaxed) + 1;
     pool->function = function;
     pool->context = context;
-    pool->n_parts = n_shared;
-    pool->waited_ns = 0;
-    if (sharing_gain_may_share(&pool->gain, start_ns, are_sleeping) &&
-        run_shared(pool, n_gang > n_parts ? GANG : 0))
-        n_others = (n_shared < pool->n_threads ? n_shared : pool->n_threads) - 1;
-    else
-        run_alone(function, context, n_parts);
-    sharing_gain_add(&pool->gain, start_ns, clock_now_ns(), pool->waited_ns, n_others);
+    atomic_store_explicit(&pool->n_unfinished, n_parts, memory_order_relaxed);
+    publish_job(pool, job);
+    do_parts(pool, &pool->shares[0], job);
+    while (atomic_load_explicit(&pool->n_unfinished, memory_order_acquire) > 0)
+        wait_for_work(wait);
+}
+
+static bool begin_job(struct thread_pool *pool, size_t n_parts)
+{
+    if (pool)
+        pool->n_parts = n_parts;
+    return thread_pool_n_threads(pool) > 1 && n_parts > 1;
 }
 
 void thread_pool_run(struct thread_pool *pool, thread_pool_fn *function, void *context,
                      size_t n_parts)
 {
-    thread_pool_run_gang(pool, function, context, 0, n_parts);
+    if (!begin_job(pool, n_parts)) {
+        run_alone(function, context, n_parts);
+        return;
+    }
+    uint64_t start_ns = clock_now_ns();
+    struct wait wait = {0};
+    bool is_shared = may_share(pool, start_ns);
+    if (is_shared)
+        run_shared(pool, function, context, n_parts, &wait);
+    else
+        run_alone(function, context, n_parts);
+    uint64_t end_ns = clock_now_ns();
+    if (is_shared)
+        update_saved_time(pool, start_ns, wait.start_ns > 0 ? wait.start_ns : end_ns, end_ns);
+    pool->work_ns += (end_ns - start_ns) * (is_shared ? pool->n_threads : 1);
+    pool->end_ns = end_ns;
+}
+
+void thread_pool_run_gang(struct thread_pool *pool, thread_pool_fn *function, void *context,
+                          size_t n_parts)
+{
+    struct wait wait = {0};
+    if (begin_job(pool, n_parts))
+        run_shared(pool, function, context, n_parts, &wait);
+    else
+        run_alone(function, context, n_parts);
 }
 
 void thread_pool_watch(struct thread_pool *pool, thread_pool_watch_fn *watch, void *context)
@@ -352,14 +385,15 @@ void thread_pool_watch(struct thread_pool *pool, thread_pool_watch_fn *watch, vo
 
 void thread_pool_barrier(struct thread_pool *pool, size_t part)
 {
+    if (thread_pool_n_threads(pool) == 1 || pool->n_parts <= 1)
+        return;
+    assert(pool->n_parts <= pool->n_threads);
     unsigned arrival =
         atomic_fetch_add_explicit(&pool->shares[part].n_arrivals, 1, memory_order_acq_rel) + 1;
-    struct spin_wait wait = {0};
     for (size_t i = 0; i < pool->n_parts; i++) {
         const atomic_uint *other = &pool->shares[i].n_arrivals;
+        struct wait wait = {0};
         while ((int)(arrival - atomic_load_explicit(other, memory_order_acquire)) > 0)
             wait_for_work(&wait);
     }
-    if (part == 0)
-        pool->waited_ns += spin_wait_end(&wait);
 }
