@@ -136,6 +136,7 @@ ALWAYS_INLINE vec run_some_pixels(const struct depthwise_tile *tile, size_t p, s
 }
 
 #define FEW_PIXELS (MAX_VECTORS / DEPTHWISE_CHANNEL_VECTORS)
+_Static_assert(FEW_PIXELS == 2, "run_few_pixels has a case for each number of positions");
 
 /* Computes DEPTHWISE_CHANNEL_VECTORS vectors of channels of at most FEW_PIXELS positions. */
 ALWAYS_INLINE vec run_few_pixels(const struct depthwise_tile *tile, size_t p, size_t n,
