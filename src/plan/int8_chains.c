@@ -129,13 +129,15 @@ static bool pass_on_concat(struct int8_pass *pass, uint32_t op_id)
 {
     const struct op op = pass->graph->ops[op_id];
     const struct quantize_u8_attrs *attrs = first_bytes(pass, &op);
+    if (!attrs)
+        return true;
     uint32_t *inputs =
         arena_alloc_array(pass->finder.arena, op.n_inputs, sizeof *inputs, pass->err);
     struct concat_attrs *concat = arena_alloc(pass->arena, sizeof *concat, pass->err);
     if (!inputs || !concat)
         return false;
     for (uint32_t i = 0; i < op.n_inputs; i++)
-        if (!attrs || !has_range(pass, op_input(pass->graph, &op, i), attrs))
+        if (!has_range(pass, op_input(pass->graph, &op, i), attrs))
             return pass->err->code == IRRUN_OK;
     concat->axis = find_axis(((const struct concat_attrs *)op.attrs)->axis, attrs->n_spatial);
     if (attrs->n_spatial > 0 && concat->axis < 0)
@@ -162,10 +164,10 @@ static bool pass_on_add(struct int8_pass *pass, uint32_t op_id)
         return pass->err->code == IRRUN_OK;
     const struct bytes_sum *sum =
         int8_match_sum(&match, a->ranges.all, b->ranges.all, pass->arena, pass->err);
-    struct quantize_u8_attrs *out = arena_alloc(pass->arena, sizeof *out, pass->err);
+    const struct quantize_u8_attrs *out =
+        int8_keep_format(pass, &match.out_format.ranges, a->n_spatial);
     if (!sum || !out)
         return false;
-    *out = (struct quantize_u8_attrs){match.out_format.ranges, a->n_spatial};
     for (int i = 0; i < 2; i++)
         in[i] = bytes_of(pass, in[i], i == 0 ? a : b);
     take_over(pass, match.out, graph_edit_add(&pass->edit, &op_int8_add, sum, &op, in, 2, 1), out);

@@ -184,8 +184,8 @@ static const char *find_fault(struct int8_pass *pass, struct int8_match *match)
     return NULL;
 }
 
-static const void *keep_format(struct int8_pass *pass, const struct channel_ranges *ranges,
-                               uint32_t n_spatial)
+const struct quantize_u8_attrs *
+int8_keep_format(struct int8_pass *pass, const struct channel_ranges *ranges, uint32_t n_spatial)
 {
     struct quantize_u8_attrs *attrs = arena_alloc(pass->arena, sizeof *attrs, pass->err);
     if (attrs)
@@ -234,7 +234,7 @@ static bool add_bytes(struct int8_pass *pass, const struct int8_match *match, ui
         ((const struct convert_attrs *)op->attrs)->destination_type == IRRUN_F32 &&
         is_byte_parameter(value_producer(pass->graph, op_input(pass->graph, op, 0))))
         x = op_input(pass->graph, op, 0);
-    const void *attrs = keep_format(pass, &match->in_format.ranges, n_moved);
+    const void *attrs = int8_keep_format(pass, &match->in_format.ranges, n_moved);
     if (!attrs || pass->err->code != IRRUN_OK)
         return false;
     uint32_t added = int8_add_op(pass, &op_quantize_u8, attrs, quantize, x);
@@ -246,7 +246,7 @@ static bool replace(struct int8_pass *pass, const struct int8_match *match)
 {
     uint32_t op_id = (uint32_t)(match->op - pass->graph->ops);
     const void *attrs = int8_match_attrs(match, pass->arena, pass->err);
-    const void *out_attrs = keep_format(pass, &match->out_format.ranges, match->n_spatial);
+    const void *out_attrs = int8_keep_format(pass, &match->out_format.ranges, match->n_spatial);
     const struct op_def *def = match->is_product ? &op_int8_matmul : &op_int8_convolution;
     uint32_t *bytes = pass->bytes[!match->is_product];
     if (!attrs || !out_attrs)

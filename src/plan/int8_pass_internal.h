@@ -36,6 +36,11 @@ static inline uint32_t int8_add_op(struct int8_pass *pass, const struct op_def *
  * n_spatial is 0 if there is one range. */
 bool int8_find_format(struct int8_pass *pass, uint32_t value_id, struct quantize_u8_attrs *format);
 
+/* Copies a format to the memory of the graph, as attributes of a conversion. Returns NULL with *err
+ * filled if there is no memory. */
+const struct quantize_u8_attrs *
+int8_keep_format(struct int8_pass *pass, const struct channel_ranges *ranges, uint32_t n_spatial);
+
 /* Matches what follows match->out: ReLU or Clamp, and FakeQuantize. */
 void int8_match_end(struct int8_pass *pass, struct int8_match *match);
 
