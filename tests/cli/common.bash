@@ -14,6 +14,20 @@ irrun() {
     "$IRRUN" "$@"
 }
 
+# The SIMD levels of the build, one per line.
+all_levels() {
+    irrun --list-kernels --simd=scalar | cut -f 2 | head -n 1 | tr ' ' '\n'
+}
+
+# The levels that this machine has: without the option the last of them is in use.
+levels_here() {
+    local level
+    for level in $(all_levels); do
+        irrun --list-kernels --simd="$level" >/dev/null 2>&1 && echo "$level"
+    done
+    return 0
+}
+
 # run, with standard error kept apart: $status, $output and $stderr.
 run_apart() {
     status=0

@@ -30,7 +30,7 @@ all() { # FOLDER OPTION...
         [[ $folder == */groups_* ]] || all "$folder" --dynamic-quantization --no-fuse | cmp - want
         all "$folder" --dynamic-quantization -j2 | cmp - want
         all "$folder" --dynamic-quantization --gemm=plain | cmp - want
-        for level in $(irrun --list-kernels | awk -F'\t' '$1 == "quantized_gemm" { print $2 }'); do
+        for level in $(levels_here); do
             all "$folder" --dynamic-quantization --simd="$level" | cmp - want
         done
     done

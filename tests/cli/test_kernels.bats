@@ -10,20 +10,6 @@ setup() {
     unset IRRUN_SIMD
 }
 
-# Those of the build.
-all_levels() {
-    irrun --list-kernels --simd=scalar | cut -f 2 | head -n 1 | tr ' ' '\n'
-}
-
-# The levels that this machine has: without the option the last of them is in use.
-levels_here() {
-    local level
-    for level in $(all_levels); do
-        irrun --list-kernels --simd="$level" >/dev/null 2>&1 && echo "$level"
-    done
-    return 0
-}
-
 @test "every family is listed with its levels and the one in use" {
     run_apart irrun --list-kernels
     [ "$status" -eq 0 ]

@@ -181,8 +181,11 @@ covers() {
     jq -e '[.[] | select(.ph == "X" and .tid == 0)] as $x | ($x | map(.ts + .dur) | max) as $last |
            ($x | map(select(.name | IN("load", "sequence", "finish")) | .dur) | add) as $top |
            [$x[] | select(.name == "sequence")] as $s |
-           ([$x[] | select(.name | IN("plan", "read", "iteration", "write", "reset", "checkpoint")) |
-             select(.ts >= $s[0].ts) | .dur] | add) as $inner |
+           [$x[] | select(.name | IN("plan", "read", "iteration", "write", "reset", "checkpoint")) |
+             select(.ts >= $s[0].ts)] as $steps |
+           [$x[] | select(.name == "trace" and .ts >= $s[0].ts) | .ts as $t |
+             select(all($steps[]; $t < .ts or $t >= .ts + .dur))] as $between |
+           ([$steps[], $between[] | .dur] | add) as $inner |
            $top <= $last * 1.000001 and $top >= 0.97 * $last and
            $inner <= $s[0].dur * 1.000001 and $inner >= 0.97 * $s[0].dur' "$1"
 }
