@@ -72,14 +72,42 @@ ALWAYS_INLINE vec broadcast(const struct fused_instruction *instruction, size_t 
 
 #define EACH_VECTOR UNROLL for (size_t v = 0; v < TILE_VECTORS; v++) if (v < tile.n_vectors)
 
+#if FUSED_TILE / VECTOR_LANES >= 8
+/* A function that is NEAR needs many registers. It works on the tile in memory, so that the tile
+ * stays in registers for all other instructions. */
+#define TILE_EXACT(name)
+#define TILE_NEAR(name)                                                                            \
+    __attribute__((noinline)) static void tile_##name(vec *x, size_t n, vec p0, vec p1)            \
+    {                                                                                              \
+        UNROLL                                                                                     \
+        for (size_t v = 0; v < TILE_VECTORS; v++)                                                  \
+            if (v < n)                                                                             \
+                x[v] = vector_##name(x[v], p0, p1);                                                \
+    }
+#define UNARY_VECTOR(name, vectors, expression, vector) TILE_##vectors(name)
+#include "kernels/elementwise.def"
+
+#define CASE_NEAR(name)                                                                            \
+    case FUSED_##name: {                                                                           \
+        vec y[TILE_VECTORS];                                                                       \
+        EACH_VECTOR y[v] = x[v];                                                                   \
+        tile_##name(y, tile.n_vectors, broadcast(at, 0), broadcast(at, 1));                        \
+        EACH_VECTOR x[v] = y[v];                                                                   \
+        break;                                                                                     \
+    }
+#else
+#define CASE_NEAR CASE_EXACT
+#endif
+
 #define CASE(code, statement)                                                                      \
     case code:                                                                                     \
         EACH_VECTOR statement;                                                                     \
         break;
 #define ARRAY tile_load(&tile, at, v)
 #define SCALAR broadcast(at, 0)
-#define UNARY_VECTOR(name, vectors, expression, vector)                                            \
+#define CASE_EXACT(name)                                                                           \
     CASE(FUSED_##name, x[v] = vector_##name(x[v], broadcast(at, 0), broadcast(at, 1)))
+#define UNARY_VECTOR(name, vectors, expression, vector) CASE_##vectors(name)
 #define BINARY_VECTOR(name, vector)                                                                \
     CASE(FUSED_##name + FUSED_ARRAY, x[v] = vector_##name(x[v], ARRAY))                            \
     CASE(FUSED_##name + FUSED_SCALAR, x[v] = vector_##name(x[v], SCALAR))                          \
