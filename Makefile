@@ -79,17 +79,20 @@ endif
 
 # ---- What there is to build ---------------------------------------------------------------------
 
-# A file *_level.c is compiled once for every SIMD level of the architecture, with its flags: src/kernels/levels.def.
+# A file *_level.c is compiled once for every SIMD level of the architecture, with its flags (src/kernels/levels.def), or, if it
+# has no products (src/kernels/kernels.h), for those with vectors of their own.
 architecture := $(firstword $(subst -, ,$(machine)))
 has_amx := $(if $(filter x86_64,$(architecture)),$(shell echo 'void f(void) { __asm__("tilerelease"); }' | $(CC) -mamx-bf16 -c -x c -o /dev/null - 2>/dev/null && echo yes))
 architectures := any|$(architecture)$(if $(has_amx),|x86_amx)
 levels := $(shell sed -nE 's/^SIMD_LEVEL.([a-z0-9]+), .*, ($(architectures)), .*/\1/p' src/kernels/levels.def)
+vector_levels := $(shell sed -nE '/^SIMD_LEVEL/ {N; s/^SIMD_LEVEL.([a-z0-9]+), .*, ($(architectures)), .*\n *\1, .*/\1/p}' src/kernels/levels.def)
 level_names := $(shell sed -nE 's/^SIMD_LEVEL.*, "(.*)", ($(architectures)), .*/\1/p' src/kernels/levels.def)
 level_cflags = $(addprefix -m,$(shell sed -nE 's/^SIMD_LEVEL.$(1), .*, "(.*)",$$/\1/p' src/kernels/levels.def)) -DLEVEL=$(1)
 $(foreach level,$(levels),$(eval cflags_$(level) := $(call level_cflags,$(level))))
 
 all_sources := $(wildcard src/*.c src/*/*.c)
 level_sources := $(filter %_level.c,$(all_sources))
+product_sources := $(shell sed -nE 's/^ *FAMILY.([a-z0-9_]+), .*, level[^a-z].*/src\/kernels\/\1_level.c/p' src/kernels/kernels.h)
 sources := $(filter-out %_level.c,$(all_sources))
 main_sources := src/main.c
 static_sources := src/static.c
@@ -105,7 +108,8 @@ headers := $(wildcard include/*.h src/*/*.h)
 
 objects = $(patsubst %.c,$(BUILD)/%.o,$(1))
 programs = $(patsubst %.c,$(BUILD)/%,$(1))
-level_objects := $(foreach level,$(levels),$(patsubst %.c,$(BUILD)/%.$(level).o,$(level_sources)))
+level_objects := $(foreach level,$(levels),$(patsubst %.c,$(BUILD)/%.$(level).o,\
+	$(if $(filter $(level),$(vector_levels)),$(level_sources),$(product_sources))))
 core_objects := $(call objects,$(core_sources)) $(level_objects)
 
 irrun := $(BUILD)/irrun

@@ -380,5 +380,5 @@ const struct igemm_microkernels LEVEL_NAME(igemm_f32, LEVEL) = {
     .costs = {1.05, 40, 5},
 #endif
     .half = HALF_OF(igemm_f32),
-    .transpose = LEVEL_NAME(transpose_f32, LEVEL),
+    .transpose = LEVEL_NAME(transpose_f32, VECTOR_LEVEL),
 };

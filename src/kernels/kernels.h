@@ -25,33 +25,35 @@
 #include "kernels/transpose_f32.h"
 
 /* The families of kernels and their types: a function type, or a const struct for a group of
- * functions. A file *_level.c defines <family>_<level>. */
-#define KERNEL_FAMILIES(FAMILY, level)                                                             \
-    FAMILY(select_x8, select_fn, level)                                                            \
-    FAMILY(select_x16, select_fn, level)                                                           \
-    FAMILY(select_x32, select_fn, level)                                                           \
-    FAMILY(select_x64, select_fn, level)                                                           \
+ * functions. A file *_level.c defines <family>_<level>. Those with `level` are products that a
+ * level may add, in <family>_level.c; those with `vectors` exist once for all levels with the same
+ * vectors. The Makefile also parses this list. */
+#define KERNEL_FAMILIES(FAMILY, level, vectors)                                                    \
+    FAMILY(select_x8, select_fn, vectors)                                                          \
+    FAMILY(select_x16, select_fn, vectors)                                                         \
+    FAMILY(select_x32, select_fn, vectors)                                                         \
+    FAMILY(select_x64, select_fn, vectors)                                                         \
     FAMILY(packed_gemm, const struct gemm_microkernels, level)                                     \
-    FAMILY(gemm_rows, gemm_f32_fn, level)                                                          \
+    FAMILY(gemm_rows, gemm_f32_fn, vectors)                                                        \
     FAMILY(igemm_f32, const struct igemm_microkernels, level)                                      \
     FAMILY(gemm_int8, const struct int8_kernels, level)                                            \
-    FAMILY(compressed_gemm, const struct compressed_kernels, level)                                \
+    FAMILY(compressed_gemm, const struct compressed_kernels, vectors)                              \
     FAMILY(quantized_gemm, const struct quantized_kernels, level)                                  \
-    FAMILY(quantize, const struct quantize_kernels, level)                                         \
-    FAMILY(elementwise_f32, const struct elementwise_kernels, level)                               \
-    FAMILY(fused_f32, fused_fn, level)                                                             \
-    FAMILY(softmax_f32, softmax_f32_fn, level)                                                     \
-    FAMILY(reduce, const struct reduce_kernels, level)                                             \
-    FAMILY(affine, const struct affine_kernels, level)                                             \
-    FAMILY(depthwise_f32, const struct depthwise_kernels, level)                                   \
-    FAMILY(transpose_f32, transpose_f32_fn, level)                                                 \
-    FAMILY(peak, const struct peak_kernels, level)
+    FAMILY(quantize, const struct quantize_kernels, vectors)                                       \
+    FAMILY(elementwise_f32, const struct elementwise_kernels, vectors)                             \
+    FAMILY(fused_f32, fused_fn, vectors)                                                           \
+    FAMILY(softmax_f32, softmax_f32_fn, vectors)                                                   \
+    FAMILY(reduce, const struct reduce_kernels, vectors)                                           \
+    FAMILY(affine, const struct affine_kernels, vectors)                                           \
+    FAMILY(depthwise_f32, const struct depthwise_kernels, vectors)                                 \
+    FAMILY(transpose_f32, transpose_f32_fn, vectors)                                               \
+    FAMILY(peak, const struct peak_kernels, vectors)
 
 #define KERNEL_TYPE(family, type, level) typedef type family##_kernel;
-KERNEL_FAMILIES(KERNEL_TYPE, )
+KERNEL_FAMILIES(KERNEL_TYPE, , )
 #define KERNEL_OF_LEVEL(family, type, level) extern family##_kernel family##_##level;
-#define SIMD_LEVEL(id, name, architecture, flags, test)                                            \
-    IF_##architecture(KERNEL_FAMILIES(KERNEL_OF_LEVEL, id))
+#define SIMD_LEVEL(id, name, architecture, flags, vectors, test)                                   \
+    IF_##architecture(KERNEL_FAMILIES(KERNEL_OF_LEVEL, id, vectors))
 #include "kernels/levels.def"
 
 /* The kernels of a level. */
@@ -61,7 +63,7 @@ struct kernels {
     bool dynamic_quantization; /* the option */
     enum simd simd;
 #define KERNEL_MEMBER(family, type, level) family##_kernel *family;
-    KERNEL_FAMILIES(KERNEL_MEMBER, )
+    KERNEL_FAMILIES(KERNEL_MEMBER, , )
 };
 
 extern const char *const kernel_families[]; /* the names of the families, in order */

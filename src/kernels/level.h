@@ -25,6 +25,11 @@
 #define LEVEL_WORDS(level) LEVEL_HEADER(level)
 #include LEVEL_WORDS(LEVEL)
 
+/* The level whose other kernels this one uses. */
+#ifndef VECTOR_LEVEL
+#define VECTOR_LEVEL LEVEL
+#endif
+
 /* The kernels of a family for vectors of 8 lanes, which every CPU with 16 also runs; for up to 8
  * channels. */
 #if VECTOR_LANES == 16
