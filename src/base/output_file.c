@@ -117,14 +117,22 @@ bool output_file_open(struct output_file *out, const char *path, struct irrun_er
            (out->target ? open_temporary(out, err) : open_directly(out, err));
 }
 
+char *output_file_partial_path(const char *path)
+{
+    char *target = file_real_path(path), *partial = NULL;
+    if (target != NULL && asprintf(&partial, "%s.partial", target) < 0)
+        partial = NULL;
+    free(target);
+    return partial;
+}
+
 static bool open_partial(struct output_file *out, uint64_t keep_bytes, struct irrun_error *err)
 {
     struct stat status;
     out->is_partial = true;
     out->target = file_real_path(out->path);
-    if (out->target != NULL && asprintf(&out->temporary, "%s.partial", out->target) < 0)
-        out->temporary = NULL;
-    if (out->temporary == NULL)
+    out->temporary = output_file_partial_path(out->path);
+    if (out->target == NULL || out->temporary == NULL)
         return fail_memory(err, strlen(out->path) + sizeof ".partial");
     out->fd = open(out->temporary, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
     if (out->fd < 0 || fstat(out->fd, &status) != 0)

@@ -45,6 +45,10 @@ void output_files_release(void);
 bool output_file_open_partial(struct output_file *out, const char *path, uint64_t keep_bytes,
                               struct irrun_error *err);
 
+/* Returns PATH.partial, beside the file to which symbolic links lead; NULL if there is no memory.
+ * The caller frees it. */
+char *output_file_partial_path(const char *path);
+
 /* Writes through a buffer. Errors: IRRUN_IO. */
 bool output_file_write(struct output_file *out, const void *data, size_t size_bytes,
                        struct irrun_error *err);

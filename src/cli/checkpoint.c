@@ -10,6 +10,8 @@
 #include <unistd.h>
 
 #include "base/arena.h"
+#include "base/file.h"
+#include "base/output_file.h"
 #include "base/text.h"
 #include "cli/tensor_file.h"
 
@@ -253,14 +255,14 @@ bool checkpoint_read(const struct options *options, const char *identity,
 bool checkpoint_remove(const struct options *options, struct irrun_error *err)
 {
     const char *path = options->checkpoint_path;
-    struct text partial = {0};
-    text_add(&partial, "%s.partial", path);
-    bool is_named = text_check(&partial, err);
+    char *real = file_real_path(path), *partial = output_file_partial_path(path);
+    bool is_named = real && partial;
     if (is_named)
-        unlink(partial.data);
-    text_free(&partial);
-    if (!is_named)
-        return false;
-    return unlink(path) == 0 || errno == ENOENT ||
-           fail_errno(err, IRRUN_IO, path, "cannot be removed", errno);
+        unlink(partial);
+    bool is_removed = is_named ? unlink(real) == 0 || errno == ENOENT ||
+                                     fail_errno(err, IRRUN_IO, path, "cannot be removed", errno)
+                               : fail_memory(err, strlen(path));
+    free(real);
+    free(partial);
+    return is_removed;
 }

@@ -4,11 +4,11 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/output_file.h"
 #include "cli/destination.h"
 #include "cli/path_fields.h"
 #include "cli/warning.h"
@@ -189,9 +189,10 @@ bool outputs_exist(const struct outputs *outputs, const struct sequence *sequenc
 /* Returns whether the file was complete before the run was resumed. */
 static bool is_complete(const char *path)
 {
-    char partial[4096];
-    snprintf(partial, sizeof partial, "%s.partial", path);
-    return access(path, F_OK) == 0 && access(partial, F_OK) != 0;
+    char *partial = output_file_partial_path(path);
+    bool is_complete = partial && access(path, F_OK) == 0 && access(partial, F_OK) != 0;
+    free(partial);
+    return is_complete;
 }
 
 static bool open_destination(struct outputs *outputs, struct destination *item,

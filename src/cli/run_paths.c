@@ -6,9 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/file.h"
 #include "base/output_file.h"
-#include "base/text.h"
 #include "cli/diff.h"
 #include "cli/path_fields.h"
 #include "cli/path_table.h"
@@ -38,13 +36,10 @@ static bool visit(struct run_paths *paths, enum path_kind kind, const char *path
 /* Visits PATH.partial, where --checkpoint keeps an unfinished output. */
 static bool visit_unfinished(struct run_paths *paths, const char *path, struct irrun_error *err)
 {
-    struct text partial = {0};
-    char *real = file_real_path(path);
-    text_add(&partial, "%s.partial", real ? real : "");
-    bool is_visited = real && !partial.is_failed ? visit(paths, PATH_UNFINISHED, partial.data, err)
-                                                 : fail_memory(err, strlen(path));
-    text_free(&partial);
-    free(real);
+    char *partial = output_file_partial_path(path);
+    bool is_visited =
+        partial ? visit(paths, PATH_UNFINISHED, partial, err) : fail_memory(err, strlen(path));
+    free(partial);
     return is_visited;
 }
 

@@ -222,6 +222,30 @@ in_two() { # further options
     is_wanted
 }
 
+@test "an output and a checkpoint behind symbolic links are finished, too" {
+    make_want
+    mkdir far
+    echo old >far/got.csv
+    ln -s far/got.csv got.csv
+    ln -s far/ck ck
+    irrun "$data/sum.xml" -i in.csv -o got.npy -o got.csv --checkpoint=ck 2>stderr &
+    for _ in $(seq 1000); do
+        [ ! -e far/got.csv.partial ] || break
+        sleep 0.01
+    done
+    mkdir got.npy # in the way of the first name
+    status=0
+    wait $! || status=$?
+    [ "$status" -eq 73 ]
+    [ -e far/got.csv.partial ]
+    rmdir got.npy
+    irrun "$data/sum.xml" -i in.csv -o got.npy -o got.csv --checkpoint=ck
+    cmp want.npy got.npy
+    cmp want.csv far/got.csv
+    [ -z "$(find . -name '*.partial' -o -name '.irrun*')" ]
+    [ ! -e far/ck ]
+}
+
 @test "what a checkpoint is not for is a usage error" {
     local file=$data/sum.xml
     refused() { # words, options
