@@ -140,10 +140,11 @@ static bool make_record(const struct inputs *inputs, struct counter *counter,
     if (!find_shape(inputs, counter, &made->shape, err))
         return false;
     bool is_mask = strcmp(counter->binding->spec.format->name, "ones") == 0;
-    int64_t *last = &made->shape.dims[made->shape.rank - 1];
+    int64_t *last = &made->shape.dims[made->shape.rank - 1], end;
     counter->n_now = *last;
-    if (is_mask && !checked_add_i64(*last, counter->before.n, last))
-        return fail_memory(err, SIZE_MAX);
+    if (!checked_add_i64(counter->before.n, counter->n_now, &end))
+        return fail(err, IRRUN_DATA, "the count \"%s\" is too large", counter->before.port.name);
+    *last = is_mask ? end : counter->n_now;
     made->dtype = port.dtype == IRRUN_DYNAMIC ? IRRUN_I64 : port.dtype;
     if (!tensor_size(made->dtype, &made->shape, &size_bytes))
         return fail_memory(err, SIZE_MAX);

@@ -71,6 +71,14 @@ given() {
     [ "$(given)" = "54,65 / -1,-1,-1,-1,-1,-1" ]
 }
 
+@test "a state with a count that cannot continue is refused" {
+    mkdir state
+    npy '<i8' '' 9223372036854775806 >state/positions.npy
+    npy '<i8' '' 0 >state/mask.npy
+    (cd state && perl -MIO::Compress::Zip=zip -e 'zip [glob "*"] => "../s.npz" or die')
+    refused 65 'the count "positions" is too large' "${counted[@]}" -i ids=1.npy -o none: --state-in=s.npz
+}
+
 @test "every sequence begins at 0, with --reset=never they continue" {
     printf 'one\tids=1.npy\ntwo\tids=3.npy\n' >list
     irrun "${counted[@]}" --manifest=list "${outputs[@]}"
