@@ -192,7 +192,7 @@ static bool is_comparable(enum irrun_dtype got, enum irrun_dtype want)
            (want == IRRUN_F64 && dtype_is_float(got));
 }
 
-static bool departs(const struct diff *diff, const struct diff_tensor *tensor, uint64_t record,
+static bool differs(const struct diff *diff, const struct diff_tensor *tensor, uint64_t record,
                     struct difference *difference)
 {
     const struct irrun_tensor *got = tensor->got, *want = tensor->want;
@@ -211,7 +211,7 @@ static bool compare_all(struct diff *diff, uint64_t record, struct irrun_error *
     for (size_t i = 0; i < diff->n; i++)
         diff->tensors[i].got = irrun_session_output(diff->session, diff->tensors[i].output);
     for (size_t i = 0; i < diff->n; i++)
-        if (departs(diff, &diff->tensors[i], record, &difference))
+        if (differs(diff, &diff->tensors[i], record, &difference))
             return diff_fail(diff, &diff->tensors[i], &difference, record, err);
     return true;
 }

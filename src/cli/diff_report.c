@@ -111,7 +111,7 @@ bool diff_fail(const struct diff *diff, const struct diff_tensor *tensor,
     const struct irrun_port *origin = layer ? &layer->outputs[tensor->port] : port;
     const struct place place = {diff->options->model_path, origin->line, origin->column};
     char got[SHAPE_TEXT_BYTES], want[SHAPE_TEXT_BYTES];
-    fail_at(err, IRRUN_MISMATCH, place, "%s \"%s\" departs from %s in record %" PRIu64 ": ",
+    fail_at(err, IRRUN_MISMATCH, place, "%s \"%s\" differs from %s in record %" PRIu64 ": ",
             layer ? layer->type : "tensor", port->name, diff->options->diff_reference, record);
     if (difference->n_elements == 0)
         fail_append(err, "it is %s %s, expected %s %s", irrun_dtype_name(tensor->got->dtype),

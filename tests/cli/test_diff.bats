@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# --diff: the first op that departs from a reference.
+# --diff: the first op that differs from a reference.
 # SPDX-License-Identifier: Apache-2.0
 
 # shellcheck disable=SC2154 # common.bash sets them
@@ -10,8 +10,8 @@ setup() {
     transformer=("$root/models/tiny_transformer/model.xml" --random "--shape=tokens=2,8" --shape=beam_idx=2 -n 5 --reset=2)
 }
 
-# departs WORDS ARGUMENT...: exit status 1, nothing on standard output, and a message that says the words.
-departs() {
+# differs WORDS ARGUMENT...: exit status 1, nothing on standard output, and a message that says the words.
+differs() {
     local words=$1
     run_apart irrun "${@:2}"
     echo "$stderr"
@@ -42,7 +42,7 @@ departs() {
     npy '<f4' '2, 2' 1 2 3 4 >x.npy
     npy '<f4' '2, 2' 1 2 3 4.0625 >other.npy
     irrun "$data/chain.xml" -i x.npy --tap-records=r.npz -o none:
-    departs "$data/chain.xml:16:5: error: Multiply \"square\" departs from r.npz in record 1: worst in record 1 at [1]: got 66.015625, expected 64; 1 of 2 elements differ by more than atol 0.5, rtol 0" \
+    differs "$data/chain.xml:16:5: error: Multiply \"square\" differs from r.npz in record 1: worst in record 1 at [1]: got 66.015625, expected 64; 1 of 2 elements differ by more than atol 0.5, rtol 0" \
         "$data/chain.xml" -i other.npy --diff=r.npz --atol=0.5 --rtol=0 -o none:
     [ "$(tail -n +2 <<<"$stderr")" = '  its inputs:
     "doubled" (line 12): differs by 0.125 at most
@@ -52,7 +52,7 @@ departs() {
     "doubled" (line 12): differs by 0.125 at most' ]
     # a model that was edited since
     sed '16s/Multiply/Add/' "$data/chain.xml" >edited.xml
-    departs 'edited.xml:16:5: error: Add "square" departs' edited.xml -i x.npy --diff=r.npz -o none:
+    differs 'edited.xml:16:5: error: Add "square" differs' edited.xml -i x.npy --diff=r.npz -o none:
     [[ $stderr == *'"doubled" (line 12): equal'* ]]
 }
 
@@ -61,7 +61,7 @@ departs() {
     npy '<f8' '1, 2' 1e-60 1e-60 >x.npy
     npy '<f8' '1, 2' 1e-60 3e-60 >other.npy
     irrun f64.xml -i x.npy --tap-records=r.npz -o none:
-    departs 'Add "doubled" departs' f64.xml -i other.npy --diff=r.npz --atol=3e-60 --rtol=0 -o none:
+    differs 'Add "doubled" differs' f64.xml -i other.npy --diff=r.npz --atol=3e-60 --rtol=0 -o none:
     [[ $stderr == *'"x" (line 6): differs by 2'*'e-60 at most'* ]]
     # ten sums of a value with itself
     local i port='<port id="0"><dim>1</dim></port>' edges='' out=0
@@ -82,27 +82,27 @@ departs() {
     npy '<f4' '1, 1' 1 >x.npy
     npy '<f4' '1, 1' 2 >other.npy
     irrun long.xml -i x.npy --tap-records=r.npz -o none:
-    departs 'Add "sum10" departs' long.xml -i other.npy --diff=r.npz --atol=1000 --rtol=0 -o none:
+    differs 'Add "sum10" differs' long.xml -i other.npy --diff=r.npz --atol=1000 --rtol=0 -o none:
     [ "$(sed '1,/on the way there/d' <<<"$stderr" | grep -o 'sum[0-9]*' | lines)" = "sum2 sum3 sum4 sum5 sum6 sum7 sum8 sum9" ]
     [[ $stderr == *'  on the way there (only the last 8 operators):'* ]]
 }
 
 @test "--diff=f64 names the op where rounding matters" {
     printf '16777216\n1\n1\n' >x.csv # f32 does not hold 16777217
-    departs "$data/sum.xml:14:5: error: Add \"sum\" departs from f64 in record 1: worst in record 1 at [0]: got 16777216, expected 16777217;" \
+    differs "$data/sum.xml:14:5: error: Add \"sum\" differs from f64 in record 1: worst in record 1 at [0]: got 16777216, expected 16777217;" \
         "$data/sum.xml" -i x.csv --diff=f64 --atol=0.5 --rtol=0 -o none:
     # a large number that is subtracted again
     npy '<f4' '1, 2' 0.5 0.2500003 >x.npy # 4 x * x - x: what is left has few digits
-    departs "$data/chain.xml:20:5: error: Subtract \"y\" departs from f64 in record 0: worst in record 0 at [1]" \
+    differs "$data/chain.xml:20:5: error: Subtract \"y\" differs from f64 in record 0: worst in record 0 at [1]" \
         "$data/chain.xml" -i x.npy --diff=f64 --atol=0 --rtol=1e-7 -o none:
     [[ $stderr == *'"square" (line 16): differs by '*'e-'* ]]
     [[ $stderr == *'"x" (line 6): equal'* ]]
     local word=convolution/conv1d model=$root/models/lstm_tagger/model.xml
     irrun "$root/tests/cases/$word/model.xml" -i "$root/tests/cases/$word/in.npz" --diff=f64 -o none:
-    departs 'Convolution "y" departs from f64 in record 0' \
+    differs 'Convolution "y" differs from f64 in record 0' \
         "$root/tests/cases/$word/model.xml" -i "$root/tests/cases/$word/in.npz" --diff=f64 --atol=0 --rtol=0 -o none:
     irrun "$model" --random -n 5 --diff=f64 -o none:
-    departs 'LSTMSequence "lstm:0" departs from f64 in record 0' "$model" --random -n 5 --diff=f64 --atol=0 --rtol=0 -o none:
+    differs 'LSTMSequence "lstm:0" differs from f64 in record 0' "$model" --random -n 5 --diff=f64 --atol=0 --rtol=0 -o none:
     irrun "${transformer[@]}" --diff=f64 -o none: # variables, bodies, compressed weights
     model=$root/tests/cases/loop/nested
     irrun "$model/model.xml" -i "$model/in.npz" --diff=f64 -o none:
@@ -117,16 +117,16 @@ departs() {
     irrun "$data/sum.xml" -i x.csv --tap-records=r.npz -o none:
     irrun "$data/sum.xml" -i x.csv --diff=r.npz -o none:
     sed 's/^18$/18.5/' x.csv >other.csv
-    departs 'Parameter "x:0" departs from r.npz in record 17: worst in record 17 at [0]: got 18.5, expected 18' "$data/sum.xml" -i other.csv --diff=r.npz -o none:
+    differs 'Parameter "x:0" differs from r.npz in record 17: worst in record 17 at [0]: got 18.5, expected 18' "$data/sum.xml" -i other.csv --diff=r.npz -o none:
     irrun "$data/sum.xml" -i other.csv --diff=r.npz --atol=1 -o none:
     irrun "$data/sum.xml" -i x.csv --tap-all=last.npz -o none:
     irrun "$data/sum.xml" -i x.csv --diff=last.npz -o none:
-    departs 'departs from last.npz in record 19' "$data/sum.xml" -i x.csv --reset=10 --diff=last.npz -o none:
+    differs 'differs from last.npz in record 19' "$data/sum.xml" -i x.csv --reset=10 --diff=last.npz -o none:
     # another program's tensors: those that are there
     mapfile -t sums < <(seq 20 | awk '{ s += $1; print s + ($1 == 7) }')
     npy '<f4' '20, 1' "${sums[@]}" >want.npy
     perl -MIO::Compress::Zip=zip -e 'zip "want.npy" => "sum.npz", Name => "sum.npy" or die'
-    departs '"sum" departs from sum.npz in record 6: worst in record 6 at [0]: got 28, expected 29' "$data/sum.xml" -i x.csv --diff=sum.npz -o none:
+    differs '"sum" differs from sum.npz in record 6: worst in record 6 at [0]: got 28, expected 29' "$data/sum.xml" -i x.csv --diff=sum.npz -o none:
 }
 
 @test "--check takes --diff, and compares nothing" {
