@@ -25,6 +25,22 @@
     }                                                                                              \
     break
 
+/* The cases of booleans, and of integers up to 32 bits except those of one unsigned byte. */
+#define CASES_OF_NARROW_INTEGERS(to_type)                                                          \
+    case IRRUN_BOOLEAN:                                                                            \
+        CONVERT_EACH(uint8_t, to_type, x != 0);                                                    \
+    case IRRUN_I4:                                                                                 \
+    case IRRUN_I8:                                                                                 \
+        CONVERT_EACH(int8_t, to_type, x);                                                          \
+    case IRRUN_I16:                                                                                \
+        CONVERT_EACH(int16_t, to_type, x);                                                         \
+    case IRRUN_I32:                                                                                \
+        CONVERT_EACH(int32_t, to_type, x);                                                         \
+    case IRRUN_U16:                                                                                \
+        CONVERT_EACH(uint16_t, to_type, x);                                                        \
+    case IRRUN_U32:                                                                                \
+        CONVERT_EACH(uint32_t, to_type, x);
+
 /* Converts to double. Numbers of more than 53 bits are rounded to odd, so that a later conversion
  * to a narrower type rounds only once. */
 static double f64_for_narrowing(uint64_t magnitude)
@@ -44,8 +60,7 @@ static void load_f64(enum irrun_dtype dtype, const unsigned char *restrict from,
 {
     unsigned char *restrict to = (unsigned char *)target;
     switch (dtype) {
-    case IRRUN_BOOLEAN:
-        CONVERT_EACH(uint8_t, double, x != 0);
+        CASES_OF_NARROW_INTEGERS(double)
     case IRRUN_BF16:
         CONVERT_EACH(uint16_t, double, bf16_to_f32(x));
     case IRRUN_F16:
@@ -55,19 +70,8 @@ static void load_f64(enum irrun_dtype dtype, const unsigned char *restrict from,
     case IRRUN_F64:
         memcpy(to, from, n * sizeof(double));
         break;
-    case IRRUN_I4:
-    case IRRUN_I8:
-        CONVERT_EACH(int8_t, double, x);
-    case IRRUN_I16:
-        CONVERT_EACH(int16_t, double, x);
-    case IRRUN_I32:
-        CONVERT_EACH(int32_t, double, x);
     case IRRUN_I64:
         CONVERT_EACH(int64_t, double, i64_for_narrowing(x));
-    case IRRUN_U16:
-        CONVERT_EACH(uint16_t, double, x);
-    case IRRUN_U32:
-        CONVERT_EACH(uint32_t, double, x);
     case IRRUN_U64:
         CONVERT_EACH(uint64_t, double, f64_for_narrowing(x));
     case IRRUN_NF4:
@@ -110,23 +114,11 @@ static void load_i64(enum irrun_dtype dtype, const unsigned char *restrict from,
 {
     unsigned char *restrict to = (unsigned char *)target;
     switch (dtype) {
-    case IRRUN_BOOLEAN:
-        CONVERT_EACH(uint8_t, int64_t, x != 0);
-    case IRRUN_I4:
-    case IRRUN_I8:
-        CONVERT_EACH(int8_t, int64_t, x);
-    case IRRUN_I16:
-        CONVERT_EACH(int16_t, int64_t, x);
-    case IRRUN_I32:
-        CONVERT_EACH(int32_t, int64_t, x);
+        CASES_OF_NARROW_INTEGERS(int64_t)
     case IRRUN_I64:
     case IRRUN_U64:
         memcpy(to, from, n * sizeof(int64_t));
         break;
-    case IRRUN_U16:
-        CONVERT_EACH(uint16_t, int64_t, x);
-    case IRRUN_U32:
-        CONVERT_EACH(uint32_t, int64_t, x);
     default:
         assert(dtype_size(dtype) == 1);
         CONVERT_EACH(uint8_t, int64_t, x);
