@@ -2,8 +2,8 @@
 # Runs check_kernels and the cases on CPUs with fewer levels than this one, and on AArch64, under
 # qemu's user emulation; levels of this CPU run on it. `make test-cpus` builds what it needs.
 #
-# It fails without qemu-x86_64 on an x86-64. What needs anything else that is missing (the compiler
-# for AArch64, its libraries, a level of neither the CPU nor the emulator) is reported and skipped.
+# It fails without qemu-x86_64 on an x86-64. It reports and skips levels that this CPU lacks, and
+# AArch64 if its compiler or its libraries are missing.
 #
 # Environment: BUILD, the build directory (build); CROSS, the prefix of the compiler for AArch64
 # (aarch64-linux-gnu-); CASES, the directories of cases (tests/cases models).
@@ -80,7 +80,8 @@ try_x86_64() {
     else
         skipped "Haswell: this qemu faults on masked loads"
     fi
-    for level in avx2 avx512 avx512bf16 amx; do
+    mapfile -t levels < <(sed -n 's/^SIMD_LEVEL([^,]*, "\([^"]*\)", x86_.*/\1/p' src/kernels/levels.def)
+    for level in "${levels[@]}"; do
         if has_level "$level"; then
             try_level "this CPU" "$level" "$build" env
         else
