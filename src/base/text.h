@@ -35,12 +35,12 @@ bool text_to_f32(const char *text, size_t length, float *value); /* rounded once
 size_t text_from_f32(float value, char out[TEXT_NUMBER_BYTES]);
 size_t text_from_f64(double value, char out[TEXT_NUMBER_BYTES]);
 
-/* Writes at most 20 digits, without a NUL. Returns their number. */
-size_t text_from_u64(uint64_t value, char *out);
-
 /* Does the same for a type of at most 24 significant bits. `narrow` rounds a positive number to
  * that type. Whole numbers below 2^24 are written in full. */
 size_t text_from_narrow(float value, float (*narrow)(double decimal), char out[TEXT_NUMBER_BYTES]);
+
+/* Writes at most 20 digits, without a NUL. Returns their number. */
+size_t text_from_u64(uint64_t value, char *out);
 
 /* Returns the Levenshtein distance of two words, or limit + 1 if it is above limit. For "did you
  * mean" hints. */

@@ -1,5 +1,6 @@
-/* -i count:REF and ones:REF: positions, or a mask of ones, for all elements so far along the last
- * axis of another input. The number of earlier elements is a variable.
+/* -i count:REF gives the positions of the elements along the last axis of another input, counted
+ * over all records; ones:REF gives a mask of ones for all elements so far. The number of earlier
+ * elements is a variable.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 #include <string.h>

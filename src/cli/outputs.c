@@ -38,7 +38,7 @@ static bool add_default(struct outputs *outputs, struct irrun_error *err)
            destination_add(&outputs->common, &standard, err);
 }
 
-/* Checks --skip-existing, which needs files of their own for all sequences. */
+/* Checks --skip-existing, which needs a file of its own for each sequence. */
 static bool check_skipping(const struct outputs *outputs, struct irrun_error *err)
 {
     const struct destination_list *list = &outputs->common;

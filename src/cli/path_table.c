@@ -161,7 +161,7 @@ static struct digest digest_of_missing(char *real)
     return is_there ? digest_of(&directory, slash) : digest_update(DIGEST_SEED, real, strlen(real));
 }
 
-/* Identifies the file of a path. If it cannot be examined, the path itself counts. */
+/* Identifies the file of a path. If it cannot be resolved, uses the path itself. */
 static bool identify_path(const char *path, struct file_identity *identity, struct irrun_error *err)
 {
     struct stat status;
@@ -248,9 +248,9 @@ bool path_table_enter(struct path_table *table, const struct path_use *use, stru
         return enter_digest(table, use, digest_update(identity.by_path, use->key, strlen(use->key)),
                             true, err);
     /* During the run, a device and inode may be reused for another file. */
-    bool is_lasting = sequence_id(table, use->sequence) == 0;
-    bool is_kept = is_lasting || is_written || table->enters_reads;
-    return enter_digest(table, use, identity.by_file, is_kept && (is_lasting || table->is_ahead),
+    bool is_permanent = sequence_id(table, use->sequence) == 0;
+    bool is_kept = is_permanent || is_written || table->enters_reads;
+    return enter_digest(table, use, identity.by_file, is_kept && (is_permanent || table->is_ahead),
                         err) &&
            (!identity.has_path || enter_digest(table, use, identity.by_path, is_kept, err));
 }

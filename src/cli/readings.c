@@ -1,4 +1,4 @@
-/* Collects what options say of outputs. The model knows which names are the same output.
+/* Collects the names of outputs in the options. Several names may mean the same output.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/readings.h"
 
@@ -9,7 +9,7 @@ static bool is_none(const struct binding *binding)
     return strcmp(binding->spec.format->name, "none") == 0;
 }
 
-/* Returns whether all outputs are read, by whatever reads outputs without naming them. */
+/* Returns whether an option reads all outputs, without naming them. */
 static bool reads_all(const struct options *options)
 {
     const struct binding_list *outputs = &options->outputs, *expected = &options->expected;

@@ -5,9 +5,10 @@
 
 #include "cli/options.h"
 
-/* Sets unread, read_last and read: from outputs that are written to none: by name, outputs of which
- * --feed chooses indices, and what else reads outputs. The names are in a list that the caller
- * frees. Returns NULL if there is no memory. */
+/* Sets the lists of irrun_options: unread to the outputs with -o NAME=none:, read_last to those of
+ * which --feed chooses indices, and read to those that other options name. If an option reads all
+ * outputs, leaves the lists empty. Returns the memory of the lists, which the caller frees; NULL if
+ * there is none. */
 const char **readings_set(const struct options *options, struct irrun_options *how,
                           struct irrun_error *err);
 

@@ -128,7 +128,7 @@ static bool fail_limit(const char *what, int reason, struct irrun_error *err)
 bool run_sandbox_enter(const struct options *options, struct irrun_error *err)
 {
     struct sandbox sandbox;
-    int no_files, no_calls;
+    int files_errno, calls_errno;
     if (options->sandbox == SANDBOX_NEVER)
         return true;
     if (options->sandbox == SANDBOX_ALWAYS && options->manifest_path) {
@@ -137,19 +137,19 @@ bool run_sandbox_enter(const struct options *options, struct irrun_error *err)
     }
     sandbox_open(&sandbox);
     allow_all(&sandbox, options);
-    sandbox_enter(&sandbox, &no_files, &no_calls);
-    if (no_files)
-        inform(options, "sandbox: files are not limited: %s", strerror(no_files));
+    sandbox_enter(&sandbox, &files_errno, &calls_errno);
+    if (files_errno)
+        inform(options, "sandbox: files are not limited: %s", strerror(files_errno));
     else if (options->manifest_path)
         inform(options, "sandbox: files are not limited: --manifest names more of them");
     else
         inform(options, "sandbox: files are limited by Landlock %u", sandbox.version);
-    if (no_calls)
-        inform(options, "sandbox: sockets and programs are not limited: %s", strerror(no_calls));
+    if (calls_errno)
+        inform(options, "sandbox: sockets and programs are not limited: %s", strerror(calls_errno));
     if (options->sandbox != SANDBOX_ALWAYS)
         return true;
-    if (!no_files && sandbox.version < LANDLOCK_TRUNCATE)
-        no_files = ENOSYS;
-    return no_files ? fail_limit("files", no_files, err)
-                    : !no_calls || fail_limit("sockets and programs", no_calls, err);
+    if (!files_errno && sandbox.version < LANDLOCK_TRUNCATE)
+        files_errno = ENOSYS;
+    return files_errno ? fail_limit("files", files_errno, err)
+                       : !calls_errno || fail_limit("sockets and programs", calls_errno, err);
 }

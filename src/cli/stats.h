@@ -49,7 +49,7 @@ struct stats_clocks {
 struct stats_clocks stats_read_clocks(void);
 uint64_t stats_peak_rss_bytes(void);
 
-/* Warns if the iterations did not have a CPU for most of their time. */
+/* Warns if the iterations had a CPU for less than 90 % of their time. */
 void stats_check(const struct stats *stats, const struct options *options);
 
 /* Prints the table of --stats. info is of one session; if there are several, memory is counted once

@@ -139,10 +139,10 @@ static const struct type_code {
 };
 #define N_TYPE_CODES (sizeof type_codes / sizeof type_codes[0])
 
-static const struct foreign_kind {
+static const struct unsupported_kind {
     char kind;
     const char *what;
-} foreign_kinds[] = {
+} unsupported_kinds[] = {
     {'c', "complex numbers"}, {'O', "Python objects"}, {'U', "text"},
     {'S', "byte strings"},    {'a', "byte strings"},   {'M', "dates"},
     {'m', "time spans"},      {'V', "raw records"},    {'f', "floats of another size"},
@@ -152,11 +152,11 @@ static bool fail_type(const char *descr, size_t length, struct irrun_error *err)
 {
     int shown = (int)(length < 60 ? length : 60);
     char kind = length > 1 ? descr[1] : '\0';
-    for (size_t i = 0; i < sizeof foreign_kinds / sizeof foreign_kinds[0]; i++) {
-        if (foreign_kinds[i].kind != kind)
+    for (size_t i = 0; i < sizeof unsupported_kinds / sizeof unsupported_kinds[0]; i++) {
+        if (unsupported_kinds[i].kind != kind)
             continue;
         fail(err, IRRUN_DATA, "the array holds %s (descr '%.*s'), irrun reads numbers and booleans",
-             foreign_kinds[i].what, shown, descr);
+             unsupported_kinds[i].what, shown, descr);
         return fail_hint(err, kind == 'V' ? "bfloat16 and 8-bit floats: save a.astype('float32')"
                                           : "convert it with a.astype('float32') or the like");
     }

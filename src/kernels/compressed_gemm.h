@@ -21,12 +21,12 @@ struct group_params {
     size_t row_step, group_step;
 };
 
-/* n rows of k elements: (value of the code - zero point) * scale; of floats without either. */
+/* n rows of k elements: (value of the code - zero point) * scale. Floats have neither. */
 struct compressed_matrix {
     /* f32, f16, bf16, u8, i8, or a type of 4 bits, low bits first: u4, i4, nf4, f4e2m1 */
     enum irrun_dtype dtype;
     size_t n, k;
-    size_t group;                            /* elements; divides k; even if they are of 4 bits */
+    size_t group;                            /* elements; divides k; even for types of 4 bits */
     const unsigned char *row;                /* row 0; the rows are contiguous; any alignment */
     struct group_params scales, zero_points; /* scales: f32. Integer zero points are below 2^16. */
     float values[16];                        /* of the 16 codes of a type of 4 bits */
@@ -69,14 +69,14 @@ struct compressed_product {
 };
 
 /* Elements `first` ... `first` + n - 1 of PANEL_GROUP rows, from `row` on, as columns: element k of
- * row i becomes to[(k - first) * step + i - row]. `first` and n are even for types of 4 bits. The
- * last row takes the place of rows that are missing. */
+ * row i becomes to[(k - first) * step + i - row]. `first` and n are even for types of 4 bits. Rows
+ * past the end of the matrix repeat its last row. */
 struct compressed_columns {
     const struct compressed_matrix *matrix;
     size_t row, first, n;
     float *to;
     size_t step;  /* floats */
-    size_t ahead; /* prefetches so many bytes ahead, modulo SIZE_MAX + 1 */
+    size_t ahead; /* prefetch distance in bytes; wraps, as it may be negative */
 };
 
 struct compressed_kernels {

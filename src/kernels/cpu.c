@@ -30,7 +30,7 @@
 /* Leaf 7, register C. */
 #define BIT_AVX512_VNNI (1U << 11)
 /* Leaf 7, register D. */
-#define BITS_AMX (1U << 22 | 1U << 24 | 1U << 25) /* of bf16, tiles, and of bytes */
+#define BITS_AMX (1U << 22 | 1U << 24 | 1U << 25) /* AMX-BF16, AMX-TILE, AMX-INT8 */
 /* Leaf 7, subleaf 1, register A. */
 #define BIT_AVX512_BF16 (1U << 5)
 /* Register XCR0: the registers that the system saves. */

@@ -14,8 +14,8 @@
 #define INT8_GROUP 16 /* columns that are packed together; missing ones are zeros */
 #define INT8_QUAD 4   /* rows that are packed together; missing ones are zeros */
 
-/* Products by tiles have segments of at least so many quads, and so many products of quads: below,
- * products by vectors take less time than the tiles need to begin and to be stored. */
+/* The minimum size of products by tiles: quads of a segment, and products of quads. Smaller ones
+ * take less time by vectors, because tiles must be configured and stored. */
 #define INT8_TILE_MIN_QUADS 12
 #define INT8_TILE_MIN_WORK 16384
 
@@ -50,7 +50,7 @@ struct int8_product {
     size_t n_segments, n_quads; /* a row of A has n_segments segments of n_quads quads each */
     size_t begin, end;          /* groups of columns to compute */
     size_t tile_rows;           /* 0: not by tiles; otherwise those of a tile, at most m */
-    const uint8_t *const *a;    /* [n_segments] of row 0; where B is zero, bytes of any value */
+    const uint8_t *const *a;    /* [n_segments] of row 0; where B is padded, any value */
     size_t lda;                 /* bytes from one row to the next */
     const int8_t *b;            /* packed */
     const int32_t *start;       /* for each column of all groups: added to the sums */
@@ -101,8 +101,8 @@ struct int8_kernels {
     tiles_end_fn *tiles_end; /* after products that have tile_rows */
 };
 
-/* Returns the rows of a tile for products of m rows or more, `work` quads in all: m, or a part of
- * it. 0: there are no tiles, or vectors are faster. */
+/* Returns how many rows a tile takes, so that equal tiles cover m rows; 0 if there are no tiles or
+ * vectors are faster. `work` is the number of products of quads. */
 static inline size_t int8_tile_rows(const struct int8_kernels *kernels, size_t m, size_t n_quads,
                                     double work)
 {
@@ -113,7 +113,7 @@ static inline size_t int8_tile_rows(const struct int8_kernels *kernels, size_t m
     return (m + n_tiles - 1) / n_tiles;
 }
 
-/* Multiplies, and ends the use of tiles. */
+/* Multiplies, and releases the tiles. */
 static inline void int8_multiply(const struct int8_kernels *kernels,
                                  const struct int8_product *product)
 {

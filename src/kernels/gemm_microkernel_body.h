@@ -16,7 +16,7 @@ ALWAYS_INLINE vec load_weights(const unsigned char *at, bool is_f16)
     return vec_load((const float *)(const void *)at);
 }
 
-/* Fewer rows only lose by prefetching. */
+/* With fewer rows, prefetching takes more time than it saves. */
 #define PREFETCH_MIN_ROWS 4
 
 ALWAYS_INLINE void prefetch_weights(const unsigned char *weights, size_t n_bytes, size_t ahead)
@@ -28,8 +28,8 @@ ALWAYS_INLINE void prefetch_weights(const unsigned char *weights, size_t n_bytes
 
 #define MAX_VECTORS (PANEL_MAX_WIDTH * PANEL_GROUP / VECTOR_LANES)
 
-/* Rows that share an address, which x86-64 increases by a stride or two. gcc would add the stride
- * for each row and term instead, on the ports of the FMAs. */
+/* Rows that share a base address: an x86-64 load adds 0, 1 or 2 strides to it. With one address for
+ * all rows, gcc computes those of the others for each k, on the ports of the FMAs. */
 #define ROWS_OF_ADDRESS 3
 #define MAX_ADDRESSES ((GEMM_MAX_MR + ROWS_OF_ADDRESS - 1) / ROWS_OF_ADDRESS)
 
@@ -160,8 +160,8 @@ ALWAYS_INLINE void run_gemm_bf16(const struct gemm_args *args, size_t mr, size_t
 #endif
 
 #ifdef VECTOR_HAS_TILES
-/* Computes groups of columns of up to 16 rows. The last terms may be fewer than those of a tile:
- * they are copied with zeros, and meet weights that are zeros too. */
+/* Computes groups of columns of up to 16 rows. If the last k do not fill a tile, their factors are
+ * copied and padded with zeros, as the packed weights are. */
 ALWAYS_INLINE void run_gemm_tiles(const struct gemm_args *args, size_t n_groups)
 {
     const size_t n_pairs = args->k / 2 + args->k % 2, rows = args->rows;

@@ -73,7 +73,7 @@ static struct chunks cut_phase(const struct indirect_convolution *conv,
                                const struct subconvolution *sub, const struct phase *phase,
                                size_t n_shares)
 {
-    /* 16 positions of a row are a tile in memory if its length is a multiple of that. */
+    /* If the length of a row is a multiple of 16 positions, each 16 are a tile in memory. */
     struct chunks chunks = {.unit = conv->run > 0 ? TILE_ROWS : 1};
     if (conv->row > 0 && conv->row < sub->nr)
         chunks.unit = conv->row;
@@ -88,7 +88,7 @@ static struct chunks cut_phase(const struct indirect_convolution *conv,
     return chunks;
 }
 
-/* Weights of so many floats are rarely in L2, since other layers have been there since. */
+/* Weights from this size on are rarely still in L2 when the layer runs again. */
 #define PREFETCH_MIN_FLOATS 32768
 
 /* Computes the sums. Returns whether they are clamped to the bounds of an epilogue already. */

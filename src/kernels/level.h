@@ -30,8 +30,8 @@
 #define VECTOR_LEVEL LEVEL
 #endif
 
-/* The kernels of a family for vectors of 8 lanes, which every CPU with 16 also runs; for up to 8
- * channels. */
+/* For levels of 16 lanes: the kernels of avx2, of 8 lanes, which are faster for up to 8 channels.
+ * Every CPU with AVX-512 has AVX2. */
 #if VECTOR_LANES == 16
 #define HALF_OF(family) &family##_avx2
 #else

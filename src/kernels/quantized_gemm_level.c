@@ -1,4 +1,5 @@
-/* What dynamic quantization does around products of bytes.
+/* Dynamic quantization: quantizes rows of f32, packs the matrix for products of bytes, and scales
+ * and adds their sums.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/quantized_gemm.h"
 
@@ -28,7 +29,8 @@ static float largest_of(const float *x, size_t n)
     return result;
 }
 
-/* Moves the bytes at even positions of 8 before the others. */
+/* Of each 8 bytes, moves those at even positions before those at odd ones: the order in which
+ * pack_units unpacks codes of 4 bits. */
 static void part_eights(uint8_t *bytes, size_t n)
 {
     for (size_t i = 0; i < n; i += 8) {
@@ -82,7 +84,7 @@ static void quantize(const struct compressed_matrix *matrix, const float *x, uin
 
 /* ---- rows of the matrix ---- */
 
-/* What makes the codes of a type signed bytes, and what these are for zero less the zero point. */
+/* The codes of a type are signed bytes after XOR with flip; zero is added to the zero points. */
 struct signs {
     int32_t flip;
     float zero;
@@ -100,7 +102,7 @@ static struct signs signs_of(enum irrun_dtype dtype)
     }
 }
 
-/* Rows that are read a unit of 4 bytes of each at a time. */
+/* Reads VECTOR_LANES rows at a time, in units of 4 bytes of each row. */
 struct units {
     struct lane_rows rows;
     const unsigned char *row[VECTOR_LANES]; /* from their first bytes on */

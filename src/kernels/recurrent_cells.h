@@ -26,9 +26,9 @@ struct recurrent_row {
 
 typedef void recurrent_cell_fn(const struct recurrent *rules, const struct recurrent_row *row);
 
-/* lstm, gru_linear and rnn have the default activations, no clip and no peepholes; the functions
- * *_any have any. A GRU without linear_before_reset has two halves: reset uses gates z and r, and
- * stores z in c; update uses gate h, and reads z from c. */
+/* lstm, gru_linear and rnn have the default activations, no clip and no peepholes; the *_any
+ * functions accept all of them. A GRU without linear_before_reset has two halves: reset uses gates
+ * z and r, and stores z in c; update uses gate h, and reads z from c. */
 struct recurrent_cells {
     recurrent_cell_fn *lstm, *gru_linear, *rnn;
     recurrent_cell_fn *lstm_any, *gru_linear_any, *rnn_any;

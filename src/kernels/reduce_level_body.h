@@ -4,7 +4,7 @@
 #error "define T, NAME and LOAD"
 #endif
 
-/* Reduces the groups of a row of n_groups groups. */
+/* Reduces the whole groups of a row. */
 ALWAYS_INLINE double NAME(reduce_groups)(enum reduce_operation operation, const T *x,
                                          size_t n_groups, double center, double start)
 {
@@ -56,8 +56,8 @@ ALWAYS_INLINE void NAME(reduce_rows)(enum reduce_operation operation, const stru
 }
 
 /* Reduces n_rows rows to columns, in one pass over the accumulators. */
-ALWAYS_INLINE void NAME(add_rows)(enum reduce_operation operation, const struct reduction *r,
-                                  const T *x, size_t n_rows, double *to)
+ALWAYS_INLINE void NAME(fold_rows)(enum reduce_operation operation, const struct reduction *r,
+                                   const T *x, size_t n_rows, double *to)
 {
     bool has_center = operation == REDUCE_SUM_OF_SQUARED_DEVIATIONS;
     size_t i = 0;
@@ -83,9 +83,9 @@ ALWAYS_INLINE void NAME(reduce)(enum reduce_operation operation, const struct re
         return;
     }
     for (; row + ROWS_AT_ONCE <= r->n_rows; row += ROWS_AT_ONCE)
-        NAME(add_rows)(operation, r, x + row * r->row_step, ROWS_AT_ONCE, &to->f64);
+        NAME(fold_rows)(operation, r, x + row * r->row_step, ROWS_AT_ONCE, &to->f64);
     if (row < r->n_rows)
-        NAME(add_rows)(operation, r, x + row * r->row_step, r->n_rows - row, &to->f64);
+        NAME(fold_rows)(operation, r, x + row * r->row_step, r->n_rows - row, &to->f64);
 }
 
 #define REDUCE(name, operation)                                                                    \

@@ -10,8 +10,9 @@
 #include "ops/int8_borders.h"
 #include "ops/window.h"
 
-/* The attributes of the next two ops. n_spatial: of an image, 1 or 2 dimensions, whose channels are
- * last in u8, and dimension 1 in f32; 0: the order is the same, and there is one range. */
+/* The attributes of the next two ops. n_spatial is the number of spatial dimensions of an image, 1
+ * or 2: these ops convert between channels first in f32 and channels last in u8. If it is 0, they
+ * keep the order, and there is one range. */
 struct quantize_u8_attrs {
     struct channel_ranges ranges;
     uint32_t n_spatial;
@@ -28,7 +29,7 @@ struct int8_convolution_attrs {
     uint32_t n_spatial; /* dimensions of the image: 1 or 2 */
     int64_t kernel[2];
     size_t c_in, c_out;
-    const uint8_t *zeros; /* [c_in]: the zero points, or the values nearest to 0; fill the pads */
+    const uint8_t *zeros; /* [c_in]: fill the pads: the zero points, or the levels nearest to 0 */
     /* Consecutive taps that are read together: rows of the kernel, or single taps. */
     size_t n_segments, segment_bytes;
     const int8_t *filters;       /* packed; rows are [segments][whole quads] */
@@ -37,7 +38,7 @@ struct int8_convolution_attrs {
     struct border_terms border;
     enum int8_result to; /* INT8_TO_U8 or INT8_TO_F32 */
     struct requantization requantization;
-    uint32_t rank_min; /* of the result of a product: leading dimensions of 1 are added */
+    uint32_t rank_min; /* of a product: its result gets leading dimensions of 1 up to this rank */
 };
 
 extern const struct op_def op_int8_convolution; /* u8 to u8 or f32 */

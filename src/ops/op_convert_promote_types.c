@@ -24,7 +24,7 @@ static const struct op_input_def inputs[] = {
     {.name = NULL},
 };
 
-static bool is_real(enum irrun_dtype dtype)
+static bool is_float(enum irrun_dtype dtype)
 {
     return !dtype_is_integer(dtype);
 }
@@ -40,14 +40,14 @@ static bool fail_unsafe(struct infer *infer)
                       irrun_dtype_name(infer->in[0]->dtype), irrun_dtype_name(infer->in[1]->dtype));
 }
 
-/* Promotes a float and an integer to the float type. The conversion is safe if that is twice as
- * wide. */
-static bool promote_to_real(struct infer *infer, bool is_unsafe, enum irrun_dtype *common)
+/* Promotes a float and an integer to the float type. This is safe if the float is at least twice as
+ * wide as the integer. */
+static bool promote_to_float(struct infer *infer, bool is_unsafe, enum irrun_dtype *common)
 {
     enum irrun_dtype a = infer->in[0]->dtype, b = infer->in[1]->dtype;
-    enum irrun_dtype real = is_real(a) ? a : b, integer = is_real(a) ? b : a;
-    *common = real;
-    return is_unsafe || bits(real) >= 2 * bits(integer) || fail_unsafe(infer);
+    enum irrun_dtype floating = is_float(a) ? a : b, integer = is_float(a) ? b : a;
+    *common = floating;
+    return is_unsafe || bits(floating) >= 2 * bits(integer) || fail_unsafe(infer);
 }
 
 /* Promotes a scalar and a tensor of the same kind to the tensor's type, as PyTorch does. */
@@ -56,8 +56,8 @@ static bool promote_scalar(struct infer *infer, bool is_unsafe, enum irrun_dtype
     enum irrun_dtype a = infer->in[0]->dtype, b = infer->in[1]->dtype;
     bool is_a_scalar = infer->in[0]->shape.rank == 0;
     enum irrun_dtype target = is_a_scalar ? b : a, scalar = is_a_scalar ? a : b;
-    bool is_target_signed = is_real(target) || dtype_is_signed(target);
-    bool is_scalar_signed = is_real(scalar) || dtype_is_signed(scalar);
+    bool is_target_signed = is_float(target) || dtype_is_signed(target);
+    bool is_scalar_signed = is_float(scalar) || dtype_is_signed(scalar);
     *common = target;
     bool is_safe = is_target_signed == is_scalar_signed
                        ? bits(target) >= bits(scalar)
@@ -91,12 +91,12 @@ static bool find_common(struct infer *infer, enum irrun_dtype *common)
     *common = a == IRRUN_BOOLEAN ? b : a;
     if (a == b || a == IRRUN_BOOLEAN || b == IRRUN_BOOLEAN)
         return true;
-    if (is_real(a) != is_real(b))
-        return promote_to_real(infer, is_unsafe, common);
+    if (is_float(a) != is_float(b))
+        return promote_to_float(infer, is_unsafe, common);
     bool is_one_scalar = (infer->in[0]->shape.rank == 0) != (infer->in[1]->shape.rank == 0);
     if (attrs->pytorch_scalar_promotion && is_one_scalar)
         return promote_scalar(infer, is_unsafe, common);
-    if (!is_real(a) && dtype_is_signed(a) != dtype_is_signed(b))
+    if (!is_float(a) && dtype_is_signed(a) != dtype_is_signed(b))
         return promote_mixed_signs(infer, is_unsafe, common);
     if (bits(a) == bits(b)) { /* two kinds of f16, or of f8 */
         *common = bits(a) == 8 ? IRRUN_F16 : IRRUN_F32;

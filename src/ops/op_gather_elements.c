@@ -1,5 +1,5 @@
-/* GatherElements-6: for each index the element at its coordinates, with the one along the axis
- * replaced by the index.
+/* GatherElements-6: element [i][j]... of the result is the element of the data at the same
+ * coordinates, except that the coordinate along the axis is the index at [i][j]...
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/index_copies.h"
 

@@ -57,9 +57,9 @@ static bool match_shifted(const struct compressed_matcher *matcher, uint32_t val
     if (!subtract)
         return match_convert(matcher, value_id, &match->stored);
     uint32_t zero_points = op_input(matcher->graph, subtract, 1), bytes;
-    bool is_whole = match_convert(matcher, zero_points, &bytes) &&
-                    !small_float_is(matcher->constants[bytes]->declared);
-    match->zero_points = is_whole ? bytes : zero_points;
+    bool is_integer = match_convert(matcher, zero_points, &bytes) &&
+                      !small_float_is(matcher->constants[bytes]->declared);
+    match->zero_points = is_integer ? bytes : zero_points;
     return match_convert(matcher, op_input(matcher->graph, subtract, 0), &match->stored);
 }
 
@@ -79,8 +79,8 @@ static bool match_scaled(const struct compressed_matcher *matcher, uint32_t valu
     return match_shifted(matcher, b, match);
 }
 
-/* Returns the input of an op of this type, which changes no element but for its type. For any other
- * op returns value_id. */
+/* Returns the input of the Convert or Reshape (`type`) that computes a value; value_id if another
+ * op does. */
 static uint32_t skip(const struct compressed_matcher *matcher, uint32_t value_id, const char *type)
 {
     const struct op *op = compressed_producer(matcher, value_id, type);
@@ -120,7 +120,7 @@ static bool find_steps(const struct compressed_matcher *matcher, uint32_t value_
 
 /* Returns whether the zero points are integers, as the kernels need for integer codes. Reads them
  * if they are stored as floats. */
-static bool are_whole(struct compressed_matcher *matcher, uint32_t value_id)
+static bool are_integers(struct compressed_matcher *matcher, uint32_t value_id)
 {
     const struct constant *constant = compressed_constant(matcher, value_id);
     if (dtype_is_integer(constant->declared))
@@ -198,5 +198,5 @@ bool compressed_match_codes(struct compressed_matcher *matcher, uint32_t value_i
         return false;
     return match->zero_points == NO_ID ||
            small_float_is(compressed_constant(matcher, match->stored)->declared) ||
-           are_whole(matcher, match->zero_points);
+           are_integers(matcher, match->zero_points);
 }

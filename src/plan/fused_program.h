@@ -48,7 +48,8 @@ bool fused_is_produced(const struct fused_program *fused, uint32_t root);
 /* Returns whether a step after the group, or the caller, reads the value. */
 bool fused_is_live_out(const struct fused_program *fused, uint32_t root);
 
-/* Returns the advance_mask of an instruction whose operand repeats like this. */
+/* Returns the advance_mask for an operand that repeats each element `inner` times: all ones if it
+ * advances. */
 static inline uint32_t fused_advance_mask(size_t inner)
 {
     return inner == 1 ? UINT32_MAX : 0;

@@ -7,9 +7,10 @@
 #include "plan/remarks.h"
 
 /* With kernels.precision, rounds the f32 and f16 constants among op_def.factors, in the graph of
- * the model and in its bodies, except filters that gain nothing. It inserts a conversion to f16 or
- * bf16 and one back, by which prepare_constant finds the 16 bits. Quantized weights are kept as
- * they are. The pass sorts the graphs. Adds a line to *remarks for each constant. */
+ * the model and in its bodies, except filters that would not be faster. It inserts a
+ * conversion to f16 or bf16 and one back, where prepare_constant finds the 16-bit values. Quantized
+ * weights are kept as they are. The pass sorts the graphs. Adds a line to *remarks for each
+ * constant. */
 bool lower_precision(const struct model *model, struct remarks *remarks, struct irrun_error *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* Finds inner values by name and adds Results for them. toposort then keeps these values.
+/* Finds intermediate values by name and adds Results for them, so that toposort keeps them.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "plan/taps.h"
 
