@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 import numpy as np
 
+from . import departures
 from .common import rng, uniform
 from .one_op import Const, error, one_op
 
@@ -17,8 +18,8 @@ def attend(q, k, v, mask=None, scale=None, sink=None, causal=False):
         scores = np.where(mask, scores, -np.inf) if mask.dtype == bool else scores + mask.astype(np.float64)
     if sink is not None:
         scores = np.concatenate([scores, np.broadcast_to(sink, (*scores.shape[:-1], 1))], -1)
-    weights = np.exp(scores - scores.max(-1, keepdims=True))
-    weights = weights / weights.sum(-1, keepdims=True)
+    weights = np.exp(scores - np.maximum(scores.max(-1, keepdims=True), -1e300))
+    weights = weights / np.maximum(weights.sum(-1, keepdims=True), 1e-300)
     return (weights[..., :k.shape[-2]] if sink is not None else weights) @ v
 
 
@@ -52,6 +53,14 @@ def cases():
         np.float32))
     yield case("mask_infinite", q, k, v, "A mask of minus infinities.", np.where(np.tri(5, 7, 2, bool), 0, -np.inf).astype(
         np.float32)[None, None])
+    hidden = seen.copy()
+    hidden[0, 0, :2] = hidden[1, 0, 4] = False
+    added = np.where(hidden, 0, -np.inf).astype(np.float32)
+    for name, mask, which in (("hidden_boolean", hidden, "All keys are hidden from some queries."),
+                              ("hidden_infinite", added, "All keys are hidden from some queries, by infinities.")):
+        yield case(name, q, k, v, which, mask, openvino=departures.HIDDEN_KEYS)
+    yield case("hidden_f64", *(a.astype(np.float64) for a in (q, k, v)), "The same in f64.", hidden[:, :, :, :1],
+               args="--atol 1e-13 --rtol 1e-12", openvino=departures.HIDDEN_KEYS)
     yield case("mask_of_zero", q, k, v, "A scalar 0 is not a mask; the scale is given.", scale=0.5)
     yield case("causal", q, k, v, "Query i sees keys up to i.", causal=True)
     yield case("causal_square", x(1, 2, 6, 4), x(1, 2, 6, 4), x(1, 2, 6, 4), "As many queries as keys.", causal=True)

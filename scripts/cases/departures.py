@@ -76,6 +76,7 @@ SHIFT_MODULO = "shifts count modulo 32."
 FAKE_QUANTIZE_PDPD = "FakeQuantize takes pdpd where it is the same as numpy alone."
 LRN_BIAS = "LRN takes its bias for 1."
 FALSE_MVN = "it takes a written-out normalization for an MVN which it is not."
+HIDDEN_KEYS = "a query whose mask hides all keys gives NaN, or, of a cache, the mean of the values."
 EINSUM_BLANKS = "Einsum takes no blanks."
 DFT_NO_AXES = "a DFT along no axes gives uninitialised memory."
 DFT_F64 = "DFT takes no f64."
@@ -168,6 +169,8 @@ SECTIONS = {
         (RDFT_FILLED, "What is missing is filled up with zeros."),
         (RDFT_WHOLE, "-1 is the size of the data."),
         (IRDFT_FILLED, "What is missing is filled up with zeros."),
+        (HIDDEN_KEYS, "It gives zeros, as in PyTorch, where the op comes from. The formula of the specification "
+         "gives NaN, which the next layer would spread to all tokens of a padded row."),
         (EINSUM_BLANKS, "Equations as ONNX and NumPy take them have blanks."),
     ], "Reading IR": [(CONST_FROM_PORT, "The first files of version 10 were written so."),],
 }

@@ -16,7 +16,8 @@ enum attention_mask {
 
 /* Replaces scores [n_rows][n] by softmax(scores * scale, masked) along each row. Strides count
  * elements and may be 0. sink: an extra score of each row, whose weight is not stored; NULL for
- * none. A row becomes NaN if all its columns are masked or if it has a NaN. */
+ * none. A row becomes NaN if it has a NaN, and zeros if its mask hides all columns: a NaN would
+ * spread to the keys and values of the next layer, and from there to all rows. */
 struct attention_rows {
     size_t n_rows, n;
     size_t first_row;
@@ -30,6 +31,9 @@ typedef void attention_fn(const struct attention_rows *rows, void *scores);
 
 /* Applies only the scale and the mask; a softmax follows. For attention without a sink. */
 void attention_mask_f32(const struct attention_rows *rows, float *scores);
+
+/* Clears rows whose mask hides all columns; the softmax made them NaN. */
+void attention_clear_f32(const struct attention_rows *rows, float *weights);
 
 /* Returns the loop for f32 or f64. */
 attention_fn *attention_scalar(enum irrun_dtype dtype);

@@ -23,6 +23,27 @@ static void NAME(mask_row)(const struct attention_rows *r, size_t row, T *scores
             scores[i] = -(T)INFINITY;
 }
 
+static bool NAME(sees_nothing)(const struct attention_rows *r, size_t row)
+{
+    const T *added = r->mask;
+    const unsigned char *allowed = r->mask;
+    size_t at = row * r->mask_row_stride, i = 0;
+    if (r->kind == ATTENTION_ADDITIVE)
+        while (i < r->n && added[at + i * r->mask_stride] == -(T)INFINITY)
+            i++;
+    if (r->kind == ATTENTION_BOOLEAN)
+        while (i < r->n && !allowed[at + i * r->mask_stride])
+            i++;
+    return i == r->n;
+}
+
+static void NAME(clear_unseeing)(const struct attention_rows *r, T *weights)
+{
+    for (size_t row = 0; row < r->n_rows; row++, weights += r->n)
+        if (r->n > 0 && isnan(weights[0]) && NAME(sees_nothing)(r, row))
+            memset(weights, 0, r->n * sizeof *weights);
+}
+
 static void NAME(attention)(const struct attention_rows *r, void *all_scores)
 {
     for (size_t row = 0; row < r->n_rows; row++) {
@@ -43,4 +64,5 @@ static void NAME(attention)(const struct attention_rows *r, void *all_scores)
         for (size_t i = 0; i < r->n; i++)
             scores[i] = (T)(scores[i] / sum);
     }
+    NAME(clear_unseeing)(r, all_scores);
 }

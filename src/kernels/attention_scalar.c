@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/attention.h"
 
+#include <string.h>
 #include <tgmath.h>
 
 #define BODY "kernels/attention_body.h"
@@ -11,6 +12,11 @@ void attention_mask_f32(const struct attention_rows *rows, float *scores)
 {
     for (size_t row = 0; row < rows->n_rows; row++)
         mask_row_f32(rows, row, scores + row * rows->n);
+}
+
+void attention_clear_f32(const struct attention_rows *rows, float *weights)
+{
+    clear_unseeing_f32(rows, weights);
 }
 
 attention_fn *attention_scalar(enum irrun_dtype dtype)

@@ -252,6 +252,7 @@ static void mask_and_softmax(const struct attention_state *state, const struct a
         scale = 1;
     }
     state->softmax(&(struct softmax){rows->n_rows, rows->n, 1, false, scale}, scores, scores);
+    attention_clear_f32(rows, scores);
 }
 
 /* Computes one output matrix, or those that share keys. matrix[i] is the index of the first one in
