@@ -16,13 +16,20 @@ static size_t blocks_of_slice(const struct quantized_blocks *blocks)
     return n < blocks->n ? n : blocks->n;
 }
 
-size_t quantized_panel_bytes(const struct compressed_matrix *matrix, size_t m)
+size_t quantized_stream_bytes(const struct compressed_matrix *matrix)
 {
     struct quantized_blocks blocks = quantized_blocks_of(matrix);
     size_t of_block = sizeof(int32_t) + sizeof(float) + blocks.max_quads * INT8_QUAD;
-    if (quantized_is_stream(matrix, m))
-        return m * align_to_line(blocks.n * QUANTIZED_ROWS * sizeof(int32_t) +
-                                 (blocks.n + QUANTIZED_ROWS) * of_block);
+    return align_to_line(blocks.n * QUANTIZED_ROWS * sizeof(int32_t) +
+                         (blocks.n + QUANTIZED_ROWS) * of_block);
+}
+
+size_t quantized_panel_bytes(const struct quantized_kernels *kernels,
+                             const struct compressed_matrix *matrix, size_t m)
+{
+    struct quantized_blocks blocks = quantized_blocks_of(matrix);
+    if (quantized_is_stream(kernels, matrix, m))
+        return m * quantized_stream_bytes(matrix);
     return blocks_of_slice(&blocks) *
            (sizeof(struct quantized_columns) + blocks.max_quads * INT8_QUAD * QUANTIZED_COLUMNS);
 }
@@ -104,7 +111,7 @@ static void multiply_block(const struct quantized_product *p, const struct slice
 void quantized_multiply(const struct quantized_product *p)
 {
     struct slice slice = {.blocks = quantized_blocks_of(p->matrix)};
-    if (quantized_is_stream(p->matrix, p->m)) {
+    if (quantized_is_stream(p->kernels, p->matrix, p->m)) {
         p->kernels->multiply_rows(p);
         return;
     }

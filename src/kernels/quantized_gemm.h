@@ -65,8 +65,9 @@ struct quantized_kernels {
                      struct quantized_block *blocks);
     void (*pack)(const struct quantized_packing *packing);
     void (*add)(const struct quantized_sums *sums);
-    /* The product of one or two rows, if quantized_is_stream. */
+    /* The product of up to max_rows rows, if quantized_is_stream. For more rows, packing pays. */
     void (*multiply_rows)(const struct quantized_product *product);
+    size_t max_rows;
 };
 
 /* Returns whether the codes are integers, as these products need. */
@@ -111,17 +112,15 @@ static inline size_t quantized_block_at(const struct compressed_matrix *matrix,
 /* Rows of the matrix whose blocks are multiplied by a row together: they fill whole vectors. */
 #define QUANTIZED_ROWS 16
 
-/* For more rows, packing pays. */
-#define QUANTIZED_STREAM_ROWS 2
-
 /* Returns whether a product of m rows reads the matrix as it lies, in blocks of 16, 32, 64 or 128
  * bytes. */
-static inline bool quantized_is_stream(const struct compressed_matrix *matrix, size_t m)
+static inline bool quantized_is_stream(const struct quantized_kernels *kernels,
+                                       const struct compressed_matrix *matrix, size_t m)
 {
     struct quantized_blocks blocks = quantized_blocks_of(matrix);
     size_t n_bytes = compressed_bytes(matrix, blocks.max_elements);
-    return m <= QUANTIZED_STREAM_ROWS && matrix->group % blocks.max_elements == 0 &&
-           n_bytes >= 16 && (n_bytes & (n_bytes - 1)) == 0;
+    return m <= kernels->max_rows && matrix->group % blocks.max_elements == 0 && n_bytes >= 16 &&
+           (n_bytes & (n_bytes - 1)) == 0;
 }
 
 /* Rows begin ... end - 1 of the matrix, where `begin` is a multiple of QUANTIZED_COLUMNS: c[i][j] =
@@ -140,7 +139,10 @@ struct quantized_product {
 };
 
 /* Returns a multiple of 64. */
-size_t quantized_panel_bytes(const struct compressed_matrix *matrix, size_t m);
+size_t quantized_panel_bytes(const struct quantized_kernels *kernels,
+                             const struct compressed_matrix *matrix, size_t m);
+/* Returns the part of it for each row, if quantized_is_stream. */
+size_t quantized_stream_bytes(const struct compressed_matrix *matrix);
 void quantized_multiply(const struct quantized_product *product);
 
 #endif

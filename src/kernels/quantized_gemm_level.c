@@ -205,4 +205,4 @@ static void add(const struct quantized_sums *s)
 }
 
 const struct quantized_kernels LEVEL_NAME(quantized_gemm, LEVEL) = {quantize, pack, add,
-                                                                    multiply_rows};
+                                                                    multiply_rows, MAX_STREAMS};

@@ -1,5 +1,5 @@
-/* The product of one or two rows with dynamic quantization. The matrix is read as it lies, as one
- * stream of blocks, whose sums are in the lanes of vectors. The codes are the unsigned factor.
+/* The product of a few rows with dynamic quantization. The matrix is read as it lies, as one stream
+ * of blocks, whose sums are in the lanes of vectors. All rows are multiplied by what is loaded.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_QUANTIZED_ROW_H
 #define IRRUN_KERNELS_QUANTIZED_ROW_H
@@ -14,6 +14,7 @@ struct stream {
     int32_t *sums;      /* of the codes of each block */
     float *scales;      /* of each block */
     int8_t *even, *odd; /* codes; 4-bit codes of the matrix alternate between them */
+    size_t bytes;       /* from the memory of a stream to that of the next one */
 };
 
 /* Places the arrays of row i of x in p->panel. Its size is that of quantized_panel_bytes. */
@@ -26,8 +27,8 @@ static struct stream stream_of(const struct quantized_product *p, size_t i)
     struct stream s = {.n_blocks = blocks.n,
                        .n_of_group = blocks.n_of_group,
                        .block_bytes = compressed_bytes(p->matrix, blocks.max_elements),
-                       .dots =
-                           (void *)((char *)p->panel + i * quantized_panel_bytes(p->matrix, 1))};
+                       .bytes = quantized_stream_bytes(p->matrix)};
+    s.dots = (void *)((char *)p->panel + i * s.bytes);
     s.sums = s.dots + QUANTIZED_ROWS * blocks.n;
     s.scales = (float *)(s.sums + n);
     s.even = (int8_t *)(s.scales + n);
@@ -52,35 +53,54 @@ static struct stream stream_of(const struct quantized_product *p, size_t i)
     return s;
 }
 
-ALWAYS_INLINE vec_i32 dot_signed(vec_i32 sum, vec_i32 codes, const int8_t *x)
+/* Codes of the matrix as a factor. With VECTOR_HAS_DOT_SMALL, those of 8 bits are signed: their
+ * sizes, of up to 128, times two codes of x, of up to 127, do not exceed 16 bits. The others are
+ * unsigned. */
+#ifdef VECTOR_HAS_DOT_SMALL
+enum { MAX_STREAMS = 4, BYTES_ARE_SIGNED = 1 };
+struct codes_factor {
+    vec_i32 sizes, codes;
+};
+ALWAYS_INLINE struct codes_factor codes_factor(vec_i32 codes, const bool is_4bit)
 {
-    return vec_i32_dot_bytes(sum, unsigned_factor(codes), signed_factor(vec_i32_load(x)));
+    return (struct codes_factor){is_4bit ? codes : vec_i8_abs(codes), codes};
+}
+ALWAYS_INLINE vec_i32 dot_codes(vec_i32 sum, struct codes_factor a, const int8_t *x,
+                                const bool is_4bit)
+{
+    vec_i32 b = vec_i32_load(x);
+    return vec_i32_dot_small(sum, a.sizes, is_4bit ? b : vec_i8_with_sign_of(b, a.codes));
+}
+#else
+enum { MAX_STREAMS = 2, BYTES_ARE_SIGNED = 0 };
+#define codes_factor bytes_factor
+ALWAYS_INLINE struct bytes_factor codes_factor(vec_i32 codes, const bool is_4bit)
+{
+    (void)is_4bit;
+    return unsigned_factor(codes);
+}
+ALWAYS_INLINE vec_i32 dot_codes(vec_i32 sum, struct bytes_factor a, const int8_t *x,
+                                const bool is_4bit)
+{
+    (void)is_4bit;
+    return vec_i32_dot_bytes(sum, a, signed_factor(vec_i32_load(x)));
+}
+#endif
+
+/* What makes the codes of a type such factors, and what it adds to them. */
+ALWAYS_INLINE vec_i32 flip_of(enum irrun_dtype dtype)
+{
+    bool is_flipped = dtype == (BYTES_ARE_SIGNED ? IRRUN_U8 : IRRUN_I8);
+    return vec_i32_set1((int32_t)(is_flipped ? 0x80808080 : dtype == IRRUN_I4 ? 0x88888888 : 0));
+}
+static float flip_adds(enum irrun_dtype dtype)
+{
+    return offset_of(dtype) - (BYTES_ARE_SIGNED && is_bytes(dtype) ? 128 : 0);
 }
 
-/* Returns the products of VECTOR_LANES blocks, of a power of two of bytes from 16 on. `block`: the
- * first one of x. */
-ALWAYS_INLINE vec_i32 dot_blocks(const struct stream *s, const unsigned char *at, size_t block,
-                                 vec_i32 flip, const bool is_4bit, const size_t block_bytes)
+/* Adds neighbouring lanes of n vectors, until each lane has the sum of a block. */
+ALWAYS_INLINE vec add_lanes(vec *sums, size_t n)
 {
-    const size_t n = block_bytes / WIDE < VECTOR_LANES ? block_bytes / WIDE : VECTOR_LANES;
-    const size_t n_of_block = block_bytes > sizeof(vec) ? block_bytes / sizeof(vec) : 1;
-    const int8_t *even = s->even + block * block_bytes, *odd = s->odd + block * block_bytes;
-    vec sums[VECTOR_LANES];
-    UNROLL
-    for (size_t i = 0; i < n; i++) {
-        vec_i32 sum = {0};
-        UNROLL
-        for (size_t j = i * n_of_block; j < (i + 1) * n_of_block; j++) {
-            const size_t byte = j * sizeof(vec);
-            vec_i32 codes = vec_i32_load(at + byte) ^ flip;
-            prefetch_stream(at + byte);
-            sum = dot_signed(sum, is_4bit ? codes & 0x0F0F0F0F : codes, even + byte);
-            if (is_4bit)
-                sum = dot_signed(sum, (vec_i32)((vec_u32)codes >> 4) & 0x0F0F0F0F, odd + byte);
-        }
-        sums[i] = (vec)sum;
-    }
-    /* Adds neighbouring lanes, until each has the sum of a block. */
     UNROLL
     for (size_t size = n; size > 1; size /= 2) {
         UNROLL
@@ -88,19 +108,59 @@ ALWAYS_INLINE vec_i32 dot_blocks(const struct stream *s, const unsigned char *at
             sums[i / 2] = (vec)((vec_i32)vec_even(sums[i], sums[i + 1]) +
                                 (vec_i32)vec_odd(sums[i], sums[i + 1]));
     }
-    return (vec_i32)sums[0];
+    return sums[0];
 }
 
-/* Sets s->dots of n_rows rows of the matrix. Blocks behind the last one have any sum. */
-ALWAYS_INLINE void dot_rows(const struct quantized_product *p, const struct stream *s, size_t row,
-                            size_t n_rows, const bool is_4bit, const size_t block_bytes)
+/* Stores the products of VECTOR_LANES blocks, of a power of two of bytes from 16 on, in dots[to...]
+ * of each of m streams. `block`: the first one of x. */
+ALWAYS_INLINE void dot_blocks(const struct stream *s, size_t m, const unsigned char *at,
+                              size_t block, vec_i32 flip, const bool is_4bit,
+                              const size_t block_bytes, size_t to)
+{
+    enum { MOST = QUANTIZED_BLOCK > sizeof(vec) ? QUANTIZED_BLOCK / sizeof(vec) : 1 };
+    enum { PREFETCHED = 64 };
+    const size_t n = block_bytes / WIDE < VECTOR_LANES ? block_bytes / WIDE : VECTOR_LANES;
+    const size_t n_of_block = block_bytes > sizeof(vec) ? block_bytes / sizeof(vec) : 1;
+    vec sums[MAX_STREAMS][VECTOR_LANES];
+    UNROLL
+    for (size_t i = 0; i < n; i++) {
+        struct codes_factor low[MOST], high[MOST];
+        UNROLL
+        for (size_t j = 0; j < n_of_block; j++) {
+            const unsigned char *from = at + (i * n_of_block + j) * sizeof(vec);
+            vec_i32 codes = vec_i32_load(from) ^ flip;
+            if ((size_t)(from - at) % PREFETCHED == 0)
+                prefetch_stream(from);
+            low[j] = codes_factor(is_4bit ? codes & 0x0F0F0F0F : codes, is_4bit);
+            if (is_4bit)
+                high[j] = codes_factor((vec_i32)((vec_u32)codes >> 4) & 0x0F0F0F0F, true);
+        }
+        const size_t byte = block * block_bytes + i * n_of_block * sizeof(vec);
+        const int8_t *even = s->even + byte, *odd = s->odd + byte;
+        for (size_t r = 0; r < m; r++, even += s->bytes, odd += s->bytes) {
+            vec_i32 sum = {0};
+            UNROLL
+            for (size_t j = 0; j < n_of_block; j++) {
+                sum = dot_codes(sum, low[j], even + j * sizeof(vec), is_4bit);
+                if (is_4bit)
+                    sum = dot_codes(sum, high[j], odd + j * sizeof(vec), true);
+            }
+            sums[r][i] = (vec)sum;
+        }
+    }
+    for (size_t r = 0; r < m; r++)
+        vec_store(s[r].dots + to, add_lanes(sums[r], n));
+}
+
+/* Sets the dots of m streams, of n_rows rows of the matrix. Blocks behind the last one have any
+ * sum. */
+ALWAYS_INLINE void dot_rows(const struct quantized_product *p, const struct stream *s, size_t m,
+                            size_t row, size_t n_rows, const bool is_4bit, const size_t block_bytes)
 {
     enum { MOST = VECTOR_LANES * QUANTIZED_BLOCK };
     const struct compressed_matrix *matrix = p->matrix;
     const size_t n_bytes = VECTOR_LANES * block_bytes, n = n_rows * s->n_blocks;
-    const bool is_signed = matrix->dtype == IRRUN_I8 || matrix->dtype == IRRUN_I4;
-    const vec_i32 flip =
-        vec_i32_set1(!is_signed ? 0 : (int32_t)(is_4bit ? 0x88888888 : 0x80808080));
+    const vec_i32 flip = flip_of(matrix->dtype);
     const unsigned char *at = matrix->row + row * s->n_blocks * block_bytes;
     const unsigned char *end = matrix->row + matrix->n * s->n_blocks * block_bytes;
     for (size_t i = 0, block = 0; i < n; i += VECTOR_LANES, at += n_bytes) {
@@ -110,7 +170,7 @@ ALWAYS_INLINE void dot_rows(const struct quantized_product *p, const struct stre
             memset(last, 0, n_bytes);
             from = memcpy(last, at, (size_t)(end - at));
         }
-        vec_store(s->dots + i, (vec)dot_blocks(s, from, block, flip, is_4bit, block_bytes));
+        dot_blocks(s, m, from, block, flip, is_4bit, block_bytes, i);
         for (block += VECTOR_LANES; block >= s->n_blocks;)
             block -= s->n_blocks;
     }
@@ -138,7 +198,7 @@ static float add_blocks(const struct compressed_matrix *matrix, const struct str
                         const int32_t *dots, float sum)
 {
     const size_t n_of_group = s->n_of_group;
-    const float offset = offset_of(matrix->dtype);
+    const float offset = flip_adds(matrix->dtype);
     for (size_t block = 0; block < s->n_blocks; block += VECTOR_LANES) {
         size_t left = s->n_blocks - block, n = left < VECTOR_LANES ? left : VECTOR_LANES;
         float terms[VECTOR_LANES];
@@ -155,36 +215,39 @@ static float add_blocks(const struct compressed_matrix *matrix, const struct str
     return sum;
 }
 
-/* Multiplies n rows of the matrix, from `row` on, by row i of x. */
-static void multiply_slice(const struct quantized_product *p, const struct stream *s, size_t i,
-                           size_t row, size_t n)
+/* Multiplies n rows of the matrix, from `row` on, by m rows of x. */
+ALWAYS_INLINE void multiply_slice(const struct quantized_product *p, const struct stream *s,
+                                  size_t m, size_t row, size_t n)
 {
     const bool is_4bit = quantized_is_4bit(p->matrix);
 #define DOT_ROWS(bytes)                                                                            \
     if (s->block_bytes == (bytes) && is_4bit)                                                      \
-        dot_rows(p, s, row, n, true, bytes);                                                       \
+        dot_rows(p, s, m, row, n, true, bytes);                                                    \
     else if (s->block_bytes == (bytes))                                                            \
-        dot_rows(p, s, row, n, false, bytes);
+        dot_rows(p, s, m, row, n, false, bytes);
     DOT_ROWS(16)
     DOT_ROWS(32)
     DOT_ROWS(64)
     DOT_ROWS(128)
 #undef DOT_ROWS
-    for (size_t r = row; r < row + n; r++)
-        p->c[i * p->ldc + r] = add_blocks(p->matrix, s, r, s->dots + (r - row) * s->n_blocks,
-                                          p->start ? p->start[r] : 0);
+    for (size_t i = 0; i < m; i++)
+        for (size_t r = row; r < row + n; r++)
+            p->c[i * p->ldc + r] =
+                add_blocks(p->matrix, &s[i], r, s[i].dots + (r - row) * s->n_blocks,
+                           p->start ? p->start[r] : 0);
 }
 
-/* Memory delivers rows of the matrix once: for the second row of x they are in the cache. */
 static inline void multiply_rows(const struct quantized_product *p)
 {
-    struct stream streams[QUANTIZED_STREAM_ROWS];
+    struct stream streams[MAX_STREAMS];
     for (size_t i = 0; i < p->m; i++)
         streams[i] = stream_of(p, i);
     for (size_t row = p->begin, n; row < p->end; row += n) {
         n = p->end - row < QUANTIZED_ROWS ? p->end - row : QUANTIZED_ROWS;
-        for (size_t i = 0; i < p->m; i++)
-            multiply_slice(p, &streams[i], i, row, n);
+        if (p->m == 1)
+            multiply_slice(p, streams, 1, row, n);
+        else
+            multiply_slice(p, streams, p->m, row, n);
     }
 }
 

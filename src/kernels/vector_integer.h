@@ -82,6 +82,25 @@ ALWAYS_INLINE vec_i32 vec_i32_dot_bytes(vec_i32 sum, struct bytes_factor a, stru
 }
 #endif
 
+#if defined(MM) && !defined(__AVX512F__)
+/* Each lane of a holds four unsigned bytes, each lane of b four signed ones. Adds their products to
+ * the lane of sum; those of bytes 0 and 1, and of 2 and 3, must add up to 16 bits. */
+#define VECTOR_HAS_DOT_SMALL
+ALWAYS_INLINE vec_i32 vec_i32_dot_small(vec_i32 sum, vec_i32 a, vec_i32 b)
+{
+    return sum + (vec_i32)MM(madd_epi16)(MM(maddubs_epi16)((bits)a, (bits)b), MM(set1_epi16)(1));
+}
+/* Return the sizes of signed bytes; and the bytes of x, negative where those of `sign` are. */
+ALWAYS_INLINE vec_i32 vec_i8_abs(vec_i32 x)
+{
+    return (vec_i32)MM(abs_epi8)((bits)x);
+}
+ALWAYS_INLINE vec_i32 vec_i8_with_sign_of(vec_i32 x, vec_i32 sign)
+{
+    return (vec_i32)MM(sign_epi8)((bits)x, (bits)sign);
+}
+#endif
+
 /* Returns sum + a * b. Each lane of a has a byte and 0, each lane of b a signed byte as 16 bits and
  * 0. */
 ALWAYS_INLINE vec_i32 vec_i32_dot_channels(vec_i32 sum, vec_i32 a, vec_i32 b)

@@ -29,7 +29,7 @@ static bool prepare(struct prepare *prepare)
     struct quantized_blocks blocks = quantized_blocks_of(matrix);
     state->n_blocks = blocks.n;
     state->row_bytes = blocks.n * blocks.max_quads * INT8_QUAD;
-    state->panel_bytes = quantized_panel_bytes(matrix, state->m);
+    state->panel_bytes = quantized_panel_bytes(prepare->kernels->quantized_gemm, matrix, state->m);
     double work = (double)state->m * (double)matrix->n * (double)matrix->k;
     size_t n_panels = divide_up(matrix->n, QUANTIZED_COLUMNS);
     state->n_parts = thread_pool_n_parts(prepare->pool, work / INT8_QUAD, n_panels);
@@ -74,7 +74,8 @@ static void multiply_part(void *context, size_t part, size_t n_parts)
     const struct epilogue *epilogue = step->epilogue;
     size_t n = state->matrix.n, n_panels = divide_up(n, QUANTIZED_COLUMNS);
     size_t last = n_panels * (part + 1) / n_parts * QUANTIZED_COLUMNS;
-    size_t step_columns = quantized_is_stream(&state->matrix, state->m) ? n : QUANTIZED_COLUMNS;
+    bool is_stream = quantized_is_stream(state->product.kernels, &state->matrix, state->m);
+    size_t step_columns = is_stream ? n : QUANTIZED_COLUMNS;
     last = last < n ? last : n;
     struct quantized_product product = state->product;
     product.matrix = &state->matrix;

@@ -104,7 +104,8 @@ static struct quantized_product product_new(const struct trial *trial,
         .blocks = rows->blocks,
         .c = rows->c,
         .ldc = matrix->n,
-        .panel = guarded_take(of_panel, quantized_panel_bytes(matrix, m)),
+        .panel = guarded_take(of_panel,
+                              quantized_panel_bytes(trial->variant->quantized_gemm, matrix, m)),
     };
 }
 
