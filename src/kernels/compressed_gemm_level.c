@@ -19,8 +19,9 @@ enum { ROWS_BY_SEVERAL = 1 };
 #endif
 enum { ROWS = 4, MAX_SUMS = ROWS_BY_SEVERAL * COMPRESSED_MAX_ROWS };
 
-/* The least number of independent sums: an FMA takes 4 cycles, and two begin in each. */
-enum { MIN_CHAINS = 4 };
+/* The most chains of a sum. An FMA takes 4 cycles, and two begin in each, so that 8 sums should be
+ * independent; fewer do where decoding takes longer, and where there are too few registers. */
+enum { MAX_CHAINS = 4 };
 
 /* The same group of some rows of the matrix, and of m rows of x. */
 struct groups {
@@ -33,12 +34,14 @@ struct groups {
 
 /* The sums of a row of the matrix and one of x; the chains take turns. */
 struct chains {
-    vec chains[MIN_CHAINS];
+    vec chains[MAX_CHAINS];
 };
 
-ALWAYS_INLINE size_t n_chains(size_t n, size_t m)
+ALWAYS_INLINE size_t n_chains(enum irrun_dtype dtype, size_t n, size_t m)
 {
-    return n * m >= MIN_CHAINS ? 1 : n * m == 1 ? MIN_CHAINS : MIN_CHAINS / 2;
+    if (n > 1)
+        return 1;
+    return m == 1 || (m == 2 && is_bytes(dtype)) ? MAX_CHAINS : MAX_CHAINS / 2;
 }
 
 /* Returns an address from which others have constant distances: gcc would otherwise compute each of
@@ -79,7 +82,7 @@ ALWAYS_INLINE const float *add_chunk(const struct groups *g, enum irrun_dtype dt
                              : decode(&g->decoders[r], dtype, chunks[r], position);
             UNROLL
             for (size_t i = 0; i < m; i++) {
-                vec *sum = &sums[r * m + i].chains[position % n_chains(n, m)];
+                vec *sum = &sums[r * m + i].chains[position % n_chains(dtype, n, m)];
                 *sum = vec_fma(factors[i], values, *sum);
             }
         }
@@ -198,8 +201,8 @@ ALWAYS_INLINE void sum_rows(const struct compressed_product *p, enum irrun_dtype
         for (size_t r = 0; r < n; r++) {
             UNROLL
             for (size_t i = r * m; i < r * m + m; i++)
-                totals[i] =
-                    vec_fma(sum_of(&sums[i], n_chains(n, m)), vec_set1(*scale[r]), totals[i]);
+                totals[i] = vec_fma(sum_of(&sums[i], n_chains(dtype, n, m)), vec_set1(*scale[r]),
+                                    totals[i]);
             g.rows[r] += group_bytes;
             scale[r] += scale_step;
         }
