@@ -72,6 +72,11 @@ class Chain:
     def sigmoid(self, x):
         return self.net.op("Sigmoid", x[0]), 1 / (1 + np.exp(-x[1]))
 
+    def reduced(self, x, op, axes, keep=True):
+        f = {"ReduceMean": np.mean, "ReduceMax": np.max}[op]
+        port = self.net.op(op, x[0], self.net.i64(axes), keep_dims=keep)
+        return port, f(x[1], tuple(axes), keepdims=keep)
+
     def leaky(self, x, slope_shape):
         """A slope for each channel, or for all."""
         slope = self.const(uniform(self.g, slope_shape, -0.5, 0.5))
@@ -236,6 +241,23 @@ def other_op_cases():
     yield c.case("Values within a chain are outputs.", c.convolved(z, 9, [1, 1]), z, y)
 
 
+def reduction_cases():
+    """Squeeze and excite, and reductions at the end of a chain."""
+    c = Chain("squeeze", (2, 6, 7, 9))
+    y = c.relu(c.convolved(c.convolved(c.x, 20, [1, 1]), 0, [3, 3], None, [1, 1]))
+    gate = c.relu(c.convolved(c.reduced(y, "ReduceMean", [2, 3]), 5, [1, 1]))
+    y = c.multiplied(y, c.sigmoid(c.convolved(gate, 20, [1, 1])))
+    yield c.case("Factors for each channel from means.", c.convolved(y, 9, [1, 1]))
+    c = Chain("reduced_rest", (2, 6, 7, 9))
+    y = c.convolved(c.convolved(c.x, 20, [1, 1]), 0, [3, 3], None, [1, 1])
+    yield c.case("Reductions over all positions, over some axes, and without the dimensions.",
+                 c.reduced(y, "ReduceMax", [-1, 2]), c.reduced(y, "ReduceMean", [3]),
+                 c.reduced(y, "ReduceMax", [1, 2, 3]), c.reduced(y, "ReduceMean", [2, 3], False))
+    c = Chain("reduced_row", (2, 4, 50))
+    y = c.convolved(c.convolved(c.x, 18, [3]), 0, [5], [2])
+    yield c.case("A mean over one dimension.", c.convolved(c.reduced(y, "ReduceMean", [2]), 3, [1]))
+
+
 def plain_cases():
     """No depthwise convolution, but whole vectors of channels."""
     c = Chain("whole_vectors", (1, 3, 13, 10), limit=0.1)
@@ -266,3 +288,4 @@ def cases():
     yield from line_cases()
     yield empty_case()
     yield from other_op_cases()
+    yield from reduction_cases()

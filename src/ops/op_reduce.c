@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include <float.h>
 #include <math.h>
+#include <string.h>
 
 #include "ops/normalization.h"
 #include "ops/op_state.h"
@@ -44,11 +45,17 @@ static bool infer(struct infer *infer)
 {
     struct reduce_state *state = infer->state;
     const struct irrun_shape *in = &infer->in[0]->shape;
-    bool keeps_dims = ((const struct reduce_attrs *)infer->attrs)->keep_dims;
+    const struct reduce_attrs *attrs = infer->attrs;
+    bool keeps_dims = attrs->keep_dims;
     struct i64_list axes = {0};
     bool is_reduced[IRRUN_MAX_RANK];
     if (!infer_ints(infer, 1, &axes) || !infer_axes(infer, &axes, in->rank, is_reduced))
         return false;
+    if (attrs->channels_last) {
+        bool are_channels = is_reduced[1];
+        memmove(is_reduced + 1, is_reduced + 2, (in->rank - 2) * sizeof *is_reduced);
+        is_reduced[in->rank - 1] = are_channels;
+    }
     struct irrun_shape out = {0}, kept = *in;
     state->n_terms = 1;
     for (uint32_t i = 0; i < in->rank; i++) {

@@ -62,6 +62,8 @@ struct binary_attrs {
 
 struct reduce_attrs {
     bool keep_dims;
+    bool channels_last; /* the axes are those of the same data with the channels first; set by
+                         * plan/channels_last.c */
 };
 
 enum mvn_eps_mode { EPS_INSIDE_SQRT, EPS_OUTSIDE_SQRT };

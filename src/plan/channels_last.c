@@ -4,6 +4,7 @@
 
 #include "ops/grouped_convolution.h"
 #include "ops/internal_ops.h"
+#include "ops/op_state.h"
 #include "ops/window.h"
 #include "plan/graph_edit.h"
 #include "plan/graph_ints.h"
@@ -11,7 +12,7 @@
 
 #define MAX_RANK 5
 
-enum kind { OTHER, CONVOLUTION, DEPTHWISE, MAX_POOL, ELEMENTWISE, TO_FIRST, TO_LAST };
+enum kind { OTHER, CONVOLUTION, DEPTHWISE, MAX_POOL, ELEMENTWISE, REDUCTION, TO_FIRST, TO_LAST };
 
 struct pass {
     struct model finder; /* finds constants, in memory that is freed after the pass */
@@ -102,6 +103,24 @@ static uint32_t find_max_pool(const struct pass *pass, const struct op *op)
     return pass->ranks[op_input(pass->graph, op, 0)];
 }
 
+/* Returns the rank of the output of a reduction over all positions, which keeps them as dimensions
+ * of 1, or 0. */
+static uint32_t find_reduction(const struct pass *pass, const struct op *op)
+{
+    int64_t axes[MAX_RANK];
+    uint32_t n, are_reduced = 0,
+                rank = op->n_inputs > 0 ? pass->ranks[op_input(pass->graph, op, 0)] : 0;
+    bool is_reduction = op_is_type(op, "ReduceMean") || op_is_type(op, "ReduceMax");
+    if (!is_reduction || rank == 0 || !((const struct reduce_attrs *)op->attrs)->keep_dims ||
+        !graph_ints(pass->graph, op_input(pass->graph, op, 1), axes, MAX_RANK, &n))
+        return 0;
+    for (uint32_t i = 0; i < n; i++) {
+        int64_t axis = axes[i] < 0 ? axes[i] + rank : axes[i];
+        are_reduced |= axis >= 0 && axis < rank ? 1U << axis : 1;
+    }
+    return are_reduced == (1U << rank) - 4 ? rank : 0;
+}
+
 /* Returns whether an op moves the channels to the end or back. */
 static enum kind find_move(const struct pass *pass, const struct op *op, uint32_t *rank)
 {
@@ -134,6 +153,8 @@ static void classify(struct pass *pass, uint32_t op_id)
         *kind = ELEMENTWISE;
     if (*kind == OTHER && (rank = find_max_pool(pass, op)) > 0)
         *kind = MAX_POOL;
+    if (*kind == OTHER && (rank = find_reduction(pass, op)) > 0)
+        *kind = REDUCTION;
     if (rank == 0 && *kind != TO_LAST)
         *kind = OTHER;
     if (op->n_outputs > 0)
@@ -145,7 +166,7 @@ static void want_inputs(struct pass *pass, uint32_t op_id)
     const struct op *op = &pass->graph->ops[op_id];
     enum kind kind = pass->kinds[op_id];
     bool wants_inputs =
-        kind == CONVOLUTION || kind == DEPTHWISE || kind == TO_LAST ||
+        kind == CONVOLUTION || kind == DEPTHWISE || kind == REDUCTION || kind == TO_LAST ||
         ((kind == ELEMENTWISE || kind == MAX_POOL) && pass->are_wanted[op->first_output]);
     uint32_t n = kind == ELEMENTWISE ? op->n_inputs : 1;
     for (uint32_t i = 0; i < n && wants_inputs; i++) {
@@ -225,6 +246,19 @@ static bool replace_max_pool(struct pass *pass, const struct op *op)
     return true;
 }
 
+static bool replace_reduction(struct pass *pass, const struct op *op)
+{
+    uint32_t inputs[] = {pass->replaced[op_input(pass->graph, op, 0)],
+                         op_input(pass->graph, op, 1)};
+    struct reduce_attrs *attrs = arena_alloc(pass->arena, sizeof *attrs, pass->err);
+    if (!attrs)
+        return false;
+    *attrs = (struct reduce_attrs){.keep_dims = true, .channels_last = true};
+    take_over(pass, graph_edit_add(&pass->edit, op->def, attrs, op, inputs, 2, 1),
+              op->first_output);
+    return true;
+}
+
 static bool replace(struct pass *pass, uint32_t op_id)
 {
     const struct op op = pass->graph->ops[op_id];
@@ -237,6 +271,8 @@ static bool replace(struct pass *pass, uint32_t op_id)
         return !pass->are_wanted[op.first_output] || replace_max_pool(pass, &op);
     case ELEMENTWISE:
         return !pass->are_wanted[op.first_output] || replace_by_element(pass, &op);
+    case REDUCTION:
+        return pass->replaced[in] == NO_ID || replace_reduction(pass, &op);
     case TO_FIRST:
         pass->replaced[op.first_output] = pass->are_wanted[op.first_output] ? in : NO_ID;
         return true;

@@ -8,9 +8,9 @@
 #include "plan/model.h"
 #include "plan/remarks.h"
 
-/* Rewrites such chains, with their element-wise ops, in the model's graph, and sorts it again. The
- * first and the last convolution of a chain convert the order; where a chain has no such end, an op
- * is inserted. */
+/* Rewrites such chains, with their element-wise ops, MaxPools and reductions over all positions, in
+ * the model's graph, and sorts it again. The first and the last convolution of a chain convert the
+ * order; where a chain has no such end, an op is inserted. */
 bool channels_last_place(const struct model *model, struct remarks *remarks,
                          struct irrun_error *err);
 
