@@ -69,6 +69,9 @@
 #define LINE_FLOATS 16 /* of a cache line */
 /* Channels whose distance is a multiple of 1 KB map to a few sets of an L1 cache. */
 #define SET_FLOATS 256
+/* Pixels at multiples of 512 bytes are in an eighth of the sets: a tile that read all taps of a
+ * channel, and then of the next, would lose their lines before it comes to the next. */
+#define FAR_FLOATS 128
 
 #define MAX_SUBCONVOLUTIONS 8 /* long and short phases in each dimension */
 
@@ -275,7 +278,9 @@ struct phase subconvolution_phase(const struct indirect_convolution *conv,
  * channel do. */
 static inline bool terms_are_by_tap(const struct indirect_convolution *conv)
 {
-    return conv->run > 0 || conv->skips_pads;
+    bool has_far_pixels = conv->copy_channels_last && conv->pixel_floats % FAR_FLOATS == 0 &&
+                          !conv->has_pairs && conv->row == 0;
+    return conv->run > 0 || conv->skips_pads || has_far_pixels;
 }
 
 /* The data of one batch element. */

@@ -89,7 +89,7 @@ static void read_terms(const struct packing *packing, size_t row, size_t begin, 
         read_pairs(packing, row, begin, n, to);
     else if (packing->conv->is_transposed)
         read_transposed(packing, row, begin, n, to);
-    else if (packing->conv->skips_pads)
+    else if (terms_are_by_tap(packing->conv))
         read_by_tap(packing, row, begin, n, to);
     else
         read_weights(packing, row * sub->k + begin, n, to);
@@ -147,8 +147,10 @@ static void pack_winograd(const struct packing *packing, float *packed)
             for (size_t i = 0; i < n * n_columns; i++) {
                 float taps[9], elements[16];
                 size_t channel = first + i % n_columns, k = begin + i / n_columns;
-                size_t row = channel < (size_t)conv->c_out ? channel : SIZE_MAX;
-                read_terms(packing, row, k * n_taps, n_taps, taps);
+                if (channel < (size_t)conv->c_out)
+                    read_weights(packing, (channel * c_in + k) * n_taps, n_taps, taps);
+                else
+                    memset(taps, 0, sizeof taps);
                 winograd_transform_weights(conv, taps, elements);
                 for (size_t e = 0; e < n_elements; e++)
                     packed[e * c_in * conv->ld_sums + i] = elements[e];
