@@ -43,6 +43,16 @@ struct requantization {
     const float *scale, *bias, *low, *high;
 };
 
+/* What was taken from elements of a packed matrix so that no sum of two products of bytes exceeds
+ * 16 bits: quads, like those of the matrix. */
+struct int8_excess {
+    const uint32_t *begins; /* for each group, and at the end: its first quad */
+    const struct int8_place {
+        uint32_t segment, quad;
+    } * places;
+    const int8_t *b;
+};
+
 enum int8_result { INT8_TO_I32, INT8_TO_F32, INT8_TO_U8 };
 
 struct int8_product {
@@ -53,8 +63,9 @@ struct int8_product {
     const uint8_t *const *a;    /* [n_segments] of row 0; where B is padded, any value */
     size_t lda;                 /* bytes from one row to the next */
     const int8_t *b;            /* packed */
-    const int32_t *start;       /* for each column of all groups: added to the sums */
-    const int32_t *row_start;   /* for each row: added to the sums; NULL: nothing */
+    const struct int8_excess *excess; /* of b; NULL: b has all of its elements */
+    const int32_t *start;             /* for each column of all groups: added to the sums */
+    const int32_t *row_start;         /* for each row: added to the sums; NULL: nothing */
     enum int8_result to;
     struct requantization requantization; /* not used with INT8_TO_I32 */
     const float *const *row_biases;       /* for each row: replaces the bias, unless NULL */
@@ -98,11 +109,27 @@ struct int8_kernels {
      * row_sums, those of `from`, modulo 2^32. */
     bool (*narrow)(size_t m, size_t k, const int32_t *from, uint8_t *to, int32_t *matrix_min,
                    int32_t *row_sums);
+    bool adds_pairs;         /* products are faster if int8_excess_take has changed the matrix */
     tiles_end_fn *tiles_end; /* after products that have tile_rows */
 };
 
-/* Returns how many rows a tile takes, so that equal tiles cover m rows; 0 if there are no tiles or
- * vectors are faster. `work` is the number of products of quads. */
+/* Returns how many quads of a packed matrix have elements that int8_excess_take changes. */
+size_t int8_excess_count(const int8_t *packed, size_t n_quads);
+
+/* The memory of an excess: begins[n_groups + 1], places and quads as counted. */
+struct int8_excess_memory {
+    uint32_t *begins;
+    struct int8_place *places;
+    int8_t *b;
+};
+
+/* Moves what exceeds 16 bits from a packed matrix, whose groups have n_segments segments of n_quads
+ * quads, to the excess. */
+void int8_excess_take(int8_t *packed, size_t n_groups, size_t n_segments, size_t n_quads,
+                      const struct int8_excess_memory *to);
+
+/* Returns the rows of a tile for products of m rows or more, `work` quads in all: m, or a part of
+ * it. 0: there are no tiles, or vectors are faster. */
 static inline size_t int8_tile_rows(const struct int8_kernels *kernels, size_t m, size_t n_quads,
                                     double work)
 {

@@ -4,89 +4,75 @@
 #include "kernels/gemm_int8.h"
 #include "kernels/vector_integer.h"
 
+#include "kernels/gemm_int8_store_body.h"
+
 enum { GROUP_VECTORS = INT8_GROUP / VECTOR_LANES, QUAD_BYTES = INT8_GROUP * INT8_QUAD };
 
 /* What fits into the registers: rows and groups of a tile, and groups of a tile of one row. */
 #if VECTOR_LANES == 16
 enum { MAX_ROWS = 6, GROUPS = 2, GROUPS_OF_A_ROW = 4 };
 #elif VECTOR_LANES == 8
-enum { MAX_ROWS = 4, GROUPS = 1, GROUPS_OF_A_ROW = 2 };
+enum { MAX_ROWS = 6, GROUPS = 1, GROUPS_OF_A_ROW = 2 };
 #else
 enum { MAX_ROWS = 2, GROUPS = 1, GROUPS_OF_A_ROW = 1 };
 #endif
 enum { MAX_VECTORS = GROUPS_OF_A_ROW * GROUP_VECTORS };
+#ifdef VECTOR_HAS_DOT_PAIRS
+enum { HAS_PAIRS = true };
+#else
+enum { HAS_PAIRS = false };
+#endif
 
-/* The requantization of a vector of columns. */
-struct scaling {
-    vec scale, bias, low, high;
-};
+/* How a quad is multiplied: in 32 bits, or, if no sum of two products exceeds 16 bits, by
+ * vec_i32_dot_pairs. */
+enum dot { DOT_WIDE, DOT_PAIRS };
 
-ALWAYS_INLINE struct scaling scaling_of(enum int8_result to, const struct requantization *r,
-                                        size_t column)
+#ifdef VECTOR_HAS_DOT_PAIRS
+ALWAYS_INLINE void multiply_pairs(const uint8_t *a, size_t lda, const int8_t *b, size_t group_bytes,
+                                  const size_t n_rows, const size_t n_groups, const size_t first,
+                                  vec_i32 sums[MAX_ROWS][MAX_VECTORS])
 {
-    if (to == INT8_TO_I32)
-        return (struct scaling){0};
-    return (struct scaling){vec_load(r->scale + column), vec_load(r->bias + column),
-                            vec_load(r->low + column), vec_load(r->high + column)};
-}
-
-/* Writes the first n lanes to c, from element `at` on. */
-ALWAYS_INLINE void store(enum int8_result to, const struct scaling *scaling, vec_i32 sum, void *c,
-                         size_t at, size_t n)
-{
-    if (to == INT8_TO_I32) {
-        vec_i32_store_first((int32_t *)c + at, sum, n);
-        return;
-    }
-    vec x = vec_add(vec_mul(vec_of_i32(sum), scaling->scale), scaling->bias);
-    x = vec_min(vec_max(x, scaling->low), scaling->high);
-    if (to == INT8_TO_F32) {
-        vec_i32_store_first((float *)c + at, (vec_i32)x, n);
-        return;
-    }
-    vec_i32 whole = vec_round_to_i32(x);
-    if (n == VECTOR_LANES) {
-        vec_i32_store_u8((uint8_t *)c + at, whole);
-        return;
-    }
-    uint8_t bytes[VECTOR_LANES];
-    vec_i32_store_u8(bytes, whole);
-    memcpy((uint8_t *)c + at, bytes, n);
-}
-
-/* Stores a vector of columns of some rows, from element `at` of c on. */
-ALWAYS_INLINE void store_rows(enum int8_result to, struct scaling scaling,
-                              const float *const *biases, size_t column, const vec_i32 *sums,
-                              const size_t step, const size_t n_rows, void *c, size_t at,
-                              size_t ldc, size_t n)
-{
+    vec_i32 columns[MAX_VECTORS];
+    UNROLL
+    for (size_t v = 0; v < n_groups * GROUP_VECTORS; v++)
+        columns[v] =
+            vec_i32_load(b + v / GROUP_VECTORS * group_bytes + v % GROUP_VECTORS * sizeof(vec_i32));
     UNROLL
     for (size_t r = 0; r < n_rows; r++) {
-        if (biases)
-            scaling.bias = vec_load(biases[r] + column);
-        store(to, &scaling, sums[r * step], c, at + r * ldc, n);
+        vec_i32 row = vec_i32_set1_bytes(a + r * lda);
+        UNROLL
+        for (size_t v = 0; v < n_groups * GROUP_VECTORS; v++)
+            sums[r][first + v] = vec_i32_dot_pairs(sums[r][first + v], row, columns[v]);
     }
 }
 
-/* Calls store_rows with a constant n for the most common case: whole vectors of bytes. */
-ALWAYS_INLINE void finish(enum int8_result to, const struct requantization *requantization,
-                          const float *const *biases, size_t column, const vec_i32 *sums,
-                          const size_t step, const size_t n_rows, void *c, size_t at, size_t ldc,
-                          size_t n)
+/* Adds the products of what the quads of a group lack. `first` is the first vector of the group. */
+ALWAYS_INLINE void add_excess(const struct int8_product *p, size_t row, size_t group,
+                              const size_t n_rows, const size_t first,
+                              vec_i32 sums[MAX_ROWS][MAX_VECTORS])
 {
-    struct scaling scaling = scaling_of(to, requantization, column);
-    if (to == INT8_TO_U8 && n == VECTOR_LANES)
-        store_rows(INT8_TO_U8, scaling, biases, column, sums, step, n_rows, c, at, ldc,
-                   VECTOR_LANES);
-    else
-        store_rows(to, scaling, biases, column, sums, step, n_rows, c, at, ldc, n);
+    const struct int8_excess *excess = p->excess;
+    for (size_t i = excess->begins[group]; i < excess->begins[group + 1]; i++) {
+        const struct int8_place *place = &excess->places[i];
+        const uint8_t *a = p->a[place->segment] + row * p->lda + place->quad * INT8_QUAD;
+        multiply_pairs(a, p->lda, excess->b + i * QUAD_BYTES, 0, n_rows, 1, first, sums);
+    }
 }
+#endif
 
 /* Multiplies four columns of the rows of a by four rows of the groups of b. */
 ALWAYS_INLINE void multiply_quad(const uint8_t *a, size_t lda, const int8_t *b, size_t group_bytes,
-                                 const size_t n_rows, const size_t n_groups,
+                                 const size_t n_rows, const size_t n_groups, const enum dot dot,
                                  vec_i32 sums[MAX_ROWS][MAX_VECTORS])
 {
+#ifdef VECTOR_HAS_DOT_PAIRS
+    if (dot == DOT_PAIRS) {
+        multiply_pairs(a, lda, b, group_bytes, n_rows, n_groups, 0, sums);
+        return;
+    }
+#else
+    (void)dot;
+#endif
     struct bytes_factor rows[MAX_ROWS];
     UNROLL
     for (size_t r = 0; r < n_rows; r++)
@@ -102,7 +88,7 @@ ALWAYS_INLINE void multiply_quad(const uint8_t *a, size_t lda, const int8_t *b, 
 }
 
 ALWAYS_INLINE void multiply_tile(const struct int8_product *p, size_t row, size_t group,
-                                 const size_t n_rows, const size_t n_groups)
+                                 const size_t n_rows, const size_t n_groups, const enum dot dot)
 {
     const size_t n_vectors = n_groups * GROUP_VECTORS;
     const size_t group_bytes = p->n_segments * p->n_quads * QUAD_BYTES;
@@ -120,8 +106,14 @@ ALWAYS_INLINE void multiply_tile(const struct int8_product *p, size_t row, size_
     for (size_t segment = 0; segment < p->n_segments; segment++) {
         const uint8_t *a = p->a[segment] + row * p->lda;
         for (size_t quad = 0; quad < p->n_quads; quad++, b += QUAD_BYTES)
-            multiply_quad(a + quad * INT8_QUAD, p->lda, b, group_bytes, n_rows, n_groups, sums);
+            multiply_quad(a + quad * INT8_QUAD, p->lda, b, group_bytes, n_rows, n_groups, dot,
+                          sums);
     }
+#ifdef VECTOR_HAS_DOT_PAIRS
+    UNROLL
+    for (size_t i = 0; dot == DOT_PAIRS && i < n_groups; i++)
+        add_excess(p, row, group + i, n_rows, i * GROUP_VECTORS, sums);
+#endif
     UNROLL
     for (size_t v = 0; v < n_vectors; v++) {
         size_t column = group * INT8_GROUP + v * VECTOR_LANES, left = p->n - column;
@@ -137,7 +129,10 @@ typedef void tile_fn(const struct int8_product *p, size_t row, size_t group);
 #define DEFINE_TILE(rows, groups)                                                                  \
     static void tile_##rows##_##groups(const struct int8_product *p, size_t row, size_t group)     \
     {                                                                                              \
-        multiply_tile(p, row, group, rows, groups);                                                \
+        if (HAS_PAIRS && p->excess)                                                                \
+            multiply_tile(p, row, group, rows, groups, DOT_PAIRS);                                 \
+        else                                                                                       \
+            multiply_tile(p, row, group, rows, groups, DOT_WIDE);                                  \
     }
 
 /* The functions by number of groups and of rows, both less one. */
@@ -165,7 +160,10 @@ DEFINE_TILE(1, 2)
 DEFINE_TILE(2, 1)
 DEFINE_TILE(3, 1)
 DEFINE_TILE(4, 1)
-static tile_fn *const tiles[GROUPS][MAX_ROWS] = {{tile_1_1, tile_2_1, tile_3_1, tile_4_1}};
+DEFINE_TILE(5, 1)
+DEFINE_TILE(6, 1)
+static tile_fn *const tiles[GROUPS][MAX_ROWS] = {
+    {tile_1_1, tile_2_1, tile_3_1, tile_4_1, tile_5_1, tile_6_1}};
 static tile_fn *const tile_of_a_row = tile_1_2;
 #else
 DEFINE_TILE(1, 1)
@@ -394,6 +392,7 @@ const struct int8_kernels LEVEL_NAME(gemm_int8, LEVEL) = {
     .depthwise = depthwise,
     .multiply_wide = multiply_wide,
     .narrow = narrow,
+    .adds_pairs = HAS_PAIRS,
 #ifdef VECTOR_HAS_TILES
     .tiles_end = tiles_end,
 #endif

@@ -53,10 +53,10 @@ static struct stream stream_of(const struct quantized_product *p, size_t i)
     return s;
 }
 
-/* Codes of the matrix as a factor. With VECTOR_HAS_DOT_SMALL, those of 8 bits are signed: their
+/* Codes of the matrix as a factor. With VECTOR_HAS_DOT_PAIRS, those of 8 bits are signed: their
  * sizes, of up to 128, times two codes of x, of up to 127, do not exceed 16 bits. The others are
  * unsigned. */
-#ifdef VECTOR_HAS_DOT_SMALL
+#ifdef VECTOR_HAS_DOT_PAIRS
 enum { MAX_STREAMS = 4, BYTES_ARE_SIGNED = 1 };
 struct codes_factor {
     vec_i32 sizes, codes;
@@ -69,7 +69,7 @@ ALWAYS_INLINE vec_i32 dot_codes(vec_i32 sum, struct codes_factor a, const int8_t
                                 const bool is_4bit)
 {
     vec_i32 b = vec_i32_load(x);
-    return vec_i32_dot_small(sum, a.sizes, is_4bit ? b : vec_i8_with_sign_of(b, a.codes));
+    return vec_i32_dot_pairs(sum, a.sizes, is_4bit ? b : vec_i8_with_sign_of(b, a.codes));
 }
 #else
 enum { MAX_STREAMS = 2, BYTES_ARE_SIGNED = 0 };

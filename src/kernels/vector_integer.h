@@ -82,14 +82,18 @@ ALWAYS_INLINE vec_i32 vec_i32_dot_bytes(vec_i32 sum, struct bytes_factor a, stru
 }
 #endif
 
-#if defined(MM) && !defined(__AVX512F__)
-/* Each lane of a holds four unsigned bytes, each lane of b four signed ones. Adds their products to
- * the lane of sum; those of bytes 0 and 1, and of 2 and 3, must add up to 16 bits. */
-#define VECTOR_HAS_DOT_SMALL
-ALWAYS_INLINE vec_i32 vec_i32_dot_small(vec_i32 sum, vec_i32 a, vec_i32 b)
+#if defined(MM) && VECTOR_LANES <= 8
+#define VECTOR_HAS_DOT_PAIRS
+
+/* The same as vec_i32_dot_bytes, of unsigned bytes a and signed bytes b, if no sum of two
+ * neighbouring products exceeds 16 bits. */
+ALWAYS_INLINE vec_i32 vec_i32_dot_pairs(vec_i32 sum, vec_i32 a, vec_i32 b)
 {
-    return sum + (vec_i32)MM(madd_epi16)(MM(maddubs_epi16)((bits)a, (bits)b), MM(set1_epi16)(1));
+    typedef int16_t pairs __attribute__((vector_size(4 * VECTOR_LANES)));
+    vec_i32 products = (vec_i32)MM(maddubs_epi16)((bits)a, (bits)b);
+    return vec_i32_dot_i16(sum, products, (vec_i32)((pairs){0} + 1));
 }
+
 /* Return the sizes of signed bytes; and the bytes of x, negative where those of `sign` are. */
 ALWAYS_INLINE vec_i32 vec_i8_abs(vec_i32 x)
 {

@@ -62,8 +62,7 @@ static int64_t reach(const struct window *window, int d)
     return steps * window->stride[d] + (window->kernel[d] - 1) * window->dilation[d] + 1;
 }
 
-/* Decides whether the image is copied. The last quad of a segment may extend past the end of the
- * input. */
+/* Decides whether the image is copied. The last quad of a segment may extend past its end. */
 static void find_image(const struct int8_convolution_attrs *attrs, struct int8_state *state)
 {
     const struct window *w = &state->window;
@@ -258,6 +257,7 @@ static void multiply(const struct job *job, const struct block *block)
         .a = block->segments,
         .lda = is_gathered ? k_bytes(attrs) : (size_t)job->state->window.stride[2] * attrs->c_in,
         .b = attrs->filters,
+        .excess = int8_excess_of(attrs),
         .start = attrs->start,
         .to = attrs->to,
         .requantization = attrs->requantization,

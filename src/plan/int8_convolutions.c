@@ -245,7 +245,8 @@ static bool add_bytes(struct int8_pass *pass, const struct int8_match *match, ui
 static bool replace(struct int8_pass *pass, const struct int8_match *match)
 {
     uint32_t op_id = (uint32_t)(match->op - pass->graph->ops);
-    const void *attrs = int8_match_attrs(match, pass->arena, pass->err);
+    const void *attrs =
+        int8_match_attrs(match, pass->finder.kernels.gemm_int8, pass->arena, pass->err);
     const void *out_attrs = int8_keep_format(pass, &match->out_format.ranges, match->n_spatial);
     const struct op_def *def = match->is_product ? &op_int8_matmul : &op_int8_convolution;
     uint32_t *bytes = pass->bytes[!match->is_product];

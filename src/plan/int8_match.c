@@ -24,9 +24,27 @@ static void find_segments(struct int8_convolution_attrs *attrs)
     attrs->segment_bytes = n_taps / attrs->n_segments * attrs->c_in;
 }
 
+/* Takes what exceeds 16 bits from the filters. */
+static bool take_excess(int8_t *packed, struct int8_convolution_attrs *attrs, struct arena *arena,
+                        struct irrun_error *err)
+{
+    size_t n_groups = int8_n_groups(attrs->c_out), n_quads = int8_n_quads(attrs->segment_bytes);
+    size_t n = int8_excess_count(packed, n_groups * attrs->n_segments * n_quads);
+    struct int8_excess_memory to = {
+        arena_alloc_array(arena, n_groups + 1, sizeof *to.begins, err),
+        arena_alloc_array(arena, n, sizeof *to.places, err),
+        arena_alloc_array(arena, n, INT8_GROUP * INT8_QUAD, err),
+    };
+    if (!to.begins || !to.places || !to.b)
+        return false;
+    int8_excess_take(packed, n_groups, attrs->n_segments, n_quads, &to);
+    attrs->excess = (struct int8_excess){to.begins, to.places, to.b};
+    return true;
+}
+
 /* Packs the filters. Rows are taps, and within them input channels; columns are output channels. */
 static bool pack_filters(const struct int8_weights *w, struct int8_convolution_attrs *attrs,
-                         struct arena *arena, struct irrun_error *err)
+                         bool adds_pairs, struct arena *arena, struct irrun_error *err)
 {
     size_t n_taps = (size_t)(attrs->kernel[0] * attrs->kernel[1]);
     size_t columns = int8_n_groups(attrs->c_out) * INT8_GROUP, bytes = attrs->segment_bytes;
@@ -38,7 +56,7 @@ static bool pack_filters(const struct int8_weights *w, struct int8_convolution_a
         packed[int8_packed_index(n_quads, row, i / w->n_inner)] = w->elements[i];
     }
     attrs->filters = packed;
-    return packed != NULL;
+    return packed && (!adds_pairs || take_excess(packed, attrs, arena, err));
 }
 
 static bool pack_taps(const struct int8_weights *w, struct int8_convolution_attrs *attrs,
@@ -183,6 +201,7 @@ static bool fill_scaling(const struct int8_match *match, struct int8_convolution
 }
 
 const struct int8_convolution_attrs *int8_match_attrs(const struct int8_match *match,
+                                                      const struct int8_kernels *kernels,
                                                       struct arena *arena, struct irrun_error *err)
 {
     struct int8_convolution_attrs *attrs = arena_alloc(arena, sizeof *attrs, err);
@@ -203,8 +222,9 @@ const struct int8_convolution_attrs *int8_match_attrs(const struct int8_match *m
         attrs->rank_min = match->bias->shape.rank;
     find_segments(attrs);
     attrs->zeros = find_zeros(&match->in_format.ranges, attrs->c_in, arena, err);
-    bool is_packed = match->is_depthwise ? pack_taps(&match->weights, attrs, arena, err)
-                                         : pack_filters(&match->weights, attrs, arena, err);
+    bool is_packed = match->is_depthwise
+                         ? pack_taps(&match->weights, attrs, arena, err)
+                         : pack_filters(&match->weights, attrs, kernels->adds_pairs, arena, err);
     return attrs->zeros && is_packed && fill_scaling(match, attrs, arena, err) ? attrs : NULL;
 }
 

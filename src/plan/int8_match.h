@@ -25,6 +25,7 @@ struct int8_match {
 
 /* Returns the attributes of the int8 op, in the arena; NULL with *err filled on failure. */
 const struct int8_convolution_attrs *int8_match_attrs(const struct int8_match *match,
+                                                      const struct int8_kernels *kernels,
                                                       struct arena *arena, struct irrun_error *err);
 
 /* Returns the attributes of the Add of bytes of two ranges, which has an out_format; NULL with *err

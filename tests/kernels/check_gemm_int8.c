@@ -8,7 +8,8 @@
 #include "check_kernels.h"
 
 struct problem {
-    size_t m, n, k; /* k: of a segment */
+    size_t m, n, k;        /* k: of a segment */
+    const int8_t *b_whole; /* before the excess is taken */
     struct guarded segments, a, b, c, start, row_start, scale, bias, low, high;
 };
 
@@ -66,6 +67,7 @@ static struct problem problem_new(size_t m, size_t n, size_t k, size_t n_segment
                                .row_start = row_start,
                                .requantization = {scale, bias, low, high},
                                .ldc = n};
+    problem.b_whole = b;
     return problem;
 }
 
@@ -78,14 +80,16 @@ static void problem_free(struct problem *problem)
         guarded_free(all[i]);
 }
 
-static int32_t sum_of(const struct int8_product *p, size_t k, size_t row, size_t column)
+static int32_t sum_of(const struct problem *problem, const struct int8_product *p, size_t row,
+                      size_t column)
 {
+    size_t k = problem->k;
     uint32_t sum = (uint32_t)p->start[column] + (uint32_t)p->row_start[row];
     size_t n_quads = p->n_segments * p->n_quads;
     for (size_t i = 0; i < p->n_segments * k; i++) {
         size_t b_row = i / k * p->n_quads * INT8_QUAD + i % k;
         sum += (uint32_t)(p->a[i / k][row * p->lda + i % k] *
-                          p->b[int8_packed_index(n_quads, b_row, column)]);
+                          problem->b_whole[int8_packed_index(n_quads, b_row, column)]);
     }
     return (int32_t)sum;
 }
@@ -126,7 +130,7 @@ static bool try_result(const struct trial *trial, struct problem *problem, struc
     int8_multiply(trial->variant->gemm_int8, p);
     for (size_t at = 0; at < problem->m * problem->n; at++) {
         size_t row = at / problem->n, column = at % problem->n;
-        if (!is_right(p, sum_of(p, problem->k, row, column), row, column))
+        if (!is_right(p, sum_of(problem, p, row, column), row, column))
             return trial_fail("result %d, row %zu, column %zu, tiles of %zu rows", (int)to, row,
                               column, p->tile_rows);
     }
@@ -276,6 +280,29 @@ static bool try_results(const struct trial *trial, struct problem *problem, stru
            try_result(trial, problem, p, INT8_TO_F32) && try_result(trial, problem, p, INT8_TO_U8);
 }
 
+/* Multiplies by a copy of b whose excess is taken. */
+static bool try_excess(const struct trial *trial, struct problem *problem, struct int8_product *p)
+{
+    size_t n_groups = int8_n_groups(p->n), n_quads = n_groups * p->n_segments * p->n_quads;
+    size_t b_bytes = n_quads * INT8_GROUP * INT8_QUAD, n = int8_excess_count(p->b, n_quads);
+    struct guarded b, begins, places, quads;
+    struct int8_product less = *p;
+    int8_t *copy = memcpy(take(&b, b_bytes), p->b, b_bytes);
+    struct int8_excess_memory to = {take(&begins, (n_groups + 1) * sizeof *to.begins),
+                                    take(&places, n * sizeof *to.places),
+                                    take(&quads, n * INT8_GROUP * INT8_QUAD)};
+    int8_excess_take(copy, n_groups, p->n_segments, p->n_quads, &to);
+    less.b = copy;
+    less.excess = &(struct int8_excess){to.begins, to.places, to.b};
+    bool is_good = int8_excess_count(copy, n_quads) + int8_excess_count(to.b, n) == 0 ||
+                   trial_fail("an excess is left");
+    is_good = is_good && try_results(trial, problem, &less);
+    struct guarded *all[] = {&b, &begins, &places, &quads};
+    for (size_t i = 0; i < 4; i++)
+        guarded_free(all[i]);
+    return is_good;
+}
+
 static bool try_sizes(const struct trial *trial, size_t m, size_t n, size_t k)
 {
     struct int8_product p;
@@ -291,6 +318,8 @@ static bool try_sizes(const struct trial *trial, size_t m, size_t n, size_t k)
         p.tile_rows = 1 + random_below((uint32_t)(m < TILE_ROWS ? m : TILE_ROWS));
         is_good = try_results(trial, &problem, &p);
     }
+    if (is_good && trial->variant->gemm_int8->adds_pairs)
+        is_good = try_excess(trial, &problem, &p);
     problem_free(&problem);
     guarded_free(&biases);
     return is_good;

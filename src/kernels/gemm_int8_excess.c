@@ -1,0 +1,60 @@
+/* Takes from packed matrices of bytes what exceeds sums of 16 bits.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
+#include "kernels/gemm_int8.h"
+
+#define MAX_SUM 128 /* of the elements of a pair: 255 * 128 fits into 16 bits, 255 * 129 does not */
+
+enum { QUAD_BYTES = INT8_GROUP * INT8_QUAD };
+
+/* Returns what the second element of a pair has to lose. */
+static int excess_of(const int8_t pair[2])
+{
+    int sum = pair[0] + pair[1];
+    int excess = sum > MAX_SUM ? sum - MAX_SUM : sum < -MAX_SUM ? sum + MAX_SUM : 0;
+    return excess;
+}
+
+/* Returns whether a quad of a group has pairs that exceed. */
+static bool exceeds(const int8_t *quad)
+{
+    bool any = false;
+    for (size_t i = 0; i < QUAD_BYTES; i += 2)
+        any |= excess_of(quad + i) != 0;
+    return any;
+}
+
+size_t int8_excess_count(const int8_t *packed, size_t n_quads)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < n_quads; i++)
+        n += exceeds(packed + i * QUAD_BYTES);
+    return n;
+}
+
+static void take(int8_t *quad, int8_t *to)
+{
+    memset(to, 0, QUAD_BYTES);
+    for (size_t i = 0; i < QUAD_BYTES; i += 2) {
+        to[i + 1] = (int8_t)excess_of(quad + i);
+        quad[i + 1] = (int8_t)(quad[i + 1] - to[i + 1]);
+    }
+}
+
+void int8_excess_take(int8_t *packed, size_t n_groups, size_t n_segments, size_t n_quads,
+                      const struct int8_excess_memory *to)
+{
+    uint32_t n = 0;
+    for (size_t i = 0; i < n_groups * n_segments * n_quads; i++) {
+        size_t in_group = i % (n_segments * n_quads);
+        if (in_group == 0)
+            to->begins[i / (n_segments * n_quads)] = n;
+        if (!exceeds(packed + i * QUAD_BYTES))
+            continue;
+        to->places[n].segment = (uint32_t)(in_group / n_quads);
+        to->places[n].quad = (uint32_t)(in_group % n_quads);
+        take(packed + i * QUAD_BYTES, to->b + n++ * QUAD_BYTES);
+    }
+    to->begins[n_groups] = n;
+}

@@ -1,0 +1,68 @@
+/* Stores sums of products of bytes: as they are, or scaled, as f32 or u8. Include after
+ * vector_integer.h.
+ * SPDX-License-Identifier: Apache-2.0 */
+/* The requantization of a vector of columns. */
+struct scaling {
+    vec scale, bias, low, high;
+};
+
+ALWAYS_INLINE struct scaling scaling_of(enum int8_result to, const struct requantization *r,
+                                        size_t column)
+{
+    if (to == INT8_TO_I32)
+        return (struct scaling){0};
+    return (struct scaling){vec_load(r->scale + column), vec_load(r->bias + column),
+                            vec_load(r->low + column), vec_load(r->high + column)};
+}
+
+/* Writes the first n lanes to c, from element `at` on. */
+ALWAYS_INLINE void store(enum int8_result to, const struct scaling *scaling, vec_i32 sum, void *c,
+                         size_t at, size_t n)
+{
+    if (to == INT8_TO_I32) {
+        vec_i32_store_first((int32_t *)c + at, sum, n);
+        return;
+    }
+    vec x = vec_add(vec_mul(vec_of_i32(sum), scaling->scale), scaling->bias);
+    x = vec_min(vec_max(x, scaling->low), scaling->high);
+    if (to == INT8_TO_F32) {
+        vec_i32_store_first((float *)c + at, (vec_i32)x, n);
+        return;
+    }
+    vec_i32 whole = vec_round_to_i32(x);
+    if (n == VECTOR_LANES) {
+        vec_i32_store_u8((uint8_t *)c + at, whole);
+        return;
+    }
+    uint8_t bytes[VECTOR_LANES];
+    vec_i32_store_u8(bytes, whole);
+    memcpy((uint8_t *)c + at, bytes, n);
+}
+
+/* Stores a vector of columns of some rows, from element `at` of c on. */
+ALWAYS_INLINE void store_rows(enum int8_result to, struct scaling scaling,
+                              const float *const *biases, size_t column, const vec_i32 *sums,
+                              const size_t step, const size_t n_rows, void *c, size_t at,
+                              size_t ldc, size_t n)
+{
+    UNROLL
+    for (size_t r = 0; r < n_rows; r++) {
+        if (biases)
+            scaling.bias = vec_load(biases[r] + column);
+        store(to, &scaling, sums[r * step], c, at + r * ldc, n);
+    }
+}
+
+/* Calls store_rows with a constant n for the most common case: whole vectors of bytes. */
+ALWAYS_INLINE void finish(enum int8_result to, const struct requantization *requantization,
+                          const float *const *biases, size_t column, const vec_i32 *sums,
+                          const size_t step, const size_t n_rows, void *c, size_t at, size_t ldc,
+                          size_t n)
+{
+    struct scaling scaling = scaling_of(to, requantization, column);
+    if (to == INT8_TO_U8 && n == VECTOR_LANES)
+        store_rows(INT8_TO_U8, scaling, biases, column, sums, step, n_rows, c, at, ldc,
+                   VECTOR_LANES);
+    else
+        store_rows(to, scaling, biases, column, sums, step, n_rows, c, at, ldc, n);
+}
