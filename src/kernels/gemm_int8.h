@@ -44,13 +44,13 @@ struct requantization {
 };
 
 /* What was taken from elements of a packed matrix so that no sum of two products of bytes exceeds
- * 16 bits: quads, like those of the matrix. */
+ * 16 bits: of some quads, from elements 1 and 3. */
 struct int8_excess {
-    const uint32_t *begins; /* for each group, and at the end: its first quad */
+    const uint32_t *begins; /* for each group, and at the end: its first place */
     const struct int8_place {
         uint32_t segment, quad;
     } * places;
-    const int8_t *b;
+    const int16_t (*odd)[2]; /* [place][column of the group] */
 };
 
 enum int8_result { INT8_TO_I32, INT8_TO_F32, INT8_TO_U8 };
@@ -116,11 +116,11 @@ struct int8_kernels {
 /* Returns how many quads of a packed matrix have elements that int8_excess_take changes. */
 size_t int8_excess_count(const int8_t *packed, size_t n_quads);
 
-/* The memory of an excess: begins[n_groups + 1], places and quads as counted. */
+/* The memory of an excess: begins[n_groups + 1], and places as counted. */
 struct int8_excess_memory {
     uint32_t *begins;
     struct int8_place *places;
-    int8_t *b;
+    int16_t (*odd)[2];
 };
 
 /* Moves what exceeds 16 bits from a packed matrix, whose groups have n_segments segments of n_quads

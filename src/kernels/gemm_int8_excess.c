@@ -1,7 +1,5 @@
 /* Takes from packed matrices of bytes what exceeds sums of 16 bits.
  * SPDX-License-Identifier: Apache-2.0 */
-#include <string.h>
-
 #include "kernels/gemm_int8.h"
 
 #define MAX_SUM 128 /* of the elements of a pair: 255 * 128 fits into 16 bits, 255 * 129 does not */
@@ -12,8 +10,7 @@ enum { QUAD_BYTES = INT8_GROUP * INT8_QUAD };
 static int excess_of(const int8_t pair[2])
 {
     int sum = pair[0] + pair[1];
-    int excess = sum > MAX_SUM ? sum - MAX_SUM : sum < -MAX_SUM ? sum + MAX_SUM : 0;
-    return excess;
+    return sum > MAX_SUM ? sum - MAX_SUM : sum < -MAX_SUM ? sum + MAX_SUM : 0;
 }
 
 /* Returns whether a quad of a group has pairs that exceed. */
@@ -33,12 +30,12 @@ size_t int8_excess_count(const int8_t *packed, size_t n_quads)
     return n;
 }
 
-static void take(int8_t *quad, int8_t *to)
+static void take(int8_t *quad, int16_t (*to)[2])
 {
-    memset(to, 0, QUAD_BYTES);
     for (size_t i = 0; i < QUAD_BYTES; i += 2) {
-        to[i + 1] = (int8_t)excess_of(quad + i);
-        quad[i + 1] = (int8_t)(quad[i + 1] - to[i + 1]);
+        int excess = excess_of(quad + i);
+        to[i / INT8_QUAD][i % INT8_QUAD / 2] = (int16_t)excess;
+        quad[i + 1] = (int8_t)(quad[i + 1] - excess);
     }
 }
 
@@ -54,7 +51,7 @@ void int8_excess_take(int8_t *packed, size_t n_groups, size_t n_segments, size_t
             continue;
         to->places[n].segment = (uint32_t)(in_group / n_quads);
         to->places[n].quad = (uint32_t)(in_group % n_quads);
-        take(packed + i * QUAD_BYTES, to->b + n++ * QUAD_BYTES);
+        take(packed + i * QUAD_BYTES, to->odd + n++ * INT8_GROUP);
     }
     to->begins[n_groups] = n;
 }

@@ -17,19 +17,13 @@ enum { MAX_ROWS = 6, GROUPS = 1, GROUPS_OF_A_ROW = 2 };
 enum { MAX_ROWS = 2, GROUPS = 1, GROUPS_OF_A_ROW = 1 };
 #endif
 enum { MAX_VECTORS = GROUPS_OF_A_ROW * GROUP_VECTORS };
-#ifdef VECTOR_HAS_DOT_PAIRS
-enum { HAS_PAIRS = true };
-#else
-enum { HAS_PAIRS = false };
-#endif
 
 /* How a quad is multiplied: in 32 bits, or, if no sum of two products exceeds 16 bits, by
  * vec_i32_dot_pairs. */
 enum dot { DOT_WIDE, DOT_PAIRS };
 
-#ifdef VECTOR_HAS_DOT_PAIRS
 ALWAYS_INLINE void multiply_pairs(const uint8_t *a, size_t lda, const int8_t *b, size_t group_bytes,
-                                  const size_t n_rows, const size_t n_groups, const size_t first,
+                                  const size_t n_rows, const size_t n_groups,
                                   vec_i32 sums[MAX_ROWS][MAX_VECTORS])
 {
     vec_i32 columns[MAX_VECTORS];
@@ -42,11 +36,11 @@ ALWAYS_INLINE void multiply_pairs(const uint8_t *a, size_t lda, const int8_t *b,
         vec_i32 row = vec_i32_set1_bytes(a + r * lda);
         UNROLL
         for (size_t v = 0; v < n_groups * GROUP_VECTORS; v++)
-            sums[r][first + v] = vec_i32_dot_pairs(sums[r][first + v], row, columns[v]);
+            sums[r][v] = vec_i32_dot_pairs(sums[r][v], row, columns[v]);
     }
 }
 
-/* Adds the products of what the quads of a group lack. `first` is the first vector of the group. */
+/* Adds the products of what a group lacks. `first` is its first vector. */
 ALWAYS_INLINE void add_excess(const struct int8_product *p, size_t row, size_t group,
                               const size_t n_rows, const size_t first,
                               vec_i32 sums[MAX_ROWS][MAX_VECTORS])
@@ -55,24 +49,27 @@ ALWAYS_INLINE void add_excess(const struct int8_product *p, size_t row, size_t g
     for (size_t i = excess->begins[group]; i < excess->begins[group + 1]; i++) {
         const struct int8_place *place = &excess->places[i];
         const uint8_t *a = p->a[place->segment] + row * p->lda + place->quad * INT8_QUAD;
-        multiply_pairs(a, p->lda, excess->b + i * QUAD_BYTES, 0, n_rows, 1, first, sums);
+        const int16_t(*odd)[2] = excess->odd + i * INT8_GROUP;
+        UNROLL
+        for (size_t r = 0; r < n_rows; r++) {
+            vec_i32 quad = vec_i32_set1_bytes(a + r * p->lda);
+            UNROLL
+            for (size_t v = 0; v < GROUP_VECTORS; v++)
+                sums[r][first + v] =
+                    vec_i32_dot_odd(sums[r][first + v], quad, vec_i32_load(odd + v * VECTOR_LANES));
+        }
     }
 }
-#endif
 
 /* Multiplies four columns of the rows of a by four rows of the groups of b. */
 ALWAYS_INLINE void multiply_quad(const uint8_t *a, size_t lda, const int8_t *b, size_t group_bytes,
                                  const size_t n_rows, const size_t n_groups, const enum dot dot,
                                  vec_i32 sums[MAX_ROWS][MAX_VECTORS])
 {
-#ifdef VECTOR_HAS_DOT_PAIRS
     if (dot == DOT_PAIRS) {
-        multiply_pairs(a, lda, b, group_bytes, n_rows, n_groups, 0, sums);
+        multiply_pairs(a, lda, b, group_bytes, n_rows, n_groups, sums);
         return;
     }
-#else
-    (void)dot;
-#endif
     struct bytes_factor rows[MAX_ROWS];
     UNROLL
     for (size_t r = 0; r < n_rows; r++)
@@ -109,11 +106,9 @@ ALWAYS_INLINE void multiply_tile(const struct int8_product *p, size_t row, size_
             multiply_quad(a + quad * INT8_QUAD, p->lda, b, group_bytes, n_rows, n_groups, dot,
                           sums);
     }
-#ifdef VECTOR_HAS_DOT_PAIRS
     UNROLL
     for (size_t i = 0; dot == DOT_PAIRS && i < n_groups; i++)
         add_excess(p, row, group + i, n_rows, i * GROUP_VECTORS, sums);
-#endif
     UNROLL
     for (size_t v = 0; v < n_vectors; v++) {
         size_t column = group * INT8_GROUP + v * VECTOR_LANES, left = p->n - column;
@@ -129,7 +124,7 @@ typedef void tile_fn(const struct int8_product *p, size_t row, size_t group);
 #define DEFINE_TILE(rows, groups)                                                                  \
     static void tile_##rows##_##groups(const struct int8_product *p, size_t row, size_t group)     \
     {                                                                                              \
-        if (HAS_PAIRS && p->excess)                                                                \
+        if (VECTOR_HAS_DOT_PAIRS && p->excess)                                                     \
             multiply_tile(p, row, group, rows, groups, DOT_PAIRS);                                 \
         else                                                                                       \
             multiply_tile(p, row, group, rows, groups, DOT_WIDE);                                  \
@@ -392,7 +387,7 @@ const struct int8_kernels LEVEL_NAME(gemm_int8, LEVEL) = {
     .depthwise = depthwise,
     .multiply_wide = multiply_wide,
     .narrow = narrow,
-    .adds_pairs = HAS_PAIRS,
+    .adds_pairs = VECTOR_HAS_DOT_PAIRS,
 #ifdef VECTOR_HAS_TILES
     .tiles_end = tiles_end,
 #endif

@@ -56,7 +56,7 @@ static struct stream stream_of(const struct quantized_product *p, size_t i)
 /* Codes of the matrix as a factor. With VECTOR_HAS_DOT_PAIRS, those of 8 bits are signed: their
  * sizes, of up to 128, times two codes of x, of up to 127, do not exceed 16 bits. The others are
  * unsigned. */
-#ifdef VECTOR_HAS_DOT_PAIRS
+#if VECTOR_HAS_DOT_PAIRS
 enum { MAX_STREAMS = 4, BYTES_ARE_SIGNED = 1 };
 struct codes_factor {
     vec_i32 sizes, codes;

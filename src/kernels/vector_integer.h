@@ -42,6 +42,9 @@ ALWAYS_INLINE vec_i32 vec_round_to_i32(vec x)
 #endif
 }
 
+typedef int16_t lanes_of_16 __attribute__((vector_size(4 * VECTOR_LANES)));
+typedef uint16_t unsigned_lanes_of_16 __attribute__((vector_size(4 * VECTOR_LANES)));
+
 /* A factor of vec_i32_dot_bytes: four bytes in every lane, unsigned in a, signed in b. */
 #ifdef VECTOR_HAS_DOT_U8
 struct bytes_factor {
@@ -62,8 +65,6 @@ ALWAYS_INLINE vec_i32 vec_i32_dot_bytes(vec_i32 sum, struct bytes_factor a, stru
 #else
 /* Bytes 0 and 2, and bytes 1 and 3, widened to 16 bits. A product fits into 16 bits; the sum of two
  * needs 32. */
-typedef int16_t lanes_of_16 __attribute__((vector_size(4 * VECTOR_LANES)));
-typedef uint16_t unsigned_lanes_of_16 __attribute__((vector_size(4 * VECTOR_LANES)));
 struct bytes_factor {
     vec_i32 even, odd;
 };
@@ -82,16 +83,14 @@ ALWAYS_INLINE vec_i32 vec_i32_dot_bytes(vec_i32 sum, struct bytes_factor a, stru
 }
 #endif
 
+/* The same as vec_i32_dot_bytes, for factors that are not widened, if no sum of two neighbouring
+ * products exceeds 16 bits. */
 #if defined(MM) && VECTOR_LANES <= 8
-#define VECTOR_HAS_DOT_PAIRS
-
-/* The same as vec_i32_dot_bytes, of unsigned bytes a and signed bytes b, if no sum of two
- * neighbouring products exceeds 16 bits. */
+#define VECTOR_HAS_DOT_PAIRS 1
 ALWAYS_INLINE vec_i32 vec_i32_dot_pairs(vec_i32 sum, vec_i32 a, vec_i32 b)
 {
-    typedef int16_t pairs __attribute__((vector_size(4 * VECTOR_LANES)));
-    vec_i32 products = (vec_i32)MM(maddubs_epi16)((bits)a, (bits)b);
-    return vec_i32_dot_i16(sum, products, (vec_i32)((pairs){0} + 1));
+    vec_i32 pairs = (vec_i32)MM(maddubs_epi16)((bits)a, (bits)b);
+    return vec_i32_dot_i16(sum, pairs, (vec_i32)((lanes_of_16){0} + 1));
 }
 
 /* Return the sizes of signed bytes; and the bytes of x, negative where those of `sign` are. */
@@ -103,7 +102,20 @@ ALWAYS_INLINE vec_i32 vec_i8_with_sign_of(vec_i32 x, vec_i32 sign)
 {
     return (vec_i32)MM(sign_epi8)((bits)x, (bits)sign);
 }
+#else
+#define VECTOR_HAS_DOT_PAIRS 0 /* it does not save time */
+ALWAYS_INLINE vec_i32 vec_i32_dot_pairs(vec_i32 sum, vec_i32 a, vec_i32 b)
+{
+    return vec_i32_dot_bytes(sum, unsigned_factor(a), signed_factor(b));
+}
 #endif
+
+/* Adds the products of the unsigned bytes 1 and 3 of each lane of a, and both 16-bit integers of
+ * b. */
+ALWAYS_INLINE vec_i32 vec_i32_dot_odd(vec_i32 sum, vec_i32 a, vec_i32 b)
+{
+    return vec_i32_dot_i16(sum, (vec_i32)((unsigned_lanes_of_16)a >> 8), b);
+}
 
 /* Returns sum + a * b. Each lane of a has a byte and 0, each lane of b a signed byte as 16 bits and
  * 0. */

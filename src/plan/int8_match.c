@@ -33,12 +33,12 @@ static bool take_excess(int8_t *packed, struct int8_convolution_attrs *attrs, st
     struct int8_excess_memory to = {
         arena_alloc_array(arena, n_groups + 1, sizeof *to.begins, err),
         arena_alloc_array(arena, n, sizeof *to.places, err),
-        arena_alloc_array(arena, n, INT8_GROUP * INT8_QUAD, err),
+        arena_alloc_array(arena, n * INT8_GROUP, sizeof *to.odd, err),
     };
-    if (!to.begins || !to.places || !to.b)
+    if (!to.begins || !to.places || !to.odd)
         return false;
     int8_excess_take(packed, n_groups, attrs->n_segments, n_quads, &to);
-    attrs->excess = (struct int8_excess){to.begins, to.places, to.b};
+    attrs->excess = (struct int8_excess){to.begins, to.places, (const int16_t(*)[2])to.odd};
     return true;
 }
 

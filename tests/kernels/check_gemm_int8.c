@@ -285,19 +285,18 @@ static bool try_excess(const struct trial *trial, struct problem *problem, struc
 {
     size_t n_groups = int8_n_groups(p->n), n_quads = n_groups * p->n_segments * p->n_quads;
     size_t b_bytes = n_quads * INT8_GROUP * INT8_QUAD, n = int8_excess_count(p->b, n_quads);
-    struct guarded b, begins, places, quads;
+    struct guarded b, begins, places, odd;
     struct int8_product less = *p;
     int8_t *copy = memcpy(take(&b, b_bytes), p->b, b_bytes);
     struct int8_excess_memory to = {take(&begins, (n_groups + 1) * sizeof *to.begins),
                                     take(&places, n * sizeof *to.places),
-                                    take(&quads, n * INT8_GROUP * INT8_QUAD)};
+                                    take(&odd, n * INT8_GROUP * sizeof *to.odd)};
     int8_excess_take(copy, n_groups, p->n_segments, p->n_quads, &to);
     less.b = copy;
-    less.excess = &(struct int8_excess){to.begins, to.places, to.b};
-    bool is_good = int8_excess_count(copy, n_quads) + int8_excess_count(to.b, n) == 0 ||
-                   trial_fail("an excess is left");
+    less.excess = &(struct int8_excess){to.begins, to.places, (const int16_t(*)[2])to.odd};
+    bool is_good = int8_excess_count(copy, n_quads) == 0 || trial_fail("an excess is left");
     is_good = is_good && try_results(trial, problem, &less);
-    struct guarded *all[] = {&b, &begins, &places, &quads};
+    struct guarded *all[] = {&b, &begins, &places, &odd};
     for (size_t i = 0; i < 4; i++)
         guarded_free(all[i]);
     return is_good;
