@@ -13,6 +13,13 @@ double reading_cost(double n_floats, double n)
 /* Winograd must be cheaper by this factor, since it has larger rounding errors. */
 #define WORTH_WINOGRAD 0.95
 
+/* Returns the cost of a multiplication with positions in the lanes. These tiles load more vectors,
+ * most with 16 registers of 8 lanes, where a tile has 12 sums. */
+static double position_cost(const struct indirect_convolution *conv)
+{
+    return conv->microkernels->lanes == 8 ? 1.6 : 1.2;
+}
+
 /* Estimates the cost. The unit is 1/16 cycle, about one multiplication; the factors were fitted to
  * the times of 60 convolutions. */
 static double find_cost(const struct indirect_convolution *conv)
@@ -30,9 +37,9 @@ static double find_cost(const struct indirect_convolution *conv)
                 (double)sub->n_positions * (double)conv->ld_sums *
                     (k * multiplication_cost(conv) + 15) +
                 reading_cost(k * (double)conv->ld_sums, (double)sub->n_positions / (double)sub->nr);
-        else /* 1.2: these tiles load more vectors */
+        else
             cost += (double)(sub->n_column_tiles * sub->nr) *
-                    ((double)(sub->mr * sub->n_row_tiles) * k * 1.2 +
+                    ((double)(sub->mr * sub->n_row_tiles) * k * position_cost(conv) +
                      (double)(conv->c_out * window_product(sub->n_phases)) * 15);
     }
     return cost * (double)conv->n_groups + (double)conv->copy_floats * copied;
