@@ -47,7 +47,7 @@ static double measure(struct thread_pool *pool, thread_pool_fn *function, struct
     size_t n_parts = thread_pool_n_threads(pool);
     uint64_t start = clock_now_ns(), before = start, best = UINT64_MAX;
     do {
-        thread_pool_run_gang(pool, function, trial, n_parts);
+        thread_pool_run(pool, function, trial, n_parts);
         uint64_t now = clock_now_ns();
         best = now - before < best ? now - before : best;
         before = now;

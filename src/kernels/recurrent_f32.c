@@ -34,7 +34,7 @@ static struct chunk take_chunk(const struct pass *pass, size_t first, size_t n)
 
     if (!rounds && (common->n_steps == 1 || (common->batch == 1 && !pass->is_reverse)))
         return (struct chunk){first, n, pass->tensors->x + first * size, size};
-    for (size_t s = pass->worker; s < n; s += pass->engine->n_workers) {
+    for (size_t s = pass->worker; s < n; s += pass->n_workers) {
         for (size_t b = 0; b < common->batch; b++) {
             float *row = pass->x + (s * common->batch + b) * ld;
             if (first + s >= length_of(pass, b)) {
@@ -80,8 +80,8 @@ static size_t nth_panel(const struct pass *pass, size_t round, size_t i)
 /* Waits for the other workers of the direction; their writes are visible afterwards. */
 static void barrier(const struct pass *pass)
 {
-    if (pass->engine->n_workers > 1)
-        thread_pool_barrier(pass->pool, pass->direction * pass->engine->n_workers + pass->worker);
+    if (pass->n_workers > 1)
+        thread_pool_barrier(pass->pool, pass->direction * pass->n_workers + pass->worker);
 }
 
 /* Computes a panel of R h + `add`, which has a row for every element (ld_add) or one row, into the
@@ -176,7 +176,6 @@ static void take_step(struct pass *pass, const struct chunk *chunk, size_t step)
     }
     recurrent_write_step(pass, step);
     recurrent_round_state(pass, pass->h_next, pass->rounded_next);
-    barrier(pass);
     swap(&pass->h, &pass->h_next);
     swap(&pass->rounded, &pass->rounded_next);
 }
@@ -204,8 +203,11 @@ static void run_direction(struct pass *pass)
         barrier(pass);
         for (size_t i = 0; chunk.n > 1 && i < pass->end - pass->begin; i++)
             project_panel(pass, &chunk, nth_panel(pass, round, i));
-        for (size_t s = 0; s < chunk.n && first + s < n_live; s++)
+        for (size_t s = 0; s < chunk.n && first + s < n_live; s++) {
             take_step(pass, &chunk, first + s);
+            if (first + s + 1 < n_live)
+                barrier(pass);
+        }
     }
     if (pass->tensors->y != NULL && pass->worker == 0)
         recurrent_clear_padding(pass);
@@ -238,7 +240,8 @@ static void run_worker(void *context, size_t number, size_t n_numbers)
 {
     const struct run *run = context;
     const struct recurrent_f32 *engine = run->engine;
-    size_t d = number / engine->n_workers, worker = number % engine->n_workers;
+    size_t n_workers = n_numbers / engine->common.n_directions;
+    size_t d = number / n_workers, worker = number % n_workers;
     const unsigned char *w = (const unsigned char *)engine->w_pack + d * engine->w_direction_bytes;
     const unsigned char *r = (const unsigned char *)engine->r_pack + d * engine->r_direction_bytes;
     const unsigned char *reset = r + engine->r.packed_bytes;
@@ -250,8 +253,9 @@ static void run_worker(void *context, size_t number, size_t n_numbers)
         .pool = run->pool,
         .direction = d,
         .worker = worker,
-        .begin = engine->n_panels * worker / engine->n_workers,
-        .end = engine->n_panels * (worker + 1) / engine->n_workers,
+        .n_workers = n_workers,
+        .begin = engine->n_panels * worker / n_workers,
+        .end = engine->n_panels * (worker + 1) / n_workers,
         .is_reverse = engine->common.is_reverse || d == 1,
         .is_downward = run->is_downward,
         .w = matrix_of(&engine->w, w, run, run->tensors->w, d),
@@ -271,7 +275,6 @@ static void run_worker(void *context, size_t number, size_t n_numbers)
         .c = base + engine->c_at,
         .reset_h = base + engine->reset_at,
     };
-    (void)n_numbers;
     run_direction(&pass);
     packed_gemm_end(&pass.w.packed_b);
     packed_gemm_end(&pass.r.packed_b);
@@ -286,6 +289,7 @@ void recurrent_f32_run(const struct recurrent_f32 *engine,
 
     if (engine->common.batch > 0)
         thread_pool_run_gang(run.pool, run_worker, &run,
-                             engine->common.n_directions * engine->n_workers);
+                             engine->common.n_directions * engine->n_workers,
+                             engine->common.n_directions);
     *n_runs += 1;
 }

@@ -11,6 +11,7 @@ struct pass {
     const struct recurrent_f32_tensors *tensors;
     struct thread_pool *pool;
     size_t direction, worker;
+    size_t n_workers;  /* of this direction */
     size_t begin, end; /* panels */
     bool is_reverse;
     bool is_downward; /* the first round goes from the last panel to the first */

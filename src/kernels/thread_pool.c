@@ -12,24 +12,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/checked.h"
 #include "base/clock.h"
+#include "kernels/sharing_gain.h"
 
 #define LINE 64 /* a cache line: cores that write to the same line slow each other down */
 
 /* Smaller jobs are not shared. This is about 1 us of work; handing a job to a spinning thread takes
  * 0.3 us. */
 #define SHARE_MIN_WORK 50000
-
-/* Waking a thread takes up to 30 us of the caller's time on a virtual machine. */
-#define IDLE_NS 100000         /* a thread sleeps after this time without a job */
-#define WORTH_WAKING_NS 100000 /* work since the last pause that makes waking threads worth it */
-
-/* If sharing costs more time than it saves, because other processes use the cores of the threads,
- * they get no jobs for REST_MIN_NS to REST_MAX_NS. At most SAVED_MAX_NS of what it saved count: a
- * process that takes a time slice has an effect, a delay of 0.4 ms of a virtual machine none. */
-#define SAVED_MAX_NS 500000
-#define REST_MIN_NS 10000000
-#define REST_MAX_NS 1000000000
 
 /* A wait spins, then yields its core, then sleeps; a sleep takes 0.1 ms or more. */
 #define SPIN_NS 20000
@@ -54,10 +45,8 @@ struct thread_pool {
     size_t n_parts;
     thread_pool_watch_fn *watch; /* NULL: none */
     void *watch_context;
-    uint64_t end_ns;                /* end of the last job */
-    uint64_t work_ns, before_ns;    /* time in jobs since the last pause, and before it */
-    int64_t saved_ns;               /* by sharing jobs, less what it cost; at most SAVED_MAX_NS */
-    uint64_t rest_ns, awake_ns;     /* how long the other threads get no jobs, and until when */
+    struct sharing_gain gain;
+    uint64_t waited_ns;             /* by the caller during this job */
     _Alignas(LINE) atomic_uint job; /* number of the last job */
     atomic_uint n_sleeping;
     atomic_bool is_over;
@@ -103,6 +92,12 @@ static void wait_for_work(struct wait *wait)
         sched_yield();
 }
 
+/* Returns for how long a wait that is over has lasted, or 0 if it was short. */
+static uint64_t time_waited(const struct wait *wait)
+{
+    return wait->start_ns > 0 ? clock_now_ns() - wait->start_ns : 0;
+}
+
 static bool claim(struct share *share, unsigned job, size_t *part)
 {
     uint_fast64_t work = atomic_load_explicit(&share->work, memory_order_acquire);
@@ -122,6 +117,7 @@ static void do_part(struct thread_pool *pool, unsigned thread, size_t part)
     pool->function(pool->context, part, pool->n_parts);
     if (start_ns > 0)
         pool->watch(pool->watch_context, thread, start_ns, clock_now_ns());
+    atomic_fetch_sub_explicit(&pool->n_unfinished, 1, memory_order_release);
 }
 
 /* Runs parts of all shares, beginning with its own. The job cannot change before a claimed part is
@@ -131,10 +127,8 @@ static void do_parts(struct thread_pool *pool, const struct share *own, unsigned
     size_t part, number = (size_t)(own - pool->shares);
     for (size_t i = 0; i < pool->n_threads; i++) {
         struct share *share = &pool->shares[(number + i) % pool->n_threads];
-        while (claim(share, job, &part)) {
+        while (claim(share, job, &part))
             do_part(pool, (unsigned)number, part);
-            atomic_fetch_sub_explicit(&pool->n_unfinished, 1, memory_order_release);
-        }
     }
 }
 
@@ -148,7 +142,7 @@ static unsigned await_job(struct thread_pool *pool, unsigned job)
         unsigned next = atomic_load_explicit(&pool->job, memory_order_acquire);
         if (next != job)
             return next;
-    } while (spin(&wait) < IDLE_NS);
+    } while (spin(&wait) < SHARING_IDLE_NS);
     pthread_mutex_lock(&pool->lock);
     atomic_fetch_add(&pool->n_sleeping, 1);
     while (atomic_load(&pool->job) == job && !atomic_load(&pool->is_over))
@@ -225,8 +219,7 @@ struct thread_pool *thread_pool_new(unsigned n_threads, struct irrun_error *err)
     memset(pool, 0, size_bytes);
     pool->n_threads = n_threads;
     pool->threads = threads;
-    pool->work_ns = WORTH_WAKING_NS;
-    pool->saved_ns = SAVED_MAX_NS;
+    pool->gain = sharing_gain_start();
     pthread_mutex_init(&pool->lock, NULL);
     pthread_cond_init(&pool->new_job, NULL);
     for (unsigned i = 1; i < n_threads; i++) {
@@ -265,20 +258,40 @@ size_t thread_pool_n_parts(const struct thread_pool *pool, double work, size_t n
 
 /* ---- jobs ---- */
 
-/* Publishes a job. A thread that claims a part sees all writes made here before its counter. */
-static void publish_job(struct thread_pool *pool, unsigned job)
+/* Publishes a job and returns its number. A thread that claims a part sees all writes made here
+ * before its counter. Part 0 is the caller's, which has claimed it. */
+static unsigned publish_job(struct thread_pool *pool)
 {
+    unsigned job = atomic_load_explicit(&pool->job, memory_order_relaxed) + 1;
+    atomic_store_explicit(&pool->n_unfinished, pool->n_parts, memory_order_relaxed);
     for (unsigned i = 0; i < pool->n_threads; i++) {
-        pool->shares[i].end = pool->n_parts * (i + 1) / pool->n_threads;
+        pool->shares[i].end = divide_up(pool->n_parts * (i + 1), pool->n_threads);
         atomic_store_explicit(&pool->shares[i].n_arrivals, 0, memory_order_relaxed);
     }
-    for (size_t i = 0, begin = 0; i < pool->n_threads; begin = pool->shares[i++].end)
+    for (size_t i = 0, begin = 1; i < pool->n_threads; begin = pool->shares[i++].end)
         atomic_store_explicit(&pool->shares[i].work,
                               (uint_fast64_t)job << 32 | (pool->shares[i].end - begin),
                               memory_order_release);
     atomic_store(&pool->job, job);
     if (atomic_load(&pool->n_sleeping) > 0)
         wake_sleepers(pool);
+    return job;
+}
+
+static void run_shared(struct thread_pool *pool, thread_pool_fn *function, void *context,
+                       size_t n_parts)
+{
+    struct wait wait = {0};
+    assert(n_parts <= UINT32_MAX / THREAD_POOL_MAX_THREADS);
+    pool->function = function;
+    pool->context = context;
+    pool->n_parts = n_parts;
+    unsigned job = publish_job(pool);
+    do_part(pool, 0, 0);
+    do_parts(pool, &pool->shares[0], job);
+    while (atomic_load_explicit(&pool->n_unfinished, memory_order_acquire) > 0)
+        wait_for_work(&wait);
+    pool->waited_ns += time_waited(&wait);
 }
 
 static void run_alone(thread_pool_fn *function, void *context, size_t n_parts)
@@ -287,92 +300,34 @@ static void run_alone(thread_pool_fn *function, void *context, size_t n_parts)
         function(context, i, n_parts);
 }
 
-/* Returns whether other threads take part in a job. Sleeping threads are woken if there was enough
- * work recently, since iterations are alike. */
-static bool may_share(struct thread_pool *pool, uint64_t now)
+void thread_pool_run_gang(struct thread_pool *pool, thread_pool_fn *function, void *context,
+                          size_t n_parts, size_t n_alone)
 {
-    if (now - pool->end_ns > IDLE_NS) {
-        pool->before_ns = pool->work_ns;
-        pool->work_ns = 0;
+    if (thread_pool_n_threads(pool) == 1 || n_parts <= 1) {
+        run_alone(function, context, n_alone);
+        return;
     }
-    return now >= pool->awake_ns &&
-           (atomic_load_explicit(&pool->n_sleeping, memory_order_relaxed) == 0 ||
-            pool->before_ns >= WORTH_WAKING_NS || pool->work_ns >= WORTH_WAKING_NS);
-}
-
-/* Stops giving jobs to other threads for a while. */
-static void pause_sharing(struct thread_pool *pool, uint64_t now)
-{
-    bool is_first = now - pool->awake_ns > 10 * pool->rest_ns;
-    pool->rest_ns = is_first ? REST_MIN_NS : 2 * pool->rest_ns;
-    if (pool->rest_ns > REST_MAX_NS)
-        pool->rest_ns = REST_MAX_NS;
-    pool->awake_ns = now + pool->rest_ns;
-}
-
-/* Adds the time that the other threads worked, which is that of the caller, less the time that the
- * caller waited. */
-static void update_saved_time(struct thread_pool *pool, uint64_t start_ns, uint64_t wait_ns,
-                              uint64_t end_ns)
-{
-    size_t n = pool->n_parts < pool->n_threads ? pool->n_parts : pool->n_threads;
-    pool->saved_ns += (int64_t)((n - 1) * (wait_ns - start_ns)) - (int64_t)(end_ns - wait_ns);
-    if (pool->saved_ns < 0)
-        pause_sharing(pool, end_ns);
-    if (pool->saved_ns < 0 || pool->saved_ns > SAVED_MAX_NS)
-        pool->saved_ns = SAVED_MAX_NS;
-}
-
-static void run_shared(struct thread_pool *pool, thread_pool_fn *function, void *context,
-                       size_t n_parts, struct wait *wait)
-{
-    assert(n_parts <= UINT32_MAX / THREAD_POOL_MAX_THREADS);
-    unsigned job = atomic_load_explicit(&pool->job, memory_order_relaxed) + 1;
-    pool->function = function;
-    pool->context = context;
-    atomic_store_explicit(&pool->n_unfinished, n_parts, memory_order_relaxed);
-    publish_job(pool, job);
-    do_parts(pool, &pool->shares[0], job);
-    while (atomic_load_explicit(&pool->n_unfinished, memory_order_acquire) > 0)
-        wait_for_work(wait);
-}
-
-static bool begin_job(struct thread_pool *pool, size_t n_parts)
-{
-    if (pool)
-        pool->n_parts = n_parts;
-    return thread_pool_n_threads(pool) > 1 && n_parts > 1;
+    struct sharing_gain *gain = &pool->gain;
+    bool are_sleeping = atomic_load_explicit(&pool->n_sleeping, memory_order_relaxed) > 0;
+    bool is_measured = sharing_gain_must_measure(gain, are_sleeping);
+    uint64_t start_ns = is_measured ? clock_now_ns() : 0, n_others = 0;
+    pool->waited_ns = 0;
+    if (is_measured && !sharing_gain_may_share(gain, start_ns, are_sleeping)) {
+        run_alone(function, context, n_alone);
+    } else {
+        run_shared(pool, function, context, n_parts);
+        n_others = (n_parts < pool->n_threads ? n_parts : pool->n_threads) - 1;
+    }
+    if (is_measured)
+        sharing_gain_add(gain, start_ns, clock_now_ns(), pool->waited_ns, n_others);
+    else
+        sharing_gain_add_unmeasured(gain, pool->waited_ns);
 }
 
 void thread_pool_run(struct thread_pool *pool, thread_pool_fn *function, void *context,
                      size_t n_parts)
 {
-    if (!begin_job(pool, n_parts)) {
-        run_alone(function, context, n_parts);
-        return;
-    }
-    uint64_t start_ns = clock_now_ns();
-    struct wait wait = {0};
-    bool is_shared = may_share(pool, start_ns);
-    if (is_shared)
-        run_shared(pool, function, context, n_parts, &wait);
-    else
-        run_alone(function, context, n_parts);
-    uint64_t end_ns = clock_now_ns();
-    if (is_shared)
-        update_saved_time(pool, start_ns, wait.start_ns > 0 ? wait.start_ns : end_ns, end_ns);
-    pool->work_ns += (end_ns - start_ns) * (is_shared ? pool->n_threads : 1);
-    pool->end_ns = end_ns;
-}
-
-void thread_pool_run_gang(struct thread_pool *pool, thread_pool_fn *function, void *context,
-                          size_t n_parts)
-{
-    struct wait wait = {0};
-    if (begin_job(pool, n_parts))
-        run_shared(pool, function, context, n_parts, &wait);
-    else
-        run_alone(function, context, n_parts);
+    thread_pool_run_gang(pool, function, context, n_parts, n_parts);
 }
 
 void thread_pool_watch(struct thread_pool *pool, thread_pool_watch_fn *watch, void *context)
@@ -385,15 +340,15 @@ void thread_pool_watch(struct thread_pool *pool, thread_pool_watch_fn *watch, vo
 
 void thread_pool_barrier(struct thread_pool *pool, size_t part)
 {
-    if (thread_pool_n_threads(pool) == 1 || pool->n_parts <= 1)
-        return;
-    assert(pool->n_parts <= pool->n_threads);
+    struct wait wait = {0};
     unsigned arrival =
         atomic_fetch_add_explicit(&pool->shares[part].n_arrivals, 1, memory_order_acq_rel) + 1;
+    assert(pool->n_parts <= pool->n_threads);
     for (size_t i = 0; i < pool->n_parts; i++) {
         const atomic_uint *other = &pool->shares[i].n_arrivals;
-        struct wait wait = {0};
         while ((int)(arrival - atomic_load_explicit(other, memory_order_acquire)) > 0)
             wait_for_work(&wait);
     }
+    if (part == 0)
+        pool->waited_ns += time_waited(&wait);
 }

@@ -37,10 +37,11 @@ size_t thread_pool_n_parts(const struct thread_pool *pool, double work, size_t n
 void thread_pool_run(struct thread_pool *pool, thread_pool_fn *function, void *context,
                      size_t n_parts);
 
-/* Runs at most thread_pool_n_threads parts, all at the same time, so that they may use the
- * barrier. */
+/* Runs n_parts parts, at most thread_pool_n_threads, at the same time, so that they may use the
+ * barrier; or n_alone parts in turn, which may not. The caller runs all of them where
+ * thread_pool_run would do so, or if n_parts is 1. */
 void thread_pool_run_gang(struct thread_pool *pool, thread_pool_fn *function, void *context,
-                          size_t n_parts);
+                          size_t n_parts, size_t n_alone);
 
 /* Sets a function that each worker calls after every part, with its number (from 1) and the time on
  * CLOCK_MONOTONIC; the caller's parts are not reported. NULL removes it. Not during a job. */
@@ -48,8 +49,8 @@ typedef void thread_pool_watch_fn(void *context, unsigned thread, uint64_t start
                                   uint64_t end_ns);
 void thread_pool_watch(struct thread_pool *pool, thread_pool_watch_fn *watch, void *context);
 
-/* Waits, within a job of thread_pool_run_gang, until all parts have called it as often as this one.
- * Memory writes before the barrier are visible after it. About 0.2 us. */
+/* Waits, in one of several parts of thread_pool_run_gang, until all have called it as often as this
+ * one. Memory writes before the barrier are visible after it. About 0.2 us. */
 void thread_pool_barrier(struct thread_pool *pool, size_t part);
 
 #endif

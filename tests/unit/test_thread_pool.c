@@ -83,33 +83,76 @@ static void ends_awake_or_asleep(void **state)
     thread_pool_free(NULL);
 }
 
+/* The first job of a pool is always shared; later ones may run alone, on a busy machine. */
+struct meeting {
+    struct thread_pool *pool;
+    unsigned n_gangs, n_alone;
+    atomic_bool is_done;
+};
+
+static bool runs_alone(struct meeting *meeting, size_t part, size_t n_parts)
+{
+    if (part == 0)
+        *(n_parts > 1 ? &meeting->n_gangs : &meeting->n_alone) += 1;
+    return n_parts == 1;
+}
+
 /* Part 0, which the caller runs, waits for part 1, so another thread must run that. */
 static void wait_for_other(void *context, size_t part, size_t n_parts)
 {
-    atomic_bool *is_done = context;
-    (void)n_parts;
+    struct meeting *meeting = context;
     if (part == 1)
-        atomic_store(is_done, true);
-    while (!atomic_load(is_done))
-        doze(10);
+        atomic_store(&meeting->is_done, true);
+    else if (!runs_alone(meeting, part, n_parts))
+        while (!atomic_load(&meeting->is_done))
+            doze(10);
 }
 
 static void works_at_the_same_time(void **state)
 {
     (void)state;
-    struct thread_pool *pool = new_pool(2);
-    for (int i = 0; i < 20; i++) {
-        atomic_bool is_done = false;
-        doze(i % 2 * 100);
-        thread_pool_run_gang(pool, wait_for_other, &is_done, 2);
+    for (int i = 0; i < 10; i++) {
+        struct meeting meeting = {.pool = new_pool(2 + (unsigned)i % 3)};
+        doze(i % 2 * 1000);
+        thread_pool_run_gang(meeting.pool, wait_for_other, &meeting, 2, 1);
+        assert_true(meeting.n_gangs == 1 && meeting.n_alone == 0);
+        thread_pool_free(meeting.pool);
     }
-    thread_pool_free(pool);
+    struct meeting alone = {0};
+    thread_pool_run_gang(NULL, wait_for_other, &alone, 1, 1);
+    assert_int_equal(alone.n_alone, 1);
+}
+
+/* Makes the caller wait for another thread, as if a process held its core. Alone it takes long
+ * enough to be worth waking the thread. */
+static void be_late(void *context, size_t part, size_t n_parts)
+{
+    struct meeting *meeting = context;
+    if (part == 1)
+        doze(5000);
+    if (runs_alone(meeting, part, n_parts))
+        doze(1000);
+    else
+        thread_pool_barrier(meeting->pool, part);
+}
+
+static void runs_alone_after_it_has_waited(void **state)
+{
+    (void)state;
+    struct meeting meeting = {.pool = new_pool(2)};
+    do {
+        thread_pool_run_gang(meeting.pool, be_late, &meeting, 2, 1);
+        assert_true(meeting.n_gangs > 0);
+    } while (meeting.n_alone == 0);
+    for (unsigned before = meeting.n_gangs; meeting.n_gangs == before;)
+        thread_pool_run_gang(meeting.pool, be_late, &meeting, 2, 1);
+    thread_pool_free(meeting.pool);
 }
 
 enum { N_MEETINGS = 40 };
 
 struct relay {
-    struct thread_pool *pool;
+    struct meeting meeting;
     unsigned values[4]; /* of each part, read by its neighbour after each barrier */
     atomic_uint n_wrong;
 };
@@ -117,26 +160,30 @@ struct relay {
 static void pass_on(void *context, size_t part, size_t n_parts)
 {
     struct relay *relay = context;
+    if (runs_alone(&relay->meeting, part, n_parts))
+        return;
     for (unsigned i = 1; i <= N_MEETINGS; i++) {
         relay->values[part] = i;
-        thread_pool_barrier(relay->pool, part);
+        thread_pool_barrier(relay->meeting.pool, part);
         relay->n_wrong += relay->values[(part + 1) % n_parts] != i;
-        thread_pool_barrier(relay->pool, part);
+        thread_pool_barrier(relay->meeting.pool, part);
     }
 }
 
 static void parts_wait_at_a_barrier(void **state)
 {
+    enum { N_RUNS = 5 };
     (void)state;
-    for (unsigned n = 1; n <= 4; n++) {
-        struct relay relay = {.pool = new_pool(n)};
-        for (size_t n_parts = 1; n_parts <= n; n_parts++)
-            for (int i = 0; i < 5; i++)
-                thread_pool_run_gang(relay.pool, pass_on, &relay, n_parts);
-        /* A single part does not wait, also after a job of several parts. */
-        thread_pool_run_gang(relay.pool, pass_on, &relay, 1);
-        assert_int_equal(relay.n_wrong, 0);
-        thread_pool_free(relay.pool);
+    for (unsigned n = 2; n <= 4; n++) {
+        for (size_t n_parts = 2; n_parts <= n; n_parts++) {
+            struct relay relay = {.meeting.pool = new_pool(n)};
+            for (int i = 0; i < N_RUNS; i++)
+                thread_pool_run_gang(relay.meeting.pool, pass_on, &relay, n_parts, 1);
+            assert_true(relay.meeting.n_gangs > 0);
+            assert_int_equal(relay.meeting.n_gangs + relay.meeting.n_alone, N_RUNS);
+            assert_int_equal(relay.n_wrong, 0);
+            thread_pool_free(relay.meeting.pool);
+        }
     }
 }
 
@@ -164,6 +211,7 @@ int main(void)
         cmocka_unit_test(wakes_threads_that_sleep),
         cmocka_unit_test(ends_awake_or_asleep),
         cmocka_unit_test(works_at_the_same_time),
+        cmocka_unit_test(runs_alone_after_it_has_waited),
         cmocka_unit_test(parts_wait_at_a_barrier),
         cmocka_unit_test(divides_small_jobs_into_few_parts),
     };

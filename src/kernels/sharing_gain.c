@@ -1,0 +1,71 @@
+/* See sharing_gain.h. Sharing costs more time than it saves while other processes use the cores of
+ * the threads.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "kernels/sharing_gain.h"
+
+/* Waking a thread takes up to 30 us of the caller's time on a virtual machine. */
+#define WORTH_WAKING_NS 100000 /* work since the last pause that makes waking threads worth it */
+
+/* One in so many jobs is measured: a prime, so that the jobs of an iteration take turns. */
+#define MEASURE_PERIOD 17
+
+/* If sharing costs more than it saves, no jobs are shared for REST_MIN_NS to REST_MAX_NS. At most
+ * SAVED_MAX_NS of what it saved count: a process that takes a time slice has an effect, a delay of
+ * 0.4 ms of a virtual machine none. */
+#define SAVED_MAX_NS 500000
+#define REST_MIN_NS 10000000
+#define REST_MAX_NS 1000000000
+
+struct sharing_gain sharing_gain_start(void)
+{
+    return (struct sharing_gain){.work_ns = WORTH_WAKING_NS, .saved_ns = SAVED_MAX_NS};
+}
+
+bool sharing_gain_must_measure(const struct sharing_gain *gain, bool are_sleeping)
+{
+    return are_sleeping || gain->is_resting || gain->saved_ns < 0 ||
+           gain->n_unmeasured == MEASURE_PERIOD - 1;
+}
+
+static void rest(struct sharing_gain *gain, uint64_t now_ns)
+{
+    bool is_first = now_ns - gain->awake_ns > 10 * gain->rest_ns;
+    gain->rest_ns = is_first ? REST_MIN_NS : 2 * gain->rest_ns;
+    if (gain->rest_ns > REST_MAX_NS)
+        gain->rest_ns = REST_MAX_NS;
+    gain->awake_ns = now_ns + gain->rest_ns;
+    gain->saved_ns = SAVED_MAX_NS;
+}
+
+bool sharing_gain_may_share(struct sharing_gain *gain, uint64_t now_ns, bool are_sleeping)
+{
+    if (gain->end_ns == 0 ? are_sleeping : now_ns - gain->end_ns > SHARING_IDLE_NS) {
+        gain->before_ns = gain->work_ns;
+        gain->work_ns = 0;
+    }
+    if (gain->saved_ns < 0)
+        rest(gain, now_ns);
+    gain->is_resting = now_ns < gain->awake_ns;
+    return !gain->is_resting && (!are_sleeping || gain->before_ns >= WORTH_WAKING_NS ||
+                                 gain->work_ns >= WORTH_WAKING_NS);
+}
+
+/* The other threads worked as long as the caller. The jobs that were not measured were alike. */
+void sharing_gain_add(struct sharing_gain *gain, uint64_t start_ns, uint64_t end_ns,
+                      uint64_t waited_ns, uint64_t n_others)
+{
+    uint64_t job_ns = end_ns - start_ns, n_jobs = gain->n_unmeasured + 1;
+    gain->saved_ns += (int64_t)(n_jobs * n_others * (job_ns - waited_ns)) - (int64_t)waited_ns;
+    if (gain->saved_ns > SAVED_MAX_NS)
+        gain->saved_ns = SAVED_MAX_NS;
+    gain->work_ns += n_jobs * job_ns * (n_others + 1);
+    gain->end_ns = end_ns;
+    gain->n_unmeasured = 0;
+}
+
+void sharing_gain_add_unmeasured(struct sharing_gain *gain, uint64_t waited_ns)
+{
+    gain->saved_ns -= (int64_t)waited_ns;
+    gain->end_ns = 0;
+    gain->n_unmeasured++;
+}
