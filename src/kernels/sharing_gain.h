@@ -22,17 +22,18 @@ struct sharing_gain {
 struct sharing_gain sharing_gain_start(void);
 
 /* Returns whether the time of the next job must be measured. Reading the clock takes 0.03 us or
- * more, so few jobs are measured while threads are awake. The others are shared. */
+ * more, so few jobs are measured while threads are awake or resting. The others are shared unless
+ * is_resting. */
 bool sharing_gain_must_measure(const struct sharing_gain *gain, bool are_sleeping);
 
 /* Returns whether to share a job that is measured and begins now. Sleeping threads are worth waking
  * if there was enough work recently, since iterations are alike. */
 bool sharing_gain_may_share(struct sharing_gain *gain, uint64_t now_ns, bool are_sleeping);
 
-/* A job has ended, in which the caller waited for waited_ns for n_others threads; none if the job
- * was not shared. */
+/* A job has ended, in which the caller waited for waited_ns for other threads. all_to_own is the
+ * number of its parts divided by that of the parts that the caller ran. */
 void sharing_gain_add(struct sharing_gain *gain, uint64_t start_ns, uint64_t end_ns,
-                      uint64_t waited_ns, uint64_t n_others);
+                      uint64_t waited_ns, double all_to_own);
 void sharing_gain_add_unmeasured(struct sharing_gain *gain, uint64_t waited_ns);
 
 #endif

@@ -120,16 +120,17 @@ static void do_part(struct thread_pool *pool, unsigned thread, size_t part)
     atomic_fetch_sub_explicit(&pool->n_unfinished, 1, memory_order_release);
 }
 
-/* Runs parts of all shares, beginning with its own. The job cannot change before a claimed part is
- * finished. */
-static void do_parts(struct thread_pool *pool, const struct share *own, unsigned job)
+/* Runs parts of all shares, beginning with its own, and returns how many. The job cannot change
+ * before a claimed part is finished. */
+static size_t do_parts(struct thread_pool *pool, const struct share *own, unsigned job)
 {
-    size_t part, number = (size_t)(own - pool->shares);
+    size_t part, n_done = 0, number = (size_t)(own - pool->shares);
     for (size_t i = 0; i < pool->n_threads; i++) {
         struct share *share = &pool->shares[(number + i) % pool->n_threads];
-        while (claim(share, job, &part))
+        for (; claim(share, job, &part); n_done++)
             do_part(pool, (unsigned)number, part);
     }
+    return n_done;
 }
 
 /* ---- the threads ---- */
@@ -138,11 +139,13 @@ static void do_parts(struct thread_pool *pool, const struct share *own, unsigned
 static unsigned await_job(struct thread_pool *pool, unsigned job)
 {
     struct wait wait = {0};
-    do {
+    while (spin(&wait) < SHARING_IDLE_NS) {
         unsigned next = atomic_load_explicit(&pool->job, memory_order_acquire);
         if (next != job)
             return next;
-    } while (spin(&wait) < SHARING_IDLE_NS);
+        if (wait.waited_ns > SPIN_NS)
+            sched_yield();
+    }
     pthread_mutex_lock(&pool->lock);
     atomic_fetch_add(&pool->n_sleeping, 1);
     while (atomic_load(&pool->job) == job && !atomic_load(&pool->is_over))
@@ -278,8 +281,9 @@ static unsigned publish_job(struct thread_pool *pool)
     return job;
 }
 
-static void run_shared(struct thread_pool *pool, thread_pool_fn *function, void *context,
-                       size_t n_parts)
+/* Returns how many parts the caller ran. */
+static size_t run_shared(struct thread_pool *pool, thread_pool_fn *function, void *context,
+                         size_t n_parts)
 {
     struct wait wait = {0};
     assert(n_parts <= UINT32_MAX / THREAD_POOL_MAX_THREADS);
@@ -288,10 +292,11 @@ static void run_shared(struct thread_pool *pool, thread_pool_fn *function, void 
     pool->n_parts = n_parts;
     unsigned job = publish_job(pool);
     do_part(pool, 0, 0);
-    do_parts(pool, &pool->shares[0], job);
+    size_t n_own = 1 + do_parts(pool, &pool->shares[0], job);
     while (atomic_load_explicit(&pool->n_unfinished, memory_order_acquire) > 0)
         wait_for_work(&wait);
     pool->waited_ns += time_waited(&wait);
+    return n_own;
 }
 
 static void run_alone(thread_pool_fn *function, void *context, size_t n_parts)
@@ -310,16 +315,16 @@ void thread_pool_run_gang(struct thread_pool *pool, thread_pool_fn *function, vo
     struct sharing_gain *gain = &pool->gain;
     bool are_sleeping = atomic_load_explicit(&pool->n_sleeping, memory_order_relaxed) > 0;
     bool is_measured = sharing_gain_must_measure(gain, are_sleeping);
-    uint64_t start_ns = is_measured ? clock_now_ns() : 0, n_others = 0;
+    uint64_t start_ns = is_measured ? clock_now_ns() : 0;
+    size_t n_own = n_parts;
     pool->waited_ns = 0;
-    if (is_measured && !sharing_gain_may_share(gain, start_ns, are_sleeping)) {
+    if (is_measured ? sharing_gain_may_share(gain, start_ns, are_sleeping) : !gain->is_resting)
+        n_own = run_shared(pool, function, context, n_parts);
+    else
         run_alone(function, context, n_alone);
-    } else {
-        run_shared(pool, function, context, n_parts);
-        n_others = (n_parts < pool->n_threads ? n_parts : pool->n_threads) - 1;
-    }
     if (is_measured)
-        sharing_gain_add(gain, start_ns, clock_now_ns(), pool->waited_ns, n_others);
+        sharing_gain_add(gain, start_ns, clock_now_ns(), pool->waited_ns,
+                         (double)n_parts / (double)n_own);
     else
         sharing_gain_add_unmeasured(gain, pool->waited_ns);
 }

@@ -38,8 +38,8 @@ void thread_pool_run(struct thread_pool *pool, thread_pool_fn *function, void *c
                      size_t n_parts);
 
 /* Runs n_parts parts, at most thread_pool_n_threads, at the same time, so that they may use the
- * barrier; or n_alone parts in turn, which may not. The caller runs all of them where
- * thread_pool_run would do so, or if n_parts is 1. */
+ * barrier; or n_alone parts in turn, which may not, where thread_pool_run would run all by the
+ * caller, or if n_parts is 1. */
 void thread_pool_run_gang(struct thread_pool *pool, thread_pool_fn *function, void *context,
                           size_t n_parts, size_t n_alone);
 

@@ -22,7 +22,7 @@ static void rests_after_a_loss(void **state)
     struct sharing_gain gain = sharing_gain_start();
     uint64_t now = 10000 * (uint64_t)MS, before = 5 * MS;
     for (int i = 0; i < 12; i++) {
-        sharing_gain_add(&gain, now, now + 4 * MS, 3 * MS, 1);
+        sharing_gain_add(&gain, now, now + 4 * MS, 3 * MS, 2);
         now += 4 * MS;
         uint64_t rest = rest_after(&gain, now);
         assert_int_equal(rest, before < 500 * MS ? 2 * before : 1000 * MS);
@@ -31,7 +31,7 @@ static void rests_after_a_loss(void **state)
     }
     /* After a long time without a loss, the first rest is short again. */
     now += 20000 * (uint64_t)MS;
-    sharing_gain_add(&gain, now, now + 4 * MS, 3 * MS, 1);
+    sharing_gain_add(&gain, now, now + 4 * MS, 3 * MS, 2);
     assert_int_equal(rest_after(&gain, now + 4 * MS), 10 * MS);
 }
 
@@ -41,11 +41,17 @@ static void shares_while_it_pays(void **state)
     struct sharing_gain gain = sharing_gain_start();
     for (uint64_t now = 0; now < 100 * MS; now += MS) {
         assert_true(sharing_gain_may_share(&gain, now, false));
-        sharing_gain_add(&gain, now, now + MS, 400 * US, 1);
+        sharing_gain_add(&gain, now, now + MS, 400 * US, 2);
     }
     for (int i = 0; i < 6; i++)
-        sharing_gain_add(&gain, 100 * MS, 100 * MS + 200 * US, 150 * US, 1);
+        sharing_gain_add(&gain, 100 * MS, 100 * MS + 200 * US, 150 * US, 2);
     assert_false(sharing_gain_may_share(&gain, 100 * MS + 200 * US, false));
+    /* Waking threads that then run nothing costs time. */
+    gain = sharing_gain_start();
+    unsigned n_woken = 0;
+    for (; sharing_gain_may_share(&gain, 200 * MS, true); n_woken++)
+        sharing_gain_add(&gain, 200 * MS, 200 * MS + 200 * US, 0, 1);
+    assert_in_range(n_woken, 10, 30);
 }
 
 static void wakes_threads_for_enough_work(void **state)
@@ -53,10 +59,10 @@ static void wakes_threads_for_enough_work(void **state)
     (void)state;
     struct sharing_gain gain = sharing_gain_start();
     assert_true(sharing_gain_may_share(&gain, MS, true));
-    sharing_gain_add(&gain, MS, MS + 50 * US, 0, 0);
+    sharing_gain_add(&gain, MS, MS + 50 * US, 0, 1);
     assert_false(sharing_gain_may_share(&gain, 2 * MS, true));
     assert_true(sharing_gain_may_share(&gain, 2 * MS, false));
-    sharing_gain_add(&gain, 2 * MS, 2 * MS + 200 * US, 0, 0);
+    sharing_gain_add(&gain, 2 * MS, 2 * MS + 200 * US, 0, 1);
     assert_true(sharing_gain_may_share(&gain, 3 * MS, true));
 }
 
@@ -71,7 +77,7 @@ static void measures_few_jobs(void **state)
         bool is_measured = sharing_gain_must_measure(&gain, false);
         n_measured += is_measured;
         if (is_measured && sharing_gain_may_share(&gain, MS + i * 10 * US, false))
-            sharing_gain_add(&gain, MS + i * 10 * US, MS + (i + 1) * 10 * US, 4 * US, 1);
+            sharing_gain_add(&gain, MS + i * 10 * US, MS + (i + 1) * 10 * US, 4 * US, 2);
         else
             sharing_gain_add_unmeasured(&gain, 4 * US);
     }
@@ -80,6 +86,9 @@ static void measures_few_jobs(void **state)
     assert_true(sharing_gain_must_measure(&gain, false));
     assert_int_equal(rest_after(&gain, 100 * MS), 10 * MS);
     assert_false(sharing_gain_must_measure(&gain, false));
+    /* Resting threads sleep. */
+    gain.is_resting = true;
+    assert_false(sharing_gain_must_measure(&gain, true));
 }
 
 int main(void)
