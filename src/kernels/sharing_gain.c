@@ -6,9 +6,6 @@
 #define WAKE_NS 30000          /* up to so much of the caller's time, on a virtual machine */
 #define WORTH_WAKING_NS 100000 /* work since the last pause that makes waking threads worth it */
 
-/* One in so many jobs is measured: a prime, so that the jobs of an iteration take turns. */
-#define MEASURE_PERIOD 17
-
 /* If sharing costs more than it saves, no jobs are shared for REST_MIN_NS to REST_MAX_NS. At most
  * SAVED_MAX_NS of what it saved count: a process that takes a time slice has an effect, a delay of
  * 0.4 ms of a virtual machine none. */
@@ -19,12 +16,6 @@
 struct sharing_gain sharing_gain_start(void)
 {
     return (struct sharing_gain){.work_ns = WORTH_WAKING_NS, .saved_ns = SAVED_MAX_NS};
-}
-
-bool sharing_gain_must_measure(const struct sharing_gain *gain, bool are_sleeping)
-{
-    return (are_sleeping && !gain->is_resting) || gain->saved_ns < 0 ||
-           gain->n_unmeasured == MEASURE_PERIOD - 1;
 }
 
 static void rest(struct sharing_gain *gain, uint64_t now_ns)
@@ -39,37 +30,26 @@ static void rest(struct sharing_gain *gain, uint64_t now_ns)
 
 bool sharing_gain_may_share(struct sharing_gain *gain, uint64_t now_ns, bool are_sleeping)
 {
-    if (gain->end_ns == 0 ? are_sleeping && !gain->is_resting
-                          : now_ns - gain->end_ns > SHARING_IDLE_NS) {
+    if (now_ns - gain->end_ns > SHARING_IDLE_NS) {
         gain->before_ns = gain->work_ns;
         gain->work_ns = 0;
     }
     if (gain->saved_ns < 0)
         rest(gain, now_ns);
-    gain->is_resting = now_ns < gain->awake_ns;
-    if (gain->is_resting ||
+    if (now_ns < gain->awake_ns ||
         (are_sleeping && gain->before_ns < WORTH_WAKING_NS && gain->work_ns < WORTH_WAKING_NS))
         return false;
     gain->saved_ns -= are_sleeping ? WAKE_NS : 0;
     return true;
 }
 
-/* The jobs that were not measured were alike. */
 void sharing_gain_add(struct sharing_gain *gain, uint64_t start_ns, uint64_t end_ns,
                       uint64_t waited_ns, double all_to_own)
 {
-    double n_jobs = gain->n_unmeasured + 1, own_ns = (double)(end_ns - start_ns - waited_ns);
-    gain->saved_ns += (int64_t)(n_jobs * own_ns * (all_to_own - 1)) - (int64_t)waited_ns;
+    double own_ns = (double)(end_ns - start_ns - waited_ns);
+    gain->saved_ns += (int64_t)(own_ns * (all_to_own - 1)) - (int64_t)waited_ns;
     if (gain->saved_ns > SAVED_MAX_NS)
         gain->saved_ns = SAVED_MAX_NS;
-    gain->work_ns += (uint64_t)(n_jobs * own_ns * all_to_own);
+    gain->work_ns += (uint64_t)(own_ns * all_to_own);
     gain->end_ns = end_ns;
-    gain->n_unmeasured = 0;
-}
-
-void sharing_gain_add_unmeasured(struct sharing_gain *gain, uint64_t waited_ns)
-{
-    gain->saved_ns -= (int64_t)waited_ns;
-    gain->end_ns = 0;
-    gain->n_unmeasured++;
 }

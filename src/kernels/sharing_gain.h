@@ -11,22 +11,15 @@
 #define SHARING_IDLE_NS 100000
 
 struct sharing_gain {
-    uint64_t end_ns;             /* of the last job, or 0 if it was not measured */
+    uint64_t end_ns;             /* of the last job */
     uint64_t work_ns, before_ns; /* time in jobs since the last pause, and before it */
     int64_t saved_ns;            /* by sharing jobs, less what it cost, up to a limit */
     uint64_t rest_ns, awake_ns;  /* how long no jobs are shared, and until when */
-    bool is_resting;
-    unsigned n_unmeasured; /* jobs since the last one that was measured */
 };
 
 struct sharing_gain sharing_gain_start(void);
 
-/* Returns whether the time of the next job must be measured. Reading the clock takes 0.03 us or
- * more, so few jobs are measured while threads are awake or resting. The others are shared unless
- * is_resting. */
-bool sharing_gain_must_measure(const struct sharing_gain *gain, bool are_sleeping);
-
-/* Returns whether to share a job that is measured and begins now. Sleeping threads are worth waking
+/* Returns whether to share a job that begins now. Sleeping threads are worth waking
  * if there was enough work recently, since iterations are alike. */
 bool sharing_gain_may_share(struct sharing_gain *gain, uint64_t now_ns, bool are_sleeping);
 
@@ -34,6 +27,5 @@ bool sharing_gain_may_share(struct sharing_gain *gain, uint64_t now_ns, bool are
  * number of its parts divided by that of the parts that the caller ran. */
 void sharing_gain_add(struct sharing_gain *gain, uint64_t start_ns, uint64_t end_ns,
                       uint64_t waited_ns, double all_to_own);
-void sharing_gain_add_unmeasured(struct sharing_gain *gain, uint64_t waited_ns);
 
 #endif

@@ -312,21 +312,16 @@ void thread_pool_run_gang(struct thread_pool *pool, thread_pool_fn *function, vo
         run_alone(function, context, n_alone);
         return;
     }
-    struct sharing_gain *gain = &pool->gain;
     bool are_sleeping = atomic_load_explicit(&pool->n_sleeping, memory_order_relaxed) > 0;
-    bool is_measured = sharing_gain_must_measure(gain, are_sleeping);
-    uint64_t start_ns = is_measured ? clock_now_ns() : 0;
+    uint64_t start_ns = clock_now_ns();
     size_t n_own = n_parts;
     pool->waited_ns = 0;
-    if (is_measured ? sharing_gain_may_share(gain, start_ns, are_sleeping) : !gain->is_resting)
+    if (sharing_gain_may_share(&pool->gain, start_ns, are_sleeping))
         n_own = run_shared(pool, function, context, n_parts);
     else
         run_alone(function, context, n_alone);
-    if (is_measured)
-        sharing_gain_add(gain, start_ns, clock_now_ns(), pool->waited_ns,
-                         (double)n_parts / (double)n_own);
-    else
-        sharing_gain_add_unmeasured(gain, pool->waited_ns);
+    sharing_gain_add(&pool->gain, start_ns, clock_now_ns(), pool->waited_ns,
+                     (double)n_parts / (double)n_own);
 }
 
 void thread_pool_run(struct thread_pool *pool, thread_pool_fn *function, void *context,

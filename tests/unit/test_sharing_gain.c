@@ -66,37 +66,11 @@ static void wakes_threads_for_enough_work(void **state)
     assert_true(sharing_gain_may_share(&gain, 3 * MS, true));
 }
 
-/* Jobs that are not measured save what the next one that is does; their waits cost time. */
-static void measures_few_jobs(void **state)
-{
-    (void)state;
-    struct sharing_gain gain = sharing_gain_start();
-    unsigned n_measured = 0;
-    assert_true(sharing_gain_must_measure(&gain, true));
-    for (uint64_t i = 0; i < 1000; i++) {
-        bool is_measured = sharing_gain_must_measure(&gain, false);
-        n_measured += is_measured;
-        if (is_measured && sharing_gain_may_share(&gain, MS + i * 10 * US, false))
-            sharing_gain_add(&gain, MS + i * 10 * US, MS + (i + 1) * 10 * US, 4 * US, 2);
-        else
-            sharing_gain_add_unmeasured(&gain, 4 * US);
-    }
-    assert_in_range(n_measured, 20, 100);
-    sharing_gain_add_unmeasured(&gain, MS);
-    assert_true(sharing_gain_must_measure(&gain, false));
-    assert_int_equal(rest_after(&gain, 100 * MS), 10 * MS);
-    assert_false(sharing_gain_must_measure(&gain, false));
-    /* Resting threads sleep. */
-    gain.is_resting = true;
-    assert_false(sharing_gain_must_measure(&gain, true));
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rests_after_a_loss),
         cmocka_unit_test(shares_while_it_pays),
-        cmocka_unit_test(measures_few_jobs),
         cmocka_unit_test(wakes_threads_for_enough_work),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
