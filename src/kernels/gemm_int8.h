@@ -57,12 +57,12 @@ enum int8_result { INT8_TO_I32, INT8_TO_F32, INT8_TO_U8 };
 
 struct int8_product {
     size_t m, n;
-    size_t n_segments, n_quads; /* a row of A has n_segments segments of n_quads quads each */
-    size_t begin, end;          /* groups of columns to compute */
-    size_t tile_rows;           /* 0: not by tiles; otherwise those of a tile, at most m */
-    const uint8_t *const *a;    /* [n_segments] of row 0; where B is padded, any value */
-    size_t lda;                 /* bytes from one row to the next */
-    const int8_t *b;            /* packed */
+    size_t n_segments, n_quads;       /* a row of A has n_segments segments of n_quads quads each */
+    size_t begin, end;                /* groups of columns to compute */
+    size_t tile_rows;                 /* 0: not by tiles; otherwise those of a tile, at most m */
+    const uint8_t *const *a;          /* [n_segments] of row 0; where B is padded, any value */
+    size_t lda;                       /* bytes from one row to the next */
+    const int8_t *b;                  /* packed */
     const struct int8_excess *excess; /* of b; NULL: b has all of its elements */
     const int32_t *start;             /* for each column of all groups: added to the sums */
     const int32_t *row_start;         /* for each row: added to the sums; NULL: nothing */
