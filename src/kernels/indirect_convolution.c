@@ -122,6 +122,8 @@ static void compute_column(const struct indirect_convolution *conv,
     } while (done < sub->k);
 }
 
+#define TILE_POSITIONS 4 /* the least of all levels */
+
 /* The epilogue runs on the sums of a column if there are at least this many. */
 #define EARLY_MIN_SUMS 1024
 
@@ -205,12 +207,22 @@ static double count_macs(const struct indirect_convolution *conv)
     return n * (double)conv->n_groups;
 }
 
+/* Returns how many shares may be worth it. With channels in the lanes every share reads all weights,
+ * which takes as long for fewer positions than a tile has. */
+static size_t max_shares(const struct indirect_convolution *conv)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < conv->n_subconvolutions; i++)
+        n += conv->subconvolutions[i].n_positions * (size_t)conv->n_groups;
+    return !conv->channels_in_lanes ? SIZE_MAX : n < TILE_POSITIONS ? 1 : n / TILE_POSITIONS;
+}
+
 void indirect_convolution_run(const struct indirect_convolution *conv,
                               const struct indirect_convolution_job *job)
 {
     struct run run = {conv, job,
                       job->epilogue && (job->epilogue->is_map || conv->out_channels_last)};
-    size_t n_shares = thread_pool_n_parts(job->pool, count_macs(conv), SIZE_MAX);
+    size_t n_shares = thread_pool_n_parts(job->pool, count_macs(conv), max_shares(conv));
     for (size_t i = 0; i < conv->n_subconvolutions && !conv->channels_in_lanes; i++)
         run.is_early &= count_sums(conv, &conv->subconvolutions[i]) >= EARLY_MIN_SUMS;
     if (!conv->is_masked && !conv->is_in_place && conv->copy_rows == 0)
