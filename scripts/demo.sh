@@ -88,7 +88,7 @@ heading "Forgetting after each chunk (--reset): most of the noise passes for spe
 show "$irrun $model -i $sound --partial=pad --reset -o speech=csv:- | sort | uniq -c"
 "$irrun" "$model" -i "$sound" --partial=pad --reset -o speech=csv:- | sort | uniq -c
 
-heading "Your own recording (16 kHz; else: sox YOURS.wav -r 16000 out.wav), your own microphone"
+heading "Your own recording (16 kHz; else: sox YOURS.wav -r 16000 -c 1 out.wav), your own microphone"
 show "$irrun $model -i wav:YOURS.wav --rate=16000 --partial=pad -o probability=csv:- | awk -f examples/segments.awk"
-show "arecord -q -f S16_LE -r 16000 | $irrun $model -i s16:- -o speech=csv:- | uniq"
+show "arecord -q -f S16_LE -c 1 -r 16000 | $irrun $model -i s16:- -o speech=csv:- | uniq"
 echo

@@ -16,10 +16,10 @@ const char *records_option_name(const struct records *records, const char **equa
     return is_named ? records->port.name : "";
 }
 
-/* Finds the only axis along which an array has several records of `wanted`. Returns false if there
- * is none. */
-static bool find_longer_axis(const struct irrun_partial_shape *wanted,
-                             const struct irrun_shape *shape, uint32_t *axis)
+/* Finds the only axis along which an array has another length than a record, which is constant.
+ * Returns false if there is none. */
+static bool find_other_axis(const struct irrun_partial_shape *wanted,
+                            const struct irrun_shape *shape, uint32_t *axis)
 {
     uint32_t n_other = 0;
     for (uint32_t i = 0; i < shape->rank; i++) {
@@ -29,15 +29,18 @@ static bool find_longer_axis(const struct irrun_partial_shape *wanted,
         n_other++;
     }
     return n_other == 1 && wanted->min[*axis] == wanted->max[*axis] && wanted->min[*axis] > 0 &&
-           shape->dims[*axis] > wanted->min[*axis];
+           shape->dims[*axis] > 0;
 }
 
-/* Adds a hint for an array that has the rank of a record but is longer. */
-static bool hint_longer(const struct records *records, const struct irrun_shape *shape,
+/* Adds a hint for an array that has the rank of a record but another length. */
+static bool hint_length(const struct records *records, const struct irrun_shape *shape,
                         uint32_t axis, struct irrun_error *err)
 {
     const char *equals, *name = records_option_name(records, &equals);
     int64_t chunk = records->port.shape.min[axis], n = shape->dims[axis] / chunk;
+    if (n == 0)
+        return fail_hint(err, "--axis=%s%s%" PRIu32 " --partial=pad adds %" PRId64 " zeros", name,
+                         equals, axis, chunk - shape->dims[axis]);
     if (shape->dims[axis] % chunk == 0)
         return fail_hint(err, "--axis=%s%s%" PRIu32 " splits it into %" PRId64 " records", name,
                          equals, axis, n);
@@ -90,10 +93,13 @@ bool records_fail_type(const struct records *records, const struct array_header 
                                                   ": in NumPy x[None] adds an axis in front"
                                                 : "--axis needs an array of rank %" PRIu32,
                          rank);
-    if (own_rank == rank && find_longer_axis(&port->shape, &header->shape, &axis))
-        return hint_longer(records, &header->shape, axis, err);
+    if (own_rank == rank && find_other_axis(&port->shape, &header->shape, &axis))
+        return hint_length(records, &header->shape, axis, err);
     if (own_rank == rank + 1 && rank > 0)
         return hint_stack(&port->shape, &header->shape, err);
+    if (own_rank + 1 == rank)
+        return fail_hint(
+            err, "a record has rank %" PRIu32 ": in NumPy x[None] adds an axis in front", rank);
     return fail_hint(err,
                      "one record has rank %" PRIu32 ", a stack of records rank %" PRIu32
                      "; --axis=K splits an array along axis K",

@@ -171,8 +171,13 @@ setup() {
     answered 65 'but this array is f32 [1,1100]' \
         "--axis=1 splits it into 3 records with --partial=pad, 2 with --partial=drop" vad.xml -i clip.npy
     npy '<f4' '1, 12' $(seq 12) >short.npy
-    answered 65 'but this array is f32 [1,12]' \
-        "one record has rank 2, a stack of records rank 3; --axis=K splits an array along axis K" vad.xml -i short.npy
+    answered 65 'but this array is f32 [1,12]' "--axis=1 --partial=pad adds 500 zeros" vad.xml -i short.npy
+    [ "$(irrun vad.xml -i short.npy --axis=1 --partial=pad -o csv:- | wc -l)" -eq 1 ]
+    npy '<f4' '512,' $(seq 512) >flat.npy
+    answered 65 'but this array is f32 [512]' "a record has rank 2: in NumPy x[None] adds an axis in front" vad.xml -i flat.npy
+    npy '<f4' '2, 3' $(seq 6) >other.npy
+    answered 65 'but this array is f32 [2,3]' \
+        "one record has rank 2, a stack of records rank 3; --axis=K splits an array along axis K" vad.xml -i other.npy
     npy '<f4' '8,' $(seq 8) >long.npy
     answered 65 'but this array is f32 [8]' "--axis=b=0 splits it into 4 records" \
         pair.xml -i a=raw:/dev/zero -i b=long.npy
