@@ -68,6 +68,7 @@ bool prepacked_convolution_pack(struct prepare *prepare, const struct convolutio
     indirect_convolution_fill(conv, indirection, positions, masks);
     uint32_t layout = conv->has_pairs           ? LAYOUT_PAIRS
                       : conv->tile[0] > 0       ? LAYOUT_WINOGRAD
+                      : terms_are_by_tap(conv)  ? LAYOUT_TAPS
                       : conv->channels_in_lanes ? LAYOUT_CHANNELS
                                                 : LAYOUT_POSITIONS;
     float *data = prepare_prepacked(prepare, layout, conv->packed_floats * sizeof *data, &is_new);

@@ -118,11 +118,72 @@ static void a_plan_that_is_kept_is_not_made_again(void **state)
     irrun_model_free(opened.model);
 }
 
+#define CHANNELS 16
+#define FILTERS 32
+
+/* A convolution of stride 2 with a pad at the end, which only lines of even length need. */
+static const char line[] =
+    NET(LAYER("0", "x", "Parameter", "opset1",
+              "<data shape=\"1,16,?\" element_type=\"f32\"/>" OUTPUT(PORT("0"))) /**/
+        LAYER("1", "filters", "Const", "opset1",
+              "<data element_type=\"f32\" shape=\"32,16,3\" offset=\"0\" size=\"6144\"/>" OUTPUT(
+                  PORT("0"))) /**/
+        LAYER("2", "convolve", "Convolution", "opset1",
+              "<data strides=\"2\" dilations=\"1\" pads_begin=\"0\" pads_end=\"1\" "
+              "auto_pad=\"explicit\"/>" INPUT(PORT("0") PORT("1")) OUTPUT(PORT("2"))) /**/
+        RESULT("3", "y"),
+        EDGE("0", "0", "2", "0") EDGE("1", "0", "2", "1") EDGE("2", "2", "3", "0"));
+
+/* The weights are packed once, for the lengths that come first; those of the last one count. */
+static void convolve_lengths(const int64_t *lengths, size_t n, float *y)
+{
+    char path[TEXT_PATH_BYTES], weights_path[TEXT_PATH_BYTES];
+    static float filters[FILTERS * CHANNELS * 3], x[CHANNELS * LONGEST];
+    struct irrun_model *model;
+    struct irrun_session *session;
+    struct irrun_error err;
+    for (size_t i = 0; i < sizeof filters / sizeof *filters; i++)
+        filters[i] = (float)(i * 37 % 101) / 64 - 0.75F;
+    for (size_t i = 0; i < CHANNELS * LONGEST; i++)
+        x[i] = (float)(i * 29 % 97) / 64 - 0.75F;
+    write_temporary(line, sizeof line - 1, path);
+    write_temporary(filters, sizeof filters, weights_path);
+    struct irrun_options options = {.weights_path = weights_path};
+    if (!irrun_model_load(path, &options, &model, &err))
+        fail_test("%u:%u: %s\n", err.line, err.column, err.message);
+    unlink(path);
+    unlink(weights_path);
+    assert_true(irrun_session_new(model, &session, &err));
+    for (size_t i = 0; i < n; i++) {
+        struct irrun_tensor in = {IRRUN_F32, {3, {1, CHANNELS, lengths[i]}}, x};
+        assert_true(irrun_session_set_input(session, 0, &in, &err));
+        assert_true(irrun_session_run(session, &err));
+    }
+    const struct irrun_tensor *out = irrun_session_output(session, 0);
+    memcpy(y, out->data, FILTERS * (size_t)out->shape.dims[2] * sizeof *y);
+    irrun_session_free(session);
+    irrun_model_free(model);
+}
+
+static void packed_weights_suit_every_length(void **state)
+{
+    (void)state;
+    for (int64_t length = LONGEST - 1; length <= LONGEST; length++) {
+        static float alone[FILTERS * LONGEST], after[FILTERS * LONGEST];
+        const int64_t lengths[] = {2 * LONGEST - 1 - length, length};
+        convolve_lengths(lengths + 1, 1, alone);
+        convolve_lengths(lengths, 2, after);
+        for (size_t i = 0; i < FILTERS * LONGEST; i++)
+            assert_float_equal(after[i], alone[i], 1e-4F);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_length_gets_its_own_result),
         cmocka_unit_test(a_plan_that_is_kept_is_not_made_again),
+        cmocka_unit_test(packed_weights_suit_every_length),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
