@@ -27,17 +27,15 @@ static bool NAME(sees_nothing)(const struct attention_rows *r, size_t row)
 {
     const T *added = r->mask;
     const unsigned char *allowed = r->mask;
-    size_t at = row * r->mask_row_stride, i = 0;
-    if (r->kind == ATTENTION_ADDITIVE)
-        while (i < r->n && added[at + i * r->mask_stride] == -(T)INFINITY)
-            i++;
-    if (r->kind == ATTENTION_BOOLEAN)
-        while (i < r->n && !allowed[at + i * r->mask_stride])
-            i++;
-    return i == r->n;
+    size_t at = row * r->mask_row_stride;
+    for (size_t i = 0; i < r->n; i++, at += r->mask_stride)
+        if (r->kind == ATTENTION_ADDITIVE ? added[at] != -(T)INFINITY
+                                          : r->kind != ATTENTION_BOOLEAN || allowed[at])
+            return false;
+    return true;
 }
 
-static void NAME(clear_unseeing)(const struct attention_rows *r, T *weights)
+static void NAME(clear_hidden)(const struct attention_rows *r, T *weights)
 {
     for (size_t row = 0; row < r->n_rows; row++, weights += r->n)
         if (r->n > 0 && isnan(weights[0]) && NAME(sees_nothing)(r, row))
@@ -64,5 +62,5 @@ static void NAME(attention)(const struct attention_rows *r, void *all_scores)
         for (size_t i = 0; i < r->n; i++)
             scores[i] = (T)(scores[i] / sum);
     }
-    NAME(clear_unseeing)(r, all_scores);
+    NAME(clear_hidden)(r, all_scores);
 }
