@@ -46,11 +46,11 @@ struct requantization {
 /* What was taken from elements of a packed matrix so that no sum of two products of bytes exceeds
  * 16 bits: of some quads, from elements 1 and 3. */
 struct int8_excess {
-    const uint32_t *begins; /* for each group, and at the end: its first place */
-    const struct int8_place {
+    uint32_t *begins; /* for each group, and at the end: its first place */
+    struct int8_place {
         uint32_t segment, quad;
-    } * places;
-    const int16_t (*odd)[2]; /* [place][column of the group] */
+    } * places;        /* as many as int8_excess_count returns */
+    int16_t (*odd)[2]; /* [place][column of the group] */
 };
 
 enum int8_result { INT8_TO_I32, INT8_TO_F32, INT8_TO_U8 };
@@ -116,17 +116,10 @@ struct int8_kernels {
 /* Returns how many quads of a packed matrix have elements that int8_excess_take changes. */
 size_t int8_excess_count(const int8_t *packed, size_t n_quads);
 
-/* The memory of an excess: begins[n_groups + 1], and places as counted. */
-struct int8_excess_memory {
-    uint32_t *begins;
-    struct int8_place *places;
-    int16_t (*odd)[2];
-};
-
 /* Moves what exceeds 16 bits from a packed matrix, whose groups have n_segments segments of n_quads
- * quads, to the excess. */
+ * quads, to the memory of an excess. */
 void int8_excess_take(int8_t *packed, size_t n_groups, size_t n_segments, size_t n_quads,
-                      const struct int8_excess_memory *to);
+                      const struct int8_excess *to);
 
 /* Returns the rows of a tile for products of m rows or more, `work` quads in all: m, or a part of
  * it. 0: there are no tiles, or vectors are faster. */

@@ -40,7 +40,7 @@ static void take(int8_t *quad, int16_t (*to)[2])
 }
 
 void int8_excess_take(int8_t *packed, size_t n_groups, size_t n_segments, size_t n_quads,
-                      const struct int8_excess_memory *to)
+                      const struct int8_excess *to)
 {
     uint32_t n = 0;
     for (size_t i = 0; i < n_groups * n_segments * n_quads; i++) {

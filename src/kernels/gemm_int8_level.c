@@ -49,7 +49,7 @@ ALWAYS_INLINE void add_excess(const struct int8_product *p, size_t row, size_t g
     for (size_t i = excess->begins[group]; i < excess->begins[group + 1]; i++) {
         const struct int8_place *place = &excess->places[i];
         const uint8_t *a = p->a[place->segment] + row * p->lda + place->quad * INT8_QUAD;
-        const int16_t(*odd)[2] = excess->odd + i * INT8_GROUP;
+        int16_t(*odd)[2] = excess->odd + i * INT8_GROUP;
         UNROLL
         for (size_t r = 0; r < n_rows; r++) {
             vec_i32 quad = vec_i32_set1_bytes(a + r * p->lda);

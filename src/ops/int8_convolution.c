@@ -257,7 +257,7 @@ static void multiply(const struct job *job, const struct block *block)
         .a = block->segments,
         .lda = is_gathered ? k_bytes(attrs) : (size_t)job->state->window.stride[2] * attrs->c_in,
         .b = attrs->filters,
-        .excess = int8_excess_of(attrs),
+        .excess = attrs->excess,
         .start = attrs->start,
         .to = attrs->to,
         .requantization = attrs->requantization,

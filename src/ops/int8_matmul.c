@@ -77,7 +77,7 @@ static void run_part(void *context, size_t part, size_t n_parts)
         .a = &a,
         .lda = state->row_bytes,
         .b = attrs->filters,
-        .excess = int8_excess_of(attrs),
+        .excess = attrs->excess,
         .start = attrs->start,
         .to = attrs->to,
         .requantization = attrs->requantization,

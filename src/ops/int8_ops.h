@@ -32,20 +32,15 @@ struct int8_convolution_attrs {
     const uint8_t *zeros; /* [c_in]: fill the pads: the zero points, or the levels nearest to 0 */
     /* Consecutive taps that are read together: rows of the kernel, or single taps. */
     size_t n_segments, segment_bytes;
-    const int8_t *filters;       /* packed; rows are [segments][whole quads] */
-    struct int8_excess excess;   /* of the filters; all NULL if they have all of their elements */
-    const int16_t (*weights)[2]; /* depthwise: [kernel][channels] */
-    const int32_t *start;        /* initial values of the sums */
+    const int8_t *filters;            /* packed; rows are [segments][whole quads] */
+    const struct int8_excess *excess; /* of the filters; NULL if they have all of their elements */
+    const int16_t (*weights)[2];      /* depthwise: [kernel][channels] */
+    const int32_t *start;             /* initial values of the sums */
     struct border_terms border;
     enum int8_result to; /* INT8_TO_U8 or INT8_TO_F32 */
     struct requantization requantization;
     uint32_t rank_min; /* of a product: its result gets leading dimensions of 1 up to this rank */
 };
-
-static inline const struct int8_excess *int8_excess_of(const struct int8_convolution_attrs *attrs)
-{
-    return attrs->excess.begins ? &attrs->excess : NULL;
-}
 
 extern const struct op_def op_int8_convolution; /* u8 to u8 or f32 */
 extern const struct op_def op_int8_matmul;      /* the same for rows: [..., c_in] to [..., c_out] */

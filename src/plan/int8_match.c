@@ -30,7 +30,7 @@ static bool take_excess(int8_t *packed, struct int8_convolution_attrs *attrs, st
 {
     size_t n_groups = int8_n_groups(attrs->c_out), n_quads = int8_n_quads(attrs->segment_bytes);
     size_t n = int8_excess_count(packed, n_groups * attrs->n_segments * n_quads);
-    struct int8_excess_memory to = {
+    struct int8_excess to = {
         arena_alloc_array(arena, n_groups + 1, sizeof *to.begins, err),
         arena_alloc_array(arena, n, sizeof *to.places, err),
         arena_alloc_array(arena, n * INT8_GROUP, sizeof *to.odd, err),
@@ -38,8 +38,8 @@ static bool take_excess(int8_t *packed, struct int8_convolution_attrs *attrs, st
     if (!to.begins || !to.places || !to.odd)
         return false;
     int8_excess_take(packed, n_groups, attrs->n_segments, n_quads, &to);
-    attrs->excess = (struct int8_excess){to.begins, to.places, (const int16_t(*)[2])to.odd};
-    return true;
+    attrs->excess = arena_copy(arena, &to, 1, sizeof to, err);
+    return attrs->excess != NULL;
 }
 
 /* Packs the filters. Rows are taps, and within them input channels; columns are output channels. */

@@ -288,12 +288,12 @@ static bool try_excess(const struct trial *trial, struct problem *problem, struc
     struct guarded b, begins, places, odd;
     struct int8_product less = *p;
     int8_t *copy = memcpy(take(&b, b_bytes), p->b, b_bytes);
-    struct int8_excess_memory to = {take(&begins, (n_groups + 1) * sizeof *to.begins),
-                                    take(&places, n * sizeof *to.places),
-                                    take(&odd, n * INT8_GROUP * sizeof *to.odd)};
+    struct int8_excess to = {take(&begins, (n_groups + 1) * sizeof *to.begins),
+                             take(&places, n * sizeof *to.places),
+                             take(&odd, n * INT8_GROUP * sizeof *to.odd)};
     int8_excess_take(copy, n_groups, p->n_segments, p->n_quads, &to);
     less.b = copy;
-    less.excess = &(struct int8_excess){to.begins, to.places, (const int16_t(*)[2])to.odd};
+    less.excess = &to;
     bool is_good = int8_excess_count(copy, n_quads) == 0 || trial_fail("an excess is left");
     is_good = is_good && try_results(trial, problem, &less);
     struct guarded *all[] = {&b, &begins, &places, &odd};
