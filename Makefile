@@ -42,7 +42,8 @@ BUILD ?= build/debug
 CFLAGS ?= -O0 -g3
 else
 BUILD ?= build
-kernel_cflags := $(if $(CFLAGS),,-O3)
+# With gcc, tracking their variables for a debugger is a third of the time that kernels take to compile.
+kernel_cflags := $(if $(CFLAGS),,-O3 $(if $(findstring clang,$(shell $(CC) --version)),,-fno-var-tracking))
 # Whoever sets CFLAGS chooses these too. The kernels do without: they are loops over memory whose size
 # only their callers know.
 hardening := $(if $(CFLAGS),,-D_FORTIFY_SOURCE=2 -fstack-protector-strong)
