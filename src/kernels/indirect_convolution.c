@@ -207,7 +207,7 @@ static double count_macs(const struct indirect_convolution *conv)
     return n * (double)conv->n_groups;
 }
 
-/* Returns how many shares may be worth it. With channels in the lanes every share reads all weights,
+/* Returns how many shares may be worth it. With channels in the lanes, a share reads all weights,
  * which takes as long for fewer positions than a tile has. */
 static size_t max_shares(const struct indirect_convolution *conv)
 {
