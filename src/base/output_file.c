@@ -117,11 +117,15 @@ bool output_file_open(struct output_file *out, const char *path, struct irrun_er
            (out->target ? open_temporary(out, err) : open_directly(out, err));
 }
 
+static char *partial_of(const char *target)
+{
+    char *partial;
+    return target != NULL && asprintf(&partial, "%s.partial", target) >= 0 ? partial : NULL;
+}
+
 char *output_file_partial_path(const char *path)
 {
-    char *target = file_real_path(path), *partial = NULL;
-    if (target != NULL && asprintf(&partial, "%s.partial", target) < 0)
-        partial = NULL;
+    char *target = file_real_path(path), *partial = partial_of(target);
     free(target);
     return partial;
 }
@@ -131,8 +135,8 @@ static bool open_partial(struct output_file *out, uint64_t keep_bytes, struct ir
     struct stat status;
     out->is_partial = true;
     out->target = file_real_path(out->path);
-    out->temporary = output_file_partial_path(out->path);
-    if (out->target == NULL || out->temporary == NULL)
+    out->temporary = partial_of(out->target);
+    if (out->temporary == NULL)
         return fail_memory(err, strlen(out->path) + sizeof ".partial");
     out->fd = open(out->temporary, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
     if (out->fd < 0 || fstat(out->fd, &status) != 0)

@@ -256,12 +256,14 @@ bool checkpoint_remove(const struct options *options, struct irrun_error *err)
 {
     const char *path = options->checkpoint_path;
     char *real = file_real_path(path), *partial = output_file_partial_path(path);
-    bool is_named = real && partial;
-    if (is_named)
+    bool is_removed = false;
+    if (real && partial) {
         unlink(partial);
-    bool is_removed = is_named ? unlink(real) == 0 || errno == ENOENT ||
-                                     fail_errno(err, IRRUN_IO, path, "cannot be removed", errno)
-                               : fail_memory(err, strlen(path));
+        is_removed = unlink(real) == 0 || errno == ENOENT ||
+                     fail_errno(err, IRRUN_IO, path, "cannot be removed", errno);
+    } else {
+        fail_memory(err, strlen(path));
+    }
     free(real);
     free(partial);
     return is_removed;

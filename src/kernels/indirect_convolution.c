@@ -122,8 +122,6 @@ static void compute_column(const struct indirect_convolution *conv,
     } while (done < sub->k);
 }
 
-#define TILE_POSITIONS 4 /* the least of all levels */
-
 /* The epilogue runs on the sums of a column if there are at least this many. */
 #define EARLY_MIN_SUMS 1024
 
@@ -206,6 +204,8 @@ static double count_macs(const struct indirect_convolution *conv)
     }
     return n * (double)conv->n_groups;
 }
+
+#define TILE_POSITIONS 4 /* the least of all levels */
 
 /* Returns how many shares may be worth it. With channels in the lanes, a share reads all weights,
  * which takes as long for fewer positions than a tile has. */

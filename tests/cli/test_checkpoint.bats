@@ -203,17 +203,22 @@ in_two() { # further options
     cmp want.csv got.csv
 }
 
-@test "what stops between the names of two outputs ends with the next process" {
-    make_want
-    irrun "$data/sum.xml" -i in.csv "${outputs[@]}" --checkpoint=ck 2>stderr &
+# is_obstructed PARTIAL NAME: once the run in the background has PARTIAL, a directory is in the way of NAME.
+is_obstructed() {
     for _ in $(seq 1000); do
-        [ ! -e got.raw.partial ] || break
+        [ ! -e "$1" ] || break
         sleep 0.01
     done
-    mkdir got.csv # in the way of the second name
+    mkdir "$2"
     status=0
     wait $! || status=$?
     [ "$status" -eq 73 ]
+}
+
+@test "what stops between the names of two outputs ends with the next process" {
+    make_want
+    irrun "$data/sum.xml" -i in.csv "${outputs[@]}" --checkpoint=ck 2>stderr &
+    is_obstructed got.raw.partial got.csv # the second name
     [ -e got.npy ]
     [ -e got.csv.partial ]
     [ -e got.raw.partial ]
@@ -229,14 +234,7 @@ in_two() { # further options
     ln -s far/got.csv got.csv
     ln -s far/ck ck
     irrun "$data/sum.xml" -i in.csv -o got.npy -o got.csv --checkpoint=ck 2>stderr &
-    for _ in $(seq 1000); do
-        [ ! -e far/got.csv.partial ] || break
-        sleep 0.01
-    done
-    mkdir got.npy # in the way of the first name
-    status=0
-    wait $! || status=$?
-    [ "$status" -eq 73 ]
+    is_obstructed far/got.csv.partial got.npy # the first name
     [ -e far/got.csv.partial ]
     rmdir got.npy
     irrun "$data/sum.xml" -i in.csv -o got.npy -o got.csv --checkpoint=ck
