@@ -80,20 +80,28 @@ endif
 
 # ---- What there is to build ---------------------------------------------------------------------
 
-# A file *_level.c is compiled once for every SIMD level of the architecture, with its flags (src/kernels/levels.def), or, if it
-# has no products (src/kernels/kernels.h), for those with vectors of their own.
+# A file *_level.c is compiled for each SIMD level of the architecture (src/kernels/levels.def) that has kernels of its own in
+# the column of the file's families (src/kernels/kernels.h), with the flags of the level.
 architecture := $(firstword $(subst -, ,$(machine)))
 has_amx := $(if $(filter x86_64,$(architecture)),$(shell echo 'void f(void) { __asm__("tilerelease"); }' | $(CC) -mamx-bf16 -c -x c -o /dev/null - 2>/dev/null && echo yes))
 architectures := any|$(architecture)$(if $(has_amx),|x86_amx)
-levels := $(shell sed -nE 's/^SIMD_LEVEL.([a-z0-9]+), .*, ($(architectures)), .*/\1/p' src/kernels/levels.def)
-vector_levels := $(shell sed -nE '/^SIMD_LEVEL/ {N; s/^SIMD_LEVEL.([a-z0-9]+), .*, ($(architectures)), .*\n *\1, .*/\1/p}' src/kernels/levels.def)
-level_names := $(shell sed -nE 's/^SIMD_LEVEL.*, "(.*)", ($(architectures)), .*/\1/p' src/kernels/levels.def)
-level_cflags = $(addprefix -m,$(shell sed -nE 's/^SIMD_LEVEL.$(1), .*, "(.*)",$$/\1/p' src/kernels/levels.def)) -DLEVEL=$(1)
+# Columns of the rows that fit: $2 id, $3 name, $4 architecture, $5 vectors, $6 bytes, $7 floats.
+level_rows = $(shell awk -F '[(), "]+' '/^SIMD_LEVEL/ && $$4 ~ /^($(architectures))$$/ && $(1) { print $(2) }' src/kernels/levels.def)
+levels := $(call level_rows,1,$$2)
+level_names := $(call level_rows,1,$$3)
+levels_vectors := $(call level_rows,$$5 == $$2,$$2)
+levels_bytes := $(call level_rows,$$6 == $$2,$$2)
+levels_floats := $(call level_rows,$$7 == $$2,$$2)
+level_flags = $(addprefix -m,$(shell sed -n '/^SIMD_LEVEL.$(1),/ {n; s/[ ",]/ /gp;}' src/kernels/levels.def))
+level_cflags = $(level_flags) -DLEVEL=$(1) -DVECTOR_LEVEL=$(call level_rows,$$2 == "$(1)",$$5)
 $(foreach level,$(levels),$(eval cflags_$(level) := $(call level_cflags,$(level))))
 
 all_sources := $(wildcard src/*.c src/*/*.c)
 level_sources := $(filter %_level.c,$(all_sources))
-product_sources := $(shell sed -nE 's/^ *FAMILY.([a-z0-9_]+), .*, level[^a-z].*/src\/kernels\/\1_level.c/p' src/kernels/kernels.h)
+family_sources = $(shell awk -F '[(), ]+' '$$2 == "FAMILY" && $$(NF-1) == "$(1)" { print "src/kernels/" $$3 "_level.c" }' src/kernels/kernels.h)
+sources_bytes := $(call family_sources,bytes)
+sources_floats := $(call family_sources,floats)
+sources_vectors := $(filter-out $(sources_bytes) $(sources_floats),$(level_sources))
 sources := $(filter-out %_level.c,$(all_sources))
 main_sources := src/main.c
 static_sources := src/static.c
@@ -109,8 +117,8 @@ headers := $(wildcard include/*.h src/*/*.h)
 
 objects = $(patsubst %.c,$(BUILD)/%.o,$(1))
 programs = $(patsubst %.c,$(BUILD)/%,$(1))
-level_objects := $(foreach level,$(levels),$(patsubst %.c,$(BUILD)/%.$(level).o,\
-	$(if $(filter $(level),$(vector_levels)),$(level_sources),$(product_sources))))
+level_objects := $(foreach column,vectors bytes floats,$(foreach level,$(levels_$(column)),\
+	$(patsubst %.c,$(BUILD)/%.$(level).o,$(sources_$(column)))))
 core_objects := $(call objects,$(core_sources)) $(level_objects)
 
 irrun := $(BUILD)/irrun

@@ -129,7 +129,7 @@ static bool is_supported[N_SIMD];
 static void detect(void)
 {
     query_cpu();
-#define SIMD_LEVEL(id, name, architecture, flags, vectors, test)                                   \
+#define SIMD_LEVEL(id, name, architecture, vectors, bytes, floats, flags, test)                    \
     IF_##architecture(is_supported[SIMD_##id] = test;)
 #include "kernels/levels.def"
 }
@@ -152,7 +152,7 @@ enum simd simd_best(void)
 const char *simd_name(enum simd simd)
 {
     static const char *const names[] = {
-#define SIMD_LEVEL(id, name, architecture, flags, vectors, test) IF_##architecture(name, )
+#define SIMD_LEVEL(id, name, architecture, ...) IF_##architecture(name, )
 #include "kernels/levels.def"
     };
     return names[simd];

@@ -25,7 +25,7 @@
 
 /* The levels of this build, in ascending order. */
 enum simd {
-#define SIMD_LEVEL(id, name, architecture, flags, vectors, test) IF_##architecture(SIMD_##id, )
+#define SIMD_LEVEL(id, name, architecture, ...) IF_##architecture(SIMD_##id, )
 #include "kernels/levels.def"
     N_SIMD
 };

@@ -8,7 +8,7 @@
 #include "kernels/kernels.h"
 
 #define FAMILY_NAME(family, type, level) #family,
-const char *const kernel_families[] = {KERNEL_FAMILIES(FAMILY_NAME, , )};
+const char *const kernel_families[] = {KERNEL_FAMILIES(FAMILY_NAME, , , )};
 const size_t n_kernel_families = sizeof kernel_families / sizeof kernel_families[0];
 
 static bool hint_levels(struct irrun_error *err)
@@ -43,8 +43,9 @@ bool kernels_level(const char *name, enum simd *level, struct irrun_error *err)
 void kernels_fill(struct kernels *kernels, enum simd simd)
 {
 #define KERNEL_OF(family, type, level) .family = &family##_##level,
-#define SIMD_LEVEL(id, name, architecture, flags, vectors, test)                                   \
-    IF_##architecture([SIMD_##id] = {.simd = SIMD_##id, KERNEL_FAMILIES(KERNEL_OF, id, vectors)}, )
+#define SIMD_LEVEL(id, name, architecture, vectors, bytes, floats, flags, test)                    \
+    IF_##architecture(                                                                             \
+        [SIMD_##id] = {.simd = SIMD_##id, KERNEL_FAMILIES(KERNEL_OF, vectors, bytes, floats)}, )
     static const struct kernels levels[N_SIMD] = {
 #include "kernels/levels.def"
     };

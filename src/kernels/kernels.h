@@ -25,20 +25,20 @@
 #include "kernels/transpose_f32.h"
 
 /* The families of kernels and their types: a function type, or a const struct for a group of
- * functions. A file *_level.c defines <family>_<level>. Those with `level` are products that a
- * level may add, in <family>_level.c; those with `vectors` exist once for all levels with the same
- * vectors. The Makefile also parses this list. */
-#define KERNEL_FAMILIES(FAMILY, level, vectors)                                                    \
+ * functions. A file *_level.c defines <family>_<level>. The last word of a row is the column of
+ * levels.def that says whose kernels a level uses; families of products are in <family>_level.c.
+ * The Makefile also parses this list. */
+#define KERNEL_FAMILIES(FAMILY, vectors, bytes, floats)                                            \
     FAMILY(select_x8, select_fn, vectors)                                                          \
     FAMILY(select_x16, select_fn, vectors)                                                         \
     FAMILY(select_x32, select_fn, vectors)                                                         \
     FAMILY(select_x64, select_fn, vectors)                                                         \
-    FAMILY(packed_gemm, const struct gemm_microkernels, level)                                     \
+    FAMILY(packed_gemm, const struct gemm_microkernels, floats)                                    \
     FAMILY(gemm_rows, gemm_f32_fn, vectors)                                                        \
-    FAMILY(igemm_f32, const struct igemm_microkernels, level)                                      \
-    FAMILY(gemm_int8, const struct int8_kernels, level)                                            \
+    FAMILY(igemm_f32, const struct igemm_microkernels, floats)                                     \
+    FAMILY(gemm_int8, const struct int8_kernels, bytes)                                            \
     FAMILY(compressed_gemm, const struct compressed_kernels, vectors)                              \
-    FAMILY(quantized_gemm, const struct quantized_kernels, level)                                  \
+    FAMILY(quantized_gemm, const struct quantized_kernels, bytes)                                  \
     FAMILY(quantize, const struct quantize_kernels, vectors)                                       \
     FAMILY(elementwise_f32, const struct elementwise_kernels, vectors)                             \
     FAMILY(fused_f32, fused_fn, vectors)                                                           \
@@ -50,10 +50,10 @@
     FAMILY(peak, const struct peak_kernels, vectors)
 
 #define KERNEL_TYPE(family, type, level) typedef type family##_kernel;
-KERNEL_FAMILIES(KERNEL_TYPE, , )
+KERNEL_FAMILIES(KERNEL_TYPE, , , )
 #define KERNEL_OF_LEVEL(family, type, level) extern family##_kernel family##_##level;
-#define SIMD_LEVEL(id, name, architecture, flags, vectors, test)                                   \
-    IF_##architecture(KERNEL_FAMILIES(KERNEL_OF_LEVEL, id, vectors))
+#define SIMD_LEVEL(id, name, architecture, vectors, bytes, floats, flags, test)                    \
+    IF_##architecture(KERNEL_FAMILIES(KERNEL_OF_LEVEL, vectors, bytes, floats))
 #include "kernels/levels.def"
 
 /* The kernels of a level. */
@@ -63,7 +63,7 @@ struct kernels {
     bool dynamic_quantization; /* the option */
     enum simd simd;
 #define KERNEL_MEMBER(family, type, level) family##_kernel *family;
-    KERNEL_FAMILIES(KERNEL_MEMBER, , )
+    KERNEL_FAMILIES(KERNEL_MEMBER, , , )
 };
 
 extern const char *const kernel_families[]; /* the names of the families, in order */

@@ -10,8 +10,10 @@
 #include <stdint.h>
 #include <string.h>
 
+/* VECTOR_LEVEL is the level whose kernels this one uses where it has none of its own. */
 #ifndef LEVEL
 #define LEVEL scalar
+#define VECTOR_LEVEL scalar
 #endif
 
 /* family_avx2 */
@@ -24,11 +26,6 @@
 #define LEVEL_STRING(text) #text
 #define LEVEL_WORDS(level) LEVEL_HEADER(level)
 #include LEVEL_WORDS(LEVEL)
-
-/* The level whose other kernels this one uses. */
-#ifndef VECTOR_LEVEL
-#define VECTOR_LEVEL LEVEL
-#endif
 
 /* For levels of 16 lanes: the kernels of avx2, of 8 lanes, which are faster for up to 8 channels.
  * Every CPU with AVX-512 has AVX2. */

@@ -5,8 +5,6 @@
 
 #include "kernels/vector_avx512.h"
 
-#define VECTOR_LEVEL avx512 /* levels.def */
-
 #ifdef __AVX512VNNI__
 #define VECTOR_HAS_DOT_U8
 
