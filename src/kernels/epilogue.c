@@ -23,7 +23,7 @@ static size_t set_operand(const struct epilogue_operand *operand,
 static size_t run_piece(const struct epilogue *epilogue, size_t first, float *elements, size_t n)
 {
     struct fused_instruction program[EPILOGUE_MAX_INSTRUCTIONS];
-    float tiles[EPILOGUE_MAX_TILES][FUSED_TILE];
+    float spills[EPILOGUE_MAX_SPILLS][FUSED_TILE];
 
     assert(epilogue->n_program <= EPILOGUE_MAX_INSTRUCTIONS && n <= FUSED_MAX);
     memcpy(program, epilogue->program, epilogue->n_program * sizeof *program);
@@ -31,7 +31,7 @@ static size_t run_piece(const struct epilogue *epilogue, size_t first, float *el
         const struct epilogue_operand *operand = &epilogue->operands[i];
         struct fused_instruction *instruction = &program[operand->instruction];
         if (operand->element_bytes == 0) {
-            instruction->at = tiles[operand->inner];
+            instruction->at = spills[operand->inner];
         } else if (elements) {
             instruction->at = elements;
         } else {

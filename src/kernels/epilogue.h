@@ -9,12 +9,12 @@
 #include "kernels/fused_f32.h"
 
 #define EPILOGUE_MAX_INSTRUCTIONS 32 /* FUSED_END included */
-#define EPILOGUE_MAX_TILES 4
+#define EPILOGUE_MAX_SPILLS 4        /* see FUSED_TILE */
 
 /* Which operand element belongs to which result element. */
 struct epilogue_operand {
     uint32_t instruction;
-    uint32_t element_bytes; /* 0: the operand is tile number `inner` of the program; no count */
+    uint32_t element_bytes; /* 0: the operand is spill number `inner`; no count */
     size_t inner, count; /* element i of the result uses element i / inner % count of the operand */
 };
 
@@ -23,7 +23,7 @@ struct epilogue {
     const struct fused_instruction *program; /* `at` of an operand is its element 0 */
     const struct epilogue_operand *operands;
     size_t n_program, n_operands;
-    size_t n_contiguous; /* elements before an operand repeats; 0 if the program uses tiles */
+    size_t n_contiguous; /* elements before an operand repeats; 0 if the program has spills */
     bool is_map;         /* each result depends on one element only */
     bool is_clamp;       /* a map that clamps each element to the bounds: ReLU, Clamp */
     float bounds[2];

@@ -8,8 +8,8 @@
 #include "kernels/binary.h"
 #include "kernels/unary.h"
 
-/* Elements of the largest tile. A value that is spilled within a program needs memory for one
- * tile. */
+/* Elements of the largest tile. A value that does not stay in a register, and that only the program
+ * reads, needs memory for one tile: a spill. */
 #define FUSED_TILE 64
 
 /* The forms of an instruction with an operand in memory: an array (ARRAY), or one element for all

@@ -240,10 +240,9 @@ struct prepared {
     size_t scratch_bytes; /* memory that run may use, 64-byte aligned, not kept between runs */
     struct flat flat;     /* replaces run for these shapes */
     struct fusable fusable;
-    struct epilogue_offer epilogue; /* not allowed with OP_IN_PLACE */
-    /* Of a MaxPool: what a convolution may compute; of a convolution: its plan, which may do so. */
-    const struct pooling *pooling;
-    struct indirect_convolution *pools;
+    struct epilogue_offer epilogue;           /* not allowed with OP_IN_PLACE */
+    const struct pooling *pooling;            /* of a MaxPool that a convolution can compute */
+    struct indirect_convolution *convolution; /* of a convolution that can compute a MaxPool */
 };
 
 /* The positions of the matrices of an input: matrix i begins at element i / repeats * stride. */

@@ -80,7 +80,7 @@ static bool prepare(struct prepare *prepare)
     if (!convolution_prepare(prepare, run_group))
         return false;
     if (prepare->prepacked != 0 && !state->grouped.is_depthwise)
-        prepare->made.pools = &state->grouped.packed.conv;
+        prepare->made.convolution = &state->grouped.packed.conv;
     if (state->grouped.is_depthwise || prepare->prepacked != 0 ||
         convolution->in_pixel_stride > 0 || convolution->out_pixel_stride > 0)
         return true;

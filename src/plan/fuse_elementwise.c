@@ -9,7 +9,7 @@
 #include "kernels/indirect_convolution.h"
 #include "plan/fused_program.h"
 
-/* ---- runs ---- */
+/* ---- groups ---- */
 
 static bool is_repeated(const struct fusable *fusable)
 {
@@ -25,7 +25,7 @@ static bool reads(const struct plan *plan, const struct pending_step *pending, u
 }
 
 /* Returns whether a step reads a part of a value that a step from `begin` on computes. The group
- * must then end before it. */
+ * must then end before it: a tile may read only what the same tile has written (fused_f32.h). */
 static bool reads_part(const struct plan *plan, const struct pending_step *pending, size_t begin)
 {
     for (uint32_t i = 0; i < pending->n_inputs; i++) {
@@ -53,18 +53,22 @@ static size_t find_end(const struct step_builder *builder, size_t begin)
            (is_product || !is_repeated(&builder->steps[i].made.fusable)) &&
            !reads_part(builder->plan, &builder->steps[i], begin))
         i++;
-    bool is_run = i > begin + 1 &&
-                  (!is_product || reads(builder->plan, &builder->steps[begin + 1], first->out[0]));
-    return is_run ? i : begin + 1;
+    bool is_group =
+        i > begin + 1 &&
+        (!is_product || reads(builder->plan, &builder->steps[begin + 1], first->out[0]));
+    return is_group ? i : begin + 1;
 }
 
+/* Forgets the uses of a slot within a group. `group` is the one that computes it; 0: none. */
 static void reset_uses(struct fused_program *fused, uint32_t slot_id, uint32_t group)
 {
     struct slot_uses *uses = &fused->uses[slot_id];
-    *uses = (struct slot_uses){.n_uses = uses->n_uses, .group = group, .tile = NO_ID};
+    *uses = (struct slot_uses){.n_uses = uses->n_uses, .group = group, .spill = NO_ID};
 }
 
-static void count_run_uses(struct fused_program *fused, const struct pending_step *steps, size_t n)
+/* Starts a group of n steps, and counts the uses of slots within it. */
+static void count_group_uses(struct fused_program *fused, const struct pending_step *steps,
+                             size_t n)
 {
     fused->group++;
     for (size_t i = 0; i < n; i++) {
@@ -79,10 +83,11 @@ static void count_run_uses(struct fused_program *fused, const struct pending_ste
 
 /* ---- the state of a fused step ---- */
 
-/* Lists the slots that the step reads and writes, for memory planning. Appends the slots of the
- * state and the values of the group that other steps read, except `except`. */
+/* Lists the slots that the step reads and writes, for memory planning. Adds the slots of the state
+ * and the values of the group that other steps read, except `shared`: the memory of that one is the
+ * output of the product, which is in the list. */
 static bool list_slots(struct fused_program *fused, const struct fused_state *state,
-                       const struct pending_step *steps, size_t n, uint32_t except,
+                       const struct pending_step *steps, size_t n, uint32_t shared,
                        struct pending_step *pending)
 {
     struct plan *plan = fused->plan;
@@ -93,10 +98,10 @@ static bool list_slots(struct fused_program *fused, const struct fused_state *st
         return false;
     if (n_in > 0)
         memcpy(ids, pending->in, n_in * sizeof *ids);
-    uint32_t made = n_out > 0 ? plan_root(plan, pending->out[0]) : NO_ID;
+    uint32_t output = n_out > 0 ? plan_root(plan, pending->out[0]) : NO_ID;
     for (size_t i = 0; i < state->n_operands; i++) {
         uint32_t root = plan_root(plan, state->operands[i].slot);
-        if (!fused_is_produced(fused, root) && root != made)
+        if (!fused_is_produced(fused, root) && root != output)
             ids[n_in++] = state->operands[i].slot;
     }
     uint32_t *out = ids + n_in;
@@ -106,7 +111,7 @@ static bool list_slots(struct fused_program *fused, const struct fused_state *st
         uint32_t id = steps[i].out[0];
         if (!fused_is_live_out(fused, id))
             plan->slots[id].kind = SLOT_NONE;
-        else if (id != except)
+        else if (id != shared)
             out[n_out++] = id;
     }
     pending->in = ids;
@@ -116,7 +121,8 @@ static bool list_slots(struct fused_program *fused, const struct fused_state *st
     return true;
 }
 
-/* Lists the ops of n steps that are fused to one; also in its state, if it has one. */
+/* Lists the ops of n steps in the step that they are fused into, and in its state, if there is
+ * one. */
 static bool list_members(struct fused_program *fused, const struct pending_step *steps, size_t n,
                          struct pending_step *joined)
 {
@@ -149,15 +155,16 @@ static struct fused_state *add_state(struct fused_program *fused)
     return state;
 }
 
-static bool fuse_run(struct fused_program *fused, const struct pending_step *steps, size_t n,
-                     struct pending_step *joined)
+/* Fuses a group of n steps into the step *joined. */
+static bool fuse_group(struct fused_program *fused, const struct pending_step *steps, size_t n,
+                       struct pending_step *joined)
 {
     struct plan *plan = fused->plan;
-    count_run_uses(fused, steps, n);
+    count_group_uses(fused, steps, n);
     fused_write(fused, steps, n);
     struct fused_state *state = add_state(fused);
     if (fused->has_failed || !state || !fused_copy_program(fused, state) ||
-        !fused_allocate_tiles(fused, state))
+        !fused_allocate_spills(fused, state))
         return false;
     *joined = (struct pending_step){
         .op = steps->op, .state = state, .source.fused = state, .is_main = steps->is_main};
@@ -177,71 +184,75 @@ static uint32_t find_bias(const struct fused_program *fused, const struct pendin
                           const struct pending_step *pending)
 {
     const struct repetition *bias = &product->made.epilogue.bias;
-    uint32_t made = product->out[0];
+    uint32_t output = product->out[0];
     if (pending->made.fusable.code != FUSED_ADD || bias->count == 0 ||
-        fused->uses[made].n_inside != 1 || fused_is_live_out(fused, made))
+        fused->uses[output].n_inside != 1 || fused_is_live_out(fused, output))
         return NO_ID;
-    uint32_t other = plan_root(fused->plan, pending->in[0]) == made;
+    uint32_t other = plan_root(fused->plan, pending->in[0]) == output;
     struct repetition found = fused_repetition(&pending->made.fusable, other);
     return found.inner == bias->inner && found.count == bias->count ? pending->in[other] : NO_ID;
 }
 
-/* Writes the epilogue of a product whose result is slot `made`, of as many steps as the limits
- * allow. */
-static bool write_epilogue(struct fused_program *fused, uint32_t made,
+/* Writes the epilogue of a product whose output is slot `output`. Halves *n until the program is
+ * within the limits of epilogue_run; 0 steps: no epilogue. */
+static bool write_epilogue(struct fused_program *fused, uint32_t output,
                            const struct pending_step *steps, size_t *n)
 {
     for (; *n > 0; *n = *n / 2) {
-        reset_uses(fused, made, 0);
-        count_run_uses(fused, steps, *n);
+        reset_uses(fused, output, 0);
+        count_group_uses(fused, steps, *n);
         fused_write(fused, steps, *n);
         if (fused->has_failed)
             return false;
-        if (fused_fits_pieces(fused->n_program, fused->n_tiles))
+        if (fused_fits_pieces(fused->n_program, fused->n_spills))
             return true;
     }
     fused->n_program = fused->n_operands = 0;
     return true;
 }
 
-/* Lets the last value of the epilogue use the memory of the product. */
-static uint32_t share_memory(struct fused_program *fused, uint32_t made,
+/* Lets the last value of the epilogue use the memory of the product. Returns its slot; NO_ID if the
+ * product needs its own memory. */
+static uint32_t share_memory(struct fused_program *fused, uint32_t output,
                              const struct pending_step *last)
 {
     struct slot *slots = fused->plan->slots;
-    if (fused_is_live_out(fused, made) || slots[last->out[0]].tensor.dtype != IRRUN_F32)
+    if (fused_is_live_out(fused, output) || slots[last->out[0]].tensor.dtype != IRRUN_F32)
         return NO_ID;
-    slots[made].root = last->out[0];
+    slots[output].root = last->out[0];
     return last->out[0];
 }
 
-/* Returns whether the program is a map: all its operands share the memory of the product. */
-static bool is_map(const struct fused_program *fused, uint32_t made)
+/* Returns whether the epilogue is a map (epilogue.h): its program reads and writes the memory of
+ * the product only. */
+static bool is_map(const struct fused_program *fused, uint32_t output)
 {
     for (size_t i = 0; i < fused->n_operands; i++) {
         uint32_t slot = fused->operands[i].slot;
-        if (slot != NO_ID && plan_root(fused->plan, slot) != plan_root(fused->plan, made))
+        if (slot != NO_ID && plan_root(fused->plan, slot) != plan_root(fused->plan, output))
             return false;
     }
     return fused->n_operands > 0;
 }
 
-/* Fuses the n steps after a product into it; sets *n to the number that fit. */
+/* Fuses the n steps after a product into the product: the first may become its bias, the others its
+ * epilogue. Sets *n to the number of steps that are fused. */
 static bool fuse_product(struct fused_program *fused, const struct pending_step *product, size_t *n,
                          struct pending_step *joined)
 {
     struct plan *plan = fused->plan;
     const struct pending_step *steps = product + 1;
     struct fused_state *state = add_state(fused);
-    uint32_t made = product->out[0], except = NO_ID;
-    reset_uses(fused, made, 0);
-    count_run_uses(fused, steps, *n);
+    uint32_t output = product->out[0], shared = NO_ID;
+    reset_uses(fused, output, 0);
+    count_group_uses(fused, steps, *n);
     uint32_t bias = find_bias(fused, product, steps);
     if (bias != NO_ID)
-        made = plan->slots[made].root = steps++->out[0];
+        output = plan->slots[output].root = steps++->out[0];
     size_t n_left = (size_t)(product + 1 + *n - steps);
     fused->n_program = fused->n_operands = 0;
-    if (!state || !write_epilogue(fused, made, steps, &n_left) || !fused_copy_program(fused, state))
+    if (!state || !write_epilogue(fused, output, steps, &n_left) ||
+        !fused_copy_program(fused, state))
         return false;
     if (bias != NO_ID)
         state->operands[state->n_operands++] =
@@ -250,8 +261,8 @@ static bool fuse_product(struct fused_program *fused, const struct pending_step 
                                    .reader = product[1].source.planned,
                                    .input = bias != product[1].in[0]};
     if (n_left > 0)
-        except = share_memory(fused, made, &steps[n_left - 1]);
-    state->epilogue.is_map = is_map(fused, made);
+        shared = share_memory(fused, output, &steps[n_left - 1]);
+    state->epilogue.is_map = is_map(fused, output);
     fused_find_clamp(&state->epilogue);
     *n = (size_t)(steps + n_left - (product + 1));
     *joined = *product;
@@ -259,32 +270,33 @@ static bool fuse_product(struct fused_program *fused, const struct pending_step 
     if (joined->is_main)
         plan->n_epilogue_ops += (uint32_t)*n;
     return list_members(fused, product, 1 + *n, joined) &&
-           list_slots(fused, state, steps, n_left, except, joined);
+           list_slots(fused, state, steps, n_left, shared, joined);
 }
 
-/* Lets a convolution, with its epilogue, compute the pooling step `steps[n]`, whose input nothing
- * else reads. Returns whether it does. */
+/* Fuses steps[n] into the n steps before it, if these are a convolution with its epilogue, steps[n]
+ * is a MaxPool of its output, and nothing else reads that. Returns whether it does. */
 static bool fuse_pooling(struct fused_program *fused, const struct pending_step *steps, size_t n,
                          struct pending_step *joined)
 {
     const struct pending_step *pooling = &steps[n];
     struct slot *slots = fused->plan->slots;
-    uint32_t made = plan_root(fused->plan, joined->out[0]);
-    if (!joined->made.pools || !pooling->made.pooling || joined->n_outputs != 1 ||
-        plan_root(fused->plan, pooling->in[0]) != made || fused->uses[made].n_uses != 1 ||
-        slots[made].last_step == NO_ID || joined->is_main != pooling->is_main ||
+    uint32_t output = plan_root(fused->plan, joined->out[0]);
+    if (!joined->made.convolution || !pooling->made.pooling || joined->n_outputs != 1 ||
+        plan_root(fused->plan, pooling->in[0]) != output || fused->uses[output].n_uses != 1 ||
+        slots[output].last_step == NO_ID || joined->is_main != pooling->is_main ||
         (joined->source.fused && joined->source.fused->epilogue.fused &&
          !joined->source.fused->epilogue.is_map) ||
-        !indirect_convolution_add_pooling(joined->made.pools, pooling->made.pooling))
+        !indirect_convolution_add_pooling(joined->made.convolution, pooling->made.pooling))
         return false;
-    slots[joined->out[0]].root = slots[made].root = pooling->out[0];
+    slots[joined->out[0]].root = slots[output].root = pooling->out[0];
     joined->out = pooling->out;
     joined->source.pooling = pooling->source.planned;
     return true;
 }
 
-/* ---- all ---- */
+/* ---- all steps ---- */
 
+/* Counts the uses of every slot by all steps. */
 static void count_uses(struct fused_program *fused, const struct step_builder *builder)
 {
     for (size_t i = 0; i < builder->n; i++) {
@@ -299,8 +311,8 @@ static void count_uses(struct fused_program *fused, const struct step_builder *b
     }
 }
 
-/* Recomputes the uses of slots, since the indices of the steps have changed. */
-static void renumber_uses(struct plan *plan, const struct step_builder *builder)
+/* Finds the first and last step of each slot again, since the indices of the steps have changed. */
+static void find_lifetimes(struct plan *plan, const struct step_builder *builder)
 {
     for (size_t i = 0; i < plan->n_slots; i++) {
         struct slot *slot = &plan->slots[i];
@@ -317,7 +329,7 @@ static void renumber_uses(struct plan *plan, const struct step_builder *builder)
     }
 }
 
-static bool has_runs(const struct step_builder *builder)
+static bool has_groups(const struct step_builder *builder)
 {
     for (size_t i = 0; i < builder->n; i++)
         if (find_end(builder, i) > i + 1 || builder->steps[i].made.pooling)
@@ -336,7 +348,7 @@ static bool fuse_all(struct fused_program *fused, struct step_builder *builder)
             if (!fuse_product(fused, &builder->steps[i], &n_after, &pending))
                 return false;
             end = i + 1 + n_after;
-        } else if (n_after > 0 && !fuse_run(fused, &builder->steps[i], end - i, &pending)) {
+        } else if (n_after > 0 && !fuse_group(fused, &builder->steps[i], end - i, &pending)) {
             return false;
         }
         if (end < builder->n && fuse_pooling(fused, &builder->steps[i], end - i, &pending)) {
@@ -353,17 +365,17 @@ static bool fuse_all(struct fused_program *fused, struct step_builder *builder)
 bool step_builder_fuse(struct step_builder *builder, struct irrun_error *err)
 {
     struct plan *plan = builder->plan;
-    if (!has_runs(builder))
+    if (!has_groups(builder))
         return true;
     struct fused_program fused = {.plan = plan, .err = err};
     fused.uses = calloc(plan->n_slots, sizeof *fused.uses);
     bool is_done = fused.uses ? (count_uses(&fused, builder), fuse_all(&fused, builder))
                               : fail_memory(err, plan->n_slots * sizeof *fused.uses);
     if (is_done)
-        renumber_uses(plan, builder);
+        find_lifetimes(plan, builder);
     free(fused.uses);
     free(fused.program);
     free(fused.operands);
-    free(fused.free_tiles);
+    free(fused.free_spills);
     return is_done;
 }

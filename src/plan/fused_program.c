@@ -26,21 +26,24 @@ struct repetition fused_repetition(const struct fusable *fusable, uint32_t i)
     return (struct repetition){is_scalar ? fusable->n : 1, is_scalar ? 1 : fusable->n};
 }
 
-static uint32_t get_tile(struct fused_program *fused)
+/* Returns the number of a free spill. */
+static uint32_t get_spill(struct fused_program *fused)
 {
-    return fused->n_free_tiles > 0 ? fused->free_tiles[--fused->n_free_tiles] : fused->n_tiles++;
+    return fused->n_free_spills > 0 ? fused->free_spills[--fused->n_free_spills]
+                                    : fused->n_spills++;
 }
 
-/* Frees the tile of a value after its last use. */
-static void release_tile(struct fused_program *fused, struct slot_uses *uses)
+/* Frees the spill of a value after its last use. */
+static void release_spill(struct fused_program *fused, struct slot_uses *uses)
 {
-    if (uses->tile == NO_ID)
+    if (uses->spill == NO_ID)
         return;
-    if (GROW_ARRAY(fused->free_tiles, fused->n_free_tiles, fused->free_tiles_capacity, fused->err))
-        fused->free_tiles[fused->n_free_tiles++] = uses->tile;
+    if (GROW_ARRAY(fused->free_spills, fused->n_free_spills, fused->free_spills_capacity,
+                   fused->err))
+        fused->free_spills[fused->n_free_spills++] = uses->spill;
     else
         fused->has_failed = true;
-    uses->tile = NO_ID;
+    uses->spill = NO_ID;
 }
 
 /* ---- instructions ---- */
@@ -71,9 +74,9 @@ static void add_operand(struct fused_program *fused, const struct program_operan
     fused->operands[fused->n_operands++].where.instruction = (uint32_t)(fused->n_program - 1);
 }
 
-static void point_at_tile(struct fused_program *fused, uint32_t tile)
+static void point_at_spill(struct fused_program *fused, uint32_t spill)
 {
-    add_operand(fused, &(struct program_operand){.slot = NO_ID, .where.inner = tile});
+    add_operand(fused, &(struct program_operand){.slot = NO_ID, .where.inner = spill});
 }
 
 static void point_at_slot(struct fused_program *fused, struct fused_instruction *instruction,
@@ -118,7 +121,7 @@ static void emit_with(struct fused_program *fused, uint32_t code,
     if (fused_is_live_out(fused, root))
         point_at_all(fused, instruction, root);
     else
-        point_at_tile(fused, uses->tile);
+        point_at_spill(fused, uses->spill);
 }
 
 static void emit_store(struct fused_program *fused, uint32_t code, uint32_t root)
@@ -127,9 +130,9 @@ static void emit_store(struct fused_program *fused, uint32_t code, uint32_t root
     if (fused_is_live_out(fused, root)) {
         point_at_all(fused, emit(fused, code), root);
     } else if (uses->needs_memory && !fused->is_dry_run) {
-        uses->tile = get_tile(fused);
+        uses->spill = get_spill(fused);
         emit(fused, code);
-        point_at_tile(fused, uses->tile);
+        point_at_spill(fused, uses->spill);
     }
 }
 
@@ -204,20 +207,20 @@ static void emit_op(struct fused_program *fused, const struct pending_step *pend
     for (uint32_t i = 0; i < pending->n_inputs && !fused->is_dry_run; i++) {
         struct slot_uses *uses = &fused->uses[plan_root(fused->plan, pending->in[i])];
         if (uses->group == fused->group && --uses->n_left == 0)
-            release_tile(fused, uses);
+            release_spill(fused, uses);
     }
     *(gives_boolean ? &fused->mask : &fused->tile) = root;
     emit_store(fused, gives_boolean ? FUSED_STORE_BOOLEAN : FUSED_STORE, root);
 }
 
-/* ---- all ---- */
+/* ---- all steps ---- */
 
 static void write_once(struct fused_program *fused, const struct pending_step *steps, size_t n,
                        bool is_dry_run)
 {
     fused->is_dry_run = is_dry_run;
     fused->tile = fused->mask = NO_ID;
-    fused->n_program = fused->n_operands = fused->n_free_tiles = fused->n_tiles = 0;
+    fused->n_program = fused->n_operands = fused->n_free_spills = fused->n_spills = 0;
     for (size_t i = 0; i < n; i++)
         emit_op(fused, &steps[i]);
     emit(fused, FUSED_END);

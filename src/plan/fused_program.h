@@ -1,6 +1,5 @@
 /* Writes the program of consecutive element-wise steps that are fused (a group): chooses which
- * values stay in registers, which are spilled to a tile of memory within the group, and which are
- * stored in their slots.
+ * values stay in registers, which are written to spills (fused_f32.h), and which to their slots.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_PLAN_FUSED_PROGRAM_H
 #define IRRUN_PLAN_FUSED_PROGRAM_H
@@ -14,11 +13,11 @@ struct slot_uses {
     uint32_t n_left;   /* of n_inside, those not yet emitted */
     uint32_t group;    /* number of that group; 0: none */
     bool needs_memory; /* read from memory within the group */
-    uint32_t tile;     /* its tile if nothing outside the group reads it; otherwise NO_ID */
+    uint32_t spill;    /* number of its spill; NO_ID: none, or freed */
 };
 
 struct program_operand {
-    uint32_t slot;                   /* NO_ID: a tile */
+    uint32_t slot;                   /* NO_ID: a spill */
     const struct planned_op *reader; /* NULL: not input `input` of an op */
     uint32_t input;
     struct epilogue_operand where;
@@ -36,9 +35,9 @@ struct fused_program {
     size_t n_program, program_capacity;
     struct program_operand *operands;
     size_t n_operands, operands_capacity;
-    uint32_t *free_tiles;
-    size_t n_free_tiles, free_tiles_capacity;
-    uint32_t n_tiles; /* of the group */
+    uint32_t *free_spills;
+    size_t n_free_spills, free_spills_capacity;
+    uint32_t n_spills; /* of the group */
     struct irrun_error *err;
     bool has_failed;
 };
@@ -67,10 +66,10 @@ void fused_write(struct fused_program *fused, const struct pending_step *steps, 
 bool fused_copy_program(struct fused_program *fused, struct fused_state *state);
 
 /* Returns whether epilogue_run can run the program on parts of the result. */
-bool fused_fits_pieces(size_t n_program, uint32_t n_tiles);
+bool fused_fits_pieces(size_t n_program, uint32_t n_spills);
 
-/* Allocates the tiles of a separate step, which a single thread runs. */
-bool fused_allocate_tiles(struct fused_program *fused, struct fused_state *state);
+/* Allocates the spills of a separate step, which a single thread runs. */
+bool fused_allocate_spills(struct fused_program *fused, struct fused_state *state);
 
 /* Chooses how to run a separate step. Threads share it if its program can run on parts. */
 bool fused_prepare(struct plan *plan, const struct fused_state *state, struct prepared *made,

@@ -1,4 +1,4 @@
-/* The state of fused steps: a copy of the program and its tiles. Also runs the steps.
+/* The state of fused steps: a copy of the program and its spills. Also runs the steps.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
@@ -29,10 +29,12 @@ bool is_fused_step(const struct step *step)
 
 /* ---- state ---- */
 
-/* Returns how many elements the program can process before one of its operands repeats. */
-static size_t count_contiguous(const struct epilogue *epilogue, uint32_t n_tiles)
+/* Returns how many elements from the first on the program can process at once: until an operand
+ * starts again, or, if it repeats each element, until its second element. 0 with spills, which hold
+ * one tile. */
+static size_t count_contiguous(const struct epilogue *epilogue, uint32_t n_spills)
 {
-    size_t n = n_tiles > 0 ? 0 : FUSED_MAX;
+    size_t n = n_spills > 0 ? 0 : FUSED_MAX;
     for (size_t i = 0; i < epilogue->n_operands; i++) {
         const struct epilogue_operand *where = &epilogue->operands[i];
         size_t n_max = where->inner == 1 ? where->count : where->inner;
@@ -65,31 +67,31 @@ bool fused_copy_program(struct fused_program *fused, struct fused_state *state)
     }
     bool is_empty = fused->n_program == 0;
     state->n = fused->n;
-    state->n_tiles = fused->n_tiles;
+    state->n_spills = fused->n_spills;
     state->epilogue = (struct epilogue){.fused = is_empty ? NULL : kernels->fused_f32,
                                         .program = state->program,
                                         .operands = where,
                                         .n_program = fused->n_program,
                                         .n_operands = n};
-    state->epilogue.n_contiguous = count_contiguous(&state->epilogue, state->n_tiles);
+    state->epilogue.n_contiguous = count_contiguous(&state->epilogue, state->n_spills);
     return true;
 }
 
-bool fused_fits_pieces(size_t n_program, uint32_t n_tiles)
+bool fused_fits_pieces(size_t n_program, uint32_t n_spills)
 {
-    return n_program <= EPILOGUE_MAX_INSTRUCTIONS && n_tiles <= EPILOGUE_MAX_TILES;
+    return n_program <= EPILOGUE_MAX_INSTRUCTIONS && n_spills <= EPILOGUE_MAX_SPILLS;
 }
 
-bool fused_allocate_tiles(struct fused_program *fused, struct fused_state *state)
+bool fused_allocate_spills(struct fused_program *fused, struct fused_state *state)
 {
-    float(*tiles)[FUSED_TILE] =
-        arena_alloc_array(&fused->plan->arena, fused->n_tiles, sizeof *tiles, fused->err);
-    for (size_t i = 0; i < fused->n_operands && tiles; i++) {
+    float(*spills)[FUSED_TILE] =
+        arena_alloc_array(&fused->plan->arena, fused->n_spills, sizeof *spills, fused->err);
+    for (size_t i = 0; i < fused->n_operands && spills; i++) {
         const struct program_operand *operand = &fused->operands[i];
         if (operand->slot == NO_ID)
-            state->program[operand->where.instruction].at = tiles[operand->where.inner];
+            state->program[operand->where.instruction].at = spills[operand->where.inner];
     }
-    return tiles != NULL;
+    return spills != NULL;
 }
 
 bool fused_prepare(struct plan *plan, const struct fused_state *state, struct prepared *made,
@@ -102,7 +104,7 @@ bool fused_prepare(struct plan *plan, const struct fused_state *state, struct pr
         .made.flat = {.run = run_fused_step, .kernel.fused = state->epilogue.fused, .n = n},
         .err = err};
     double work = SHARE_ELEMENT_WORK * (double)n * (double)(n_program + 2) / 4;
-    bool is_ready = !fused_fits_pieces(n_program, state->n_tiles) ||
+    bool is_ready = !fused_fits_pieces(n_program, state->n_spills) ||
                     prepare_sharing(&prepare, run_fused_units, share_units(n), work);
     *made = prepare.made;
     return is_ready;
@@ -110,7 +112,8 @@ bool fused_prepare(struct plan *plan, const struct fused_state *state, struct pr
 
 /* ---- other shapes ---- */
 
-/* Changes how an operand repeats, if the program can stay. */
+/* Sets how an operand repeats along n elements. Returns false if the program must be written again:
+ * an operand of as many elements as the result has become shorter, or the reverse. */
 static bool update_operand(struct fused_state *state, const struct fused_operand *operand, size_t n,
                            const struct prepared *product)
 {
@@ -141,6 +144,6 @@ bool plan_update_fused(struct plan *plan, struct fused_state *state, struct prep
         if (!update_operand(state, &state->operands[i], n, made))
             return false;
     state->n = n;
-    state->epilogue.n_contiguous = count_contiguous(&state->epilogue, state->n_tiles);
+    state->epilogue.n_contiguous = count_contiguous(&state->epilogue, state->n_spills);
     return n > 0 && n <= FUSED_MAX && (is_product || fused_prepare(plan, state, made, err));
 }

@@ -33,9 +33,11 @@ struct slot {
     size_t parent_offset;
     uint32_t index;
     uint32_t converted; /* the slot of the value converted to f32 or 16 bits, or NO_ID */
-    uint32_t first_step, last_step; /* root only: the steps from first to last use its memory */
-    size_t offset;                  /* in the block; for a part of a moving slot: in that slot */
-    size_t room_bytes;              /* at this offset of the block */
+    /* Of a root: the steps from first to last use its memory. first NO_ID: none yet; last NO_ID: it
+     * is in use until the end. */
+    uint32_t first_step, last_step;
+    size_t offset;     /* in the block; for a part of a moving slot: in that slot */
+    size_t room_bytes; /* at this offset of the block */
     bool is_needed;
     bool is_varying; /* an update has changed its shape, or the data of a constant */
     bool has_varied; /* so did one of the plan before, in the same memory: room is left for more */
@@ -125,7 +127,7 @@ struct fused_state {
     } * operands;
     size_t n_operands;
     size_t n; /* elements of a step */
-    uint32_t n_tiles;
+    uint32_t n_spills;
     const struct planned_op **members; /* the product, if there is one, and element-wise ops */
     uint32_t n_members;
 };

@@ -274,7 +274,7 @@ static bool lower_ordinary(struct step_builder *builder, struct planned_op *plan
         plan->head_prepacked = prepacked;
         made->fusable.code = FUSED_NONE;
         made->epilogue.n = 0;
-        made->pools = NULL;
+        made->convolution = NULL;
         made->pooling = NULL;
     } else if (!drop_index_data(plan, op, &ids, err)) {
         return false;

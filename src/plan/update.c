@@ -119,11 +119,11 @@ static bool update_joined(struct update *update, const struct step *step)
     return true;
 }
 
-/* Returns whether a convolution still computes a pooling. */
+/* Returns whether a convolution can still compute the MaxPool that is fused into it. */
 static bool keeps_pooling(const struct prepared *convolution, const struct prepared *pooling)
 {
-    return convolution->pools && pooling->pooling &&
-           indirect_convolution_add_pooling(convolution->pools, pooling->pooling);
+    return convolution->convolution && pooling->pooling &&
+           indirect_convolution_add_pooling(convolution->convolution, pooling->pooling);
 }
 
 static bool update_step(struct update *update, uint32_t i)
