@@ -9,12 +9,13 @@
 #include "kernels/inline.h"
 
 #define MAX_RADIX 7
-#define MAX_BATCH 8        /* lines: the widest vector of doubles */
-#define BATCH_NUMBERS 4096 /* of a batch, which with its scratch stays in an L2 cache */
+#define MAX_BATCH 8        /* lines of a batch: as many as the widest vector has doubles */
+#define BATCH_NUMBERS 4096 /* in a batch: with its scratch memory it fits into an L2 cache */
 
 /* ---- lengths ------------------------------------------------------------------------------ */
 
-/* Returns n without the factors that have a pass, and fills `factors` with these. */
+/* Divides n by 4, 2, 3, 5 and 7, for which there are passes, as often as possible. Lists these
+ * factors, and returns what remains. */
 static size_t remove_factors(size_t n, unsigned char *factors, size_t *n_factors)
 {
     static const unsigned char radices[] = {4, 2, 3, 5, 7};
@@ -25,8 +26,8 @@ static size_t remove_factors(size_t n, unsigned char *factors, size_t *n_factors
     return n;
 }
 
-/* Returns the length of the inner transforms: n if its factors have passes, otherwise a power of
- * two that is large enough for a convolution of n by n. */
+/* Returns the length that passes transform: n if it has no factors but those of passes, otherwise a
+ * power of two that is large enough for a convolution of n by n. */
 static size_t find_inner_length(size_t n)
 {
     unsigned char factors[FOURIER_MAX_FACTORS];
@@ -63,7 +64,7 @@ size_t fourier_scratch_bytes(size_t n, size_t n_lines)
 /* A pass: m transforms of `radix` numbers, each of `stride` columns side by side. */
 struct pass {
     size_t m, stride;
-    size_t step; /* of the roots: the product of the factors before */
+    size_t step; /* from one root to the next: the product of the factors of earlier passes */
     const double *roots;
     struct fourier_lines from, to;
 };
@@ -71,14 +72,14 @@ struct pass {
 /* Transforms r numbers; root k is exp(-2 pi i k / r). */
 ALWAYS_INLINE void transform_few(size_t r, const double *roots, double *re, double *im)
 {
-    double sum_re[MAX_RADIX], sum_im[MAX_RADIX], by_re[MAX_RADIX], by_im[MAX_RADIX];
+    double sum_re[MAX_RADIX], sum_im[MAX_RADIX], difference_re[MAX_RADIX], difference_im[MAX_RADIX];
     double first_re = re[0], first_im = im[0];
     UNROLL
     for (size_t j = 1; j <= r / 2; j++) {
         sum_re[j] = re[j] + re[r - j];
         sum_im[j] = im[j] + im[r - j];
-        by_re[j] = re[j] - re[r - j];
-        by_im[j] = im[j] - im[r - j];
+        difference_re[j] = re[j] - re[r - j];
+        difference_im[j] = im[j] - im[r - j];
         re[0] += sum_re[j];
         im[0] += sum_im[j];
     }
@@ -90,8 +91,8 @@ ALWAYS_INLINE void transform_few(size_t r, const double *roots, double *re, doub
             const double *root = roots + 2 * (j * k % r);
             even_re += root[0] * sum_re[j];
             even_im += root[0] * sum_im[j];
-            odd_re += root[1] * by_im[j];
-            odd_im += root[1] * by_re[j];
+            odd_re += root[1] * difference_im[j];
+            odd_im += root[1] * difference_re[j];
         }
         re[k] = even_re - odd_re;
         im[k] = even_im + odd_im;
@@ -123,10 +124,10 @@ ALWAYS_INLINE void transform_four(double *re, double *im)
     im[3] = even_im + odd_re;
 }
 
-/* Transforms n columns of r numbers, which are `apart` in the input, and multiplies number k of the
- * result by turns[k]. */
-ALWAYS_INLINE void transform_columns(size_t r, size_t n, size_t apart, const double *roots,
-                                     const double *turns, const double *restrict from_re,
+/* Transforms n columns of r numbers, and multiplies number k of each by the twiddle factor k. In
+ * the input, the numbers of a column are in_stride apart. */
+ALWAYS_INLINE void transform_columns(size_t r, size_t n, size_t in_stride, const double *roots,
+                                     const double *twiddles, const double *restrict from_re,
                                      const double *restrict from_im, double *restrict to_re,
                                      double *restrict to_im)
 {
@@ -134,8 +135,8 @@ ALWAYS_INLINE void transform_columns(size_t r, size_t n, size_t apart, const dou
         double re[MAX_RADIX], im[MAX_RADIX];
         UNROLL
         for (size_t k = 0; k < r; k++) {
-            re[k] = from_re[k * apart + i];
-            im[k] = from_im[k * apart + i];
+            re[k] = from_re[k * in_stride + i];
+            im[k] = from_im[k * in_stride + i];
         }
         if (r == 2)
             transform_two(re, im, 0, 1);
@@ -147,8 +148,8 @@ ALWAYS_INLINE void transform_columns(size_t r, size_t n, size_t apart, const dou
         to_im[i] = im[0];
         UNROLL
         for (size_t k = 1; k < r; k++) {
-            to_re[k * n + i] = re[k] * turns[2 * k] - im[k] * turns[2 * k + 1];
-            to_im[k * n + i] = re[k] * turns[2 * k + 1] + im[k] * turns[2 * k];
+            to_re[k * n + i] = re[k] * twiddles[2 * k] - im[k] * twiddles[2 * k + 1];
+            to_im[k * n + i] = re[k] * twiddles[2 * k + 1] + im[k] * twiddles[2 * k];
         }
     }
 }
@@ -156,14 +157,14 @@ ALWAYS_INLINE void transform_columns(size_t r, size_t n, size_t apart, const dou
 ALWAYS_INLINE void run_radix(const struct pass *pass, size_t r)
 {
     const double *all = pass->roots;
-    double roots[2 * MAX_RADIX], turns[2 * MAX_RADIX];
+    double roots[2 * MAX_RADIX], twiddles[2 * MAX_RADIX];
     for (size_t k = 0; k < r; k++)
         memcpy(roots + 2 * k, all + 2 * k * pass->step * pass->m, 2 * sizeof *roots);
     for (size_t i = 0; i < pass->m; i++) {
         size_t from = i * pass->stride, to = from * r;
         for (size_t k = 0; k < r; k++)
-            memcpy(turns + 2 * k, all + 2 * i * k * pass->step, 2 * sizeof *turns);
-        transform_columns(r, pass->stride, pass->m * pass->stride, roots, turns,
+            memcpy(twiddles + 2 * k, all + 2 * i * k * pass->step, 2 * sizeof *twiddles);
+        transform_columns(r, pass->stride, pass->m * pass->stride, roots, twiddles,
                           pass->from.re + from, pass->from.im + from, pass->to.re + to,
                           pass->to.im + to);
     }
@@ -189,7 +190,7 @@ static void run_pass(const struct pass *pass, size_t radix)
     }
 }
 
-/* Transforms lines of m numbers. */
+/* Transforms lines of m numbers by one pass for each factor of m. */
 static void transform_smooth(const struct fourier *plan, struct fourier_lines lines,
                              double *scratch)
 {
@@ -218,11 +219,11 @@ static void transform_smooth(const struct fourier *plan, struct fourier_lines li
 
 /* ---- any length --------------------------------------------------------------------------- */
 
-/* Fills the chirp and the transform of its conjugate, which follow each other in memory with the
- * scratch of that transform. */
+/* Fills the chirp and the transform of its conjugate. `memory` has the chirp, that transform, and
+ * its scratch memory, in this order. */
 static void plan_chirp(struct fourier *plan, double *memory)
 {
-    size_t n = plan->n, m = plan->m, square = 0; /* k^2 modulo 2n: so the angles are exact */
+    size_t n = plan->n, m = plan->m, square = 0; /* k^2 modulo 2n, for accurate angles */
     double *chirp = memory, *re = memory + 2 * n, *im = re + m;
     memset(re, 0, 2 * m * sizeof *re);
     for (size_t k = 0; k < n; k++) {
@@ -274,12 +275,14 @@ static void scale(struct fourier_lines lines, size_t n, double factor)
     }
 }
 
-/* Exchanges real and imaginary parts. A transform of these is the inverse, without its factor. */
+/* Exchanges real and imaginary parts. A transform of the result, in place, is the inverse transform
+ * of `lines` without the factor 1 / n. */
 static struct fourier_lines exchange_parts(struct fourier_lines lines)
 {
     return (struct fourier_lines){lines.n, lines.im, lines.re};
 }
 
+/* Transforms lines of any length n, as a convolution with the chirp. */
 static void transform_any(const struct fourier *plan, struct fourier_lines lines, double *scratch)
 {
     size_t n = plan->n, m = plan->m, n_numbers = m * lines.n, n_used = n * lines.n;
