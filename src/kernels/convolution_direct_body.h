@@ -4,6 +4,7 @@
 #error "include kernels/each_float.h or a similar header instead"
 #endif
 
+/* Adds the products of one weight with the input to the output. */
 static void NAME(add_term)(const struct term *t, const T *in, T weight, T *out)
 {
     int64_t in_step = t->in.step[2], out_step = t->out.step[2];
@@ -11,7 +12,7 @@ static void NAME(add_term)(const struct term *t, const T *in, T weight, T *out)
         for (int64_t y = t->first[1]; y < t->end[1]; y++) {
             const T *restrict from = in + row_start(&t->in, z, y);
             T *restrict to = out + row_start(&t->out, z, y);
-            if (in_step == 1 && out_step == 1) /* in vectors */
+            if (in_step == 1 && out_step == 1) /* vectorized by the compiler */
                 for (int64_t x = t->first[2]; x < t->end[2]; x++)
                     to[x] = (T)(to[x] + (W)weight * (W)from[x]);
             else
@@ -39,6 +40,7 @@ static void NAME(add_terms)(const struct convolution *c, bool is_transposed, con
     }
 }
 
+/* Implements convolution_direct. */
 static void NAME(direct)(const struct convolution *c, bool is_transposed, const void *in,
                          const void *weights, void *out)
 {

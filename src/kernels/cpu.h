@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* IF_<architecture>(text) is the text in builds for that architecture, otherwise nothing. */
 #define IF_any(...) __VA_ARGS__
 #if defined(__x86_64__)
 #define IF_x86_64(...) __VA_ARGS__

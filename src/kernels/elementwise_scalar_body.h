@@ -32,6 +32,8 @@
 
 /* ---- the macros and functions that elementwise.def uses ---- */
 
+/* Returns the remainder of a floor division by y, which has the sign of y, from that of a
+ * truncating division. */
 ALWAYS_INLINE T TYPED(floor_mod)(T mod, T y)
 {
     return mod != 0 && (mod < 0) != (y < 0) ? (T)(mod + y) : mod;
@@ -68,13 +70,14 @@ ALWAYS_INLINE T TYPED(power)(T x, T y, bool *by_zero)
     return (T)result;
 }
 
+/* Returns whether C defines a shift by y: by 0 or more bits, but not all. */
 ALWAYS_INLINE bool TYPED(is_shift)(T y)
 {
     return y >= 0 && (W)y < 8 * sizeof(T);
 }
 
-/* Shifts arithmetically. A negative number is complemented before and after: its shift fills with
- * zeros. */
+/* Shifts arithmetically. C leaves the right shift of a negative number to the compiler, so its
+ * complement, which is not negative, is shifted and complemented again. */
 ALWAYS_INLINE T TYPED(shifted_right)(T x, T y)
 {
     bool is_inside = TYPED(is_shift)(y);
@@ -83,13 +86,14 @@ ALWAYS_INLINE T TYPED(shifted_right)(T x, T y)
     return (T)(is_inside ? ~(~x >> y) : (T)-1);
 }
 
-/* Returns the limit as an integer; `none` for NaN, which limits no float either. */
-ALWAYS_INLINE T TYPED(bound)(double limit, T none)
+/* Converts a bound of Clamp to T; one out of range becomes the lowest or highest number. Returns
+ * `none`, which bounds nothing, for NaN: it does not bound floats either. */
+ALWAYS_INLINE T TYPED(to_bound)(double bound, T none)
 {
     const T lowest = LOWEST, highest = (T)~LOWEST;
-    if (limit != limit)
+    if (bound != bound)
         return none;
-    return limit <= (double)lowest ? lowest : limit >= (double)highest ? highest : (T)limit;
+    return bound <= (double)lowest ? lowest : bound >= (double)highest ? highest : (T)bound;
 }
 #endif
 
@@ -98,8 +102,8 @@ ALWAYS_INLINE T TYPED(bound)(double limit, T none)
 ALWAYS_INLINE void TYPED(run_unary_NUMBER)(const T *in, T *out, size_t n, const double *p,
                                            T (*f)(T x, T p0, T p1))
 {
-    T p0 = IF_FLOAT((T)p[0], TYPED(bound)(ceil(p[0]), LOWEST));
-    T p1 = IF_FLOAT((T)p[1], TYPED(bound)(floor(p[1]), (T)~LOWEST));
+    T p0 = IF_FLOAT((T)p[0], TYPED(to_bound)(ceil(p[0]), LOWEST));
+    T p1 = IF_FLOAT((T)p[1], TYPED(to_bound)(floor(p[1]), (T)~LOWEST));
     for (size_t i = 0; i < n; i++)
         out[i] = f(ELEMENT(in[i]), p0, p1);
 }

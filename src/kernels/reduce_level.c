@@ -10,7 +10,7 @@
 #define GROUP 8
 #define N_GROUPS 4
 #define N_PARTS (N_GROUPS * GROUP / VECTOR_F64_LANES)
-#define ROWS_AT_ONCE 8 /* to columns: rows that are added to an accumulator before it is stored */
+#define ROWS_AT_ONCE 8 /* in a reduction to columns: rows of one pass over the accumulators */
 
 ALWAYS_INLINE double f64_min(double a, double b)
 {
@@ -21,7 +21,8 @@ ALWAYS_INLINE double f64_max(double a, double b)
     return a > b ? a : b;
 }
 
-/* All callers pass a constant operation. V is double or a vector of it. */
+/* Folds x into the accumulator y. V is double or a vector of double. All callers pass a constant
+ * operation, so the compiler drops the switch. */
 #define FOLD(name, V, abs, min, max)                                                               \
     ALWAYS_INLINE V name(enum reduce_operation operation, V y, V x, V center)                      \
     {                                                                                              \
@@ -46,7 +47,7 @@ FOLD(fold, double, fabs, f64_min, f64_max)
 FOLD(fold_vector, vec_f64, vec_f64_abs, vec_f64_min, vec_f64_max)
 #undef FOLD
 
-/* Returns the operation that combines two results. */
+/* Returns the operation that combines the results of two parts. */
 ALWAYS_INLINE enum reduce_operation join_of(enum reduce_operation operation)
 {
     return operation <= REDUCE_SUM_OF_SQUARED_DEVIATIONS ? REDUCE_SUM : operation;

@@ -15,8 +15,9 @@
  * switches threads. NULL at levels without tiles. */
 typedef void tiles_end_fn(void);
 
-/* Returns whether the level has tiles and the system permits their use. Linux permits it to a
- * process that asks, and then to all of its threads. The first call with `end` asks. */
+/* Returns whether the kernels of a level may use tiles. `end` is the tiles_end_fn of the level,
+ * NULL if it has no tiles. Linux permits tiles to a process that asks, and then to all of its
+ * threads: the first call with an `end` asks. */
 bool tiles_request(tiles_end_fn *end);
 
 /* How the tiles of this thread are configured: the rows of factors and sums, and the pairs in the
