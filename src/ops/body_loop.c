@@ -1,5 +1,6 @@
 /* Runs the iterations of TensorIterator and Loop. An iteration overwrites the values of the body's
- * plan, so values for the next iteration are copied to one of two sets of buffers, in turn.
+ * plan, so values for the next iteration are copied to one of two sets of buffers, in turn. In all
+ * functions, `outer` are the values of the op's inputs.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/body_loop.h"
 
@@ -9,6 +10,7 @@
 
 /* ---- one iteration ---- */
 
+/* Sets input k of the body to its slice for the iteration: a view if it is contiguous. */
 static bool take_slice(const struct loop_state *state, uint32_t k, struct irrun_tensor *whole,
                        int64_t iteration, struct irrun_error *err)
 {
@@ -74,6 +76,7 @@ static bool take_inputs(const struct loop_state *state, struct irrun_tensor *con
     return true;
 }
 
+/* Copies the results that the next iteration takes as inputs. */
 static bool keep_merged(const struct loop_state *state, int64_t iteration, struct irrun_error *err)
 {
     for (uint32_t k = 0; k < state->n_params; k++) {
@@ -134,6 +137,7 @@ static bool keep_piece(const struct loop_state *state, uint32_t k, struct irrun_
     return true;
 }
 
+/* Reads the condition for another iteration, which is true if the body has none. */
 static bool read_condition(const struct loop_state *state, bool *continues, struct irrun_error *err)
 {
     *continues = true;
@@ -190,6 +194,7 @@ static const struct irrun_tensor *last_value(const struct loop_state *state, uin
 
 /* ---- shapes ---- */
 
+/* Infers the types and shapes of the body's results in the first iteration. */
 static bool infer_body(struct infer *infer, struct loop_state *state, struct irrun_tensor *results,
                        bool *is_known)
 {
@@ -227,6 +232,7 @@ static bool has_concatenation(const struct loop_state *state)
     return false;
 }
 
+/* Sets the type and the shape of output k from those of its result in one iteration. */
 static bool shape_output(struct infer *infer, struct loop_state *state, uint32_t k,
                          const struct irrun_tensor *result, int64_t n_iterations)
 {

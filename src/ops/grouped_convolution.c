@@ -1,4 +1,4 @@
-/* Channels, output and groups of convolutions.
+/* Shapes, preparation and execution of convolutions and transposed convolutions, grouped or not.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/grouped_convolution.h"
 
@@ -57,7 +57,9 @@ bool convolution_wants_indirect(const struct prepare *prepare, struct indirect_c
                                            grouped->is_transposed, conv);
 }
 
-#define MAX_FILTERS 2 /* for one input channel; with more, a GEMM is faster */
+/* A convolution of one input channel is computed as a depthwise one if it has at most this many
+ * filters. With more, a GEMM is faster. */
+#define MAX_FILTERS 2
 
 bool convolution_wants_depthwise(const struct prepare *prepare)
 {
@@ -89,6 +91,7 @@ bool convolution_wants_packed_depthwise(const struct prepare *prepare)
            depthwise_measure(&depthwise);
 }
 
+/* Packs the filters of a depthwise convolution with the channels last. */
 static bool pack_depthwise(struct prepare *prepare, struct grouped_convolution *grouped)
 {
     const struct depthwise *depthwise = &grouped->depthwise;
@@ -115,6 +118,7 @@ bool convolution_prepare(struct prepare *prepare, convolution_group_fn *run_grou
     grouped->run_group = run_group;
     prepare_epilogue(prepare);
     grouped->depthwise = describe_depthwise(prepare);
+    /* With the channels last, the depthwise kernels need packed filters. */
     if (convolution_wants_depthwise(prepare) &&
         (!grouped->depthwise.channels_last || prepare->prepacked != 0) &&
         !depthwise_prepare(prepare, &grouped->depthwise, &grouped->is_depthwise))
@@ -164,6 +168,7 @@ static void run_groups(const struct step *step)
                                filters + group * filter_bytes, out + first * size, first);
         }
     }
+    /* The outputs of a group are then apart, and run_group runs no epilogue. */
     if (one->out_pixel_stride > 0)
         epilogue_run(step->epilogue, 0, (size_t)grouped->n_batches * n_groups * n_out);
 }

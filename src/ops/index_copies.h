@@ -9,7 +9,7 @@
 #include "kernels/strided_copy.h"
 #include "ops/indexing.h"
 
-/* Adjacent pieces, merged. */
+/* Consecutive pieces that are adjacent in the other tensor too, and are copied at once. */
 struct index_run {
     int64_t offset; /* in bytes; -1: zeros */
     size_t n_elements;

@@ -13,7 +13,7 @@ struct integer_matrix {
     int32_t b_zero_point;               /* subtracted from all elements before packing */
     const int32_t *column_sums;         /* of b, then zeros up to a whole INT8_GROUP */
     const void *unpacked;               /* if b is NULL: a copy of the matrix, not packed */
-    size_t n_parts;
+    size_t n_parts;                     /* of the product, for the thread pool */
 };
 
 /* Returns whether to pack the constant input b for a product with input a. For op_def.prepacks. */

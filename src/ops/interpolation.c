@@ -28,6 +28,7 @@
 COORDINATE(float, coordinate_f32)
 COORDINATE(double, coordinate_f64)
 
+/* Returns whether output i has the coordinate i in the input. */
 static bool keeps_coordinates(const struct resized_axis *axis)
 {
     return !axis->is_resized || axis->scale == 1.0f || axis->n_out == axis->n_padded;
@@ -90,6 +91,7 @@ static void add_tap(struct taps *taps, size_t *n, const struct resized_axis *axi
     taps->weight[(*n)++] = weight;
 }
 
+/* Adds the two neighbours of x, which is clamped to the input, with linear weights. */
 static void add_linear_onnx(struct taps *taps, size_t *n, const struct resized_axis *axis, double x)
 {
     double last = (double)(axis->n_padded - 1);
@@ -115,6 +117,7 @@ static void add_cubic(struct taps *taps, size_t *n, const struct resized_axis *a
         add_tap(taps, n, axis, clamp_index(base + k - 1, axis->n_padded), weights[k]);
 }
 
+/* Returns the linear filter, which is zero for |x| >= 1. */
 static double triangle(double x)
 {
     return fabs(x) < 1 ? 1 - fabs(x) : 0;
@@ -156,6 +159,7 @@ static void add_span(struct taps *taps, size_t *n, const struct resized_axis *ax
     }
 }
 
+/* Returns the span of mode linear around x. */
 static struct filter_span linear_span(const struct interpolation *method,
                                       const struct resized_axis *axis, double x)
 {
@@ -165,6 +169,7 @@ static struct filter_span linear_span(const struct interpolation *method,
         to_index(round(x) - support), to_index(round(x) + support), x, filter_scale, false, 0};
 }
 
+/* Returns the span of a Pillow mode for output i. */
 static struct filter_span pillow_span(const struct interpolation *method,
                                       const struct resized_axis *axis, int64_t i)
 {
@@ -180,6 +185,7 @@ static struct filter_span pillow_span(const struct interpolation *method,
                                 method->cube_coeff};
 }
 
+/* Adds all taps of output i. */
 static void add_output(const struct interpolation *method, const struct resized_axis *axis,
                        int64_t i, struct taps *taps, size_t *n)
 {
@@ -204,7 +210,9 @@ static void add_output(const struct interpolation *method, const struct resized_
     }
 }
 
-/* Returns the maximum number of taps of an output; CUBIC may use an element more than once. */
+/* Returns a bound on the number of taps of an output: the width of the widest filter, 4, stretched
+ * by the downsampling, and a margin for rounding at both ends. Only CUBIC uses an element more than
+ * once. */
 static int64_t max_taps(const struct interpolation *method, const struct resized_axis *axis)
 {
     if (method->mode == INTERPOLATION_CUBIC)

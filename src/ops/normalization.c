@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#define NO_SHIFT (-0.0) /* 0.0 would change the sign of a result of -0.0 */
+
 struct reduction reduction_take(struct broadcast *loops)
 {
     struct reduction inner = {
@@ -89,13 +91,14 @@ struct slices normalize_start(const struct step *step, size_t begin, size_t end)
     return slices;
 }
 
-/* One pass over all slices: over the rows from slices->first on, or over all loops. */
+/* One pass over the slices of a part of the work: n rows from slices->first on, if slices are rows;
+ * otherwise all slices. */
 struct pass {
     const struct step *step;
     const struct slices *slices;
     struct reduction inner;
     reduce_fn *reduce;
-    double *to;
+    double *to; /* for a reduction: the result of each slice */
 };
 
 static void visit_slices(struct pass *pass, broadcast_visit_fn *visit)
@@ -144,7 +147,7 @@ static bool visit_apply(void *context, const int64_t *offsets, size_t n)
         if (inner->to_columns)
             normalize->affine_each(mean, scale, in, out, inner->n);
         else
-            normalize->affine(&(struct affine){mean[row], scale[row], -0.0}, in, out, inner->n);
+            normalize->affine(&(struct affine){mean[row], scale[row], NO_SHIFT}, in, out, inner->n);
     }
     return true;
 }

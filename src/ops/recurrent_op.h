@@ -58,8 +58,9 @@ uint32_t recurrent_prepacks(const struct prepare *prepare, uint32_t constants);
 bool recurrent_prepare(struct prepare *prepare);
 bool recurrent_run(const struct step *step, struct irrun_error *err);
 
-/* Parts of prepare for f32: fill state->f32 for the weights chosen by recurrent_prepacks, and for
- * other weights. */
+/* The two routes of prepare for f32. The first packs the constant weights that recurrent_prepacks
+ * has chosen. The second lays out the memory in which each run packs other weights, or lets a GEMM
+ * read them in place. */
 bool recurrent_prepack(struct prepare *prepare);
 bool recurrent_lay_out(struct prepare *prepare);
 

@@ -6,12 +6,12 @@
 #include "base/checked.h"
 #include "ops/prepacked_matrix.h"
 
-/* Panels have whole vectors of hidden units, so packing enlarges small matrices. The size may grow
- * by this factor plus FREE_BYTES. */
+/* Panels are padded to whole vectors of hidden units, so packing enlarges small matrices. The
+ * packed weights may have MAX_GROWTH times the bytes of the weights, and EXTRA_BYTES more. */
 #define MAX_GROWTH 4
-#define FREE_BYTES (4u << 20)
+#define EXTRA_BYTES (4u << 20)
 
-/* Returns an engine with the parameters that the layout depends on. */
+/* Returns an engine with the members that do not depend on the route. */
 static struct recurrent_f32 engine_of(const struct prepare *prepare)
 {
     const struct recurrent_state *state = prepare->state;
@@ -23,6 +23,7 @@ static struct recurrent_f32 engine_of(const struct prepare *prepare)
     };
 }
 
+/* Returns whether the packed weights are not much larger than the weights. */
 static bool packs_fit(const struct prepare *prepare)
 {
     struct recurrent_f32 engine = engine_of(prepare);
@@ -31,7 +32,7 @@ static bool packs_fit(const struct prepare *prepare)
     double bytes = rows * (double)(common->input_size + common->hidden_size) * sizeof(float);
     return common->batch > 0 && common->n_steps > 0 && recurrent_f32_lay_out(&engine) &&
            (double)engine.w_pack_bytes + (double)engine.r_pack_bytes <=
-               MAX_GROWTH * bytes + FREE_BYTES;
+               MAX_GROWTH * bytes + EXTRA_BYTES;
 }
 
 uint32_t recurrent_prepacks(const struct prepare *prepare, uint32_t constants)
@@ -51,8 +52,9 @@ uint32_t recurrent_prepacks(const struct prepare *prepare, uint32_t constants)
     return (all & ~constants) == 0 && may_pack && packs_fit(prepare) ? all : 0;
 }
 
-/* Copies a small constant as f32. Returns NULL with *is_ok unchanged if there is no such input. */
-static const float *vector_of(struct prepare *prepare, uint32_t i, bool *is_ok)
+/* Copies the biases or peepholes as f32. Returns NULL if the op has none; on failure, also clears
+ * *is_ok. */
+static const float *copy_vector(struct prepare *prepare, uint32_t i, bool *is_ok)
 {
     if (i >= prepare->n_inputs)
         return NULL;
@@ -66,8 +68,8 @@ static const float *vector_of(struct prepare *prepare, uint32_t i, bool *is_ok)
     return copy;
 }
 
-/* Reads the matrices, which may be computed now. */
-static bool get_matrices(struct prepare *prepare, struct recurrent_weights *weights)
+/* Reads W and R. Computes them first if they are results of constant ops. */
+static bool read_matrices(struct prepare *prepare, struct recurrent_weights *weights)
 {
     const struct recurrent_family *family = recurrent_family_of(prepare->op);
     const struct irrun_tensor *w = prepare_constant(prepare, family->w);
@@ -78,9 +80,10 @@ static bool get_matrices(struct prepare *prepare, struct recurrent_weights *weig
     return weights->r != NULL;
 }
 
-/* Fills the packs. Besides the op, they are identified by their nr_groups (packed_gemm.h) and the
+/* Finds the packed W and R of the op, or packs them. A layout is a number made of what it depends
+ * on: which matrix it is, the groups of columns in a panel (nr_groups in packed_gemm.h), and the
  * type of the weights. */
-static bool fill_packs(struct prepare *prepare, struct recurrent_f32 *engine,
+static bool find_packs(struct prepare *prepare, struct recurrent_f32 *engine,
                        struct recurrent_weights *weights)
 {
     bool is_w_new, is_r_new;
@@ -91,7 +94,7 @@ static bool fill_packs(struct prepare *prepare, struct recurrent_f32 *engine,
     void *w_pack = prepare_prepacked(prepare, w_layout, engine->w_pack_bytes, &is_w_new);
     void *r_pack =
         w_pack ? prepare_prepacked(prepare, r_layout, engine->r_pack_bytes, &is_r_new) : NULL;
-    if (!r_pack || ((is_w_new || is_r_new) && !get_matrices(prepare, weights)))
+    if (!r_pack || ((is_w_new || is_r_new) && !read_matrices(prepare, weights)))
         return false;
     if (is_w_new)
         recurrent_f32_pack_w(engine, weights, w_pack);
@@ -108,8 +111,8 @@ bool recurrent_prepack(struct prepare *prepare)
     const struct recurrent_family *family = recurrent_family_of(prepare->op);
     bool is_ok = true;
     struct recurrent_weights weights = {
-        .b = vector_of(prepare, family->b, &is_ok),
-        .p = is_ok ? vector_of(prepare, family->p, &is_ok) : NULL,
+        .b = copy_vector(prepare, family->b, &is_ok),
+        .p = is_ok ? copy_vector(prepare, family->p, &is_ok) : NULL,
     };
     if (!is_ok)
         return false;
@@ -119,10 +122,10 @@ bool recurrent_prepack(struct prepare *prepare)
     state->f32.r_type = prepare_weight_type(prepare, family->r);
     if (!recurrent_f32_lay_out(&state->f32))
         return fail_memory(prepare->err, SIZE_MAX);
-    return fill_packs(prepare, &state->f32, &weights);
+    return find_packs(prepare, &state->f32, &weights);
 }
 
-/* For fewer rows of x, packing costs more than reading the weights row by row. */
+/* For fewer rows of X, gemm_rows, which reads the weights in place, is faster than packing them. */
 #define PACK_MIN_ROWS 8
 
 bool recurrent_lay_out(struct prepare *prepare)
