@@ -6,7 +6,7 @@
 
 #include "tensor/small_float.h"
 
-#define MAX_ZERO_POINT 0x1p16 /* integer zero points are below this */
+#define MAX_ZERO_POINT 0x1p16 /* of the kernels, for integers: see kernels/compressed_gemm.h */
 
 const struct constant *compressed_constant(const struct compressed_matcher *matcher,
                                            uint32_t value_id)
@@ -49,7 +49,7 @@ static bool match_convert(const struct compressed_matcher *matcher, uint32_t val
     return to == IRRUN_F32 || dtype_is_half(to);
 }
 
-/* Matches the above [-> Subtract]. */
+/* Matches Const -> Convert [-> Subtract]. */
 static bool match_shifted(const struct compressed_matcher *matcher, uint32_t value_id,
                           struct compressed_match *match)
 {
@@ -63,7 +63,7 @@ static bool match_shifted(const struct compressed_matcher *matcher, uint32_t val
     return match_convert(matcher, op_input(matcher->graph, subtract, 0), &match->stored);
 }
 
-/* Matches the above [-> Multiply]. */
+/* Matches Const -> Convert [-> Subtract] [-> Multiply]. */
 static bool match_scaled(const struct compressed_matcher *matcher, uint32_t value_id,
                          struct compressed_match *match)
 {
@@ -79,9 +79,11 @@ static bool match_scaled(const struct compressed_matcher *matcher, uint32_t valu
     return match_shifted(matcher, b, match);
 }
 
-/* Returns the input of the Convert or Reshape (`type`) that computes a value; value_id if another
- * op does. */
-static uint32_t skip(const struct compressed_matcher *matcher, uint32_t value_id, const char *type)
+/* Returns the input of the op that computes a value, if that op is of this type and its input is a
+ * constant; otherwise value_id. A Convert that reads the stored codes is not skipped: match_convert
+ * needs it. */
+static uint32_t skip_op(const struct compressed_matcher *matcher, uint32_t value_id,
+                        const char *type)
 {
     const struct op *op = compressed_producer(matcher, value_id, type);
     if (!op || is_compressed(matcher, op_input(matcher->graph, op, 0)) ||
@@ -92,14 +94,14 @@ static uint32_t skip(const struct compressed_matcher *matcher, uint32_t value_id
 
 /* ---- shapes ---- */
 
-/* Finds the strides of the scales or zero points from row to row and from group to group. All
- * elements of a group must have the same number. `axes`: the dimensions of the Const that are rows,
- * groups and elements, or NO_ID. */
-static bool find_steps(const struct compressed_matcher *matcher, uint32_t value_id,
-                       const struct irrun_shape *shape, const uint32_t axes[3], size_t *row_step,
-                       size_t *group_step)
+/* Finds the strides of the scales or zero points from row to row and from group to group. `axes`:
+ * the dimensions of the stored constant that are its rows, its groups, and the elements of a group,
+ * or NO_ID. Returns false if the shapes do not fit, or if a group has more than one number. */
+static bool find_strides(const struct compressed_matcher *matcher, uint32_t value_id,
+                         const struct irrun_shape *shape, const uint32_t axes[3],
+                         size_t *row_stride, size_t *group_stride)
 {
-    size_t steps[3] = {0, 0, 0};
+    size_t strides[3] = {0, 0, 0};
     if (value_id == NO_ID)
         return true;
     const struct irrun_shape *numbers = &compressed_constant(matcher, value_id)->tensor.shape;
@@ -111,15 +113,15 @@ static bool find_steps(const struct compressed_matcher *matcher, uint32_t value_
             continue;
         if (numbers->dims[axis] != shape->dims[axis])
             return false;
-        steps[i] = (size_t)shape_product(numbers, axis + 1, numbers->rank);
+        strides[i] = (size_t)shape_product(numbers, axis + 1, numbers->rank);
     }
-    *row_step = steps[0];
-    *group_step = steps[1];
-    return steps[2] == 0;
+    *row_stride = strides[0];
+    *group_stride = strides[1];
+    return strides[2] == 0;
 }
 
-/* Returns whether the zero points are integers, as the kernels need for integer codes. Reads them
- * if they are stored as floats. */
+/* Returns whether the zero points are integers, which the kernels need for stored integers.
+ * Computes them if their type is a float. */
 static bool are_integers(struct compressed_matcher *matcher, uint32_t value_id)
 {
     const struct constant *constant = compressed_constant(matcher, value_id);
@@ -141,6 +143,7 @@ static bool are_integers(struct compressed_matcher *matcher, uint32_t value_id)
 static bool find_layout(const struct compressed_matcher *matcher, const struct irrun_shape *matrix,
                         bool is_transposed, struct compressed_match *match)
 {
+    /* By rank - 2 and is_transposed: the dimensions of rows, groups and elements of a group. */
     static const uint32_t layouts[2][2][3] = {{{0, NO_ID, 1}, {1, NO_ID, 0}},
                                               {{0, 1, 2}, {2, 0, 1}}};
     const struct irrun_shape *shape = &compressed_constant(matcher, match->stored)->tensor.shape;
@@ -156,16 +159,15 @@ static bool find_layout(const struct compressed_matcher *matcher, const struct i
     return attrs->n > 0 && attrs->k > 0 && shape->dims[axes[0]] == (int64_t)attrs->n &&
            shape_n_elements(shape) == (int64_t)(attrs->n * attrs->k) &&
            !(is_4bit && attrs->group % 2 != 0) &&
-           find_steps(matcher, match->scales, shape, axes, &attrs->scale_row_stride,
-                      &attrs->scale_group_stride) &&
-           find_steps(matcher, match->zero_points, shape, axes, &attrs->zero_row_stride,
-                      &attrs->zero_group_stride);
+           find_strides(matcher, match->scales, shape, axes, &attrs->scale_row_stride,
+                        &attrs->scale_group_stride) &&
+           find_strides(matcher, match->zero_points, shape, axes, &attrs->zero_row_stride,
+                        &attrs->zero_group_stride);
 }
 
 static const struct compressed_match no_match = {
     .stored = NO_ID, .scales = NO_ID, .zero_points = NO_ID};
 
-/* Matches rows of floats. */
 bool compressed_match_floats(const struct compressed_matcher *matcher, uint32_t value_id,
                              struct compressed_match *match)
 {
@@ -191,8 +193,8 @@ bool compressed_match_codes(struct compressed_matcher *matcher, uint32_t value_i
     if (!constant || !(constant->declared == IRRUN_F32 || dtype_is_half(constant->declared)))
         return false;
     match->attrs.dtype = constant->declared;
-    uint32_t inner = skip(matcher, value_id, "Convert");
-    inner = skip(matcher, inner, "Reshape");
+    uint32_t inner = skip_op(matcher, value_id, "Convert");
+    inner = skip_op(matcher, inner, "Reshape");
     if (!match_scaled(matcher, inner, match) ||
         !find_layout(matcher, &constant->tensor.shape, is_transposed, match))
         return false;

@@ -8,11 +8,12 @@
 #include "ops/op_state.h"
 #include "plan/model.h"
 
+/* Stored integers and small floats, before they are expanded, are called codes. */
 struct compressed_matcher {
-    struct model finder; /* of constants, with memory of its own */
+    struct model finder; /* finds and computes constants, in memory of its own */
     const struct graph *graph;
     struct constant **constants;
-    uint32_t n_values; /* that have a place in `constants` */
+    uint32_t n_values; /* in `constants`; values that the pass adds have no place there */
     bool keeps_floats; /* large matrices of floats match */
     struct irrun_error *err;
 };

@@ -7,6 +7,7 @@
 
 #include "base/checked.h"
 
+/* Copies an array of n items, with room for n_more. */
 static void *copy_array(struct arena *arena, const void *items, size_t n, size_t n_more,
                         size_t item_bytes, uint32_t *capacity, struct irrun_error *err)
 {

@@ -6,18 +6,20 @@
 #include "plan/recurrence.h"
 #include "plan/remarks.h"
 
+/* The state of the pass. */
 struct low_latency {
     struct graph *graph;
     struct arena *arena;
     struct recurrence *items; /* on the heap; those of kind RECURRENCE_OPEN get variables */
     size_t n;
-    bool *carries; /* for each op */
+    bool *carries; /* for each op; see struct time_walk */
     struct time_walk walk;
     unsigned n_refused;
     struct irrun_error *err;
 };
 
-/* Changes the graph: adds the variables, opens the inputs and shapes that the walk has found. */
+/* Changes the graph: adds the variables, and makes the time axis of the inputs, and of constant
+ * shapes that the walk has found, dynamic. */
 bool low_latency_edit(struct low_latency *pass, struct remarks *remarks);
 
 #endif

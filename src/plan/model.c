@@ -66,6 +66,7 @@ static struct variable_decl *find_variable(struct model *model, const char *id)
     return index == NO_ID ? NULL : &model->variables[index];
 }
 
+/* Fails at an op, and names a second op of the same variable. */
 static bool fail_pair(struct irrun_error *err, const struct graph *graph, const struct op *op,
                       const char *id, const char *problem, const struct op *other)
 {

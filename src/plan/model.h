@@ -54,8 +54,8 @@ struct model {
     unsigned n_threads;  /* of each session */
     bool no_fusion;
     bool stops_at_nan; /* checks the outputs of every step */
-    bool allows_inf;   /* only for NaN */
-    bool times_steps;
+    bool allows_inf;   /* with stops_at_nan: infinities do not stop */
+    bool times_steps;  /* measures the time of every step */
 };
 
 /* Fills model->variables and the analysis of every graph: pairs ReadValue with Assign, finds the

@@ -11,11 +11,12 @@
 #include "ops/recurrent_op.h"
 #include "plan/graph_ints.h"
 
-/* What a value depends on besides Consts and shapes. */
+/* A Parameter and a ReadValue that the elements of a value, not only its shape, depend on. */
 struct origin {
     const struct op *parameter, *read; /* NULL: none */
 };
 
+/* Finds the origin of a value. Returns false if there is no memory. */
 static bool find_origin(const struct graph *graph, uint32_t value_id, struct origin *origin,
                         struct irrun_error *err)
 {
@@ -40,14 +41,14 @@ static bool find_origin(const struct graph *graph, uint32_t value_id, struct ori
             is_seen[source] = true;
         }
     }
-    bool is_found = stack && is_seen;
+    bool is_done = stack && is_seen;
     free(stack);
     free(is_seen);
-    return is_found;
+    return is_done;
 }
 
-/* Returns whether a Transpose moves only dimensions of 1: the elements stay in order. */
-static bool moves_ones(const struct graph *graph, const struct op *op)
+/* Returns whether a Transpose moves only dimensions of 1, so that the elements stay in order. */
+static bool moves_only_ones(const struct graph *graph, const struct op *op)
 {
     int64_t order[IRRUN_MAX_RANK], last = -1;
     uint32_t n, in = op_input(graph, op, 0);
@@ -67,11 +68,12 @@ static bool moves_ones(const struct graph *graph, const struct op *op)
 static bool is_reshaping(const struct graph *graph, const struct op *op)
 {
     return op_is_type(op, "Reshape") || op_is_type(op, "Squeeze") || op_is_type(op, "Unsqueeze") ||
-           (op_is_type(op, "Transpose") && moves_ones(graph, op));
+           (op_is_type(op, "Transpose") && moves_only_ones(graph, op));
 }
 
-/* Returns the value of which this one is a reshaped form, or the value itself. */
-static uint32_t find_unshaped(const struct graph *graph, uint32_t value_id)
+/* Follows Reshapes, and ops like them, backwards from a value. Returns the value that they start
+ * from. */
+static uint32_t skip_reshapes(const struct graph *graph, uint32_t value_id)
 {
     for (const struct op *op = value_producer(graph, value_id); is_reshaping(graph, op);
          op = value_producer(graph, value_id))
@@ -79,8 +81,8 @@ static uint32_t find_unshaped(const struct graph *graph, uint32_t value_id)
     return value_id;
 }
 
-/* Returns whether the variable of a ReadValue is written with output `output` of the op, perhaps
- * reshaped. */
+/* Returns whether an Assign writes output `output` of the op, which may be reshaped, to the
+ * variable that `read` reads. */
 static bool keeps_state(const struct graph *graph, const struct op *read, const struct op *op,
                         uint32_t output)
 {
@@ -90,7 +92,7 @@ static bool keeps_state(const struct graph *graph, const struct op *read, const 
         const struct assign_attrs *of_assign = assign->attrs;
         if (assign->def->role == ROLE_ASSIGN &&
             strcmp(of_assign->variable_id, of_read->variable_id) == 0)
-            return find_unshaped(graph, op_input(graph, assign, 0)) == op->first_output + output;
+            return skip_reshapes(graph, op_input(graph, assign, 0)) == op->first_output + output;
     }
     return false;
 }
@@ -106,6 +108,7 @@ void recurrence_refuse(struct recurrence *found, const char *format, ...)
     va_end(args);
 }
 
+/* Sets the kind: the states are variables already, can become variables, or are refused. */
 static bool check_states(const struct graph *graph, struct recurrence *found,
                          struct irrun_error *err)
 {
@@ -122,7 +125,7 @@ static bool check_states(const struct graph *graph, struct recurrence *found,
         if (origin.parameter)
             recurrence_refuse(found, "starts from a state that depends on input \"%.150s\"",
                               origin.parameter->name);
-        if (origin.read && value_producer(graph, find_unshaped(graph, value_id)) != origin.read)
+        if (origin.read && value_producer(graph, skip_reshapes(graph, value_id)) != origin.read)
             recurrence_refuse(found, "starts from a value computed from variable \"%.150s\"",
                               ((const struct read_value_attrs *)origin.read->attrs)->variable_id);
         else if (origin.read && !keeps_state(graph, origin.read, op, found->states[i].output))
@@ -140,6 +143,7 @@ static bool check_states(const struct graph *graph, struct recurrence *found,
     return true;
 }
 
+/* Describes LSTMSequence, GRUSequence or RNNSequence. */
 static bool describe_sequence(const struct op *op, struct recurrence *found, struct arena *arena,
                               struct irrun_error *err)
 {
@@ -176,8 +180,8 @@ bool recurrence_find(const struct graph *graph, uint32_t op_id, struct recurrenc
 
 /* ---- lengths ---- */
 
-/* Returns whether all elements are `number`, in a Const of i8 to u64, the types of
- * sequence_lengths. */
+/* Returns whether all elements of a Const are `number`. Its type must be an integer of 8 bits or
+ * more, as sequence_lengths must be. */
 static bool is_all(const struct graph *graph, const struct op *op, int64_t number)
 {
     const struct const_attrs *attrs = op->attrs;

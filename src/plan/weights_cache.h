@@ -25,7 +25,8 @@ struct weights_cache {
  * filled if there is no memory. */
 void *weights_cache_get(struct weights_cache *cache, const struct op *op, uint32_t layout,
                         size_t size_bytes, bool *is_new, struct irrun_error *err);
-/* Removes the entries added since cache->first was `mark`, and frees their memory for others. */
+/* Removes the entries that were added after `mark`, which was cache->first then. Later entries
+ * reuse their memory. */
 void weights_cache_drop(struct weights_cache *cache, const struct prepacked *mark);
 void weights_cache_free(struct weights_cache *cache);
 
