@@ -39,7 +39,7 @@ static bool read_file(struct byte_source *source, void *data, size_t n, size_t *
             *n_read = (size_t)got;
             return true;
         }
-        if (errno == EAGAIN) {
+        if (errno == EAGAIN) { /* another process has made the pipe non-blocking */
             struct pollfd wait = {.fd = source->fd, .events = POLLIN};
             if (poll(&wait, 1, -1) > 0)
                 continue;
@@ -64,6 +64,7 @@ static void close_file(struct byte_source *source)
 
 static const struct byte_source_methods file_methods = {read_file, seek_file, close_file};
 
+/* Finds out whether the file can seek, where it starts, and its size. */
 static bool stat_file(struct byte_source *source, struct irrun_error *err)
 {
     struct stat status;
@@ -154,6 +155,7 @@ bool source_skip_blanks(struct byte_source *source, int *c, struct irrun_error *
     }
 }
 
+/* Consumes up to n bytes of the buffer, and copies them to `data` unless it is NULL. */
 static size_t take_buffered(struct byte_source *source, unsigned char *data, size_t n)
 {
     size_t n_ready = source_available(source);
@@ -164,6 +166,7 @@ static size_t take_buffered(struct byte_source *source, unsigned char *data, siz
     return n;
 }
 
+/* Skips the buffered bytes, then seeks or reads. */
 static bool skip(struct byte_source *source, size_t n, size_t *n_skipped, struct irrun_error *err)
 {
     size_t done = take_buffered(source, NULL, n);
