@@ -56,11 +56,9 @@ bool read_id(struct ir_builder *builder, xml_attrs attrs, const char *name, uint
 
 struct scope *scope_new(struct ir_builder *builder, const char *path)
 {
-    struct scope *scope = calloc(1, sizeof *scope);
-    if (!scope) {
-        fail_memory(builder->err, sizeof *scope);
+    struct scope *scope = new_array(1, sizeof *scope, builder->err);
+    if (!scope)
         return NULL;
-    }
     scope->parent = builder->scope;
     scope->depth = scope->parent ? scope->parent->depth + 1 : 0;
     scope->path = path;

@@ -368,9 +368,8 @@ bool step_builder_fuse(struct step_builder *builder, struct irrun_error *err)
     if (!has_groups(builder))
         return true;
     struct fused_program fused = {.plan = plan, .err = err};
-    fused.uses = calloc(plan->n_slots, sizeof *fused.uses);
-    bool is_done = fused.uses ? (count_uses(&fused, builder), fuse_all(&fused, builder))
-                              : fail_memory(err, plan->n_slots * sizeof *fused.uses);
+    fused.uses = new_array(plan->n_slots, sizeof *fused.uses, err);
+    bool is_done = fused.uses && (count_uses(&fused, builder), fuse_all(&fused, builder));
     if (is_done)
         find_lifetimes(plan, builder);
     free(fused.uses);

@@ -170,10 +170,7 @@ static struct plan *new_plan(struct plan *old, struct irrun_error *err)
         empty_plan(old);
         return old;
     }
-    struct plan *plan = calloc(1, sizeof *plan);
-    if (!plan)
-        fail_memory(err, sizeof *plan);
-    return plan;
+    return new_array(1, sizeof(struct plan), err);
 }
 
 static struct plan *make(const struct plan_request *request, struct plan *outer,

@@ -153,11 +153,9 @@ struct irrun_profile *op_times_collect(const struct graph *graph,
                                        const struct step_times_table *const *tables,
                                        size_t n_tables, struct irrun_error *err)
 {
-    struct collected *collected = calloc(1, sizeof *collected);
-    if (!collected) {
-        fail_memory(err, sizeof *collected);
+    struct collected *collected = new_array(1, sizeof *collected, err);
+    if (!collected)
         return NULL;
-    }
     struct step_times_table *sums = &collected->sums;
     bool is_done = add_tables(sums, tables, n_tables, err);
     if (sums->n > 0)

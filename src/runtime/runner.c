@@ -231,11 +231,9 @@ enum irrun_dtype runner_output_dtype(const struct runner *runner, uint32_t i)
 struct runner *runner_new(struct irrun_session *session, const struct graph *graph, bool is_body,
                           const bool *is_constant, struct irrun_error *err)
 {
-    struct runner *runner = calloc(1, sizeof *runner);
-    if (!runner) {
-        fail_memory(err, sizeof *runner);
+    struct runner *runner = new_array(1, sizeof *runner, err);
+    if (!runner)
         return NULL;
-    }
     runner->session = session;
     runner->graph = graph;
     runner->is_body = is_body;

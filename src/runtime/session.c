@@ -10,11 +10,9 @@
 struct irrun_session *session_new(struct model *model, const struct ports *inputs,
                                   struct irrun_error *err)
 {
-    struct irrun_session *session = calloc(1, sizeof *session);
-    if (!session) {
-        fail_memory(err, sizeof *session);
+    struct irrun_session *session = new_array(1, sizeof *session, err);
+    if (!session)
         return NULL;
-    }
     session->model = model;
     session->ports = inputs;
     size_t n = model->graph->n_parameters;
