@@ -159,11 +159,10 @@ bool start_data(struct ir_builder *builder, xml_attrs attrs)
 static bool complete_const(struct ir_builder *builder, struct op *op)
 {
     const struct parsed_layer *layer = current_layer(builder);
-    const struct const_attrs *given = op->attrs;
-    struct const_attrs *attrs = arena_alloc(&builder->model->arena, sizeof *attrs, builder->err);
+    struct const_attrs *attrs =
+        arena_copy(&builder->model->arena, op->attrs, 1, sizeof *attrs, builder->err);
     if (!attrs)
         return false;
-    *attrs = *given;
     const char *missing = NULL;
     if (layer->lacks_type)
         attrs->element_type = layer->port_precision;

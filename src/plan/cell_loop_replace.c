@@ -85,10 +85,10 @@ static void replace_one(struct replacement *r)
 {
     const struct cell_loop *loop = r->loop;
     const struct op *cell = &r->op.bodies[0].graph->ops[loop->cell_id];
-    struct recurrent_attrs *attrs = arena_alloc(r->edit.arena, sizeof *attrs, r->err);
+    struct recurrent_attrs *attrs =
+        arena_copy(r->edit.arena, cell->attrs, 1, sizeof *attrs, r->err);
     if (!attrs)
         return;
-    *attrs = *(const struct recurrent_attrs *)cell->attrs;
     attrs->direction = loop->is_reverse ? DIRECTION_REVERSE : DIRECTION_FORWARD;
     uint32_t inputs[6], n = 0;
     inputs[n++] = loop->is_time_first ? add_unary(r, &op_swap_axes, NULL, loop->x) : loop->x;

@@ -196,10 +196,10 @@ static void take_over(struct pass *pass, uint32_t added, uint32_t out)
 static bool replace_convolution(struct pass *pass, const struct op *op)
 {
     uint32_t in = op_input(pass->graph, op, 0), out = op->first_output;
-    struct convolution_attrs *attrs = arena_alloc(pass->arena, sizeof *attrs, pass->err);
+    struct convolution_attrs *attrs =
+        arena_copy(pass->arena, op->attrs, 1, sizeof *attrs, pass->err);
     if (!attrs)
         return false;
-    *attrs = *(const struct convolution_attrs *)op->attrs;
     attrs->in_channels_last = pass->replaced[in] != NO_ID;
     attrs->out_channels_last = pass->are_wanted[out] || op_is_type(op, "GroupConvolution");
     if (!attrs->in_channels_last && !attrs->out_channels_last)
@@ -237,10 +237,9 @@ static bool replace_by_element(struct pass *pass, const struct op *op)
 static bool replace_max_pool(struct pass *pass, const struct op *op)
 {
     uint32_t in = pass->replaced[op_input(pass->graph, op, 0)];
-    struct pool_attrs *attrs = arena_alloc(pass->arena, sizeof *attrs, pass->err);
+    struct pool_attrs *attrs = arena_copy(pass->arena, op->attrs, 1, sizeof *attrs, pass->err);
     if (!attrs)
         return false;
-    *attrs = *(const struct pool_attrs *)op->attrs;
     attrs->channels_last = true;
     take_over(pass, graph_edit_add(&pass->edit, op->def, attrs, op, &in, 1, 1), op->first_output);
     return true;

@@ -31,11 +31,8 @@ static bool has_narrow_type(const struct op *op)
 static const void *widen_attrs(const struct op_def *op, const void *attrs, struct arena *arena,
                                struct irrun_error *err)
 {
-    void *copy = arena_alloc(arena, op->attrs_size, err);
-    if (!copy)
-        return NULL;
-    memcpy(copy, attrs, op->attrs_size);
-    for (const struct attr_def *def = op->attrs; def->name; def++)
+    void *copy = arena_copy(arena, attrs, 1, op->attrs_size, err);
+    for (const struct attr_def *def = op->attrs; copy && def->name; def++)
         if (def->kind == ATTR_KIND_DTYPE && is_narrow(*find_dtype(def, copy)))
             *find_dtype(def, copy) = IRRUN_F64;
     return copy;

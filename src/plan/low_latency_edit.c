@@ -189,10 +189,10 @@ static bool open_inputs(struct editing *e)
         const struct time_use *use = &e->pass->walk.uses[op->first_output];
         if (use->kind != TIME_ALONG)
             continue;
-        struct parameter_attrs *attrs = arena_alloc(e->pass->arena, sizeof *attrs, e->pass->err);
+        struct parameter_attrs *attrs =
+            arena_copy(e->pass->arena, op->attrs, 1, sizeof *attrs, e->pass->err);
         if (!attrs)
             return false;
-        *attrs = *(const struct parameter_attrs *)op->attrs;
         attrs->shape.min[use->axis] = 1;
         attrs->shape.max[use->axis] = INT64_MAX;
         op->attrs = attrs;

@@ -157,10 +157,9 @@ static bool replace(struct graph_edit *edit, uint32_t op_id, const struct norm *
                     struct remarks *remarks, struct irrun_error *err)
 {
     const struct op op = edit->graph->ops[op_id];
-    struct mvn_attrs *attrs = arena_alloc(edit->arena, sizeof *attrs, err);
+    const struct mvn_attrs *attrs = arena_copy(edit->arena, &norm->attrs, 1, sizeof *attrs, err);
     if (!attrs)
         return false;
-    *attrs = norm->attrs;
     uint32_t inputs[] = {norm->x, norm->axes};
     uint32_t added = graph_edit_add(edit, &op_norm, attrs, &op, inputs, 2, 1);
     graph_edit_take_over(edit, added, op.first_output);

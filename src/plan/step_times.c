@@ -57,10 +57,9 @@ struct step_times *step_times_find(struct step_times_table *table, const struct 
         return *bucket;
     struct step_times *times = arena_alloc(&table->arena, sizeof *times, err);
     const struct op **members =
-        arena_alloc_array(&table->arena, key->n_members, sizeof *members, err);
+        arena_copy(&table->arena, key->members, key->n_members, sizeof *members, err);
     if (!times || !members)
         return NULL;
-    memcpy(members, key->members, key->n_members * sizeof *members);
     *times = (struct step_times){.graph = key->graph,
                                  .members = members,
                                  .n_members = key->n_members,

@@ -174,12 +174,9 @@ static bool sort_graph(struct graph *graph, struct arena *arena, struct irrun_er
     bool is_sorted = sorting.marks && sorting.stack && sorting.order && list_readers(&sorting) &&
                      visit_all(&sorting);
     if (is_sorted) {
-        graph->order = arena_alloc_array(arena, sorting.n_order, sizeof *graph->order, err);
-        is_sorted = graph->order != NULL;
-    }
-    if (is_sorted) {
-        memcpy(graph->order, sorting.order, sorting.n_order * sizeof *graph->order);
+        graph->order = arena_copy(arena, sorting.order, sorting.n_order, sizeof *graph->order, err);
         graph->n_order = sorting.n_order;
+        is_sorted = graph->order != NULL;
     }
     free(sorting.marks);
     free(sorting.stack);

@@ -42,10 +42,9 @@ static bool fold(struct graph_edit *edit, uint32_t op_id, struct remarks *remark
 {
     struct graph *graph = edit->graph;
     const struct op op = graph->ops[op_id], *transpose = find_transpose(graph, &op);
-    struct matmul_attrs *attrs = arena_alloc(edit->arena, sizeof *attrs, err);
+    struct matmul_attrs *attrs = arena_copy(edit->arena, op.attrs, 1, sizeof *attrs, err);
     if (!attrs)
         return false;
-    *attrs = *(const struct matmul_attrs *)op.attrs;
     attrs->transpose_b = !attrs->transpose_b;
     uint32_t inputs[] = {op_input(graph, &op, 0), op_input(graph, transpose, 0),
                          op_input(graph, transpose, 1)};
