@@ -2,7 +2,6 @@
  * represents exactly are written as floats, f64 and 32-bit integers as doubles; i64 and u64 are
  * rejected.
  * SPDX-License-Identifier: Apache-2.0 */
-#include <stdio.h>
 #include <string.h>
 
 #include "base/text.h"

@@ -2,7 +2,6 @@
  * s16: samples of 16 bits, little-endian, converted to f32 from -1 to 1.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <assert.h>
-#include <inttypes.h>
 #include <string.h>
 
 #include "formats/format_internal.h"

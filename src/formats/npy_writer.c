@@ -2,7 +2,6 @@
  * pipe or a device gets one array per record.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <assert.h>
-#include <string.h>
 
 #include "formats/format_internal.h"
 #include "formats/npy_header.h"

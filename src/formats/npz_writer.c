@@ -1,9 +1,7 @@
 /* Writes npz like numpy.savez: stored members with a fixed date, so that the same tensors give the
  * same bytes. The records of each member are spooled until the end.
  * SPDX-License-Identifier: Apache-2.0 */
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <zlib.h>
 
 #include "base/arena.h"

@@ -1,6 +1,5 @@
 /* Writes WAVE files of 32-bit floats: the records of a sequence, one after another.
  * SPDX-License-Identifier: Apache-2.0 */
-#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 

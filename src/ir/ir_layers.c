@@ -1,6 +1,5 @@
 /* <layer> and its <data>: finds the op and reads its attributes.
  * SPDX-License-Identifier: Apache-2.0 */
-#include <stdio.h>
 #include <string.h>
 
 #include "base/fast_hash.h"

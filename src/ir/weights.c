@@ -5,7 +5,6 @@
 
 #include <inttypes.h>
 
-#include "base/checked.h"
 #include "base/fast_hash.h"
 #include "ir/sniff.h"
 #include "ops/op_state.h"

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/checked.h"
 #include "kernels/indexed_copy.h"
 #include "ops/scatter.h"
 

@@ -1,6 +1,5 @@
 /* Convolution-1 and GroupConvolution-1 over one to three spatial dimensions.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "base/checked.h"
 #include "ops/grouped_convolution.h"
 #include "ops/prepacked_matrix.h"
 #include "ops/window.h"

@@ -1,8 +1,6 @@
 /* STFT-15: Fourier transforms of overlapping frames of a real signal, each multiplied by a window
  * centred in the frame.
  * SPDX-License-Identifier: Apache-2.0 */
-#include <string.h>
-
 #include "ops/frames.h"
 
 struct stft_attrs {

@@ -1,8 +1,6 @@
 /* Avoids copies of a variable that only grows (ReadValue [-> Gather] -> Concat -> Assign), and of
  * matrices that a Broadcast repeats, if all ops that read them support it.
  * SPDX-License-Identifier: Apache-2.0 */
-#include <string.h>
-
 #include "base/checked.h"
 #include "base/memory_limit.h"
 #include "ops/op_state.h"

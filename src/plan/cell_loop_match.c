@@ -1,7 +1,5 @@
 /* Recognizes TensorIterators whose body is one recurrent cell.
  * SPDX-License-Identifier: Apache-2.0 */
-#include <string.h>
-
 #include "ops/op_state.h"
 #include "ops/recurrent_op.h"
 #include "plan/cell_loop.h"

@@ -1,7 +1,6 @@
 /* Replaces TensorIterators whose body is a recurrent cell with sequence ops.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
-#include <string.h>
 
 #include "ops/internal_ops.h"
 #include "ops/op_state.h"

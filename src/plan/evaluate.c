@@ -4,7 +4,6 @@
 
 #include <stdlib.h>
 
-#include "base/checked.h"
 #include "base/huge_pages.h"
 #include "base/text.h"
 #include "ops/body.h"

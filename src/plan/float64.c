@@ -2,9 +2,6 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "plan/float64.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "plan/graph_edit.h"
 
 static bool is_narrow(enum irrun_dtype dtype)

@@ -1,7 +1,5 @@
 /* The state of fused steps: a copy of the program and its spills. Also runs the steps.
  * SPDX-License-Identifier: Apache-2.0 */
-#include <string.h>
-
 #include "plan/fused_program.h"
 
 /* ---- run ---- */

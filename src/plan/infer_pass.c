@@ -1,8 +1,6 @@
 /* First pass of planning: infers shapes and types in execution order. An op that depends only on
  * shapes and constants is computed here (constant folding) and gets no step.
  * SPDX-License-Identifier: Apache-2.0 */
-#include <string.h>
-
 #include "ops/op_state.h"
 #include "plan/evaluate.h"
 #include "plan/plan_internal.h"

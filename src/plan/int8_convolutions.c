@@ -3,7 +3,6 @@
 #include "plan/int8_convolutions.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "ops/op_state.h"

@@ -2,8 +2,6 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "plan/transposed_factors.h"
 
-#include <string.h>
-
 #include "ops/internal_ops.h"
 #include "ops/op_state.h"
 #include "plan/graph_edit.h"
