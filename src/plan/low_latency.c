@@ -287,8 +287,8 @@ static bool choose_time(struct low_latency *pass)
 }
 
 /* remarks NULL: changes nothing. */
-static bool run_pass(struct graph *graph, struct arena *arena, const char *names,
-                     struct remarks *remarks, struct irrun_error *err)
+bool low_latency_apply(struct graph *graph, struct arena *arena, const char *names,
+                       struct remarks *remarks, struct irrun_error *err)
 {
     struct low_latency pass = {.graph = graph, .arena = arena, .err = err};
     pass.carries = new_array(graph->n_ops, sizeof *pass.carries, err);
@@ -307,15 +307,9 @@ static bool run_pass(struct graph *graph, struct arena *arena, const char *names
     return is_done;
 }
 
-bool low_latency_apply(struct graph *graph, struct arena *arena, const char *names,
-                       struct remarks *remarks, struct irrun_error *err)
-{
-    return run_pass(graph, arena, names, remarks, err);
-}
-
 bool low_latency_fits(struct graph *graph, struct arena *arena)
 {
     struct irrun_error why;
     error_clear(&why);
-    return run_pass(graph, arena, "", NULL, &why);
+    return low_latency_apply(graph, arena, "", NULL, &why);
 }
