@@ -36,22 +36,15 @@ static bool bind_operand(struct plan *plan, void **data, const struct irrun_tens
     return true;
 }
 
-static bool bind_program(struct plan *plan, struct fused_state *state, struct irrun_error *err)
-{
-    for (size_t i = 0; i < state->n_operands; i++) {
-        const struct fused_operand *operand = &state->operands[i];
-        if (!bind_operand(plan, operand_address(state, operand), &plan->slots[operand->slot].tensor,
-                          err))
-            return false;
-    }
-    return true;
-}
-
 static bool bind_programs(struct plan *plan, struct irrun_error *err)
 {
     for (struct fused_state *state = plan->fused_states; state; state = state->next)
-        if (!bind_program(plan, state, err))
-            return false;
+        for (size_t i = 0; i < state->n_operands; i++) {
+            const struct fused_operand *operand = &state->operands[i];
+            if (!bind_operand(plan, operand_address(state, operand),
+                              &plan->slots[operand->slot].tensor, err))
+                return false;
+        }
     return true;
 }
 
