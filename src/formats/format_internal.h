@@ -94,7 +94,7 @@ bool record_type_check(struct writer *writer, size_t output, const struct irrun_
 
 /* Computes the shape of a stack of n_records. Fails with IRRUN_DATA if the rank becomes too
  * large. */
-bool stacked_shape(const struct record_type *type, int64_t n_records, const char *name,
+bool stacked_shape(const struct irrun_shape *record, int64_t n_records, const char *name,
                    struct irrun_shape *shape, struct irrun_error *err);
 
 /* Fails with IRRUN_DATA because the file needs a shape and there is no record to take it from. */

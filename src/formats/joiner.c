@@ -7,6 +7,7 @@
 
 #include "base/arena.h"
 #include "base/checked.h"
+#include "formats/format_internal.h"
 
 bool joiner_is_empty(const struct joiner *joiner)
 {
@@ -92,14 +93,8 @@ bool joiner_stack(struct joiner *joiner, const struct irrun_tensor *record, cons
                   struct irrun_error *err)
 {
     struct irrun_tensor slice = *record;
-    char shape[SHAPE_TEXT_BYTES];
-    if (record->shape.rank == IRRUN_MAX_RANK)
-        return fail(err, IRRUN_DATA, "output \"%s\" is %s: a stack would have too many dimensions",
-                    name, shape_format(&record->shape, shape));
-    slice.shape.rank++;
-    slice.shape.dims[0] = 1;
-    memcpy(slice.shape.dims + 1, record->shape.dims, record->shape.rank * sizeof(int64_t));
-    return append(joiner, &slice, 0, name, err);
+    return stacked_shape(&record->shape, 1, name, &slice.shape, err) &&
+           append(joiner, &slice, 0, name, err);
 }
 
 bool joiner_result(struct joiner *joiner, struct irrun_tensor *whole, struct irrun_error *err)

@@ -46,7 +46,7 @@ static bool reserve_header(struct npy_out *npy, struct irrun_error *err)
 {
     const struct record_type *type = &npy->writer.types[0];
     struct irrun_shape shape;
-    if (!stacked_shape(type, INT64_MAX, npy->writer.names[0], &shape, err))
+    if (!stacked_shape(&type->shape, INT64_MAX, npy->writer.names[0], &shape, err))
         return false;
     make_header(npy, type->dtype, &shape, 0);
     return true;
@@ -99,7 +99,7 @@ static bool npy_finish(struct writer *writer, struct irrun_error *err)
         return fail_no_record(writer, 0, err);
     if (!is_stack)
         return true;
-    if (!stacked_shape(type, (int64_t)type->n_records, writer->names[0], &shape, err))
+    if (!stacked_shape(&type->shape, (int64_t)type->n_records, writer->names[0], &shape, err))
         return false;
     size_t n_reserved = npy->n_header;
     make_header(npy, type->dtype, &shape, n_reserved);

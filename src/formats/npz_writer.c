@@ -87,7 +87,7 @@ static bool add_member(struct npz_out *npz, struct zip_writer *zip, size_t outpu
     if (type->n_records == 0 && !(is_stack && type->is_expected))
         return fail_no_record(writer, output, err);
     if (is_stack &&
-        !stacked_shape(type, (int64_t)type->n_records, writer->names[output], &shape, err))
+        !stacked_shape(&type->shape, (int64_t)type->n_records, writer->names[output], &shape, err))
         return false;
     char header[NPY_WRITTEN_HEADER_BYTES];
     size_t n_header;

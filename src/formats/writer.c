@@ -176,16 +176,16 @@ bool record_type_check(struct writer *writer, size_t output, const struct irrun_
     return true;
 }
 
-bool stacked_shape(const struct record_type *type, int64_t n_records, const char *name,
+bool stacked_shape(const struct irrun_shape *record, int64_t n_records, const char *name,
                    struct irrun_shape *shape, struct irrun_error *err)
 {
     char text[SHAPE_TEXT_BYTES];
-    if (type->shape.rank == IRRUN_MAX_RANK)
+    if (record->rank == IRRUN_MAX_RANK)
         return fail(err, IRRUN_DATA, "output \"%s\" is %s: a stack would have too many dimensions",
-                    name, shape_format(&type->shape, text));
-    shape->rank = type->shape.rank + 1;
+                    name, shape_format(record, text));
+    shape->rank = record->rank + 1;
     shape->dims[0] = n_records;
-    memcpy(shape->dims + 1, type->shape.dims, type->shape.rank * sizeof(int64_t));
+    memcpy(shape->dims + 1, record->dims, record->rank * sizeof(int64_t));
     return true;
 }
 
