@@ -162,7 +162,7 @@ static bool keep_row(const struct csv_columns *csv, struct field line, struct te
             kept_columns_add(row, i == 0, field->start, field->length, csv->separator);
         }
     }
-    kept_columns_end_row(row);
+    text_add_bytes(row, "\n", 1);
     return text_check(row, err);
 }
 

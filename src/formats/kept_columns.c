@@ -30,11 +30,6 @@ void kept_columns_add(struct text *row, bool is_first, const char *field, size_t
     text_add_bytes(row, "\"", 1);
 }
 
-void kept_columns_end_row(struct text *row)
-{
-    text_add_bytes(row, "\n", 1);
-}
-
 void kept_columns_next(struct kept_columns *kept)
 {
     struct text *rows = &kept->rows;

@@ -18,10 +18,9 @@ struct kept_columns {
 
 void kept_columns_free(struct kept_columns *kept);
 
-/* Add a field to a row, and end the row. separator: that of the file that is read. */
+/* Adds a field to a row. separator: that of the file that is read. */
 void kept_columns_add(struct text *row, bool is_first, const char *field, size_t length,
                       char separator);
-void kept_columns_end_row(struct text *row);
 
 /* Goes to the next row, before a record is written. */
 void kept_columns_next(struct kept_columns *kept);
