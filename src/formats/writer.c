@@ -13,8 +13,10 @@
 
 /* ---- Opening and closing --------------------------------------------------------------------- */
 
-static void writer_free(struct writer *writer)
+void writer_abort(struct writer *writer)
 {
+    if (!writer)
+        return;
     size_t n = writer->options.n_outputs;
     if (writer->methods->release)
         writer->methods->release(writer);
@@ -29,12 +31,6 @@ static void writer_free(struct writer *writer)
     free(writer->comment);
     free(writer->sequence);
     free(writer);
-}
-
-void writer_abort(struct writer *writer)
-{
-    if (writer)
-        writer_free(writer);
 }
 
 static bool copy_options(struct writer *writer, const struct writer_options *options,
@@ -138,7 +134,7 @@ bool writer_open(const struct format *format, const char *path,
     bool needs_file = methods != &none_writer;
     if (!copy_options(made, options, err) || (needs_file && !open_file(made, format, path, err)) ||
         (methods->open && !methods->open(made, err)) || !resume(made, err)) {
-        writer_free(made);
+        writer_abort(made);
         return false;
     }
     *writer = made;
@@ -290,7 +286,7 @@ bool writer_finish(struct writer *writer, struct irrun_error *err)
     bool is_finished = writer_end_sequence(writer, err) &&
                        (!writer->methods->finish || writer->methods->finish(writer, err)) &&
                        (!has_file || output_file_finish(&writer->file, err));
-    writer_free(writer);
+    writer_abort(writer); /* frees; a finished file stays */
     return is_finished;
 }
 
