@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
+
 #define PATH_BYTES 4096
 
 bool cgroup_read(const char *directory, const char *name, long long *first, long long *second)
@@ -37,16 +39,6 @@ static void visit_parents(const char *root, const char *controllers, const char 
     }
 }
 
-/* Returns whether a list such as "cpu,cpuacct" has the controller. */
-static bool has_controller(const char *list, const char *controller)
-{
-    size_t length = strlen(controller);
-    for (const char *at = list; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL)
-        if (strncmp(at, controller, length) == 0 && (at[length] == ',' || at[length] == '\0'))
-            return true;
-    return false;
-}
-
 void cgroup_visit(const char *membership, const char *root, const char *controller,
                   cgroup_visit_fn *visit, void *context)
 {
@@ -65,7 +57,7 @@ void cgroup_visit(const char *membership, const char *root, const char *controll
             continue;
         *controllers++ = '\0';
         *group++ = '\0';
-        if (*controllers == '\0' || has_controller(controllers, controller))
+        if (*controllers == '\0' || text_list_has(controllers, controller))
             visit_parents(root, controllers, group, visit, context);
     }
     fclose(file);

@@ -122,6 +122,15 @@ bool text_equals_ignore_case(const char *a, const char *b)
     return to_lower(*a) == to_lower(*b);
 }
 
+bool text_list_has(const char *list, const char *word)
+{
+    size_t length = strlen(word);
+    for (const char *at = list; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL)
+        if (strncmp(at, word, length) == 0 && (at[length] == ',' || at[length] == '\0'))
+            return true;
+    return false;
+}
+
 bool text_has_ending(const char *name, const char *ending)
 {
     size_t length = strlen(name), n = strlen(ending);

@@ -88,4 +88,7 @@ bool text_equals_ignore_case(const char *a, const char *b);
 /* Returns whether the name has the extension, such as ".bin", in any case, and something before. */
 bool text_has_ending(const char *name, const char *ending);
 
+/* Returns whether a list such as "a,b" has the word. */
+bool text_list_has(const char *list, const char *word);
+
 #endif

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "ops/op_state.h"
 #include "plan/low_latency_internal.h"
 
@@ -24,15 +25,6 @@ struct choice {
 };
 
 /* ---- the recurrent ops ---- */
-
-static bool is_named(const char *names, const char *name)
-{
-    size_t length = strlen(name);
-    for (const char *at = names; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL)
-        if (strncmp(at, name, length) == 0 && (at[length] == '\0' || at[length] == ','))
-            return true;
-    return *names == '\0';
-}
 
 static bool list_recurrences(struct low_latency *pass)
 {
@@ -91,7 +83,7 @@ static bool choose_ops(struct low_latency *pass, const char *names)
     for (size_t i = 0; i < pass->n; i++) {
         struct recurrence *item = &pass->items[i];
         const struct op *op = &pass->graph->ops[item->op_id];
-        bool is_meant = is_named(names, op->name);
+        bool is_meant = *names == '\0' || text_list_has(names, op->name);
         if (*names && is_meant && item->kind == RECURRENCE_REFUSED)
             refuse(pass, op, item->why);
         if (item->kind == RECURRENCE_OPEN && !is_meant)
