@@ -195,16 +195,10 @@ bool sort_ports(struct ir_builder *builder)
 
 bool find_port(const struct port_ref *refs, uint32_t n, uint32_t port_id, uint32_t *ordinal)
 {
-    uint32_t from = 0, to = n;
-    while (from < to) {
-        uint32_t middle = from + (to - from) / 2;
-        if (refs[middle].id < port_id)
-            from = middle + 1;
-        else
-            to = middle;
-    }
-    if (from == n || refs[from].id != port_id)
-        return false;
-    *ordinal = refs[from].ordinal;
-    return true;
+    const struct port_ref key = {.id = port_id};
+    const struct port_ref *ref =
+        n > 0 ? bsearch(&key, refs, n, sizeof key, compare_port_ids) : NULL;
+    if (ref)
+        *ordinal = ref->ordinal;
+    return ref != NULL;
 }
