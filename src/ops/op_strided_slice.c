@@ -38,11 +38,6 @@ struct builder {
     int64_t in_strides[IRRUN_MAX_RANK];
 };
 
-static bool is_set(const struct i64_list *mask, uint32_t i)
-{
-    return i < mask->n && mask->items[i] != 0;
-}
-
 static bool read_bounds(struct infer *infer, struct bounds *bounds)
 {
     *bounds = (struct bounds){0};
@@ -85,9 +80,9 @@ static bool take_dim(struct infer *infer, struct builder *builder, const struct 
     if (step == 0)
         return infer_fail_input(infer, STRIDES, "strides other than 0");
     int64_t begin = bounds->begin.items[i], end = bounds->end.items[i];
-    if (is_set(&attrs->begin_mask, i))
+    if (i64_list_is_set(&attrs->begin_mask, i))
         begin = step > 0 ? 0 : dim - 1;
-    if (is_set(&attrs->shrink_axis_mask, i)) {
+    if (i64_list_is_set(&attrs->shrink_axis_mask, i)) {
         int64_t index = begin + (begin < 0 ? dim : 0);
         if (index < 0 || index >= dim)
             return infer_fail(infer, "index %lld is outside dimension %u, which is %lld",
@@ -95,7 +90,7 @@ static bool take_dim(struct infer *infer, struct builder *builder, const struct 
         builder->offset += index * in_stride;
         return true;
     }
-    if (is_set(&attrs->end_mask, i))
+    if (i64_list_is_set(&attrs->end_mask, i))
         end = step > 0 ? INT64_MAX : INT64_MIN;
     int64_t first, n;
     slice_bounds(dim, begin, end, step, &first, &n);
@@ -125,7 +120,8 @@ static bool infer(struct infer *infer)
         return false;
     uint32_t n_taken = 0;
     for (uint32_t i = 0; i < bounds.begin.n; i++)
-        n_taken += !is_set(&attrs->new_axis_mask, i) && !is_set(&attrs->ellipsis_mask, i);
+        n_taken += !i64_list_is_set(&attrs->new_axis_mask, i) &&
+                   !i64_list_is_set(&attrs->ellipsis_mask, i);
     if (n_taken > in->rank)
         return infer_fail_input(infer, BEGIN,
                                 "at most %u entries that take a dimension of the data", in->rank);
@@ -134,12 +130,12 @@ static bool infer(struct infer *infer)
     bool has_ellipsis = false;
     for (uint32_t i = 0; i < bounds.begin.n; i++) {
         bool is_done;
-        if (is_set(&attrs->ellipsis_mask, i)) {
+        if (i64_list_is_set(&attrs->ellipsis_mask, i)) {
             if (has_ellipsis)
                 return infer_fail(infer, "ellipsis_mask has more than one 1");
             has_ellipsis = true;
             is_done = copy_dims(infer, &builder, in->rank - n_taken);
-        } else if (is_set(&attrs->new_axis_mask, i)) {
+        } else if (i64_list_is_set(&attrs->new_axis_mask, i)) {
             is_done = add_dim(infer, &builder, 1, 0);
         } else {
             is_done = take_dim(infer, &builder, &bounds, i);

@@ -55,12 +55,6 @@ static bool find_slice(const struct graph *graph, const struct op *op, struct pa
     return is_found;
 }
 
-static bool is_set(const struct op *op, const char *name, uint32_t i)
-{
-    const struct i64_list *mask = op_attr(op, name);
-    return i < mask->n && mask->items[i] != 0;
-}
-
 static bool find_strided_slice(const struct graph *graph, const struct op *op, struct part *part)
 {
     int64_t lists[4][IRRUN_MAX_RANK]; /* begin, end, strides */
@@ -69,11 +63,12 @@ static bool find_strided_slice(const struct graph *graph, const struct op *op, s
     if (!read_lists(graph, op, lists, &n))
         return false;
     for (uint32_t i = 0; i < n && !is_found; i++) {
-        if (is_set(op, "ellipsis_mask", i) || is_set(op, "new_axis_mask", i))
+        if (i64_list_is_set(op_attr(op, "ellipsis_mask"), i) ||
+            i64_list_is_set(op_attr(op, "new_axis_mask"), i))
             return false;
-        int64_t begin = is_set(op, "begin_mask", i) ? 0 : lists[0][i];
-        int64_t end = is_set(op, "end_mask", i) ? INT64_MAX : lists[1][i];
-        if (is_set(op, "shrink_axis_mask", i))
+        int64_t begin = i64_list_is_set(op_attr(op, "begin_mask"), i) ? 0 : lists[0][i];
+        int64_t end = i64_list_is_set(op_attr(op, "end_mask"), i) ? INT64_MAX : lists[1][i];
+        if (i64_list_is_set(op_attr(op, "shrink_axis_mask"), i))
             end = begin == 0 ? 1 : INT64_MAX;
         is_found =
             (op->n_inputs < 4 || lists[2][i] == 1) && set_part(graph, op, i, begin, end, part);

@@ -154,12 +154,6 @@ bool time_rule_slice(struct time_op *t)
     return time_put(t, t->in.axis);
 }
 
-static bool mask_at(const struct time_op *t, const char *name, uint32_t i)
-{
-    const struct i64_list *mask = op_attr(t->op, name);
-    return i < mask->n && mask->items[i] != 0;
-}
-
 /* The rule of StridedSlice. Without an ellipsis, item i is for dimension i, new axes aside. */
 bool time_rule_strided_slice(struct time_op *t)
 {
@@ -168,16 +162,18 @@ bool time_rule_strided_slice(struct time_op *t)
     if (!read_lists(t, 1, t->op->n_inputs - 1, lists, &n))
         return false;
     for (uint32_t i = 0; i < n; i++) {
-        if (mask_at(t, "ellipsis_mask", i))
+        if (i64_list_is_set(op_attr(t->op, "ellipsis_mask"), i))
             return time_refuse(t, "has an ellipsis_mask");
-        if (mask_at(t, "new_axis_mask", i)) {
+        if (i64_list_is_set(op_attr(t->op, "new_axis_mask"), i)) {
             out++;
             continue;
         }
-        bool is_shrunk = mask_at(t, "shrink_axis_mask", i);
+        bool is_shrunk = i64_list_is_set(op_attr(t->op, "shrink_axis_mask"), i);
         if (in++ == t->in.axis) {
-            const int64_t begin = mask_at(t, "begin_mask", i) ? 0 : lists[0][i];
-            const int64_t end = mask_at(t, "end_mask", i) ? INT64_MAX : lists[1][i];
+            const int64_t begin =
+                i64_list_is_set(op_attr(t->op, "begin_mask"), i) ? 0 : lists[0][i];
+            const int64_t end =
+                i64_list_is_set(op_attr(t->op, "end_mask"), i) ? INT64_MAX : lists[1][i];
             if (is_shrunk)
                 return take_last(t, &begin, 1);
             t->in.axis = out;
