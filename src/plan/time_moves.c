@@ -46,7 +46,7 @@ bool time_rule_unsqueeze(struct time_op *t)
     uint32_t n, axis = 0;
     if (!read_ints(t, 1, axes, &n))
         return time_refuse(t, "has axes that are not constant");
-    if (!time_axes(t, 1, time_input_rank(t, 0) + n, is_new))
+    if (!time_axes(t, time_input_rank(t, 0) + n, is_new))
         return false;
     for (uint32_t old = 0;; axis++) {
         if (axis < IRRUN_MAX_RANK && is_new[axis])
@@ -62,7 +62,7 @@ bool time_rule_squeeze(struct time_op *t)
     bool is_dropped[IRRUN_MAX_RANK];
     if (t->op->n_inputs < 2)
         return time_refuse(t, "has no axes: it would drop the time of a chunk of one frame");
-    if (!time_axes(t, 1, time_input_rank(t, 0), is_dropped))
+    if (!time_axes(t, time_input_rank(t, 0), is_dropped))
         return false;
     if (is_dropped[t->in.axis])
         return time_refuse(t, "drops dimension %u, which is time", t->in.axis);
@@ -126,7 +126,7 @@ bool time_rule_gather(struct time_op *t)
 bool time_rule_split(struct time_op *t)
 {
     bool is_split[IRRUN_MAX_RANK];
-    if (!time_axes(t, 1, time_input_rank(t, 0), is_split))
+    if (!time_axes(t, time_input_rank(t, 0), is_split))
         return false;
     return is_split[t->in.axis] ? time_refuse(t, "splits dimension %u, which is time", t->in.axis)
                                 : time_put(t, t->in.axis);

@@ -29,12 +29,12 @@ static bool mark_axes(struct time_op *t, const int64_t *axes, uint32_t n, uint32
     return true;
 }
 
-bool time_axes(struct time_op *t, uint32_t input, uint32_t rank, bool is_set[IRRUN_MAX_RANK])
+bool time_axes(struct time_op *t, uint32_t rank, bool is_set[IRRUN_MAX_RANK])
 {
     int64_t axes[IRRUN_MAX_RANK];
     uint32_t n;
-    if (input >= t->op->n_inputs ||
-        !graph_ints(t->graph, op_input(t->graph, t->op, input), axes, IRRUN_MAX_RANK, &n))
+    if (t->op->n_inputs < 2 ||
+        !graph_ints(t->graph, op_input(t->graph, t->op, 1), axes, IRRUN_MAX_RANK, &n))
         return time_refuse(t, "has axes that are not constant");
     return mark_axes(t, axes, n, rank, is_set);
 }
@@ -177,7 +177,7 @@ bool time_rule_axis_attribute(struct time_op *t)
 bool time_rule_axes(struct time_op *t)
 {
     bool is_set[IRRUN_MAX_RANK];
-    return time_axes(t, 1, time_input_rank(t, 0), is_set) && other_axes(t, is_set) &&
+    return time_axes(t, time_input_rank(t, 0), is_set) && other_axes(t, is_set) &&
            time_put(t, t->in.axis);
 }
 
@@ -185,7 +185,7 @@ bool time_rule_reduction(struct time_op *t)
 {
     const bool *keeps = op_attr(t->op, "keep_dims");
     bool is_set[IRRUN_MAX_RANK];
-    if (!time_axes(t, 1, time_input_rank(t, 0), is_set) || !other_axes(t, is_set))
+    if (!time_axes(t, time_input_rank(t, 0), is_set) || !other_axes(t, is_set))
         return false;
     uint32_t axis = t->in.axis;
     for (uint32_t i = 0; i < t->in.axis && !*keeps; i++)

@@ -43,8 +43,8 @@ bool time_check_operand(struct time_op *t, uint32_t i, uint32_t axis);
 /* Refuses inputs other than `data` that depend on time. */
 bool time_check_others(struct time_op *t, uint32_t data);
 
-/* Reads constant axes, which must be in [0, rank). */
-bool time_axes(struct time_op *t, uint32_t input, uint32_t rank, bool is_set[IRRUN_MAX_RANK]);
+/* Reads the constant axes of input 1, which must be in [0, rank). */
+bool time_axes(struct time_op *t, uint32_t rank, bool is_set[IRRUN_MAX_RANK]);
 
 time_rule_fn time_rule_first, time_rule_elementwise, time_rule_prelu, time_rule_matmul,
     time_rule_convolution, time_rule_batchwise, time_rule_channels, time_rule_axis_attribute,
