@@ -7,11 +7,7 @@
 
 #include "irrun.h"
 
-#if defined(__GNUC__)
 #define PRINTF_LIKE(text_index, first) __attribute__((format(printf, text_index, first)))
-#else
-#define PRINTF_LIKE(text_index, first)
-#endif
 
 /* A position in a text file. Line 0 means the whole file, file NULL no position. */
 struct place {

@@ -22,15 +22,11 @@ static size_t page_of(size_t at)
 
 void huge_advise(void *block, size_t begin, size_t end, size_t min_bytes)
 {
-#ifdef MADV_HUGEPAGE
     for (size_t page = page_of(begin); page < end; page += HUGE_PAGE_BYTES) {
         size_t from = page > begin ? page : begin, next = page + HUGE_PAGE_BYTES;
         if ((next < end ? next : end) - from >= min_bytes)
             madvise((unsigned char *)block + page, HUGE_PAGE_BYTES, MADV_HUGEPAGE);
     }
-#else
-    (void)block, (void)begin, (void)end, (void)min_bytes;
-#endif
 }
 
 /* Rounds size_bytes up to a multiple of `unit`. Returns false on overflow. */
