@@ -2,26 +2,6 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/body.h"
 
-uint32_t *body_ordinals(const struct graph *body, struct arena *arena, struct irrun_error *err)
-{
-    uint32_t *ordinals = arena_alloc_array(arena, body->n_ops, sizeof *ordinals, err);
-    if (!ordinals)
-        return NULL;
-    for (uint32_t i = 0; i < body->n_ops; i++)
-        ordinals[i] = NO_ID;
-    for (uint32_t i = 0; i < body->n_parameters; i++)
-        ordinals[body->parameters[i]] = i;
-    for (uint32_t i = 0; i < body->n_results; i++)
-        ordinals[body->results[i]] = i;
-    return ordinals;
-}
-
-uint32_t body_ordinal(const struct graph *body, const uint32_t *ordinals, uint32_t op_id,
-                      enum op_role role)
-{
-    return op_role_of(&body->ops[op_id]) == role ? ordinals[op_id] : NO_ID;
-}
-
 bool body_has_constant(const struct infer *infer, uint32_t i)
 {
     return infer->is_constant[i] && !dtype_is_half(infer->in[i]->dtype);

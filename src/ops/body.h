@@ -31,12 +31,9 @@ enum irrun_dtype runner_output_dtype(const struct runner *runner, uint32_t i);
 
 void runner_free(struct runner *runner);
 
-/* Returns, for each op of a body, its index among the Parameters or among the Results, or NO_ID for
- * other ops. The array is in the arena. */
-uint32_t *body_ordinals(const struct graph *body, struct arena *arena, struct irrun_error *err);
-/* Returns the index of an op among those of this role; NO_ID if it has another. */
-uint32_t body_ordinal(const struct graph *body, const uint32_t *ordinals, uint32_t op_id,
-                      enum op_role role);
+/* Returns the index of an op of a body among those of `role` (ROLE_PARAMETER or ROLE_RESULT); NO_ID
+ * if it has another. Defined in plan/model.c. */
+uint32_t body_ordinal(const struct graph *body, uint32_t op_id, enum op_role role);
 
 /* Returns whether input i of the current op is a constant for a body. The plan of the body reads
  * constants in place, so f16 and bf16, which a body sees as f32, are not constants. */

@@ -4,11 +4,6 @@
 #include "ops/body_loop.h"
 #include "ops/op_state.h"
 
-static uint32_t ordinal_of(const struct loop_state *state, uint32_t op_id, enum op_role role)
-{
-    return body_ordinal(state->body->graph, state->ordinals, op_id, role);
-}
-
 static bool fail_map(struct infer *infer, const struct port_map *map, const char *problem)
 {
     struct place place = {infer->graph->file, map->line, map->column};
@@ -92,7 +87,7 @@ bool loop_check_pieces(struct infer *infer, const struct loop_output *output, in
 
 static bool bind_param(struct infer *infer, struct loop_state *state, const struct port_map *map)
 {
-    uint32_t k = ordinal_of(state, map->internal_id, ROLE_PARAMETER);
+    uint32_t k = body_ordinal(state->body->graph, map->internal_id, ROLE_PARAMETER);
     if (k == NO_ID)
         return fail_map(infer, map, "internal_layer_id is not a Parameter of the body");
     struct loop_param *param = &state->params[k];
@@ -115,8 +110,8 @@ static bool bind_back_edges(struct infer *infer, struct loop_state *state)
     const struct body *body = state->body;
     for (uint32_t i = 0; i < body->n_back_edges; i++) {
         const struct back_edge *edge = &body->back_edges[i];
-        uint32_t to = ordinal_of(state, edge->to_id, ROLE_PARAMETER);
-        uint32_t from = ordinal_of(state, edge->from_id, ROLE_RESULT);
+        uint32_t to = body_ordinal(body->graph, edge->to_id, ROLE_PARAMETER);
+        uint32_t from = body_ordinal(body->graph, edge->from_id, ROLE_RESULT);
         if (to == NO_ID || from == NO_ID)
             return infer_fail(infer, "back edge %u does not go from a Result to a Parameter", i);
         struct loop_param *param = &state->params[to];
@@ -139,7 +134,7 @@ static bool bind_outputs(struct infer *infer, struct loop_state *state)
     const struct body *body = state->body;
     for (uint32_t i = 0; i < body->n_outputs; i++) {
         const struct port_map *map = &body->outputs[i];
-        uint32_t result = ordinal_of(state, map->internal_id, ROLE_RESULT);
+        uint32_t result = body_ordinal(body->graph, map->internal_id, ROLE_RESULT);
         if (result == NO_ID)
             return fail_map(infer, map, "internal_layer_id is not a Result of the body");
         if (map->purpose == PURPOSE_EXECUTION_CONDITION)
@@ -180,7 +175,6 @@ static bool allocate(struct infer *infer, struct loop_state *state)
     state->merged[1] = arena_alloc_array(arena, n, sizeof *state->merged[1], err);
     state->slices = arena_alloc_array(arena, n, sizeof *state->slices, err);
     state->kept = arena_alloc_array(arena, state->n_outputs, sizeof *state->kept, err);
-    state->ordinals = body_ordinals(state->body->graph, arena, err);
     state->iteration = arena_alloc(arena, sizeof *state->iteration, err);
     return err->code == IRRUN_OK;
 }

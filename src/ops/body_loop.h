@@ -38,7 +38,6 @@ struct loop_state {
     struct runner *runner;
     const struct body *body;
     uint32_t n_params, n_results, n_outputs;
-    const uint32_t *ordinals; /* see body_ordinals */
     struct loop_param *params;
     struct loop_output *outputs;
     uint32_t *param_of_result; /* for each Result: the merged Parameter that it sets, or NO_ID */

@@ -11,9 +11,8 @@ struct if_branch {
     struct runner *runner;
     struct irrun_tensor *in; /* [n_parameters] */
     const struct irrun_tensor **in_pointers;
-    uint32_t *input_of;       /* for each Parameter: number of the op's input */
-    const uint32_t *ordinals; /* see body_ordinals */
-    uint32_t *result_of;      /* for each output of the op: number of the Result */
+    uint32_t *input_of;  /* for each Parameter: number of the op's input */
+    uint32_t *result_of; /* for each output of the op: number of the Result */
 };
 
 struct if_state {
@@ -30,7 +29,7 @@ static bool bind_inputs(struct infer *infer, struct if_branch *branch)
         branch->input_of[k] = NO_ID;
     for (uint32_t i = 0; i < branch->body->n_inputs; i++) {
         const struct port_map *map = &branch->body->inputs[i];
-        uint32_t k = body_ordinal(graph, branch->ordinals, map->internal_id, ROLE_PARAMETER);
+        uint32_t k = body_ordinal(graph, map->internal_id, ROLE_PARAMETER);
         if (k == NO_ID || map->external < 0 || (uint64_t)map->external >= infer->n_inputs)
             return infer_fail(infer, "a port_map (line %u) connects no input to a Parameter",
                               map->line);
@@ -53,7 +52,7 @@ static bool bind_outputs(struct infer *infer, struct if_branch *branch)
         branch->result_of[k] = NO_ID;
     for (uint32_t i = 0; i < branch->body->n_outputs; i++) {
         const struct port_map *map = &branch->body->outputs[i];
-        uint32_t result = body_ordinal(graph, branch->ordinals, map->internal_id, ROLE_RESULT);
+        uint32_t result = body_ordinal(graph, map->internal_id, ROLE_RESULT);
         if (result == NO_ID || map->external < 0 || (uint64_t)map->external >= infer->n_outputs)
             return infer_fail(infer, "a port_map (line %u) connects no output to a Result",
                               map->line);
@@ -73,7 +72,6 @@ static bool bind_branch(struct infer *infer, struct if_branch *branch, const str
     branch->body = body;
     branch->in = arena_alloc_array(arena, n, sizeof *branch->in, infer->err);
     branch->in_pointers = arena_alloc_array(arena, n, sizeof *branch->in_pointers, infer->err);
-    branch->ordinals = body_ordinals(graph, arena, infer->err);
     branch->input_of = arena_alloc_array(arena, n, sizeof *branch->input_of, infer->err);
     branch->result_of =
         arena_alloc_array(arena, infer->n_outputs, sizeof *branch->result_of, infer->err);

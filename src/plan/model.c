@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/fast_hash.h"
+#include "ops/body.h"
 #include "ops/op.h"
 #include "ops/op_state.h"
 
@@ -46,6 +47,11 @@ static bool allocate_analysis(struct model *model, struct graph *graph, struct i
     for (uint32_t i = 0; i < graph->n_results; i++)
         analysis->index_of[graph->results[i]] = i;
     return true;
+}
+
+uint32_t body_ordinal(const struct graph *body, uint32_t op_id, enum op_role role)
+{
+    return op_role_of(&body->ops[op_id]) == role ? body->analysis->index_of[op_id] : NO_ID;
 }
 
 /* Returns the entry of `id` in the hash table, or the free entry for it. The table uses linear
