@@ -120,8 +120,7 @@ bool infer_ints(struct infer *infer, uint32_t i, struct i64_list *list)
     int64_t *items = arena_alloc_array(infer->arena, (size_t)n, sizeof *items, infer->err);
     if (!items)
         return false;
-    for (int64_t k = 0; k < n; k++)
-        items[k] = element_as_i64(value->dtype, value->data, (size_t)k);
+    elements_as_i64(value->dtype, value->data, 0, (size_t)n, items);
     *list = (struct i64_list){items, (uint32_t)n};
     return true;
 }
