@@ -252,8 +252,6 @@ bool infer_einsum_plan(struct infer *infer, const char *equation, struct einsum_
         return false;
     plan->contractions =
         arena_alloc_array(infer->arena, infer->n_inputs, sizeof *plan->contractions, infer->err);
-    if (!plan->contractions)
-        return false;
-    memset(plan->contractions, 0, infer->n_inputs * sizeof *plan->contractions);
-    return plan_contractions(&(struct planner){infer, plan, plan->equation.dims});
+    return plan->contractions &&
+           plan_contractions(&(struct planner){infer, plan, plan->equation.dims});
 }
