@@ -21,10 +21,7 @@ static const struct irrun_tensor *value_of_slot(struct infer *infer, uint32_t i)
             return &slot->tensor;
         return constant_get(self->plan->request.model, infer->graph, value_id, infer->err);
     }
-    if (self->has_data)
-        return &slot->tensor;
-    infer->is_value_missing = true;
-    return NULL;
+    return self->has_data ? &slot->tensor : NULL;
 }
 
 bool plan_infer_op(struct plan *plan, const struct op *op, void *state, struct irrun_tensor *out,
