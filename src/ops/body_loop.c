@@ -170,7 +170,7 @@ static bool run_iterations(const struct loop_state *state, struct irrun_tensor *
             !runner_run(state->runner, state->in_pointers, err))
             return false;
         for (uint32_t k = 0; k < state->n_outputs; k++)
-            if (state->outputs[k].is_bound && state->outputs[k].is_concatenated &&
+            if (state->outputs[k].is_concatenated &&
                 !keep_piece(state, k, out ? out[k] : NULL, iteration, n_iterations, err))
                 return false;
         if (!keep_merged(state, iteration, err) || !read_condition(state, &continues, err))
