@@ -86,7 +86,7 @@ bool float64_widen(struct graph *graph, struct arena *arena, struct irrun_error 
         for (uint32_t b = 0; b < op->n_bodies; b++)
             if (!float64_widen(op->bodies[b].graph, arena, err))
                 return false;
-        if (!op->def || !has_narrow_type(op))
+        if (!has_narrow_type(op))
             continue;
         if (keeps_type(graph, op))
             kept[n_kept++] = graph->order[i];
