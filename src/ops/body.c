@@ -19,18 +19,6 @@ bool body_describe_input(struct infer *infer, uint32_t i, bool is_constant,
     return value != NULL;
 }
 
-static bool widen(struct irrun_tensor *tensor, struct arena *arena, struct irrun_error *err)
-{
-    size_t n = (size_t)shape_n_elements(&tensor->shape);
-    void *widened = arena_alloc_array(arena, n, sizeof(float), err);
-    if (!widened)
-        return false;
-    convert_elements(tensor->dtype, tensor->data, IRRUN_F32, widened, n);
-    tensor->dtype = IRRUN_F32;
-    tensor->data = widened;
-    return true;
-}
-
 struct irrun_tensor **body_get_values(struct infer *infer)
 {
     uint32_t n = infer->n_inputs;
@@ -45,7 +33,11 @@ struct irrun_tensor **body_get_values(struct infer *infer)
             return NULL;
         tensors[i] = *value;
         pointers[i] = &tensors[i];
-        if (dtype_is_half(value->dtype) && !widen(&tensors[i], infer->arena, infer->err))
+        if (!dtype_is_half(value->dtype))
+            continue;
+        tensors[i].dtype = IRRUN_F32;
+        tensors[i].data = elements_as_f32(value, infer->arena, infer->err);
+        if (!tensors[i].data)
             return NULL;
     }
     return pointers;

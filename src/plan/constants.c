@@ -167,13 +167,10 @@ static bool load_const(struct model *model, const struct graph *graph, const str
 
 static bool widen(struct model *model, struct constant *constant, struct irrun_error *err)
 {
-    size_t n = (size_t)shape_n_elements(&constant->tensor.shape);
-    constant->widened = arena_alloc_array(model->arena, n, sizeof(float), err);
+    constant->widened = elements_as_f32(&constant->tensor, model->arena, err);
     if (!constant->widened)
         return false;
-    convert_elements(constant->tensor.dtype, constant->tensor.data, IRRUN_F32, constant->widened,
-                     n);
-    model->packed_bytes += n * sizeof(float);
+    model->packed_bytes += (size_t)shape_n_elements(&constant->tensor.shape) * sizeof(float);
     return true;
 }
 

@@ -22,16 +22,9 @@ static bool demand_input(struct plan *plan, const struct op *op, uint32_t i, boo
     if (!is_widened || !dtype_is_half(tensor->dtype))
         return true;
     tensor->dtype = IRRUN_F32;
-    if (is_shared) {
-        tensor->data = (void *)constant_get_f32(model, graph, value_id, err);
-        return tensor->data != NULL;
-    }
-    size_t n = (size_t)shape_n_elements(&tensor->shape);
-    tensor->data = arena_alloc_array(plan->op_arena, n, sizeof(float), err);
-    if (!tensor->data)
-        return false;
-    convert_elements(slot->tensor.dtype, slot->tensor.data, IRRUN_F32, tensor->data, n);
-    return true;
+    tensor->data = is_shared ? (void *)constant_get_f32(model, graph, value_id, err)
+                             : elements_as_f32(&slot->tensor, plan->op_arena, err);
+    return tensor->data != NULL;
 }
 
 bool plan_widens(const struct plan *plan, const struct op *op)

@@ -135,11 +135,8 @@ static bool take_operand(struct fold_rows *fold, const struct fold_node *node, b
     *operand = node->rows;
     if (!widens || !dtype_is_half(operand->dtype))
         return true;
-    size_t n = (size_t)shape_n_elements(&operand->shape);
     operand->dtype = IRRUN_F32;
-    operand->data = arena_alloc_array(&fold->arena, n, sizeof(float), err);
-    if (operand->data)
-        convert_elements(node->rows.dtype, node->rows.data, IRRUN_F32, operand->data, n);
+    operand->data = elements_as_f32(&node->rows, &fold->arena, err);
     return operand->data != NULL;
 }
 

@@ -146,18 +146,12 @@ static uint32_t add_widened_constant(struct plan *plan, uint32_t slot_id, struct
     uint32_t converted = add_slot(plan, slot_id, IRRUN_F32, err);
     if (converted == NO_ID)
         return NO_ID;
-    struct slot slot = plan->slots[slot_id];
     struct irrun_tensor *tensor = &plan->slots[converted].tensor;
     plan->slots[converted].kind = SLOT_CONSTANT;
     const struct graph *graph = plan->request.graph;
-    if (slot_id < graph->n_values && graph->analysis->constants[slot_id]) {
-        tensor->data = (void *)constant_get_f32(plan->request.model, graph, slot_id, err);
-    } else {
-        size_t n = (size_t)shape_n_elements(&tensor->shape);
-        tensor->data = arena_alloc_array(&plan->arena, n, sizeof(float), err);
-        if (tensor->data)
-            convert_elements(slot.tensor.dtype, slot.tensor.data, IRRUN_F32, tensor->data, n);
-    }
+    bool is_shared = slot_id < graph->n_values && graph->analysis->constants[slot_id];
+    tensor->data = is_shared ? (void *)constant_get_f32(plan->request.model, graph, slot_id, err)
+                             : elements_as_f32(&plan->slots[slot_id].tensor, &plan->arena, err);
     return tensor->data ? converted : NO_ID;
 }
 

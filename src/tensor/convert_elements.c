@@ -304,6 +304,16 @@ void convert_elements(enum irrun_dtype from, const void *source, enum irrun_dtyp
     }
 }
 
+float *elements_as_f32(const struct irrun_tensor *tensor, struct arena *arena,
+                       struct irrun_error *err)
+{
+    size_t n = (size_t)shape_n_elements(&tensor->shape);
+    float *copy = arena_alloc_array(arena, n, sizeof *copy, err);
+    if (copy)
+        convert_elements(tensor->dtype, tensor->data, IRRUN_F32, copy, n);
+    return copy;
+}
+
 double element_as_f64(enum irrun_dtype dtype, const void *data, size_t i)
 {
     double value;

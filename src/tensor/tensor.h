@@ -4,6 +4,7 @@
 #ifndef IRRUN_TENSOR_TENSOR_H
 #define IRRUN_TENSOR_TENSOR_H
 
+#include "base/arena.h"
 #include "tensor/dtype.h"
 #include "tensor/shape.h"
 
@@ -32,6 +33,10 @@ static inline void *tensor_at(const struct irrun_tensor *tensor, size_t i)
  * the element sizes too. Neither type may be dynamic or string. */
 void convert_elements(enum irrun_dtype from, const void *source, enum irrun_dtype to, void *target,
                       size_t n);
+
+/* Returns a copy of the elements as f32, in the arena. */
+float *elements_as_f32(const struct irrun_tensor *tensor, struct arena *arena,
+                       struct irrun_error *err);
 
 /* Return element i as a double (integers beyond 2^53 are rounded to nearest even) or as an int64
  * (floats are truncated, NaN and floats out of range give INT64_MIN, and u64 above INT64_MAX gives
