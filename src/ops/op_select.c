@@ -4,7 +4,6 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
-#include "base/checked.h"
 #include "kernels/select.h"
 #include "ops/op.h"
 #include "tensor/broadcast.h"
@@ -21,8 +20,8 @@ struct select_attrs {
  * twice as fast above the size of L3. Zen 3 is similar; Zen 5 gains from 1 MB on, but then the next
  * reader of the output misses the caches. With two threads the caches are twice as fast at 13 MB,
  * but not at 26 MB. */
-#define STREAM_MIN_BYTES ((size_t)12 << 20)
-#define STREAM_SHARED_MIN_BYTES ((size_t)20 << 20)
+#define STREAM_MIN_BYTES (12 << 20)
+#define STREAM_SHARED_MIN_BYTES (20 << 20)
 
 /* The minimum size of a kernel call whose stores bypass the caches: each call waits for its stores
  * at the end. */
@@ -30,7 +29,7 @@ struct select_attrs {
 
 /* The minimum size of work that is shared with the thread pool: about 6 us of work; waking a
  * sleeping thread takes 5 us. */
-#define SPLIT_MIN_BYTES ((size_t)512 << 10)
+#define SPLIT_MIN_BYTES (512 << 10)
 
 #define SELECT_ALIGNED 64 /* elements whose conditions fill a cache line */
 
@@ -117,19 +116,6 @@ static bool infer(struct infer *infer)
     return true;
 }
 
-/* Returns the number of bytes read and written, or SIZE_MAX on overflow. */
-static size_t traffic_bytes(const struct prepare *prepare)
-{
-    size_t sum = 0, size_bytes;
-    for (uint32_t i = 0; i < 4; i++) {
-        const struct irrun_tensor *tensor = i < 3 ? prepare->in[i] : prepare->out[0];
-        if (!tensor_size(tensor->dtype, &tensor->shape, &size_bytes) ||
-            !checked_add(sum, size_bytes, &sum))
-            return SIZE_MAX;
-    }
-    return sum;
-}
-
 /* Makes the step fusable if it is small and in one row. */
 static void choose_fusable(struct prepare *prepare, const struct select_state *state)
 {
@@ -153,7 +139,9 @@ static bool prepare(struct prepare *prepare)
                     : state->width == 2 ? kernels->select_x16
                     : state->width == 4 ? kernels->select_x32
                                         : kernels->select_x64;
-    size_t n_bytes = traffic_bytes(prepare);
+    double n_bytes = (double)tensor_n_bytes(prepare->out[0]); /* read and written */
+    for (uint32_t i = 0; i < 3; i++)
+        n_bytes += (double)tensor_n_bytes(prepare->in[i]);
     state->n_parts = n_bytes >= SPLIT_MIN_BYTES ? thread_pool_n_threads(prepare->pool) : 1;
     state->is_streamed =
         n_bytes >= (state->n_parts > 1 ? STREAM_SHARED_MIN_BYTES : STREAM_MIN_BYTES) &&
