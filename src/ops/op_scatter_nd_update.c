@@ -7,16 +7,13 @@
 enum { DATA, INDICES, UPDATES };
 
 struct scatter_nd_attrs {
-    int reduction; /* index into reductions */
+    int reduction; /* an enum scatter_reduction */
 };
 
 struct scatter_nd_state {
     struct tuple_indices plan;
     struct index_copies copies;
 };
-
-static const enum scatter_reduction reductions[] = {SCATTER_NONE, SCATTER_SUM, SCATTER_SUB,
-                                                    SCATTER_PROD, SCATTER_MIN, SCATTER_MAX};
 
 static const struct attr_def attr_table[] = {
     ATTR_CHOICE(struct scatter_nd_attrs, reduction, "none", "none|sum|sub|prod|min|max"),
@@ -60,14 +57,13 @@ static bool prepare(struct prepare *prepare)
     struct scatter_nd_state *state = prepare->state;
     if (shape_n_elements(&prepare->in[UPDATES]->shape) == 0)
         return true;
-    enum scatter_reduction reduction =
-        reductions[((const struct scatter_nd_attrs *)prepare->attrs)->reduction];
-    state->copies =
-        (struct index_copies){.n_groups = 1,
-                              .n_outer = 1,
-                              .n = (size_t)state->plan.n_tuples,
-                              .piece_elements = (size_t)state->plan.n_slice,
-                              .combine = scatter_function(reduction, prepare->in[DATA]->dtype)};
+    int reduction = ((const struct scatter_nd_attrs *)prepare->attrs)->reduction;
+    state->copies = (struct index_copies){
+        .n_groups = 1,
+        .n_outer = 1,
+        .n = (size_t)state->plan.n_tuples,
+        .piece_elements = (size_t)state->plan.n_slice,
+        .combine = scatter_function((enum scatter_reduction)reduction, prepare->in[DATA]->dtype)};
     return index_copies_prepare(prepare, tuple_indices_resolve, false, &state->copies);
 }
 

@@ -6,6 +6,7 @@
 #include "kernels/binary.h"
 #include "ops/indexing.h"
 
+/* In the order of the choices of ScatterNDUpdate. */
 enum scatter_reduction {
     SCATTER_NONE,
     SCATTER_SUM,
