@@ -51,8 +51,6 @@ static bool infer(struct infer *infer)
                                 (long long)shape->dims[batch_axis]);
     uint32_t first = batch_axis < seq_axis ? batch_axis : seq_axis;
     uint32_t second = batch_axis < seq_axis ? seq_axis : batch_axis;
-    infer->out[0].dtype = infer->in[DATA]->dtype;
-    infer->out[0].shape = *shape;
     *state = (struct reverse_sequence_state){
         .n_outer = (size_t)shape_product(shape, 0, first),
         .n_first = (size_t)shape->dims[first],
@@ -61,7 +59,7 @@ static bool infer(struct infer *infer)
         .n_inner = (size_t)shape_product(shape, second + 1, shape->rank),
         .is_batch_first = batch_axis < seq_axis,
     };
-    return true;
+    return infer_output(infer, 0, infer->in[DATA]->dtype, shape);
 }
 
 static bool resolve(const struct step *step, int64_t *lengths, struct irrun_error *err)
