@@ -20,10 +20,8 @@ static int64_t scalar_of(const struct irrun_tensor *tensor)
 
 static bool check_scalar(struct infer *infer, uint32_t i)
 {
-    int64_t n;
-    if (shape_count(&infer->in[i]->shape, &n) && n == 1)
-        return true;
-    return infer_fail_input(infer, i, "one number, [] or [1]");
+    return shape_n_elements(&infer->in[i]->shape) == 1 ||
+           infer_fail_input(infer, i, "one number, [] or [1]");
 }
 
 /* Reads an input if it is constant for the plan; otherwise sets *is_known to false. */
