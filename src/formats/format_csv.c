@@ -118,17 +118,19 @@ static bool skip_comment(struct csv *csv, struct irrun_error *err)
 }
 
 /* Fails because a number is missing before the character `next`, or before the end (-1). */
-static bool fail_missing(const struct csv *csv, int next, bool is_after_comma,
-                         struct irrun_error *err)
+static bool fail_missing(const struct csv *csv, int next, bool is_row_full, struct irrun_error *err)
 {
-    fail_at(err, IRRUN_DATA, place_here(csv), "a number is missing %s",
-            is_after_comma ? "after the comma" : "here");
-    if (next == '\n' || next == -1)
+    bool is_last = next == '\n' || next == -1;
+    fail_at(err, IRRUN_DATA, place_here(csv), "a number is missing in column %zu, counted from 0",
+            csv->n_in_row);
+    if (is_last && is_row_full)
         return fail_hint(err, "a line must not end with a comma: sed 's/,[[:space:]]*$//' FILE | "
                               "irrun ... -i csv:-");
-    return fail_hint(
-        err,
-        "grep -vE '^[[:space:]]*,|,[[:space:]]*,' FILE | irrun ... -i csv:- leaves such lines out");
+    if (is_last)
+        return fail_hint(err, "nan stands for a missing number; if every line ends with a comma: "
+                              "sed 's/,[[:space:]]*$//' FILE | irrun ... -i csv:-");
+    return fail_hint(err, "nan stands for a missing number; grep -vE '^[[:space:]]*,|,[[:space:]]*,"
+                          "' FILE | irrun ... -i csv:- leaves such lines out");
 }
 
 /* Skips line ends, comments and one comma before the next number. *is_end: there is none. */
@@ -141,7 +143,7 @@ static bool find_number(struct csv *csv, bool *is_end, struct irrun_error *err)
             return false;
         bool is_line_end = c == '\n' || c == -1;
         if ((is_line_end && is_after_comma) || (c == ',' && (is_after_comma || csv->n_in_row == 0)))
-            return fail_missing(csv, c, is_after_comma, err);
+            return fail_missing(csv, c, false, err);
         if (c == '\n') {
             end_line(csv);
         } else if (c == '#' && csv->n_in_row == 0) {

@@ -276,16 +276,23 @@ setup() {
     answered 65 "3 numbers in this line, but the record takes 1" "a record takes one or more whole lines" sum.xml -i x.csv
     local comma="a line must not end with a comma: sed 's/,[[:space:]]*\$//' FILE | irrun ... -i csv:-"
     printf '1,\n2,\n' >x.csv
-    answered 65 "x.csv:1:3: error: a number is missing after the comma" "$comma" sum.xml -i x.csv
+    answered 65 "x.csv:1:3: error: a number is missing in column 1, counted from 0" "$comma" sum.xml -i x.csv
     [ "$(sed 's/,[[:space:]]*$//' x.csv | irrun sum.xml -i csv:- -o csv:- | lines)" = "1 3" ]
     printf '1, \r\n' >x.csv
-    answered 65 "a number is missing after the comma" "$comma" sum.xml -i x.csv
+    answered 65 "a number is missing in column 1, counted from 0" "$comma" sum.xml -i x.csv
     printf '1,,\n' >x.csv
-    local left_out="grep -vE '^[[:space:]]*,|,[[:space:]]*,' FILE | irrun ... -i csv:- leaves such lines out"
-    answered 65 "x.csv:1:3: error: a number is missing after the comma" "$left_out" sum.xml -i x.csv
+    local left_out="nan stands for a missing number; grep -vE '^[[:space:]]*,|,[[:space:]]*,' FILE | irrun ... -i csv:- leaves such lines out"
+    answered 65 "x.csv:1:3: error: a number is missing in column 1, counted from 0" "$left_out" sum.xml -i x.csv
     printf '7\n1, ,2\n ,\n8\n' >x.csv
-    answered 65 "x.csv:2:4: error: a number is missing after the comma" "$left_out" sum.xml -i x.csv -o none:
+    answered 65 "x.csv:2:4: error: a number is missing in column 1, counted from 0" "$left_out" sum.xml -i x.csv -o none:
     [ "$(grep -vE '^[[:space:]]*,|,[[:space:]]*,' x.csv | irrun sum.xml -i csv:- -o csv:- | lines)" = "7 15" ]
+    printf '1,2\n,4\n' >x.csv
+    answered 65 "x.csv:2:1: error: a number is missing in column 0, counted from 0" "$left_out" twice.xml -i x.csv -o none:
+    printf '1,2\n3,\n' >x.csv
+    answered 65 "x.csv:2:3: error: a number is missing in column 1, counted from 0" \
+        "nan stands for a missing number; if every line ends with a comma: sed 's/,[[:space:]]*\$//' FILE | irrun ... -i csv:-" \
+        twice.xml -i x.csv -o none:
+    [ "$(sed '2s/$/nan/' x.csv | irrun twice.xml -i csv:- -o csv:- | lines)" = "2,4 6,nan" ]
     printf 'time temperature\n1 2\n' >x.csv
     answered 65 '"time" is not a number' "$heading" sum.xml -i x.csv
     local columns="if it is a heading, name the columns by it: --columns=time[,NAME]"
