@@ -64,8 +64,8 @@ static void print_full_help(void)
             if (option_rows[i].group == group)
                 print_row(&option_rows[i]);
     }
-    puts(
-        "\nNAME: an input or output by name, or @K (from 0). SRC, DST: a path, -, or FORMAT:PATH.");
+    puts("\nNAME: an input or output by name, or @K (from 0).\n"
+         "SRC, DST: a path, -, or FORMAT:PATH.");
 }
 
 static void print_version(void)

@@ -26,6 +26,11 @@ names_in_list() {
     done
 }
 
+@test "--help=all is as wide as a terminal" {
+    [ "$(irrun --help=all | awk 'length > 80')" = "" ]
+    [ "$(irrun --help=all | wc -l)" -gt 60 ]
+}
+
 @test "--help=all shows every option of the list, and no other" {
     [ "$(names_in_list | wc -l)" -gt 20 ]
     diff <(irrun --help=all | sed -n 's/^  \(-.,\|   \) --\([a-z-]*\).*/\2/p' | sort) <(names_in_list)
