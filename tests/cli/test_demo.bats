@@ -33,6 +33,25 @@ setup() {
     [ "$(head -n 1 "$BATS_TEST_TMPDIR/segments")" = $'1.984\t5.600\t3.616' ]
 }
 
+@test "the commands of the README can be typed as written" {
+    mkdir build
+    ln -s "$root/models" models
+    ln -s "$IRRUN" build/irrun
+    # shellcheck disable=SC2016 # no expansion
+    sed -n '/^## What people do/,/^## /{ /^```sh$/,/^```$/{ /^```/!p; }; }' "$root/README.md" >all
+    [ "$(grep -c irrun all)" -ge 12 ]
+    # those that never end, and those that need a microphone or Graphviz
+    grep -vE '^tail -f|^arecord|\| dot ' all >commands
+    [ "$(($(wc -l <all) - $(wc -l <commands)))" -eq 3 ]
+    run_apart timeout -s KILL 100 bash -e -o pipefail commands </dev/null
+    echo "$stderr"
+    [ "$status" -eq 0 ]
+    [ "$(wc -l <build/minute.csv)" -eq 1875 ]
+    [ "$(wc -l <build/delta.csv)" -eq 4000 ]
+    [[ $output == *$'\nn,temp,score\n1,67.899,0\n'* ]]
+    [[ $output == *"The option "* ]]
+}
+
 @test "a stream of 16 bits gives the decisions that the file gives" {
     irrun "$model/model.xml" -i "$model/minute.ogg" --partial=pad --tap=samples -o samples=raw:- |
         perl -0777 -ne 'binmode STDOUT; print pack "s<*", map { $_ < -1 ? -32768 : $_ > 32767 / 32768 ? 32767 : $_ * 32768 } unpack "f<*"' >minute.s16
