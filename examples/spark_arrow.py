@@ -4,7 +4,7 @@
     spark-submit --py-files irrun.py spark_arrow.py model.xml readings.parquet scores.parquet
 
 Reads the columns `key` and `values` (an array of numbers), runs each row as a sequence of records of
-one number, and writes `key` and `scores`. SPDX-License-Identifier: Apache-2.0"""
+one number, and writes `key` and `scores`. PySpark needs pandas for mapInArrow. SPDX-License-Identifier: Apache-2.0"""
 import sys
 
 import numpy as np

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # Runs the examples for Spark on a local cluster of two workers, one of which is killed on the way.
-# The outputs must be those of one process. Needs pyspark, pyarrow and NumPy in PYTHON (python3), and
-# a JDK for the example in Java.
+# The outputs must be those of one process. Needs pyspark, pyarrow, pandas and NumPy in PYTHON
+# (python3), and a JDK for the example in Java.
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck disable=SC1091,SC2154 # sequences.sh sets the names
 set -euo pipefail
 . "$(dirname "$0")/sequences.sh"
 python=${PYTHON:-python3}
-SPARK_HOME=$("$python" -c 'import numpy, pyarrow, pyspark, os; print(os.path.dirname(pyspark.__file__))' 2>/dev/null) ||
-    { echo "spark: skipped: no pyspark, pyarrow and NumPy in $python"; exit 77; }
+SPARK_HOME=$("$python" -c 'import numpy, pandas, pyarrow, pyspark, os; print(os.path.dirname(pyspark.__file__))' 2>/dev/null) ||
+    { echo "spark: skipped: no pyspark, pyarrow, pandas and NumPy in $python"; exit 77; }
 export SPARK_HOME PYSPARK_PYTHON=$python PYSPARK_DRIVER_PYTHON=$python
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
@@ -23,7 +23,7 @@ submit() {
     timeout 900 "$SPARK_HOME/bin/spark-submit" --master 'local-cluster[2,1,1024]' \
         --conf "spark.executor.extraJavaOptions=-Dtest=$dir" --conf spark.ui.enabled=false \
         --conf "spark.executorEnv.PATH=$PATH" --conf spark.driver.bindAddress=127.0.0.1 --conf spark.driver.host=127.0.0.1 "$@" \
-        >"$log.out" 2>"$log.err" || { grep -E "Error|Exception|Caused" "$log.err" | head -20; return 1; }
+        >"$log.out" 2>"$log.err" || { grep -E "^[A-Za-z.]*Error|Caused by" "$log.err" | head -20; return 1; }
 }
 
 # kill_worker: as soon as there are 20 outputs
