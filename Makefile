@@ -340,9 +340,9 @@ $(api_tests): $(BUILD)/%: %.c $(library)
 	$(call say,LINK,$@) $(CC) -Iinclude $(CPPFLAGS) $(cflags) $(ldflags) -MMD -MP -o $@ $< $(library) $(libs)
 
 # The completions are made from the lists of options and levels.
-$(completions): $(BUILD)/%: % src/cli/options.def src/kernels/levels.def scripts/make-completion.sh
+$(completions): $(BUILD)/%: % src/cli/options.def src/formats/formats.def src/kernels/levels.def scripts/make-completion.sh
 	@mkdir -p $(@D)
-	$(call say,GEN,$@) CC='$(CC)' scripts/make-completion.sh src/cli/options.def $< $(level_names) >$@
+	$(call say,GEN,$@) CC='$(CC)' scripts/make-completion.sh src/cli/options.def src/formats/formats.def $< $(level_names) >$@
 
 # Every header compiles alone.
 $(BUILD)/%.alone: %.h $(BUILD)/flags

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # Completes irrun's command line in bash: options, their values, names of inputs and outputs, files.
-# scripts/make-completion.sh replaces @OPTIONS@ by the rows of options.def and @LEVELS@ by the SIMD levels.
+# scripts/make-completion.sh replaces @OPTIONS@ by the rows of options.def, @SRC@ and @DST@ by formats, @LEVELS@ by the SIMD levels.
 # Words may have backslashes, but not quotes.
 # SPDX-License-Identifier: Apache-2.0
 
@@ -69,7 +69,7 @@ _irrun_add_paths() {
     shift 2
     if [[ $_irrun_value == *:* && " $formats ark,t " == *" $format "* ]]; then
         _irrun_value=${_irrun_value#*:}
-        [[ " $streams " != *" $format "* ]] || _irrun_add "$_irrun_before$format:" -
+        [[ " $streams " != *" ${format%,t} "* ]] || _irrun_add "$_irrun_before$format:" -
         [ "$format" = none ] || _irrun_add_files "$_irrun_before$format:"
         return
     fi
@@ -104,15 +104,8 @@ _irrun_add_values() {
     simd) _irrun_add "$_irrun_before" auto @LEVELS@ ;;
     *)
         case $2 in
-        *SRC)
-            words='npy npz raw csv ark s16 wav'
-            _irrun_add_paths "$words" "$words" .npy .npz .raw .bin .csv .txt .ark .wav .flac .ogg
-            ;;
-        *DST)
-            words='text npy raw csv ark ark,t wav jsonl'
-            _irrun_add_paths 'text npy npz raw csv ark wav jsonl none' "$words" \
-                .npy .npz .raw .bin .csv .ark .wav .jsonl
-            ;;
+        *SRC) _irrun_add_paths @SRC@ ;;
+        *DST) _irrun_add_paths @DST@ ;;
         *FILE*) _irrun_add_files "$_irrun_before" ;;
         esac
         # Words in lower case are literal.

@@ -41,9 +41,6 @@ bool reader_open_methods(const struct reader_methods *methods, const char *path,
  * Waits for the first KIND_BYTES bytes. */
 bool reader_check_kind(struct reader *reader, const char *wanted, struct irrun_error *err);
 
-extern const struct reader_methods npy_reader, raw_reader, s16_reader, csv_reader, ark_reader,
-    wav_reader;
-
 /* ---- Writers -------------------------------------------------------------------------------- */
 
 /* The type and shape of the records of one output, set by the first record or by writer_expect. */
@@ -84,8 +81,12 @@ struct writer_methods {
     void (*release)(struct writer *writer);  /* may be NULL; also after a failed open */
 };
 
-extern const struct writer_methods npy_writer, npz_writer, raw_writer, csv_writer, text_writer,
-    ark_writer, wav_writer, jsonl_writer, none_writer;
+/* NAME_reader and NAME_writer; a format that cannot be read or written lacks one. */
+#define FORMAT(id, ...)                                                                            \
+    extern const struct reader_methods id##_reader;                                                \
+    extern const struct writer_methods id##_writer;
+#include "formats/formats.def"
+#undef FORMAT
 
 /* Counts `record` and compares it with earlier ones of its output. Fails with IRRUN_DATA and names
  * both. */

@@ -8,56 +8,11 @@
 #include "base/text.h"
 #include "formats/format_internal.h"
 
-/* The rows: name, capabilities, properties, reader and writer of a format. */
-/* clang-format off */
+#define FORMAT(id, read, write, ...)                                                               \
+    {.name = #id, .read_endings = read, .write_endings = write, __VA_ARGS__},
 static const struct format formats[] = {
-    {.name = "text", .read_endings = "", .write_endings = ".txt",
-     .can_write = true, .can_pipe = true, .can_pause = true,
-     .has_shape = true, .has_keys = true, .is_shared = true,
-     .writer = &text_writer},
-    {.name = "npy", .read_endings = ".npy", .write_endings = ".npy",
-     .can_read = true, .can_write = true, .can_pipe = true, .can_pause = true,
-     .has_shape = true, .is_binary = true,
-     .reader = &npy_reader, .writer = &npy_writer},
-    {.name = "npz", .read_endings = ".npz", .write_endings = ".npz",
-     .can_read = true, .can_write = true,
-     .has_shape = true, .has_names = true, .is_shared = true, .is_binary = true,
-     .writer = &npz_writer},
-    {.name = "raw", .read_endings = ".raw .bin", .write_endings = ".raw .bin",
-     .can_read = true, .can_write = true, .can_pipe = true, .can_pause = true,
-     .is_binary = true,
-     .reader = &raw_reader, .writer = &raw_writer},
-    {.name = "csv", .read_endings = ".csv .txt", .write_endings = ".csv",
-     .can_read = true, .can_write = true, .can_pipe = true, .can_pause = true,
-     .reader = &csv_reader, .writer = &csv_writer},
-    {.name = "ark", .read_endings = ".ark", .write_endings = ".ark",
-     .can_read = true, .can_write = true, .can_pipe = true,
-     .has_shape = true, .has_keys = true, .is_shared = true, .is_binary = true,
-     .reader = &ark_reader, .writer = &ark_writer},
-    {.name = "s16", .read_endings = "", .write_endings = "",
-     .can_read = true,
-     .is_binary = true,
-     .reader = &s16_reader},
-    {.name = "wav", .read_endings = ".wav .flac .ogg", .write_endings = ".wav",
-     .can_read = true, .can_write = true,
-     .is_binary = true,
-     .reader = &wav_reader, .writer = &wav_writer},
-    {.name = "jsonl", .read_endings = "", .write_endings = ".jsonl",
-     .can_write = true, .can_pipe = true, .can_pause = true,
-     .has_shape = true, .has_keys = true, .is_shared = true,
-     .writer = &jsonl_writer},
-    {.name = "value", .read_endings = "", .write_endings = "",
-     .can_read = true, .is_generated = true},
-    {.name = "count", .read_endings = "", .write_endings = "",
-     .can_read = true, .is_generated = true, .is_counted = true},
-    {.name = "ones", .read_endings = "", .write_endings = "",
-     .can_read = true, .is_generated = true, .is_counted = true},
-    {.name = "none", .read_endings = "", .write_endings = "",
-     .can_write = true, .can_pipe = true, .can_pause = true,
-     .is_shared = true,
-     .writer = &none_writer},
+#include "formats/formats.def"
 };
-/* clang-format on */
 
 #define N_FORMATS (sizeof formats / sizeof formats[0])
 

@@ -8,7 +8,7 @@ load common
 setup() {
     common_setup
     # shellcheck disable=SC2046 # words
-    "$root/scripts/make-completion.sh" "$root/src/cli/options.def" "$root/completions/irrun.bash" \
+    "$root/scripts/make-completion.sh" "$root/src/cli/options.def" "$root/src/formats/formats.def" "$root/completions/irrun.bash" \
         $(irrun --list-kernels --simd=scalar | cut -f 2 | head -n 1) >irrun_completion
     ln -s "$IRRUN" program
     cp "$data/sum.xml" "$data/pair.xml" .
@@ -118,7 +118,11 @@ listed() {
     offers '-o none:' ''
     touch q.flac q.jsonl q.txt
     offers '-i q' 'q.flac q.txt'
-    offers '-o q' 'q.jsonl'
+    offers '-o q' 'q.jsonl q.txt'
+    offers '-o jsonl:-' '-'
+    offers '-o ark,t:-' '-'
+    offers '-o wav:-' '' # cannot be written to a pipe
+    offers '-o npz:-' ''
 }
 
 @test "names come from the model" {
@@ -166,7 +170,7 @@ FAKE
 
 @test "a row that cannot be read is an error" {
     echo 'OPTION(x, "Bad name", 0, FLAG, "", ONCE, INPUTS, "text")' >bad.def
-    run_apart "$root/scripts/make-completion.sh" bad.def "$root/completions/irrun.bash"
+    run_apart "$root/scripts/make-completion.sh" bad.def "$root/src/formats/formats.def" "$root/completions/irrun.bash"
     [ "$status" -eq 1 ]
     [[ $stderr == *bad.def* ]]
 }

@@ -9,7 +9,7 @@ setup() {
     common_setup
     for shell in bash zsh fish; do
         # shellcheck disable=SC2046 # words
-        "$root/scripts/make-completion.sh" "$root/src/cli/options.def" "$root/completions/irrun.$shell" \
+        "$root/scripts/make-completion.sh" "$root/src/cli/options.def" "$root/src/formats/formats.def" "$root/completions/irrun.$shell" \
             $(irrun --list-kernels --simd=scalar | cut -f 2 | head -n 1) >"completion.$shell"
     done
 }
