@@ -44,6 +44,15 @@ FNR == 1 && NR > 1 {
     quiet = -1
 }
 
+/^# [^ ]+ [a-z0-9]+ \[/ { # the text output of irrun
+    if (output != "" && $2 != output) {
+        print "segments.awk: there are several outputs: choose one, as in -o probability=csv:-" >"/dev/stderr"
+        is_bad = 1
+        exit 2
+    }
+    output = $2
+}
+
 /^#/ { next }
 
 { file = FILENAME }
@@ -64,4 +73,4 @@ FNR == 1 && NR > 1 {
     }
 }
 
-END { if (is_inside) finish(quiet >= 0 ? quiet : n) }
+END { if (is_inside && !is_bad) finish(quiet >= 0 ? quiet : n) }

@@ -114,6 +114,7 @@ static bool check_files(const char *model, const char *weights, struct irrun_err
 bool operands_take(struct options *options, char *const next_words[N_OPTIONS], int n, char **words,
                    struct irrun_error *err)
 {
+    char quoted[TEXT_QUOTED_BYTES];
     if (!check_values(next_words, n, words, err))
         return false;
     if (!action_needs_model(options->action)) {
@@ -128,6 +129,11 @@ bool operands_take(struct options *options, char *const next_words[N_OPTIONS], i
     }
     if (!check_blanks(n, words, err))
         return false;
+    if (n > 1 && options->inputs.n > 0 && is_data(words[n - 1])) { /* -i *.wav */
+        fail(err, IRRUN_USAGE, "too many files: '%s'", words[n - 1]);
+        return fail_hint(err, "-i takes one file: ls FILE... | irrun %s --manifest=- runs many",
+                         text_shell_quote(words[0], quoted));
+    }
     if (n > 2) {
         fail(err, IRRUN_USAGE, "too many files: '%s'", words[2]);
         return fail_hint(err, "irrun takes one model and its weights; inputs go with -i");

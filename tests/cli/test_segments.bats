@@ -56,6 +56,15 @@ says() {
     says '0.100 0.200 0.100' field=2 silence=0.1 -- '# a title' '9,0' '9 1' $'9\t0'
 }
 
+@test "the text of one output is taken, that of several is refused" {
+    says '0.100 0.200 0.100' silence=0.1 -- '# p f32 [1,1] seq=a rec=0' 0 '# p f32 [1,1] seq=a rec=1' 1 '# p f32 [1,1] seq=a rec=2' 0
+    status=0
+    printf '%s\n' '# p f32 [1,1] seq=a rec=0' 1 '# speech f32 [1,1] seq=a rec=0' 1 | segments >found 2>words || status=$?
+    [ "$status" -eq 2 ]
+    [ ! -s found ]
+    [ "$(cat words)" = "segments.awk: there are several outputs: choose one, as in -o probability=csv:-" ]
+}
+
 @test "a segment is printed as soon as its end is known" {
     local at_once=()
     [[ $(awk -W version 2>&1 </dev/null) != mawk* ]] || at_once=(-W interactive)
