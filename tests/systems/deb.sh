@@ -22,7 +22,7 @@ inside dpkg -i /irrun.deb
 echo "== the program, the detector that comes with it"
 [ "$(seq 3 | inside irrun /srv/sum.xml -i csv:- -o csv:- | tail -n 1)" = 6 ]
 watch=/usr/share/irrun/models/speech_watch
-[ "$(inside irrun $watch/model.xml -i $watch/minute.ogg --partial=pad -o probability=csv:- |
+[ "$(inside irrun $watch/model.xml -i $watch/minute.ogg --rate=16000 --partial=pad -o probability=csv:- |
     inside awk -f /usr/share/irrun/examples/segments.awk | wc -l)" -eq 9 ]
 
 echo "== manual"
