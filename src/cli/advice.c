@@ -12,6 +12,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "cli/path_fields.h"
 
 #define NAME_BYTES ((size_t)256)
 #define PATH_BYTES ((size_t)1024)
@@ -192,6 +193,9 @@ void advise(const struct options *options, struct irrun_error *err)
         return;
     if (is_model)
         advise_model(path, err);
+    else if (path_has_field(path, 'k'))
+        fail_hint(err, "%%k is for the names of outputs; a folder of inputs: ls FOLDER/* | irrun "
+                       "MODEL.xml --manifest=-");
     if (!err->hint[0])
         advise_near(path, err);
 }

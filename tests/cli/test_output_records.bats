@@ -165,6 +165,9 @@ TYPES
     [ -e ./-_y_%.csv ]
     irrun "$data/twice.xml" --random -o 'r%k.csv'
     [ -e r-.csv ]
+    answered 66 "%k.csv: error: cannot be opened" \
+        "%k is for the names of outputs; a folder of inputs: ls FOLDER/* | irrun MODEL.xml --manifest=-" \
+        "$data/twice.xml" -i '%k.csv' -o none:
 }
 
 @test "several sequences in one file: npy, raw and csv continue, text and ark carry keys" {
