@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/checked.h"
 #include "kernels/indirect_convolution.h"
+#include "kernels/inline.h"
 
 double multiplication_cost(const struct indirect_convolution *conv)
 {
@@ -22,8 +23,24 @@ static igemm_channels_fn *const *choose_kernels(const struct indirect_convolutio
                             : conv->microkernels->channels)[n_vectors];
 }
 
-/* Multiplies by one panel, in tiles of nearly equal size, of one row if rows count. The last tile
- * prefetches the next panel, which no hardware prefetcher has begun to read. */
+/* With fewer tiles, a part is too large to arrive during a tile. Fewer bytes are often in an L2
+ * cache: prefetching them by parts takes 3 to 5 % of the time. From memory it gains 10 to 20 %. */
+#define PARTS_MIN_TILES 5
+#define PARTS_MIN_BYTES (L2_BYTES / 4)
+
+/* Prefetches part `number` of n_parts of the next panel, which no hardware prefetcher has begun to
+ * read. Inline, because gcc may drop calls of a function that does nothing else. */
+ALWAYS_INLINE void prefetch_part(const struct igemm_channels_args *args, size_t number,
+                                 size_t n_parts)
+{
+    const size_t line = LINE_FLOATS * sizeof(float), n_lines = args->ahead / line;
+    uintptr_t next = (uintptr_t)args->b + args->ahead;
+    for (size_t i = n_lines * number / n_parts; i < n_lines * (number + 1) / n_parts; i++)
+        __builtin_prefetch((const void *)(next + i * line), 0, 2);
+}
+
+/* Multiplies by one panel, in tiles of nearly equal size, of one row if rows count. Each tile
+ * prefetches a part of the next panel, or the last one all of it. */
 static void multiply_panel(const struct indirect_convolution *conv,
                            const struct channels_product *product, size_t n_vectors,
                            struct igemm_channels_args *args)
@@ -38,10 +55,15 @@ static void multiply_panel(const struct indirect_convolution *conv,
     for (size_t begin = 0; begin < product->n; begin += n, rest = product->row) {
         n = product->n - begin < rest ? product->n - begin : rest;
         size_t n_tiles = divide_up(n, product->mr), size = n / n_tiles, n_longer = n % n_tiles;
+        bool by_parts = product->prefetches && product->row == 0 && !conv->has_pairs &&
+                        n_tiles >= PARTS_MIN_TILES &&
+                        conv->packed_floats * sizeof(float) > PARTS_MIN_BYTES;
         for (size_t tile = 0; tile < n_tiles; tile++) {
             size_t n_rows = size + (tile < n_longer);
             bool is_last = begin + n == product->n && tile + 1 == n_tiles;
-            choose_kernels(conv, product, n_vectors, is_last)[n_rows](args);
+            if (by_parts)
+                prefetch_part(args, tile, n_tiles);
+            choose_kernels(conv, product, n_vectors, is_last && !by_parts)[n_rows](args);
             args->positions += n_rows;
             args->c += n_rows * args->ldc;
         }
