@@ -79,7 +79,8 @@ struct packed_matrix {
     size_t step_bytes; /* bytes from k to k + step_k */
     size_t kc;         /* sums are added to C every kc terms, at most GEMM_MAX_KC */
     size_t block;      /* terms for which a micro-panel stays in L1, at most kc */
-    bool prefetches;   /* the data is larger than an L2 cache may be */
+    bool prefetches;   /* the data is larger than an L2 cache may be, or than other layers leave
+                        * of it and there are rows enough for the cost */
     size_t micropanel_bytes;
     size_t panel_bytes;
     size_t max_mr;

@@ -96,7 +96,8 @@ bool packed_matrix_layout(struct packed_matrix *packed_b, const struct gemm_micr
         checked_mul(packed_b->width / packed_b->nr_groups, packed_b->micropanel_bytes,
                     &packed_b->panel_bytes) &&
         checked_mul(packed_b->n_panels, packed_b->panel_bytes, size_bytes);
-    packed_b->prefetches = is_done && *size_bytes > L2_BYTES;
+    packed_b->prefetches =
+        is_done && *size_bytes > (rows > 2 * packed_b->max_mr ? L2_BYTES / 4 : L2_BYTES);
     return is_done;
 }
 
