@@ -191,9 +191,10 @@ static bool plan_tiles(struct indirect_convolution *conv, struct subconvolution 
     return true;
 }
 
-/* Sizes of a chunk: its sums stay in the cache, and it is large enough that the weights are not
+/* Sizes of a chunk: its sums stay in an L2 cache, and it is large enough that the weights are not
  * read too often. One whose sums are computed once, in the output, can be longer. */
-#define CHUNK_FLOATS 32768
+#define CHUNK_FLOATS 98304
+#define LONG_CHUNK_FLOATS 32768
 #define MIN_CHUNK 24
 #define MAX_CHUNK 96
 #define MAX_LONG_CHUNK 1024
@@ -227,7 +228,7 @@ static bool plan_channels(struct indirect_convolution *conv, struct subconvoluti
     bool is_long =
         conv->out_channels_last && conv->ld_sums == (size_t)conv->c_out && sub->kc >= sub->k;
     size_t most_positions = is_long ? MAX_LONG_CHUNK : MAX_CHUNK;
-    sub->nr = CHUNK_FLOATS / conv->ld_sums;
+    sub->nr = (is_long ? LONG_CHUNK_FLOATS : CHUNK_FLOATS) / conv->ld_sums;
     sub->nr = sub->nr < MIN_CHUNK ? MIN_CHUNK : sub->nr > most_positions ? most_positions : sub->nr;
     sub->first_indirection = conv->n_indirections;
     sub->first_weight = conv->packed_floats;
