@@ -63,6 +63,7 @@ struct int8_product {
     const uint8_t *const *a;          /* [n_segments] of row 0; where B is padded, any value */
     size_t lda;                       /* bytes from one row to the next */
     const int8_t *b;                  /* packed */
+    bool has_words;                   /* A has elements of 16 bits; int8_halve has changed B */
     const struct int8_excess *excess; /* of b; NULL: b has all of its elements */
     const int32_t *start;             /* for each column of all groups: added to the sums */
     const int32_t *row_start;         /* for each row: added to the sums; NULL: nothing */
@@ -109,7 +110,9 @@ struct int8_kernels {
      * row_sums, those of `from`, modulo 2^32. */
     bool (*narrow)(size_t m, size_t k, const int32_t *from, uint8_t *to, int32_t *matrix_min,
                    int32_t *row_sums);
-    bool adds_pairs;         /* products are faster if int8_excess_take has changed the matrix */
+    void (*widen)(size_t n, const uint8_t *from, uint16_t *to);
+    bool adds_pairs;         /* products are faster if int8_excess_take has changed the matrix, or,
+                              * if it has to change many quads, int8_halve */
     tiles_end_fn *tiles_end; /* after products that have tile_rows */
 };
 
@@ -120,6 +123,10 @@ size_t int8_excess_count(const int8_t *packed, size_t n_quads);
  * quads, to the memory of an excess. */
 void int8_excess_take(int8_t *packed, size_t n_groups, size_t n_segments, size_t n_quads,
                       const struct int8_excess *to);
+
+/* Changes the order of a packed matrix for a product that has_words: the first two rows of each
+ * quad, then the others. */
+void int8_halve(int8_t *packed, size_t n_quads);
 
 /* Returns the rows of a tile for products of m rows or more, `work` quads in all: m, or a part of
  * it. 0: there are no tiles, or vectors are faster. */

@@ -1,5 +1,7 @@
 /* Takes from packed matrices of bytes what exceeds sums of 16 bits.
  * SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
 #include "kernels/gemm_int8.h"
 
 #define MAX_SUM 128 /* of the elements of a pair: 255 * 128 fits into 16 bits, 255 * 129 does not */
@@ -54,4 +56,14 @@ void int8_excess_take(int8_t *packed, size_t n_groups, size_t n_segments, size_t
         take(packed + i * QUAD_BYTES, to->odd + n++ * INT8_GROUP);
     }
     to->begins[n_groups] = n;
+}
+
+void int8_halve(int8_t *packed, size_t n_quads)
+{
+    for (size_t i = 0; i < n_quads; i++, packed += QUAD_BYTES) {
+        int8_t quad[QUAD_BYTES];
+        memcpy(quad, packed, sizeof quad);
+        for (size_t k = 0; k < QUAD_BYTES; k++)
+            packed[k % INT8_QUAD / 2 * (QUAD_BYTES / 2) + k / INT8_QUAD * 2 + k % 2] = quad[k];
+    }
 }

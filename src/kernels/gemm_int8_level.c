@@ -19,8 +19,8 @@ enum { MAX_ROWS = 2, GROUPS = 1, GROUPS_OF_A_ROW = 1 };
 enum { MAX_VECTORS = GROUPS_OF_A_ROW * GROUP_VECTORS };
 
 /* How a quad is multiplied: in 32 bits, or, if no sum of two products exceeds 16 bits, by
- * vec_i32_dot_pairs. */
-enum dot { DOT_WIDE, DOT_PAIRS };
+ * vec_i32_dot_pairs, or, if it has_words, by halves. */
+enum dot { DOT_WIDE, DOT_PAIRS, DOT_WORDS };
 
 ALWAYS_INLINE void multiply_pairs(const uint8_t *a, size_t lda, const int8_t *b, size_t group_bytes,
                                   const size_t n_rows, const size_t n_groups,
@@ -37,6 +37,25 @@ ALWAYS_INLINE void multiply_pairs(const uint8_t *a, size_t lda, const int8_t *b,
         UNROLL
         for (size_t v = 0; v < n_groups * GROUP_VECTORS; v++)
             sums[r][v] = vec_i32_dot_pairs(sums[r][v], row, columns[v]);
+    }
+}
+
+/* Multiplies two columns of the rows of a, as words, by two rows of the groups of b. */
+ALWAYS_INLINE void multiply_words(const uint8_t *a, size_t lda, const int8_t *b, size_t group_bytes,
+                                  const size_t n_rows, const size_t n_groups,
+                                  vec_i32 sums[MAX_ROWS][MAX_VECTORS])
+{
+    vec_i32 columns[MAX_VECTORS];
+    UNROLL
+    for (size_t v = 0; v < n_groups * GROUP_VECTORS; v++)
+        columns[v] = vec_i16_load_i8(b + v / GROUP_VECTORS * group_bytes +
+                                     v % GROUP_VECTORS * sizeof(vec_i32) / 2);
+    UNROLL
+    for (size_t r = 0; r < n_rows; r++) {
+        vec_i32 row = vec_i32_set1_bytes(a + r * lda);
+        UNROLL
+        for (size_t v = 0; v < n_groups * GROUP_VECTORS; v++)
+            sums[r][v] = vec_i32_dot_i16(sums[r][v], row, columns[v]);
     }
 }
 
@@ -61,13 +80,17 @@ ALWAYS_INLINE void add_excess(const struct int8_product *p, size_t row, size_t g
     }
 }
 
-/* Multiplies four columns of the rows of a by four rows of the groups of b. */
+/* Multiplies four columns of the rows of a, two as words, by as many rows of the groups of b. */
 ALWAYS_INLINE void multiply_quad(const uint8_t *a, size_t lda, const int8_t *b, size_t group_bytes,
                                  const size_t n_rows, const size_t n_groups, const enum dot dot,
                                  vec_i32 sums[MAX_ROWS][MAX_VECTORS])
 {
     if (dot == DOT_PAIRS) {
         multiply_pairs(a, lda, b, group_bytes, n_rows, n_groups, sums);
+        return;
+    }
+    if (dot == DOT_WORDS) {
+        multiply_words(a, lda, b, group_bytes, n_rows, n_groups, sums);
         return;
     }
     struct bytes_factor rows[MAX_ROWS];
@@ -91,6 +114,7 @@ ALWAYS_INLINE void multiply_tile(const struct int8_product *p, size_t row, size_
     const size_t group_bytes = p->n_segments * p->n_quads * QUAD_BYTES;
     const int8_t *b = p->b + group * group_bytes;
     const int32_t *start = p->start + group * INT8_GROUP;
+    const size_t n_steps = dot == DOT_WORDS ? 2 : 1; /* of four bytes of a, in a quad */
     vec_i32 sums[MAX_ROWS][MAX_VECTORS];
 
     UNROLL
@@ -102,9 +126,8 @@ ALWAYS_INLINE void multiply_tile(const struct int8_product *p, size_t row, size_
     }
     for (size_t segment = 0; segment < p->n_segments; segment++) {
         const uint8_t *a = p->a[segment] + row * p->lda;
-        for (size_t quad = 0; quad < p->n_quads; quad++, b += QUAD_BYTES)
-            multiply_quad(a + quad * INT8_QUAD, p->lda, b, group_bytes, n_rows, n_groups, dot,
-                          sums);
+        for (size_t i = 0; i < p->n_quads * n_steps; i++, b += QUAD_BYTES / n_steps)
+            multiply_quad(a + i * INT8_QUAD, p->lda, b, group_bytes, n_rows, n_groups, dot, sums);
     }
     UNROLL
     for (size_t i = 0; dot == DOT_PAIRS && i < n_groups; i++)
@@ -126,6 +149,8 @@ typedef void tile_fn(const struct int8_product *p, size_t row, size_t group);
     {                                                                                              \
         if (VECTOR_HAS_DOT_PAIRS && p->excess)                                                     \
             multiply_tile(p, row, group, rows, groups, DOT_PAIRS);                                 \
+        else if (VECTOR_HAS_DOT_PAIRS && p->has_words)                                             \
+            multiply_tile(p, row, group, rows, groups, DOT_WORDS);                                 \
         else                                                                                       \
             multiply_tile(p, row, group, rows, groups, DOT_WIDE);                                  \
     }
@@ -382,11 +407,18 @@ static bool narrow(size_t m, size_t k, const int32_t *from, uint8_t *to, int32_t
     return true;
 }
 
+static void widen(size_t n, const uint8_t *restrict from, uint16_t *restrict to)
+{
+    for (size_t i = 0; i < n; i++)
+        to[i] = from[i];
+}
+
 const struct int8_kernels LEVEL_NAME(gemm_int8, LEVEL) = {
     .multiply = multiply,
     .depthwise = depthwise,
     .multiply_wide = multiply_wide,
     .narrow = narrow,
+    .widen = widen,
     .adds_pairs = VECTOR_HAS_DOT_PAIRS,
 #ifdef VECTOR_HAS_TILES
     .tiles_end = tiles_end,

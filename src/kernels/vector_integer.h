@@ -93,6 +93,14 @@ ALWAYS_INLINE vec_i32 vec_i32_dot_pairs(vec_i32 sum, vec_i32 a, vec_i32 b)
     return vec_i32_dot_i16(sum, pairs, (vec_i32)((lanes_of_16){0} + 1));
 }
 
+/* Loads signed bytes, two for every lane, and widens them to 16 bits. */
+ALWAYS_INLINE vec_i32 vec_i16_load_i8(const void *at)
+{
+    __m128i x = {0};
+    memcpy(&x, at, 2 * VECTOR_LANES);
+    return (vec_i32)MM(cvtepi8_epi16)(x);
+}
+
 /* Return the sizes of signed bytes; and the bytes of x, negative where those of `sign` are. */
 ALWAYS_INLINE vec_i32 vec_i8_abs(vec_i32 x)
 {
@@ -104,6 +112,12 @@ ALWAYS_INLINE vec_i32 vec_i8_with_sign_of(vec_i32 x, vec_i32 sign)
 }
 #else
 #define VECTOR_HAS_DOT_PAIRS 0 /* it does not save time */
+ALWAYS_INLINE vec_i32 vec_i16_load_i8(const void *at)
+{
+    int8_t x __attribute__((vector_size(2 * VECTOR_LANES)));
+    memcpy(&x, at, sizeof x);
+    return (vec_i32) __builtin_convertvector(x, lanes_of_16);
+}
 ALWAYS_INLINE vec_i32 vec_i32_dot_pairs(vec_i32 sum, vec_i32 a, vec_i32 b)
 {
     return vec_i32_dot_bytes(sum, unsigned_factor(a), signed_factor(b));

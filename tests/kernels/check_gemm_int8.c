@@ -8,8 +8,9 @@
 #include "check_kernels.h"
 
 struct problem {
-    size_t m, n, k;        /* k: of a segment */
-    const int8_t *b_whole; /* before the excess is taken */
+    size_t m, n, k;                /* k: of a segment */
+    const uint8_t *const *a_bytes; /* of A, if the product has words */
+    const int8_t *b_whole;         /* before the excess is taken, or halves are made */
     struct guarded segments, a, b, c, start, row_start, scale, bias, low, high;
 };
 
@@ -67,6 +68,7 @@ static struct problem problem_new(size_t m, size_t n, size_t k, size_t n_segment
                                .row_start = row_start,
                                .requantization = {scale, bias, low, high},
                                .ldc = n};
+    problem.a_bytes = segments;
     problem.b_whole = b;
     return problem;
 }
@@ -88,7 +90,7 @@ static int32_t sum_of(const struct problem *problem, const struct int8_product *
     size_t n_quads = p->n_segments * p->n_quads;
     for (size_t i = 0; i < p->n_segments * k; i++) {
         size_t b_row = i / k * p->n_quads * INT8_QUAD + i % k;
-        sum += (uint32_t)(p->a[i / k][row * p->lda + i % k] *
+        sum += (uint32_t)(problem->a_bytes[i / k][row * n_quads * INT8_QUAD + i % k] *
                           problem->b_whole[int8_packed_index(n_quads, b_row, column)]);
     }
     return (int32_t)sum;
@@ -302,6 +304,33 @@ static bool try_excess(const struct trial *trial, struct problem *problem, struc
     return is_good;
 }
 
+/* Multiplies words by a copy of b in halves. */
+static bool try_words(const struct trial *trial, struct problem *problem,
+                      const struct int8_product *p)
+{
+    size_t n_quads = int8_n_groups(p->n) * p->n_segments * p->n_quads;
+    size_t b_bytes = n_quads * INT8_GROUP * INT8_QUAD, n = problem->m * p->lda;
+    struct guarded b, words, segments;
+    struct int8_product p_words = *p;
+    int8_t *copy = memcpy(take(&b, b_bytes), p->b, b_bytes);
+    uint16_t *a = take(&words, n * sizeof *a);
+    const uint8_t **at = take(&segments, p->n_segments * sizeof *at);
+    const uint8_t *first = p->a[p->n_segments - 1];
+    int8_halve(copy, n_quads);
+    trial->variant->gemm_int8->widen(n, first, a);
+    for (size_t i = 0; i < p->n_segments; i++)
+        at[i] = (const uint8_t *)(a + (p->a[i] - first));
+    p_words.a = at;
+    p_words.lda = 2 * p->lda;
+    p_words.b = copy;
+    p_words.has_words = true;
+    bool is_good = try_results(trial, problem, &p_words);
+    struct guarded *all[] = {&b, &words, &segments};
+    for (size_t i = 0; i < 3; i++)
+        guarded_free(all[i]);
+    return is_good;
+}
+
 static bool try_sizes(const struct trial *trial, size_t m, size_t n, size_t k)
 {
     struct int8_product p;
@@ -318,7 +347,7 @@ static bool try_sizes(const struct trial *trial, size_t m, size_t n, size_t k)
         is_good = try_results(trial, &problem, &p);
     }
     if (is_good && trial->variant->gemm_int8->adds_pairs)
-        is_good = try_excess(trial, &problem, &p);
+        is_good = try_excess(trial, &problem, &p) && try_words(trial, &problem, &p);
     problem_free(&problem);
     guarded_free(&biases);
     return is_good;
