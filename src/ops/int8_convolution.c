@@ -6,31 +6,17 @@
 
 #include "base/checked.h"
 #include "ops/cost.h"
-#include "ops/int8_borders.h"
-#include "ops/int8_ops.h"
+#include "ops/int8_convolution_internal.h"
 
 #define READ_AHEAD 16  /* bytes after a padded image, since the kernels load 16 bytes at a time */
 #define BLOCK 48       /* pixels: a multiple of the rows of every tile */
 #define SPLIT_GROUPS 8 /* groups of channels of a unit of work, if there are few blocks */
 #define MIN_GATHERED_OUT 48 /* fewer channels do not repay the copies */
 
-struct int8_state {
-    struct window window; /* dimension 0 is 1 */
-    const struct int8_kernels *kernels;
-    transpose_f32_fn *transpose;
-    struct int8_borders borders;
-    size_t n_batches, n_in, n_out; /* pixels of a batch element */
-    size_t out[2];                 /* rows and columns; 1 row if pixels are as in the input */
-    bool is_padded;                /* the image is copied with its pads */
-    size_t height, width;          /* of the padded image */
-    size_t n_blocks;               /* in a row */
-    bool is_gathered;              /* taps are copied; all pixels count as one row */
-    size_t n_quads;                /* of a segment of a product */
-    size_t n_splits;               /* of the groups of channels; 1 unless is_gathered */
-    size_t tile_rows;              /* of products, or 0 */
-    size_t n_parts, part_bytes;    /* part_bytes: of scratch for each part, after the image */
-    size_t image_bytes, sums_at, rows_at; /* offsets in a part: of f32 results, of copied taps */
-};
+static bool is_enlarged(const struct int8_convolution_attrs *attrs)
+{
+    return attrs->enlarge[0] * attrs->enlarge[1] > 1;
+}
 
 static bool infer(struct infer *infer)
 {
@@ -52,6 +38,11 @@ static bool infer(struct infer *infer)
     bool is_u8 = attrs->to == INT8_TO_U8;
     out.dims[is_u8 ? 1 + n_spatial : 1] = channels;
     memcpy(out.dims + (is_u8 ? 1 : 2), sizes, n_spatial * sizeof *sizes);
+    for (uint32_t d = 0; d < n_spatial && is_enlarged(attrs); d++) {
+        size_t factor = attrs->enlarge[2 - n_spatial + d];
+        out.dims[1 + d] *= (int64_t)factor;
+        out.dims[1 + n_spatial] /= (int64_t)factor;
+    }
     return infer_output(infer, 0, is_u8 ? IRRUN_U8 : IRRUN_F32, &out);
 }
 
@@ -62,16 +53,21 @@ static int64_t reach(const struct window *window, int d)
     return steps * window->stride[d] + (window->kernel[d] - 1) * window->dilation[d] + 1;
 }
 
-/* Decides whether the image is copied. The last quad of a segment may extend past its end. */
+/* Decides whether the image is copied. The last quad of a segment may extend past its end. Words of
+ * several taps are copied once; others only when they are multiplied. */
 static void find_image(const struct int8_convolution_attrs *attrs, struct int8_state *state)
 {
     const struct window *w = &state->window;
-    state->is_padded = !attrs->is_depthwise && attrs->segment_bytes % INT8_QUAD != 0;
+    state->is_gathered = attrs->has_words && window_product(w->kernel) == 1 && !attrs->offsets &&
+                         !is_enlarged(attrs);
+    state->is_padded = !attrs->is_depthwise && !state->is_gathered &&
+                       (attrs->has_words || attrs->segment_bytes % INT8_QUAD != 0);
+    state->pixel_bytes = attrs->c_in * (state->is_gathered ? 1 : int8_a_size(attrs));
     for (int d = 1; d < 3; d++)
         state->is_padded = state->is_padded || w->pad_begin[d] != 0 || reach(w, d) > w->in[d];
     state->height = (size_t)reach(w, 1);
     state->width = (size_t)(state->is_padded ? reach(w, 2) : w->in[2]);
-    bool is_flat = !state->is_padded && window_product(w->kernel) == 1 &&
+    bool is_flat = !state->is_padded && !is_enlarged(attrs) && window_product(w->kernel) == 1 &&
                    window_product(w->stride) == 1 && w->in[2] == w->out[2];
     state->out[0] = is_flat ? 1 : (size_t)w->out[1];
     state->out[1] = is_flat ? state->n_out : (size_t)w->out[2];
@@ -92,9 +88,11 @@ static void find_gathering(const struct int8_convolution_attrs *attrs, double wo
     size_t n_by_rows = state->out[0] * divide_up(state->out[1], TILE_ROWS);
     bool is_short =
         state->n_quads < INT8_TILE_MIN_QUADS || 4 * divide_up(n, TILE_ROWS) <= 3 * n_by_rows;
-    if (attrs->is_depthwise || attrs->c_out < MIN_GATHERED_OUT || !is_short || tile_rows == 0)
+    if (attrs->group_c_in == attrs->c_in && !is_enlarged(attrs) &&
+        attrs->c_out >= MIN_GATHERED_OUT && is_short && tile_rows > 0)
+        state->is_gathered = true;
+    if (!state->is_gathered)
         return;
-    state->is_gathered = true;
     state->n_quads = k_bytes(attrs) / INT8_QUAD;
     state->out[0] = 1;
     state->out[1] = n;
@@ -111,9 +109,10 @@ static bool size_scratch(struct prepare *prepare, const struct int8_convolution_
         state->sums_at +
         (attrs->to == INT8_TO_F32 ? align_to_line(BLOCK * attrs->c_out * sizeof(float)) : 0);
     state->part_bytes =
-        state->rows_at + (state->is_gathered ? align_to_line(BLOCK * k_bytes(attrs)) : 0);
+        state->rows_at +
+        (state->is_gathered ? align_to_line(BLOCK * k_bytes(attrs) * int8_a_size(attrs)) : 0);
     if (state->is_padded && (!checked_mul(state->height, state->width, &image_bytes) ||
-                             !checked_mul(image_bytes, attrs->c_in, &image_bytes) ||
+                             !checked_mul(image_bytes, state->pixel_bytes, &image_bytes) ||
                              !checked_add(image_bytes, READ_AHEAD + 63, &image_bytes)))
         return fail_memory(prepare->err, SIZE_MAX);
     state->image_bytes = image_bytes / 64 * 64;
@@ -145,56 +144,10 @@ static bool prepare(struct prepare *prepare)
                              int8_n_groups(attrs->c_out) * INT8_GROUP, &state->borders);
 }
 
-/* The work on one batch element. */
-struct job {
-    const struct int8_convolution_attrs *attrs;
-    const struct int8_state *state;
-    const uint8_t *in, *image, *end; /* image: the input or its padded copy; end: of both */
-    void *out;
-    unsigned char *scratch;
-};
-
-/* Copies row y of the image with its pads. */
-static void copy_row(const struct job *job, size_t y)
+static void find_segments(const struct int8_job *job, struct int8_block *block)
 {
     const struct window *w = &job->state->window;
-    size_t c = job->attrs->c_in;
-    uint8_t *to = (uint8_t *)job->scratch + y * job->state->width * c;
-    int64_t row = (int64_t)y - w->pad_begin[1], left = w->pad_begin[2];
-    int64_t width = (int64_t)job->state->width, first = left > 0 ? left : 0;
-    int64_t end = w->in[2] + left < width ? w->in[2] + left : width;
-    if (row < 0 || row >= w->in[1] || first >= end)
-        first = end = width;
-    else
-        memcpy(to + (size_t)first * c, job->in + (size_t)(row * w->in[2] + first - left) * c,
-               (size_t)(end - first) * c);
-    for (int64_t x = 0; x < first; x++)
-        memcpy(to + (size_t)x * c, job->attrs->zeros, c);
-    for (int64_t x = end; x < width; x++)
-        memcpy(to + (size_t)x * c, job->attrs->zeros, c);
-}
-
-static void copy_rows(void *context, size_t part, size_t n_parts)
-{
-    const struct job *job = context;
-    size_t height = job->state->height;
-    for (size_t y = height * part / n_parts; y < height * (part + 1) / n_parts; y++)
-        copy_row(job, y);
-}
-
-/* Consecutive output pixels of a row. */
-struct block {
-    size_t row, column, n;
-    size_t begin, end;          /* groups of channels */
-    const uint8_t **segments;   /* of the first pixel */
-    const float *const *biases; /* NULL: all pixels have the same */
-    void *c;
-};
-
-static void find_segments(const struct job *job, struct block *block)
-{
-    const struct window *w = &job->state->window;
-    size_t c = job->attrs->c_in, row_bytes = job->state->width * c;
+    size_t c = job->state->pixel_bytes, row_bytes = job->state->width * c;
     size_t column = job->state->is_gathered ? 0 : block->column;
     const uint8_t *first = job->image + block->row * (size_t)w->stride[1] * row_bytes +
                            column * (size_t)w->stride[2] * c;
@@ -205,7 +158,7 @@ static void find_segments(const struct job *job, struct block *block)
 }
 
 /* width: of a row of the output. */
-static void find_biases(const struct int8_borders *borders, size_t width, struct block *block,
+static void find_biases(const struct int8_borders *borders, size_t width, struct int8_block *block,
                         const float **biases)
 {
     if (!borders->biases)
@@ -217,32 +170,9 @@ static void find_biases(const struct int8_borders *borders, size_t width, struct
     block->biases = biases;
 }
 
-static void copy_quads(const uint8_t *restrict from, uint8_t *restrict to, size_t n)
-{
-    size_t i = 0;
-    for (; i + 16 <= n; i += 16)
-        memcpy(to + i, from + i, 16);
-    for (; i < n; i += INT8_QUAD)
-        memcpy(to + i, from + i, INT8_QUAD);
-}
-
-/* Copies the taps of each pixel to a row, and makes the rows the only segment. */
-static void gather(const struct job *job, struct block *block, uint8_t *rows)
-{
-    const struct window *w = &job->state->window;
-    size_t bytes = int8_n_quads(job->attrs->segment_bytes) * INT8_QUAD, width = (size_t)w->out[2];
-    size_t pixel_step = (size_t)w->stride[2] * job->attrs->c_in;
-    size_t row_step = (size_t)w->stride[1] * job->state->width * job->attrs->c_in;
-    uint8_t *to = rows;
-    for (size_t pixel = block->column; pixel < block->column + block->n; pixel++) {
-        size_t at = pixel / width * row_step + pixel % width * pixel_step;
-        for (size_t i = 0; i < job->attrs->n_segments; i++, to += bytes)
-            copy_quads(block->segments[i] + at, to, bytes);
-    }
-    block->segments[0] = rows;
-}
-
-static void multiply(const struct job *job, const struct block *block)
+/* Multiplies packed groups of filters that read the same channels. */
+static void multiply_groups(const struct int8_job *job, const struct int8_block *block,
+                            size_t begin, size_t end)
 {
     const struct int8_convolution_attrs *attrs = job->attrs;
     bool is_gathered = job->state->is_gathered;
@@ -251,23 +181,58 @@ static void multiply(const struct job *job, const struct block *block)
         .n = attrs->c_out,
         .n_segments = is_gathered ? 1 : attrs->n_segments,
         .n_quads = job->state->n_quads,
-        .begin = block->begin,
-        .end = block->end,
+        .begin = begin,
+        .end = end,
         .tile_rows = job->state->tile_rows,
         .a = block->segments,
-        .lda = is_gathered ? k_bytes(attrs) : (size_t)job->state->window.stride[2] * attrs->c_in,
+        .lda = is_gathered ? k_bytes(attrs) * int8_a_size(attrs)
+                           : (size_t)job->state->window.stride[2] * job->state->pixel_bytes,
         .b = attrs->filters,
+        .has_words = attrs->has_words,
         .excess = attrs->excess,
         .start = attrs->start,
         .to = attrs->to,
         .requantization = attrs->requantization,
         .row_biases = block->biases,
         .c = block->c,
-        .ldc = attrs->c_out,
+        .ldc = attrs->c_out / attrs->enlarge[0],
     });
 }
 
-static void convolve_channels(const struct job *job, const struct block *block)
+/* Computes the rows of pixels that a row becomes. */
+static void enlarge(const struct int8_job *job, const struct int8_block *block)
+{
+    const struct int8_convolution_attrs *attrs = job->attrs;
+    size_t row_bytes = attrs->c_out / attrs->enlarge[0], n_groups = row_bytes / INT8_GROUP;
+    size_t line = job->state->out[1] * row_bytes, first = block->row * attrs->enlarge[0];
+    for (size_t y = 0; y < attrs->enlarge[0]; y++) {
+        struct int8_block part = *block;
+        part.c = (uint8_t *)job->out + (first + y) * line + block->column * row_bytes -
+                 y * row_bytes; /* where column 0 would be */
+        multiply_groups(job, &part, y * n_groups, (y + 1) * n_groups);
+    }
+}
+
+static void multiply(const struct int8_job *job, const struct int8_block *block)
+{
+    const uint32_t *offsets = job->attrs->offsets;
+    if (is_enlarged(job->attrs)) {
+        enlarge(job, block);
+        return;
+    }
+    if (!offsets) {
+        multiply_groups(job, block, block->begin, block->end);
+        return;
+    }
+    ptrdiff_t a_size = (ptrdiff_t)int8_a_size(job->attrs), at = 0;
+    for (size_t group = block->begin; group < block->end; at = offsets[group++]) {
+        for (size_t i = 0; i < job->attrs->n_segments; i++)
+            block->segments[i] += ((ptrdiff_t)offsets[group] - at) * a_size;
+        multiply_groups(job, block, group, group + 1);
+    }
+}
+
+static void convolve_channels(const struct int8_job *job, const struct int8_block *block)
 {
     const struct int8_convolution_attrs *attrs = job->attrs;
     const struct window *w = &job->state->window;
@@ -289,7 +254,7 @@ static void convolve_channels(const struct job *job, const struct block *block)
 }
 
 /* Transposes the channels of a block of pixels, from `pixel` on, to planes. */
-static void to_planes(const struct job *job, const struct block *block, size_t pixel)
+static void to_planes(const struct int8_job *job, const struct int8_block *block, size_t pixel)
 {
     size_t n_out = job->state->n_out, c_out = job->attrs->c_out, first = block->begin * INT8_GROUP;
     size_t end = block->end * INT8_GROUP;
@@ -304,7 +269,7 @@ static void to_planes(const struct job *job, const struct block *block, size_t p
 }
 
 /* Computes a block of a row, or some of its channels. The blocks have nearly equal size. */
-static void run_block(const struct job *job, size_t unit, unsigned char *scratch)
+static void run_block(const struct int8_job *job, size_t unit, unsigned char *scratch)
 {
     const struct int8_state *state = job->state;
     const struct int8_convolution_attrs *attrs = job->attrs;
@@ -315,7 +280,7 @@ static void run_block(const struct job *job, size_t unit, unsigned char *scratch
     size_t end = state->out[1] * (i + 1) / state->n_blocks;
     size_t pixel = row * state->out[1] + column;
     bool is_f32 = attrs->to == INT8_TO_F32;
-    struct block block = {
+    struct int8_block block = {
         .begin = n_groups * split / state->n_splits,
         .end = n_groups * (split + 1) / state->n_splits,
         .row = row,
@@ -329,7 +294,7 @@ static void run_block(const struct job *job, size_t unit, unsigned char *scratch
     find_biases(&state->borders, (size_t)state->window.out[2], &block,
                 (const float **)(void *)scratch + attrs->n_segments);
     if (state->is_gathered)
-        gather(job, &block, scratch + state->rows_at);
+        int8_gather(job, &block, scratch + state->rows_at);
     if (attrs->is_depthwise)
         convolve_channels(job, &block);
     else
@@ -340,7 +305,7 @@ static void run_block(const struct job *job, size_t unit, unsigned char *scratch
 
 static void run_part(void *context, size_t part, size_t n_parts)
 {
-    const struct job *job = context;
+    const struct int8_job *job = context;
     const struct int8_state *state = job->state;
     unsigned char *scratch = job->scratch + state->image_bytes + part * state->part_bytes;
     size_t n = state->out[0] * state->n_blocks * state->n_splits;
@@ -356,7 +321,7 @@ static bool run(const struct step *step, struct irrun_error *err)
     const struct int8_convolution_attrs *attrs = step->op->attrs;
     const struct int8_state *state = step->state;
     for (size_t i = 0; i < state->n_batches; i++) {
-        struct job job = {
+        struct int8_job job = {
             .attrs = attrs,
             .state = state,
             .in = (const uint8_t *)step->in[0]->data + i * state->n_in * attrs->c_in,
@@ -367,9 +332,9 @@ static bool run(const struct step *step, struct irrun_error *err)
         job.end =
             state->is_padded ? job.image + state->image_bytes : job.in + state->n_in * attrs->c_in;
         if (state->is_padded) {
-            size_t n = state->height * state->width * attrs->c_in;
+            size_t n = state->height * state->width * state->pixel_bytes;
             memset(job.scratch + n, 0, state->image_bytes - n);
-            thread_pool_run(step->pool, copy_rows, &job, state->n_parts);
+            thread_pool_run(step->pool, int8_copy_rows, &job, state->n_parts);
         }
         thread_pool_run(step->pool, run_part, &job, state->n_parts);
     }
@@ -384,7 +349,7 @@ static double flops(const struct op *op, struct irrun_tensor *const *in,
     const struct int8_convolution_attrs *attrs = op->attrs;
     (void)in;
     return 2 * cost_n(out[0]) * (double)(attrs->kernel[0] * attrs->kernel[1]) *
-           (attrs->is_depthwise ? 1 : (double)attrs->c_in);
+           (double)attrs->group_c_in;
 }
 
 const struct op_def op_int8_convolution = {

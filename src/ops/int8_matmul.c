@@ -42,13 +42,13 @@ static bool prepare(struct prepare *prepare)
     size_t n_groups = int8_n_groups(attrs->c_out), n_row_parts = state->m / PART_ROWS + 1;
     double work = (double)state->m * (double)attrs->c_in * (double)attrs->c_out / 4;
     state->kernels = prepare->kernels->gemm_int8;
-    state->row_bytes = int8_n_quads(attrs->c_in) * INT8_QUAD;
+    state->row_bytes = int8_n_quads(attrs->c_in) * INT8_QUAD * (attrs->has_words ? 2 : 1);
     state->by_rows = n_row_parts > n_groups;
     state->n_parts =
         thread_pool_n_parts(prepare->pool, work, state->by_rows ? n_row_parts : n_groups);
     state->tile_rows =
         int8_tile_rows(state->kernels, state->by_rows ? state->m / state->n_parts : state->m,
-                       state->row_bytes / INT8_QUAD, work);
+                       int8_n_quads(attrs->c_in), work);
     if (state->row_bytes == attrs->c_in)
         return true;
     return checked_mul(state->m, state->row_bytes, &prepare->made.scratch_bytes) ||
@@ -70,13 +70,14 @@ static void run_part(void *context, size_t part, size_t n_parts)
         .m = end - first,
         .n = attrs->c_out,
         .n_segments = 1,
-        .n_quads = state->row_bytes / INT8_QUAD,
+        .n_quads = int8_n_quads(attrs->c_in),
         .begin = state->by_rows ? 0 : n_groups * part / n_parts,
         .end = state->by_rows ? n_groups : n_groups * (part + 1) / n_parts,
         .tile_rows = state->tile_rows,
         .a = &a,
         .lda = state->row_bytes,
         .b = attrs->filters,
+        .has_words = attrs->has_words,
         .excess = attrs->excess,
         .start = attrs->start,
         .to = attrs->to,
@@ -87,15 +88,21 @@ static void run_part(void *context, size_t part, size_t n_parts)
     int8_multiply(state->kernels, &product);
 }
 
-/* Copies the rows, and fills each up to a whole quad with zeros. Their weights are zeros too. */
+/* Copies the rows, as words if the matrix wants them, and fills each up to a whole quad with zeros.
+ * Their weights are zeros too. */
 static void copy_rows(const struct step *step)
 {
     const struct int8_convolution_attrs *attrs = step->op->attrs;
     const struct matmul_state *state = step->state;
     uint8_t *to = step->scratch;
     for (size_t i = 0; i < state->m; i++, to += state->row_bytes) {
-        memcpy(to, (const uint8_t *)step->in[0]->data + i * attrs->c_in, attrs->c_in);
-        memset(to + attrs->c_in, 0, state->row_bytes - attrs->c_in);
+        const uint8_t *from = (const uint8_t *)step->in[0]->data + i * attrs->c_in;
+        size_t n = attrs->c_in * (attrs->has_words ? 2 : 1);
+        if (attrs->has_words)
+            state->kernels->widen(attrs->c_in, from, (uint16_t *)(void *)to);
+        else
+            memcpy(to, from, n);
+        memset(to + n, 0, state->row_bytes - n);
     }
 }
 

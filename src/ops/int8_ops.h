@@ -21,18 +21,24 @@ struct quantize_u8_attrs {
 extern const struct op_def op_quantize_u8;   /* f32 to u8; i8 and u8 keep their values */
 extern const struct op_def op_dequantize_u8; /* u8 to f32 */
 
-/* An int8 convolution, full or depthwise, with fused requantization. Lists have an element for
- * every output channel, rounded up to whole groups of INT8_GROUP. */
+/* An int8 convolution, full, grouped or depthwise, with fused requantization. Lists have an element
+ * for every output channel, rounded up to whole groups of INT8_GROUP. */
 struct int8_convolution_attrs {
     struct window_attrs window;
     bool is_depthwise;
     uint32_t n_spatial; /* dimensions of the image: 1 or 2 */
     int64_t kernel[2];
-    size_t c_in, c_out;
+    /* By how much the image becomes higher and wider. Then the columns of a pixel are the pixels
+     * that it becomes, in bytes: [enlarge[0]][enlarge[1]][channels]. */
+    size_t enlarge[2];
+    size_t c_in, c_out, group_c_in; /* group_c_in: that a filter reads */
     const uint8_t *zeros; /* [c_in]: fill the pads: the zero points, or the levels nearest to 0 */
     /* Consecutive taps that are read together: rows of the kernel, or single taps. */
     size_t n_segments, segment_bytes;
+    /* For each packed group of filters that do not read all channels: its first input channel. */
+    const uint32_t *offsets;
     const int8_t *filters;            /* packed; rows are [segments][whole quads] */
+    bool has_words;                   /* of the product with the filters */
     const struct int8_excess *excess; /* of the filters; NULL if they have all of their elements */
     const int16_t (*weights)[2];      /* depthwise: [kernel][channels] */
     const int32_t *start;             /* initial values of the sums */

@@ -7,11 +7,6 @@
 
 enum { DATA, FILTERS, OUTPUT_SHAPE };
 
-struct backprop_attrs {
-    struct window_attrs window;
-    struct i64_list output_padding;
-};
-
 struct backprop_state {
     struct grouped_convolution grouped;
     int64_t n_positions; /* computed at a time; see convolution_transposed_n_positions */

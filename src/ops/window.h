@@ -31,6 +31,12 @@ struct pool_attrs {
     bool channels_last; /* in the input and the output; MaxPool without indices only */
 };
 
+/* The attributes of ConvolutionBackpropData and its form with groups. */
+struct backprop_attrs {
+    struct window_attrs window;
+    struct i64_list output_padding;
+};
+
 #define WINDOW_ATTRS(type)                                                                         \
     ATTR_NAMED(type, window.strides, "strides", NULL),                                             \
         ATTR_NAMED(type, window.pads_begin, "pads_begin", NULL),                                   \

@@ -80,9 +80,7 @@ static const struct op *find_user(const struct int8_pass *pass, uint32_t value_i
     return pass->n_uses[value_id] == 1 ? &pass->graph->ops[pass->user[value_id]] : NULL;
 }
 
-/* Returns whether a tensor has one element, or one for each channel along dimension `from_end` from
- * the end. */
-static bool is_bias(const struct irrun_tensor *tensor, size_t n_channels, uint32_t from_end)
+bool int8_is_for_channels(const struct irrun_tensor *tensor, size_t n_channels, uint32_t from_end)
 {
     const struct irrun_shape *shape = &tensor->shape;
     if (shape_n_elements(shape) == 1)
@@ -91,14 +89,15 @@ static bool is_bias(const struct irrun_tensor *tensor, size_t n_channels, uint32
            shape->rank <= 4 && (size_t)shape->dims[shape->rank - from_end] == n_channels;
 }
 
-static void match_bias(struct int8_pass *pass, struct int8_match *match)
+void int8_match_bias(struct int8_pass *pass, struct int8_match *match)
 {
     const struct op *add = find_user(pass, match->out);
     if (!add || !op_is_type(add, "Add") || add->n_inputs != 2)
         return;
     uint32_t other = op_input(pass->graph, add, op_input(pass->graph, add, 0) == match->out);
     const struct irrun_tensor *bias = find_floats(pass, other);
-    if (bias && is_bias(bias, match->weights.n_channels, match->n_spatial + 1)) {
+    size_t n_channels = match->weights.n_channels / (match->enlarge[0] * match->enlarge[1]);
+    if (bias && int8_is_for_channels(bias, n_channels, match->n_spatial + 1)) {
         match->bias = bias;
         match->out = add->first_output;
     }
@@ -132,32 +131,6 @@ void int8_match_end(struct int8_pass *pass, struct int8_match *match)
 
 /* ---- a convolution or a product ---- */
 
-static const char *find_filters(struct int8_match *match, const struct irrun_shape *shape)
-{
-    match->is_depthwise = op_is_type(match->op, "GroupConvolution");
-    uint32_t first = match->is_depthwise ? 1 : 0; /* dimension of output channels, in a group */
-    if (!shape || shape->rank < first + 3 || shape->rank > first + 4)
-        return "it does not have constant filters over one or two dimensions";
-    if (match->is_depthwise && (shape->dims[1] != 1 || shape->dims[2] != 1))
-        return "its groups are not single channels";
-    const int64_t *dims = shape->dims + first, *last = shape->dims + shape->rank - 1;
-    match->n_spatial = shape->rank - first - 2;
-    match->filters =
-        shape_of(4, (const int64_t[]){dims[0], dims[1], match->n_spatial > 1 ? dims[2] : 1, *last});
-    return NULL;
-}
-
-static const char *find_matrix(struct int8_match *match, const struct irrun_shape *shape)
-{
-    const struct matmul_attrs *attrs = match->op->attrs;
-    if (!shape || shape->rank != 2 || attrs->transpose_a)
-        return "it does not multiply rows by a constant matrix";
-    match->are_columns = !attrs->transpose_b;
-    match->filters = shape_of(4, (const int64_t[]){shape->dims[match->are_columns],
-                                                   shape->dims[!match->are_columns], 1, 1});
-    return NULL;
-}
-
 static const char *find_fault(struct int8_pass *pass, struct int8_match *match)
 {
     const struct op *producer = value_producer(pass->graph, match->in);
@@ -165,14 +138,15 @@ static const char *find_fault(struct int8_pass *pass, struct int8_match *match)
     const struct constant *constant = pass->graph->analysis->constants[weights];
     const struct irrun_shape *shape = constant ? &constant->tensor.shape : NULL;
     bool is_found;
-    const char *fault = match->is_product ? find_matrix(match, shape) : find_filters(match, shape);
+    const char *fault = int8_match_filters(match, shape);
     if (fault)
         return fault;
     if (producer->def == &op_dequantize_u8 &&
         ((const struct quantize_u8_attrs *)producer->attrs)->n_spatial != match->n_spatial)
         return "the bytes of its input are in another order";
-    if (!int8_weights_find(&pass->finder, pass->graph, weights, match->are_columns, &match->weights,
-                           &is_found, pass->err) ||
+    if (!int8_weights_find(&pass->finder, pass->graph, weights,
+                           match->n_groups * (size_t)match->filters.dims[0], match->n_column_taps,
+                           &match->weights, &is_found, pass->err) ||
         !is_found)
         return "its filters are not integers of 8 bits with a scale for each channel";
     if (match->weights.n_inner > MAX_TERMS)
@@ -241,7 +215,7 @@ static bool add_bytes(struct int8_pass *pass, const struct int8_match *match, ui
     return true;
 }
 
-static bool replace(struct int8_pass *pass, const struct int8_match *match)
+bool int8_replace(struct int8_pass *pass, const struct int8_match *match)
 {
     uint32_t op_id = (uint32_t)(match->op - pass->graph->ops);
     const void *attrs =
@@ -276,13 +250,13 @@ bool int8_find_format(struct int8_pass *pass, uint32_t value_id, struct quantize
 
 static bool is_candidate(const struct op *op)
 {
-    return op_is_type(op, "Convolution") || op_is_type(op, "GroupConvolution") ||
-           op_is_type(op, "MatMul");
+    return int8_is_transposed_convolution(op) || op_is_type(op, "Convolution") ||
+           op_is_type(op, "GroupConvolution") || op_is_type(op, "MatMul");
 }
 
 static bool visit(struct int8_pass *pass, uint32_t op_id)
 {
-    struct int8_match match = {.op = &pass->graph->ops[op_id]};
+    struct int8_match match = {.op = &pass->graph->ops[op_id], .n_groups = 1, .enlarge = {1, 1}};
     if (!is_candidate(match.op))
         return int8_pass_on(pass, op_id);
     match.is_product = op_is_type(match.op, "MatMul");
@@ -295,12 +269,16 @@ static bool visit(struct int8_pass *pass, uint32_t op_id)
     unsigned line = (unsigned)match.op->line;
     if (pass->err->code != IRRUN_OK)
         return false;
+    if (!fault) {
+        int8_match_bias(pass, &match);
+        int8_match_end(pass, &match);
+        if (match.enlarge[0] * match.enlarge[1] > 1 && !match.has_out_format)
+            fault = "its result is not quantized";
+    }
     if (fault)
         return remarks_add(pass->remarks, pass->arena, pass->err,
                            "%s \"%s\" (line %u) runs in f32: %s", type, name, line, fault);
-    match_bias(pass, &match);
-    int8_match_end(pass, &match);
-    return pass->err->code == IRRUN_OK && replace(pass, &match) &&
+    return pass->err->code == IRRUN_OK && int8_replace(pass, &match) &&
            remarks_add(pass->remarks, pass->arena, pass->err,
                        "%s \"%s\" (line %u) runs in integers", type, name, line);
 }

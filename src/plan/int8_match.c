@@ -4,6 +4,9 @@
 
 #include <math.h>
 
+#define MAX_EXCESS                                                                                 \
+    8 /* the part of the quads that may have an excess: it costs 8 times more to add
+                      * an excess than to multiply a quad by words instead of bytes */
 #define ZERO_TOLERANCE 0x1p-14 /* a value this close to 0, in units of the scale, counts as 0 */
 
 /* ---- filters ---- */
@@ -14,22 +17,51 @@ static int64_t dilation_of_columns(const struct window_attrs *window)
     return dilations->n > 0 ? dilations->items[dilations->n - 1] : 1;
 }
 
-/* Divides the taps into segments. Taps of a row of the kernel are one segment if they are
- * adjacent, except in a depthwise convolution. */
-static void find_segments(struct int8_convolution_attrs *attrs)
+/* Finds the input channels that the columns of each packed group read. All read the same number of
+ * them, so that the columns of some groups also have zeros. */
+static bool find_offsets(const struct int8_match *match, struct int8_convolution_attrs *attrs,
+                         struct arena *arena, struct irrun_error *err)
 {
-    bool is_row = !attrs->is_depthwise && dilation_of_columns(&attrs->window) == 1;
+    size_t n = int8_n_groups(attrs->c_out), c_out = (size_t)match->filters.dims[0], n_read = 0;
+    uint32_t *offsets = arena_alloc_array(arena, n, sizeof *offsets, err);
+    for (size_t i = 0; offsets && i < n; i++) {
+        size_t end = (i + 1) * INT8_GROUP, last = (end < attrs->c_out ? end : attrs->c_out) - 1;
+        size_t first = i * INT8_GROUP / c_out;
+        size_t n_groups = last / c_out - first + 1;
+        offsets[i] = (uint32_t)(first * attrs->group_c_in);
+        n_read = n_groups > n_read ? n_groups : n_read;
+    }
+    attrs->segment_bytes = n_read * attrs->group_c_in;
+    for (size_t i = 0; offsets && i < n; i++)
+        if (offsets[i] > attrs->c_in - attrs->segment_bytes)
+            offsets[i] = (uint32_t)(attrs->c_in - attrs->segment_bytes);
+    attrs->offsets = offsets;
+    return offsets != NULL;
+}
+
+/* Divides the taps into segments. Taps of a row of the kernel are one segment if they are adjacent
+ * and have all channels. */
+static bool find_segments(const struct int8_match *match, struct int8_convolution_attrs *attrs,
+                          struct arena *arena, struct irrun_error *err)
+{
+    bool is_row = match->n_groups == 1 && dilation_of_columns(&attrs->window) == 1;
     size_t n_taps = (size_t)(attrs->kernel[0] * attrs->kernel[1]);
     attrs->n_segments = is_row ? (size_t)attrs->kernel[0] : n_taps;
     attrs->segment_bytes = n_taps / attrs->n_segments * attrs->c_in;
+    return match->n_groups == 1 || match->is_depthwise || find_offsets(match, attrs, arena, err);
 }
 
-/* Takes what exceeds 16 bits from the filters. */
+/* Takes what exceeds 16 bits from the filters, unless many quads have it. */
 static bool take_excess(int8_t *packed, struct int8_convolution_attrs *attrs, struct arena *arena,
                         struct irrun_error *err)
 {
     size_t n_groups = int8_n_groups(attrs->c_out), n_quads = int8_n_quads(attrs->segment_bytes);
-    size_t n = int8_excess_count(packed, n_groups * attrs->n_segments * n_quads);
+    size_t n_all = n_groups * attrs->n_segments * n_quads, n = int8_excess_count(packed, n_all);
+    attrs->has_words = n > n_all / MAX_EXCESS;
+    if (attrs->has_words) {
+        int8_halve(packed, n_all);
+        return true;
+    }
     struct int8_excess to = {
         arena_alloc_array(arena, n_groups + 1, sizeof *to.begins, err),
         arena_alloc_array(arena, n, sizeof *to.places, err),
@@ -43,17 +75,22 @@ static bool take_excess(int8_t *packed, struct int8_convolution_attrs *attrs, st
 }
 
 /* Packs the filters. Rows are taps, and within them input channels; columns are output channels. */
-static bool pack_filters(const struct int8_weights *w, struct int8_convolution_attrs *attrs,
+static bool pack_filters(const struct int8_match *match, struct int8_convolution_attrs *attrs,
                          bool adds_pairs, struct arena *arena, struct irrun_error *err)
 {
+    const struct int8_weights *w = &match->weights;
     size_t n_taps = (size_t)(attrs->kernel[0] * attrs->kernel[1]);
     size_t columns = int8_n_groups(attrs->c_out) * INT8_GROUP, bytes = attrs->segment_bytes;
     size_t segment_quads = int8_n_quads(bytes), n_quads = attrs->n_segments * segment_quads;
     int8_t *packed = arena_alloc_array(arena, columns * n_quads, INT8_QUAD, err);
     for (size_t i = 0; packed && i < w->n_channels * w->n_inner; i++) {
-        size_t at = i % w->n_inner, place = at % n_taps * attrs->c_in + at / n_taps;
+        size_t at = i % w->n_inner, channel = i / w->n_inner, c_in = at / n_taps;
+        if (attrs->offsets)
+            c_in += channel / (size_t)match->filters.dims[0] * attrs->group_c_in -
+                    attrs->offsets[channel / INT8_GROUP];
+        size_t place = at % n_taps * (attrs->n_segments * bytes / n_taps) + c_in;
         size_t row = place / bytes * segment_quads * INT8_QUAD + place % bytes;
-        packed[int8_packed_index(n_quads, row, i / w->n_inner)] = w->elements[i];
+        packed[int8_packed_index(n_quads, row, channel)] = w->elements[i];
     }
     attrs->filters = packed;
     return packed && (!adds_pairs || take_excess(packed, attrs, arena, err));
@@ -93,7 +130,7 @@ static double find_bias(const struct irrun_tensor *bias, size_t channel)
 {
     if (!bias)
         return 0;
-    return (double)((const float *)bias->data)[shape_n_elements(&bias->shape) == 1 ? 0 : channel];
+    return (double)((const float *)bias->data)[channel % (size_t)shape_n_elements(&bias->shape)];
 }
 
 /* Returns the summed-area table of each filter: element [y][x] is the sum of those in rows below y
@@ -212,19 +249,22 @@ const struct int8_convolution_attrs *int8_match_attrs(const struct int8_match *m
         .is_depthwise = match->is_depthwise,
         .n_spatial = match->n_spatial,
         .kernel = {dims[2], dims[3]},
-        .c_in = match->is_depthwise ? match->weights.n_channels : (size_t)dims[1],
+        .c_in = match->n_groups * (size_t)dims[1],
+        .group_c_in = (size_t)dims[1],
+        .enlarge = {match->enlarge[0], match->enlarge[1]},
         .c_out = match->weights.n_channels,
         .to = match->has_out_format ? INT8_TO_U8 : INT8_TO_F32,
     };
-    if (!match->is_product)
-        attrs->window = *(const struct window_attrs *)match->op->attrs;
+    if (match->window)
+        attrs->window = *match->window;
     else if (match->bias)
         attrs->rank_min = match->bias->shape.rank;
-    find_segments(attrs);
+    if (!find_segments(match, attrs, arena, err))
+        return NULL;
     attrs->zeros = find_zeros(&match->in_format.ranges, attrs->c_in, arena, err);
     bool is_packed = match->is_depthwise
                          ? pack_taps(&match->weights, attrs, arena, err)
-                         : pack_filters(&match->weights, attrs, kernels->adds_pairs, arena, err);
+                         : pack_filters(match, attrs, kernels->adds_pairs, arena, err);
     return attrs->zeros && is_packed && fill_scaling(match, attrs, arena, err) ? attrs : NULL;
 }
 

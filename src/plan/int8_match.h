@@ -9,19 +9,32 @@
 /* The ops that one int8 op replaces. */
 struct int8_match {
     const struct op *op;
+    const struct window_attrs *window;              /* NULL: of a product */
     uint32_t in;                                    /* the result of FakeQuantize */
     struct quantize_u8_attrs in_format, out_format; /* as u8 */
     bool is_depthwise, is_product, has_out_format;
+    size_t n_groups;              /* of channels */
     uint32_t n_spatial;           /* of an image; 0: of a product */
     double clamp_low, clamp_high; /* by ReLU and Clamp, before the FakeQuantize */
-    bool are_columns;             /* of the constant matrix: columns are channels */
-    /* [c_out][c_in][y][x], depthwise [channels][1][y][x]; of a product [n][k][1][1]; y is 1 if the
-     * image has one dimension */
+    size_t n_column_taps;         /* of int8_weights_find */
+    size_t enlarge[2];            /* of the image, in both dimensions: 1, or the strides of a
+                                   * transposed convolution */
+    /* Of a group [c_out][c_in][y][x]; of a product [n][k][1][1]; y is 1 if the image has one
+     * dimension. */
     struct irrun_shape filters;
     struct int8_weights weights;
     const struct irrun_tensor *bias; /* NULL: none */
     uint32_t out;                    /* the last value that the op computes */
 };
+
+static inline bool int8_is_transposed_convolution(const struct op *op)
+{
+    return op_is_type(op, "ConvolutionBackpropData");
+}
+
+/* Fills in what the op and the shape of its constant tell: NULL, if there is no constant. Returns
+ * why the op cannot run in integers, or NULL. */
+const char *int8_match_filters(struct int8_match *match, const struct irrun_shape *shape);
 
 /* Returns the attributes of the int8 op, in the arena; NULL with *err filled on failure. */
 const struct int8_convolution_attrs *int8_match_attrs(const struct int8_match *match,

@@ -41,10 +41,20 @@ bool int8_find_format(struct int8_pass *pass, uint32_t value_id, struct quantize
 const struct quantize_u8_attrs *
 int8_keep_format(struct int8_pass *pass, const struct channel_ranges *ranges, uint32_t n_spatial);
 
+/* Returns whether a tensor has one element, or one for each channel along dimension `from_end` from
+ * the end. */
+bool int8_is_for_channels(const struct irrun_tensor *tensor, size_t n_channels, uint32_t from_end);
+
+/* Matches an Add of a bias behind match->out. */
+void int8_match_bias(struct int8_pass *pass, struct int8_match *match);
+
 /* Matches what follows match->out: ReLU or Clamp, and FakeQuantize. */
 void int8_match_end(struct int8_pass *pass, struct int8_match *match);
 
-/* Returns whether an op can work on u8 values: MaxPool, Concat and Add. */
+/* Replaces what is matched with an int8 op. Returns false with *err filled on failure. */
+bool int8_replace(struct int8_pass *pass, const struct int8_match *match);
+
+/* Returns whether an op can work on u8 values: MaxPool, Concat, Add and Multiply. */
 bool int8_passes_on(const struct op *op);
 
 /* Makes such an op work on u8 if its inputs are u8. Returns false with *err filled on failure. */

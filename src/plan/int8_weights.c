@@ -105,8 +105,9 @@ static bool divide_channel(const struct scales *scales, const float *from, size_
                            struct int8_weights *weights, size_t channel)
 {
     size_t n = n_scales(scales), n_inner = weights->n_inner;
+    size_t first = channel * n / weights->n_channels;
     for (size_t i = 0; i < n; i++) {
-        double scale = scale_at(scales, (channel + i) % n);
+        double scale = scale_at(scales, (first + i) % n);
         if (scale > 0 && isfinite(scale) &&
             divide(from, stride, n_inner, scale, scales->factors != NULL,
                    weights->elements + channel * n_inner)) {
@@ -118,16 +119,15 @@ static bool divide_channel(const struct scales *scales, const float *from, size_
 }
 
 bool int8_weights_find(struct model *model, const struct graph *graph, uint32_t value_id,
-                       bool are_columns, struct int8_weights *weights, bool *is_found,
-                       struct irrun_error *err)
+                       size_t n_channels, size_t n_taps, struct int8_weights *weights,
+                       bool *is_found, struct irrun_error *err)
 {
     struct scales scales;
     *is_found = false;
     const struct irrun_tensor *tensor = int8_floats(model, graph, value_id, err);
     if (!tensor || !find_scales(model, graph, value_id, &scales, err))
         return err->code == IRRUN_OK;
-    size_t n = n_of(tensor), rank = tensor->shape.rank;
-    size_t n_channels = (size_t)tensor->shape.dims[are_columns ? rank - 1 : 0];
+    size_t n = n_of(tensor);
     if (n == 0)
         return true;
     *weights = (struct int8_weights){.n_channels = n_channels, .n_inner = n / n_channels};
@@ -136,9 +136,12 @@ bool int8_weights_find(struct model *model, const struct graph *graph, uint32_t 
     if (!weights->elements || !weights->scales)
         return false;
     *is_found = true;
-    for (size_t channel = 0; channel < n_channels && *is_found; channel++)
-        *is_found = divide_channel(
-            &scales, (const float *)tensor->data + channel * (are_columns ? 1 : n / n_channels),
-            are_columns ? n_channels : 1, weights, channel);
+    const float *data = tensor->data;
+    for (size_t channel = 0; channel < n_channels && *is_found; channel++) {
+        size_t n_columns = n_taps > 0 ? n_channels / n_taps : 0;
+        const float *from = n_taps > 0 ? data + channel % n_columns * n_taps + channel / n_columns
+                                       : data + channel * weights->n_inner;
+        *is_found = divide_channel(&scales, from, n_taps > 0 ? n_channels : 1, weights, channel);
+    }
     return true;
 }

@@ -1,0 +1,59 @@
+/* Shared by the files of the int8 convolution.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IRRUN_OPS_INT8_CONVOLUTION_INTERNAL_H
+#define IRRUN_OPS_INT8_CONVOLUTION_INTERNAL_H
+
+#include "ops/int8_borders.h"
+#include "ops/int8_ops.h"
+
+struct int8_state {
+    struct window window; /* dimension 0 is 1 */
+    const struct int8_kernels *kernels;
+    transpose_f32_fn *transpose;
+    struct int8_borders borders;
+    size_t n_batches, n_in, n_out; /* pixels of a batch element */
+    size_t out[2];                 /* rows and columns; 1 row if pixels are as in the input */
+    bool is_padded;                /* the image is copied with its pads */
+    size_t height, width;          /* of the padded image */
+    size_t pixel_bytes;            /* of the input or its copy */
+    size_t n_blocks;               /* in a row */
+    bool is_gathered;              /* taps are copied; all pixels count as one row */
+    size_t n_quads;                /* of a segment of a product */
+    size_t n_splits;               /* of the groups of channels; 1 unless is_gathered */
+    size_t tile_rows;              /* of products, or 0 */
+    size_t n_parts, part_bytes;    /* part_bytes: of scratch for each part, after the image */
+    size_t image_bytes, sums_at, rows_at; /* offsets in a part: of f32 results, of copied taps */
+};
+
+/* The work on one batch element. */
+struct int8_job {
+    const struct int8_convolution_attrs *attrs;
+    const struct int8_state *state;
+    const uint8_t *in, *image, *end; /* image: the input or its padded copy; end: of both */
+    void *out;
+    unsigned char *scratch;
+};
+
+/* Consecutive output pixels of a row. */
+struct int8_block {
+    size_t row, column, n;
+    size_t begin, end;          /* groups of channels */
+    const uint8_t **segments;   /* of the first pixel */
+    const float *const *biases; /* NULL: all pixels have the same */
+    void *c;
+};
+
+/* Returns the bytes of an element of the first factor. */
+static inline size_t int8_a_size(const struct int8_convolution_attrs *attrs)
+{
+    return attrs->has_words ? sizeof(uint16_t) : 1;
+}
+
+/* Copies some rows of the image with their pads, as words if the filters want them. */
+void int8_copy_rows(void *job, size_t part, size_t n_parts);
+
+/* Copies the taps of each pixel to a row, as words if the filters want them, and makes the rows the
+ * only segment. */
+void int8_gather(const struct int8_job *job, struct int8_block *block, uint8_t *rows);
+
+#endif
