@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 import numpy as np
 
+from .common import uniform
+from .convolution_transposed import transpose_convolve
 from .int8 import Quantised
 from .quantised import Value
 
@@ -179,7 +181,95 @@ def add_cases():
     yield m.case("Two products.", added(m, y, z).quantised(-2.2, 2.9))
 
 
+def grouped(m, n_groups, n_out, n_in, *kernel):
+    """Filters with a scale for each output channel."""
+    array = m.g.integers(-127, 128, (n_groups, n_out, n_in, *kernel)).astype(np.int8)
+    scale = uniform(m.g, (n_groups, n_out, 1) + (1, ) * len(kernel), 0.002, 0.006)
+    return Value(m.net, m.net.const(array), array).dequantised(scale)
+
+
+def group_cases():
+    m = Quantised("groups_of_8", (2, 24, 9, 9))
+    y = m.biased(m.convolved(m.x, grouped(m, 3, 8, 8, 3, 3))).relu().quantised(0, 2)
+    yield m.case("Two groups in a vector, and one in the last; then pixels of the next image at stride 2.",
+                 m.convolved(y, grouped(m, 3, 16, 8, 3, 3), (2, 2)).quantised(-2, 2))
+    m = Quantised("groups_of_12", (1, 36, 5, 6), -1, 1.1)
+    yield m.case("Vectors of parts of two groups; no level stands for 0.",
+                 m.convolved(m.x, grouped(m, 3, 12, 12, 3, 3), dilations=(1, 2)).quantised(-3, 3))
+    m = Quantised("groups_of_pixels", (1, 10, 5, 6))
+    y = m.convolved(m.x, grouped(m, 2, 20, 5, 1, 1), pads=(0, 0)).quantised(-2, 2)
+    yield m.case("One tap; groups that have more output than input channels, and fewer.",
+                 m.convolved(y, grouped(m, 10, 1, 4, 1, 1), pads=(0, 0)))
+    m = Quantised("groups_line", (1, 32, 15))
+    yield m.case("One dimension, groups of a vector.",
+                 line(m, m.x, grouped(m, 2, 16, 16, 3)).quantised(-2, 2))
+
+
+def scaled_cases():
+    """Multiply and Add, what is left of batch normalisation, between a Concat and a FakeQuantize."""
+    m = Quantised("concat_scaled", (2, 6, 6, 7))
+    y = m.convolved(m.x, m.integers(5, 6, 3, 3)).quantised(-2, 2)
+    z = pooled(m, m.convolved(m.x, m.integers(9, 6, 3, 3)).quantised(-1.5, 1), 3, 1, 1)
+    y = joined(m, 1, y, z, z).with_("Multiply", uniform(m.g, (1, 23, 1, 1), -1, 1), np.multiply)
+    y = m.biased(y).relu().quantised(0, 1.7)
+    yield m.case("Each channel has the range of its convolution.",
+                 m.convolved(y, m.integers(8, 23, 1, 1), pads=(0, 0)).quantised(-2, 2))
+    m = Quantised("scaled", (1, 6, 6, 7))
+    y = m.convolved(m.x, m.integers(19, 6, 3, 3)).quantised(-2, 2)
+    factors = uniform(m.g, (19, 1, 1), -1, 1)
+    y = Value(m.net, m.net.op("Multiply", m.net.const(factors), y.port, auto_broadcast="numpy"),
+              factors * y.array)
+    yield m.case("A factor for each channel, without an Add.", y.quantised(-1.9, 1.8))
+    m = Quantised("scaled_wider", (1, 6, 6, 7))
+    y = m.convolved(m.x, m.integers(1, 6, 3, 3)).quantised(-2, 2)
+    yield m.case("One channel becomes five.",
+                 y.with_("Multiply", uniform(m.g, (1, 5, 1, 1), -1, 1), np.multiply).quantised(-2, 2))
+
+
+def transposed(m, x, n_out, *kernel):
+    """A transposed convolution whose strides are its kernel."""
+    array = m.g.integers(-127, 128, (x.array.shape[1], n_out, *kernel)).astype(np.int8)
+    scale = uniform(m.g, (1, n_out) + (1, ) * len(kernel), 0.002, 0.006)
+    w = Value(m.net, m.net.const(array), array).dequantised(scale)
+    n = len(kernel)
+    strides, ones, zeros = (",".join(map(str, list)) for list in (kernel, [1] * n, [0] * n))
+    port = m.net.op("ConvolutionBackpropData", x.port, w.port,
+                    data={"strides": strides, "dilations": ones, "pads_begin": zeros,
+                          "pads_end": zeros, "auto_pad": "explicit", "output_padding": zeros})
+    sizes = [i * k for i, k in zip(x.array.shape[2:], kernel)]
+    return Value(m.net, port, transpose_convolve(x.array, w.array, kernel, [0] * n, sizes, [1] * n))
+
+
+def transposed_cases():
+    m = Quantised("transposed", (2, 10, 5, 6))
+    y = m.biased(transposed(m, m.x, 16, 2, 2)).relu().quantised(0, 2)
+    yield m.case("Each pixel becomes four, which the next convolution reads as bytes.",
+                 m.convolved(y, m.integers(9, 16, 3, 3)).quantised(-2, 2))
+    m = Quantised("transposed_3_by_4", (1, 7, 2, 50), -1, 1.1)
+    yield m.case("A kernel of 3 by 4, rows of two blocks; no level stands for 0.",
+                 transposed(m, m.x, 4, 3, 4).quantised(-2, 2.1))
+    m = Quantised("transposed_line", (1, 12, 9))
+    yield m.case("One dimension.", transposed(m, m.x, 8, 2).quantised(-2, 2))
+    m = Quantised("transposed_9", (1, 6, 4, 5))
+    yield m.case("Pixels that fill no vector.", transposed(m, m.x, 9, 2, 2).quantised(-2, 2))
+    m = Quantised("transposed_floats", (1, 6, 4, 5))
+    yield m.case("The result is not quantised.", transposed(m, m.x, 16, 2, 2))
+
+
+def excess_cases():
+    m = Quantised("few_large_weights", (1, 16, 6, 7))
+    array = m.g.integers(-60, 61, (20, 16, 3, 3)).astype(np.int8)
+    array[3, :2], array[17, 9:] = 127, -127
+    scale = uniform(m.g, (20, 1, 1, 1), 0.002, 0.006)
+    yield m.case("Few sums of two products that 16 bits do not hold.",
+                 m.convolved(m.x, Value(m.net, m.net.const(array), array).dequantised(scale)).quantised(-9, 9))
+
+
 def cases():
+    yield from group_cases()
+    yield from scaled_cases()
+    yield from transposed_cases()
+    yield from excess_cases()
     yield from add_cases()
     yield from pool_cases()
     yield from gathered_cases()

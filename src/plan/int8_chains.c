@@ -1,11 +1,14 @@
-/* Converts MaxPool, Concat and Add between int8 ops to u8.
+/* Converts MaxPool, Concat, Add and Multiply between int8 ops to u8.
  * SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+
 #include "ops/op_state.h"
 #include "plan/int8_pass_internal.h"
 
 bool int8_passes_on(const struct op *op)
 {
-    return op_is_type(op, "MaxPool") || op_is_type(op, "Concat") || op_is_type(op, "Add");
+    return op_is_type(op, "MaxPool") || op_is_type(op, "Concat") || op_is_type(op, "Add") ||
+           op_is_type(op, "Multiply");
 }
 
 /* Returns the quantization of a value that exists as u8, or NULL. */
@@ -98,25 +101,43 @@ static const struct quantize_u8_attrs *first_bytes(const struct int8_pass *pass,
     return attrs;
 }
 
-/* Returns whether an input of a Concat has the only range of the others, as u8 in the same order or
- * as the result of a FakeQuantize. */
-static bool has_range(struct int8_pass *pass, uint32_t value_id,
-                      const struct quantize_u8_attrs *attrs)
+/* Returns the number of channels of an image, or 0 if the ops before it do not tell. */
+static size_t count_channels(const struct int8_pass *pass, uint32_t value_id)
 {
-    const struct quantize_u8_attrs *bytes = find_bytes(pass, value_id);
-    struct quantize_u8_attrs format;
-    return (!bytes || bytes->n_spatial == attrs->n_spatial) &&
-           int8_find_format(pass, value_id, &format) && attrs->ranges.n == 1 &&
-           format.ranges.n == 1 &&
-           memcmp(attrs->ranges.all, format.ranges.all, sizeof *format.ranges.all) == 0;
+    const struct op *op = value_producer(pass->graph, value_id);
+    size_t n = 0;
+    if (op->def == &op_int8_convolution)
+        return ((const struct int8_convolution_attrs *)op->attrs)->c_out;
+    if (op_is_type(op, "FakeQuantize") || op_is_type(op, "MaxPool") || op_is_type(op, "AvgPool"))
+        return count_channels(pass, op_input(pass->graph, op, 0));
+    for (uint32_t i = 0; i < op->n_inputs && op_is_type(op, "Concat"); i++) {
+        size_t n_more = count_channels(pass, op_input(pass->graph, op, i));
+        if (n_more == 0)
+            return 0;
+        n += n_more;
+    }
+    return n;
 }
 
-/* Returns the u8 form of a value that has_range; quantizes it if there is none. */
-static uint32_t bytes_of(struct int8_pass *pass, uint32_t value_id,
-                         const struct quantize_u8_attrs *attrs)
+/* Returns whether an input of a Concat can be u8 in the order of the others, and its format. */
+static bool has_bytes(struct int8_pass *pass, uint32_t value_id, uint32_t n_spatial,
+                      struct quantize_u8_attrs *format)
 {
-    uint32_t *bytes = &pass->bytes[attrs->n_spatial > 0][value_id];
+    const struct quantize_u8_attrs *bytes = find_bytes(pass, value_id);
+    bool is_found = (!bytes || bytes->n_spatial == n_spatial) &&
+                    int8_find_format(pass, value_id, format) &&
+                    (format->ranges.n == 1 || format->n_spatial == n_spatial);
+    format->n_spatial = n_spatial;
+    return is_found;
+}
+
+/* Returns the u8 form of a value that has_bytes; quantizes it if there is none. */
+static uint32_t bytes_of(struct int8_pass *pass, uint32_t value_id,
+                         const struct quantize_u8_attrs *format)
+{
+    uint32_t *bytes = &pass->bytes[format->n_spatial > 0][value_id];
     if (*bytes == NO_ID) {
+        const void *attrs = int8_keep_format(pass, &format->ranges, format->n_spatial);
         uint32_t op_id = pass->graph->values[value_id].op_id;
         uint32_t x = op_input(pass->graph, &pass->graph->ops[op_id], 0);
         uint32_t added = int8_add_op(pass, &op_quantize_u8, attrs, op_id, x);
@@ -125,25 +146,63 @@ static uint32_t bytes_of(struct int8_pass *pass, uint32_t value_id,
     return *bytes;
 }
 
+static bool is_one_range(const struct quantize_u8_attrs *formats, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (formats[i].ranges.n > 1 || memcmp(formats[i].ranges.all, formats[0].ranges.all,
+                                              sizeof *formats[0].ranges.all) != 0)
+            return false;
+    return true;
+}
+
+/* Gives each channel of the result of a Concat the range that it has in an input. Returns NULL if
+ * that does not pay, or with *err filled on failure: only a Multiply takes bytes of such ranges. */
+static const struct quantize_u8_attrs *join_ranges(struct int8_pass *pass, const struct op *op,
+                                                   const struct quantize_u8_attrs *formats)
+{
+    size_t n_all = count_channels(pass, op->first_output), n = 0;
+    const struct op *user = &pass->graph->ops[pass->user[op->first_output]];
+    if (n_all < 2 || pass->n_uses[op->first_output] != 1 || !op_is_type(user, "Multiply"))
+        return NULL;
+    struct quantization *all = arena_alloc_array(pass->arena, n_all, sizeof *all, pass->err);
+    for (uint32_t i = 0; i < op->n_inputs && all; i++) {
+        size_t n_own = count_channels(pass, op_input(pass->graph, op, i));
+        if (formats[i].ranges.n > 1 && formats[i].ranges.n != n_own)
+            return NULL;
+        for (size_t c = 0; c < n_own; c++)
+            all[n++] = *range_of(&formats[i].ranges, c);
+    }
+    const struct channel_ranges ranges = {all, n_all};
+    return all ? int8_keep_format(pass, &ranges, formats[0].n_spatial) : NULL;
+}
+
 static bool pass_on_concat(struct int8_pass *pass, uint32_t op_id)
 {
     const struct op op = pass->graph->ops[op_id];
     const struct quantize_u8_attrs *attrs = first_bytes(pass, &op);
     if (!attrs)
         return true;
-    uint32_t *inputs =
-        arena_alloc_array(pass->finder.arena, op.n_inputs, sizeof *inputs, pass->err);
+    struct arena *arena = pass->finder.arena;
+    uint32_t *inputs = arena_alloc_array(arena, op.n_inputs, sizeof *inputs, pass->err);
+    struct quantize_u8_attrs *formats =
+        arena_alloc_array(arena, op.n_inputs, sizeof *formats, pass->err);
     struct concat_attrs *concat = arena_alloc(pass->arena, sizeof *concat, pass->err);
-    if (!inputs || !concat)
+    if (!inputs || !formats || !concat)
         return false;
     for (uint32_t i = 0; i < op.n_inputs; i++)
-        if (!has_range(pass, op_input(pass->graph, &op, i), attrs))
+        if (!has_bytes(pass, op_input(pass->graph, &op, i), attrs->n_spatial, &formats[i]))
             return pass->err->code == IRRUN_OK;
     concat->axis = find_axis(((const struct concat_attrs *)op.attrs)->axis, attrs->n_spatial);
     if (attrs->n_spatial > 0 && concat->axis < 0)
         return true;
+    if (!is_one_range(formats, op.n_inputs))
+        attrs = attrs->n_spatial > 0 && concat->axis == 1 + attrs->n_spatial
+                    ? join_ranges(pass, &op, formats)
+                    : NULL;
+    if (!attrs)
+        return pass->err->code == IRRUN_OK;
     for (uint32_t i = 0; i < op.n_inputs; i++)
-        inputs[i] = bytes_of(pass, op_input(pass->graph, &op, i), attrs);
+        inputs[i] = bytes_of(pass, op_input(pass->graph, &op, i), &formats[i]);
     uint32_t added = graph_edit_add(&pass->edit, op.def, concat, &op, inputs, op.n_inputs, 1);
     take_over(pass, op.first_output, added, attrs);
     return true;
@@ -174,6 +233,60 @@ static bool pass_on_add(struct int8_pass *pass, uint32_t op_id)
     return true;
 }
 
+/* Matches the factors of a Multiply, one for each channel, as filters of one tap. Returns false if
+ * it has others, or on failure. */
+static bool match_factors(struct int8_pass *pass, uint32_t value_id, struct int8_match *match)
+{
+    const struct irrun_tensor *factors =
+        value_id < pass->n_values ? int8_floats(&pass->finder, pass->graph, value_id, pass->err)
+                                  : NULL;
+    size_t n = factors ? (size_t)shape_n_elements(&factors->shape) : 0;
+    if (n < 2 || factors->shape.rank > 2 + match->n_spatial ||
+        !int8_is_for_channels(factors, n, match->n_spatial + 1))
+        return false;
+    int8_t *ones = arena_alloc(pass->finder.arena, n, pass->err);
+    float *scales = arena_copy(pass->finder.arena, factors->data, n, sizeof *scales, pass->err);
+    for (size_t c = 0; c < n && ones && scales; c++) {
+        ones[c] = 1;
+        if (!isfinite(scales[c]))
+            return false;
+    }
+    match->n_groups = n;
+    match->filters = shape_of(4, (const int64_t[]){1, 1, 1, 1});
+    match->weights = (struct int8_weights){n, 1, ones, scales};
+    return ones && scales;
+}
+
+/* Multiplies the channels of bytes by constants, as a depthwise convolution of one tap does, if the
+ * result is quantized. */
+static bool pass_on_multiply(struct int8_pass *pass, uint32_t op_id)
+{
+    static const struct window_attrs window = {0};
+    const struct op *op = &pass->graph->ops[op_id];
+    uint32_t in[2] = {op_input(pass->graph, op, 0), op_input(pass->graph, op, 1)};
+    uint32_t image = find_bytes(pass, in[0]) ? 0 : 1;
+    const struct quantize_u8_attrs *format = find_bytes(pass, in[image]);
+    if (!format || format->n_spatial == 0 ||
+        ((const struct binary_attrs *)op->attrs)->auto_broadcast != AUTO_BROADCAST_NUMPY)
+        return true;
+    struct int8_match match = {.op = op,
+                               .enlarge = {1, 1},
+                               .window = &window,
+                               .in = in[image],
+                               .in_format = *format,
+                               .is_depthwise = true,
+                               .n_spatial = format->n_spatial,
+                               .out = op->first_output};
+    if (!match_factors(pass, in[1 - image], &match) ||
+        count_channels(pass, in[image]) != match.n_groups)
+        return pass->err->code == IRRUN_OK;
+    int8_match_bias(pass, &match);
+    int8_match_end(pass, &match);
+    if (!match.has_out_format)
+        return pass->err->code == IRRUN_OK;
+    return int8_replace(pass, &match);
+}
+
 bool int8_pass_on(struct int8_pass *pass, uint32_t op_id)
 {
     const struct op *op = &pass->graph->ops[op_id];
@@ -181,5 +294,7 @@ bool int8_pass_on(struct int8_pass *pass, uint32_t op_id)
         return pass_on_max(pass, op_id);
     if (op_is_type(op, "Concat"))
         return pass_on_concat(pass, op_id);
-    return !op_is_type(op, "Add") || pass_on_add(pass, op_id);
+    if (op_is_type(op, "Add"))
+        return pass_on_add(pass, op_id);
+    return !op_is_type(op, "Multiply") || pass_on_multiply(pass, op_id);
 }
