@@ -54,7 +54,6 @@ static bool infer(struct infer *infer)
     return state->piece_elements != NULL;
 }
 
-/* Copies units of SHARE_UNIT elements of the output. */
 /* Copies a piece. Many are short, such as the channels of a pixel. */
 static void copy_piece(char *restrict to, const char *restrict from, size_t n)
 {
@@ -67,6 +66,7 @@ static void copy_piece(char *restrict to, const char *restrict from, size_t n)
     memcpy(to + n - 16, from + n - 16, 16);
 }
 
+/* Copies units of SHARE_UNIT elements of the output. */
 static void run_units(const struct step *step, size_t begin, size_t end)
 {
     const struct concat_state *state = step->state;
