@@ -5,79 +5,40 @@
 
 #include "kernels/compressed_codes.h"
 
-/* Writes the elements of a chunk in the order of their positions. Those of floats stay as they are.
- * Of codes, those with even positions are the even ones, and so on within both halves, so that
- * vector i is at the position whose bits are those of i in reverse. */
-ALWAYS_INLINE void arrange_chunk(const float *x, enum irrun_dtype dtype, size_t width, float *to)
+/* Arranges n elements of x in chunks of n_of_chunk positions, and advances. If is_last, the last
+ * chunk is padded with zeros. Returns the number of elements that are left. */
+static size_t arrange_chunks(enum irrun_dtype dtype, size_t n_of_chunk, bool is_last,
+                             const float **x, size_t n, float **to)
 {
-    const size_t n = width * codes_per_unit(dtype);
-    vec lanes[MAX_POSITIONS], halves[MAX_POSITIONS];
-    if (is_float(dtype)) {
-        memcpy(to, x, n * VECTOR_LANES * sizeof *x);
-        return;
-    }
-    UNROLL
-    for (size_t i = 0; i < n; i++)
-        lanes[i] = vec_load(x + i * VECTOR_LANES);
-    UNROLL
-    for (size_t size = n; size > 1; size /= 2) {
-        UNROLL
-        for (size_t i = 0; i < n; i += 2) {
-            size_t even = i / size * size + i % size / 2;
-            halves[even] = vec_even(lanes[i], lanes[i + 1]);
-            halves[even + size / 2] = vec_odd(lanes[i], lanes[i + 1]);
+    const size_t size = n_of_chunk * VECTOR_LANES;
+    size_t lanes[VECTOR_LANES];
+    float last[MAX_POSITIONS * VECTOR_LANES] = {0};
+    for (size_t lane = 0; lane < VECTOR_LANES; lane++)
+        lanes[lane] = element_at(dtype, n_of_chunk, 0, lane);
+    while (n >= size || (is_last && n > 0)) {
+        const float *from = n < size ? memcpy(last, *x, n * sizeof **x) : *x;
+        for (size_t position = 0; position < n_of_chunk; position++) {
+            const float *first = from + element_at(dtype, n_of_chunk, position, 0);
+            float factor = 1 / position_factor(dtype, position);
+            for (size_t lane = 0; lane < VECTOR_LANES; lane++)
+                *(*to)++ = first[lanes[lane]] * factor;
         }
-        memcpy(lanes, halves, sizeof lanes);
+        *x += size;
+        n -= n < size ? n : size;
     }
-    UNROLL
-    for (size_t i = 0; i < n; i++) {
-        size_t position = i % 2 * n / 2 + i / 2 % 2 * n / 4 + i / 4 * n / 8;
-        vec factor = vec_set1(1 / position_factor(dtype, position));
-        vec_store(to + position * VECTOR_LANES, vec_mul(lanes[i], factor));
-    }
+    return n;
 }
 
-ALWAYS_INLINE void arrange_group(const float *x, enum irrun_dtype dtype, size_t n, float *to)
+static void arrange(const struct compressed_matrix *matrix, const float *x, float *to)
 {
-    const size_t narrow = VECTOR_LANES * codes_per_unit(dtype), wide = narrow * WIDE;
-    float last[2 * VECTOR_LANES] = {0};
-    for (; n >= wide; n -= wide, x += wide, to += wide)
-        arrange_chunk(x, dtype, WIDE, to);
-    for (; n >= narrow; n -= narrow, x += narrow, to += narrow)
-        arrange_chunk(x, dtype, 1, to);
-    if (n == 0)
-        return;
-    memcpy(last, x, n * sizeof *x);
-    arrange_chunk(last, dtype, 1, to);
-}
-
-ALWAYS_INLINE void arrange_type(const struct compressed_matrix *matrix, enum irrun_dtype dtype,
-                                const float *x, float *to)
-{
-    size_t n_groups = matrix->k / matrix->group;
+    enum irrun_dtype dtype = decoded_as(matrix);
+    size_t n = matrix->group, n_groups = matrix->k / n;
     size_t padded = compressed_row_floats(matrix) / n_groups;
-    for (size_t group = 0; group < n_groups; group++)
-        arrange_group(x + group * matrix->group, dtype, matrix->group, to + group * padded);
-}
-
-static inline void arrange(const struct compressed_matrix *matrix, const float *x, float *to)
-{
-    switch (matrix->dtype) {
-    case IRRUN_F32:
-    case IRRUN_F16:
-    case IRRUN_BF16:
-        arrange_type(matrix, IRRUN_F32, x, to);
-        break;
-    case IRRUN_U8:
-    case IRRUN_I8:
-        arrange_type(matrix, IRRUN_U8, x, to);
-        break;
-    case IRRUN_U4:
-    case IRRUN_I4:
-        arrange_type(matrix, IRRUN_U4, x, to);
-        break;
-    default:
-        arrange_type(matrix, IRRUN_NF4, x, to);
+    for (size_t group = 0; group < n_groups; group++) {
+        const float *from = x + group * n;
+        float *at = to + group * padded;
+        size_t left = arrange_chunks(dtype, n_positions(dtype, true), false, &from, n, &at);
+        arrange_chunks(dtype, n_positions(dtype, false), true, &from, left, &at);
     }
 }
 

@@ -1,11 +1,12 @@
-/* Decodes the codes of compressed matrices, in chunks, which give each lane 4 units or 1. A unit of
- * codes is a byte: its codes are at positions 0, 1 ... of the lane, and are decoded position by
- * position. A unit of floats is one of them, and a position is a vector of neighbours.
+/* Decodes compressed matrices by chunks of 32 elements, or of 4 bytes of codes or 4 floats in every
+ * lane. A chunk is decoded position by position, each to a vector. Its elements are neighbours if
+ * they are floats; otherwise they are those that take the fewest instructions.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_COMPRESSED_CODES_H
 #define IRRUN_KERNELS_COMPRESSED_CODES_H
 
 #include "kernels/compressed_gemm.h"
+#include "kernels/vector_bytes.h"
 #include "kernels/vector_integer.h"
 
 enum { WIDE = 4, MAX_POSITIONS = 2 * WIDE };
@@ -30,21 +31,6 @@ ALWAYS_INLINE size_t codes_per_unit(enum irrun_dtype dtype)
     return is_bytes(dtype) || is_float(dtype) ? 1 : 2;
 }
 
-static float param_of(const struct group_params *params, size_t row, size_t group, float none)
-{
-    size_t at = row * params->row_step + group * params->group_step;
-    if (!params->data)
-        return none;
-    switch (params->dtype) {
-    case IRRUN_U8:
-        return ((const uint8_t *)params->data)[at];
-    case IRRUN_I8:
-        return ((const int8_t *)params->data)[at];
-    default:
-        return ((const float *)params->data)[at];
-    }
-}
-
 /* Distances of prefetching. The far one is two pages: hardware prefetchers do not read beyond the
  * end of a page. On Zen 5, a thread reads 4-bit codes at 23 GB/s without, 26 at 2 KB, 29 at 8. */
 enum { NEAR_AHEAD = 1024, FAR_AHEAD = 8192 };
@@ -56,17 +42,6 @@ ALWAYS_INLINE void prefetch_stream(const unsigned char *at)
 {
     __builtin_prefetch((const void *)((uintptr_t)at + FAR_AHEAD), 0, 2);
     __builtin_prefetch((const void *)((uintptr_t)at + NEAR_AHEAD), 0, 3);
-}
-
-/* Returns whether codes select values of a table. Otherwise they are integers in fields of a
- * float. */
-ALWAYS_INLINE bool is_table(enum irrun_dtype dtype)
-{
-#ifdef VECTOR_HAS_LOOKUP
-    return !is_bytes(dtype);
-#else
-    return dtype != IRRUN_U4 && dtype != IRRUN_I4 && !is_bytes(dtype);
-#endif
 }
 
 /* ---- floats ---- */
@@ -105,99 +80,221 @@ ALWAYS_INLINE vec load_floats(const unsigned char *at, enum irrun_dtype dtype)
 
 /* ---- codes ---- */
 
-/* An integer in the low bits of the float 2^23 gives their sum, without a conversion. The codes of
- * a lane stay where they are in fields of 4 or 8 bits: 3 or 2 of them are within the 23 bits, then
- * the lane is shifted. So the integer of field f is 2^(4f) or 2^(8f) times the code. */
+ALWAYS_INLINE bool has_4_bits(enum irrun_dtype dtype)
+{
+    return !is_float(dtype) && !is_bytes(dtype);
+}
+
+/* Returns the type that stands for all that are decoded alike: U8 for bytes; for 4 bits NF4, or U4
+ * if the values less zero points have no more bits than bf16. */
+static inline enum irrun_dtype decoded_as(const struct compressed_matrix *matrix)
+{
+    enum irrun_dtype dtype = matrix->dtype;
+    if (!has_4_bits(dtype))
+        return is_bytes(dtype) ? IRRUN_U8 : dtype;
+#ifdef VECTOR_HAS_BYTE_LOOKUP
+    const struct group_params *zeros = &matrix->zero_points;
+    if (zeros->data ? dtype == IRRUN_U4 && zeros->dtype == IRRUN_U4 : dtype != IRRUN_NF4)
+        return IRRUN_U4;
+#endif
+    return IRRUN_NF4;
+}
+
+/* Returns the number of vectors of a chunk. */
+ALWAYS_INLINE size_t n_positions(enum irrun_dtype dtype, bool is_wide)
+{
+    size_t most = WIDE * codes_per_unit(dtype), n = COMPRESSED_PAD / VECTOR_LANES;
+    return is_wide || n > most ? most : n;
+}
+
+ALWAYS_INLINE size_t chunk_bytes(enum irrun_dtype dtype, size_t n)
+{
+    return n * VECTOR_LANES * unit_bytes(dtype) / codes_per_unit(dtype);
+}
+
+/* Returns the number of the element in a lane of a chunk of n positions. */
+ALWAYS_INLINE size_t element_at(enum irrun_dtype dtype, size_t n, size_t position, size_t lane)
+{
+#ifdef VECTOR_HAS_BYTE_LOOKUP
+    if (has_4_bits(dtype)) {
+        size_t part = lane / 4, i = lane % 4, odd = position % 2;
+        size_t byte = position / 2 % 2 * 8 + (dtype == IRRUN_U4 ? 2 * i + odd : 4 * odd + i);
+        return 2 * byte + (n < MAX_POSITIONS ? part : 32 * part + position / 4);
+    }
+#endif
+    return is_float(dtype) ? position * VECTOR_LANES + lane : lane * n + position;
+}
+
+/* Loads a chunk of codes of n positions. */
+ALWAYS_INLINE vec_i32 load_chunk(const unsigned char *at, enum irrun_dtype dtype, size_t n)
+{
+    vec_i32 chunk;
+    if (n == WIDE * codes_per_unit(dtype))
+        chunk = vec_i32_load(at);
+    else if (is_bytes(dtype))
+        chunk = (vec_i32)load_u16(at);
+    else
+#if defined(VECTOR_HAS_BYTE_LOOKUP) && VECTOR_LANES == 8 /* the upper half has the high codes */
+        chunk = (vec_i32)((vec_u32)bits_repeat_16(at) >> (vec_u32){0, 0, 0, 0, 4, 4, 4, 4});
+#else
+        chunk = vec_i32_load_u8(at);
+#endif
+    return (vec_i32)vec_in_register((vec)chunk);
+}
+
+/* An integer in the low bits of the float 2^23 gives their sum, without a conversion. The 4 bytes
+ * of a lane stay where they are: 2 of them are within the 23 bits, then the lane is shifted. So the
+ * integer of field f is 2^(8f) times the code. Signed codes become unsigned ones. */
 #define BITS_2_23 0x4B000000
 #define FLOAT_2_23 0x1p23F
-enum { MAX_FIELDS = 3 };
-
-ALWAYS_INLINE size_t n_fields(enum irrun_dtype dtype)
-{
-    return is_bytes(dtype) ? 2 : 3;
-}
-
-ALWAYS_INLINE size_t code_bits(enum irrun_dtype dtype)
-{
-    return is_bytes(dtype) ? 8 : 4;
-}
+enum { N_FIELDS = 2 };
 
 /* Returns what the code at a position is multiplied by when it is decoded. */
 ALWAYS_INLINE float position_factor(enum irrun_dtype dtype, size_t position)
 {
-    return is_table(dtype) ? 1 : (float)(1U << position % n_fields(dtype) * code_bits(dtype));
+    return is_bytes(dtype) && position % N_FIELDS == 1 ? 256 : 1;
 }
 
-/* Returns what load_chunk adds to the integers of a type. */
+/* Returns what is added to the integers of a type, to make them unsigned. */
 ALWAYS_INLINE float offset_of(enum irrun_dtype dtype)
 {
     return dtype == IRRUN_I8 ? 128 : dtype == IRRUN_I4 ? 8 : 0;
 }
 
-/* Converts the codes of a group to values. */
-struct decoder {
-    vec zeros[MAX_FIELDS]; /* to subtract, for each field */
-    vec table;             /* of 16 values less the zero point, if there is vec_lookup */
-    vec zero;              /* of a table */
-    const float *values;
+/* The values of the 16 codes of 4 bits, less a zero point. */
+struct value_table {
+#ifdef VECTOR_HAS_BYTE_LOOKUP
+    bits planes[sizeof(float)]; /* byte i of each */
+#else
+    vec values[16 / VECTOR_LANES];
+#endif
 };
 
-ALWAYS_INLINE struct decoder decoder_of(const struct compressed_matrix *matrix,
-                                        enum irrun_dtype dtype, size_t row, size_t group)
+static inline struct value_table table_of(const struct compressed_matrix *matrix, float zero)
 {
-    float zero = param_of(&matrix->zero_points, row, group, 0);
-    struct decoder decoder = {.values = matrix->values};
-    if (is_table(dtype)) {
-        decoder.zero = vec_set1(zero);
-#ifdef VECTOR_HAS_LOOKUP
-        decoder.table = vec_sub(vec_load(matrix->values), decoder.zero);
-#endif
-        return decoder;
+    struct value_table table;
+#ifdef VECTOR_HAS_BYTE_LOOKUP
+    uint8_t planes[sizeof(float)][16];
+    for (size_t code = 0; code < 16; code++) {
+        float value = matrix->values[code] - zero;
+        uint32_t word;
+        memcpy(&word, &value, sizeof word);
+        for (size_t plane = 0; plane < sizeof word; plane++)
+            planes[plane][code] = (uint8_t)(word >> 8 * plane);
     }
-    zero += offset_of(dtype);
     UNROLL
-    for (size_t field = 0; field < n_fields(dtype); field++)
-        decoder.zeros[field] = vec_set1(FLOAT_2_23 + position_factor(dtype, field) * zero);
+    for (size_t plane = 0; plane < sizeof(float); plane++)
+        table.planes[plane] = bits_repeat_16(planes[plane]);
+#else
+    UNROLL
+    for (size_t i = 0; i < 16 / VECTOR_LANES; i++)
+        table.values[i] = vec_sub(vec_load(matrix->values + i * VECTOR_LANES), vec_set1(zero));
+#endif
+    return table;
+}
+
+#ifdef VECTOR_HAS_BYTE_LOOKUP
+/* Returns the table of u4 for a zero point of u4. */
+ALWAYS_INLINE struct value_table u4_table_of(uint8_t zero)
+{
+    /* The upper bytes of -15 ... 15; the lower ones are 0. */
+    static const uint8_t planes[2][31] = {
+        {0x70, 0x60, 0x50, 0x40, 0x30, 0x20, 0x10, 0x00, 0xE0, 0xC0, 0xA0,
+         0x80, 0x40, 0x00, 0x80, 0x00, 0x80, 0x00, 0x40, 0x80, 0xA0, 0xC0,
+         0xE0, 0x00, 0x10, 0x20, 0x30, 0x40, 0x50, 0x60, 0x70},
+        {0xC1, 0xC1, 0xC1, 0xC1, 0xC1, 0xC1, 0xC1, 0xC1, 0xC0, 0xC0, 0xC0,
+         0xC0, 0xC0, 0xC0, 0xBF, 0x00, 0x3F, 0x40, 0x40, 0x40, 0x40, 0x40,
+         0x40, 0x41, 0x41, 0x41, 0x41, 0x41, 0x41, 0x41, 0x41}};
+    struct value_table table = {.planes[2] = bits_repeat_16(planes[0] + 15 - zero),
+                                .planes[3] = bits_repeat_16(planes[1] + 15 - zero)};
+    return table;
+}
+
+/* Returns the values of a position of a chunk, whose bytes have two codes each. */
+ALWAYS_INLINE vec look_up(const struct value_table *table, enum irrun_dtype dtype, vec_i32 chunk,
+                          size_t position)
+{
+    const bits *planes = table->planes;
+    const bool is_upper_half = position / 2 % 2, is_odd = position % 2;
+    vec_i32 nibbles = position < 4 ? chunk : (vec_i32)((vec_u32)chunk >> 4);
+    bits codes = (bits)(nibbles & 0x0F0F0F0F);
+    bits upper =
+        bits_zip_8(bits_look_up(planes[2], codes), bits_look_up(planes[3], codes), is_upper_half);
+    if (dtype == IRRUN_U4)
+        return is_odd ? (vec)((vec_u32)upper & 0xFFFF0000) : (vec)((vec_u32)upper << 16);
+    bits lower =
+        bits_zip_8(bits_look_up(planes[0], codes), bits_look_up(planes[1], codes), is_upper_half);
+    return (vec)bits_zip_16(lower, upper, is_odd);
+}
+#else
+/* Returns the values of the low 4 bits of the lanes, shifted by a position. */
+ALWAYS_INLINE vec look_up(const struct value_table *table, enum irrun_dtype dtype, vec_i32 chunk,
+                          size_t position)
+{
+    (void)dtype;
+    vec_i32 codes = (vec_i32)((vec_u32)chunk >> (unsigned)(4 * position));
+#ifdef VECTOR_HAS_LOOKUP
+    return vec_lookup(table->values[0], codes);
+#else
+    vec values;
+    for (size_t lane = 0; lane < VECTOR_LANES; lane++)
+        memcpy((float *)&values + lane, (const float *)table->values + (codes[lane] & 15),
+               sizeof(float));
+    return values;
+#endif
+}
+#endif
+
+/* Converts the codes of a group to values. */
+struct decoder {
+    vec_i32 flips[N_FIELDS]; /* bytes: the bits of 2^23, and the sign of a signed code */
+    vec zeros[N_FIELDS];     /* bytes: to subtract */
+    struct value_table table;
+};
+
+ALWAYS_INLINE void set_zero(struct decoder *decoder, enum irrun_dtype stored, vec zero)
+{
+    zero = vec_add(zero, vec_set1(offset_of(stored)));
+    UNROLL
+    for (size_t field = 0; field < N_FIELDS; field++) {
+        int32_t sign = stored == IRRUN_I8 ? 128 << 8 * field : 0;
+        vec factor = vec_set1(position_factor(IRRUN_U8, field));
+        decoder->flips[field] = vec_i32_set1(BITS_2_23 | sign);
+        decoder->zeros[field] = vec_add(vec_set1(FLOAT_2_23), vec_mul(zero, factor));
+    }
+}
+
+/* `table`: without a zero point. */
+ALWAYS_INLINE struct decoder decoder_of(const struct compressed_matrix *matrix,
+                                        enum irrun_dtype dtype, const struct value_table *table,
+                                        size_t row, size_t group)
+{
+    const struct group_params *zeros = &matrix->zero_points;
+    struct decoder decoder = {.zeros = {vec_zero()}};
+    if (is_bytes(dtype))
+        set_zero(&decoder, matrix->dtype, vec_set1(param_of(zeros, row, group, 0)));
+    else if (!zeros->data)
+        decoder.table = *table;
+#ifdef VECTOR_HAS_BYTE_LOOKUP
+    else if (dtype == IRRUN_U4)
+        decoder.table = u4_table_of(
+            ((const uint8_t *)zeros->data)[row * zeros->row_step + group * zeros->group_step]);
+#endif
+    else
+        decoder.table = table_of(matrix, param_of(zeros, row, group, 0));
     return decoder;
 }
 
-/* Returns the values of the codes in the low 4 bits of every lane. */
-ALWAYS_INLINE vec look_up(const struct decoder *decoder, vec_i32 codes)
-{
-#ifdef VECTOR_HAS_LOOKUP
-    return vec_lookup(decoder->table, codes);
-#else
-    int32_t lanes[VECTOR_LANES];
-    float values[VECTOR_LANES];
-    memcpy(lanes, &codes, sizeof lanes);
-    UNROLL
-    for (size_t i = 0; i < VECTOR_LANES; i++)
-        values[i] = decoder->values[lanes[i] & 15];
-    return vec_sub(vec_load(values), decoder->zero);
-#endif
-}
-
-/* Loads a chunk of `width` bytes per lane. Signed integers become unsigned ones. */
-ALWAYS_INLINE vec_i32 load_chunk(const unsigned char *at, enum irrun_dtype dtype, size_t width)
-{
-    vec_i32 chunk = width == 1 ? vec_i32_load_u8(at) : vec_i32_load(at);
-    chunk = (vec_i32)vec_in_register((vec)chunk);
-    if (is_table(dtype) || dtype == IRRUN_U8 || dtype == IRRUN_U4)
-        return chunk;
-    return chunk ^ vec_i32_set1((int32_t)(dtype == IRRUN_I8 ? 0x80808080 : 0x88888888));
-}
-
-/* Returns the values at a position, times position_factor. */
+/* Returns the values at a position of a chunk of codes, times position_factor. */
 ALWAYS_INLINE vec decode(const struct decoder *decoder, enum irrun_dtype dtype, vec_i32 chunk,
                          size_t position)
 {
-    vec_u32 codes = (vec_u32)chunk;
-    if (is_table(dtype))
-        return look_up(decoder, (vec_i32)(codes >> (unsigned)(4 * position)));
-    size_t field = position % n_fields(dtype);
-    vec_i32 shifted = (vec_i32)(codes >> (unsigned)((position - field) * code_bits(dtype)));
-    vec_i32 mask = vec_i32_set1((is_bytes(dtype) ? 255 : 15) << field * code_bits(dtype));
-    return vec_sub((vec)((shifted & mask) | vec_i32_set1(BITS_2_23)), decoder->zeros[field]);
+    if (!is_bytes(dtype))
+        return look_up(&decoder->table, dtype, chunk, position);
+    size_t field = position % N_FIELDS;
+    vec_i32 shifted = position < N_FIELDS ? chunk : (vec_i32)((vec_u32)chunk >> 16);
+    vec_i32 code = shifted & vec_i32_set1(255 << 8 * field);
+    return vec_sub((vec)(code ^ decoder->flips[field]), decoder->zeros[field]);
 }
 
 #endif

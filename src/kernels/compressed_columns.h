@@ -17,6 +17,30 @@ ALWAYS_INLINE size_t lane_elements(enum irrun_dtype dtype)
     return is_float(dtype) ? 1 : WIDE * codes_per_unit(dtype);
 }
 
+/* Returns which of its elements is decoded at a position. */
+ALWAYS_INLINE size_t lane_element_at(enum irrun_dtype dtype, size_t position)
+{
+#ifdef VECTOR_HAS_BYTE_LOOKUP
+    if (has_4_bits(dtype))
+        return position % 4 * 2 + position / 4;
+#endif
+    (void)dtype;
+    return position;
+}
+
+/* Moves the bytes of codes so that all elements of a position are of different lanes. */
+ALWAYS_INLINE vec_i32 order_lanes(vec_i32 lanes, enum irrun_dtype dtype)
+{
+#ifdef VECTOR_HAS_BYTE_LOOKUP
+    static const uint8_t of_u4[] = {0, 1, 4, 5, 8, 9, 12, 13, 2, 3, 6, 7, 10, 11, 14, 15};
+    static const uint8_t of_nf4[] = {0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15};
+    return (vec_i32)bits_look_up((bits)lanes, bits_repeat_16(dtype == IRRUN_U4 ? of_u4 : of_nf4));
+#else
+    (void)dtype;
+    return lanes;
+#endif
+}
+
 /* A row in each lane. */
 struct lane_rows {
     size_t numbers[VECTOR_LANES]; /* of the rows */
@@ -27,8 +51,8 @@ struct lane_rows {
 /* Their scales and zero points in one group. */
 struct lane_params {
     struct decoder decoder;
-    vec zero; /* of a table */
-    vec scales[MAX_FIELDS];
+    vec zero; /* of 4 bits */
+    vec scales[N_FIELDS];
 };
 
 static vec load_params(const struct group_params *params, const struct lane_rows *rows,
@@ -42,28 +66,18 @@ static vec load_params(const struct group_params *params, const struct lane_rows
     return vec_load(numbers);
 }
 
-ALWAYS_INLINE struct lane_params lane_params_of(const struct compressed_matrix *matrix,
-                                                enum irrun_dtype dtype,
-                                                const struct lane_rows *rows, size_t group)
+ALWAYS_INLINE void set_params(struct lane_params *params, const struct compressed_matrix *matrix,
+                              enum irrun_dtype dtype, const struct lane_rows *rows, size_t group)
 {
-    struct lane_params params = {.decoder = {.values = matrix->values}};
     if (is_float(dtype))
-        return params;
+        return;
     vec scale = load_params(&matrix->scales, rows, group, 1);
-    params.zero = load_params(&matrix->zero_points, rows, group, 0);
-#ifdef VECTOR_HAS_LOOKUP
-    if (is_table(dtype))
-        params.decoder.table = vec_load(matrix->values);
-#endif
-    vec offset = vec_add(params.zero, vec_set1(offset_of(dtype)));
+    params->zero = load_params(&matrix->zero_points, rows, group, 0);
+    if (is_bytes(dtype))
+        set_zero(&params->decoder, matrix->dtype, params->zero);
     UNROLL
-    for (size_t field = 0; field < MAX_FIELDS; field++) {
-        float factor = position_factor(dtype, field);
-        params.decoder.zeros[field] =
-            vec_add(vec_set1(FLOAT_2_23), vec_mul(offset, vec_set1(factor)));
-        params.scales[field] = vec_mul(scale, vec_set1(1 / factor));
-    }
-    return params;
+    for (size_t field = 0; field < N_FIELDS; field++)
+        params->scales[field] = vec_mul(scale, vec_set1(1 / position_factor(dtype, field)));
 }
 
 /* Loads VECTOR_LANES times lane_bytes of each row, or n_bytes where more would be beyond the end of
@@ -80,7 +94,7 @@ ALWAYS_INLINE void load_lanes(struct lane_rows *rows, enum irrun_dtype dtype, si
         __builtin_prefetch((const void *)((uintptr_t)at + ahead), 0, 2);
         if (!is_whole)
             at = memcpy(last, at, n_bytes);
-        lanes[i] = is_float(dtype) ? load_floats(at, dtype) : (vec)load_chunk(at, dtype, WIDE);
+        lanes[i] = is_float(dtype) ? load_floats(at, dtype) : (vec)vec_i32_load(at);
         rows->at[i] += n_bytes;
     }
     vec_transpose(lanes);
@@ -90,17 +104,19 @@ ALWAYS_INLINE void load_lanes(struct lane_rows *rows, enum irrun_dtype dtype, si
 ALWAYS_INLINE void store_lane(const struct lane_params *params, enum irrun_dtype dtype, vec lane,
                               size_t n, float *to, size_t step)
 {
+    if (has_4_bits(dtype))
+        lane = (vec)order_lanes((vec_i32)lane, dtype);
     UNROLL
     for (size_t position = 0; position < lane_elements(dtype); position++) {
         vec values = lane;
         if (!is_float(dtype)) {
             values = decode(&params->decoder, dtype, (vec_i32)lane, position);
-            if (is_table(dtype))
+            if (has_4_bits(dtype))
                 values = vec_sub(values, params->zero);
-            values = vec_mul(values, params->scales[position % n_fields(dtype)]);
+            values = vec_mul(values, params->scales[position % N_FIELDS]);
         }
-        if (position < n)
-            vec_store(to + position * step, values);
+        if (lane_element_at(dtype, position) < n)
+            vec_store(to + lane_element_at(dtype, position) * step, values);
     }
 }
 
@@ -112,13 +128,16 @@ ALWAYS_INLINE void expand_lanes(const struct compressed_columns *columns, enum i
     const size_t max_elements = VECTOR_LANES * lane_elements(dtype);
     size_t first = columns->first, end = first + columns->n, step = columns->step;
     struct lane_rows rows = {.end = matrix->row + compressed_bytes(matrix, matrix->n * matrix->k)};
+    struct lane_params params;
+    if (has_4_bits(dtype))
+        params.decoder.table = table_of(matrix, 0);
     for (size_t i = 0; i < VECTOR_LANES; i++) {
         rows.numbers[i] = row + i < matrix->n ? row + i : matrix->n - 1;
         rows.at[i] = matrix->row + compressed_bytes(matrix, rows.numbers[i] * matrix->k + first);
     }
     while (first < end) {
         size_t group = first / matrix->group, left = (group + 1) * matrix->group - first;
-        struct lane_params params = lane_params_of(matrix, dtype, &rows, group);
+        set_params(&params, matrix, dtype, &rows, group);
         left = left < end - first ? left : end - first;
         first += left;
         for (size_t n; left > 0; left -= n) {

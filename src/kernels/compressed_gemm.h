@@ -17,9 +17,25 @@
 /* One number for each group: group g of row r has element r * row_step + g * group_step. */
 struct group_params {
     const void *data;       /* NULL: none */
-    enum irrun_dtype dtype; /* f32, u8 or i8 */
+    enum irrun_dtype dtype; /* f32, u8, i8, or u4: bytes below 16 */
     size_t row_step, group_step;
 };
+
+static inline float param_of(const struct group_params *params, size_t row, size_t group,
+                             float none)
+{
+    size_t at = row * params->row_step + group * params->group_step;
+    if (!params->data)
+        return none;
+    switch (params->dtype) {
+    case IRRUN_F32:
+        return ((const float *)params->data)[at];
+    case IRRUN_I8:
+        return ((const int8_t *)params->data)[at];
+    default:
+        return ((const uint8_t *)params->data)[at];
+    }
+}
 
 /* n rows of k elements: (value of the code - zero point) * scale. Floats have neither. */
 struct compressed_matrix {
@@ -68,6 +84,9 @@ struct compressed_product {
     size_t ldc;
 };
 
+/* Expands a row of codes. */
+void compressed_expand_row(const struct compressed_matrix *matrix, size_t row, float *to);
+
 /* Elements `first` ... `first` + n - 1 of PANEL_GROUP rows, from `row` on, as columns: element k of
  * row i becomes to[(k - first) * step + i - row]. `first` and n are even for types of 4 bits. Rows
  * past the end of the matrix repeat its last row. */
@@ -83,10 +102,6 @@ struct compressed_kernels {
     /* Writes a row of x, of k elements, in the order that multiply reads. */
     void (*arrange)(const struct compressed_matrix *matrix, const float *x, float *to);
     void (*multiply)(const struct compressed_product *product);
-    /* Expands elements `first` ... `first` + n - 1 of a row. `first` begins a group or is a
-     * multiple of COMPRESSED_PAD elements from the start of one. */
-    void (*expand)(const struct compressed_matrix *matrix, size_t row, size_t first, size_t n,
-                   float *to);
     void (*expand_columns)(const struct compressed_columns *columns);
 };
 

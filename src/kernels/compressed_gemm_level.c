@@ -1,14 +1,11 @@
-/* Products by compressed matrices, chunk by chunk, as compressed_codes.h decodes them. Chunks at
- * the end of a group have 1 unit per lane. `arrange` puts x into the same order.
+/* Products by compressed matrices, chunk by chunk, as compressed_codes.h decodes them: wide ones,
+ * then others at the end of a group. `arrange` puts x into the same order.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/compressed_arrange.h"
 #include "kernels/compressed_codes.h"
 #include "kernels/compressed_columns.h"
 
-enum { LINE_BYTES = 64, MAX_UNIT = sizeof(float) };
-
-/* The elements that are expanded together. */
-enum { BLOCK = 2 * VECTOR_LANES };
+enum { LINE_BYTES = 64 };
 
 /* How many rows of the matrix are read at the same time if x has several rows. With one row of x it
  * is 1: memory delivers a single stream twice as fast. */
@@ -17,7 +14,10 @@ enum { ROWS_BY_SEVERAL = 2 };
 #else
 enum { ROWS_BY_SEVERAL = 1 };
 #endif
-enum { ROWS = 4, MAX_SUMS = ROWS_BY_SEVERAL * COMPRESSED_MAX_ROWS };
+enum { MAX_SUMS = ROWS_BY_SEVERAL * COMPRESSED_MAX_ROWS };
+
+/* How many rows of the matrix are multiplied by one row of x before their sums are stored. */
+enum { ROWS = COMPRESSED_MAX_ROWS };
 
 /* The most chains of a sum. An FMA takes 4 cycles, and two begin in each, so that 8 sums should be
  * independent; fewer do where decoding takes longer, and where there are too few registers. */
@@ -25,9 +25,9 @@ enum { MAX_CHAINS = 4 };
 
 /* The same group of some rows of the matrix, and of m rows of x. */
 struct groups {
-    const unsigned char *rows[ROWS];
+    const unsigned char *rows[ROWS_BY_SEVERAL];
     const unsigned char *end; /* of the matrix */
-    struct decoder decoders[ROWS];
+    struct decoder decoders[ROWS_BY_SEVERAL];
     const float *x;
     size_t x_row; /* floats from one row to the next */
 };
@@ -52,14 +52,13 @@ ALWAYS_INLINE const float *in_register(const float *at)
     return at;
 }
 
-/* Adds the products of a chunk, the bytes from `at` on. Returns the x of the next one. */
+/* Adds the products of a chunk of n_of_chunk positions. Returns the x of the next one. */
 ALWAYS_INLINE const float *add_chunk(const struct groups *g, enum irrun_dtype dtype, size_t n,
-                                     size_t m, size_t width, size_t at, const float *x,
-                                     struct chains *sums)
+                                     size_t m, size_t n_of_chunk, const unsigned char *const *from,
+                                     size_t at, const float *x, struct chains *sums)
 {
-    const size_t n_positions = width * codes_per_unit(dtype);
     const size_t vector_bytes = VECTOR_LANES * unit_bytes(dtype); /* of floats */
-    vec_i32 chunks[ROWS];
+    vec_i32 chunks[ROWS_BY_SEVERAL];
     const float *rows[COMPRESSED_MAX_ROWS];
     UNROLL
     for (size_t i = 0; i < m; i++)
@@ -67,10 +66,10 @@ ALWAYS_INLINE const float *add_chunk(const struct groups *g, enum irrun_dtype dt
     if (!is_float(dtype)) {
         UNROLL
         for (size_t r = 0; r < n; r++)
-            chunks[r] = load_chunk(g->rows[r] + at, dtype, width);
+            chunks[r] = load_chunk(from[r] + at, dtype, n_of_chunk);
     }
     UNROLL
-    for (size_t position = 0; position < n_positions; position++) {
+    for (size_t position = 0; position < n_of_chunk; position++) {
         vec factors[COMPRESSED_MAX_ROWS];
         UNROLL
         for (size_t i = 0; i < m; i++)
@@ -78,7 +77,7 @@ ALWAYS_INLINE const float *add_chunk(const struct groups *g, enum irrun_dtype dt
         UNROLL
         for (size_t r = 0; r < n; r++) {
             vec values = is_float(dtype)
-                             ? load_floats(g->rows[r] + at + position * vector_bytes, dtype)
+                             ? load_floats(from[r] + at + position * vector_bytes, dtype)
                              : decode(&g->decoders[r], dtype, chunks[r], position);
             UNROLL
             for (size_t i = 0; i < m; i++) {
@@ -87,7 +86,7 @@ ALWAYS_INLINE const float *add_chunk(const struct groups *g, enum irrun_dtype dt
             }
         }
     }
-    return x + n_positions * VECTOR_LANES;
+    return x + n_of_chunk * VECTOR_LANES;
 }
 
 /* Prefetches the lines of a chunk of n_bytes. */
@@ -101,52 +100,55 @@ ALWAYS_INLINE void prefetch_rows(const struct groups *g, size_t n, size_t at, si
     }
 }
 
-/* Adds the products of the last elements of a group, fewer than a chunk has. x is padded with
+/* Adds the products of a chunk at the end of a group, of which n_bytes are left. x is padded with
  * zeros, so the codes that follow do no harm; those at the end of the matrix are copied, and all
  * floats, since those that follow may be infinite. */
-ALWAYS_INLINE void add_last(const struct groups *g, enum irrun_dtype dtype, size_t n, size_t m,
-                            size_t at, size_t n_bytes, const float *x, struct chains *sums)
+ALWAYS_INLINE const float *add_last(const struct groups *g, enum irrun_dtype dtype, size_t n,
+                                    size_t m, size_t at, size_t n_bytes, const float *x,
+                                    struct chains *sums)
 {
-    unsigned char last[ROWS][VECTOR_LANES * MAX_UNIT] = {{0}};
-    struct groups copies = *g;
+    const size_t n_of_chunk = n_positions(dtype, false), size = chunk_bytes(dtype, n_of_chunk);
+    unsigned char last[ROWS_BY_SEVERAL][COMPRESSED_PAD * sizeof(float)];
+    const unsigned char *from[ROWS_BY_SEVERAL];
     UNROLL
     for (size_t r = 0; r < n; r++) {
-        copies.rows[r] += at;
-        if (is_float(dtype) || (size_t)(g->end - copies.rows[r]) < VECTOR_LANES)
-            copies.rows[r] = memcpy(last[r], copies.rows[r], n_bytes);
+        from[r] = g->rows[r] + at;
+        size_t readable = is_float(dtype) ? n_bytes : (size_t)(g->end - from[r]);
+        if (readable < size) {
+            memset(last[r], 0, size);
+            from[r] = memcpy(last[r], from[r], n_bytes);
+        }
     }
-    add_chunk(&copies, dtype, n, m, 1, 0, x, sums);
+    return add_chunk(g, dtype, n, m, n_of_chunk, from, 0, x, sums);
 }
 
 /* Adds the products of a group. If group_bytes is a constant, the compiler unrolls the loops. */
 ALWAYS_INLINE void add_group(const struct groups *g, enum irrun_dtype dtype, size_t n, size_t m,
                              size_t group_bytes, bool is_constant, struct chains *sums)
 {
-    const size_t narrow = VECTOR_LANES * unit_bytes(dtype), wide = WIDE * narrow;
+    const size_t n_of_wide = n_positions(dtype, true), n_of_narrow = n_positions(dtype, false);
+    const size_t wide = chunk_bytes(dtype, n_of_wide), narrow = chunk_bytes(dtype, n_of_narrow);
     const float *x = g->x;
     size_t at = 0;
     if (is_constant) {
         prefetch_rows(g, n, 0, LINE_BYTES);
         UNROLL
         for (; at + wide <= group_bytes; at += wide)
-            x = add_chunk(g, dtype, n, m, WIDE, at, x, sums);
+            x = add_chunk(g, dtype, n, m, n_of_wide, g->rows, at, x, sums);
         UNROLL
         for (; at < group_bytes; at += narrow)
-            x = add_chunk(g, dtype, n, m, 1, at, x, sums);
+            x = add_chunk(g, dtype, n, m, n_of_narrow, g->rows, at, x, sums);
         return;
     }
     for (; at + wide <= group_bytes; at += wide) {
         if (at % LINE_BYTES == 0)
             prefetch_rows(g, n, at, wide);
-        x = add_chunk(g, dtype, n, m, WIDE, at, x, sums);
+        x = add_chunk(g, dtype, n, m, n_of_wide, g->rows, at, x, sums);
     }
-    if (at == group_bytes)
-        return;
-    prefetch_rows(g, n, at, wide);
-    for (; at + narrow <= group_bytes; at += narrow)
-        x = add_chunk(g, dtype, n, m, 1, at, x, sums);
     if (at < group_bytes)
-        add_last(g, dtype, n, m, at, group_bytes - at, x, sums);
+        prefetch_rows(g, n, at, wide);
+    for (; at < group_bytes; at += narrow)
+        x = add_last(g, dtype, n, m, at, group_bytes - at, x, sums);
 }
 
 ALWAYS_INLINE struct chains no_sums(void)
@@ -165,8 +167,8 @@ ALWAYS_INLINE vec sum_of(const struct chains *sum, size_t n)
 /* Computes totals[r * m + i], whose lanes add up to the product of row rows[r] of the matrix and
  * row i of x. constant_bytes: the size of a group, or 0. */
 ALWAYS_INLINE void sum_rows(const struct compressed_product *p, enum irrun_dtype dtype,
-                            const size_t *rows, const size_t n, const size_t m,
-                            const size_t constant_bytes, vec *totals)
+                            const struct value_table *table, const size_t *rows, const size_t n,
+                            const size_t m, const size_t constant_bytes, vec *totals)
 {
     static const float one = 1;
     const struct compressed_matrix *matrix = p->matrix;
@@ -178,11 +180,11 @@ ALWAYS_INLINE void sum_rows(const struct compressed_product *p, enum irrun_dtype
     size_t x_group = x_row / n_groups, scale_step = scales->data ? scales->group_step : 0;
     bool has_zeros = zeros->data && zeros->group_step > 0;
     struct groups g = {.x = p->x, .x_row = x_row, .end = matrix->row + matrix->n * row_bytes};
-    const float *scale[ROWS];
+    const float *scale[ROWS_BY_SEVERAL];
     UNROLL
     for (size_t r = 0; r < n; r++) {
         g.rows[r] = matrix->row + rows[r] * row_bytes;
-        g.decoders[r] = decoder_of(matrix, dtype, rows[r], 0);
+        g.decoders[r] = decoder_of(matrix, dtype, table, rows[r], 0);
         scale[r] = scales->data ? (const float *)scales->data + rows[r] * scales->row_step : &one;
     }
     UNROLL
@@ -195,7 +197,7 @@ ALWAYS_INLINE void sum_rows(const struct compressed_product *p, enum irrun_dtype
             sums[i] = no_sums();
         UNROLL
         for (size_t r = 0; r < n && has_zeros; r++)
-            g.decoders[r] = decoder_of(matrix, dtype, rows[r], group);
+            g.decoders[r] = decoder_of(matrix, dtype, table, rows[r], group);
         add_group(&g, dtype, n, m, group_bytes, constant_bytes > 0, sums);
         UNROLL
         for (size_t r = 0; r < n; r++) {
@@ -209,28 +211,36 @@ ALWAYS_INLINE void sum_rows(const struct compressed_product *p, enum irrun_dtype
     }
 }
 
-/* Calls sum_rows, with constants for the usual groups of 4-bit codes: 128, 64 and 32. */
+/* Calls sum_rows, with constants for the usual groups of 4-bit codes, 128, 64 and 32, where they
+ * save time. */
 ALWAYS_INLINE void sum_groups(const struct compressed_product *p, enum irrun_dtype dtype,
-                              const size_t *rows, const size_t n, const size_t m, vec *totals)
+                              const struct value_table *table, const size_t *rows, const size_t n,
+                              const size_t m, vec *totals)
 {
     size_t group_bytes = compressed_bytes(p->matrix, p->matrix->group);
-    const bool is_small = m == 1 && !is_bytes(dtype) && !is_float(dtype);
-    if (!is_float(dtype) && group_bytes == LINE_BYTES)
-        sum_rows(p, dtype, rows, n, m, LINE_BYTES, totals);
+#ifdef VECTOR_HAS_BYTE_LOOKUP
+    const bool is_usual = dtype == IRRUN_U4 || (is_bytes(dtype) && m == 1);
+#else
+    const bool is_usual = !is_float(dtype);
+#endif
+    const bool is_small = is_usual && m == 1 && has_4_bits(dtype);
+    if (is_usual && group_bytes == LINE_BYTES)
+        sum_rows(p, dtype, table, rows, n, m, LINE_BYTES, totals);
     else if (is_small && group_bytes == LINE_BYTES / 2)
-        sum_rows(p, dtype, rows, n, m, LINE_BYTES / 2, totals);
+        sum_rows(p, dtype, table, rows, n, m, LINE_BYTES / 2, totals);
     else if (is_small && group_bytes == LINE_BYTES / 4)
-        sum_rows(p, dtype, rows, n, m, LINE_BYTES / 4, totals);
+        sum_rows(p, dtype, table, rows, n, m, LINE_BYTES / 4, totals);
     else
-        sum_rows(p, dtype, rows, n, m, 0, totals);
+        sum_rows(p, dtype, table, rows, n, m, 0, totals);
 }
 
 /* Multiplies n rows of the matrix, from `row` on, by m rows of x. Rows from p->end on are replaced
  * by the last row and not stored. */
 ALWAYS_INLINE void multiply_rows(const struct compressed_product *p, enum irrun_dtype dtype,
-                                 size_t row, const size_t n, const size_t m)
+                                 const struct value_table *table, size_t row, const size_t n,
+                                 const size_t m)
 {
-    enum { MAX_TOTALS = (MAX_SUMS > ROWS ? MAX_SUMS : ROWS) + 3 };
+    enum { MAX_TOTALS = MAX_SUMS + 3 };
     const size_t n_beside = m == 1 ? 1 : n;
     size_t rows[ROWS];
     vec totals[MAX_TOTALS];
@@ -239,7 +249,7 @@ ALWAYS_INLINE void multiply_rows(const struct compressed_product *p, enum irrun_
     for (size_t r = 0; r < n; r++)
         rows[r] = row + r < p->end ? row + r : p->end - 1;
     for (size_t r = 0; r < n; r += n_beside)
-        sum_groups(p, dtype, rows + r, n_beside, m, totals + r * m);
+        sum_groups(p, dtype, table, rows + r, n_beside, m, totals + r * m);
     UNROLL
     for (size_t i = n * m; i < (n * m + 3) / 4 * 4; i++)
         totals[i] = vec_zero();
@@ -254,56 +264,11 @@ ALWAYS_INLINE void multiply_rows(const struct compressed_product *p, enum irrun_
 ALWAYS_INLINE void multiply_by(const struct compressed_product *p, enum irrun_dtype dtype, size_t m)
 {
     const size_t step = m == 1 ? ROWS : ROWS_BY_SEVERAL;
+    struct value_table table;
+    if (has_4_bits(dtype))
+        table = table_of(p->matrix, 0);
     for (size_t row = p->begin; row < p->end; row += step)
-        multiply_rows(p, dtype, row, step, m);
-}
-
-ALWAYS_INLINE void expand_block(const struct decoder *decoder, enum irrun_dtype dtype, float scale,
-                                const unsigned char *at, float *to)
-{
-    vec values[2];
-    if (is_float(dtype)) {
-        values[0] = load_floats(at, dtype);
-        values[1] = load_floats(at + VECTOR_LANES * unit_bytes(dtype), dtype);
-    } else if (is_bytes(dtype)) {
-        values[0] = decode(decoder, dtype, load_chunk(at, dtype, 1), 0);
-        values[1] = decode(decoder, dtype, load_chunk(at + VECTOR_LANES, dtype, 1), 0);
-    } else {
-        vec_i32 chunk = load_chunk(at, dtype, 1);
-        values[0] = decode(decoder, dtype, chunk, 0);
-        values[1] =
-            vec_mul(decode(decoder, dtype, chunk, 1), vec_set1(1 / position_factor(dtype, 1)));
-        vec_interleave(values[0], values[1], values);
-    }
-    values[0] = vec_mul(values[0], vec_set1(scale));
-    values[1] = vec_mul(values[1], vec_set1(scale));
-    vec_store(to, values[0]);
-    vec_store(to + VECTOR_LANES, values[1]);
-}
-
-ALWAYS_INLINE void expand_type(const struct compressed_matrix *matrix, enum irrun_dtype dtype,
-                               size_t row, size_t first, size_t n, float *to)
-{
-    const unsigned char *from = matrix->row + compressed_bytes(matrix, row * matrix->k + first);
-    const size_t block_bytes = BLOCK * unit_bytes(dtype) / codes_per_unit(dtype);
-    for (size_t end = first + n; first < end;) {
-        size_t group = first / matrix->group, left = (group + 1) * matrix->group - first;
-        struct decoder decoder = decoder_of(matrix, dtype, row, group);
-        float scale = param_of(&matrix->scales, row, group, 1);
-        left = left < end - first ? left : end - first;
-        first += left;
-        for (; left >= BLOCK; left -= BLOCK, from += block_bytes, to += BLOCK)
-            expand_block(&decoder, dtype, scale, from, to);
-        if (left > 0) {
-            unsigned char block[BLOCK * MAX_UNIT] = {0};
-            float values[BLOCK];
-            memcpy(block, from, compressed_bytes(matrix, left));
-            expand_block(&decoder, dtype, scale, block, values);
-            memcpy(to, values, left * sizeof *to);
-            from += compressed_bytes(matrix, left);
-            to += left;
-        }
-    }
+        multiply_rows(p, dtype, &table, row, step, m);
 }
 
 /* ---- types ---- */
@@ -321,11 +286,6 @@ ALWAYS_INLINE void expand_type(const struct compressed_matrix *matrix, enum irru
     MULTIPLY(type, 2)                                                                              \
     MULTIPLY(type, 3)                                                                              \
     MULTIPLY(type, 4)                                                                              \
-    static void expand_##type(const struct compressed_matrix *matrix, size_t row, size_t first,    \
-                              size_t n, float *to)                                                 \
-    {                                                                                              \
-        expand_type(matrix, IRRUN_##type, row, first, n, to);                                      \
-    }                                                                                              \
     static void expand_columns_##type(const struct compressed_columns *columns)                    \
     {                                                                                              \
         expand_columns_type(columns, IRRUN_##type);                                                \
@@ -333,44 +293,30 @@ ALWAYS_INLINE void expand_type(const struct compressed_matrix *matrix, enum irru
 #define TYPE_ENTRY(type)                                                                           \
     [IRRUN_##type] = {                                                                             \
         {multiply_##type##_1, multiply_##type##_2, multiply_##type##_3, multiply_##type##_4},      \
-        expand_##type,                                                                             \
         expand_columns_##type},
-/* Types without functions of their own are looked up as NF4 is. */
-#ifdef VECTOR_HAS_LOOKUP
-#define TYPES(T) T(F32) T(F16) T(BF16) T(U8) T(I8) T(NF4)
+/* The types that decoded_as returns. */
+#ifdef VECTOR_HAS_BYTE_LOOKUP
+#define TYPES(T) T(F32) T(F16) T(BF16) T(U8) T(U4) T(NF4)
 #else
-#define TYPES(T) T(F32) T(F16) T(BF16) T(U8) T(I8) T(U4) T(I4) T(NF4)
+#define TYPES(T) T(F32) T(F16) T(BF16) T(U8) T(NF4)
 #endif
 TYPES(TYPE)
 
 struct type_functions {
     void (*multiply[COMPRESSED_MAX_ROWS])(const struct compressed_product *product);
-    void (*expand)(const struct compressed_matrix *matrix, size_t row, size_t first, size_t n,
-                   float *to);
     void (*expand_columns)(const struct compressed_columns *columns);
 };
-
-static const struct type_functions *functions_of(enum irrun_dtype dtype)
-{
-    static const struct type_functions functions[IRRUN_N_DTYPES] = {TYPES(TYPE_ENTRY)};
-    return &functions[functions[dtype].expand ? dtype : IRRUN_NF4];
-}
+static const struct type_functions functions[IRRUN_N_DTYPES] = {TYPES(TYPE_ENTRY)};
 
 static void multiply(const struct compressed_product *p)
 {
-    functions_of(p->matrix->dtype)->multiply[p->m - 1](p);
-}
-
-static void expand(const struct compressed_matrix *matrix, size_t row, size_t first, size_t n,
-                   float *to)
-{
-    functions_of(matrix->dtype)->expand(matrix, row, first, n, to);
+    functions[decoded_as(p->matrix)].multiply[p->m - 1](p);
 }
 
 static void expand_columns(const struct compressed_columns *columns)
 {
-    functions_of(columns->matrix->dtype)->expand_columns(columns);
+    functions[decoded_as(columns->matrix)].expand_columns(columns);
 }
 
-const struct compressed_kernels LEVEL_NAME(compressed_gemm, LEVEL) = {arrange, multiply, expand,
+const struct compressed_kernels LEVEL_NAME(compressed_gemm, LEVEL) = {arrange, multiply,
                                                                       expand_columns};

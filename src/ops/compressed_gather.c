@@ -10,7 +10,6 @@
 
 struct gather_state {
     struct compressed_matrix matrix;
-    const struct compressed_kernels *kernels;
     struct index_list rows; /* -1: out of range; gives zeros */
     size_t n;
 };
@@ -54,7 +53,6 @@ static bool resolve(const struct step *step, int64_t *rows, struct irrun_error *
 static bool prepare(struct prepare *prepare)
 {
     struct gather_state *state = prepare->state;
-    state->kernels = prepare->kernels->compressed_gemm;
     return compressed_matrix_find(prepare, &state->matrix) &&
            index_list_prepare(prepare, INDICES, state->n, resolve, &state->rows);
 }
@@ -69,7 +67,7 @@ static bool run(const struct step *step, struct irrun_error *err)
         if (rows[i] < 0)
             memset(to, 0, k * sizeof *to);
         else
-            state->kernels->expand(&state->matrix, (size_t)rows[i], 0, k, to);
+            compressed_expand_row(&state->matrix, (size_t)rows[i], to);
     return rows != NULL;
 }
 

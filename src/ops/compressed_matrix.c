@@ -33,11 +33,11 @@ static struct group_params find_params(const struct prepare *prepare, uint32_t i
     if (input == NO_ID)
         return (struct group_params){.data = NULL};
     const struct irrun_tensor *tensor = prepare->in[input];
-    enum irrun_dtype integer = dtype_is_signed(tensor->dtype) ? IRRUN_I8 : IRRUN_U8;
-    return (struct group_params){.data = tensor->data,
-                                 .dtype = tensor->dtype == IRRUN_F32 ? IRRUN_F32 : integer,
-                                 .row_step = row_step,
-                                 .group_step = group_step};
+    enum irrun_dtype dtype = tensor->dtype;
+    if (dtype != IRRUN_F32 && dtype != IRRUN_U4)
+        dtype = dtype_is_signed(dtype) ? IRRUN_I8 : IRRUN_U8;
+    return (struct group_params){
+        .data = tensor->data, .dtype = dtype, .row_step = row_step, .group_step = group_step};
 }
 
 static unsigned element(const unsigned char *from, size_t i, bool is_4bit)

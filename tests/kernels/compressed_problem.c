@@ -84,14 +84,17 @@ struct problem problem_new(enum irrun_dtype dtype, size_t n, size_t n_groups, si
         scales[i] = random_float(2);
     matrix->scales.data = random_below(4) > 0 ? scales : NULL;
     matrix->scales.dtype = IRRUN_F32;
-    size_t n_zeros = count_numbers(&matrix->zero_points, n, n_groups), kind = random_below(4);
+    size_t n_zeros = count_numbers(&matrix->zero_points, n, n_groups), kind = random_below(5);
     void *zero_points = guarded_take(&problem.zero_points, n_zeros * sizeof(float));
     random_fill(zero_points, n_zeros * sizeof(float));
-    matrix->zero_points.dtype = kind == 0 ? IRRUN_U8 : kind == 1 ? IRRUN_I8 : IRRUN_F32;
+    static const enum irrun_dtype kinds[] = {IRRUN_U8, IRRUN_I8, IRRUN_F32, IRRUN_U4};
+    matrix->zero_points.dtype = kinds[kind % 4];
+    for (size_t i = 0; kind == 3 && i < n_zeros; i++)
+        ((uint8_t *)zero_points)[i] &= 15;
     for (size_t i = 0; kind == 2 && i < n_zeros; i++)
         ((float *)zero_points)[i] =
             small_float_is(dtype) ? random_float(9) : nearbyintf(random_float(300));
-    matrix->zero_points.data = kind < 3 ? zero_points : NULL;
+    matrix->zero_points.data = kind < 4 ? zero_points : NULL;
     return problem;
 }
 
@@ -107,9 +110,9 @@ float number_of(const struct group_params *numbers, size_t row, size_t group, fl
     size_t at = row * numbers->row_step + group * numbers->group_step;
     if (!numbers->data)
         return none;
-    return numbers->dtype == IRRUN_U8   ? (float)((const uint8_t *)numbers->data)[at]
+    return numbers->dtype == IRRUN_F32  ? ((const float *)numbers->data)[at]
            : numbers->dtype == IRRUN_I8 ? (float)((const int8_t *)numbers->data)[at]
-                                        : ((const float *)numbers->data)[at];
+                                        : (float)((const uint8_t *)numbers->data)[at];
 }
 
 bool has_4_bits(enum irrun_dtype dtype)
