@@ -21,13 +21,13 @@ bool diff_new(struct irrun_model *model, struct irrun_model *reference,
               struct diff **diff, struct irrun_error *err);
 void diff_free(struct diff *diff); /* accepts NULL, as the functions below do */
 
-/* Copies the variables of the session to the reference; after they were set or reset. */
+/* Copies the variables of the session to the reference. Call it after they were set or reset. */
 bool diff_copy_variables(struct diff *diff, struct irrun_error *err);
 
 /* Compares after an iteration. Fails with IRRUN_MISMATCH if a tensor differs. */
 bool diff_compare(struct diff *diff, uint64_t record, struct irrun_error *err);
 
-/* Compares after the last of n iterations, with files that have only that one. */
+/* After the last of n iterations: compares with the files that have only that iteration. */
 bool diff_finish(struct diff *diff, uint64_t n, struct irrun_error *err);
 
 #endif

@@ -82,8 +82,8 @@ static bool is_below(uint64_t a, uint64_t b, bool is_signed)
     return is_signed ? (int64_t)a < (int64_t)b : a < b;
 }
 
-/* Returns whether an integer may differ by `distance`. long double, if the
- * machine has a wide one, represents every 64-bit integer. */
+/* Returns whether an integer may differ by `distance`. A long double of 80 bits or more represents
+ * every 64-bit integer. */
 static bool is_allowed(uint64_t distance, long double allowed)
 {
     return distance == 0 || allowed >= 0x1p64L || (allowed >= 0 && distance <= (uint64_t)allowed);
@@ -182,11 +182,11 @@ void difference_describe(const struct difference *difference, const struct toler
                 " elements differ",
                 worst->record, shape_format(&place, where), got, want, difference->n_different,
                 difference->n_elements);
-    bool counts_defaults = !is_integral(worst->dtype);
-    if (!counts_defaults && !tolerances->has_atol && !tolerances->has_rtol)
+    bool uses_defaults = !is_integral(worst->dtype);
+    if (!uses_defaults && !tolerances->has_atol && !tolerances->has_rtol)
         return;
-    text_from_f64(counts_defaults || tolerances->has_atol ? tolerances->atol : 0, got);
-    text_from_f64(counts_defaults || tolerances->has_rtol ? tolerances->rtol : 0, want);
+    text_from_f64(uses_defaults || tolerances->has_atol ? tolerances->atol : 0, got);
+    text_from_f64(uses_defaults || tolerances->has_rtol ? tolerances->rtol : 0, want);
     fail_append(err, " by more than atol %s, rtol %s", got, want);
 }
 

@@ -14,7 +14,8 @@ static bool has_prompt(const struct feed *feed)
 
 /* ---- Names ----------------------------------------------------------------------------------- */
 
-/* Checks the name: states and checkpoints have variables of both kinds by name. */
+/* Checks that no variable of the model has this name: states and checkpoints store fed inputs and
+ * variables by name. */
 static bool check_name(const struct inputs *inputs, const char *name, struct irrun_error *err)
 {
     for (size_t i = 0; i < irrun_model_n_variables(inputs->model); i++)

@@ -144,8 +144,8 @@ bool inspect_as_text(struct irrun_model *model, const struct options *options,
 
 /* ---- --inspect=json -------------------------------------------------------------------------- */
 
-/* Adds a shape. A dimension is a number, null if it is open, or [min, max]; a shape of open rank is
- * null. */
+/* Adds a shape. A dimension is a number, null if it is dynamic, or [min, max]; a shape of dynamic
+ * rank is null. */
 static void add_shape(struct json *json, const struct irrun_partial_shape *shape)
 {
     if (shape->is_rank_dynamic) {

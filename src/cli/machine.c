@@ -49,7 +49,7 @@ bool machine_limit_memory(uint64_t size_bytes, struct irrun_error *err)
 /* The flags FTZ (flush to zero) and DAZ (denormals are zero) of MXCSR. */
 #define CAN_FLUSH true
 #define FLUSH_BITS 0x8040U
-#define DENORMAL_FLAGS 0x0012U /* an operand was one, a result was too small */
+#define DENORMAL_FLAGS 0x0012U /* an operand was denormal, a result underflowed */
 
 uint64_t machine_flush_denormals(void)
 {

@@ -22,9 +22,11 @@ bool machine_check_denormals(bool is_flushed, struct irrun_error *err);
 uint64_t machine_flush_denormals(void);
 void machine_restore_denormals(uint64_t mode);
 
+/* Clears the flag that machine_denormal_flag returns. */
+void machine_clear_denormal_flag(void);
+
 /* Returns whether this thread has read or computed denormals since the flag was cleared; false on
  * processors without such a flag. */
-void machine_clear_denormal_flag(void);
 bool machine_denormal_flag(void);
 
 #endif

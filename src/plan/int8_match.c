@@ -4,9 +4,9 @@
 
 #include <math.h>
 
-#define MAX_EXCESS                                                                                 \
-    8 /* the part of the quads that may have an excess: it costs 8 times more to add
-                      * an excess than to multiply a quad by words instead of bytes */
+/* At most one in this many quads may have an excess: adding one costs 8 times what multiplying a
+ * quad by words instead of bytes does. */
+#define QUADS_PER_EXCESS 8
 #define ZERO_TOLERANCE 0x1p-14 /* a value this close to 0, in units of the scale, counts as 0 */
 
 /* ---- filters ---- */
@@ -57,7 +57,7 @@ static bool take_excess(int8_t *packed, struct int8_convolution_attrs *attrs, st
 {
     size_t n_groups = int8_n_groups(attrs->c_out), n_quads = int8_n_quads(attrs->segment_bytes);
     size_t n_all = n_groups * attrs->n_segments * n_quads, n = int8_excess_count(packed, n_all);
-    attrs->has_words = n > n_all / MAX_EXCESS;
+    attrs->has_words = n > n_all / QUADS_PER_EXCESS;
     if (attrs->has_words) {
         int8_halve(packed, n_all);
         return true;
