@@ -13,7 +13,7 @@ option_set_fn option_set_flag, option_set_word, option_set_bool, option_set_coun
 
 option_set_fn option_set_columns, option_set_keep_columns, option_set_low_latency,
     option_set_random, option_set_shape, option_set_feed, option_set_until, option_set_shard,
-    option_set_reset, option_set_threads, option_set_simd, option_set_deadline,
+    option_set_reset, option_set_threads, option_set_report, option_set_simd, option_set_deadline,
     option_set_fail_on_nan;
 
 /* Appends a copy of *item to a list { items, n } in the arena. */

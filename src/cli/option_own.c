@@ -287,6 +287,19 @@ bool option_set_threads(struct options *options, const struct option_row *row, c
     return true;
 }
 
+/* Rejects -r 16000: other programs take a rate with -r, and a report would replace its check. */
+bool option_set_report(struct options *options, const struct option_row *row, const char *value,
+                       struct irrun_error *err)
+{
+    if (*value && value[strspn(value, "0123456789")] == '\0') {
+        fail(err, IRRUN_USAGE, "--%s (-r) takes a file, and '%s' looks like a rate", row->name,
+             value);
+        return fail_hint(err, "--rate=%s; for a report of that name: --report=./%s", value, value);
+    }
+    options->report_path = value;
+    return *value || fail(err, IRRUN_USAGE, "--%s needs the name of a file, or -", row->name);
+}
+
 bool option_set_simd(struct options *options, const struct option_row *row, const char *value,
                      struct irrun_error *err)
 {

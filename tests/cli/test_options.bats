@@ -65,6 +65,9 @@ setup() {
 @test "bad values name what may be written" {
     usage_error "must be a whole number from 0 up, not" "$data/sum.xml" --random -n -1
     usage_error "must be a whole number from 0 up, not" "$data/sum.xml" --random -n 1e3
+    usage_error "--report (-r) takes a file, and '16000' looks like a rate" "$data/sum.xml" --random -r 16000
+    usage_error "--rate=16000; for a report of that name: --report=./16000" "$data/sum.xml" --random -r 16000
+    usage_error "--report needs the name of a file, or -" "$data/sum.xml" --random --report=
     usage_error "never, sequence, iteration" "$data/sum.xml" --random --reset=sometimes
     usage_error "a number from 1 up" "$data/sum.xml" --random --reset=0
     usage_error "all, last or none" "$data/sum.xml" --random --emit=lats
