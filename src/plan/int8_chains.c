@@ -102,16 +102,24 @@ static const struct quantize_u8_attrs *first_bytes(const struct int8_pass *pass,
 }
 
 /* Returns the number of channels of an image, or 0 if the ops before it do not tell. */
-static size_t count_channels(const struct int8_pass *pass, uint32_t value_id)
+static size_t count_channels(const struct int8_pass *pass, uint32_t value_id, uint32_t n_spatial)
 {
     const struct op *op = value_producer(pass->graph, value_id);
     size_t n = 0;
-    if (op->def == &op_int8_convolution)
-        return ((const struct int8_convolution_attrs *)op->attrs)->c_out;
+    if (op->def == &op_int8_convolution) {
+        const struct int8_convolution_attrs *attrs = op->attrs;
+        return attrs->c_out / (attrs->enlarge[0] * attrs->enlarge[1]);
+    }
     if (op_is_type(op, "FakeQuantize") || op_is_type(op, "MaxPool") || op_is_type(op, "AvgPool"))
-        return count_channels(pass, op_input(pass->graph, op, 0));
-    for (uint32_t i = 0; i < op->n_inputs && op_is_type(op, "Concat"); i++) {
-        size_t n_more = count_channels(pass, op_input(pass->graph, op, i));
+        return count_channels(pass, op_input(pass->graph, op, 0), n_spatial);
+    if (!op_is_type(op, "Concat"))
+        return 0;
+    int64_t axis = ((const struct concat_attrs *)op->attrs)->axis;
+    bool is_u8 = value_id >= pass->n_values;
+    if ((is_u8 ? axis : find_axis(axis, n_spatial)) != 1 + n_spatial)
+        return count_channels(pass, op_input(pass->graph, op, 0), n_spatial);
+    for (uint32_t i = 0; i < op->n_inputs; i++) {
+        size_t n_more = count_channels(pass, op_input(pass->graph, op, i), n_spatial);
         if (n_more == 0)
             return 0;
         n += n_more;
@@ -160,20 +168,21 @@ static bool is_one_range(const struct quantize_u8_attrs *formats, uint32_t n)
 static const struct quantize_u8_attrs *join_ranges(struct int8_pass *pass, const struct op *op,
                                                    const struct quantize_u8_attrs *formats)
 {
-    size_t n_all = count_channels(pass, op->first_output), n = 0;
+    uint32_t n_spatial = formats[0].n_spatial;
+    size_t n_all = count_channels(pass, op->first_output, n_spatial), n = 0;
     const struct op *user = &pass->graph->ops[pass->user[op->first_output]];
     if (n_all < 2 || pass->n_uses[op->first_output] != 1 || !op_is_type(user, "Multiply"))
         return NULL;
     struct quantization *all = arena_alloc_array(pass->arena, n_all, sizeof *all, pass->err);
     for (uint32_t i = 0; i < op->n_inputs && all; i++) {
-        size_t n_own = count_channels(pass, op_input(pass->graph, op, i));
+        size_t n_own = count_channels(pass, op_input(pass->graph, op, i), n_spatial);
         if (formats[i].ranges.n > 1 && formats[i].ranges.n != n_own)
             return NULL;
         for (size_t c = 0; c < n_own; c++)
             all[n++] = *range_of(&formats[i].ranges, c);
     }
     const struct channel_ranges ranges = {all, n_all};
-    return all ? int8_keep_format(pass, &ranges, formats[0].n_spatial) : NULL;
+    return all ? int8_keep_format(pass, &ranges, n_spatial) : NULL;
 }
 
 static bool pass_on_concat(struct int8_pass *pass, uint32_t op_id)
@@ -278,7 +287,7 @@ static bool pass_on_multiply(struct int8_pass *pass, uint32_t op_id)
                                .n_spatial = format->n_spatial,
                                .out = op->first_output};
     if (!match_factors(pass, in[1 - image], &match) ||
-        count_channels(pass, in[image]) != match.n_groups)
+        count_channels(pass, in[image], match.n_spatial) != match.n_groups)
         return pass->err->code == IRRUN_OK;
     int8_match_bias(pass, &match);
     int8_match_end(pass, &match);
