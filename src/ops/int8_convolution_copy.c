@@ -58,10 +58,9 @@ void int8_gather(const struct int8_job *job, struct int8_block *block, uint8_t *
     size_t pixel_step = (size_t)w->stride[2] * job->attrs->c_in;
     size_t row_step = (size_t)w->stride[1] * job->state->width * job->attrs->c_in;
     uint8_t *to = rows;
-    if (job->attrs->has_words && bytes == 2 * pixel_step && row_step == width * pixel_step) {
+    if (job->attrs->has_words && bytes == 2 * n && n == pixel_step && row_step == width * n) {
         /* The pixels are neighbours, of one tap and whole quads. */
-        n = pixel_step * block->n;
-        job->state->kernels->widen(n, block->segments[0] + block->column * pixel_step,
+        job->state->kernels->widen(n * block->n, block->segments[0] + block->column * n,
                                    (uint16_t *)(void *)rows);
         block->segments[0] = rows;
         return;
