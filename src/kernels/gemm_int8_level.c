@@ -24,40 +24,27 @@ enum { MAX_VECTORS = GROUPS_OF_A_ROW * GROUP_VECTORS };
  * vec_i32_dot_pairs, or, if it has_words, by halves. */
 enum dot { DOT_WIDE, DOT_PAIRS, DOT_WORDS };
 
-ALWAYS_INLINE void multiply_pairs(const uint8_t *a, size_t lda, const int8_t *b, size_t group_bytes,
-                                  const size_t n_rows, const size_t n_groups,
-                                  vec_i32 sums[MAX_ROWS][MAX_VECTORS])
+/* Multiplies a quad by DOT_PAIRS, or two columns of the rows of a, as words, by two rows of the
+ * groups of b. */
+ALWAYS_INLINE void multiply_narrow(const uint8_t *a, size_t lda, const int8_t *b,
+                                   size_t group_bytes, const size_t n_rows, const size_t n_groups,
+                                   const enum dot dot, vec_i32 sums[MAX_ROWS][MAX_VECTORS])
 {
+    const size_t vector_bytes = sizeof(vec_i32) / (dot == DOT_WORDS ? 2 : 1);
     vec_i32 columns[MAX_VECTORS];
     UNROLL
-    for (size_t v = 0; v < n_groups * GROUP_VECTORS; v++)
-        columns[v] =
-            vec_i32_load(b + v / GROUP_VECTORS * group_bytes + v % GROUP_VECTORS * sizeof(vec_i32));
-    UNROLL
-    for (size_t r = 0; r < n_rows; r++) {
-        vec_i32 row = vec_i32_set1_bytes(a + r * lda);
-        UNROLL
-        for (size_t v = 0; v < n_groups * GROUP_VECTORS; v++)
-            sums[r][v] = vec_i32_dot_pairs(sums[r][v], row, columns[v]);
+    for (size_t v = 0; v < n_groups * GROUP_VECTORS; v++) {
+        const int8_t *at =
+            b + v / GROUP_VECTORS * group_bytes + v % GROUP_VECTORS * vector_bytes;
+        columns[v] = dot == DOT_WORDS ? vec_i16_load_i8(at) : vec_i32_load(at);
     }
-}
-
-/* Multiplies two columns of the rows of a, as words, by two rows of the groups of b. */
-ALWAYS_INLINE void multiply_words(const uint8_t *a, size_t lda, const int8_t *b, size_t group_bytes,
-                                  const size_t n_rows, const size_t n_groups,
-                                  vec_i32 sums[MAX_ROWS][MAX_VECTORS])
-{
-    vec_i32 columns[MAX_VECTORS];
-    UNROLL
-    for (size_t v = 0; v < n_groups * GROUP_VECTORS; v++)
-        columns[v] = vec_i16_load_i8(b + v / GROUP_VECTORS * group_bytes +
-                                     v % GROUP_VECTORS * sizeof(vec_i32) / 2);
     UNROLL
     for (size_t r = 0; r < n_rows; r++) {
         vec_i32 row = vec_i32_set1_bytes(a + r * lda);
         UNROLL
         for (size_t v = 0; v < n_groups * GROUP_VECTORS; v++)
-            sums[r][v] = vec_i32_dot_i16(sums[r][v], row, columns[v]);
+            sums[r][v] = dot == DOT_WORDS ? vec_i32_dot_i16(sums[r][v], row, columns[v])
+                                          : vec_i32_dot_pairs(sums[r][v], row, columns[v]);
     }
 }
 
@@ -87,12 +74,8 @@ ALWAYS_INLINE void multiply_quad(const uint8_t *a, size_t lda, const int8_t *b, 
                                  const size_t n_rows, const size_t n_groups, const enum dot dot,
                                  vec_i32 sums[MAX_ROWS][MAX_VECTORS])
 {
-    if (dot == DOT_PAIRS) {
-        multiply_pairs(a, lda, b, group_bytes, n_rows, n_groups, sums);
-        return;
-    }
-    if (dot == DOT_WORDS) {
-        multiply_words(a, lda, b, group_bytes, n_rows, n_groups, sums);
+    if (dot != DOT_WIDE) {
+        multiply_narrow(a, lda, b, group_bytes, n_rows, n_groups, dot, sums);
         return;
     }
     struct bytes_factor rows[MAX_ROWS];
