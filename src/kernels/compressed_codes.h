@@ -26,9 +26,14 @@ ALWAYS_INLINE size_t unit_bytes(enum irrun_dtype dtype)
     return dtype == IRRUN_F32 ? sizeof(float) : is_float(dtype) ? sizeof(uint16_t) : 1;
 }
 
+ALWAYS_INLINE bool has_4_bits(enum irrun_dtype dtype)
+{
+    return !is_float(dtype) && !is_bytes(dtype);
+}
+
 ALWAYS_INLINE size_t codes_per_unit(enum irrun_dtype dtype)
 {
-    return is_bytes(dtype) || is_float(dtype) ? 1 : 2;
+    return has_4_bits(dtype) ? 2 : 1;
 }
 
 /* Distances of prefetching. The far one is two pages: hardware prefetchers do not read beyond the
@@ -79,11 +84,6 @@ ALWAYS_INLINE vec load_floats(const unsigned char *at, enum irrun_dtype dtype)
 }
 
 /* ---- codes ---- */
-
-ALWAYS_INLINE bool has_4_bits(enum irrun_dtype dtype)
-{
-    return !is_float(dtype) && !is_bytes(dtype);
-}
 
 /* Returns the type that stands for all that are decoded alike: U8 for bytes; for 4 bits NF4, or U4
  * if the values less zero points have no more bits than bf16. */
