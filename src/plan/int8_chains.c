@@ -250,8 +250,7 @@ static bool match_factors(struct int8_pass *pass, uint32_t value_id, struct int8
         value_id < pass->n_values ? int8_floats(&pass->finder, pass->graph, value_id, pass->err)
                                   : NULL;
     size_t n = factors ? (size_t)shape_n_elements(&factors->shape) : 0;
-    if (n < 2 || factors->shape.rank > 2 + match->n_spatial ||
-        !int8_is_for_channels(factors, n, match->n_spatial + 1))
+    if (n < 2 || !int8_is_for_channels(factors, n, match->n_spatial + 1))
         return false;
     int8_t *ones = arena_alloc(pass->finder.arena, n, pass->err);
     float *scales = arena_copy(pass->finder.arena, factors->data, n, sizeof *scales, pass->err);

@@ -83,10 +83,11 @@ static const struct op *find_user(const struct int8_pass *pass, uint32_t value_i
 bool int8_is_for_channels(const struct irrun_tensor *tensor, size_t n_channels, uint32_t from_end)
 {
     const struct irrun_shape *shape = &tensor->shape;
-    if (shape_n_elements(shape) == 1)
-        return shape->rank <= 4;
-    return (size_t)shape_n_elements(shape) == n_channels && shape->rank >= from_end &&
-           shape->rank <= 4 && (size_t)shape->dims[shape->rank - from_end] == n_channels;
+    size_t n = (size_t)shape_n_elements(shape);
+    if (shape->rank > (from_end > 1 ? from_end + 1 : 4)) /* the result would have more dimensions */
+        return false;
+    return n == 1 || (n == n_channels && shape->rank >= from_end &&
+                      (size_t)shape->dims[shape->rank - from_end] == n_channels);
 }
 
 void int8_match_bias(struct int8_pass *pass, struct int8_match *match)

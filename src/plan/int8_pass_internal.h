@@ -42,7 +42,7 @@ const struct quantize_u8_attrs *
 int8_keep_format(struct int8_pass *pass, const struct channel_ranges *ranges, uint32_t n_spatial);
 
 /* Returns whether a tensor has one element, or one for each channel along dimension `from_end` from
- * the end. */
+ * the end, and adds no dimension to an image; a product may get some (rank_min in int8_ops.h). */
 bool int8_is_for_channels(const struct irrun_tensor *tensor, size_t n_channels, uint32_t from_end);
 
 /* Matches an Add of a bias behind match->out. */
