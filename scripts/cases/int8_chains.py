@@ -224,6 +224,29 @@ def scaled_cases():
     y = m.convolved(m.x, m.integers(1, 6, 3, 3)).quantised(-2, 2)
     yield m.case("One channel becomes five.",
                  y.with_("Multiply", uniform(m.g, (1, 5, 1, 1), -1, 1), np.multiply).quantised(-2, 2))
+    m = Quantised("concat_transposed_scaled", (1, 10, 5, 6))
+    y = joined(m, 1, transposed(m, m.x, 16, 2, 2).quantised(-2, 2),
+               transposed(m, m.x, 8, 2, 2).quantised(-1.5, 1))
+    yield m.case("Transposed convolutions: the columns of a pixel are not channels.",
+                 y.with_("Multiply", uniform(m.g, (1, 24, 1, 1), -1, 1), np.multiply).quantised(-2, 2))
+    m = Quantised("concat_rows_scaled", (1, 6, 6, 7))
+    y = joined(m, 2, m.convolved(m.x, m.integers(5, 6, 3, 3)).quantised(-2, 2),
+               m.convolved(m.x, m.integers(5, 6, 3, 3)).quantised(-2, 2))
+    z = m.convolved(m.x, m.integers(9, 6, 3, 3), pads=(4, 1)).quantised(-1.5, 1)
+    yield m.case("Images below each other, then other channels.",
+                 joined(m, 1, y, z).with_("Multiply", uniform(m.g, (1, 14, 1, 1), -1, 1),
+                                          np.multiply).quantised(-2, 2))
+    m = Quantised("concat_rows_wider", (1, 6, 6, 7))
+    y = joined(m, 2, m.convolved(m.x, m.integers(1, 6, 3, 3)).quantised(-2, 2),
+               m.convolved(m.x, m.integers(1, 6, 3, 3)).quantised(-2, 2))
+    yield m.case("Two images of one channel below each other, which becomes two channels.",
+                 y.with_("Multiply", uniform(m.g, (1, 2, 1, 1), -1, 1), np.multiply).quantised(-2, 2))
+    m = Quantised("line_bias_of_four", (1, 6, 17))
+    y = line(m, m.x, m.integers(8, 6, 3)).with_("Add", uniform(m.g, (1, 1, 8, 1)), np.add)
+    y = y.quantised(-2, 2)
+    port = m.net.op("Transpose", y.port, m.net.const(np.array((2, 3, 0, 1))))
+    yield m.case("The Add makes four dimensions of three.",
+                 Value(m.net, port, y.array.transpose(2, 3, 0, 1)))
 
 
 def transposed(m, x, n_out, *kernel):
