@@ -246,9 +246,7 @@ static bool pass_on_add(struct int8_pass *pass, uint32_t op_id)
  * it has others, or on failure. */
 static bool match_factors(struct int8_pass *pass, uint32_t value_id, struct int8_match *match)
 {
-    const struct irrun_tensor *factors =
-        value_id < pass->n_values ? int8_floats(&pass->finder, pass->graph, value_id, pass->err)
-                                  : NULL;
+    const struct irrun_tensor *factors = int8_find_floats(pass, value_id);
     size_t n = factors ? (size_t)shape_n_elements(&factors->shape) : 0;
     if (n < 2 || !int8_is_for_channels(factors, n, match->n_spatial + 1))
         return false;

@@ -13,7 +13,7 @@
 #define MAX_NEW_OPS 3 /* for one op: to u8, int8 op, to f32; a Concat: to u8 for each input, too */
 #define MAX_TERMS (INT32_MAX / (UINT8_MAX * 128)) /* of a sum that fits into i32 */
 
-static const struct irrun_tensor *find_floats(struct int8_pass *pass, uint32_t value_id)
+const struct irrun_tensor *int8_find_floats(struct int8_pass *pass, uint32_t value_id)
 {
     return value_id < pass->n_values ? int8_floats(&pass->finder, pass->graph, value_id, pass->err)
                                      : NULL;
@@ -50,7 +50,7 @@ static bool find_ranges(struct int8_pass *pass, const struct op *op,
     if (!op_is_type(op, "FakeQuantize") || op->n_inputs != 5 || attrs->levels > 256)
         return false;
     for (uint32_t i = 0; i < 4; i++) {
-        bounds[i] = find_floats(pass, op_input(pass->graph, op, 1 + i));
+        bounds[i] = int8_find_floats(pass, op_input(pass->graph, op, 1 + i));
         if (!bounds[i] || !count_ranges(bounds[i], format))
             return false;
     }
@@ -96,7 +96,7 @@ void int8_match_bias(struct int8_pass *pass, struct int8_match *match)
     if (!add || !op_is_type(add, "Add") || add->n_inputs != 2)
         return;
     uint32_t other = op_input(pass->graph, add, op_input(pass->graph, add, 0) == match->out);
-    const struct irrun_tensor *bias = find_floats(pass, other);
+    const struct irrun_tensor *bias = int8_find_floats(pass, other);
     size_t n_channels = match->weights.n_channels / (match->enlarge[0] * match->enlarge[1]);
     if (bias && int8_is_for_channels(bias, n_channels, match->n_spatial + 1)) {
         match->bias = bias;
@@ -222,8 +222,8 @@ bool int8_replace(struct int8_pass *pass, const struct int8_match *match)
     const void *attrs =
         int8_match_attrs(match, pass->finder.kernels.gemm_int8, pass->arena, pass->err);
     const void *out_attrs = int8_keep_format(pass, &match->out_format.ranges, match->n_spatial);
-    const struct op_def *def = match->is_product ? &op_int8_matmul : &op_int8_convolution;
-    uint32_t *bytes = pass->bytes[!match->is_product];
+    const struct op_def *def = match->n_spatial > 0 ? &op_int8_convolution : &op_int8_matmul;
+    uint32_t *bytes = pass->bytes[match->n_spatial > 0];
     if (!attrs || !out_attrs)
         return false;
     if (bytes[match->in] == NO_ID && !add_bytes(pass, match, &bytes[match->in]))
@@ -260,7 +260,6 @@ static bool visit(struct int8_pass *pass, uint32_t op_id)
     struct int8_match match = {.op = &pass->graph->ops[op_id], .n_groups = 1, .enlarge = {1, 1}};
     if (!is_candidate(match.op))
         return int8_pass_on(pass, op_id);
-    match.is_product = op_is_type(match.op, "MatMul");
     match.in = op_input(pass->graph, match.op, 0);
     match.out = match.op->first_output;
     if (!int8_find_format(pass, match.in, &match.in_format))

@@ -12,7 +12,7 @@ struct int8_match {
     const struct window_attrs *window;              /* NULL: of a product */
     uint32_t in;                                    /* the result of FakeQuantize */
     struct quantize_u8_attrs in_format, out_format; /* as u8 */
-    bool is_depthwise, is_product, has_out_format;
+    bool is_depthwise, has_out_format;
     size_t n_groups;              /* of channels */
     uint32_t n_spatial;           /* of an image; 0: of a product */
     double clamp_low, clamp_high; /* by ReLU and Clamp, before the FakeQuantize */

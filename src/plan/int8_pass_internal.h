@@ -32,6 +32,9 @@ static inline uint32_t int8_add_op(struct int8_pass *pass, const struct op_def *
     return graph_edit_add(&pass->edit, def, attrs, &like, &in, 1, 1);
 }
 
+/* As int8_floats, of any value. */
+const struct irrun_tensor *int8_find_floats(struct int8_pass *pass, uint32_t value_id);
+
 /* Finds the format of a value that exists as u8, or can: it is the result of a FakeQuantize. Then
  * n_spatial is 0 if there is one range. */
 bool int8_find_format(struct int8_pass *pass, uint32_t value_id, struct quantize_u8_attrs *format);
