@@ -34,8 +34,7 @@ ALWAYS_INLINE void multiply_narrow(const uint8_t *a, size_t lda, const int8_t *b
     vec_i32 columns[MAX_VECTORS];
     UNROLL
     for (size_t v = 0; v < n_groups * GROUP_VECTORS; v++) {
-        const int8_t *at =
-            b + v / GROUP_VECTORS * group_bytes + v % GROUP_VECTORS * vector_bytes;
+        const int8_t *at = b + v / GROUP_VECTORS * group_bytes + v % GROUP_VECTORS * vector_bytes;
         columns[v] = dot == DOT_WORDS ? vec_i16_load_i8(at) : vec_i32_load(at);
     }
     UNROLL

@@ -72,7 +72,7 @@ static const char *find_transposed(struct int8_match *match, const struct irrun_
 
 const char *int8_match_filters(struct int8_match *match, const struct irrun_shape *shape)
 {
-    return op_is_type(match->op, "MatMul")              ? find_matrix(match, shape)
+    return op_is_type(match->op, "MatMul")             ? find_matrix(match, shape)
            : int8_is_transposed_convolution(match->op) ? find_transposed(match, shape)
                                                        : find_filters(match, shape);
 }
