@@ -40,6 +40,28 @@ static struct group_params find_params(const struct prepare *prepare, uint32_t i
         .data = tensor->data, .dtype = dtype, .row_step = row_step, .group_step = group_step};
 }
 
+/* Stores the zero points of u4 weights as u4 if it can hold them: the kernels have tables for
+ * these. */
+static bool narrow_zero_points(struct prepare *prepare, struct compressed_matrix *matrix,
+                               uint32_t input)
+{
+    const struct irrun_tensor *zeros = input == NO_ID ? NULL : prepare->in[input];
+    if (!zeros || matrix->dtype != IRRUN_U4 || zeros->dtype == IRRUN_U4)
+        return true;
+    size_t n = (size_t)shape_n_elements(&zeros->shape);
+    for (size_t i = 0; i < n; i++) {
+        double zero = element_as_f64(zeros->dtype, zeros->data, i);
+        if (!(zero >= 0 && zero < 16))
+            return true;
+    }
+    uint8_t *narrow = arena_alloc(prepare->arena, n, prepare->err);
+    for (size_t i = 0; narrow && i < n; i++)
+        narrow[i] = (uint8_t)element_as_f64(zeros->dtype, zeros->data, i);
+    matrix->zero_points.data = narrow;
+    matrix->zero_points.dtype = IRRUN_U4;
+    return narrow != NULL;
+}
+
 static unsigned element(const unsigned char *from, size_t i, bool is_4bit)
 {
     return is_4bit ? from[i / 2] >> (i % 2 * 4) & 15U : from[i];
@@ -103,5 +125,5 @@ bool compressed_matrix_find(struct prepare *prepare, struct compressed_matrix *m
                                    : (float)(matrix->dtype == IRRUN_I4 ? (code ^ 8) - 8 : code);
     if (attrs->is_transposed)
         matrix->row = transpose(prepare, matrix, matrix->row);
-    return matrix->row != NULL;
+    return matrix->row && narrow_zero_points(prepare, matrix, attrs->zero_points);
 }
