@@ -12,7 +12,7 @@ from .net import Net, round_bf16
 def expanded(net, key, n, k, dtype, group=0, turned=False, zero="", scale="rows", wide="f32",
              scale_first=False, last="f32"):
     """(port, array [n,k]) of weights that are stored as [n,k], or [k,n] where they are turned.
-    zero: "", "whole" of the same type, "float", "fraction"; scale: "rows", "one", ""."""
+    zero: "", "whole" of the same type, "float", "codes" of 4 bits as floats, "fraction"; scale: "rows", "one", ""."""
     g = rng("compressed product", key)
     groups = k // group if group else 1
     inner = [n, groups, k // groups] if group else [n, k]
@@ -35,7 +35,8 @@ def expanded(net, key, n, k, dtype, group=0, turned=False, zero="", scale="rows"
         point = net.op("Convert", net.const(raw.tobytes(), dtype, shape_of_groups),
                        destination_type=wide)
     elif zero:
-        points = g.integers(-3, 9, of_groups) + (0.25 if zero == "fraction" else 0)
+        lowest, end = (0, 16) if zero == "codes" else (-3, 9)
+        points = g.integers(lowest, end, of_groups) + (0.25 if zero == "fraction" else 0)
         array = array - points
         point = net.const(stored(points).astype(np.float32 if wide == "f32" else np.float16))
     if zero:
@@ -185,6 +186,8 @@ def form_cases():
                   dtype="u8", group=18, zero="whole")
     yield product("product_float_zeros", "Whole zero points that are floats.", (2, 40), 9,
                   dtype="u8", zero="float")
+    yield product("product_code_zeros", "Zero points of u4 that are stored as floats.", (3, 96), 9,
+                  dtype="u4", zero="codes", group=32)
     yield product("product_half_zeros", "… of f16, in groups.", (2, 64), 9, dtype="i4",
                   zero="float", group=32, wide="f16")
     yield product("product_fractions", "Zero points that are not whole numbers.", (2, 40), 9,
