@@ -49,14 +49,13 @@ static bool narrow_zero_points(struct prepare *prepare, struct compressed_matrix
     if (!zeros || matrix->dtype != IRRUN_U4 || zeros->dtype == IRRUN_U4)
         return true;
     size_t n = (size_t)shape_n_elements(&zeros->shape);
-    for (size_t i = 0; i < n; i++) {
+    uint8_t *narrow = arena_alloc(prepare->arena, n, prepare->err);
+    for (size_t i = 0; narrow && i < n; i++) {
         double zero = element_as_f64(zeros->dtype, zeros->data, i);
         if (!(zero >= 0 && zero < 16))
             return true;
+        narrow[i] = (uint8_t)zero;
     }
-    uint8_t *narrow = arena_alloc(prepare->arena, n, prepare->err);
-    for (size_t i = 0; narrow && i < n; i++)
-        narrow[i] = (uint8_t)element_as_f64(zeros->dtype, zeros->data, i);
     matrix->zero_points.data = narrow;
     matrix->zero_points.dtype = IRRUN_U4;
     return narrow != NULL;

@@ -7,10 +7,7 @@
 /* Copies n bytes of pixels. */
 static void copy(const struct int8_job *job, const uint8_t *from, size_t n, uint8_t *to)
 {
-    if (job->state->pixel_bytes > job->attrs->c_in)
-        job->state->kernels->widen(n, from, (uint16_t *)(void *)to);
-    else
-        memcpy(to, from, n);
+    int8_copy(job->state->kernels, job->state->pixel_bytes > job->attrs->c_in, from, n, to);
 }
 
 /* Copies row y of the image with its pads. */
@@ -60,8 +57,8 @@ void int8_gather(const struct int8_job *job, struct int8_block *block, uint8_t *
     uint8_t *to = rows;
     if (job->attrs->has_words && bytes == 2 * n && n == pixel_step && row_step == width * n) {
         /* The pixels are neighbours, of one tap and whole quads. */
-        job->state->kernels->widen(n * block->n, block->segments[0] + block->column * n,
-                                   (uint16_t *)(void *)rows);
+        int8_copy(job->state->kernels, true, block->segments[0] + block->column * n, n * block->n,
+                  rows);
         block->segments[0] = rows;
         return;
     }
@@ -69,7 +66,7 @@ void int8_gather(const struct int8_job *job, struct int8_block *block, uint8_t *
         size_t at = pixel / width * row_step + pixel % width * pixel_step;
         for (size_t i = 0; i < job->attrs->n_segments; i++, to += bytes)
             if (job->attrs->has_words)
-                job->state->kernels->widen(n, block->segments[i] + at, (uint16_t *)(void *)to);
+                int8_copy(job->state->kernels, true, block->segments[i] + at, n, to);
             else
                 copy_quads(block->segments[i] + at, to, bytes);
     }

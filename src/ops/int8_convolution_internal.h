@@ -43,12 +43,6 @@ struct int8_block {
     void *c;
 };
 
-/* Returns the bytes of an element of the first factor. */
-static inline size_t int8_a_size(const struct int8_convolution_attrs *attrs)
-{
-    return attrs->has_words ? sizeof(uint16_t) : 1;
-}
-
 /* Copies some rows of the image with their pads, as words if the filters want them. */
 void int8_copy_rows(void *job, size_t part, size_t n_parts);
 

@@ -42,7 +42,7 @@ static bool prepare(struct prepare *prepare)
     size_t n_groups = int8_n_groups(attrs->c_out), n_row_parts = state->m / PART_ROWS + 1;
     double work = (double)state->m * (double)attrs->c_in * (double)attrs->c_out / 4;
     state->kernels = prepare->kernels->gemm_int8;
-    state->row_bytes = int8_n_quads(attrs->c_in) * INT8_QUAD * (attrs->has_words ? 2 : 1);
+    state->row_bytes = int8_n_quads(attrs->c_in) * INT8_QUAD * int8_a_size(attrs);
     state->by_rows = n_row_parts > n_groups;
     state->n_parts =
         thread_pool_n_parts(prepare->pool, work, state->by_rows ? n_row_parts : n_groups);
@@ -97,11 +97,8 @@ static void copy_rows(const struct step *step)
     uint8_t *to = step->scratch;
     for (size_t i = 0; i < state->m; i++, to += state->row_bytes) {
         const uint8_t *from = (const uint8_t *)step->in[0]->data + i * attrs->c_in;
-        size_t n = attrs->c_in * (attrs->has_words ? 2 : 1);
-        if (attrs->has_words)
-            state->kernels->widen(attrs->c_in, from, (uint16_t *)(void *)to);
-        else
-            memcpy(to, from, n);
+        size_t n = attrs->c_in * int8_a_size(attrs);
+        int8_copy(state->kernels, attrs->has_words, from, attrs->c_in, to);
         memset(to + n, 0, state->row_bytes - n);
     }
 }

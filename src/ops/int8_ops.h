@@ -5,6 +5,8 @@
 #ifndef IRRUN_OPS_INT8_OPS_H
 #define IRRUN_OPS_INT8_OPS_H
 
+#include <string.h>
+
 #include "kernels/gemm_int8.h"
 #include "kernels/quantize.h"
 #include "ops/int8_borders.h"
@@ -47,6 +49,22 @@ struct int8_convolution_attrs {
     struct requantization requantization;
     uint32_t rank_min; /* of a product: its result gets leading dimensions of 1 up to this rank */
 };
+
+/* Returns the bytes of an element of the first factor of the product. */
+static inline size_t int8_a_size(const struct int8_convolution_attrs *attrs)
+{
+    return attrs->has_words ? sizeof(uint16_t) : 1;
+}
+
+/* Copies n elements, as words or as they are. */
+static inline void int8_copy(const struct int8_kernels *kernels, bool as_words, const uint8_t *from,
+                             size_t n, uint8_t *to)
+{
+    if (as_words)
+        kernels->widen(n, from, (uint16_t *)(void *)to);
+    else
+        memcpy(to, from, n);
+}
 
 extern const struct op_def op_int8_convolution; /* u8 to u8 or f32 */
 extern const struct op_def op_int8_matmul;      /* the same for rows: [..., c_in] to [..., c_out] */
