@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 
+#include "base/checked.h"
 #include "ops/op_state.h"
 #include "plan/int8_pass_internal.h"
 
@@ -101,30 +102,35 @@ static const struct quantize_u8_attrs *first_bytes(const struct int8_pass *pass,
     return attrs;
 }
 
-/* Returns the number of channels of an image, or 0 if the ops before it do not tell. */
+/* Returns the number of channels of an image of n_spatial dimensions, or 0 if the ops before it do
+ * not tell. */
 static size_t count_channels(const struct int8_pass *pass, uint32_t value_id, uint32_t n_spatial)
 {
-    const struct op *op = value_producer(pass->graph, value_id);
-    size_t n = 0;
-    if (op->def == &op_int8_convolution) {
-        const struct int8_convolution_attrs *attrs = op->attrs;
-        return attrs->c_out / (attrs->enlarge[0] * attrs->enlarge[1]);
+    const struct int8_image *image = &pass->images[value_id];
+    return image->n_spatial == n_spatial ? image->n_channels : 0;
+}
+
+static struct int8_image concat_images(const struct int8_pass *pass, const struct op *op)
+{
+    struct int8_image image = pass->images[op_input(pass->graph, op, 0)];
+    int64_t axis = find_axis(((const struct concat_attrs *)op->attrs)->axis, image.n_spatial);
+    for (uint32_t i = 1; i < op->n_inputs && axis == 1 + image.n_spatial; i++) {
+        size_t n = count_channels(pass, op_input(pass->graph, op, i), image.n_spatial);
+        if (n == 0 || !checked_add(image.n_channels, n, &image.n_channels))
+            return (struct int8_image){0};
     }
-    if (op_is_type(op, "FakeQuantize") || op_is_type(op, "MaxPool") || op_is_type(op, "AvgPool"))
-        return count_channels(pass, op_input(pass->graph, op, 0), n_spatial);
-    if (!op_is_type(op, "Concat"))
-        return 0;
-    int64_t axis = ((const struct concat_attrs *)op->attrs)->axis;
-    bool is_u8 = value_id >= pass->n_values;
-    if ((is_u8 ? axis : find_axis(axis, n_spatial)) != 1 + n_spatial)
-        return count_channels(pass, op_input(pass->graph, op, 0), n_spatial);
-    for (uint32_t i = 0; i < op->n_inputs; i++) {
-        size_t n_more = count_channels(pass, op_input(pass->graph, op, i), n_spatial);
-        if (n_more == 0)
-            return 0;
-        n += n_more;
-    }
-    return n;
+    return image;
+}
+
+void int8_find_image(struct int8_pass *pass, const struct op *op)
+{
+    struct int8_image *image = &pass->images[op->first_output];
+    if (op_is_type(op, "Concat"))
+        *image = concat_images(pass, op);
+    else if ((op_is_type(op, "FakeQuantize") || op_is_type(op, "MaxPool") ||
+              op_is_type(op, "AvgPool")) &&
+             image->n_channels == 0)
+        *image = pass->images[op_input(pass->graph, op, 0)];
 }
 
 /* Returns whether an input of a Concat can be u8 in the order of the others, and its format. */
@@ -163,6 +169,8 @@ static bool is_one_range(const struct quantize_u8_attrs *formats, uint32_t n)
     return true;
 }
 
+#define MAX_JOINED (1U << 16) /* channels: the ranges of more take too much memory */
+
 /* Gives each channel of the result of a Concat the range that it has in an input. Returns NULL if
  * that does not pay, or with *err filled on failure: only a Multiply takes bytes of such ranges. */
 static const struct quantize_u8_attrs *join_ranges(struct int8_pass *pass, const struct op *op,
@@ -171,7 +179,8 @@ static const struct quantize_u8_attrs *join_ranges(struct int8_pass *pass, const
     uint32_t n_spatial = formats[0].n_spatial;
     size_t n_all = count_channels(pass, op->first_output, n_spatial), n = 0;
     const struct op *user = &pass->graph->ops[pass->user[op->first_output]];
-    if (n_all < 2 || pass->n_uses[op->first_output] != 1 || !op_is_type(user, "Multiply"))
+    if (n_all < 2 || n_all > MAX_JOINED || pass->n_uses[op->first_output] != 1 ||
+        !op_is_type(user, "Multiply"))
         return NULL;
     struct quantization *all = arena_alloc_array(pass->arena, n_all, sizeof *all, pass->err);
     for (uint32_t i = 0; i < op->n_inputs && all; i++) {

@@ -219,7 +219,7 @@ static bool add_bytes(struct int8_pass *pass, const struct int8_match *match, ui
 bool int8_replace(struct int8_pass *pass, const struct int8_match *match)
 {
     uint32_t op_id = (uint32_t)(match->op - pass->graph->ops);
-    const void *attrs =
+    const struct int8_convolution_attrs *attrs =
         int8_match_attrs(match, pass->finder.kernels.gemm_int8, pass->arena, pass->err);
     const void *out_attrs = int8_keep_format(pass, &match->out_format.ranges, match->n_spatial);
     const struct op_def *def = match->n_spatial > 0 ? &op_int8_convolution : &op_int8_matmul;
@@ -230,6 +230,8 @@ bool int8_replace(struct int8_pass *pass, const struct int8_match *match)
         return false;
     uint32_t added = int8_add_op(pass, def, attrs, op_id, bytes[match->in]);
     uint32_t last = pass->graph->values[match->out].op_id;
+    size_t n_channels = attrs->c_out / (attrs->enlarge[0] * attrs->enlarge[1]);
+    pass->images[match->out] = (struct int8_image){n_channels, match->n_spatial};
     if (match->has_out_format) {
         bytes[match->out] = pass->graph->ops[added].first_output;
         added = int8_add_op(pass, &op_dequantize_u8, out_attrs, last, bytes[match->out]);
@@ -294,7 +296,8 @@ static bool count_uses(struct int8_pass *pass)
     pass->bytes[1] = arena_alloc_array(arena, graph->n_values, sizeof(uint32_t), pass->err);
     pass->n_uses = arena_alloc_array(arena, graph->n_values, sizeof *pass->n_uses, pass->err);
     pass->user = arena_alloc_array(arena, graph->n_values, sizeof *pass->user, pass->err);
-    if (!pass->bytes[0] || !pass->bytes[1] || !pass->n_uses || !pass->user)
+    pass->images = arena_alloc_array(arena, graph->n_values, sizeof *pass->images, pass->err);
+    if (!pass->bytes[0] || !pass->bytes[1] || !pass->n_uses || !pass->user || !pass->images)
         return false;
     for (uint32_t i = 0; i < graph->n_values; i++)
         pass->bytes[0][i] = pass->bytes[1][i] = NO_ID;
@@ -322,9 +325,11 @@ static bool run_pass(struct int8_pass *pass)
     if (!constants_find_early(&pass->finder, pass->graph, pass->err) || !count_uses(pass) ||
         !graph_edit_begin(&pass->edit, pass->graph, pass->arena, n, n, n_inputs, pass->err))
         return false;
-    for (uint32_t i = 0; i < graph->n_order; i++)
+    for (uint32_t i = 0; i < graph->n_order; i++) {
+        int8_find_image(pass, &graph->ops[graph->order[i]]);
         if (!visit(pass, graph->order[i]))
             return false;
+    }
     return true;
 }
 

@@ -11,15 +11,22 @@
 #include "plan/model.h"
 #include "plan/remarks.h"
 
+/* What is known of a value: 0 channels if nothing. */
+struct int8_image {
+    size_t n_channels;
+    uint32_t n_spatial;
+};
+
 struct int8_pass {
     struct model finder; /* finds constants, in memory that is freed after the pass */
     struct graph *graph;
     struct graph_edit edit;
     struct arena *arena;
-    uint32_t n_values;       /* before the pass */
-    uint32_t *bytes[2];      /* [n_values] the u8 value that replaces an f32 value, or NO_ID: for
+    uint32_t n_values;         /* before the pass */
+    uint32_t *bytes[2];        /* [n_values] the u8 value that replaces an f32 value, or NO_ID: for
                               * products, and with the channels last */
-    uint32_t *n_uses, *user; /* [n_values] how many inputs read a value, and the last such op */
+    uint32_t *n_uses, *user;   /* [n_values] how many inputs read a value, and the last such op */
+    struct int8_image *images; /* [n_values] */
     struct remarks *remarks;
     struct irrun_error *err;
 };
@@ -56,6 +63,9 @@ void int8_match_end(struct int8_pass *pass, struct int8_match *match);
 
 /* Replaces what is matched with an int8 op. Returns false with *err filled on failure. */
 bool int8_replace(struct int8_pass *pass, const struct int8_match *match);
+
+/* Finds the image that an op computes, from those that it reads; int8_replace knows its own. */
+void int8_find_image(struct int8_pass *pass, const struct op *op);
 
 /* Returns whether an op can work on u8 values: MaxPool, Concat, Add and Multiply. */
 bool int8_passes_on(const struct op *op);
