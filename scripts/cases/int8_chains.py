@@ -241,6 +241,13 @@ def scaled_cases():
                m.convolved(m.x, m.integers(1, 6, 3, 3)).quantised(-2, 2))
     yield m.case("Two images of one channel below each other, which becomes two channels.",
                  y.with_("Multiply", uniform(m.g, (1, 2, 1, 1), -1, 1), np.multiply).quantised(-2, 2))
+    m = Quantised("concat_doubled", (0, 6, 2, 3))
+    y = m.convolved(m.x, m.integers(1, 6, 3, 3)).quantised(-2, 2)
+    for _ in range(40):
+        y = joined(m, 1, y, y)
+    y = joined(m, 1, y, m.convolved(m.x, m.integers(1, 6, 3, 3)).quantised(-1.5, 1))
+    yield m.case("2^40 + 1 channels of no image: they are not counted one by one.",
+                 y.with_("Multiply", uniform(m.g, (1, 1, 1, 1), -1, 1), np.multiply).quantised(-2, 2))
     m = Quantised("line_bias_of_four", (1, 6, 17))
     y = line(m, m.x, m.integers(8, 6, 3)).with_("Add", uniform(m.g, (1, 1, 8, 1)), np.add)
     y = y.quantised(-2, 2)
