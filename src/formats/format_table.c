@@ -156,16 +156,22 @@ static bool fail_no_format(const char *text, enum direction direction, struct ir
 {
     char names[128];
     size_t length = strlen(text);
+    const bool is_directory = file_is_directory(text);
+    const bool has_slash = length > 0 && text[length - 1] == '/';
     list_formats(direction, names, sizeof names);
-    if (direction == READING && file_is_directory(text)) {
+    if (is_directory)
         fail(err, IRRUN_USAGE, "\"%s\" is a directory, not a file", text);
+    else
+        fail(err, IRRUN_USAGE, "the format of \"%s\" is not known", text);
+    if (direction == READING && is_directory)
         return format_hint_directory(err, text);
-    }
-    fail(err, IRRUN_USAGE, "the format of \"%s\" is not known", text);
+    if (direction == WRITING && (is_directory || has_slash))
+        return fail_hint(err, "-o %s%s%%n.npy writes a file for each output", text,
+                         has_slash ? "" : "/");
     if (direction == READING && hint_gzip(text, err))
         return false;
-    if (direction == WRITING && length > 0 && text[length - 1] == '/')
-        return fail_hint(err, "-o %s%%n.npy writes a file for each output", text);
+    if (direction == WRITING && text_has_ending(text, ".json"))
+        return fail_hint(err, "-o %sl writes a line of JSON for each record", text);
     if (hint_similar(text, direction, err))
         return false;
     if (direction == READING && format_is_sound(text))

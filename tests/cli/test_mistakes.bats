@@ -74,7 +74,14 @@ setup() {
     answered 66 "o ne: error: " "ls 'o ne'/* | irrun MODEL.xml --manifest=- runs its files" \
         sum.xml --manifest="o ne"
     answered 2 '"one" is a directory, not a file' "ls one/* | irrun MODEL.xml --manifest=- runs its files" sum.xml -i one
-    answered 2 "the format of" "-o one/%n.npy writes a file for each output" sum.xml -o one/
+    for destination in one one/; do
+        answered 2 "\"$destination\" is a directory, not a file" \
+            "-o one/%n.npy writes a file for each output" sum.xml -o "$destination"
+    done
+    answered 2 'the format of "five/" is not known' "-o five/%n.npy writes a file for each output" \
+        sum.xml -o five/
+    answered 2 "the format of" "-o sum.jsonl writes a line of JSON for each record" \
+        sum.xml -o sum.json
     ln -s nowhere gone.xml
     answered 66 "gone.xml: error: " "the current directory is $PWD" gone.xml --random
     mkdir many
