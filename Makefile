@@ -119,7 +119,7 @@ objects = $(patsubst %.c,$(BUILD)/%.o,$(1))
 programs = $(patsubst %.c,$(BUILD)/%,$(1))
 level_objects := $(foreach column,vectors bytes floats,$(foreach level,$(levels_$(column)),\
 	$(patsubst %.c,$(BUILD)/%.$(level).o,$(sources_$(column)))))
-core_objects := $(call objects,$(core_sources)) $(level_objects)
+core_objects := $(level_objects) $(call objects,$(core_sources))
 
 irrun := $(BUILD)/irrun
 static := $(BUILD)/irrun-static
@@ -282,8 +282,9 @@ $(core) $(cli): $(BUILD)/sources
 	@rm -f $@
 	$(call say,AR,$@) $(AR) rcs $@ $(filter %.o,$^)
 
-$(irrun): $(call objects,$(main_sources)) $(cli) $(core)
-	$(call say,LINK,$@) $(CC) $(cflags) $(ldflags) $(packed_ldflags) -o $@ $^ $(libs)
+# The core comes first: its kernels take the longest to compile, and no processor is to wait for the last one.
+$(irrun): $(core) $(cli) $(call objects,$(main_sources))
+	$(call say,LINK,$@) $(CC) $(cflags) $(ldflags) $(packed_ldflags) -o $@ $(filter %.o,$^) $(cli) $(core) $(libs)
 
 # It is made of the same objects, and loads nothing.
 static_ldflags := -static -s -Wl,--wrap=dlopen,--wrap=dlsym,--wrap=dladdr,--wrap=dlerror
