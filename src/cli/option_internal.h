@@ -36,6 +36,14 @@ bool option_hint_blank(const char *word, const char *next, struct irrun_error *e
 bool option_choose_word(const struct option_row *row, const char *words, const char *value,
                         size_t *index, struct irrun_error *err);
 
+/* Fails because of `word`, which holds the unknown option `name` of `length` bytes, with a hint.
+ * next: the next word, or NULL. In option_unknown.c. */
+bool option_fail_unknown(const char *word, const char *name, size_t length, const char *next,
+                         struct irrun_error *err);
+
+/* Returns the hint for an option of another program, or NULL. In option_unknown.c. */
+const char *option_find_foreign(const char *name, size_t length);
+
 /* Takes the n operands, the model and its weights. next_words: for each option that was given
  * without a value, the word after it, or NULL. Fails with IRRUN_USAGE. In operands.c. */
 bool operands_take(struct options *options, char *const next_words[N_OPTIONS], int n, char **words,

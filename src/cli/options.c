@@ -1,5 +1,5 @@
-/* Parses the command line by the rules of getopt_long, but without abbreviations, and with hints
- * for common mistakes. option_common.c and option_own.c set the options.
+/* Parses the command line by the rules of getopt_long, but without abbreviations.
+ * option_common.c and option_own.c set the options, option_unknown.c has hints for unknown ones.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/options.h"
 
@@ -49,29 +49,6 @@ struct parser {
     struct irrun_error *err;
 };
 
-const char *nearest_word(const char *word, const char *const *words, size_t n)
-{
-    unsigned limit = strlen(word) < 4 ? 1 : 2;
-    const char *nearest = NULL;
-    for (size_t i = 0; i < n; i++) {
-        unsigned distance = text_distance(word, words[i], limit);
-        bool is_likely = distance < 2 || word[0] == words[i][0];
-        if (distance <= limit && is_likely) {
-            nearest = words[i];
-            limit = distance - (distance > 0);
-        }
-    }
-    return nearest;
-}
-
-static const char *nearest_option(const char *name)
-{
-    const char *names[N_OPTIONS];
-    for (size_t i = 0; i < N_OPTIONS; i++)
-        names[i] = option_rows[i].name;
-    return nearest_word(name, names, N_OPTIONS);
-}
-
 /* Returns the option with this name, or N_OPTIONS. */
 static enum option_id find_option(const char *name, size_t length)
 {
@@ -81,89 +58,6 @@ static enum option_id find_option(const char *name, size_t length)
         id++;
     return id;
 }
-
-/* ---- Mistakes -------------------------------------------------------------------------------- */
-
-static bool fail_abbreviation(struct parser *parser, const char *word, size_t length)
-{
-    struct irrun_error *err = parser->err;
-    fail(err, IRRUN_USAGE, "unknown option %.*s: options cannot be abbreviated", (int)length, word);
-    for (size_t i = 0, n = 0; i < N_OPTIONS; i++) {
-        if (strncmp(option_rows[i].name, word + 2, length - 2) == 0) {
-            char list[sizeof err->hint];
-            memcpy(list, err->hint, sizeof list);
-            err->hint[0] = '\0';
-            fail_hint(err, "%s%s--%s", list, n++ == 0 ? "" : ", ", option_rows[i].name);
-        }
-    }
-    return false;
-}
-
-/* Options of benchmark_app, and what does the same here. */
-static const struct {
-    const char *name, *hint;
-} foreign_options[] = {
-    {"d", "irrun runs on the CPU: omit it"},
-    {"device", "irrun runs on the CPU: omit it"},
-    {"t", "--duration=SEC runs for a time"},
-    {"niter", "-n N runs N iterations"},
-    {"nthreads", "--threads=N sets the number of threads"},
-    {"hint", "omit it; --jobs=N runs sequences of a manifest side by side"},
-    {"nstreams", "--jobs=N runs sequences of a manifest side by side"},
-    {"nireq", "--jobs=N runs sequences of a manifest side by side"},
-    {"infer_precision", "--precision=f32|f16|bf16; the default is f32"},
-    {"data_shape", "--shape=NAME=D,D,... sets the shape of an input"},
-    {"api", "omit it: an iteration begins when the one before it has ended"},
-    {"pc", "--profile shows the time of each operator"},
-    {"report_type", "--report=FILE writes a report, --profile shows the time of each operator"},
-};
-
-/* Returns the hint for an option of benchmark_app, or NULL. */
-static const char *find_foreign(const char *name, size_t length)
-{
-    size_t n = sizeof foreign_options / sizeof foreign_options[0];
-    for (size_t i = 0; i < n; i++)
-        if (strncmp(foreign_options[i].name, name, length) == 0 &&
-            foreign_options[i].name[length] == '\0')
-            return foreign_options[i].hint;
-    return NULL;
-}
-
-/* Adds a hint for an option of benchmark_app: -m model.xml, --model=, -d CPU. Returns false. */
-static bool hint_foreign(struct parser *parser, const char *name, const char *word)
-{
-    const char *foreign = find_foreign(name, strlen(name));
-    const char *equals = strchr(word, '=');
-    bool is_attached = word[1] != '-' && word[2] != '\0';
-    const char *value = equals ? equals + 1 : is_attached ? word + 2 : parser->words[0];
-    bool is_model = strcmp(name, "m") == 0 || strcmp(name, "model") == 0;
-    if (is_model)
-        return fail_hint(parser->err, "give the model without an option: irrun %s",
-                         value && *value != '-' ? value : "MODEL.xml");
-    return foreign ? fail_hint(parser->err, "%s", foreign) : false;
-}
-
-static bool fail_unknown(struct parser *parser, const char *word, const char *name, size_t length)
-{
-    struct irrun_error *err = parser->err;
-    bool is_long = word[1] == '-';
-    if (length == 0)
-        return fail(err, IRRUN_USAGE, "%s names no option", word);
-    for (size_t i = 0; i < N_OPTIONS && is_long; i++)
-        if (strncmp(option_rows[i].name, name, length) == 0)
-            return fail_abbreviation(parser, word, length + 2);
-    fail(err, IRRUN_USAGE, "unknown option %s%.*s", is_long ? "--" : "-", (int)length, name);
-    char whole[64];
-    snprintf(whole, sizeof whole, "%.*s", (int)strcspn(name, "="), name);
-    hint_foreign(parser, whole, word);
-    if (!is_long && name[1] != '\0')
-        hint_foreign(parser, (char[]){*name, '\0'}, word);
-    const char *near = nearest_option(whole);
-    return near ? fail_hint(err, "did you mean --%s?", near)
-                : fail_hint(err, "irrun --help=all lists them");
-}
-
-/* ---- Words ----------------------------------------------------------------------------------- */
 
 /* Returns the length of NAME in NAME=VALUE for a NAMED option; 0 for an option that may be given
  * once. */
@@ -258,7 +152,7 @@ static bool parse_long(struct parser *parser, const char *word)
     const char *value = name[length] == '=' ? name + length + 1 : NULL;
     enum option_id id = find_option(name, length);
     if (id == N_OPTIONS)
-        return fail_unknown(parser, word, name, length);
+        return option_fail_unknown(word, name, length, parser->words[0], parser->err);
     if (option_rows[id].argument == OPTION_FLAG && value)
         return fail(parser->err, IRRUN_USAGE, "--%s takes no value", option_rows[id].name);
     return parse_value(parser, id, value);
@@ -272,14 +166,15 @@ static bool parse_letters(struct parser *parser, const char *word)
         fail(parser->err, IRRUN_USAGE, "unknown option %.*s", length, word);
         return fail_hint(parser->err, "did you mean -%.*s?", length, word);
     }
-    if (length > 2 && find_foreign(word + 1, (size_t)length - 1))
-        return fail_unknown(parser, word, word + 1, (size_t)length - 1);
+    if (length > 2 && option_find_foreign(word + 1, (size_t)length - 1))
+        return option_fail_unknown(word, word + 1, (size_t)length - 1, parser->words[0],
+                                   parser->err);
     for (const char *letter = word + 1; *letter; letter++) {
         enum option_id id = 0;
         while (id < N_OPTIONS && option_rows[id].letter != *letter)
             id++;
         if (id == N_OPTIONS)
-            return fail_unknown(parser, word, letter, 1);
+            return option_fail_unknown(word, letter, 1, parser->words[0], parser->err);
         if (option_rows[id].argument == OPTION_VALUE)
             return parse_value(parser, id, letter[1] ? letter + 1 : NULL);
         if (!parse_value(parser, id, NULL))

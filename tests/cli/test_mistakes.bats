@@ -455,6 +455,11 @@ with a <= b and s >= 0" sum.xml --random='uniform(-1e308,1e308)'
     done
     answered 2 "unknown option --axsi" "did you mean --axis?" sum.xml --random --axsi=1
     answered 2 "unknown option --tats" "did you mean --stats?" sum.xml --random --tats
+    answered 2 "unknown option --save_state" "--state-in, --state-out, --state-any-model" \
+        sum.xml --random --save_state=s.npz
+    answered 2 "unknown option --num-threads" "--threads" sum.xml --random --num-threads=2
+    answered 2 "unknown option --iters" "-n N runs N iterations" sum.xml --random --iters=2
+    answered 2 "unknown option --plot" "irrun --help=all lists them" sum.xml --random --plot
     answered 2 "unknown option -y" "irrun --help=all lists them" sum.xml --random -y
     answered 2 "--inspect takes text or json, not 'jso'" "did you mean --inspect=json?" sum.xml --inspect=jso
 }

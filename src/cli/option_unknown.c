@@ -1,0 +1,134 @@
+/* Hints for options that do not exist.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "cli/option_internal.h"
+
+const char *nearest_word(const char *word, const char *const *words, size_t n)
+{
+    unsigned limit = strlen(word) < 4 ? 1 : 2;
+    const char *nearest = NULL;
+    for (size_t i = 0; i < n; i++) {
+        unsigned distance = text_distance(word, words[i], limit);
+        bool is_likely = distance < 2 || word[0] == words[i][0];
+        if (distance <= limit && is_likely) {
+            nearest = words[i];
+            limit = distance - (distance > 0);
+        }
+    }
+    return nearest;
+}
+
+static const char *nearest_option(const char *name)
+{
+    const char *names[N_OPTIONS];
+    for (size_t i = 0; i < N_OPTIONS; i++)
+        names[i] = option_rows[i].name;
+    return nearest_word(name, names, N_OPTIONS);
+}
+
+/* Returns whether two names have a word of at least four letters in common, such as threads. */
+static bool share_word(const char *a, const char *b)
+{
+    for (size_t length; *a != '\0'; a += length + (a[length] != '\0')) {
+        length = strcspn(a, "-_");
+        for (const char *at = b; at && length >= 4; at = strpbrk(at, "-_")) {
+            at += *at == '-' || *at == '_';
+            if (strncmp(at, a, length) == 0 && strchr("-_", at[length]))
+                return true;
+        }
+    }
+    return false;
+}
+
+/* Adds a hint that lists the options whose name begins with the first `length` bytes of `name`, or,
+ * if length is 0, has a word of it. Returns whether there is one. */
+static bool hint_list(const char *name, size_t length, struct irrun_error *err)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < N_OPTIONS; i++) {
+        const char *other = option_rows[i].name;
+        if (length > 0 ? strncmp(other, name, length) != 0 : !share_word(name, other))
+            continue;
+        char list[sizeof err->hint];
+        memcpy(list, err->hint, sizeof list);
+        err->hint[0] = '\0';
+        fail_hint(err, "%s%s--%s", list, n++ == 0 ? "" : ", ", other);
+    }
+    return n > 0;
+}
+
+/* Options of benchmark_app and of other programs, and what does the same here. */
+static const struct {
+    const char *name, *hint;
+} foreign_options[] = {
+    {"d", "irrun runs on the CPU: omit it"},
+    {"device", "irrun runs on the CPU: omit it"},
+    {"t", "--duration=SEC runs for a time"},
+    {"niter", "-n N runs N iterations"},
+    {"nthreads", "--threads=N sets the number of threads"},
+    {"hint", "omit it; --jobs=N runs sequences of a manifest side by side"},
+    {"nstreams", "--jobs=N runs sequences of a manifest side by side"},
+    {"nireq", "--jobs=N runs sequences of a manifest side by side"},
+    {"infer_precision", "--precision=f32|f16|bf16; the default is f32"},
+    {"data_shape", "--shape=NAME=D,D,... sets the shape of an input"},
+    {"api", "omit it: an iteration begins when the one before it has ended"},
+    {"pc", "--profile shows the time of each operator"},
+    {"report_type", "--report=FILE writes a report, --profile shows the time of each operator"},
+    {"iters", "-n N runs N iterations"},
+    {"repeat", "-n N runs N iterations"},
+    {"format", "-i FORMAT:FILE and -o FORMAT:FILE name a format, for example csv:FILE"},
+    {"json", "-o jsonl:FILE writes a line of JSON for each record"},
+    {"output-dir", "-o DIR/%n.npy writes a file for each output"},
+};
+
+const char *option_find_foreign(const char *name, size_t length)
+{
+    size_t n = sizeof foreign_options / sizeof foreign_options[0];
+    for (size_t i = 0; i < n; i++)
+        if (strncmp(foreign_options[i].name, name, length) == 0 &&
+            foreign_options[i].name[length] == '\0')
+            return foreign_options[i].hint;
+    return NULL;
+}
+
+/* Adds a hint for an option of another program: -m model.xml, --model=, -d CPU. */
+static void hint_foreign(const char *name, const char *word, const char *next,
+                         struct irrun_error *err)
+{
+    const char *foreign = option_find_foreign(name, strlen(name));
+    const char *equals = strchr(word, '=');
+    bool is_attached = word[1] != '-' && word[2] != '\0';
+    const char *value = equals ? equals + 1 : is_attached ? word + 2 : next;
+    bool is_model = strcmp(name, "m") == 0 || strcmp(name, "model") == 0;
+    if (is_model)
+        fail_hint(err, "give the model without an option: irrun %s",
+                  value && *value != '-' ? value : "MODEL.xml");
+    else if (foreign)
+        fail_hint(err, "%s", foreign);
+}
+
+bool option_fail_unknown(const char *word, const char *name, size_t length, const char *next,
+                         struct irrun_error *err)
+{
+    bool is_long = word[1] == '-';
+    if (length == 0)
+        return fail(err, IRRUN_USAGE, "%s names no option", word);
+    fail(err, IRRUN_USAGE, "unknown option %s%.*s", is_long ? "--" : "-", (int)length, name);
+    if (is_long && hint_list(name, length, err))
+        return fail_append(err, ": options cannot be abbreviated");
+    char whole[64];
+    snprintf(whole, sizeof whole, "%.*s", (int)strcspn(name, "="), name);
+    hint_foreign(whole, word, next, err);
+    if (!is_long && name[1] != '\0')
+        hint_foreign((char[]){*name, '\0'}, word, next, err);
+    if (err->hint[0] != '\0')
+        return false;
+    const char *near = nearest_option(whole);
+    if (near)
+        return fail_hint(err, "did you mean --%s?", near);
+    hint_list(whole, 0, err);
+    return fail_hint(err, "irrun --help=all lists them");
+}
