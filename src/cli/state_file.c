@@ -33,31 +33,33 @@ static void list_variables(const struct all_variables *variables, struct text *n
         text_add(names, "%s%s", i == 0 ? "" : ", ", all_variables_info(variables, i).id);
 }
 
-/* Fails because two comments of the same version differ. */
-static bool fail_other_model(const char *comment, const char *own, const char *path,
+/* Fails because the comment of the archive and `own`, of the same version, differ. */
+static bool fail_other_model(const struct archive *archive, const char *own, const char *path,
                              const struct all_variables *variables, struct irrun_error *err)
 {
-    size_t n_xml = (size_t)(strstr(own, " bin=") - own), n_start = strcspn(own, " ") + 1;
+    const char *comment = archive_comment(archive);
+    size_t n_xml = (size_t)(strstr(own, " bin=") - own);
     fail_at(err, IRRUN_DATA, whole_file(path), "belongs to %s",
             strncmp(comment, own, n_xml) == 0 ? "other weights" : "another model");
-    struct text names = {0};
+    struct text names = {0}, members = {0};
     list_variables(variables, &names);
-    fail_hint(err,
-              "it has '%.100s', this model has '%s'; --state-any-model loads it anyway if its "
-              "members are %.400s",
-              comment + n_start, own + n_start, names.data ? names.data : "none");
+    for (size_t i = 0; i < archive_n_members(archive); i++)
+        text_add(&members, "%s%s", i == 0 ? "" : ", ", archive_member(archive, i)->name);
+    fail_hint(err, "it has %.400s; --state-any-model loads it anyway if its members are %.400s",
+              members.data ? members.data : "no member", names.data ? names.data : "none");
     text_free(&names);
+    text_free(&members);
     return false;
 }
 
 /* Ignores the comment of another program. */
-static bool check_comment(const char *comment, const char *path,
+static bool check_comment(const struct archive *archive, const char *path,
                           const struct all_variables *variables,
                           const struct model_identity *identity, bool is_any_model, size_t *n_unset,
                           struct irrun_error *err)
 {
     const struct place place = {path, 0, 0};
-    const char *unset = strstr(comment, " unset=");
+    const char *comment = archive_comment(archive), *unset = strstr(comment, " unset=");
     char own[COMMENT_BYTES];
     unsigned version;
     *n_unset = 0;
@@ -72,7 +74,7 @@ static bool check_comment(const char *comment, const char *path,
                        irrun_version(), COMMENT_VERSION);
     make_comment(identity, version, *n_unset, own);
     return is_any_model || strcmp(comment, own) == 0 ||
-           fail_other_model(comment, own, path, variables, err);
+           fail_other_model(archive, own, path, variables, err);
 }
 
 static bool fail_member(const struct all_variables *variables, const char *path, const char *name,
@@ -133,8 +135,7 @@ bool state_file_read(const char *path, const struct all_variables *variables,
     if (!snapshot_new(snapshot, all_variables_count(variables), err) ||
         !archive_open(path, &archive, err))
         return false;
-    bool is_read = check_comment(archive_comment(archive), path, variables, identity, is_any_model,
-                                 &n_unset, err) &&
+    bool is_read = check_comment(archive, path, variables, identity, is_any_model, &n_unset, err) &&
                    check_extra(archive, path, variables, err) &&
                    read_members(archive, path, variables, n_unset, snapshot, err);
     archive_close(archive);
