@@ -1,11 +1,9 @@
-/* Finds TensorIterators whose body is a single LSTM, GRU or RNN cell, as older converters wrote
- * every recurrent layer, and replaces them with sequence ops.
+/* Recognizes TensorIterators whose body is a single LSTM, GRU or RNN cell.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_PLAN_CELL_LOOP_H
 #define IRRUN_PLAN_CELL_LOOP_H
 
 #include "graph/graph.h"
-#include "plan/remarks.h"
 
 /* A TensorIterator that was recognized. Ids are of its body's graph unless noted otherwise. */
 struct cell_loop {
@@ -20,10 +18,5 @@ struct cell_loop {
 
 /* Returns whether a sequence op gives exactly the results of the op; if so, fills *found. */
 bool cell_loop_match(const struct graph *graph, uint32_t op_id, struct cell_loop *found);
-
-/* Replaces all matching TensorIterators, in the graph and in all bodies, and sorts the changed
- * graphs again. Adds a line to *remarks for each. */
-bool cell_loop_replace(struct graph *graph, struct arena *arena, struct remarks *remarks,
-                       struct irrun_error *err);
 
 #endif

@@ -6,7 +6,7 @@
 #include "ops/op_state.h"
 #include "plan/cell_loop.h"
 #include "plan/graph_edit.h"
-#include "plan/toposort.h"
+#include "plan/passes.h"
 
 /* What one replacement adds: at most 17 ops with 19 inputs and 19 outputs. These are a Const, a
  * Convert and an axis op for each of 3 weights, two axis ops for Y, one each for X, H0, C0, Ho and

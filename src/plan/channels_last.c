@@ -1,6 +1,6 @@
 /* Finds chains of convolutions and replaces them with ops with the channels last.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "plan/channels_last.h"
+#include "plan/passes.h"
 
 #include "ops/grouped_convolution.h"
 #include "ops/internal_ops.h"
@@ -8,7 +8,6 @@
 #include "ops/window.h"
 #include "plan/graph_edit.h"
 #include "plan/graph_ints.h"
-#include "plan/toposort.h"
 
 #define MAX_RANK 5
 
@@ -307,7 +306,7 @@ static bool allocate(struct pass *pass)
     }
     for (size_t i = 0; i < n; i++)
         pass->replaced[i] = NO_ID;
-    return constants_find_early(&pass->finder, graph, pass->err);
+    return constants_find_early(&pass->finder, pass->err);
 }
 
 static bool run_pass(struct pass *pass)

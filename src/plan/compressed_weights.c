@@ -1,7 +1,7 @@
 /* Replaces a MatMul or a Gather, and the ops that expand its constant, with an op that reads the
  * Const.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "plan/compressed_weights.h"
+#include "plan/passes.h"
 
 #include <stdio.h>
 
@@ -10,7 +10,6 @@
 #include "plan/compressed_match.h"
 #include "plan/graph_edit.h"
 #include "plan/graph_ints.h"
-#include "plan/toposort.h"
 
 /* The ops added for a MatMul or a Gather, and their inputs. */
 #define MAX_NEW_OPS 2
@@ -173,7 +172,7 @@ static bool visit(struct pass *pass, uint32_t op_id)
 
 static bool run_pass(struct pass *pass, size_t n_users)
 {
-    if (!constants_find_early(&pass->matcher.finder, pass->graph, pass->err))
+    if (!constants_find_early(&pass->matcher.finder, pass->err))
         return false;
     pass->matcher.constants = pass->graph->analysis->constants;
     if (!graph_edit_begin(&pass->edit, pass->graph, pass->arena, MAX_NEW_OPS * n_users,

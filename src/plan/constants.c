@@ -304,8 +304,9 @@ const void *constant_get_f32(struct model *model, const struct graph *graph, uin
     return constant->widened;
 }
 
-bool constants_find_early(struct model *model, struct graph *graph, struct irrun_error *err)
+bool constants_find_early(struct model *model, struct irrun_error *err)
 {
+    struct graph *graph = model->graph;
     struct graph_analysis *analysis = arena_alloc(model->arena, sizeof *analysis, err);
     if (!analysis)
         return false;

@@ -2,13 +2,12 @@
  * Then the ops are found that lie behind a product that can compute this position alone. Slices go
  * before the first of them. The slices of the model stay: of one position they take all.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "plan/early_slices.h"
+#include "plan/passes.h"
 
 #include "ops/internal_ops.h"
 #include "ops/op_state.h"
 #include "plan/graph_edit.h"
 #include "plan/part_rules.h"
-#include "plan/toposort.h"
 
 struct slice {
     struct part part;
@@ -214,7 +213,7 @@ static bool run_pass(struct pass *pass, bool *is_changed)
     pass->slices = arena_alloc_array(memory, graph->n_values, sizeof *pass->slices, pass->err);
     pass->narrowed = arena_alloc_array(memory, n_ops, sizeof *pass->narrowed, pass->err);
     if (!pass->ranks || !pass->parts || !pass->slices || !pass->narrowed ||
-        !constants_find_early(&pass->finder, graph, pass->err))
+        !constants_find_early(&pass->finder, pass->err))
         return false;
     for (uint32_t i = 0; i < graph->n_order; i++)
         find_ranks(pass, &graph->ops[graph->order[i]]);

@@ -1,6 +1,6 @@
 /* Adds Converts, and changes the attributes that hold types.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "plan/float64.h"
+#include "plan/passes.h"
 
 #include "plan/graph_edit.h"
 

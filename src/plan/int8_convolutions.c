@@ -1,6 +1,6 @@
 /* Finds convolutions and products between FakeQuantizes, and replaces them with int8 ops.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "plan/int8_convolutions.h"
+#include "plan/passes.h"
 
 #include <math.h>
 #include <string.h>
@@ -8,7 +8,6 @@
 #include "ops/op_state.h"
 #include "plan/int8_match.h"
 #include "plan/int8_pass_internal.h"
-#include "plan/toposort.h"
 
 #define MAX_NEW_OPS 3 /* for one op: to u8, int8 op, to f32; a Concat: to u8 for each input, too */
 #define MAX_TERMS (INT32_MAX / (UINT8_MAX * 128)) /* of a sum that fits into i32 */
@@ -322,7 +321,7 @@ static bool run_pass(struct int8_pass *pass)
             n_inputs += MAX_NEW_OPS + 2 * op->n_inputs;
         }
     }
-    if (!constants_find_early(&pass->finder, pass->graph, pass->err) || !count_uses(pass) ||
+    if (!constants_find_early(&pass->finder, pass->err) || !count_uses(pass) ||
         !graph_edit_begin(&pass->edit, pass->graph, pass->arena, n, n, n_inputs, pass->err))
         return false;
     for (uint32_t i = 0; i < graph->n_order; i++) {

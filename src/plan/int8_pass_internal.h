@@ -9,7 +9,7 @@
 #include "plan/graph_edit.h"
 #include "plan/int8_match.h"
 #include "plan/model.h"
-#include "plan/remarks.h"
+#include "plan/passes.h"
 
 /* What is known of a value: 0 channels if nothing. */
 struct int8_image {

@@ -1,7 +1,7 @@
 /* Chooses the recurrent ops that get variables, and the inputs whose time axis is opened.
  * low_latency_edit.c changes the graph.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "plan/low_latency.h"
+#include "plan/passes.h"
 
 #include <stdlib.h>
 #include <string.h>

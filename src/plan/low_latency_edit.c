@@ -7,7 +7,7 @@
 #include "ops/op_state.h"
 #include "plan/graph_edit.h"
 #include "plan/low_latency_internal.h"
-#include "plan/toposort.h"
+#include "plan/passes.h"
 
 struct editing {
     struct low_latency *pass;

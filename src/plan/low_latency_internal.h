@@ -3,8 +3,8 @@
 #ifndef IRRUN_PLAN_LOW_LATENCY_INTERNAL_H
 #define IRRUN_PLAN_LOW_LATENCY_INTERNAL_H
 
+#include "plan/passes.h"
 #include "plan/recurrence.h"
-#include "plan/remarks.h"
 
 /* The state of the pass. */
 struct low_latency {

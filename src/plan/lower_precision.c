@@ -1,12 +1,11 @@
 /* Puts two conversions between a constant and the products that read it.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "plan/lower_precision.h"
+#include "plan/passes.h"
 
 #include "ops/internal_ops.h"
 #include "ops/op_state.h"
 #include "ops/prepacked_convolution.h"
 #include "plan/graph_edit.h"
-#include "plan/toposort.h"
 
 static const struct convert_attrs to_f32 = {IRRUN_F32}, to_f16 = {IRRUN_F16},
                                   to_bf16 = {IRRUN_BF16};
@@ -112,7 +111,7 @@ static bool analyse(struct pass *pass, const struct model *model, struct arena *
 {
     struct model finder = {.graph = pass->graph, .arena = memory, .kernels = model->kernels};
     uint32_t n = pass->graph->n_values;
-    if (!constants_find_early(&finder, pass->graph, pass->err))
+    if (!constants_find_early(&finder, pass->err))
         return false;
     pass->constants = pass->graph->analysis->constants;
     pass->is_quantized = arena_alloc_array(memory, n, sizeof *pass->is_quantized, pass->err);

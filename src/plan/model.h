@@ -89,9 +89,9 @@ void constant_drop_pages(const struct graph *graph, const struct op *op);
 /* Finds the constants of one graph. index_of must be set. */
 bool constants_find(struct model *model, struct graph *graph, struct irrun_error *err);
 
-/* Finds the constants of a graph that is not analysed yet: sets graph->analysis to memory of
+/* Finds the constants of model->graph before it is analysed: sets graph->analysis to memory of
  * model->arena that has only the constants. The caller resets it to NULL before it frees that
  * memory. */
-bool constants_find_early(struct model *model, struct graph *graph, struct irrun_error *err);
+bool constants_find_early(struct model *model, struct irrun_error *err);
 
 #endif

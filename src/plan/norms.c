@@ -1,6 +1,6 @@
 /* Matches the ops of a normalization, from the last one backwards.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "plan/norms.h"
+#include "plan/passes.h"
 
 #include <string.h>
 
@@ -8,7 +8,6 @@
 #include "ops/op_state.h"
 #include "plan/graph_edit.h"
 #include "plan/graph_ints.h"
-#include "plan/toposort.h"
 
 struct norm {
     const struct graph *graph;

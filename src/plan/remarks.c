@@ -1,6 +1,6 @@
 /* Remarks of passes over the graph.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "plan/remarks.h"
+#include "plan/passes.h"
 
 #include <stdarg.h>
 #include <stdio.h>

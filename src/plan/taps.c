@@ -1,6 +1,6 @@
 /* Finds intermediate values by name and adds Results for them, so that toposort keeps them.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "plan/taps.h"
+#include "plan/passes.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* Depth-first search with an explicit stack, so that a chain of a million ops does not overflow the
  * call stack.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "plan/toposort.h"
+#include "plan/passes.h"
 
 #include <stdlib.h>
 #include <string.h>

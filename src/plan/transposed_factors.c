@@ -1,12 +1,11 @@
 /* Folds the Transpose of a product's second factor into the product.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "plan/transposed_factors.h"
+#include "plan/passes.h"
 
 #include "ops/internal_ops.h"
 #include "ops/op_state.h"
 #include "plan/graph_edit.h"
 #include "plan/graph_ints.h"
-#include "plan/toposort.h"
 
 /* Returns whether order is 0, 1, ... with the last two swapped. */
 static bool swaps_last_two(const int64_t *order, uint32_t n)

@@ -6,8 +6,7 @@
 #include <stdlib.h>
 
 #include "ops/op_state.h"
-#include "plan/remarks.h"
-#include "runtime/model_work.h"
+#include "plan/passes.h"
 
 struct analyst {
     const struct model *model;

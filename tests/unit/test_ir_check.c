@@ -6,7 +6,7 @@
 #include "ir/ir_check.h"
 #include "ir/weights.h"
 #include "ir_text.h"
-#include "plan/toposort.h"
+#include "plan/passes.h"
 
 static bool load_sorted(const char *xml, struct ir_model *model, struct irrun_error *err)
 {

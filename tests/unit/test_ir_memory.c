@@ -7,7 +7,7 @@
 #include "ir/ir_check.h"
 #include "ir/weights.h"
 #include "ir_text.h"
-#include "plan/toposort.h"
+#include "plan/passes.h"
 
 static size_t n_left; /* allocations that still succeed */
 static bool is_counting;

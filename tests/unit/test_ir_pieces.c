@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "graph_dump.h"
 #include "ir_text.h"
-#include "plan/toposort.h"
+#include "plan/passes.h"
 
 static size_t n_files;
 

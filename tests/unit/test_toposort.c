@@ -4,7 +4,7 @@
 
 #include "base/text.h"
 #include "ir_text.h"
-#include "plan/toposort.h"
+#include "plan/passes.h"
 
 #define READ(id, name, variable)                                                                   \
     LAYER(id, name, "ReadValue", "opset6", "<data variable_id=\"" variable "\"/>" OUTPUT(PORT("0")))
