@@ -142,7 +142,7 @@ static bool load(struct irrun_model *model, const char *xml_path,
     struct ir_model *ir = &model->ir;
     if (!count_threads(options->n_threads, &model->model.n_threads, err) ||
         !kernels_choose(&model->model.kernels, options->gemm, options->simd, err) ||
-        !ir_load(xml_path, options->weights_path, !options->is_dry || options->low_latency, ir,
+        !ir_load(xml_path, options->weights_path, !options->is_dry || options->low_latency, 0, ir,
                  err))
         return false;
     struct arena *arena = &ir->arena;

@@ -250,8 +250,8 @@ static bool prepare_model(struct ir_builder *builder, const char *xml_path,
     return model->weights_path != NULL;
 }
 
-bool ir_load_in_pieces(const char *xml_path, const char *weights_path, bool needs_weights,
-                       size_t piece_bytes, struct ir_model *model, struct irrun_error *err)
+bool ir_load(const char *xml_path, const char *weights_path, bool needs_weights, size_t piece_bytes,
+             struct ir_model *model, struct irrun_error *err)
 {
     static const struct xml_handlers handlers = {on_start, on_end, add_dim_text};
     *model = (struct ir_model){.needs_weights = needs_weights};
@@ -268,12 +268,6 @@ bool ir_load_in_pieces(const char *xml_path, const char *weights_path, bool need
     if (!is_read)
         ir_free(model);
     return is_read;
-}
-
-bool ir_load(const char *xml_path, const char *weights_path, bool needs_weights,
-             struct ir_model *model, struct irrun_error *err)
-{
-    return ir_load_in_pieces(xml_path, weights_path, needs_weights, 0, model, err);
 }
 
 void ir_free(struct ir_model *model)

@@ -19,13 +19,10 @@ struct ir_model {
 
 /* Reads the XML; "-" is standard input. If weights_path is NULL, it is xml_path with the extension
  * .bin. Does not open the .bin. On failure *model is already released. Unsupported layers and
- * layers with invalid attributes are kept with a fault; ir_check.h reports those that are live. */
-bool ir_load(const char *xml_path, const char *weights_path, bool needs_weights,
+ * layers with invalid attributes are kept with a fault; ir_check.h reports those that are live.
+ * The parser gets the XML in pieces of piece_bytes; 0 means the default. */
+bool ir_load(const char *xml_path, const char *weights_path, bool needs_weights, size_t piece_bytes,
              struct ir_model *model, struct irrun_error *err);
-
-/* Does the same, but passes the XML to the parser in pieces of piece_bytes; 0 means the default. */
-bool ir_load_in_pieces(const char *xml_path, const char *weights_path, bool needs_weights,
-                       size_t piece_bytes, struct ir_model *model, struct irrun_error *err);
 
 void ir_free(struct ir_model *model);
 

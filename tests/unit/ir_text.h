@@ -49,7 +49,7 @@ static inline bool load_bytes(const void *bytes, size_t n, size_t piece_bytes,
     char path[TEXT_PATH_BYTES];
     write_temporary(bytes, n, path);
     error_clear(err);
-    bool is_loaded = ir_load_in_pieces(path, NULL, true, piece_bytes, model, err);
+    bool is_loaded = ir_load(path, NULL, true, piece_bytes, model, err);
     unlink(path);
     return is_loaded;
 }

@@ -92,11 +92,11 @@ static void refuses_a_file_that_cannot_be_read(void **state)
     struct ir_model model;
     struct irrun_error err;
     error_clear(&err);
-    assert_false(ir_load("no/such/model.xml", NULL, true, &model, &err));
+    assert_false(ir_load("no/such/model.xml", NULL, true, 0, &model, &err));
     assert_int_equal(err.code, IRRUN_NO_INPUT);
     assert_string_equal(err.file, "no/such/model.xml");
     error_clear(&err);
-    assert_false(ir_load("/", NULL, true, &model, &err));
+    assert_false(ir_load("/", NULL, true, 0, &model, &err));
     assert_int_equal(err.code, IRRUN_NO_INPUT);
 }
 

@@ -140,7 +140,7 @@ static bool open_with(const char *xml, const char *bytes, size_t n, struct irrun
     if (n != SIZE_MAX)
         write_temporary(bytes, n, bin_path);
     error_clear(err);
-    bool is_open = ir_load(path, n == SIZE_MAX ? NULL : bin_path, true, &model, err);
+    bool is_open = ir_load(path, n == SIZE_MAX ? NULL : bin_path, true, 0, &model, err);
     if (is_open) {
         is_open = toposort(model.graph, &model.arena, err) && weights_open(&model, err);
         ir_free(&model);

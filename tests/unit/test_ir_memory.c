@@ -59,7 +59,7 @@ static bool gathers_what_is_lacking(const struct graph *graph, struct irrun_erro
 static bool load_all(const char *path, struct irrun_error *err)
 {
     struct ir_model model;
-    if (!ir_load(path, NULL, true, &model, err))
+    if (!ir_load(path, NULL, true, 0, &model, err))
         return false;
     bool is_good = toposort(model.graph, &model.arena, err) &&
                    gathers_what_is_lacking(model.graph, err) && weights_open(&model, err);

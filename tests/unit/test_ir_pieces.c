@@ -19,7 +19,7 @@ static void read_as_text(const char *path, size_t piece_bytes, struct text *text
     struct irrun_error err;
     char message[4096];
     error_clear(&err);
-    bool is_read = ir_load_in_pieces(path, NULL, true, piece_bytes, &model, &err);
+    bool is_read = ir_load(path, NULL, true, piece_bytes, &model, &err);
     if (is_read && toposort(model.graph, &model.arena, &err))
         graph_dump(model.graph, text);
     else
