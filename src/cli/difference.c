@@ -143,19 +143,6 @@ bool difference_fails(const struct difference *difference, const struct options 
 
 /* ---- Report ---------------------------------------------------------------------------------- */
 
-/* Returns the indices of the worst element in its tensor. */
-static struct irrun_shape find_place(const struct worst *worst)
-{
-    struct irrun_shape place = worst->shape;
-    size_t rest = worst->element;
-    for (uint32_t i = place.rank; i-- > 0;) {
-        size_t length = (size_t)place.dims[i];
-        place.dims[i] = (int64_t)(rest % length);
-        rest /= length;
-    }
-    return place;
-}
-
 static void format_value(enum irrun_dtype dtype, union element_value value,
                          char text[TEXT_NUMBER_BYTES])
 {
@@ -173,7 +160,7 @@ void difference_describe(const struct difference *difference, const struct toler
                          struct irrun_error *err)
 {
     const struct worst *worst = &difference->worst;
-    struct irrun_shape place = find_place(worst);
+    struct irrun_shape place = shape_unravel(&worst->shape, worst->element);
     char got[TEXT_NUMBER_BYTES], want[TEXT_NUMBER_BYTES], where[SHAPE_TEXT_BYTES];
     format_value(worst->dtype, worst->got, got);
     format_value(worst->dtype, worst->want, want);
@@ -204,7 +191,7 @@ static void report_value(struct json *json, const char *key, enum irrun_dtype dt
 void difference_report(const struct difference *difference, struct json *json)
 {
     const struct worst *worst = &difference->worst;
-    struct irrun_shape place = find_place(worst);
+    struct irrun_shape place = shape_unravel(&worst->shape, worst->element);
     if (difference->n_different == 0) {
         json_string(json, "worst", NULL);
         return;

@@ -84,27 +84,16 @@ const int64_t *index_list_get(const struct step *step, const struct index_list *
 
 /* ---- single indices ----------------------------------------------------------------------- */
 
-/* Formats the coordinates of element k of a tensor: "[2,3]". */
-static char *format_coordinates(const struct irrun_shape *shape, size_t k,
-                                char out[SHAPE_TEXT_BYTES])
-{
-    struct irrun_shape coordinates = {.rank = shape->rank};
-    for (uint32_t i = shape->rank; i-- > 0;) {
-        coordinates.dims[i] = (int64_t)(k % (size_t)shape->dims[i]);
-        k /= (size_t)shape->dims[i];
-    }
-    return shape_format(&coordinates, out);
-}
-
 bool index_fail(const struct step *step, uint32_t input, size_t k, uint32_t axis, int64_t low,
                 int64_t dim, struct irrun_error *err)
 {
     const struct irrun_tensor *indices = step->in[input];
     const struct op_input_def *names = step->op->def->inputs;
+    struct irrun_shape place = shape_unravel(&indices->shape, k);
     char at[SHAPE_TEXT_BYTES];
     return step_fail(step, err, IRRUN_DATA,
                      "%s%s is %lld, outside %lld ... %lld along axis %u of %s", names[input].name,
-                     format_coordinates(&indices->shape, k, at),
+                     shape_format(&place, at),
                      (long long)element_as_i64(indices->dtype, indices->data, k), (long long)low,
                      (long long)(dim - 1), axis, names[0].name);
 }

@@ -58,13 +58,8 @@ static bool find_nonfinite(const struct irrun_tensor *tensor, size_t first, size
 static void describe(const struct irrun_tensor *tensor, size_t element, char text[VALUE_TEXT_BYTES])
 {
     double value = element_as_f64(tensor->dtype, tensor->data, element);
-    struct irrun_shape place = tensor->shape;
+    struct irrun_shape place = shape_unravel(&tensor->shape, element);
     char where[SHAPE_TEXT_BYTES];
-    for (uint32_t i = place.rank; i-- > 0;) {
-        size_t length = (size_t)place.dims[i];
-        place.dims[i] = (int64_t)(element % length);
-        element /= length;
-    }
     snprintf(text, VALUE_TEXT_BYTES, "%s at %s",
              isnan(value) ? "nan"
              : value > 0  ? "inf"

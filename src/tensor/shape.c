@@ -51,6 +51,16 @@ struct irrun_shape shape_of(uint32_t rank, const int64_t *dims)
     return shape;
 }
 
+struct irrun_shape shape_unravel(const struct irrun_shape *shape, size_t element)
+{
+    struct irrun_shape at = *shape;
+    for (uint32_t i = shape->rank; i-- > 0;) {
+        at.dims[i] = (int64_t)(element % (size_t)shape->dims[i]);
+        element /= (size_t)shape->dims[i];
+    }
+    return at;
+}
+
 /* Text that is written item by item, and truncated with "…" if it does not fit. */
 struct writer {
     char *out;

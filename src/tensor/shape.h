@@ -19,6 +19,9 @@ bool shape_equals(const struct irrun_shape *a, const struct irrun_shape *b);
 
 struct irrun_shape shape_of(uint32_t rank, const int64_t *dims);
 
+/* Returns the coordinates of an element, as the dims of a shape. */
+struct irrun_shape shape_unravel(const struct irrun_shape *shape, size_t element);
+
 /* Format a shape: "[1,512]", "[]". Return out. 400 bytes are enough for every irrun_shape; a
  * partial shape that does not fit is cut, and ends in "…]". */
 #define SHAPE_TEXT_BYTES 400
