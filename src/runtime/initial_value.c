@@ -1,6 +1,6 @@
 /* Finds a Const, possibly followed by Converts, that repeats one number.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "runtime/initial_value.h"
+#include "runtime/model_facts.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* Compares the content of a model with what its outputs depend on.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "runtime/model_analysis.h"
+#include "runtime/model_facts.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* Facts about a model that does not have to run: the number of ops of each type, the bytes of
- * weights.
+/* What is known of a model that does not run: its ops and weights as written, and by the shapes in
+ * the XML its work, its memory and probable mistakes. Results are in the arena of the model.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_RUNTIME_MODEL_FACTS_H
 #define IRRUN_RUNTIME_MODEL_FACTS_H
@@ -16,18 +16,33 @@ struct model_facts {
     size_t n_warnings;
 };
 
-/* Collects the facts. All memory is in the arena of the model. */
 bool model_facts_collect(struct ir_model *model, struct model_facts *facts,
                          struct irrun_error *err);
 
-/* Lists the variables for the public header, without init_value. All memory is in the arena of the
- * model. */
+/* Lists the variables for the public header, without init_value. */
 bool model_list_variables(const struct model *model, struct irrun_variable **variables,
                           struct irrun_error *err);
 
-/* Lists all layers as written. Those of a body follow the layer that contains it. All memory is in
- * the arena of the model. */
+/* Lists all layers as written. Those of a body follow the layer that contains it. */
 bool model_list_layers(const struct model *model, const struct irrun_layer **layers, size_t *n,
                        struct irrun_error *err);
+
+/* Finds the number that all elements of value `id` have, and writes it as text in the arena. *text
+ * is NULL unless the value is a Const, or a Convert of one, whose bytes are in `weights`. */
+bool initial_value_find(const struct graph *graph, uint32_t id, const struct file_map *weights,
+                        struct arena *arena, const char **text, struct irrun_error *err);
+
+struct model_work {
+    double flops, bytes;   /* as in op_flops and op_bytes */
+    uint64_t values_bytes; /* peak, including inputs and outputs */
+    size_t n_open_ops;     /* ops that are not counted, since the XML leaves a shape open */
+};
+
+/* Computes the work of the live ops of the graph and its bodies. The caller zeroes *work. */
+bool model_work_of(const struct graph *graph, struct model_work *work, struct irrun_error *err);
+
+/* Estimates work and memory, and finds probable mistakes, of a model loaded with is_dry. */
+bool model_analyse(const struct model *model, struct irrun_analysis *analysis,
+                   struct irrun_error *err);
 
 #endif

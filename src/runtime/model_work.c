@@ -1,7 +1,7 @@
 /* Estimates the work of live ops with the shapes that the XML gives for their ports. Bodies are
  * counted once for each slice, or once.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "runtime/model_work.h"
+#include "runtime/model_facts.h"
 
 #include <stdlib.h>
 
