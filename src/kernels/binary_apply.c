@@ -1,7 +1,7 @@
 /* Runs a loop over two arrays, where an operand may be a scalar: a block, which stays in the L1
  * cache, is filled with copies of the scalar.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "kernels/binary.h"
+#include "kernels/elementwise.h"
 #include "kernels/indexed_copy.h"
 
 #define BLOCK 256 /* elements */

@@ -2,9 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include <tgmath.h>
 
-#include "kernels/binary.h"
+#include "kernels/elementwise.h"
 #include "kernels/inline.h"
-#include "kernels/unary.h"
 
 /* All types use the same expressions, so x < 0 is also compiled for unsigned types. */
 #pragma GCC diagnostic ignored "-Wtype-limits"

@@ -5,8 +5,7 @@
 #ifndef IRRUN_KERNELS_FUSED_F32_H
 #define IRRUN_KERNELS_FUSED_F32_H
 
-#include "kernels/binary.h"
-#include "kernels/unary.h"
+#include "kernels/elementwise.h"
 
 /* Elements of the largest tile. A value that does not stay in a register, and that only the program
  * reads, needs memory for one tile: a spill. */

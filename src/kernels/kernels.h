@@ -10,7 +10,7 @@
 #include "kernels/compressed_gemm.h"
 #include "kernels/cpu.h"
 #include "kernels/depthwise_kernels.h"
-#include "kernels/elementwise_f32.h"
+#include "kernels/elementwise.h"
 #include "kernels/fused_f32.h"
 #include "kernels/gemm.h"
 #include "kernels/gemm_int8.h"

@@ -5,7 +5,7 @@
 #ifndef IRRUN_OPS_INDEX_COPIES_H
 #define IRRUN_OPS_INDEX_COPIES_H
 
-#include "kernels/binary.h"
+#include "kernels/elementwise.h"
 #include "kernels/strided_copy.h"
 #include "ops/indexing.h"
 

@@ -4,7 +4,7 @@
 #ifndef IRRUN_OPS_OP_STATE_H
 #define IRRUN_OPS_OP_STATE_H
 
-#include "kernels/unary.h"
+#include "kernels/elementwise.h"
 #include "ops/op.h"
 
 struct parameter_attrs {

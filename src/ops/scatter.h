@@ -3,7 +3,7 @@
 #ifndef IRRUN_OPS_SCATTER_H
 #define IRRUN_OPS_SCATTER_H
 
-#include "kernels/binary.h"
+#include "kernels/elementwise.h"
 #include "ops/indexing.h"
 
 /* In the order of the choices of ScatterNDUpdate. */

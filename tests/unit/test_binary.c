@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "kernels/binary.h"
+#include "kernels/elementwise.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 

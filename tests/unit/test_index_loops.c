@@ -6,8 +6,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "kernels/binary.h"
 #include "kernels/cum_sum.h"
+#include "kernels/elementwise.h"
 #include "kernels/embedding.h"
 #include "kernels/grid_sample.h"
 #include "kernels/indexed_copy.h"

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "kernels/unary.h"
+#include "kernels/elementwise.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
