@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/inspect_hints.h"
 #include "cli/json.h"
 #include "tensor/shape.h"
 

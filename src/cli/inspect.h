@@ -3,6 +3,7 @@
 #ifndef IRRUN_CLI_INSPECT_H
 #define IRRUN_CLI_INSPECT_H
 
+#include "base/text.h"
 #include "cli/options.h"
 
 /* Print to standard output. The models were loaded with is_dry. */
@@ -11,5 +12,10 @@ bool inspect_as_text(struct irrun_model *model, const struct options *options,
 bool inspect_as_json(struct irrun_model *model, const struct options *options,
                      struct irrun_error *err);
 bool inspect_list_ops(struct irrun_model *model, struct irrun_error *err);
+
+/* Adds options that may help to `text`, each with a NUL at its end, and returns their number:
+ * --feed for inputs that look like states, --low-latency for models that can run in chunks. */
+size_t inspect_add_hints(const struct irrun_model *model, const struct irrun_analysis *analysis,
+                         const struct options *options, struct text *text);
 
 #endif

@@ -1,6 +1,6 @@
 /* Finds outputs that look like the next value of an input: by name, type and shape.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "cli/inspect_hints.h"
+#include "cli/inspect.h"
 
 #include <ctype.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* Collects the names of outputs in the options. Several names may mean the same output.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "cli/readings.h"
+#include "cli/run.h"
 
 #include <string.h>
 

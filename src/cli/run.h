@@ -1,10 +1,23 @@
-/* Runs a model, or checks that it can run (--check).
+/* The run of a model, its preparation, and --check.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_CLI_RUN_H
 #define IRRUN_CLI_RUN_H
 
 #include "cli/options.h"
 #include "cli/stats.h"
+
+/* Sets the lists of irrun_options: unread to the outputs with -o NAME=none:, read_last to those of
+ * which --feed chooses indices, and read to those that other options name. If an option reads all
+ * outputs, leaves the lists empty. Returns the memory of the lists, which the caller frees; NULL if
+ * there is none. */
+const char **readings_set(const struct options *options, struct irrun_options *how,
+                          struct irrun_error *err);
+
+/* --sandbox: leaves the process the files that the options name, and libraries of the system. A
+ * manifest names others: with it all files stay allowed, and --sandbox=always fails with
+ * IRRUN_USAGE. Fails with IRRUN_SYSTEM if --sandbox=always and the kernel offers too little.
+ * Threads that exist already keep their rights. */
+bool run_sandbox_enter(const struct options *options, struct irrun_error *err);
 
 /* Runs the model. Fails with the first error. If only --expect differs, fails with IRRUN_MISMATCH
  * after all outputs are written. reference: the model of --diff, or NULL. start: the clocks before

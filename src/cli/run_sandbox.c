@@ -1,6 +1,6 @@
 /* Lists the files of a run for the sandbox, before the model is known.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "cli/run_sandbox.h"
+#include "cli/run.h"
 
 #include <errno.h>
 #include <stdlib.h>
