@@ -37,7 +37,19 @@ struct reader *reader_new(const struct reader_methods *methods, const char *path
 bool reader_open_methods(const struct reader_methods *methods, const char *path,
                          struct reader **reader, struct irrun_error *err);
 
-/* Fails with IRRUN_DATA if the source begins like a file of another format than `wanted` (kind.h).
+#define KIND_BYTES ((size_t)12) /* enough to recognize any format */
+
+/* Fails with IRRUN_DATA if the first n bytes are of another format than `wanted` ("raw", "npz",
+ * ...). The hint has the right command. `path` is for messages. */
+bool kind_check(const unsigned char *bytes, size_t n, const char *wanted, const char *path,
+                struct irrun_error *err);
+
+/* Fails with IRRUN_DATA if a file of RIFF, AIFF or Ogg is truncated, which libsndfile reads without
+ * an error. Accepts any other file; a truncated FLAC is an error of libsndfile. Moves the position
+ * of the source, which must be able to seek. */
+bool sound_check_length(struct byte_source *source, struct irrun_error *err);
+
+/* Fails with IRRUN_DATA if the source begins like a file of another format than `wanted`.
  * Waits for the first KIND_BYTES bytes. */
 bool reader_check_kind(struct reader *reader, const char *wanted, struct irrun_error *err);
 

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "formats/format_internal.h"
-#include "formats/kind.h"
 
 #define SAMPLE_BYTES sizeof(int16_t) /* of s16 */
 

@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "formats/format_internal.h"
-#include "formats/sound_length.h"
 #include "formats/sound_library.h"
 
 #define BLOCK_FLOATS 4096 /* must hold a frame: also the maximum number of channels */

@@ -1,11 +1,8 @@
 /* Recognizes npy, npz, sound, gzip and text files by their first bytes.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "formats/kind.h"
+#include "formats/format_internal.h"
 
 #include <string.h>
-
-#include "base/text.h"
-#include "formats/format.h"
 
 static bool is_npy(const unsigned char *bytes, size_t n)
 {

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "formats/format_internal.h"
-#include "formats/kind.h"
 
 struct reader *reader_new(const struct reader_methods *methods, const char *path,
                           struct irrun_error *err)

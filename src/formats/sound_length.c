@@ -1,11 +1,10 @@
 /* RIFF and AIFF give the length of their samples, a page of Ogg its own length.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "formats/sound_length.h"
+#include "formats/format_internal.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/text.h"
 #include "formats/byte_order.h"
 
 /* ---- RIFF and AIFF --------------------------------------------------------------------------- */

@@ -11,7 +11,7 @@
 
 #include "base/arena.h"
 #include "base/file.h"
-#include "formats/kind.h"
+#include "formats/format_internal.h"
 
 #define END_BYTES 22       /* end of central directory record */
 #define LOCATOR_BYTES 20   /* zip64 end of central directory locator, just before it */
