@@ -127,8 +127,7 @@ static bool bind_archive(const struct binder *binder, const struct binding *bind
 {
     struct archive_list *archives = binder->archives;
     struct archive *archive;
-    if (!grow_array((void **)&archives->items, archives->n, &archives->capacity,
-                    sizeof(struct archive *), err) ||
+    if (!GROW_ARRAY(archives->items, archives->n, archives->capacity, err) ||
         !archive_open(binding->spec.path, &archive, err))
         return false;
     archives->items[archives->n++] = archive;

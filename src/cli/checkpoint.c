@@ -173,8 +173,7 @@ static bool parse_positions(const struct options *options, char *text,
     for (char *line = strtok_r(NULL, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
         if (strcmp(line, "end") == 0)
             return true;
-        if (!grow_array((void **)&checkpoint->positions, checkpoint->n_positions, &capacity,
-                        sizeof *checkpoint->positions, err))
+        if (!GROW_ARRAY(checkpoint->positions, checkpoint->n_positions, capacity, err))
             return false;
         if (!parse_position(line, &checkpoint->positions[checkpoint->n_positions++]))
             return fail_damaged(options, line, err);

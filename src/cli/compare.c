@@ -60,8 +60,7 @@ static bool take_reader(void *context, size_t output, const struct binding *bind
                  "output \"%s\" has two expected values, %s and %s",
                  irrun_model_output(compare->model, output)->name, compare->items[i].path,
                  reader_path(reader));
-    if (err->code != IRRUN_OK || !grow_array((void **)&compare->items, compare->n,
-                                             &compare->capacity, sizeof *compare->items, err)) {
+    if (err->code != IRRUN_OK || !GROW_ARRAY(compare->items, compare->n, compare->capacity, err)) {
         reader_close(reader);
         return false;
     }

@@ -14,7 +14,7 @@
 static bool add_destination(struct destination_list *list, const struct format_spec *spec,
                             size_t first, size_t n, struct irrun_error *err)
 {
-    if (!grow_array((void **)&list->items, list->n, &list->capacity, sizeof *list->items, err))
+    if (!GROW_ARRAY(list->items, list->n, list->capacity, err))
         return false;
     struct destination *made = &list->items[list->n++];
     *made = (struct destination){.spec = *spec, .first_output = first, .n_outputs = n};

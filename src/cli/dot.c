@@ -113,7 +113,7 @@ struct edge_list {
 
 static bool add_edge(struct edge_list *list, struct edge edge, struct irrun_error *err)
 {
-    if (!grow_array((void **)&list->items, list->n, &list->capacity, sizeof *list->items, err))
+    if (!GROW_ARRAY(list->items, list->n, list->capacity, err))
         return false;
     list->items[list->n++] = edge;
     return true;

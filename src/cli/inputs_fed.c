@@ -255,8 +255,7 @@ bool inputs_feed_back(struct inputs *inputs, struct irrun_session *session, stru
 
 bool inputs_add_count(struct inputs *inputs, struct count *count, struct irrun_error *err)
 {
-    if (!grow_array((void **)&inputs->counts, inputs->n_counts, &inputs->counts_capacity,
-                    sizeof(struct count *), err))
+    if (!GROW_ARRAY(inputs->counts, inputs->n_counts, inputs->counts_capacity, err))
         return false;
     inputs->counts[inputs->n_counts++] = count;
     return true;

@@ -155,8 +155,7 @@ static bool add_key(struct key_states *states, int64_t key, struct irrun_error *
         return fail(err, IRRUN_SYSTEM, "more than %zu keys", states->n);
     if (2 * (states->n + 1) > states->n_slots && !grow_table(states, err))
         return false;
-    if (!grow_array((void **)&states->items, states->n, &states->capacity, sizeof *states->items,
-                    err))
+    if (!GROW_ARRAY(states->items, states->n, states->capacity, err))
         return false;
     states->table[find_slot(states, key)] = (uint32_t)states->n + 1;
     states->items[states->n++] = (struct key_state){.key = key};

@@ -44,8 +44,7 @@ static double bucket_middle(size_t bucket)
 static void keep_sample(struct latency *latency, uint64_t duration_ns)
 {
     struct irrun_error ignored = {.code = IRRUN_OK};
-    if (grow_array((void **)&latency->samples_ns, latency->n_samples, &latency->samples_capacity,
-                   sizeof duration_ns, &ignored))
+    if (GROW_ARRAY(latency->samples_ns, latency->n_samples, latency->samples_capacity, &ignored))
         latency->samples_ns[latency->n_samples++] = duration_ns;
 }
 

@@ -115,8 +115,7 @@ static bool take_early(struct key_reader *reader, const char *key, struct irrun_
 static bool keep_early(struct key_reader *reader, const struct array_header *header,
                        struct irrun_error *err)
 {
-    if (!grow_array((void **)&reader->early, reader->n_early, &reader->early_capacity,
-                    sizeof *reader->early, err))
+    if (!GROW_ARRAY(reader->early, reader->n_early, reader->early_capacity, err))
         return false;
     struct early_array *early = &reader->early[reader->n_early];
     *early = (struct early_array){.key = strdup(header->key)};

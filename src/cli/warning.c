@@ -57,8 +57,7 @@ static bool remember(struct warnings *warnings, const char *text)
         if (strcmp(warnings->texts[i], text) == 0)
             return false;
     char *copy = strdup(text);
-    if (copy && grow_array((void **)&warnings->texts, warnings->n, &warnings->capacity,
-                           sizeof(char *), &ignored))
+    if (copy && GROW_ARRAY(warnings->texts, warnings->n, warnings->capacity, &ignored))
         warnings->texts[warnings->n++] = copy;
     else
         free(copy);
