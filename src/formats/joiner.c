@@ -28,12 +28,9 @@ void joiner_free(struct joiner *joiner)
 
 static bool fits(const struct joiner *joiner, const struct irrun_tensor *record)
 {
-    if (record->dtype != joiner->dtype || record->shape.rank != joiner->shape.rank)
-        return false;
-    for (uint32_t i = 0; i < record->shape.rank; i++)
-        if (i != joiner->axis && record->shape.dims[i] != joiner->shape.dims[i])
-            return false;
-    return true;
+    struct irrun_shape shape = record->shape;
+    shape.dims[joiner->axis] = joiner->shape.dims[joiner->axis];
+    return record->dtype == joiner->dtype && shape_equals(&shape, &joiner->shape);
 }
 
 /* Appends a record whose rank is above `axis`. */

@@ -5,9 +5,9 @@
 #include "base/checked.h"
 #include "ops/op_state.h"
 
-/* The output has n_rows rows; each consists of piece_elements[i] elements of every input i. */
+/* Each row of the output consists of piece_elements[i] elements of every input i. */
 struct concat_state {
-    size_t n_rows, row_elements;
+    size_t row_elements;
     size_t *piece_elements;
 };
 
@@ -18,14 +18,10 @@ static const struct op_input_def inputs[] = {
     {.name = NULL},
 };
 
-static bool fits(const struct irrun_shape *a, const struct irrun_shape *b, uint32_t axis)
+static bool fits(const struct irrun_shape *a, struct irrun_shape b, uint32_t axis)
 {
-    if (a->rank != b->rank)
-        return false;
-    for (uint32_t i = 0; i < a->rank; i++)
-        if (i != axis && a->dims[i] != b->dims[i])
-            return false;
-    return true;
+    b.dims[axis] = a->dims[axis];
+    return shape_equals(a, &b);
 }
 
 static bool infer(struct infer *infer)
@@ -37,14 +33,13 @@ static bool infer(struct infer *infer)
         return false;
     for (uint32_t i = 1; i < infer->n_inputs; i++) {
         const struct irrun_shape *in = &infer->in[i]->shape;
-        if (!fits(&infer->in[0]->shape, in, axis))
+        if (!fits(&infer->in[0]->shape, *in, axis))
             return infer_fail_input(infer, i, "the shape of input 0 but for dimension %u", axis);
         if (!checked_add_i64(out.dims[axis], in->dims[axis], &out.dims[axis]))
             return infer_fail(infer, "dimension %u of the output is too large", axis);
     }
     if (!infer_output(infer, 0, infer->in[0]->dtype, &out))
         return false;
-    state->n_rows = (size_t)shape_product(&out, 0, axis);
     state->row_elements = (size_t)shape_product(&out, axis, out.rank);
     state->piece_elements =
         arena_alloc_array(infer->arena, infer->n_inputs, sizeof(size_t), infer->err);
