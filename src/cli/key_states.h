@@ -40,7 +40,6 @@ struct key_stats {
     uint64_t n_keys, n_held; /* ever seen; in memory now */
     uint64_t n_spilled;      /* times that a state was written to the file */
     uint64_t memory_bytes;   /* of the states in memory, with the table of all keys */
-    uint64_t file_bytes;
 };
 struct key_stats key_states_stats(const struct key_states *states);
 

@@ -18,7 +18,6 @@ struct early_array {
 /* An archive with keys. The first one on the command line determines the sequences; the others are
  * searched for its keys. */
 struct key_reader {
-    const struct binding *binding;
     struct reader *reader;
     struct early_array *early;
     size_t n_early, early_capacity;
@@ -61,7 +60,6 @@ bool sequences_new(const struct options *options, const struct reader_wait *wait
         if (!binding->spec.format->has_keys)
             continue;
         struct key_reader *reader = &made->readers[made->n_readers++];
-        reader->binding = binding;
         if (!reader_open(binding->spec.format, binding->spec.path, &reader->reader, err))
             return false;
         reader_on_wait(reader->reader, wait);

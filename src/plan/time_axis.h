@@ -55,8 +55,6 @@ enum time_item_kind { TIME_ITEM_NUMBER, TIME_ITEM_FRAMES, TIME_ITEM_OTHER };
 struct time_item {
     enum time_item_kind kind;
     int64_t number; /* TIME_ITEM_FRAMES: a factor of the number of frames; 0: unknown */
-    /* TIME_ITEM_OTHER: dimension `axis` of `value_id`; NO_ID: unknown. */
-    uint32_t value_id, axis;
 };
 
 struct time_items {

@@ -22,7 +22,7 @@ static bool read_numbers(const struct graph *graph, uint32_t value_id, struct ti
     if (!graph_ints(graph, value_id, numbers, IRRUN_MAX_RANK, &list->n))
         return false;
     for (uint32_t i = 0; i < list->n; i++)
-        list->items[i] = (struct time_item){TIME_ITEM_NUMBER, numbers[i], NO_ID, 0};
+        list->items[i] = (struct time_item){TIME_ITEM_NUMBER, numbers[i]};
     return true;
 }
 
@@ -35,11 +35,9 @@ static bool of_shape(const struct time_walk *walk, uint32_t value_id, struct tim
     for (uint32_t i = 0; i < list->n; i++) {
         int64_t dim = time_dim(walk->graph, value_id, i);
         if (use->kind == TIME_ALONG && use->axis == i)
-            list->items[i] =
-                (struct time_item){TIME_ITEM_FRAMES, use->outer * use->inner, NO_ID, 0};
+            list->items[i] = (struct time_item){TIME_ITEM_FRAMES, use->outer * use->inner};
         else
-            list->items[i] =
-                (struct time_item){dim < 0 ? TIME_ITEM_OTHER : TIME_ITEM_NUMBER, dim, value_id, i};
+            list->items[i] = (struct time_item){dim < 0 ? TIME_ITEM_OTHER : TIME_ITEM_NUMBER, dim};
     }
     return true;
 }
@@ -89,7 +87,7 @@ static bool multiply(const struct time_items *a, const struct time_items *b,
         struct time_item x = a->items[a->n == 1 ? 0 : i], y = b->items[b->n == 1 ? 0 : i];
         if (x.kind != TIME_ITEM_NUMBER && y.kind != TIME_ITEM_NUMBER)
             return false;
-        list->items[i] = (struct time_item){TIME_ITEM_NUMBER, x.number * y.number, NO_ID, 0};
+        list->items[i] = (struct time_item){TIME_ITEM_NUMBER, x.number * y.number};
         if (x.kind != y.kind)
             list->items[i].kind = x.kind == TIME_ITEM_NUMBER ? y.kind : x.kind;
     }
