@@ -58,12 +58,12 @@ static bool is_text(const char *word, size_t length)
     return length != 0;
 }
 
-/* Returns whether the input ends after the next `length` bytes, or continues with one of these. */
-static bool is_followed_by(const struct csv *csv, size_t length, const char *characters)
+/* Returns whether the field or the input ends after the next `length` bytes. */
+static bool is_field(const struct csv *csv, size_t length)
 {
     const struct byte_source *source = &csv->reader.source;
     return length >= source_available(source) ||
-           memchr(characters, source_bytes(source)[length], strlen(characters));
+           memchr(",\t\r\n", source_bytes(source)[length], 4);
 }
 
 static bool fail_word(const struct csv *csv, const char *word, size_t length, const char *why,
@@ -84,7 +84,7 @@ static bool fail_word(const struct csv *csv, const char *word, size_t length, co
                        "irrun ... -i csv:-");
     else if (is_heading && dtype == IRRUN_U8)
         fail_hint(err, "-i raw:FILE reads a file of bytes");
-    else if (is_heading && is_followed_by(csv, length, ",\t\r\n"))
+    else if (is_heading && is_field(csv, length))
         fail_hint(err, "if it is a heading, name the columns by it: --columns=%.*s[,NAME]", shown,
                   word);
     else if (is_heading)
