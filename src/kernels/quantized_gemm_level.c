@@ -84,24 +84,6 @@ static void quantize(const struct compressed_matrix *matrix, const float *x, uin
 
 /* ---- rows of the matrix ---- */
 
-/* The codes of a type are signed bytes after XOR with flip; zero is added to the zero points. */
-struct signs {
-    int32_t flip;
-    float zero;
-};
-
-static struct signs signs_of(enum irrun_dtype dtype)
-{
-    switch (dtype) {
-    case IRRUN_U8:
-        return (struct signs){(int32_t)0x80808080, -128};
-    case IRRUN_I4:
-        return (struct signs){(int32_t)0x88888888, 8};
-    default:
-        return (struct signs){0, 0};
-    }
-}
-
 /* Reads VECTOR_LANES rows at a time, in units of 4 bytes of each row. */
 struct units {
     struct lane_rows rows;
@@ -150,7 +132,8 @@ static void pack_lanes(const struct quantized_packing *p, size_t lane)
 {
     const struct compressed_matrix *matrix = p->matrix;
     const struct quantized_blocks blocks = quantized_blocks_of(matrix);
-    const struct signs signs = signs_of(matrix->dtype);
+    const vec_i32 flip = flip_of(matrix->dtype, true);
+    const float flipped = flip_adds(matrix->dtype, true);
     const bool is_4bit = quantized_is_4bit(matrix);
     const bool is_whole = compressed_bytes(matrix, matrix->group) % WIDE == 0;
     struct units units = {.row_bytes = compressed_bytes(matrix, matrix->k), .ahead = p->ahead};
@@ -170,12 +153,11 @@ static void pack_lanes(const struct quantized_packing *p, size_t lane)
                     (p->group * quantized_n_quads(matrix, n) * INT8_GROUP + lane) * INT8_QUAD;
         if (!is_whole)
             units.at = VECTOR_LANES;
-        vec_i32 sum = pack_units(&units, begin, compressed_bytes(matrix, n), is_4bit,
-                                 vec_i32_set1(signs.flip), p->panel->codes + at);
+        vec_i32 sum = pack_units(&units, begin, compressed_bytes(matrix, n), is_4bit, flip,
+                                 p->panel->codes + at);
         vec zero = load_params(&matrix->zero_points, &units.rows, group, 0);
         vec_store(columns->scale + column, load_params(&matrix->scales, &units.rows, group, 1));
-        vec_store(columns->zero + column,
-                  (vec)vec_round_to_i32(vec_add(zero, vec_set1(signs.zero))));
+        vec_store(columns->zero + column, (vec)vec_round_to_i32(vec_add(zero, vec_set1(flipped))));
         vec_store(columns->start + column, (vec)(sum * -CODE_ZERO));
     }
 }

@@ -87,15 +87,16 @@ ALWAYS_INLINE vec_i32 dot_codes(vec_i32 sum, struct bytes_factor a, const int8_t
 }
 #endif
 
-/* What makes the codes of a type such factors, and what it adds to them. */
-ALWAYS_INLINE vec_i32 flip_of(enum irrun_dtype dtype)
+/* What makes codes of 8 bits signed or unsigned, and those of 4 bits unsigned, by XOR, and what it
+ * adds to them. */
+ALWAYS_INLINE vec_i32 flip_of(enum irrun_dtype dtype, const bool bytes_are_signed)
 {
-    bool is_flipped = dtype == (BYTES_ARE_SIGNED ? IRRUN_U8 : IRRUN_I8);
+    bool is_flipped = dtype == (bytes_are_signed ? IRRUN_U8 : IRRUN_I8);
     return vec_i32_set1((int32_t)(is_flipped ? 0x80808080 : dtype == IRRUN_I4 ? 0x88888888 : 0));
 }
-static float flip_adds(enum irrun_dtype dtype)
+static float flip_adds(enum irrun_dtype dtype, const bool bytes_are_signed)
 {
-    return offset_of(dtype) - (BYTES_ARE_SIGNED && is_bytes(dtype) ? 128 : 0);
+    return offset_of(dtype) - (bytes_are_signed && is_bytes(dtype) ? 128 : 0);
 }
 
 /* Adds neighbouring lanes of n vectors, until each lane has the sum of a block. */
@@ -160,7 +161,7 @@ ALWAYS_INLINE void dot_rows(const struct quantized_product *p, const struct stre
     enum { MOST = VECTOR_LANES * QUANTIZED_BLOCK };
     const struct compressed_matrix *matrix = p->matrix;
     const size_t n_bytes = VECTOR_LANES * block_bytes, n = n_rows * s->n_blocks;
-    const vec_i32 flip = flip_of(matrix->dtype);
+    const vec_i32 flip = flip_of(matrix->dtype, BYTES_ARE_SIGNED);
     const unsigned char *at = matrix->row + row * s->n_blocks * block_bytes;
     const unsigned char *end = matrix->row + matrix->n * s->n_blocks * block_bytes;
     for (size_t i = 0, block = 0; i < n; i += VECTOR_LANES, at += n_bytes) {
@@ -198,7 +199,7 @@ static float add_blocks(const struct compressed_matrix *matrix, const struct str
                         const int32_t *dots, float sum)
 {
     const size_t n_of_group = s->n_of_group;
-    const float offset = flip_adds(matrix->dtype);
+    const float offset = flip_adds(matrix->dtype, BYTES_ARE_SIGNED);
     for (size_t block = 0; block < s->n_blocks; block += VECTOR_LANES) {
         size_t left = s->n_blocks - block, n = left < VECTOR_LANES ? left : VECTOR_LANES;
         float terms[VECTOR_LANES];
