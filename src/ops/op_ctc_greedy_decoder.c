@@ -49,22 +49,36 @@ static int64_t best_class(const struct irrun_tensor *data, size_t first, size_t 
     return (int64_t)best;
 }
 
-struct decoder {
-    bool merges_repeated;
-    int64_t blank, previous;
-};
-
-/* Returns whether the class of the next step belongs to the result. */
-static bool accept_class(struct decoder *decoder, int64_t class)
-{
-    bool is_repeated = decoder->merges_repeated && class == decoder->previous;
-    decoder->previous = class;
-    return class != decoder->blank && !is_repeated;
-}
-
 static void write_integer(struct irrun_tensor *out, size_t i, int64_t number)
 {
     convert_elements(IRRUN_I64, &number, out->dtype, tensor_at(out, i), 1);
+}
+
+/* The steps of a sequence: n of them in the data, `stride` elements apart from element `first` on,
+ * and n_most in a row of the output. */
+struct ctc_steps {
+    size_t first, stride, n, n_most;
+};
+
+/* Decodes sequence b to row b of the output. Returns the number of classes. */
+static size_t decode(const struct step *step, size_t b, const struct ctc_steps *steps,
+                     int64_t blank)
+{
+    const struct irrun_tensor *data = step->in[DATA];
+    bool merges_repeated = ((const struct ctc_attrs *)step->op->attrs)->merge_repeated;
+    size_t first = b * steps->n_most, at = first;
+    int64_t previous = -1;
+    for (size_t t = 0; t < steps->n; t++) {
+        int64_t class =
+            best_class(data, steps->first + t * steps->stride, (size_t)data->shape.dims[2]);
+        if (class != blank && !(merges_repeated && class == previous))
+            write_integer(step->out[0], at++, class);
+        previous = class;
+    }
+    size_t n_classes = at - first;
+    while (at < first + steps->n_most)
+        write_integer(step->out[0], at++, -1);
+    return n_classes;
 }
 
 /* ---- version 1: data [T][N][C], mask [T][N], output [N][T][1][1] in the type of the data ---- */
@@ -89,18 +103,11 @@ static bool run_v1(const struct step *step, struct irrun_error *err)
     size_t n_steps = (size_t)data->shape.dims[0], n_batch = (size_t)data->shape.dims[1];
     size_t n_classes = (size_t)data->shape.dims[2];
     for (size_t b = 0; b < n_batch; b++) {
-        struct decoder decoder = {((const struct ctc_attrs *)step->op->attrs)->merge_repeated,
-                                  (int64_t)n_classes - 1, -1};
-        size_t at = b * n_steps, end = at + n_steps;
-        for (size_t t = 0; t < n_steps; t++) {
-            if (element_as_f64(mask->dtype, mask->data, t * n_batch + b) == 0)
-                break;
-            int64_t class = best_class(data, (t * n_batch + b) * n_classes, n_classes);
-            if (accept_class(&decoder, class))
-                write_integer(step->out[0], at++, class);
-        }
-        while (at < end)
-            write_integer(step->out[0], at++, -1);
+        struct ctc_steps steps = {b * n_classes, n_batch * n_classes, 0, n_steps};
+        while (steps.n < n_steps &&
+               element_as_f64(mask->dtype, mask->data, steps.n * n_batch + b) != 0)
+            steps.n++;
+        decode(step, b, &steps, (int64_t)n_classes - 1);
     }
     return true;
 }
@@ -157,25 +164,16 @@ static bool run_seq_len(const struct step *step, struct irrun_error *err)
 {
     const struct seq_len_state *state = step->state;
     const struct irrun_tensor *data = step->in[DATA];
-    int64_t n_steps = data->shape.dims[1], blank = data->shape.dims[2] - 1;
-    size_t n_classes = (size_t)data->shape.dims[2];
+    int64_t blank = data->shape.dims[2] - 1;
+    size_t n_steps = (size_t)data->shape.dims[1], n_classes = (size_t)data->shape.dims[2];
     const int64_t *lengths = index_list_get(step, &state->lengths, err);
     if (!lengths)
         return false;
     if (step->n_inputs > BLANK)
         blank = *index_list_get(step, &state->blank, err);
     for (size_t b = 0; b < (size_t)data->shape.dims[0]; b++) {
-        struct decoder decoder = {((const struct ctc_attrs *)step->op->attrs)->merge_repeated,
-                                  blank, -1};
-        size_t first = b * (size_t)n_steps, at = first;
-        for (size_t t = 0; t < (size_t)lengths[b]; t++) {
-            int64_t class = best_class(data, (first + t) * n_classes, n_classes);
-            if (accept_class(&decoder, class))
-                write_integer(step->out[0], at++, class);
-        }
-        write_integer(step->out[1], b, (int64_t)(at - first));
-        while (at < first + (size_t)n_steps)
-            write_integer(step->out[0], at++, -1);
+        struct ctc_steps steps = {b * n_steps * n_classes, n_classes, (size_t)lengths[b], n_steps};
+        write_integer(step->out[1], b, (int64_t)decode(step, b, &steps, blank));
     }
     return true;
 }
