@@ -102,7 +102,7 @@ bool fail_at_offset(struct irrun_error *err, enum irrun_error_code code, const c
         return false;
     va_list args;
     va_start(args, format);
-    fail_at_v(err, code, (struct place){file, 0, 0}, format, args);
+    fail_at_v(err, code, whole_file(file), format, args);
     va_end(args);
     err->offset = offset;
     return false;
@@ -119,8 +119,8 @@ bool fail_memory(struct irrun_error *err, size_t size_bytes)
 bool fail_errno(struct irrun_error *err, enum irrun_error_code code, const char *file,
                 const char *what, int reason)
 {
-    return fail_at(err, reason == ENOMEM ? IRRUN_SYSTEM : code, (struct place){file, 0, 0},
-                   "%s: %s", what, strerror(reason));
+    return fail_at(err, reason == ENOMEM ? IRRUN_SYSTEM : code, whole_file(file), "%s: %s", what,
+                   strerror(reason));
 }
 
 bool fail_hint(struct irrun_error *err, const char *format, ...)

@@ -21,7 +21,7 @@
 
 static bool fail_written(const char *path, struct irrun_error *err)
 {
-    fail_at(err, IRRUN_DATA, (struct place){path, 0, 0}, "was written to while it was in use");
+    fail_at(err, IRRUN_DATA, whole_file(path), "was written to while it was in use");
     return fail_hint(err, FILE_CHANGED_HINT);
 }
 
@@ -111,7 +111,7 @@ static bool map_file(struct file_map *map, int fd, const char *path, struct irru
 
 static bool load_file(struct file_map *map, int fd, const char *path, struct irrun_error *err)
 {
-    struct place place = {path, 0, 0};
+    struct place place = whole_file(path);
     struct stat status;
     if (fstat(fd, &status) != 0)
         return fail_errno(err, IRRUN_NO_INPUT, path, "cannot be examined", errno);

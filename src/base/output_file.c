@@ -72,7 +72,7 @@ static bool fail_locked(const char *path, long holder, int reason, struct irrun_
         return fail_create(path, reason, err);
     if (holder > 0)
         snprintf(who, sizeof who, "process %ld", holder);
-    fail_at(err, IRRUN_CANT_CREATE, (struct place){path, 0, 0}, "is being written by %s", who);
+    fail_at(err, IRRUN_CANT_CREATE, whole_file(path), "is being written by %s", who);
     return fail_hint(err, "wait for it to end, or write to another file");
 }
 
@@ -141,10 +141,9 @@ static bool open_partial(struct output_file *out, uint64_t keep_bytes, struct ir
     if (out->fd < 0 || fstat(out->fd, &status) != 0)
         return fail_create(out->temporary, errno, err);
     if (!S_ISREG(status.st_mode))
-        return fail_at(err, IRRUN_CANT_CREATE, (struct place){out->temporary, 0, 0},
-                       "is not a regular file");
+        return fail_at(err, IRRUN_CANT_CREATE, whole_file(out->temporary), "is not a regular file");
     if ((uint64_t)status.st_size < keep_bytes)
-        return fail_at(err, IRRUN_DATA, (struct place){out->temporary, 0, 0},
+        return fail_at(err, IRRUN_DATA, whole_file(out->temporary),
                        "has %lld of the %llu bytes that were written", (long long)status.st_size,
                        (unsigned long long)keep_bytes);
     if (ftruncate(out->fd, (off_t)keep_bytes) != 0 ||

@@ -58,7 +58,7 @@ static bool check_comment(const struct archive *archive, const char *path,
                           const struct model_identity *identity, bool is_any_model, size_t *n_unset,
                           struct irrun_error *err)
 {
-    const struct place place = {path, 0, 0};
+    const struct place place = whole_file(path);
     const char *comment = archive_comment(archive), *unset = strstr(comment, " unset=");
     char own[COMMENT_BYTES];
     unsigned version;

@@ -109,7 +109,7 @@ static bool sort_members(struct archive *archive, struct irrun_error *err)
     qsort_r(archive->by_name, n, sizeof *archive->by_name, compare_names, archive->members);
     for (size_t i = 1; i < n; i++)
         if (compare_names(&archive->by_name[i - 1], &archive->by_name[i], archive->members) == 0)
-            return fail_at(err, IRRUN_DATA, (struct place){archive->path, 0, 0},
+            return fail_at(err, IRRUN_DATA, whole_file(archive->path),
                            "there are two members \"%s\"",
                            archive->members[archive->by_name[i]].name);
     return true;

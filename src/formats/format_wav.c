@@ -28,10 +28,10 @@ static bool open_sound(struct wav *wav, struct irrun_error *err)
     struct reader *reader = &wav->reader;
     struct byte_source *source = &reader->source;
     if (source->is_file && !source->can_seek)
-        return fail_at(err, IRRUN_DATA, (struct place){reader->path, 0, 0},
+        return fail_at(err, IRRUN_DATA, whole_file(reader->path),
                        "is empty; a wav file was expected");
     if (!source->can_seek) {
-        fail_at(err, IRRUN_USAGE, (struct place){reader->path, 0, 0},
+        fail_at(err, IRRUN_USAGE, whole_file(reader->path),
                 "wav is read from files, not from a pipe");
         return format_hint_sound(err, "-", "MODEL.xml");
     }
@@ -47,13 +47,13 @@ static bool open_sound(struct wav *wav, struct irrun_error *err)
     if (!wav->file) {
         const char *why = wav->library->message(NULL);
         size_t length = strlen(why);
-        fail_at(err, IRRUN_DATA, (struct place){reader->path, 0, 0},
+        fail_at(err, IRRUN_DATA, whole_file(reader->path),
                 "is not a sound file that libsndfile reads: %.*s",
                 (int)(length - (length > 0 && why[length - 1] == '.')), why);
         return fail_hint(err, "-i s16:FILE reads raw samples of 16 bits");
     }
     return (wav->info.n_channels > 0 && wav->info.n_channels <= BLOCK_FLOATS) ||
-           fail_at(err, IRRUN_DATA, (struct place){reader->path, 0, 0}, "has %d channels",
+           fail_at(err, IRRUN_DATA, whole_file(reader->path), "has %d channels",
                    wav->info.n_channels);
 }
 
@@ -82,7 +82,7 @@ void reader_keep_channels(struct reader *reader)
 static bool check_errors(const struct wav *wav, struct irrun_error *err)
 {
     return wav->library->error(wav->file) == 0 ||
-           fail_at(err, IRRUN_DATA, (struct place){wav->reader.path, 0, 0}, "cannot be decoded: %s",
+           fail_at(err, IRRUN_DATA, whole_file(wav->reader.path), "cannot be decoded: %s",
                    wav->library->message(wav->file));
 }
 

@@ -31,7 +31,7 @@ struct reading {
 
 static bool fail_zip(const struct reading *reading, const char *what)
 {
-    return fail_at(reading->err, IRRUN_DATA, (struct place){reading->path, 0, 0}, "%s", what);
+    return fail_at(reading->err, IRRUN_DATA, whole_file(reading->path), "%s", what);
 }
 
 static bool fail_damaged(const struct reading *reading)

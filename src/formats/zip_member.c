@@ -29,8 +29,7 @@ struct member {
 
 static bool fail_member(const struct byte_source *source, const char *what, struct irrun_error *err)
 {
-    return fail_at(err, IRRUN_DATA, (struct place){source->path, 0, 0},
-                   "the archive is damaged: %s", what);
+    return fail_at(err, IRRUN_DATA, whole_file(source->path), "the archive is damaged: %s", what);
 }
 
 /* Reads the next packed bytes of the member; fewer than n only at its end. */
@@ -148,7 +147,7 @@ static bool find_data(struct byte_source *source, struct irrun_error *err)
 
 static bool check_method(const struct zip_entry *entry, const char *path, struct irrun_error *err)
 {
-    struct place place = {path, 0, 0};
+    struct place place = whole_file(path);
     if (entry->is_encrypted)
         return fail_at(err, IRRUN_DATA, place, "member \"%s\" is encrypted", entry->name);
     if (entry->method != METHOD_STORED && entry->method != METHOD_DEFLATED)

@@ -94,7 +94,7 @@ bool zip_writer_add(struct zip_writer *zip, const char *name, uint64_t size_byte
     size_t length = strlen(name);
     struct record header = {.n = 4};
     if (length > UINT16_MAX)
-        return fail_at(err, IRRUN_IO, (struct place){zip->out->path, 0, 0},
+        return fail_at(err, IRRUN_IO, whole_file(zip->out->path),
                        "a member's name of %zu bytes is too long for a zip archive", length);
     if (!add_entry(zip, name, size_bytes, crc, err))
         return false;

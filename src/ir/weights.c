@@ -98,7 +98,7 @@ static bool check_all(const struct graph *graph, struct irrun_error *err)
 static bool check_kind(const struct ir_model *model, struct irrun_error *err)
 {
     const struct file_map *map = &model->weights;
-    struct place place = {model->weights_path, 0, 0};
+    struct place place = whole_file(model->weights_path);
     size_t n_head = map->size_bytes < SNIFF_BYTES ? map->size_bytes : SNIFF_BYTES;
     if (sniff_is_lfs_pointer(map->data, n_head)) {
         fail_at(err, IRRUN_DATA, place, "is a git-LFS pointer, not the weights");

@@ -184,12 +184,12 @@ static bool fail_form(struct xml_reader *xml)
     const char *hint;
     const char *kind = xml->has_root ? NULL : sniff(xml->head, xml->n_head, &hint);
     if (kind) {
-        fail_at(xml->err, IRRUN_DATA, (struct place){xml->file, 0, 0},
-                "is %s, not the XML of an OpenVINO IR", kind);
+        fail_at(xml->err, IRRUN_DATA, whole_file(xml->file), "is %s, not the XML of an OpenVINO IR",
+                kind);
         return hint && hint_file(xml->err, hint, xml->file);
     }
     if (!xml->has_root && xml->n_head == 0) {
-        fail_at(xml->err, IRRUN_DATA, (struct place){xml->file, 0, 0}, "is empty");
+        fail_at(xml->err, IRRUN_DATA, whole_file(xml->file), "is empty");
         return fail_hint(xml->err, "copy it again");
     }
     const struct open_element *open = xml->n_open ? &xml->open[xml->n_open - 1] : NULL;

@@ -98,7 +98,7 @@ static bool choose_ops(struct low_latency *pass, const char *names)
         if (pass->items[i].kind == RECURRENCE_REFUSED)
             refuse(pass, &pass->graph->ops[pass->items[i].op_id], pass->items[i].why);
     if (pass->n_refused == 0)
-        fail_at(pass->err, IRRUN_UNSUPPORTED, (struct place){pass->graph->file, 0, 0},
+        fail_at(pass->err, IRRUN_UNSUPPORTED, whole_file(pass->graph->file),
                 pass->n > 0 ? "its recurrent ops have no state, or keep it in variables already"
                             : "the model has no LSTMSequence, GRUSequence, RNNSequence, "
                               "TensorIterator or Loop to run in chunks");
