@@ -3,8 +3,8 @@
 #include "kernels/kernels.h"
 #include "kernels/level.h"
 
-/* Returns the largest lane; none is NaN. Like the sum below, as a tree: a chain of all lanes takes
- * as long as 100 elements. */
+/* Returns the largest lane; none is NaN. Lanes are compared in pairs, like those added below: one
+ * after the other, they would take as long as 100 elements. */
 ALWAYS_INLINE float lanes_max(vec x)
 {
     float lanes[VECTOR_LANES];

@@ -35,8 +35,8 @@ static size_t unit_elements(const struct interpolate_state *state, const struct 
     return (size_t)shape_product(shape, first_axis(state), shape->rank);
 }
 
-/* Return the sizes outside and inside of a changed axis when it is resampled: the last axis is
- * first. */
+/* Return the products of the dimensions before and after a changed axis at the time when it is
+ * resampled. The last axis is resampled first. */
 static size_t n_outer(const struct part *part, uint32_t axis)
 {
     return part->n * (size_t)shape_product(&part->state->in, first_axis(part->state), axis);

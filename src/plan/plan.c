@@ -52,8 +52,8 @@ bool plan_copy_request(struct plan *plan, const struct plan_request *request,
     return true;
 }
 
-/* Sets a slot to its state before planning. Those of constants of the model keep what they have if
- * the memory is that of an earlier plan. */
+/* Sets a slot to its state before planning. If the memory comes from an earlier plan, slots of the
+ * model's constants keep their tensors. */
 static void init_slot(struct plan *plan, uint32_t id, bool is_new)
 {
     struct slot *slot = &plan->slots[id];

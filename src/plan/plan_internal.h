@@ -14,7 +14,7 @@ struct planned_op {
     struct append *append; /* NULL: none */
     uint32_t *in, *out;    /* the slots that prepare sees; NULL: there is no step */
     uint32_t prepacked;    /* inputs that it prepacks */
-    uint32_t from_source;  /* inputs that plan_reads_source; both are sets of 1 << i */
+    uint32_t from_source;  /* those of plan_from_source; both are sets of 1 << i */
     uint32_t use;          /* of a variable: the index in plan->uses */
     struct prepared made;
 };
@@ -37,7 +37,7 @@ static inline struct slot *plan_input(const struct plan *plan, const struct op *
  * source of that slot. */
 bool plan_reads_source(const struct plan *plan, const struct op *op, uint32_t i);
 uint32_t plan_operand(const struct plan *plan, const struct op *op, uint32_t i);
-/* Returns the set of inputs that plan_reads_source. */
+/* Returns the set of inputs for which plan_reads_source is true. */
 uint32_t plan_from_source(const struct plan *plan, const struct op *op);
 
 /* Finds repeated values that are not computed because all ops read their source, and the Concats
@@ -55,8 +55,8 @@ bool plan_propagate_source(struct plan *plan, const struct planned_op *planned);
  * be set. */
 bool plan_widens(const struct plan *plan, const struct op *op);
 
-/* Infers and folds the ops from plan->begin on; sets plan->end. `head` has the state and the
- * outputs of op `begin` if it is already inferred. */
+/* Infers and folds the ops from plan->begin on; sets plan->end. In a continuation, the op that the
+ * plan before it waited for is inferred already: `head` has its state and its outputs. */
 struct head {
     void *state;
     struct irrun_tensor *out;
