@@ -35,13 +35,12 @@ bool all_variables_set(const struct all_variables *variables, size_t index,
                        const struct irrun_tensor *value, struct irrun_error *err)
 {
     size_t n = irrun_model_n_variables(variables->model);
-    return index < n
-               ? irrun_session_set_variable(variables->session, index, value, err)
-               : inputs_set_variable(variables->inputs, variables->session, index - n, value, err);
+    return index < n ? irrun_session_set_variable(variables->session, index, value, err)
+                     : inputs_set_variable(variables->inputs, index - n, value, err);
 }
 
 bool all_variables_reset(const struct all_variables *variables, struct irrun_error *err)
 {
     irrun_session_reset(variables->session);
-    return inputs_reset_variables(variables->inputs, variables->session, err);
+    return inputs_reset_variables(variables->inputs, err);
 }

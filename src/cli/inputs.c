@@ -9,13 +9,15 @@
 #include "cli/inputs_internal.h"
 #include "cli/warning.h"
 
-bool inputs_new(const struct irrun_model *model, const struct options *options,
-                const struct reader_wait *wait, struct inputs **inputs, struct irrun_error *err)
+bool inputs_new(const struct irrun_model *model, struct irrun_session *session,
+                const struct options *options, const struct reader_wait *wait,
+                struct inputs **inputs, struct irrun_error *err)
 {
     struct inputs *made = *inputs = new_array(1, sizeof *made, err);
     if (!made)
         return false;
     made->model = model;
+    made->session = session;
     made->options = options;
     made->wait = wait;
     made->n = irrun_model_n_inputs(model);
@@ -62,8 +64,7 @@ void inputs_close(struct inputs *inputs)
 
 /* ---- Records --------------------------------------------------------------------------------- */
 
-bool inputs_bind(struct inputs *inputs, struct irrun_session *session,
-                 const struct records *records, struct irrun_error *err)
+bool inputs_bind(struct inputs *inputs, const struct records *records, struct irrun_error *err)
 {
     size_t index = (size_t)(records - inputs->records);
     char text[SHAPE_TEXT_BYTES];
@@ -73,7 +74,8 @@ bool inputs_bind(struct inputs *inputs, struct irrun_session *session,
                     is_key ? "key=" : "reset=if:",
                     inputs_control_name(inputs, is_key ? CONTROL_KEY : CONTROL_RESET),
                     shape_format(&records->record.shape, text));
-    return index >= inputs->n || irrun_session_set_input(session, index, &records->record, err);
+    return index >= inputs->n ||
+           irrun_session_set_input(inputs->session, index, &records->record, err);
 }
 
 /* Finds out which inputs have a single record, if that makes a difference. */
@@ -96,8 +98,8 @@ static bool settle_records(struct inputs *inputs, bool must_look_ahead, struct i
     return true;
 }
 
-bool inputs_open(struct inputs *inputs, const struct sequence *sequence,
-                 struct irrun_session *session, bool must_look_ahead, struct irrun_error *err)
+bool inputs_open(struct inputs *inputs, const struct sequence *sequence, bool must_look_ahead,
+                 struct irrun_error *err)
 {
     inputs_close(inputs);
     inputs->sequence_hash = sequences_are_many(inputs->options)
@@ -106,7 +108,7 @@ bool inputs_open(struct inputs *inputs, const struct sequence *sequence,
     if (!inputs_fill(inputs, sequence, err) || !settle_records(inputs, must_look_ahead, err))
         return false;
     for (size_t i = 0; i < inputs->n_slots; i++)
-        if (inputs->slots[i].is_filled && !inputs_bind(inputs, session, &inputs->records[i], err))
+        if (inputs->slots[i].is_filled && !inputs_bind(inputs, &inputs->records[i], err))
             return false;
     return true;
 }
@@ -135,8 +137,7 @@ static bool fail_counts(const struct records *longer, const struct records *shor
                      shape_format(&shorter->record.shape, shape));
 }
 
-bool inputs_next(struct inputs *inputs, struct irrun_session *session, bool *has_record,
-                 struct irrun_error *err)
+bool inputs_next(struct inputs *inputs, bool *has_record, struct irrun_error *err)
 {
     const struct records *ended = NULL, *longer = NULL;
     for (size_t i = 0; i < inputs->n_streams; i++) {
@@ -152,7 +153,7 @@ bool inputs_next(struct inputs *inputs, struct irrun_session *session, bool *has
             longer = records;
         else
             ended = records;
-        if (records->is_moved && has_one && !inputs_bind(inputs, session, records, err))
+        if (records->is_moved && has_one && !inputs_bind(inputs, records, err))
             return false;
     }
     if (ended && longer)
@@ -163,7 +164,7 @@ bool inputs_next(struct inputs *inputs, struct irrun_session *session, bool *has
     return true;
 }
 
-bool inputs_rewind(struct inputs *inputs, struct irrun_session *session, struct irrun_error *err)
+bool inputs_rewind(struct inputs *inputs, struct irrun_error *err)
 {
     inputs->was_given = false;
     for (size_t i = 0; i < inputs->n_streams; i++) {
@@ -172,7 +173,7 @@ bool inputs_rewind(struct inputs *inputs, struct irrun_session *session, struct 
             return inputs_fail_empty(records, err);
         if (!records_rewind(records, err))
             return false;
-        if (records->is_moved && !inputs_bind(inputs, session, records, err))
+        if (records->is_moved && !inputs_bind(inputs, records, err))
             return false;
     }
     return true;
@@ -190,22 +191,21 @@ static bool skip_records(struct records *records, uint64_t n, struct irrun_error
     return records_rewind(records, err) && records_skip(records, n % n_skipped, &n_rest, err);
 }
 
-bool inputs_skip(struct inputs *inputs, struct irrun_session *session, uint64_t n,
-                 struct irrun_error *err)
+bool inputs_skip(struct inputs *inputs, uint64_t n, struct irrun_error *err)
 {
     inputs->was_given = n > 0;
     for (size_t i = 0; i < inputs->n_streams; i++)
         if (!skip_records(inputs->streams[i], n, err) ||
-            !inputs_bind(inputs, session, inputs->streams[i], err))
+            !inputs_bind(inputs, inputs->streams[i], err))
             return false;
     return inputs_skip_prompts(inputs, n, err);
 }
 
-bool inputs_set_record(struct inputs *inputs, struct irrun_session *session, size_t index,
-                       const struct irrun_tensor *value, struct irrun_error *err)
+bool inputs_set_record(struct inputs *inputs, size_t index, const struct irrun_tensor *value,
+                       struct irrun_error *err)
 {
     return records_set(&inputs->records[index], value, err) &&
-           inputs_bind(inputs, session, &inputs->records[index], err);
+           inputs_bind(inputs, &inputs->records[index], err);
 }
 
 bool inputs_are_stacked(const struct inputs *inputs)

@@ -8,34 +8,33 @@
 
 struct inputs;
 
-/* Checks the names on the command line against the model; opens nothing. Borrows model, options and
- * wait, which is called before the run waits for an input. */
-bool inputs_new(const struct irrun_model *model, const struct options *options,
-                const struct reader_wait *wait, struct inputs **inputs, struct irrun_error *err);
+/* Checks the names on the command line against the model; opens nothing. Borrows model,
+ * session, options, and wait, which is called before the run waits for an input. */
+bool inputs_new(const struct irrun_model *model, struct irrun_session *session,
+                const struct options *options, const struct reader_wait *wait,
+                struct inputs **inputs, struct irrun_error *err);
 void inputs_free(struct inputs *inputs);
 
 /* Opens the sources of the sequence and binds every input of the session. must_look_ahead: finds
  * out whether there are several records, even if it must wait for the second. */
-bool inputs_open(struct inputs *inputs, const struct sequence *sequence,
-                 struct irrun_session *session, bool must_look_ahead, struct irrun_error *err);
+bool inputs_open(struct inputs *inputs, const struct sequence *sequence, bool must_look_ahead,
+                 struct irrun_error *err);
 void inputs_close(struct inputs *inputs);
 
 /* Reads the next record into the inputs of the session; *has_record is false at the end. If no
  * input ends, there is one record. Fails with IRRUN_DATA if the inputs have different numbers of
  * records. */
-bool inputs_next(struct inputs *inputs, struct irrun_session *session, bool *has_record,
-                 struct irrun_error *err);
+bool inputs_next(struct inputs *inputs, bool *has_record, struct irrun_error *err);
 
 /* Skips n records, as if inputs_next had been called n times, rewinding at the end. */
-bool inputs_skip(struct inputs *inputs, struct irrun_session *session, uint64_t n,
-                 struct irrun_error *err);
+bool inputs_skip(struct inputs *inputs, uint64_t n, struct irrun_error *err);
 
 /* Returns to the first record. Fails with IRRUN_DATA if there is none, or if it was read from a
  * pipe. */
-bool inputs_rewind(struct inputs *inputs, struct irrun_session *session, struct irrun_error *err);
+bool inputs_rewind(struct inputs *inputs, struct irrun_error *err);
 
 /* Computes the current records of count: and ones:, before an iteration. */
-bool inputs_count(struct inputs *inputs, struct irrun_session *session, struct irrun_error *err);
+bool inputs_count(struct inputs *inputs, struct irrun_error *err);
 
 /* Checks before the first iteration that outputs fit the inputs of --feed. values: the outputs;
  * NULL where the shape is not known yet. */
@@ -48,8 +47,7 @@ bool inputs_choose_next(struct inputs *inputs, const struct irrun_tensor **value
                         int64_t key, struct irrun_error *err);
 
 /* Copies these values to the inputs. Fails with IRRUN_DATA if one does not fit. */
-bool inputs_feed_back(struct inputs *inputs, struct irrun_session *session,
-                      struct irrun_error *err);
+bool inputs_feed_back(struct inputs *inputs, struct irrun_error *err);
 
 /* Returns the number of variables of the inputs: the values of --feed in the order of the options,
  * then the numbers of draws of :sample, and those of elements for count: and ones:. */
@@ -61,17 +59,15 @@ const struct irrun_tensor *inputs_variable(const struct inputs *inputs, size_t i
 bool inputs_variable_is_given(const struct inputs *inputs, size_t i);
 
 /* Sets a variable to a copy of `value`. Fails with IRRUN_DATA if it does not fit. */
-bool inputs_set_variable(struct inputs *inputs, struct irrun_session *session, size_t i,
-                         const struct irrun_tensor *value, struct irrun_error *err);
+bool inputs_set_variable(struct inputs *inputs, size_t i, const struct irrun_tensor *value,
+                         struct irrun_error *err);
 
 /* Resets these variables to their first values. */
-bool inputs_reset_variables(struct inputs *inputs, struct irrun_session *session,
-                            struct irrun_error *err);
+bool inputs_reset_variables(struct inputs *inputs, struct irrun_error *err);
 
 /* Sets these variables to their values at the end of the previous sequence, unless -i gives one.
  * For --reset=never, after inputs_open. */
-bool inputs_keep_variables(struct inputs *inputs, struct irrun_session *session,
-                           struct irrun_error *err);
+bool inputs_keep_variables(struct inputs *inputs, struct irrun_error *err);
 
 /* Returns whether there may be several records. Otherwise all iterations have the same one. */
 bool inputs_are_stacked(const struct inputs *inputs);

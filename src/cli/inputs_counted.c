@@ -176,12 +176,12 @@ bool inputs_open_counters(struct inputs *inputs, struct irrun_error *err)
     return true;
 }
 
-bool inputs_count(struct inputs *inputs, struct irrun_session *session, struct irrun_error *err)
+bool inputs_count(struct inputs *inputs, struct irrun_error *err)
 {
     for (size_t i = 0; i < inputs->n_counters; i++) {
         struct counter *counter = &inputs->counters[i];
         if (!make_record(inputs, counter, err) ||
-            !inputs_set_record(inputs, session, counter->input, &counter->made, err))
+            !inputs_set_record(inputs, counter->input, &counter->made, err))
             return false;
     }
     return true;

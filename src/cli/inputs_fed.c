@@ -241,12 +241,12 @@ bool inputs_choose_next(struct inputs *inputs, const struct irrun_tensor **value
     return true;
 }
 
-bool inputs_feed_back(struct inputs *inputs, struct irrun_session *session, struct irrun_error *err)
+bool inputs_feed_back(struct inputs *inputs, struct irrun_error *err)
 {
     for (size_t i = 0; i < inputs->n_counters; i++)
         inputs->counters[i].before.n += inputs->counters[i].n_now;
     for (size_t i = 0; i < inputs->options->feeds.n; i++)
-        if (!inputs_set_record(inputs, session, inputs->feeds[i].input, inputs->feeds[i].next, err))
+        if (!inputs_set_record(inputs, inputs->feeds[i].input, inputs->feeds[i].next, err))
             return false;
     return true;
 }
@@ -293,12 +293,12 @@ bool inputs_variable_is_given(const struct inputs *inputs, size_t i)
     return !count_at(inputs, i) && inputs->feeds[i].has_source;
 }
 
-bool inputs_set_variable(struct inputs *inputs, struct irrun_session *session, size_t i,
-                         const struct irrun_tensor *value, struct irrun_error *err)
+bool inputs_set_variable(struct inputs *inputs, size_t i, const struct irrun_tensor *value,
+                         struct irrun_error *err)
 {
     struct count *count = count_at(inputs, i);
     if (!count)
-        return inputs_set_record(inputs, session, inputs->feeds[i].input, value, err);
+        return inputs_set_record(inputs, inputs->feeds[i].input, value, err);
     int64_t n = element_as_i64(value->dtype, value->data, 0);
     if (n < 0)
         return fail(err, IRRUN_DATA, "the count \"%s\" is below 0", count->port.name);
@@ -306,28 +306,26 @@ bool inputs_set_variable(struct inputs *inputs, struct irrun_session *session, s
     return true;
 }
 
-bool inputs_reset_variables(struct inputs *inputs, struct irrun_session *session,
-                            struct irrun_error *err)
+bool inputs_reset_variables(struct inputs *inputs, struct irrun_error *err)
 {
     for (size_t i = 0; i < inputs->n_counts; i++)
         inputs->counts[i]->n = 0;
     for (size_t i = 0; i < inputs->options->feeds.n; i++) {
         const struct feed *feed = &inputs->feeds[i];
-        if (!inputs_set_record(inputs, session, feed->input, &feed->initial, err))
+        if (!inputs_set_record(inputs, feed->input, &feed->initial, err))
             return false;
     }
     return true;
 }
 
-bool inputs_keep_variables(struct inputs *inputs, struct irrun_session *session,
-                           struct irrun_error *err)
+bool inputs_keep_variables(struct inputs *inputs, struct irrun_error *err)
 {
     for (size_t i = 0; i < inputs->n_counts; i++)
         inputs->counts[i]->n = inputs->counts[i]->n_last;
     for (size_t i = 0; i < inputs->options->feeds.n; i++) {
         const struct feed *feed = &inputs->feeds[i];
         if (feed->last.data && !feed->has_source &&
-            !inputs_set_record(inputs, session, feed->input, &feed->last, err))
+            !inputs_set_record(inputs, feed->input, &feed->last, err))
             return false;
     }
     return true;

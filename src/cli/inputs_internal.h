@@ -58,6 +58,7 @@ struct counter {
 
 struct inputs {
     const struct irrun_model *model;
+    struct irrun_session *session;
     const struct options *options;
     size_t n;                 /* of the model */
     size_t n_slots;           /* n + N_CONTROLS */
@@ -98,12 +99,11 @@ bool inputs_find_source_input(void *context, const char *name, size_t *index,
 const char *inputs_control_name(const struct inputs *inputs, size_t control);
 
 /* Sets the session's input to the record, or checks the number if it is a control. */
-bool inputs_bind(struct inputs *inputs, struct irrun_session *session,
-                 const struct records *records, struct irrun_error *err);
+bool inputs_bind(struct inputs *inputs, const struct records *records, struct irrun_error *err);
 
 /* Copies a value to the record of input `index`, and binds it. */
-bool inputs_set_record(struct inputs *inputs, struct irrun_session *session, size_t index,
-                       const struct irrun_tensor *value, struct irrun_error *err);
+bool inputs_set_record(struct inputs *inputs, size_t index, const struct irrun_tensor *value,
+                       struct irrun_error *err);
 
 bool inputs_fail_empty(const struct records *records, struct irrun_error *err);
 

@@ -68,7 +68,7 @@ bool worker_open(struct worker *worker, struct irrun_model *model,
         options->wants_stats || options->report_path || options->deadline_s > 0;
     worker->stats.lateness.deadline_ns = (uint64_t)ceil(options->deadline_s * 1e9);
     if (!open_session(worker, err) ||
-        !inputs_new(model, options, &worker->wait, &worker->inputs, err))
+        !inputs_new(model, worker->session, options, &worker->wait, &worker->inputs, err))
         return false;
     worker->variables = (struct all_variables){model, worker->session, worker->inputs};
     return worker_keys_open(worker, err) && worker_batch_open(worker, err) &&
@@ -169,7 +169,7 @@ bool worker_plan(struct worker *worker, struct irrun_error *err)
 bool worker_prepare(struct worker *worker, const struct sequence *sequence, struct irrun_error *err)
 {
     worker->sequence = sequence;
-    if (!inputs_open(worker->inputs, sequence, worker->session,
+    if (!inputs_open(worker->inputs, sequence,
                      outputs_depend_on_layout(collector_outputs(worker->collector)), err) ||
         !check_end(worker, err) || !worker_state_begin(worker, sequence, err) ||
         !worker_plan(worker, err) || !inputs_check_feeds(worker->inputs, worker->values, err))
@@ -188,12 +188,11 @@ bool worker_read_record(struct worker *worker, uint64_t index, bool *has_record,
     *has_record = true;
     if (index > 0 && cycles && !inputs_are_stacked(worker->inputs))
         return true;
-    if (!inputs_next(worker->inputs, worker->session, has_record, err))
+    if (!inputs_next(worker->inputs, has_record, err))
         return false;
     if (*has_record || !cycles)
         return true;
-    return inputs_rewind(worker->inputs, worker->session, err) &&
-           inputs_next(worker->inputs, worker->session, has_record, err);
+    return inputs_rewind(worker->inputs, err) && inputs_next(worker->inputs, has_record, err);
 }
 
 static bool run_session(struct worker *worker, struct irrun_error *err)
@@ -277,8 +276,7 @@ static bool distribute(struct worker *worker, const struct sequence *sequence, u
             collector_take(worker->collector, &worker->backlog, sequence, worker->values, index,
                            false, err)) &&
            write_tap_records(worker, err) && compare(worker, index, err) &&
-           worker_until_is_reached(worker, is_over, err) &&
-           inputs_feed_back(worker->inputs, worker->session, err);
+           worker_until_is_reached(worker, is_over, err) && inputs_feed_back(worker->inputs, err);
 }
 
 bool worker_time_is_over(const struct worker *worker)
@@ -313,7 +311,7 @@ static bool iterate(struct worker *worker, const struct sequence *sequence, uint
             return false;
         if (worker_wants_reset(worker, n_before) && !worker_state_reset(worker, index, err))
             return false;
-        if (!inputs_count(worker->inputs, worker->session, err) || !worker_warm_up(worker, err) ||
+        if (!inputs_count(worker->inputs, err) || !worker_warm_up(worker, err) ||
             !worker_wait_for_record(worker, index, err))
             return false;
         if (worker->options->is_paced && worker_time_is_over(worker))

@@ -113,8 +113,7 @@ static bool load_inputs(struct worker *worker, uint32_t id, struct irrun_error *
     const struct irrun_tensor *values =
         n > 0 ? key_states_get(worker->keys->states, id, err) : NULL;
     for (size_t i = 0; i < n; i++)
-        if (!values ||
-            !inputs_set_variable(worker->inputs, worker->session, i, &values[n_before + i], err))
+        if (!values || !inputs_set_variable(worker->inputs, i, &values[n_before + i], err))
             return false;
     return true;
 }
@@ -170,7 +169,7 @@ static bool scatter_row(struct worker *worker, size_t first, size_t row, size_t 
     if (!load_inputs(worker, of->id, err) ||
         !inputs_choose_next(worker->inputs, worker->values, worker->n_values,
                             key_states_key(worker->keys->states, of->id), err) ||
-        !inputs_feed_back(worker->inputs, worker->session, err))
+        !inputs_feed_back(worker->inputs, err))
         return false;
     for (size_t i = 0; i < inputs_n_variables(worker->inputs); i++)
         values[batch->n_variables + i] = inputs_variable(worker->inputs, i);

@@ -20,7 +20,7 @@ static bool resume(struct worker *worker, struct irrun_error *err)
     inform(options, "%s: resuming after %" PRIu64 " iterations", options->checkpoint_path,
            checkpoint->n_iterations);
     outputs_resume(outputs, checkpoint->positions, checkpoint->is_finishing);
-    return inputs_skip(worker->inputs, worker->session, checkpoint->n_iterations, err) &&
+    return inputs_skip(worker->inputs, checkpoint->n_iterations, err) &&
            snapshot_restore(&checkpoint->variables, &worker->variables, err);
 }
 

@@ -69,7 +69,7 @@ bool worker_state_begin(struct worker *worker, const struct sequence *sequence,
     if (options->state_in && (is_first || has_field))
         return worker_state_load(worker, sequence->key, err);
     if (options->reset.when == RESET_NEVER)
-        return is_first || inputs_keep_variables(worker->inputs, worker->session, err);
+        return is_first || inputs_keep_variables(worker->inputs, err);
     return is_first || worker_state_reset(worker, 0, err);
 }
 

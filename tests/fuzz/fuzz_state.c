@@ -47,7 +47,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     error_clear(&err);
     memory_limit_lower((size_t)512 << 20);
     if (!irrun_model_load(MODEL, NULL, &model, &err) || !irrun_session_new(model, &session, &err) ||
-        !inputs_new(model, &options, NULL, &inputs, &err) || !mkdtemp(directory))
+        !inputs_new(model, session, &options, NULL, &inputs, &err) || !mkdtemp(directory))
         stop(err.message);
     snprintf(written, sizeof written, "%s/state.npz", directory);
     model_identify(model, &identity);
