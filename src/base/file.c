@@ -190,6 +190,13 @@ static char *link_target(const char *path)
     return asprintf(&joined, "%.*s%s", directory_length, path, target) < 0 ? NULL : joined;
 }
 
+void file_copy_permissions(const char *path, int fd)
+{
+    struct stat status;
+    if (stat(path, &status) == 0)
+        fchmod(fd, status.st_mode & 0777);
+}
+
 bool file_is_directory(const char *path)
 {
     struct stat status;

@@ -97,6 +97,8 @@ static bool open_temporary(struct output_file *out, struct irrun_error *err)
 {
     long holder;
     out->fd = temporary_create(out->target, &out->temporary, &out->slot, &holder);
+    if (out->fd >= 0)
+        file_copy_permissions(out->target, out->fd);
     return out->fd >= 0 || fail_locked(out->path, holder, errno, err);
 }
 
@@ -142,6 +144,7 @@ static bool open_partial(struct output_file *out, uint64_t keep_bytes, struct ir
         return fail_create(out->temporary, errno, err);
     if (!S_ISREG(status.st_mode))
         return fail_at(err, IRRUN_CANT_CREATE, whole_file(out->temporary), "is not a regular file");
+    file_copy_permissions(out->target, out->fd);
     if ((uint64_t)status.st_size < keep_bytes)
         return fail_at(err, IRRUN_DATA, whole_file(out->temporary),
                        "has %lld of the %llu bytes that were written", (long long)status.st_size,

@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "cli/checkpoint.h"
+#include "cli/diff.h"
 #include "cli/sequence.h"
 
 /* Returns whether an option changes the outputs. The options listed here, which do not, may be
@@ -33,12 +34,14 @@ bool checkpoint_check(const struct options *options, struct irrun_error *err)
     if (!OPTIONS_EXCLUDE(options, "checkpoint", err, OPTION_ID_concat, OPTION_ID_expect,
                          OPTION_ID_tap_all, OPTION_ID_tap_records))
         return false;
+    if (options->diff_reference && !diff_runs_model(options))
+        return fail(err, IRRUN_USAGE, "--checkpoint and --diff=FILE cannot be used together");
     for (size_t i = 0; i < options->outputs.n; i++) {
         const struct format_spec *spec = &options->outputs.items[i].spec;
         if (!spec->format->can_pause || strcmp(spec->path, "-") == 0)
             return fail(err, IRRUN_USAGE,
-                        "--checkpoint: outputs must go to npy, raw, csv or text files or to none:, "
-                        "not to %s:%s",
+                        "--checkpoint: outputs must go to npy, raw, csv, text or jsonl files or to "
+                        "none:, not to %s:%s",
                         spec->format->name, spec->path);
     }
     return options->outputs.n > 0 || options->emit == EMIT_NONE || options->report_path ||

@@ -266,17 +266,18 @@ void collector_fail_sequence(struct collector *collector, struct backlog *backlo
         replay(collector, backlog, sequence, &ignored);
 }
 
-void collector_drop_sequence(struct collector *collector, struct backlog *backlog,
-                             const struct sequence *sequence)
+bool collector_drop_sequence(struct collector *collector, struct backlog *backlog,
+                             const struct sequence *sequence, struct irrun_error *err)
 {
-    bool has_turn = is_turn_of(collector, sequence) && backlog->n_bytes == 0;
-    backlog->n_bytes = 0;
     if (!wait_for_turn(collector, sequence))
-        return;
-    if (has_turn)
-        outputs_drop_sequence(collector->outputs, sequence);
+        return false;
+    if (!replay(collector, backlog, sequence, err) && err->code != IRRUN_MISMATCH)
+        return false;
+    error_clear(err); /* of a sequence that has failed already */
+    outputs_drop_sequence(collector->outputs, sequence);
     collector->has_skipped = true;
     pass_turn(collector);
+    return true;
 }
 
 bool collector_flush(struct collector *collector, const struct sequence *sequence,

@@ -49,8 +49,8 @@ void collector_fail_sequence(struct collector *collector, struct backlog *backlo
 
 /* Ends a sequence that failed while others continue. Its records stay only in files that it shares
  * with others. */
-void collector_drop_sequence(struct collector *collector, struct backlog *backlog,
-                             const struct sequence *sequence);
+bool collector_drop_sequence(struct collector *collector, struct backlog *backlog,
+                             const struct sequence *sequence, struct irrun_error *err);
 
 /* Flushes pipes, if it is the turn of the sequence; NULL: there is only one worker. */
 bool collector_flush(struct collector *collector, const struct sequence *sequence,

@@ -46,6 +46,9 @@ bool inputs_check_feeds(const struct inputs *inputs, const struct irrun_tensor *
 bool inputs_choose_next(struct inputs *inputs, const struct irrun_tensor **values, size_t n,
                         int64_t key, struct irrun_error *err);
 
+/* Returns whether the next value of fed input i is a record of -i. */
+bool inputs_next_is_record(const struct inputs *inputs, size_t i);
+
 /* Copies these values to the inputs. Fails with IRRUN_DATA if one does not fit. */
 bool inputs_feed_back(struct inputs *inputs, struct irrun_error *err);
 

@@ -241,6 +241,11 @@ bool inputs_choose_next(struct inputs *inputs, const struct irrun_tensor **value
     return true;
 }
 
+bool inputs_next_is_record(const struct inputs *inputs, size_t i)
+{
+    return inputs->feeds[i].next == &inputs->feeds[i].prompt.record;
+}
+
 bool inputs_feed_back(struct inputs *inputs, struct irrun_error *err)
 {
     for (size_t i = 0; i < inputs->n_counters; i++)

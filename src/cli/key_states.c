@@ -344,9 +344,8 @@ uint64_t key_states_count(struct key_states *states, uint32_t id)
 
 struct key_stats key_states_stats(const struct key_states *states)
 {
-    struct key_stats stats = {.n_keys = states->n,
-                              .n_held = states->n_held,
-                              .n_spilled = states->n_spilled};
+    struct key_stats stats = {
+        .n_keys = states->n, .n_held = states->n_held, .n_spilled = states->n_spilled};
     stats.memory_bytes =
         states->capacity * sizeof *states->items + states->n_slots * sizeof *states->table;
     for (size_t i = 0; i < states->n; i++)

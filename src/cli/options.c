@@ -226,6 +226,8 @@ static bool check_standard_input(const struct options *options, struct irrun_err
 {
     size_t n = options->model_path && strcmp(options->model_path, "-") == 0;
     n += options->manifest_path && strcmp(options->manifest_path, "-") == 0;
+    n += options->state_in && strcmp(options->state_in, "-") == 0;
+    n += options->diff_reference && strcmp(options->diff_reference, "-") == 0;
     for (size_t i = 0; i < options->inputs.n; i++)
         n += strcmp(options->inputs.items[i].spec.path, "-") == 0;
     for (size_t i = 0; i < options->expected.n; i++)

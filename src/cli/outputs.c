@@ -18,7 +18,7 @@ struct outputs {
     struct destination_list common;   /* from the command line */
     struct destination_list own;      /* from the current line of a manifest, if it has any */
     struct destination_list *current; /* one of them */
-    const char *key;                  /* of the current sequence */
+    const char *key;                  /* of the current sequence; NULL after its end */
     const struct writer_position *resume_at; /* from a checkpoint; NULL: a new run */
     bool is_finishing;
     bool was_searched; /* look_for_nan was called */
@@ -354,6 +354,7 @@ bool outputs_end_sequence(struct outputs *outputs, struct irrun_error *err)
                                     : writer_end_sequence(writer, err)))
             return false;
     }
+    outputs->key = NULL;
     return true;
 }
 

@@ -2,6 +2,7 @@
  * seeded by splitmix64. Normal numbers use Marsaglia's polar method, with its own logarithm, so
  * that the bytes do not depend on libm.
  * SPDX-License-Identifier: Apache-2.0 */
+#include <inttypes.h>
 #include <math.h>
 
 #include "base/huge_pages.h"
@@ -162,6 +163,32 @@ static void fill(const struct random_spec *spec, uint64_t seed, uint64_t stream,
     }
 }
 
+static bool is_in_type(enum irrun_dtype dtype, int64_t x)
+{
+    unsigned char element[sizeof x];
+    int64_t back;
+    convert_elements(IRRUN_I64, &x, dtype, element, 1);
+    convert_elements(dtype, element, IRRUN_I64, &back, 1);
+    return back == x;
+}
+
+/* Checks that integers of a type can hold the numbers. */
+static bool check_range(const struct random_spec *spec, enum irrun_dtype dtype, const char *name,
+                        struct irrun_error *err)
+{
+    bool is_int = spec->kind == RANDOM_INT;
+    if (!dtype_is_integer(dtype) || (!is_int && spec->kind != RANDOM_UNIFORM))
+        return true;
+    /* 2^62: far beyond all types but those of 64 bits */
+    int64_t low = is_int ? spec->low : (int64_t)fmax(fmin(spec->a, spec->b), -0x1p62);
+    int64_t high = is_int ? spec->high : (int64_t)fmin(fmax(spec->a, spec->b), 0x1p62);
+    return (is_in_type(dtype, low) && is_in_type(dtype, high)) ||
+           fail(err, IRRUN_USAGE,
+                "--random: input \"%s\" is %s, which cannot hold numbers from %" PRId64
+                " to %" PRId64,
+                name, irrun_dtype_name(dtype), low, high);
+}
+
 bool random_record(const struct random_spec *spec, uint64_t seed, size_t index,
                    const struct records_port *port, struct irrun_tensor *record,
                    struct irrun_error *err)
@@ -175,6 +202,8 @@ bool random_record(const struct random_spec *spec, uint64_t seed, size_t index,
              partial_shape_format(&port->shape, text));
         return fail_hint(err, "set them with --shape=%s=D,D,...", port->name);
     }
+    if (!check_range(spec, record->dtype, port->name, err))
+        return false;
     if (!tensor_size(record->dtype, &record->shape, &size_bytes))
         return fail_memory(err, SIZE_MAX);
     record->data = huge_alloc(size_bytes);

@@ -130,11 +130,20 @@ static bool check_lateness(const struct run *run, struct irrun_error *err)
     return true;
 }
 
-/* Outputs come before the state: if they failed after it, the next run would miss their records. */
+static bool fail_sequences(const struct run *run, struct irrun_error *err)
+{
+    return fail(err, run->first_code, "%" PRIu64 " of %" PRIu64 " sequences failed", run->n_failed,
+                run->n_sequences);
+}
+
+/* Outputs come before the state: if they failed after it, the next run would miss their records. If
+ * every sequence failed, nothing is finished. */
 static bool finish(struct run *run, struct irrun_error *err)
 {
     struct event_track *track = run->workers[0].track;
     uint64_t start = event_start(track);
+    if (run->n_failed > 0 && (run->is_check || run->n_failed == run->n_sequences))
+        return fail_sequences(run, err);
     if (run->is_check)
         return true;
     if (!outputs_finish(collector_outputs(run->collector), err) ||
@@ -148,8 +157,7 @@ static bool finish(struct run *run, struct irrun_error *err)
         return false;
     event_add(track, "finish", 0, start);
     if (run->n_failed > 0)
-        return fail(err, run->first_code, "%" PRIu64 " of %" PRIu64 " sequences failed",
-                    run->n_failed, run->n_sequences);
+        return fail_sequences(run, err);
     return collector_finish_compare(run->collector, err) && check_lateness(run, err);
 }
 
@@ -212,19 +220,20 @@ static bool drop_failed(struct run *run, struct worker *worker, const struct seq
     pthread_mutex_lock(&run->lock);
     bool continues = continue_after(run, sequence, err);
     pthread_mutex_unlock(&run->lock);
-    if (continues)
-        collector_drop_sequence(run->collector, &worker->backlog, sequence);
-    return continues;
+    return continues && collector_drop_sequence(run->collector, &worker->backlog, sequence, err);
 }
 
+/* Reads the next sequence and claims its files. Returns whether there is one, even if *err says
+ * that a file cannot be claimed. */
 static bool next_sequence(struct run *run, const struct worker *worker, struct sequence *sequence,
                           struct irrun_error *err)
 {
     bool has_one = false;
     pthread_mutex_lock(&run->lock);
     run->is_over |= worker_time_is_over(worker);
-    bool is_read = read_sequence(run, sequence, &has_one, err) &&
-                   (!has_one || run_paths_begin_sequence(run->paths, sequence, err));
+    bool is_read = read_sequence(run, sequence, &has_one, err);
+    if (is_read && has_one)
+        run_paths_begin_sequence(run->paths, sequence, err);
     run->is_over |= !has_one;
     pthread_mutex_unlock(&run->lock);
     if (!is_read)
@@ -249,6 +258,16 @@ static bool check_existing(struct run *run, const struct sequence *sequence, boo
     return true;
 }
 
+/* Runs a sequence to its end, and saves its state. */
+static bool run_to_end(struct run *run, struct worker *worker, const struct sequence *sequence,
+                       struct irrun_error *err)
+{
+    bool is_one = !sequences_are_many(run->options);
+    return worker_run(worker, sequence, err) &&
+           (!is_one || outputs_finish(collector_outputs(run->collector), err)) &&
+           worker_state_end_sequence(worker, sequence, err);
+}
+
 static bool run_sequence(struct run *run, struct worker *worker, const struct sequence *sequence,
                          struct irrun_error *err)
 {
@@ -259,7 +278,8 @@ static bool run_sequence(struct run *run, struct worker *worker, const struct se
     if (is_skipped)
         return collector_skip(run->collector, sequence);
     bool is_run = worker_prepare(worker, sequence, err) &&
-                  (run->is_check || worker_run(worker, sequence, err));
+                  (run->is_check ? collector_skip(run->collector, sequence)
+                                 : run_to_end(run, worker, sequence, err));
     event_add(worker->track, "sequence", sequence->index, start);
     return is_run;
 }
@@ -270,7 +290,7 @@ static void run_worker(struct run *run, struct worker *worker)
     struct sequence sequence = {.key = NULL};
     struct irrun_error err = {.code = IRRUN_OK}, modified;
     while (next_sequence(run, worker, &sequence, &err)) {
-        if (!run_sequence(run, worker, &sequence, &err)) {
+        if (err.code != IRRUN_OK || !run_sequence(run, worker, &sequence, &err)) {
             sequence_locate(&sequence, &err);
             if (err.code != IRRUN_OK && !irrun_model_check_weights(run->model, &modified))
                 err = modified; /* the probable cause of any other error */

@@ -30,7 +30,7 @@ static bool check_kept_columns(const struct options *options, struct irrun_error
         return fail(err, IRRUN_USAGE, "--keep-columns takes one sequence");
     bool writes_csv = false, has_end = options->n_iterations != NO_LIMIT || options->duration_s > 0;
     if (!OPTIONS_EXCLUDE(options, "keep-columns", err, OPTION_ID_manifest, OPTION_ID_checkpoint,
-                         OPTION_ID_concat, OPTION_ID_axis))
+                         OPTION_ID_concat, OPTION_ID_axis, OPTION_ID_feed))
         return false;
     for (size_t i = 0; i < options->outputs.n; i++)
         writes_csv |= strcmp(options->outputs.items[i].spec.format->name, "csv") == 0;
@@ -71,6 +71,10 @@ bool run_check(const struct irrun_model *model, const struct options *options,
         return fail(err, IRRUN_USAGE,
                     "--expect compares the records of all sequences and cannot be used with "
                     "--skip-existing");
+    if (options->reset.when == RESET_NEVER && sequences_are_many(options) &&
+        !OPTIONS_EXCLUDE(options, "reset=never", err, OPTION_ID_keep_going,
+                         OPTION_ID_skip_existing))
+        return fail_hint(err, "a sequence that is left out would be missing in the state");
     if (options->is_paced && (options->rate_hz <= 0 || options->axes.n == 0)) {
         fail(err, IRRUN_USAGE, "--pace needs --rate and --axis");
         return fail_hint(err,

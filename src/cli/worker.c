@@ -382,6 +382,5 @@ bool worker_run(struct worker *worker, const struct sequence *sequence, struct i
     return collector_begin(collector, &worker->backlog, sequence, worker->values, is_stacked,
                            err) &&
            run_records(worker, sequence, err) && irrun_model_check_weights(worker->model, err) &&
-           worker_state_end_sequence(worker, sequence, err) &&
            collector_end(collector, &worker->backlog, sequence, err);
 }

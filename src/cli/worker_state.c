@@ -127,5 +127,6 @@ bool worker_state_end_sequence(struct worker *worker, const struct sequence *seq
 bool worker_state_end_run(struct worker *worker, struct irrun_error *err)
 {
     const char *path = worker->options->state_out;
-    return !path || path_has_field(path, 'k') || save(worker, "-", err);
+    bool was_run = worker->stats.n_sequences > 0;
+    return !path || !was_run || path_has_field(path, 'k') || save(worker, "-", err);
 }

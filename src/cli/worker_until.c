@@ -24,7 +24,9 @@ bool worker_until_is_reached(const struct worker *worker, bool *is_over, struct 
     const struct irrun_tensor *value = worker->values[worker->until_output];
     char shape[SHAPE_TEXT_BYTES];
     *is_over = false;
-    if (!worker->options->until_name)
+    bool is_fed = worker->until_output >= worker->n_values;
+    if (!worker->options->until_name ||
+        (is_fed && inputs_next_is_record(worker->inputs, worker->until_output - worker->n_values)))
         return true;
     if (shape_n_elements(&value->shape) != 1)
         return fail(err, IRRUN_DATA, "--until: output \"%s\" is %s, but must be one number",

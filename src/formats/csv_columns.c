@@ -21,7 +21,8 @@ struct csv_columns {
 
     struct kept_columns *kept; /* NULL: no --keep-columns */
     bool keeps_all;
-    size_t *kept_ids; /* [n_kept]: columns */
+    size_t n_headings; /* if all columns are kept: fields of each line; 0: there are no headings */
+    size_t *kept_ids;  /* [n_kept]: columns */
     size_t n_kept, kept_capacity;
     struct field *fields; /* [n_fields] of a line, if columns are kept */
 };
@@ -36,6 +37,24 @@ static void end_line(struct csv_columns *csv)
     const unsigned char *end = memchr(start, '\n', n);
     source_consume(source, end ? (size_t)(end - start) + 1 : n);
     csv->reader.line++;
+}
+
+static bool is_blank(struct field line)
+{
+    for (size_t i = 0; i < line.length; i++)
+        if (!text_is_blank(line.start[i]))
+            return false;
+    return true;
+}
+
+/* The separator is not known yet when the headings are read, which may be anything. */
+static bool check_quotes(const struct csv_columns *csv, struct field line, struct irrun_error *err)
+{
+    if (csv->separator == '\0' || !csv_has_open_quote(line, csv->separator))
+        return true;
+    fail_at(err, IRRUN_DATA, (struct place){csv->reader.path, csv->reader.line, 0},
+            "a quoted field does not end in its line");
+    return fail_hint(err, "a record is one line: remove line breaks from the fields");
 }
 
 /* Finds the next line that is neither blank nor a comment. The whole line is in the buffer and not
@@ -57,10 +76,14 @@ static bool find_line(struct csv_columns *csv, struct field *line, struct irrun_
             continue;
         }
         *line = (struct field){n ? start : NULL, end ? (size_t)(end - start) : n};
-        while (line->length > 0 && text_is_blank(start[line->length - 1]))
-            line->length--;
-        if (!line->start || (line->length > 0 && *start != '#'))
+        if (!line->start)
             return true;
+        if (*start != '#' && !is_blank(*line)) {
+            /* A tab at the end may separate an empty field. */
+            while (start[line->length - 1] == ' ' || start[line->length - 1] == '\r')
+                line->length--;
+            return check_quotes(csv, *line, err);
+        }
         end_line(csv);
     }
 }
@@ -145,6 +168,24 @@ static bool find_list(struct csv_columns *csv, const char *list, struct field li
     return true;
 }
 
+static size_t count_fields(const struct csv_columns *csv, struct field line)
+{
+    size_t n = 0;
+    for (; line.start; n++)
+        csv_field_next(&line, csv->separator);
+    return n;
+}
+
+/* Fails because the number of fields of the line differs from the number of headings. */
+static bool fail_ragged(const struct csv_columns *csv, struct field line, struct irrun_error *err)
+{
+    size_t n = count_fields(csv, line);
+    fail_at(err, IRRUN_DATA, (struct place){csv->reader.path, csv->reader.line, 0},
+            "the line has %zu column%s, but the headings are %zu", n, n == 1 ? "" : "s",
+            csv->n_headings);
+    return fail_hint(err, "--keep-columns=NAME,... keeps some columns of lines of any length");
+}
+
 /* Adds the kept fields of a line. */
 static bool keep_row(const struct csv_columns *csv, struct field line, struct text *row,
                      struct irrun_error *err)
@@ -172,6 +213,7 @@ static bool keep_headings(struct csv_columns *csv, struct field line, struct irr
     struct field rest = line;
     for (size_t i = 0; i < csv->n_fields && rest.start; i++)
         csv->fields[i] = csv_field_next(&rest, csv->separator);
+    csv->n_headings = csv->keeps_all ? count_fields(csv, line) : 0;
     return csv->kept->heading.length > 0 || keep_row(csv, line, &csv->kept->heading, err);
 }
 
@@ -270,6 +312,8 @@ static bool read_row(struct csv_columns *csv, struct field line, enum irrun_dtyp
                                                     data + (csv->slots[i] - 1) * size_bytes, &why))
             return fail_field(csv, line, field, i, why, err);
     }
+    if (csv->n_headings > 0 && csv->n_headings != count_fields(csv, line))
+        return fail_ragged(csv, line, err);
     if (csv->kept && !is_skipped && !keep_row(csv, line, &csv->kept->rows, err))
         return false;
     end_line(csv);
@@ -315,8 +359,9 @@ static void columns_reset(struct reader *reader)
     free(csv->fields);
     csv->slots = csv->kept_ids = NULL;
     csv->fields = NULL;
-    csv->n_wanted = csv->n_fields = csv->n_kept = csv->kept_capacity = 0;
+    csv->n_wanted = csv->n_fields = csv->n_kept = csv->kept_capacity = csv->n_headings = 0;
     csv->is_begun = false;
+    csv->separator = '\0';
     reader->line = 0;
 }
 

@@ -9,14 +9,20 @@
 
 #define FIELD_BYTES 64 /* of a heading in a hint */
 
+/* Returns the quote that ends a field which begins with one, or the end of the line. */
+static const char *find_closing_quote(const char *at, const char *end)
+{
+    for (at++; at < end && (*at != '"' || (at + 1 < end && at[1] == '"')); at++)
+        at += *at == '"';
+    return at;
+}
+
 struct field csv_field_next(struct field *rest, char separator)
 {
     struct field field = *rest;
     const char *end = field.start + field.length, *at = field.start;
-    if (field.length > 0 && *at == '"') {
-        for (at++; at < end && (*at != '"' || (at + 1 < end && at[1] == '"')); at++)
-            at += *at == '"';
-    }
+    if (field.length > 0 && *at == '"')
+        at = find_closing_quote(at, end);
     const char *next = at < end ? memchr(at, separator, (size_t)(end - at)) : NULL;
     *rest = next ? (struct field){next + 1, (size_t)(end - next) - 1} : (struct field){NULL, 0};
     field.length = (size_t)((next ? next : end) - field.start);
@@ -25,6 +31,19 @@ struct field csv_field_next(struct field *rest, char separator)
     for (; field.length > 0 && text_is_blank(*field.start); field.length--)
         field.start++;
     return field;
+}
+
+bool csv_has_open_quote(struct field line, char separator)
+{
+    const char *end = line.start + line.length;
+    if (!memchr(line.start, '"', line.length))
+        return false;
+    while (line.start) {
+        if (line.length > 0 && *line.start == '"' && find_closing_quote(line.start, end) >= end)
+            return true;
+        csv_field_next(&line, separator);
+    }
+    return false;
 }
 
 /* Removes the quotes around a field and returns whether there were any. Inside them, two quotes

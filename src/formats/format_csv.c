@@ -62,8 +62,7 @@ static bool is_text(const char *word, size_t length)
 static bool is_field(const struct csv *csv, size_t length)
 {
     const struct byte_source *source = &csv->reader.source;
-    return length >= source_available(source) ||
-           memchr(",\t\r\n", source_bytes(source)[length], 4);
+    return length >= source_available(source) || memchr(",\t\r\n", source_bytes(source)[length], 4);
 }
 
 static bool fail_word(const struct csv *csv, const char *word, size_t length, const char *why,

@@ -332,3 +332,9 @@ is_obstructed() {
     [ "$status" -eq 65 ]
     [[ $stderr == *got.csv.partial* ]]
 }
+
+@test "a file of --diff cannot be read from its middle" {
+    make_want
+    usage_error "--checkpoint and --diff=FILE cannot be used together" \
+        "$data/sum.xml" -i in.csv -o got.csv --checkpoint=ck --diff=want.npz
+}

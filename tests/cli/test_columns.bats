@@ -176,3 +176,23 @@ setup() {
     usage_error '--keep-columns: a record takes 2 rows of the table, but must take one' \
         "$data/twice.xml" -i t.csv --columns=low --keep-columns=id -o csv:-
 }
+
+@test "a field in quotes ends in its line" {
+    printf '%s\n' id,note '1,"hello' '7,world"' 3,b >broken.csv
+    answered 65 "broken.csv:2: error: a quoted field does not end in its line" \
+        "a record is one line: remove line breaks from the fields" "$data/sum.xml" -i broken.csv --columns=id -o none:
+    printf '%s\n' id,note '1,say "hello' '2,"a ""quote"", b"' >whole.csv
+    [ "$(irrun "$data/sum.xml" -i whole.csv --columns=id -o csv:- | lines)" = "1 3" ]
+}
+
+@test "--keep-columns=all keeps columns in their places" {
+    printf 'n\tname\tnote\n1\ta\t\n2\t\tz\n' >t.tsv
+    irrun "$data/sum.xml" -i csv:t.tsv --columns=n --keep-columns=all -o sum=csv:- >table
+    [ "$(lines <table)" = "n,name,note,sum 1,a,,1 2,,z,3" ]
+    printf 'a,b,c\n1,x,y\n2,x\n' >ragged.csv
+    answered 65 "ragged.csv:3: error: the line has 2 columns, but the headings are 3" \
+        "--keep-columns=NAME,... keeps some columns of lines of any length" \
+        "$data/sum.xml" -i ragged.csv --columns=a --keep-columns=all -o csv:ragged.out
+    usage_error "--keep-columns and --feed cannot be used together" \
+        "$data/sum.xml" -i csv:t.tsv --columns=n --keep-columns=all --feed=sum=x -n 4 --emit=all -o csv:-
+}

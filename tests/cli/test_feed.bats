@@ -264,7 +264,9 @@ frequencies() {
     [ "$(lines <k.csv)" = "8 9 2 2" ]
     [ "$(cut -d, -f1 y.csv | lines)" = "7 8 9 2" ]
     [ "$(irrun "$pick" -i x=x.npy -i k=prompt.csv --feed=y=k:argmax -n 2 -o k=text:- | lines)" = "# k i64 [1] seq=x rec=1 9" ]
-    irrun "$pick" -i x=x.npy -i k=prompt.csv --feed=y=k:argmax --until=k=9 -o k=csv:- | lines | grep -qx '8 9'
+    # A record of -i does not end it, what is chosen does.
+    [ "$(irrun "$pick" -i x=x.npy -i k=prompt.csv --feed=y=k:argmax --until=k=9 -n 5 --emit=all -o k=csv:- | lines)" = "8 9 2 2 2" ]
+    [ "$(irrun "$pick" -i x=x.npy -i k=prompt.csv --feed=y=k:argmax --until=k=2 -o k=csv:- | lines)" = "8 9 2" ]
     # Without :argmax, and by number.
     irrun "${fed[@]}" -i a=a.npy -o minus=m.csv -o b=b.csv
     cmp m.csv b.csv

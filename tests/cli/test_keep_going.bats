@@ -75,3 +75,64 @@ setup() {
     run_apart irrun "$data/twice.xml" -i 1.csv --progress=plain -o none:
     [ "$stderr" = "" ]
 }
+
+@test "if every sequence failed, no file gets its name" {
+    printf '1\n2\nx\n' >bad.csv
+    run_apart irrun "$data/sum.xml" -i bad.csv --keep-going -o y.csv -o npz:y.npz --state-out=s.npz
+    [ "$status" -eq 65 ]
+    [ "$(echo y.* s.*)" = "y.* s.*" ]
+    echo bad.csv >list
+    run_apart irrun "$data/sum.xml" --manifest=list --keep-going -o y.csv
+    [ "$status" -eq 65 ]
+    [ ! -e y.csv ]
+    run_apart irrun "$data/sum.xml" -i bad.csv --keep-going -o y.csv --checkpoint=c
+    [ "$status" -eq 65 ]
+    [ ! -e y.csv ]
+    nothing_left
+}
+
+@test "what a shared file holds of a failed sequence does not depend on --jobs" {
+    seq 20000 >long.csv
+    printf '7\n8\nx\n' >bad.csv # fails while the first is still running
+    printf 'long.csv\nbad.csv\n' >list
+    local jobs
+    for jobs in 1 2; do
+        run_apart irrun "$data/sum.xml" --manifest=list --keep-going --jobs=$jobs -o jobs$jobs.csv
+        [ "$status" -eq 65 ]
+    done
+    [ "$(tail -n 2 jobs1.csv | lines)" = "7 15" ]
+    cmp jobs1.csv jobs2.csv
+}
+
+@test "-n 0 with sequences that are left out" {
+    printf '1.csv\n4.csv\n3.csv\n' >list
+    run_apart timeout 60 "$IRRUN" "$data/twice.xml" -n 0 --manifest=list --keep-going
+    [ "$status" -eq 66 ]
+    : >3.out
+    printf '1.csv\n3.csv\n5.csv\n' >list
+    run_apart timeout 60 "$IRRUN" "$data/twice.xml" -n 0 --manifest=list --skip-existing -o csv:%k.out
+    [ "$status" -eq 0 ]
+    [ "$(echo ./*.out)" = ./3.out ]
+}
+
+@test "files of a line that cannot be written, also if the manifest is a pipe" {
+    printf '%s\n' '1.csv' $'b\t1.csv\t>q=b.csv' 3.csv 3.csv 5.csv >list
+    local jobs
+    for jobs in 1 2; do
+        rm -f ./*.out
+        run_apart irrun "$data/twice.xml" --manifest=- --keep-going --jobs=$jobs -o csv:%k.out <list
+        [ "$status" -eq 65 ]
+        [[ $stderr == *'standard input:2: error: no output "q"'* ]]
+        [[ $stderr == *"standard input:4: error: "*" is also written by -o (standard input:3)"* ]]
+        [ "$(echo ./*.out)" = "./1.out ./3.out ./5.out" ]
+    done
+}
+
+@test "a state that goes on needs every sequence" {
+    local option
+    for option in --keep-going --skip-existing; do
+        answered 2 "--reset=never and $option cannot be used together" \
+            "a sequence that is left out would be missing in the state" \
+            "$data/sum.xml" --manifest=list --reset=never "$option" -o csv:%k.out
+    done
+}

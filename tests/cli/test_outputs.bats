@@ -98,6 +98,17 @@ pair() {
     usage_error "'%x'" "$data/pair.xml" --random -o %x.npz
 }
 
+@test "a file that is replaced keeps its permissions" {
+    seq 3 >in.csv
+    echo old >y.csv
+    chmod 640 y.csv
+    irrun "$data/sum.xml" -i in.csv -o y.csv --state-out=s.npz
+    [ "$(stat -c %a y.csv)" = 640 ]
+    chmod 600 s.npz
+    irrun "$data/sum.xml" -i in.csv -o none: --state-in=s.npz --state-out=s.npz
+    [ "$(stat -c %a s.npz)" = 600 ]
+}
+
 @test "what one file cannot hold is a usage error" {
     usage_error '"all/plus", "minus"' "$data/pair.xml" --random -o y.npy
     usage_error '"all/plus", "minus"' "$data/pair.xml" --random -o csv:-

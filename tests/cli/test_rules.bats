@@ -199,3 +199,16 @@ each_format() { # directory, command
     cmp own2.npy own6.npy
     nothing_left
 }
+
+@test "--random makes no number that its type cannot hold" {
+    usage_error 'input "x" is u8, which cannot hold numbers from 0 to 300' \
+        "$data/twice_u8.xml" '--random=int(0,300)' -o none:
+    usage_error 'input "x" is u8, which cannot hold numbers from -1 to 1' \
+        "$data/twice_u8.xml" '--random=uniform(-1,1)' -o none:
+    irrun "$data/twice_u8.xml" '--random=int(0,255)' -o none:
+}
+
+@test "standard input has one reader" {
+    usage_error "can be read only once" "$data/sum.xml" -i csv:- --diff=- -o csv:-
+    usage_error "can be read only once" "$data/sum.xml" -i csv:- --state-in=- -o csv:-
+}

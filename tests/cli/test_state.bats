@@ -155,3 +155,26 @@ cut_in_two() {
     irrun adds.xml -i x=one.npy --state-in=one.npz --state-any-model --check
     refused 65 'Add "add"' adds.xml -i x=three.npy -o csv:-
 }
+
+@test "without a sequence that was run, the state stays as it was" {
+    sum -i two.csv --state-out=s.npz
+    cp s.npz before.npz
+    : >list
+    : >done.csv
+    local how
+    for how in "--manifest=list --reset=never -o none:" "-i five.csv --shard=1/2 -o none:" \
+        "-i five.csv --skip-existing -o done.csv"; do
+        # shellcheck disable=SC2086 # options
+        irrun -q "$data/sum.xml" $how --state-in=s.npz --state-out=s.npz
+        cmp before.npz s.npz
+    done
+}
+
+@test "a state of one sequence comes after its outputs" {
+    irrun "$data/sum.xml" -i two.csv --state-out=%k.npz -o none:
+    cp two.npz before.npz
+    local status=0
+    irrun "$data/sum.xml" -i two.csv --state-in=%k.npz --state-out=%k.npz -o csv:- >/dev/full || status=$?
+    [ "$status" -eq 74 ]
+    cmp before.npz two.npz
+}
