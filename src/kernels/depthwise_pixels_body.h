@@ -46,7 +46,8 @@ ALWAYS_INLINE void add_taps(const struct depthwise_tile *tile, ptrdiff_t start, 
     }
 }
 
-/* Computes the same sums in the same order, for lines of three taps. */
+/* Computes the same sums in the same order, for lines of three taps. vec_keep: gcc would add a pixel
+ * to its last sum in the register of the pixel, and move the sum. */
 ALWAYS_INLINE void add_3_taps(const struct depthwise_tile *tile, ptrdiff_t start, size_t first,
                               size_t n_rows, const float *weights, size_t stride, vec results[])
 {
@@ -56,7 +57,7 @@ ALWAYS_INLINE void add_3_taps(const struct depthwise_tile *tile, ptrdiff_t start
         vec w[3];
         UNROLL
         for (size_t tap = 0; tap < 3; tap++)
-            w[tap] = vec_load(weights + (t + tap) * VECTOR_LANES);
+            w[tap] = vec_in_register(vec_load(weights + (t + tap) * VECTOR_LANES));
         UNROLL
         for (size_t i = 0; i < (n_rows - 1) * stride + 3; i++, at += step) {
             vec x = vec_in_register(vec_load(at));
@@ -64,28 +65,38 @@ ALWAYS_INLINE void add_3_taps(const struct depthwise_tile *tile, ptrdiff_t start
             for (size_t tap = 0; tap < 3; tap++)
                 if (i >= tap && (i - tap) % stride == 0 && (i - tap) / stride < n_rows)
                     results[(i - tap) / stride] = vec_fma(w[tap], x, results[(i - tap) / stride]);
+            vec_keep(x);
         }
     }
 }
 
-/* Stores the results of n_rows positions from p on. Returns the updated check. */
+/* Stores the results of n_rows positions from p on. Returns the updated check. Reads *tile before it
+ * writes: for the compiler they may overlap. */
 ALWAYS_INLINE vec store_pixels(const struct depthwise_tile *tile, size_t p, size_t n_rows,
                                size_t n_vectors, size_t channel, size_t n, enum depthwise_term term,
                                const vec results[], vec check)
 {
+    const size_t out_step = tile->out_step;
+    float *out = tile->out + p * out_step + channel;
     vec low = vec_set1(tile->bounds ? tile->bounds[0] : -INFINITY);
     vec high = vec_set1(tile->bounds ? tile->bounds[1] : INFINITY);
-    EACH_RESULT(r, v, n_rows, n_vectors)
-    {
-        size_t at = channel + v * VECTOR_LANES;
-        vec result = results[r * n_vectors + v], adjustment = vec_zero();
-        if (tile->adjustment)
-            adjustment = vec_load_n(tile->adjustment + at, n);
-        if (term == DEPTHWISE_MAXIMA)
-            check = vec_min(result, check);
-        else
-            result = vec_max_min(vec_add(result, adjustment), low, high);
-        vec_store_n(tile->out + (p + r) * tile->out_step + at, result, n);
+    vec adjustments[MAX_VECTORS];
+    UNROLL
+    for (size_t v = 0; v < n_vectors; v++)
+        adjustments[v] = tile->adjustment
+                             ? vec_load_n(tile->adjustment + channel + v * VECTOR_LANES, n)
+                             : vec_zero();
+    UNROLL
+    for (size_t r = 0; r < n_rows; r++, out += out_step) {
+        UNROLL
+        for (size_t v = 0; v < n_vectors; v++) {
+            vec result = results[r * n_vectors + v];
+            if (term == DEPTHWISE_MAXIMA)
+                check = vec_min(result, check);
+            else
+                result = vec_max_min(vec_add(result, adjustments[v]), low, high);
+            vec_store_n(out + v * VECTOR_LANES, result, n);
+        }
     }
     return check;
 }
