@@ -7,12 +7,12 @@
 #error "include kernels/level.h first"
 #endif
 
-/* Returns the stride in taps, 1 or 2, if the lines of the window have three taps: then add_3_taps
+/* Returns the stride in taps, 1 or 2, if the window has three lines of three taps: then add_3_taps
  * loads each pixel of a line once. Otherwise returns 0. */
 ALWAYS_INLINE size_t stride_of_3_taps(const struct depthwise_tile *tile)
 {
     const int32_t *offsets = tile->offsets + tile->first_tap;
-    if (tile->line_taps != 3 || tile->n_taps % 3 != 0 || tile->n_taps == 0 ||
+    if (tile->line_taps != 3 || tile->n_taps != 9 || tile->n_slices * tile->n_lines != 1 ||
         offsets[2] - offsets[1] != offsets[1] - offsets[0])
         return 0;
     ptrdiff_t step = offsets[1] - offsets[0];
@@ -46,27 +46,25 @@ ALWAYS_INLINE void add_taps(const struct depthwise_tile *tile, ptrdiff_t start, 
     }
 }
 
-/* Computes the same sums in the same order, for lines of three taps. vec_keep: gcc would add a pixel
- * to its last sum in the register of the pixel, and move the sum. */
-ALWAYS_INLINE void add_3_taps(const struct depthwise_tile *tile, ptrdiff_t start, size_t first,
+/* Computes the same sums in the same order, for a line of three taps, of which t is the first.
+ * vec_keep: gcc would add a pixel to its last sum in the register of the pixel, and move the sum. */
+ALWAYS_INLINE void add_3_taps(const struct depthwise_tile *tile, ptrdiff_t start, size_t t,
                               size_t n_rows, const float *weights, size_t stride, vec results[])
 {
     const ptrdiff_t step = tile->image_step / (ptrdiff_t)stride;
-    for (size_t t = first; t < first + tile->n_taps; t += 3) {
-        const float *at = tile->image + (start + tile->offsets[t]);
-        vec w[3];
+    const float *at = tile->image + (start + tile->offsets[t]);
+    vec w[3];
+    UNROLL
+    for (size_t tap = 0; tap < 3; tap++)
+        w[tap] = vec_in_register(vec_load(weights + (t + tap) * VECTOR_LANES));
+    UNROLL
+    for (size_t i = 0; i < (n_rows - 1) * stride + 3; i++, at += step) {
+        vec x = vec_in_register(vec_load(at));
         UNROLL
         for (size_t tap = 0; tap < 3; tap++)
-            w[tap] = vec_in_register(vec_load(weights + (t + tap) * VECTOR_LANES));
-        UNROLL
-        for (size_t i = 0; i < (n_rows - 1) * stride + 3; i++, at += step) {
-            vec x = vec_in_register(vec_load(at));
-            UNROLL
-            for (size_t tap = 0; tap < 3; tap++)
-                if (i >= tap && (i - tap) % stride == 0 && (i - tap) / stride < n_rows)
-                    results[(i - tap) / stride] = vec_fma(w[tap], x, results[(i - tap) / stride]);
-            vec_keep(x);
-        }
+            if (i >= tap && (i - tap) % stride == 0 && (i - tap) / stride < n_rows)
+                results[(i - tap) / stride] = vec_fma(w[tap], x, results[(i - tap) / stride]);
+        vec_keep(x);
     }
 }
 
@@ -111,14 +109,15 @@ ALWAYS_INLINE vec run_pixels(const struct depthwise_tile *tile, size_t p, size_t
     UNROLL
     for (size_t r = 0; r < n_rows * n_vectors; r++)
         results[r] = vec_set1(term == DEPTHWISE_MAXIMA ? -INFINITY : 0.0F);
-    for (size_t slice = 0; slice < tile->n_slices; slice++) {
+    if (stride > 0) {
+        UNROLL
+        for (size_t line = 0; line < 3; line++)
+            add_3_taps(tile, start, tile->first_tap + 3 * line, n_rows, weights, stride, results);
+    }
+    for (size_t slice = 0; slice < tile->n_slices && stride == 0; slice++) {
         size_t first = tile->first_tap + slice * tile->slice_taps;
-        for (size_t line = 0; line < tile->n_lines; line++, first += tile->line_taps) {
-            if (stride > 0)
-                add_3_taps(tile, start, first, n_rows, weights, stride, results);
-            else
-                add_taps(tile, start, first, n_rows, n_vectors, weights, n, term, results);
-        }
+        for (size_t line = 0; line < tile->n_lines; line++, first += tile->line_taps)
+            add_taps(tile, start, first, n_rows, n_vectors, weights, n, term, results);
     }
     return store_pixels(tile, p, n_rows, n_vectors, channel, n, term, results, check);
 }
