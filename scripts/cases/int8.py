@@ -177,6 +177,43 @@ def convolution_cases():
     yield m.case("No dimension is known.", m.convolved(m.x, m.integers(8, 4, 3, 3)).quantised(-2, 1.984375))
 
 
+def winograd_cases():
+    """3 by 3 taps of many channels, which fewer products compute."""
+    m = Quantised("winograd", (1, 32, 12, 16))
+    y = m.biased(m.convolved(m.x, m.integers(48, 32, 3, 3))).relu().quantised(0, 4)
+    yield m.case("Whole tiles.", y)
+    m = Quantised("winograd_odd", (2, 20, 9, 13), -0.5, 0.7750000953674316)
+    yield m.case("An odd number of pixels, channels that fill no vector, two batch elements.",
+                 m.convolved(m.x, m.integers(21, 20, 3, 3)).quantised(-2.5, 2.3984375))
+    m = Quantised("winograd_no_pads", (1, 16, 8, 10))
+    yield m.case("No pads: the image is read in place.",
+                 m.convolved(m.x, m.integers(16, 16, 3, 3), pads=(0, 0)).quantised(-2, 1.984375))
+    m = Quantised("winograd_wide_pads", (1, 17, 4, 3), -1, 0.9921875)
+    yield m.case("Tiles that see nothing but pads.",
+                 m.convolved(m.x, m.integers(18, 17, 3, 3), pads=(4, 5)).quantised(-2, 1.984375))
+    m = Quantised("winograd_pixel", (1, 24, 1, 1))
+    yield m.case("One pixel.", m.convolved(m.x, m.integers(130, 24, 3, 3)).quantised(-1, 1))
+    m = Quantised("winograd_same_upper", (1, 16, 7, 8))
+    yield m.case("auto_pad same_upper.",
+                 m.convolved(m.x, m.integers(16, 16, 3, 3), pads=(0, 0), auto_pad="same_upper").quantised(-2, 2))
+    m = Quantised("winograd_dynamic", (2, 16, 6, 5), dynamic=True)
+    y = m.convolved(m.x, m.integers(40, 16, 3, 3)).quantised(-2, 1.984375)
+    yield m.case("No dimension is known; a second convolution reads the bytes of the first.",
+                 m.convolved(y, m.integers(16, 40, 3, 3)).quantised(-7, 7))
+    m = Quantised("winograd_extreme", (1, 64, 5, 6), 0, 2.0)
+    m.feed = np.where(m.g.integers(0, 8, m.feed.shape) > 0, 2, 0).astype(np.float32)
+    m.x = Value(m.net, m.x.port, m.feed.astype(np.float64))
+    signs = np.where(m.g.integers(0, 2, (32, 64, 3, 3)) > 0, 127, -128)
+    signs[:8], signs[8:16] = 127, -128
+    array = signs.astype(np.int8)
+    w = Value(m.net, m.net.const(array), array).dequantised(uniform(m.g, (32, 1, 1, 1), 0.002, 0.006))
+    yield m.case("The largest levels and filters.", m.convolved(m.x, w).quantised(-512, 508))
+    m = Quantised("winograd_observed", (1, 16, 6, 6))
+    y = m.biased(m.convolved(m.x, m.integers(16, 16, 3, 3))).quantised(-2, 2)
+    yield m.case("The result is an output, and bytes of the next convolution.", y,
+                 m.convolved(y, m.integers(16, 16, 3, 3)).quantised(-3, 3))
+
+
 def depthwise_cases():
     for n, about in ((8, "Half a vector."), (20, "The last vector begins early."), (3, "Few channels.")):
         m = Quantised(f"depthwise_{n}", (1, n, 8, 9))
@@ -309,6 +346,7 @@ def chain_cases():
 
 def cases():
     yield from convolution_cases()
+    yield from winograd_cases()
     yield from depthwise_cases()
     yield from border_cases()
     yield from row_cases()

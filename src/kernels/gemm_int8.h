@@ -101,6 +101,42 @@ struct int8_depthwise {
     void *c;                          /* [n][n_channels] */
 };
 
+#define INT8_WINOGRAD_POSITIONS 16 /* of a tile */
+
+/* Some tiles of a convolution of 3 by 3 taps, without strides and dilations, with the channels
+ * last. A tile is 4 by 4 pixels of the input, and 2 by 2 of the output. */
+struct int8_winograd {
+    size_t first, n; /* tiles: row by row, n_columns in each */
+    size_t n_columns;
+    const uint8_t *image; /* of whole tiles; 15 bytes behind it may be read */
+    size_t row_bytes;     /* from one row of the image to the next */
+    size_t c_in, c_out;
+    size_t begin, end;      /* groups of output channels to compute */
+    const int16_t *filters; /* [group][position][pair of inputs][output][2] */
+    const int32_t *start;
+    struct requantization requantization;
+    uint8_t *c; /* the whole output */
+    size_t out[2];
+    int16_t *inputs;   /* scratch: [position][int8_winograd_step] */
+    int32_t *products; /* scratch: [position][int8_winograd_products_step] */
+};
+
+/* Returns the words of a transformed tile at a position. */
+static inline size_t int8_winograd_row(size_t c_in)
+{
+    return (c_in + 15) / 16 * 16;
+}
+
+/* Return the distance from one position to the next, not a power of two. */
+static inline size_t int8_winograd_step(size_t n, size_t c_in)
+{
+    return n * int8_winograd_row(c_in) + 32;
+}
+static inline size_t int8_winograd_products_step(size_t n)
+{
+    return (n + 1) * INT8_GROUP;
+}
+
 struct int8_kernels {
     void (*multiply)(const struct int8_product *product);
     void (*depthwise)(const struct int8_depthwise *depthwise);
@@ -111,6 +147,7 @@ struct int8_kernels {
     bool (*narrow)(size_t m, size_t k, const int32_t *from, uint8_t *to, int32_t *matrix_min,
                    int32_t *row_sums);
     void (*widen)(size_t n, const uint8_t *from, uint16_t *to);
+    void (*winograd)(const struct int8_winograd *winograd); /* NULL: others are faster */
     bool adds_pairs;         /* products are faster if int8_excess_take has changed the matrix, or,
                               * if it has to change many quads, int8_halve */
     tiles_end_fn *tiles_end; /* after products that have tile_rows */
@@ -127,6 +164,10 @@ void int8_excess_take(int8_t *packed, size_t n_groups, size_t n_segments, size_t
 /* Changes the order of a packed matrix for a product that has_words: the first two rows of each
  * quad, then the others. */
 void int8_halve(int8_t *packed, size_t n_quads);
+
+/* Transforms filters [c_out][c_in][3][3] for a convolution by Winograd's F(2x2, 3x3). What no filter
+ * fills of `packed` stays. */
+void int8_winograd_pack(const int8_t *filters, size_t c_out, size_t c_in, int16_t *packed);
 
 /* Returns the rows of a tile for products of m rows or more, `work` quads in all: m, or a part of
  * it. 0: there are no tiles, or vectors are faster. */

@@ -8,6 +8,10 @@
 
 #include "kernels/gemm_int8_depthwise_body.h"
 
+#if VECTOR_HAS_DOT_PAIRS
+#include "kernels/gemm_int8_winograd_body.h"
+#endif
+
 enum { GROUP_VECTORS = INT8_GROUP / VECTOR_LANES, QUAD_BYTES = INT8_GROUP * INT8_QUAD };
 
 /* What fits into the registers: rows and groups of a tile, and groups of a tile of one row. */
@@ -319,6 +323,9 @@ const struct int8_kernels LEVEL_NAME(gemm_int8, LEVEL) = {
     .multiply_wide = multiply_wide,
     .narrow = narrow,
     .widen = widen,
+#if VECTOR_HAS_DOT_PAIRS
+    .winograd = winograd,
+#endif
     .adds_pairs = VECTOR_HAS_DOT_PAIRS,
 #ifdef VECTOR_HAS_TILES
     .tiles_end = tiles_end,

@@ -93,12 +93,18 @@ ALWAYS_INLINE vec_i32 vec_i32_dot_pairs(vec_i32 sum, vec_i32 a, vec_i32 b)
     return vec_i32_dot_i16(sum, pairs, (vec_i32)((lanes_of_16){0} + 1));
 }
 
-/* Loads signed bytes, two for every lane, and widens them to 16 bits. */
+/* Load bytes, two for every lane, and widen them to 16 bits. */
 ALWAYS_INLINE vec_i32 vec_i16_load_i8(const void *at)
 {
     __m128i x = {0};
     memcpy(&x, at, 2 * VECTOR_LANES);
     return (vec_i32)MM(cvtepi8_epi16)(x);
+}
+ALWAYS_INLINE vec_i32 vec_i16_load_u8(const void *at)
+{
+    __m128i x = {0};
+    memcpy(&x, at, 2 * VECTOR_LANES);
+    return (vec_i32)MM(cvtepu8_epi16)(x);
 }
 
 /* Return the sizes of signed bytes; and the bytes of x, negative where those of `sign` are. */

@@ -100,10 +100,21 @@ static void find_gathering(const struct int8_convolution_attrs *attrs, double wo
         state->n_splits = divide_up(int8_n_groups(attrs->c_out), SPLIT_GROUPS);
 }
 
-static bool size_scratch(struct prepare *prepare, const struct int8_convolution_attrs *attrs,
+static void find_product(const struct int8_convolution_attrs *attrs, double work,
                          struct int8_state *state)
 {
-    size_t parts_bytes, image_bytes = 0;
+    find_image(attrs, state);
+    state->n_splits = 1;
+    state->n_quads = int8_n_quads(attrs->segment_bytes);
+    find_gathering(attrs, work, state);
+    state->n_blocks = divide_up(state->out[1], BLOCK);
+    if (!attrs->is_depthwise && state->n_blocks > 0)
+        state->tile_rows =
+            int8_tile_rows(state->kernels, state->out[1] / state->n_blocks, state->n_quads, work);
+}
+
+static void size_parts(const struct int8_convolution_attrs *attrs, struct int8_state *state)
+{
     state->sums_at = align_to_line((attrs->n_segments + BLOCK) * sizeof(void *));
     state->rows_at =
         state->sums_at +
@@ -111,6 +122,14 @@ static bool size_scratch(struct prepare *prepare, const struct int8_convolution_
     state->part_bytes =
         state->rows_at +
         (state->is_gathered ? align_to_line(BLOCK * k_bytes(attrs) * int8_a_size(attrs)) : 0);
+}
+
+static bool size_scratch(struct prepare *prepare, const struct int8_convolution_attrs *attrs,
+                         struct int8_state *state)
+{
+    size_t parts_bytes, image_bytes = 0;
+    if (!attrs->winograd)
+        size_parts(attrs, state);
     if (state->is_padded && (!checked_mul(state->height, state->width, &image_bytes) ||
                              !checked_mul(image_bytes, state->pixel_bytes, &image_bytes) ||
                              !checked_add(image_bytes, READ_AHEAD + 63, &image_bytes)))
@@ -128,15 +147,11 @@ static bool prepare(struct prepare *prepare)
     size_t k = attrs->n_segments * (attrs->is_depthwise ? 1 : attrs->segment_bytes);
     state->kernels = prepare->kernels->gemm_int8;
     state->transpose = prepare->kernels->transpose_f32;
-    find_image(attrs, state);
     double work = (double)state->n_out * (double)k * (double)attrs->c_out / 4;
-    state->n_splits = 1;
-    state->n_quads = int8_n_quads(attrs->segment_bytes);
-    find_gathering(attrs, work, state);
-    state->n_blocks = divide_up(state->out[1], BLOCK);
-    if (!attrs->is_depthwise && state->n_blocks > 0)
-        state->tile_rows =
-            int8_tile_rows(state->kernels, state->out[1] / state->n_blocks, state->n_quads, work);
+    if (attrs->winograd)
+        int8_winograd_find(attrs, state);
+    else
+        find_product(attrs, work, state);
     state->n_parts = thread_pool_n_parts(prepare->pool, work,
                                          state->out[0] * state->n_blocks * state->n_splits + 1);
     return size_scratch(prepare, attrs, state) &&
@@ -290,6 +305,10 @@ static void run_block(const struct int8_job *job, size_t unit, unsigned char *sc
         .c = is_f32 ? (void *)(scratch + state->sums_at)
                     : (void *)((uint8_t *)job->out + pixel * attrs->c_out),
     };
+    if (attrs->winograd) {
+        int8_winograd_run(job, &block, scratch);
+        return;
+    }
     find_segments(job, &block);
     find_biases(&state->borders, (size_t)state->window.out[2], &block,
                 (const float **)(void *)scratch + attrs->n_segments);

@@ -20,6 +20,7 @@ struct int8_state {
     bool is_gathered;              /* taps are copied; all pixels count as one row */
     size_t n_quads;                /* of a segment of a product */
     size_t n_splits;               /* of the groups of channels; 1 unless is_gathered */
+    size_t n_tile_columns;         /* of Winograd's, in a row of the image */
     size_t tile_rows;              /* of products, or 0 */
     size_t n_parts, part_bytes;    /* part_bytes: of scratch for each part, after the image */
     size_t image_bytes, sums_at, rows_at; /* offsets in a part: of f32 results, of copied taps */
@@ -42,6 +43,13 @@ struct int8_block {
     const float *const *biases; /* NULL: all pixels have the same */
     void *c;
 };
+
+/* Decides how an image is divided for Winograd's F(2x2, 3x3). */
+void int8_winograd_find(const struct int8_convolution_attrs *attrs, struct int8_state *state);
+
+/* Computes the tiles of a block. Its column is the first tile. */
+void int8_winograd_run(const struct int8_job *job, const struct int8_block *block,
+                       unsigned char *scratch);
 
 /* Copies some rows of the image with their pads, as words if the filters want them. */
 void int8_copy_rows(void *job, size_t part, size_t n_parts);

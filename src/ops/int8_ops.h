@@ -39,6 +39,7 @@ struct int8_convolution_attrs {
     size_t n_segments, segment_bytes;
     /* For each packed group of filters that do not read all channels: its first input channel. */
     const uint32_t *offsets;
+    const int16_t *winograd;          /* transformed filters, instead of `filters`; or NULL */
     const int8_t *filters;            /* packed; rows are [segments][whole quads] */
     bool has_words;                   /* of the product with the filters */
     const struct int8_excess *excess; /* of the filters; NULL if they have all of their elements */

@@ -7,7 +7,9 @@
 /* At most one in this many quads may have an excess: adding one costs 8 times what multiplying a
  * quad by words instead of bytes does. */
 #define QUADS_PER_EXCESS 8
-#define ZERO_TOLERANCE 0x1p-14 /* a value this close to 0, in units of the scale, counts as 0 */
+#define WINOGRAD_MIN_CHANNELS 16
+#define WINOGRAD_MAX_CHANNELS 1024 /* the fourfold of a sum of 9 * 1024 products fits into i32 */
+#define ZERO_TOLERANCE 0x1p-14     /* a value this close to 0, in units of the scale, counts as 0 */
 
 /* ---- filters ---- */
 
@@ -94,6 +96,33 @@ static bool pack_filters(const struct int8_match *match, struct int8_convolution
     }
     attrs->filters = packed;
     return packed && (!adds_pairs || take_excess(packed, attrs, arena, err));
+}
+
+/* Returns whether Winograd's F(2x2, 3x3) computes the convolution in less time than a product. */
+static bool suits_winograd(const struct int8_match *match,
+                           const struct int8_convolution_attrs *attrs)
+{
+    const struct i64_list *lists[] = {&attrs->window.strides, &attrs->window.dilations};
+    for (int i = 0; i < 2; i++)
+        for (uint32_t d = 0; d < lists[i]->n; d++)
+            if (lists[i]->items[d] != 1)
+                return false;
+    return attrs->n_spatial == 2 && attrs->kernel[0] == 3 && attrs->kernel[1] == 3 &&
+           match->n_groups == 1 && match->enlarge[0] * match->enlarge[1] == 1 &&
+           attrs->to == INT8_TO_U8 && !attrs->border.sums && attrs->c_in >= WINOGRAD_MIN_CHANNELS &&
+           attrs->c_in <= WINOGRAD_MAX_CHANNELS && attrs->c_out >= WINOGRAD_MIN_CHANNELS;
+}
+
+static bool pack_winograd(const struct int8_match *match, struct int8_convolution_attrs *attrs,
+                          struct arena *arena, struct irrun_error *err)
+{
+    size_t n_pairs = (attrs->c_in + 1) / 2, n_groups = int8_n_groups(attrs->c_out);
+    int16_t *packed = arena_alloc_array(arena, n_groups * INT8_WINOGRAD_POSITIONS * n_pairs,
+                                        INT8_GROUP * 2 * sizeof *packed, err);
+    if (packed)
+        int8_winograd_pack(match->weights.elements, attrs->c_out, attrs->c_in, packed);
+    attrs->winograd = packed;
+    return packed != NULL;
 }
 
 static bool pack_taps(const struct int8_weights *w, struct int8_convolution_attrs *attrs,
@@ -262,10 +291,13 @@ const struct int8_convolution_attrs *int8_match_attrs(const struct int8_match *m
     if (!find_segments(match, attrs, arena, err))
         return NULL;
     attrs->zeros = find_zeros(&match->in_format.ranges, attrs->c_in, arena, err);
-    bool is_packed = match->is_depthwise
-                         ? pack_taps(&match->weights, attrs, arena, err)
+    if (!attrs->zeros || !fill_scaling(match, attrs, arena, err))
+        return NULL;
+    bool is_packed = match->is_depthwise ? pack_taps(&match->weights, attrs, arena, err)
+                     : kernels->winograd && suits_winograd(match, attrs)
+                         ? pack_winograd(match, attrs, arena, err)
                          : pack_filters(match, attrs, kernels->adds_pairs, arena, err);
-    return attrs->zeros && is_packed && fill_scaling(match, attrs, arena, err) ? attrs : NULL;
+    return is_packed ? attrs : NULL;
 }
 
 const struct bytes_sum *int8_match_sum(const struct int8_match *match, const struct quantization *a,
