@@ -165,8 +165,8 @@ void int8_excess_take(int8_t *packed, size_t n_groups, size_t n_segments, size_t
  * quad, then the others. */
 void int8_halve(int8_t *packed, size_t n_quads);
 
-/* Transforms filters [c_out][c_in][3][3] for a convolution by Winograd's F(2x2, 3x3). What no filter
- * fills of `packed` stays. */
+/* Transforms filters [c_out][c_in][3][3] for Winograd's F(2x2, 3x3). What no filter fills of
+ * `packed` stays. */
 void int8_winograd_pack(const int8_t *filters, size_t c_out, size_t c_in, int16_t *packed);
 
 /* Returns the rows of a tile for products of m rows or more, `work` quads in all: m, or a part of

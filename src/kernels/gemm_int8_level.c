@@ -31,13 +31,13 @@ enum dot { DOT_WIDE, DOT_PAIRS, DOT_WORDS };
 /* Multiplies a quad by DOT_PAIRS, or two columns of the rows of a, as words, by two rows of the
  * groups of b. */
 ALWAYS_INLINE void multiply_narrow(const uint8_t *a, size_t lda, const int8_t *b,
-                                   size_t group_bytes, const size_t n_rows, const size_t n_groups,
+                                   size_t group_bytes, const size_t n_rows, const size_t n_vectors,
                                    const enum dot dot, vec_i32 sums[MAX_ROWS][MAX_VECTORS])
 {
     const size_t vector_bytes = sizeof(vec_i32) / (dot == DOT_WORDS ? 2 : 1);
     vec_i32 columns[MAX_VECTORS];
     UNROLL
-    for (size_t v = 0; v < n_groups * GROUP_VECTORS; v++) {
+    for (size_t v = 0; v < n_vectors; v++) {
         const int8_t *at = b + v / GROUP_VECTORS * group_bytes + v % GROUP_VECTORS * vector_bytes;
         columns[v] = dot == DOT_WORDS ? vec_i16_load_i8(at) : vec_i32_load(at);
     }
@@ -45,15 +45,15 @@ ALWAYS_INLINE void multiply_narrow(const uint8_t *a, size_t lda, const int8_t *b
     for (size_t r = 0; r < n_rows; r++) {
         vec_i32 row = vec_i32_set1_bytes(a + r * lda);
         UNROLL
-        for (size_t v = 0; v < n_groups * GROUP_VECTORS; v++)
+        for (size_t v = 0; v < n_vectors; v++)
             sums[r][v] = dot == DOT_WORDS ? vec_i32_dot_i16(sums[r][v], row, columns[v])
                                           : vec_i32_dot_pairs(sums[r][v], row, columns[v]);
     }
 }
 
-/* Adds the products of what a group lacks. `first` is its first vector. */
+/* Adds the products of what a group lacks to n_vectors from vector `first` on. */
 ALWAYS_INLINE void add_excess(const struct int8_product *p, size_t row, size_t group,
-                              const size_t n_rows, const size_t first,
+                              const size_t n_rows, const size_t first, const size_t n_vectors,
                               vec_i32 sums[MAX_ROWS][MAX_VECTORS])
 {
     const struct int8_excess *excess = p->excess;
@@ -65,7 +65,7 @@ ALWAYS_INLINE void add_excess(const struct int8_product *p, size_t row, size_t g
         for (size_t r = 0; r < n_rows; r++) {
             vec_i32 quad = vec_i32_set1_bytes(a + r * p->lda);
             UNROLL
-            for (size_t v = 0; v < GROUP_VECTORS; v++)
+            for (size_t v = 0; v < n_vectors; v++)
                 sums[r][first + v] =
                     vec_i32_dot_odd(sums[r][first + v], quad, vec_i32_load(odd + v * VECTOR_LANES));
         }
@@ -74,11 +74,11 @@ ALWAYS_INLINE void add_excess(const struct int8_product *p, size_t row, size_t g
 
 /* Multiplies four columns of the rows of a, two as words, by as many rows of the groups of b. */
 ALWAYS_INLINE void multiply_quad(const uint8_t *a, size_t lda, const int8_t *b, size_t group_bytes,
-                                 const size_t n_rows, const size_t n_groups, const enum dot dot,
+                                 const size_t n_rows, const size_t n_vectors, const enum dot dot,
                                  vec_i32 sums[MAX_ROWS][MAX_VECTORS])
 {
     if (dot != DOT_WIDE) {
-        multiply_narrow(a, lda, b, group_bytes, n_rows, n_groups, dot, sums);
+        multiply_narrow(a, lda, b, group_bytes, n_rows, n_vectors, dot, sums);
         return;
     }
     struct bytes_factor rows[MAX_ROWS];
@@ -86,7 +86,7 @@ ALWAYS_INLINE void multiply_quad(const uint8_t *a, size_t lda, const int8_t *b, 
     for (size_t r = 0; r < n_rows; r++)
         rows[r] = unsigned_factor(vec_i32_set1_bytes(a + r * lda));
     UNROLL
-    for (size_t v = 0; v < n_groups * GROUP_VECTORS; v++) {
+    for (size_t v = 0; v < n_vectors; v++) {
         size_t at = v / GROUP_VECTORS * group_bytes + v % GROUP_VECTORS * sizeof(vec_i32);
         struct bytes_factor columns = signed_factor(vec_i32_load(b + at));
         UNROLL
@@ -96,9 +96,8 @@ ALWAYS_INLINE void multiply_quad(const uint8_t *a, size_t lda, const int8_t *b, 
 }
 
 ALWAYS_INLINE void multiply_tile(const struct int8_product *p, size_t row, size_t group,
-                                 const size_t n_rows, const size_t n_groups, const enum dot dot)
+                                 const size_t n_rows, const size_t n_vectors, const enum dot dot)
 {
-    const size_t n_vectors = n_groups * GROUP_VECTORS;
     const size_t group_bytes = p->n_segments * p->n_quads * QUAD_BYTES;
     const int8_t *b = p->b + group * group_bytes;
     const int32_t *start = p->start + group * INT8_GROUP;
@@ -115,11 +114,12 @@ ALWAYS_INLINE void multiply_tile(const struct int8_product *p, size_t row, size_
     for (size_t segment = 0; segment < p->n_segments; segment++) {
         const uint8_t *a = p->a[segment] + row * p->lda;
         for (size_t i = 0; i < p->n_quads * n_steps; i++, b += QUAD_BYTES / n_steps)
-            multiply_quad(a + i * INT8_QUAD, p->lda, b, group_bytes, n_rows, n_groups, dot, sums);
+            multiply_quad(a + i * INT8_QUAD, p->lda, b, group_bytes, n_rows, n_vectors, dot, sums);
     }
     UNROLL
-    for (size_t i = 0; dot == DOT_PAIRS && i < n_groups; i++)
-        add_excess(p, row, group + i, n_rows, i * GROUP_VECTORS, sums);
+    for (size_t v = 0; dot == DOT_PAIRS && v < n_vectors; v += GROUP_VECTORS)
+        add_excess(p, row, group + v / GROUP_VECTORS, n_rows, v,
+                   n_vectors < GROUP_VECTORS ? n_vectors : GROUP_VECTORS, sums);
     UNROLL
     for (size_t v = 0; v < n_vectors; v++) {
         size_t column = group * INT8_GROUP + v * VECTOR_LANES, left = p->n - column;
@@ -132,16 +132,19 @@ ALWAYS_INLINE void multiply_tile(const struct int8_product *p, size_t row, size_
 
 typedef void tile_fn(const struct int8_product *p, size_t row, size_t group);
 
-#define DEFINE_TILE(rows, groups)                                                                  \
-    static void tile_##rows##_##groups(const struct int8_product *p, size_t row, size_t group)     \
+#define DEFINE_TILE_OF(rows, vectors, name)                                                        \
+    static void name(const struct int8_product *p, size_t row, size_t group)                       \
     {                                                                                              \
         if (VECTOR_HAS_DOT_PAIRS && p->excess)                                                     \
-            multiply_tile(p, row, group, rows, groups, DOT_PAIRS);                                 \
+            multiply_tile(p, row, group, rows, vectors, DOT_PAIRS);                                \
         else if (VECTOR_HAS_DOT_PAIRS && p->has_words)                                             \
-            multiply_tile(p, row, group, rows, groups, DOT_WORDS);                                 \
+            multiply_tile(p, row, group, rows, vectors, DOT_WORDS);                                \
         else                                                                                       \
-            multiply_tile(p, row, group, rows, groups, DOT_WIDE);                                  \
+            multiply_tile(p, row, group, rows, vectors, DOT_WIDE);                                 \
     }
+#define DEFINE_TILE(rows, groups)                                                                  \
+    DEFINE_TILE_OF(rows, (groups)*GROUP_VECTORS, tile_##rows##_##groups)
+#define DEFINE_HALF(rows) DEFINE_TILE_OF(rows, GROUP_VECTORS / 2, half_##rows)
 
 /* The functions by number of groups and of rows, both less one. */
 #if VECTOR_LANES == 16
@@ -178,6 +181,21 @@ DEFINE_TILE(1, 1)
 DEFINE_TILE(2, 1)
 static tile_fn *const tiles[GROUPS][MAX_ROWS] = {{tile_1_1, tile_2_1}};
 static tile_fn *const tile_of_a_row = tile_1_1;
+#endif
+
+/* The functions for a last group that is at most half full, by number of rows less one. */
+#if VECTOR_HAS_DOT_PAIRS
+DEFINE_HALF(1)
+DEFINE_HALF(2)
+#if VECTOR_LANES == 8
+DEFINE_HALF(3)
+DEFINE_HALF(4)
+DEFINE_HALF(5)
+DEFINE_HALF(6)
+static tile_fn *const halves[MAX_ROWS] = {half_1, half_2, half_3, half_4, half_5, half_6};
+#else
+static tile_fn *const halves[MAX_ROWS] = {half_1, half_2};
+#endif
 #endif
 
 #ifdef VECTOR_HAS_TILES
@@ -253,12 +271,17 @@ static void multiply(const struct int8_product *p)
         tile_of_a_row(p, 0, group);
     for (; group < p->end; group += n_groups) {
         n_groups = group + GROUPS <= p->end ? GROUPS : 1;
+        tile_fn *const *by_rows = tiles[n_groups - 1];
+#if VECTOR_HAS_DOT_PAIRS
+        if (group * INT8_GROUP + INT8_GROUP / 2 >= p->n)
+            by_rows = halves;
+#endif
         for (size_t row = 0; row < p->m;) {
             /* Divides the last rows into two tiles of nearly equal size. */
             size_t left = p->m - row, n = left < MAX_ROWS ? left : MAX_ROWS;
             if (left > MAX_ROWS && left < 2 * MAX_ROWS)
                 n = (left + 1) / 2;
-            tiles[n_groups - 1][n - 1](p, row, group);
+            by_rows[n - 1](p, row, group);
             row += n;
         }
     }

@@ -15,6 +15,12 @@ ALWAYS_INLINE struct scaling scaling_of(enum int8_result to, const struct requan
                             vec_load(r->low + column), vec_load(r->high + column)};
 }
 
+ALWAYS_INLINE vec scale_sum(const struct scaling *scaling, vec_i32 sum)
+{
+    vec x = vec_add(vec_mul(vec_of_i32(sum), scaling->scale), scaling->bias);
+    return vec_min(vec_max(x, scaling->low), scaling->high);
+}
+
 /* Writes the first n lanes to c, from element `at` on. */
 ALWAYS_INLINE void store(enum int8_result to, const struct scaling *scaling, vec_i32 sum, void *c,
                          size_t at, size_t n)
@@ -23,8 +29,7 @@ ALWAYS_INLINE void store(enum int8_result to, const struct scaling *scaling, vec
         vec_i32_store_first((int32_t *)c + at, sum, n);
         return;
     }
-    vec x = vec_add(vec_mul(vec_of_i32(sum), scaling->scale), scaling->bias);
-    x = vec_min(vec_max(x, scaling->low), scaling->high);
+    vec x = scale_sum(scaling, sum);
     if (to == INT8_TO_F32) {
         vec_i32_store_first((float *)c + at, (vec_i32)x, n);
         return;
@@ -39,14 +44,47 @@ ALWAYS_INLINE void store(enum int8_result to, const struct scaling *scaling, vec
     memcpy((uint8_t *)c + at, bytes, n);
 }
 
+#ifdef VECTOR_HAS_STORE_U8_ROWS
+/* Stores a vector of columns of two or four rows as bytes. */
+ALWAYS_INLINE void store_bytes(struct scaling scaling, const float *const *biases, size_t column,
+                               const vec_i32 *sums, const size_t step, const size_t n_rows,
+                               uint8_t *c, size_t ldc)
+{
+    vec_i32 whole[4];
+    void *rows[4];
+    UNROLL
+    for (size_t r = 0; r < n_rows; r++) {
+        if (biases)
+            scaling.bias = vec_load(biases[r] + column);
+        whole[r] = vec_round_to_i32(scale_sum(&scaling, sums[r * step]));
+        rows[r] = c + r * ldc;
+    }
+    vec_i32_store_u8_rows(rows, whole, n_rows);
+}
+#endif
+
 /* Stores a vector of columns of some rows, from element `at` of c on. */
 ALWAYS_INLINE void store_rows(enum int8_result to, struct scaling scaling,
                               const float *const *biases, size_t column, const vec_i32 *sums,
                               const size_t step, const size_t n_rows, void *c, size_t at,
                               size_t ldc, size_t n)
 {
+    size_t first = 0;
+#ifdef VECTOR_HAS_STORE_U8_ROWS
+    if (to == INT8_TO_U8 && n == VECTOR_LANES) {
+        UNROLL
+        for (; first + 4 <= n_rows; first += 4)
+            store_bytes(scaling, biases ? biases + first : NULL, column, sums + first * step, step,
+                        4, (uint8_t *)c + at + first * ldc, ldc);
+        if (n_rows % 4 >= 2) {
+            store_bytes(scaling, biases ? biases + first : NULL, column, sums + first * step, step,
+                        2, (uint8_t *)c + at + first * ldc, ldc);
+            first += 2;
+        }
+    }
+#endif
     UNROLL
-    for (size_t r = 0; r < n_rows; r++) {
+    for (size_t r = first; r < n_rows; r++) {
         if (biases)
             scaling.bias = vec_load(biases[r] + column);
         store(to, &scaling, sums[r * step], c, at + r * ldc, n);

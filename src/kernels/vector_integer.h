@@ -107,6 +107,24 @@ ALWAYS_INLINE vec_i32 vec_i16_load_u8(const void *at)
     return (vec_i32)MM(cvtepu8_epi16)(x);
 }
 
+/* Stores the lanes of two or four vectors as bytes, those of each at its own address. Values are in
+ * 0 ... 255. */
+#define VECTOR_HAS_STORE_U8_ROWS
+ALWAYS_INLINE void vec_i32_store_u8_rows(void *const at[], const vec_i32 x[], const size_t n)
+{
+    bits first = MM(packus_epi32)((bits)x[0], (bits)x[1]);
+    bits last = n == 2 ? first : MM(packus_epi32)((bits)x[2], (bits)x[3]);
+    bits bytes = MM(packus_epi16)(first, last);
+#if VECTOR_LANES == 8
+    bytes = _mm256_permutevar8x32_epi32(bytes, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
+#endif
+    unsigned char all[4][VECTOR_LANES];
+    memcpy(all, &bytes, sizeof all);
+    UNROLL
+    for (size_t i = 0; i < n; i++)
+        memcpy(at[i], all[i], VECTOR_LANES);
+}
+
 /* Return the sizes of signed bytes; and the bytes of x, negative where those of `sign` are. */
 ALWAYS_INLINE vec_i32 vec_i8_abs(vec_i32 x)
 {
