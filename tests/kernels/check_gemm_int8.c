@@ -364,7 +364,7 @@ bool check_gemm_int8(const struct trial *trial)
             if (!try_sizes(trial, m, n, 1 + random_below(70)))
                 return false;
     return try_sizes(trial, 7, 33, 1000) && try_sizes(trial, 1, 200, 513) &&
-           try_sizes(trial, 40, 64, 200);
+           try_sizes(trial, 40, 64, 200) && check_int8_winograd(trial);
 }
 
 static void multiply(const void *context)
@@ -389,4 +389,5 @@ void measure_gemm_int8(const struct trial *trial)
         measure_line(what, seconds, m * k + n * k + 4 * m * n);
         problem_free(&problem);
     }
+    measure_int8_winograd(trial);
 }

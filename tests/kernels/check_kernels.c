@@ -34,7 +34,6 @@ static const struct {
     {"igemm_f32", check_igemm, measure_igemm, 0},
     {"quantize", check_quantize, measure_quantize, 0},
     {"gemm_int8", check_gemm_int8, measure_gemm_int8, 0},
-    {"int8_winograd", check_int8_winograd, measure_int8_winograd, 0},
     {"compressed_gemm", check_compressed_gemm, measure_compressed_gemm, 0},
     {"quantized_gemm", check_quantized_gemm, measure_quantized_gemm, 0},
     {"elementwise_f32", check_elementwise, measure_elementwise, 0},
