@@ -53,6 +53,7 @@ NAN_CUT = "ReLU makes NaN 0, Clamp makes it its lower bound."
 NAN_SECOND = "Maximum and Minimum return the second operand where the first is NaN."
 JUST_BELOW = "Round half_away_from_zero rounds 0.49999997 to 1."
 EXP_NAN = "Exp of NaN is infinite."
+SOFT_PLUS = "SoftPlus of negative numbers has few digits from -10 on; at -20 it is negative."
 FLAT_HARD_SIGMOID = "HardSigmoid with alpha 0 is not beta."
 RANGE_AWAY = "a Range whose step leads away from stop is not empty."
 CONVERT_I32 = "Convert from f32 to i64 goes through i32."
@@ -143,6 +144,7 @@ SECTIONS = {
         (NAN_CUT, "A comparison with NaN is false, so it is not cut; the reference code keeps it."),
         (NAN_SECOND, "The reference code keeps a NaN in the first operand."),
         (JUST_BELOW, "The nearest integer is 0."), (EXP_NAN, "It is NaN."),
+        (SOFT_PLUS, "It is positive, and about e^x there: models with selective scans add many of them."),
         (FLAT_HARD_SIGMOID, "It is beta everywhere, between 0 and 1."),
         (RANGE_AWAY, "There is no number between start and stop in that direction."),
         (CONVERT_I32, "i64 holds 10^10."), (CONVERT_PAIR, "Convert to f16 rounds."),

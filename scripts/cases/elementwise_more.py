@@ -136,6 +136,14 @@ def special_cases():
     yield binary_case("greater_equal", "nan", "GreaterEqual", a, b, np.array(
         [0, 0, 0, 1], np.bool_), "A comparison with NaN is false.", EXACT,
                       openvino=departures.NAN_GREATER)
+    x = np.float32([-2, -6, -8, -10, -12, -15, -16, -20, -30, -60])
+    net = Net("below_zero")
+    port = net.op("SoftPlus", net.param("x", "f32", [10]), v=4)
+    net.result(net.op("Multiply", port, net.const(np.float32(1e6)), auto_broadcast="numpy"), "y")
+    want = 1e6 * softplus(np.float64(x))
+    yield Case("soft_plus", "below_zero", net, {"x": x}, {"y": np.float32(want)},
+               "A million times SoftPlus: e^x is small beside 1, and the sum has few of its digits.",
+               "--atol 0 --rtol 1e-6", departures.SOFT_PLUS)
 
 
 def parameter_cases():
