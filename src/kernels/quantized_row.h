@@ -65,11 +65,25 @@ ALWAYS_INLINE struct codes_factor codes_factor(vec_i32 codes, const bool is_4bit
 {
     return (struct codes_factor){is_4bit ? codes : vec_i8_abs(codes), codes};
 }
-ALWAYS_INLINE vec_i32 dot_codes(vec_i32 sum, struct codes_factor a, const int8_t *x,
-                                const bool is_4bit)
+/* Returns the sums of the products of n vectors: of `low` and even codes, and, with 4 bits, of
+ * `high` and odd ones. A block has at most 128 codes of 4 bits: 8 in each 16 bits of the smallest
+ * vector, or 16 with those of its pairs. Their sums do not exceed 16 * 15 * 127 < 2^15. */
+ALWAYS_INLINE vec_i32 dot_codes(const struct codes_factor *low, const struct codes_factor *high,
+                                const int8_t *even, const int8_t *odd, size_t n, const bool is_4bit)
 {
-    vec_i32 b = vec_i32_load(x);
-    return vec_i32_dot_pairs(sum, a.sizes, is_4bit ? b : vec_i8_with_sign_of(b, a.codes));
+    vec_i32 sum = {0};
+    lanes_of_16 pairs = {0};
+    UNROLL
+    for (size_t j = 0; j < n; j++, even += sizeof(vec), odd += sizeof(vec)) {
+        vec_i32 x = vec_i32_load(even);
+        if (!is_4bit) {
+            sum = vec_i32_dot_pairs(sum, low[j].sizes, vec_i8_with_sign_of(x, low[j].codes));
+            continue;
+        }
+        pairs += (lanes_of_16)MM(maddubs_epi16)((bits)low[j].codes, (bits)x);
+        pairs += (lanes_of_16)MM(maddubs_epi16)((bits)high[j].codes, (bits)vec_i32_load(odd));
+    }
+    return is_4bit ? vec_i32_dot_i16(sum, (vec_i32)pairs, (vec_i32)((lanes_of_16){0} + 1)) : sum;
 }
 #else
 enum { MAX_STREAMS = 2, BYTES_ARE_SIGNED = 0 };
@@ -79,11 +93,17 @@ ALWAYS_INLINE struct bytes_factor codes_factor(vec_i32 codes, const bool is_4bit
     (void)is_4bit;
     return unsigned_factor(codes);
 }
-ALWAYS_INLINE vec_i32 dot_codes(vec_i32 sum, struct bytes_factor a, const int8_t *x,
-                                const bool is_4bit)
+ALWAYS_INLINE vec_i32 dot_codes(const struct codes_factor *low, const struct codes_factor *high,
+                                const int8_t *even, const int8_t *odd, size_t n, const bool is_4bit)
 {
-    (void)is_4bit;
-    return vec_i32_dot_bytes(sum, a, signed_factor(vec_i32_load(x)));
+    vec_i32 sum = {0};
+    UNROLL
+    for (size_t j = 0; j < n; j++, even += sizeof(vec), odd += sizeof(vec)) {
+        sum = vec_i32_dot_bytes(sum, low[j], signed_factor(vec_i32_load(even)));
+        if (is_4bit)
+            sum = vec_i32_dot_bytes(sum, high[j], signed_factor(vec_i32_load(odd)));
+    }
+    return sum;
 }
 #endif
 
@@ -100,6 +120,25 @@ static float flip_adds(enum irrun_dtype dtype, const bool bytes_are_signed)
 }
 
 /* Adds neighbouring lanes of n vectors, until each lane has the sum of a block. */
+#if defined(MM) && VECTOR_LANES == 8
+ALWAYS_INLINE vec add_lanes(vec *sums, size_t n)
+{
+    /* Within halves of vectors, of two vectors in turn. */
+    UNROLL
+    for (size_t size = n; size > n / 4; size /= 2) {
+        UNROLL
+        for (size_t i = 0; i < size; i += 2) {
+            vec even = _mm256_shuffle_ps(sums[i], sums[i + 1], 0x88);
+            vec odd = _mm256_shuffle_ps(sums[i], sums[i + 1], 0xDD);
+            sums[i / 2] = (vec)((vec_i32)even + (vec_i32)odd);
+        }
+    }
+    if (n < VECTOR_LANES) /* two blocks in each vector, one in a half */
+        return _mm256_permutevar8x32_ps(sums[0], _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
+    return (vec)((vec_i32)_mm256_permute2f128_ps(sums[0], sums[1], 0x20) +
+                 (vec_i32)_mm256_permute2f128_ps(sums[0], sums[1], 0x31));
+}
+#else
 ALWAYS_INLINE vec add_lanes(vec *sums, size_t n)
 {
     UNROLL
@@ -111,6 +150,7 @@ ALWAYS_INLINE vec add_lanes(vec *sums, size_t n)
     }
     return sums[0];
 }
+#endif
 
 /* Stores the products of VECTOR_LANES blocks, of a power of two of bytes from 16 on, in dots[to...]
  * of each of m streams. `block`: the first one of x. */
@@ -138,16 +178,8 @@ ALWAYS_INLINE void dot_blocks(const struct stream *s, size_t m, const unsigned c
         }
         const size_t byte = block * block_bytes + i * n_of_block * sizeof(vec);
         const int8_t *even = s->even + byte, *odd = s->odd + byte;
-        for (size_t r = 0; r < m; r++, even += s->bytes, odd += s->bytes) {
-            vec_i32 sum = {0};
-            UNROLL
-            for (size_t j = 0; j < n_of_block; j++) {
-                sum = dot_codes(sum, low[j], even + j * sizeof(vec), is_4bit);
-                if (is_4bit)
-                    sum = dot_codes(sum, high[j], odd + j * sizeof(vec), true);
-            }
-            sums[r][i] = (vec)sum;
-        }
+        for (size_t r = 0; r < m; r++, even += s->bytes, odd += s->bytes)
+            sums[r][i] = (vec)dot_codes(low, high, even, odd, n_of_block, is_4bit);
     }
     for (size_t r = 0; r < m; r++)
         vec_store(s[r].dots + to, add_lanes(sums[r], n));
@@ -194,26 +226,41 @@ ALWAYS_INLINE vec load_block_params(const struct group_params *params, size_t ro
     return vec_load(numbers);
 }
 
-/* Adds the scaled sums of a row in the order of its blocks. */
-static float add_blocks(const struct compressed_matrix *matrix, const struct stream *s, size_t row,
-                        const int32_t *dots, float sum)
+/* Adds the scaled sums of a row of the matrix and m of x, in the order of the blocks. `at`: of the
+ * first one in the dots of a stream. */
+ALWAYS_INLINE void add_blocks(const struct quantized_product *p, const struct stream *s,
+                              const size_t m, size_t row, size_t at)
 {
-    const size_t n_of_group = s->n_of_group;
+    const struct compressed_matrix *matrix = p->matrix;
+    const size_t n_blocks = s->n_blocks, n_of_group = s->n_of_group;
     const float offset = flip_adds(matrix->dtype, BYTES_ARE_SIGNED);
-    for (size_t block = 0; block < s->n_blocks; block += VECTOR_LANES) {
-        size_t left = s->n_blocks - block, n = left < VECTOR_LANES ? left : VECTOR_LANES;
-        float terms[VECTOR_LANES];
+    const float start = p->start ? p->start[row] : 0;
+    float sums[MAX_STREAMS];
+    UNROLL
+    for (size_t i = 0; i < m; i++)
+        sums[i] = start;
+    for (size_t block = 0; block < n_blocks; block += VECTOR_LANES) {
+        size_t left = n_blocks - block, n = left < VECTOR_LANES ? left : VECTOR_LANES;
+        float terms[MAX_STREAMS][VECTOR_LANES];
         vec scale = load_block_params(&matrix->scales, row, block, n_of_group, n, 1);
         vec zero = load_block_params(&matrix->zero_points, row, block, n_of_group, n, 0);
         vec_u32 zeros = (vec_u32)vec_round_to_i32(vec_add(zero, vec_set1(offset)));
-        vec_u32 dot = (vec_u32)vec_load_n(dots + block, n);
-        dot -= zeros * (vec_u32)vec_load(s->sums + block);
-        vec term = vec_mul(vec_of_i32((vec_i32)dot), scale);
-        vec_store(terms, vec_mul(term, vec_load(s->scales + block)));
-        for (size_t i = 0; i < n; i++)
-            sum += terms[i];
+        UNROLL
+        for (size_t i = 0; i < m; i++) {
+            vec_u32 dot = (vec_u32)vec_load_n(s[i].dots + at + block, n);
+            dot -= zeros * (vec_u32)vec_load(s[i].sums + block);
+            vec term = vec_mul(vec_of_i32((vec_i32)dot), scale);
+            vec_store(terms[i], vec_mul(term, vec_load(s[i].scales + block)));
+        }
+        for (size_t lane = 0; lane < n; lane++) {
+            UNROLL
+            for (size_t i = 0; i < m; i++)
+                sums[i] += terms[i][lane];
+        }
     }
-    return sum;
+    UNROLL
+    for (size_t i = 0; i < m; i++)
+        p->c[i * p->ldc + row] = sums[i];
 }
 
 /* Multiplies n rows of the matrix, from `row` on, by m rows of x. */
@@ -231,11 +278,16 @@ ALWAYS_INLINE void multiply_slice(const struct quantized_product *p, const struc
     DOT_ROWS(64)
     DOT_ROWS(128)
 #undef DOT_ROWS
-    for (size_t i = 0; i < m; i++)
-        for (size_t r = row; r < row + n; r++)
-            p->c[i * p->ldc + r] =
-                add_blocks(p->matrix, &s[i], r, s[i].dots + (r - row) * s->n_blocks,
-                           p->start ? p->start[r] : 0);
+    for (size_t r = 0; r < n; r++) {
+#define ADD_BLOCKS(of_x)                                                                           \
+    if ((of_x) <= MAX_STREAMS && m == (of_x))                                                      \
+        add_blocks(p, s, of_x, row + r, r * s->n_blocks);
+        ADD_BLOCKS(1)
+        ADD_BLOCKS(2)
+        ADD_BLOCKS(3)
+        ADD_BLOCKS(4)
+#undef ADD_BLOCKS
+    }
 }
 
 static inline void multiply_rows(const struct quantized_product *p)
