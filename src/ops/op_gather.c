@@ -52,13 +52,18 @@ static bool find_contiguous(struct infer *infer, struct gather_state *state)
     const struct irrun_tensor *indices = infer_value(infer, INDICES);
     if (!indices)
         return false;
-    for (int64_t k = 0, first = 0; k < state->n_indices; k++) {
-        int64_t index = element_as_i64(indices->dtype, indices->data, (size_t)k);
+    enum { CHUNK = 64 };
+    int64_t chunk[CHUNK], n = state->n_indices;
+    for (int64_t k = 0, first = 0; k < n; k++) {
+        if (k % CHUNK == 0)
+            elements_as_i64(indices->dtype, indices->data, (size_t)k,
+                            (size_t)(n - k < CHUNK ? n - k : CHUNK), chunk);
+        int64_t index = chunk[k % CHUNK];
         index += index < 0 ? state->axis_dim : 0;
         first = k == 0 ? index : first;
         if (index != first + k || index < 0 || index >= state->axis_dim)
             return true;
-        if (k + 1 == state->n_indices)
+        if (k + 1 == n)
             state->first = first;
     }
     return true;
