@@ -253,6 +253,11 @@ def reduction_cases():
     yield c.case("Reductions over all positions, over some axes, and without the dimensions.",
                  c.reduced(y, "ReduceMax", [-1, 2]), c.reduced(y, "ReduceMean", [3]),
                  c.reduced(y, "ReduceMax", [1, 2, 3]), c.reduced(y, "ReduceMean", [2, 3], False))
+    c = Chain("reduced_alone", (2, 7, 9, 12))
+    y = c.transposed(c.relu(c.x), TO_FIRST)
+    gate = c.relu(c.convolved(c.reduced(y, "ReduceMean", [2, 3]), 3, [1, 1]))
+    yield c.case("No convolution is worth the change, but a mean behind a Transpose is.",
+                 c.multiplied(y, c.sigmoid(c.convolved(gate, 12, [1, 1]))))
     c = Chain("reduced_row", (2, 4, 50))
     y = c.convolved(c.convolved(c.x, 18, [3]), 0, [5], [2])
     yield c.case("A mean over one dimension.", c.convolved(c.reduced(y, "ReduceMean", [2]), 3, [1]))

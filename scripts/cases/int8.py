@@ -6,6 +6,7 @@ import numpy as np
 from . import departures
 from .common import EXACT, Case, rng, uniform
 from .dense import convolve, same_pads
+from .fake_quantize import fake_quantize
 from .net import Net
 from .quantised import FLOAT, Value
 
@@ -219,6 +220,11 @@ def depthwise_cases():
         m = Quantised(f"depthwise_{n}", (1, n, 8, 9))
         y = m.biased(m.convolved(m.x, m.integers(n, 1, 1, 3, 3))).relu().quantised(0, 2)
         yield m.case(about, y)
+    m = Quantised("depthwise_1", (1, 1, 8, 9))
+    yield m.case("One channel.", m.biased(m.convolved(m.x, m.integers(1, 1, 1, 3, 3))).quantised(0, 2))
+    m = Quantised("depthwise_1_row", (2, 1, 8, 9))
+    yield m.case("One channel, a kernel of one row.",
+                 m.convolved(m.x, m.integers(1, 1, 1, 1, 3), pads=(0, 1)))
     m = Quantised("depthwise_stride_2", (1, 16, 9, 9))
     yield m.case("Stride 2, the result in f32.", m.convolved(m.x, m.integers(16, 1, 1, 3, 3), (2, 2)))
     m = Quantised("depthwise_dilated", (1, 16, 9, 9), -1, 0.9921875)
@@ -251,6 +257,24 @@ def border_cases():
                  m.convolved(m.x, m.integers(6, 6, 2, 2), (1, 1), (0, 0), auto_pad="same_upper"))
     m = Quantised("border_dynamic", (2, 4, 6, 5), -1, 1, dynamic=True)
     yield m.case("No dimension is known.", m.convolved(m.x, m.integers(8, 4, 3, 3)).quantised(-2, 2))
+
+
+def rank_cases():
+    """Ops behind a product that are not those which integers compute."""
+    m = Quantised("rows_pdpd", (8, 32))
+    y, bias = m.multiplied(m.x, m.integers(8, 32)), uniform(m.g, 8)
+    port = m.net.op("Add", y.port, m.net.const(bias), data={"auto_broadcast": "pdpd", "axis": 0})
+    case = m.case("A bias for each row: auto_broadcast is pdpd.",
+                  Value(m.net, port, y.array + np.float64(bias)[:, None]))
+    case.openvino = departures.PDPD_BIAS
+    yield case
+    m = Quantised("rows_of_rank_4", (4, 32))
+    m.net = Net(m.name)  # its x has other bounds
+    bounds = [m.net.const(np.full((1, 1, 1, 1), b, np.float32)) for b in (0, 2, 0, 2)]
+    port = m.net.op("FakeQuantize", m.net.param("x", "f32", [4, 32]), *bounds, levels=256,
+                    auto_broadcast="numpy")
+    y = Value(m.net, port, fake_quantize(m.feed, *np.float32([0, 2, 0, 2]), 256)[None, None])
+    yield m.case("Bounds of more dimensions than the rows.", m.multiplied(y, m.integers(16, 32)))
 
 
 def row_cases():
@@ -350,6 +374,7 @@ def cases():
     yield from depthwise_cases()
     yield from border_cases()
     yield from row_cases()
+    yield from rank_cases()
     yield from input_cases()
     yield from many_terms_cases()
     yield from chain_cases()

@@ -391,6 +391,7 @@ def cannot_carry():
     yield length_as_state()
     yield variable_of_another_state()
     yield computed_state()
+    yield summed_states()
     yield turned_state()
 
 
@@ -439,6 +440,23 @@ def computed_state():
     y, _ = layer.golden(np.float64(x), [np.float64(start[:, 0]) / 2])
     return refused(name, "The initial state is half of a variable, once for each chunk.", net, {"x": x},
                    {"y": y[:, None]}, 'GRUSequence "gru" starts from a value computed from variable "kept"')
+
+
+def summed_states():
+    """A variable to which each run adds its last state."""
+    name = "refused_sum_of_states"
+    layer = Layer((name,), "gru")
+    net, x = Net(name), data_of(name, 1, FRAMES, INPUTS)
+    start = uniform(rng(FAMILY, name), (1, 1, HIDDEN))
+    out = layer.ports(net, net.param("x", "f32", list(x.shape)), layer.zeros(net, 1),
+                      net.const(np.int32([FRAMES])), name="gru")
+    total = net.op("Add", net.read("kept", net.const(start)), out[1], auto_broadcast="numpy")
+    net.assign("kept", total)
+    net.result(total, "y")
+    _, last = layer.golden(np.float64(x))
+    return refused(name, "A variable that each run adds its last state to, not each chunk.", net,
+                   {"x": x}, {"y": np.float64(start) + last[0][:, None]},
+                   "keeps a value that is computed once for each chunk")
 
 
 def turned_state():

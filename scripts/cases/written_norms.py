@@ -67,7 +67,8 @@ class Written:
 
 
 def golden(x, form):
-    x, axes, other = np.float64(x), tuple(form.get("axes", [-1])), tuple(form.get("other_axes", form.get("axes", [-1])))
+    x = np.float64(x[None] if form.get("grows") else x)
+    axes, other = tuple(form.get("axes", [-1])), tuple(form.get("other_axes", form.get("axes", [-1])))
     keeps = not form.get("drops_axis")
     centered = x if form.get("keeps_mean") else x - x.mean(other, keepdims=keeps)
     variance = np.mean(centered**2, axes, keepdims=keeps)
@@ -112,6 +113,8 @@ def cases():
     yield make("first_axis", "Slices lie apart.", axes=[0])
     yield make("rank_of_numbers", "Numbers of a higher rank than x give the result theirs.", x[0, 0], rank=4,
                square="Power", how="Power", more={"openvino": departures.FALSE_MVN})
+    yield make("exponent_of_higher_rank", "The square has more dimensions than x: axis 1 of the mean is axis 0 of x.",
+               x[0, 0], rank=3, grows=True, keeps_mean=True, square="Power", axes=[1])
     yield make("numbers_of_f16", "Numbers of f16, converted to f32.", number_type=np.float16, square="Power", how="Power",
                keeps_mean=True)
     yield make("root_mean_square", "RMS normalization: the mean is not subtracted.", keeps_mean=True, square="Power",

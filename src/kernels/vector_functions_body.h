@@ -171,7 +171,7 @@ ALWAYS_INLINE vec vec_softplus(vec x)
     vec u = vec_exp(vec_negative(vec_abs(x)));
     vec s = vec_div(u, vec_add(u, vec_set1(2.0F))), z = vec_mul(s, s);
     vec log1p = vec_fma(vec_mul(s, z), vec_atanh_long_rest(z), vec_add(s, s));
-    return vec_add(vec_max(vec_zero(), x), log1p);
+    return vec_add(vec_max(x, vec_zero()), log1p); /* the maximum of NaN and 0 is 0 */
 }
 
 /* Uses tanh(log(1 + u)) = (u^2 + 2 u) / (u^2 + 2 u + 2), u = exp(x), clamped where the quotient is
@@ -230,7 +230,8 @@ ALWAYS_INLINE vec vec_gelu_erf(vec x)
     q = vec_fma(a, q, vec_set1(-0.0525464366F));
     q = vec_fma(a, q, vec_set1(-0.459193057F));
     q = vec_fma(a, q, vec_set1(-1.15110694F));
-    q = vec_max(vec_set1(-126.0F), vec_fma(a, q, vec_set1(-0.999999959F)));
+    /* q of NaN is -126: of two NaNs a product has either, and abs(x) has another sign than x. */
+    q = vec_max(vec_fma(a, q, vec_set1(-0.999999959F)), vec_set1(-126.0F));
     vec tail = vec_sub(vec_exp2_of_negative(q), vec_set1(0x1p-126F));
     vec rest = vec_sub(vec_set1(1.0F), tail);
     return vec_mul(x, vec_select(vec_less(x, vec_zero()), tail, rest));

@@ -356,9 +356,8 @@ bool channels_last_place(const struct model *model, struct remarks *remarks,
     bool is_done = run_pass(&pass);
     model->graph->analysis = NULL;
     arena_free(&memory);
-    if (!is_done || pass.n_replaced == 0)
-        return is_done;
-    return toposort(model->graph, model->arena, err) &&
-           remarks_add(remarks, model->arena, err, "convolutions with channels last (NHWC): %zu",
-                       pass.n_replaced);
+    return is_done && toposort(model->graph, model->arena, err) &&
+           (pass.n_replaced == 0 ||
+            remarks_add(remarks, model->arena, err, "convolutions with channels last (NHWC): %zu",
+                        pass.n_replaced));
 }

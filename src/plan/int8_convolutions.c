@@ -38,6 +38,14 @@ static bool count_ranges(const struct irrun_tensor *bound, struct quantize_u8_at
     return true;
 }
 
+/* Returns whether a bound gives the result of a FakeQuantize more dimensions than its input has. */
+static bool adds_dimensions(const struct int8_pass *pass, const struct op *op,
+                            const struct irrun_tensor *bound)
+{
+    const struct value *x = &pass->graph->values[op_input(pass->graph, op, 0)];
+    return x->dims_hint && bound->shape.rank > x->rank_hint;
+}
+
 /* Finds the ranges of a FakeQuantize that has one, or one for each channel, and at most 256 levels.
  * Of one range, n_spatial is 0. */
 static bool find_ranges(struct int8_pass *pass, const struct op *op,
@@ -50,7 +58,7 @@ static bool find_ranges(struct int8_pass *pass, const struct op *op,
         return false;
     for (uint32_t i = 0; i < 4; i++) {
         bounds[i] = int8_find_floats(pass, op_input(pass->graph, op, 1 + i));
-        if (!bounds[i] || !count_ranges(bounds[i], format))
+        if (!bounds[i] || adds_dimensions(pass, op, bounds[i]) || !count_ranges(bounds[i], format))
             return false;
     }
     if (format->ranges.n > 1 && attrs->auto_broadcast != AUTO_BROADCAST_NUMPY)
@@ -92,7 +100,8 @@ bool int8_is_for_channels(const struct irrun_tensor *tensor, size_t n_channels, 
 void int8_match_bias(struct int8_pass *pass, struct int8_match *match)
 {
     const struct op *add = find_user(pass, match->out);
-    if (!add || !op_is_type(add, "Add") || add->n_inputs != 2)
+    if (!add || !op_is_type(add, "Add") || add->n_inputs != 2 ||
+        ((const struct binary_attrs *)add->attrs)->auto_broadcast != AUTO_BROADCAST_NUMPY)
         return;
     uint32_t other = op_input(pass->graph, add, op_input(pass->graph, add, 0) == match->out);
     const struct irrun_tensor *bias = int8_find_floats(pass, other);

@@ -46,7 +46,8 @@ static bool find_offsets(const struct int8_match *match, struct int8_convolution
 static bool find_segments(const struct int8_match *match, struct int8_convolution_attrs *attrs,
                           struct arena *arena, struct irrun_error *err)
 {
-    bool is_row = match->n_groups == 1 && dilation_of_columns(&attrs->window) == 1;
+    bool is_row =
+        !match->is_depthwise && match->n_groups == 1 && dilation_of_columns(&attrs->window) == 1;
     size_t n_taps = (size_t)(attrs->kernel[0] * attrs->kernel[1]);
     attrs->n_segments = is_row ? (size_t)attrs->kernel[0] : n_taps;
     attrs->segment_bytes = n_taps / attrs->n_segments * attrs->c_in;

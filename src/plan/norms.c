@@ -113,10 +113,16 @@ static bool match_centered(const struct norm *norm, uint32_t value_id, const cha
 static bool match_square(struct norm *norm, uint32_t value_id, uint32_t *base)
 {
     uint32_t in[2];
-    if (!match(norm, value_id, "Multiply", in))
-        return match_power(norm, value_id, 2, base);
+    double exponent;
+    struct irrun_shape shape;
+    bool is_product = match(norm, value_id, "Multiply", in);
+    if (!is_product && !match(norm, value_id, "Power", in))
+        return false;
     *base = in[0];
-    return in[0] == in[1];
+    if (is_product)
+        return in[0] == in[1];
+    /* An exponent of more dimensions than x would change what the axes of the mean are. */
+    return graph_number(norm->graph, in[1], &exponent, &shape) && exponent == 2 && shape.rank <= 1;
 }
 
 /* Matches the mean of the squares of `divided`, and finds out what that is: x, or x without its

@@ -71,9 +71,7 @@ static bool is_reshaping(const struct graph *graph, const struct op *op)
            (op_is_type(op, "Transpose") && moves_only_ones(graph, op));
 }
 
-/* Follows Reshapes, and ops like them, backwards from a value. Returns the value that they start
- * from. */
-static uint32_t skip_reshapes(const struct graph *graph, uint32_t value_id)
+uint32_t recurrence_skip_reshapes(const struct graph *graph, uint32_t value_id)
 {
     for (const struct op *op = value_producer(graph, value_id); is_reshaping(graph, op);
          op = value_producer(graph, value_id))
@@ -92,7 +90,8 @@ static bool keeps_state(const struct graph *graph, const struct op *read, const 
         const struct assign_attrs *of_assign = assign->attrs;
         if (assign->def->role == ROLE_ASSIGN &&
             strcmp(of_assign->variable_id, of_read->variable_id) == 0)
-            return skip_reshapes(graph, op_input(graph, assign, 0)) == op->first_output + output;
+            return recurrence_skip_reshapes(graph, op_input(graph, assign, 0)) ==
+                   op->first_output + output;
     }
     return false;
 }
@@ -125,7 +124,8 @@ static bool check_states(const struct graph *graph, struct recurrence *found,
         if (origin.parameter)
             recurrence_refuse(found, "starts from a state that depends on input \"%.150s\"",
                               origin.parameter->name);
-        if (origin.read && value_producer(graph, skip_reshapes(graph, value_id)) != origin.read)
+        if (origin.read &&
+            value_producer(graph, recurrence_skip_reshapes(graph, value_id)) != origin.read)
             recurrence_refuse(found, "starts from a value computed from variable \"%.150s\"",
                               ((const struct read_value_attrs *)origin.read->attrs)->variable_id);
         else if (origin.read && !keeps_state(graph, origin.read, op, found->states[i].output))

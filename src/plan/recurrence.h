@@ -37,6 +37,10 @@ bool recurrence_describe_loop(const struct graph *graph, const struct op *op,
                               struct recurrence *found, struct arena *arena,
                               struct irrun_error *err);
 
+/* Follows Reshapes, and ops like them, backwards from a value. Returns the value that they start
+ * from. */
+uint32_t recurrence_skip_reshapes(const struct graph *graph, uint32_t value_id);
+
 /* Sets kind and why, unless it is refused already. */
 void recurrence_refuse(struct recurrence *found, const char *format, ...) PRINTF_LIKE(2, 3);
 

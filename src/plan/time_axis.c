@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "ops/op_state.h"
+#include "plan/recurrence.h"
 #include "plan/time_rules.h"
 
 #define MAX_REPORTED 10
@@ -220,11 +221,25 @@ static bool check_result(struct time_op *t)
     return true;
 }
 
+/* Returns whether the value is a variable, or comes from frames: it is the same if they are divided
+ * into chunks. What is computed from states is computed for each chunk anew. */
+static bool comes_from_frames(const struct time_op *t, uint32_t value_id)
+{
+    const struct op *producer =
+        value_producer(t->graph, recurrence_skip_reshapes(t->graph, value_id));
+    bool has_frames = producer->def->role == ROLE_READ_VALUE;
+    for (uint32_t i = 0; i < producer->n_inputs; i++)
+        has_frames |= t->walk->uses[op_input(t->graph, producer, i)].kind == TIME_ALONG;
+    return has_frames;
+}
+
 static bool check_assign(struct time_op *t)
 {
     const struct time_use *in = time_input(t, 0);
     if (in->kind == TIME_ALONG || in->kind == TIME_LENGTH)
         return time_refuse(t, "keeps a value that grows with the number of frames");
+    if (in->kind == TIME_LAST && !comes_from_frames(t, op_input(t->graph, t->op, 0)))
+        return time_refuse(t, "keeps a value that is computed once for each chunk");
     set_all(t->walk, t->op, in->kind);
     return true;
 }
