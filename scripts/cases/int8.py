@@ -180,8 +180,8 @@ def convolution_cases():
 
 def winograd_cases():
     """3 by 3 taps of many channels, which fewer products compute."""
-    m = Quantised("winograd", (1, 32, 12, 16))
-    y = m.biased(m.convolved(m.x, m.integers(48, 32, 3, 3))).relu().quantised(0, 4)
+    m = Quantised("winograd", (1, 32, 6, 8))
+    y = m.biased(m.convolved(m.x, m.integers(32, 32, 3, 3))).relu().quantised(0, 4)
     yield m.case("Whole tiles.", y)
     m = Quantised("winograd_odd", (2, 20, 9, 13), -0.5, 0.7750000953674316)
     yield m.case("An odd number of pixels, channels that fill no vector, two batch elements.",

@@ -110,6 +110,17 @@ static bool match_centered(const struct norm *norm, uint32_t value_id, const cha
     return of == in[0] && are_same_axes(norm, axes);
 }
 
+static bool are_from_end(const struct norm *norm)
+{
+    int64_t axes[IRRUN_MAX_RANK];
+    uint32_t n;
+    if (!graph_ints(norm->graph, norm->axes, axes, IRRUN_MAX_RANK, &n))
+        return false;
+    while (n > 0 && axes[n - 1] < 0)
+        n--;
+    return n == 0;
+}
+
 static bool match_square(struct norm *norm, uint32_t value_id, uint32_t *base)
 {
     uint32_t in[2];
@@ -121,8 +132,9 @@ static bool match_square(struct norm *norm, uint32_t value_id, uint32_t *base)
     *base = in[0];
     if (is_product)
         return in[0] == in[1];
-    /* An exponent of more dimensions than x would change what the axes of the mean are. */
-    return graph_number(norm->graph, in[1], &exponent, &shape) && exponent == 2 && shape.rank <= 1;
+    /* An exponent of more dimensions than x changes which dimensions the axes of the mean are. */
+    return graph_number(norm->graph, in[1], &exponent, &shape) && exponent == 2 &&
+           (shape.rank <= 1 || are_from_end(norm));
 }
 
 /* Matches the mean of the squares of `divided`, and finds out what that is: x, or x without its

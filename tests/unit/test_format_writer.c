@@ -272,7 +272,7 @@ static void refuses_what_names_no_format(void **state)
         assert_failed(format_parse_destination(texts[i], &spec, &err), IRRUN_USAGE, "is not known");
     }
     assert_failed(format_parse_source(".", &spec, &err), IRRUN_USAGE, "is a directory");
-    assert_failed(format_parse_destination(".", &spec, &err), IRRUN_USAGE, "is not known");
+    assert_failed(format_parse_destination(".", &spec, &err), IRRUN_USAGE, "is a directory");
     assert_failed(format_parse_source("npy:", &spec, &err), IRRUN_USAGE, "has no path");
     assert_failed(format_parse_source("text:x", &spec, &err), IRRUN_USAGE, "only for outputs");
     assert_failed(format_parse_source("none:", &spec, &err), IRRUN_USAGE, "only for outputs");
