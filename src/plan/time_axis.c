@@ -222,7 +222,7 @@ static bool check_result(struct time_op *t)
 }
 
 /* Returns whether the value is a variable, or comes from frames: it is the same if they are divided
- * into chunks. What is computed from states is computed for each chunk anew. */
+ * into chunks. What is computed from states is computed once for each chunk. */
 static bool comes_from_frames(const struct time_op *t, uint32_t value_id)
 {
     const struct op *producer =

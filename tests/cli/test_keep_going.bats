@@ -128,7 +128,7 @@ setup() {
     done
 }
 
-@test "a state that goes on needs every sequence" {
+@test "a state that continues needs every sequence" {
     local option
     for option in --keep-going --skip-existing; do
         answered 2 "--reset=never and $option cannot be used together" \
