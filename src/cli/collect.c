@@ -269,9 +269,12 @@ void collector_fail_sequence(struct collector *collector, struct backlog *backlo
 bool collector_drop_sequence(struct collector *collector, struct backlog *backlog,
                              const struct sequence *sequence, struct irrun_error *err)
 {
+    if (atomic_load(&collector->turn) > sequence->index)
+        return true; /* its records were written */
     if (!wait_for_turn(collector, sequence))
         return false;
-    if (!replay(collector, backlog, sequence, err) && err->code != IRRUN_MISMATCH)
+    if (!replay(collector, backlog, sequence, err) && err->code != IRRUN_MISMATCH &&
+        err->code != IRRUN_DATA)
         return false;
     error_clear(err); /* of a sequence that has failed already */
     outputs_drop_sequence(collector->outputs, sequence);

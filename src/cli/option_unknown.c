@@ -82,6 +82,12 @@ static const struct {
     {"format", "-i FORMAT:FILE and -o FORMAT:FILE name a format, for example csv:FILE"},
     {"json", "-o jsonl:FILE writes a line of JSON for each record"},
     {"output-dir", "-o DIR/%n.npy writes a file for each output"},
+    {"b", "a record at a time is computed; --batch=N is for --key"},
+    {"prompt", "printf TEXT | irrun MODEL.xml -i NAME=raw:- reads characters"},
+    {"max-tokens", "-n N runs N iterations"},
+    {"temperature", "--feed=OUT=IN:sample(T) draws with temperature T"},
+    {"samplerate", "--rate=HZ"},
+    {"tolerance", "--atol=X and --rtol=X"},
 };
 
 const char *option_find_foreign(const char *name, size_t length)
@@ -102,7 +108,7 @@ static void hint_foreign(const char *name, const char *word, const char *next,
     const char *equals = strchr(word, '=');
     bool is_attached = word[1] != '-' && word[2] != '\0';
     const char *value = equals ? equals + 1 : is_attached ? word + 2 : next;
-    bool is_model = strcmp(name, "m") == 0 || strcmp(name, "model") == 0;
+    bool is_model = strcmp(name, "m") == 0 || strncmp(name, "model", 5) == 0;
     if (is_model)
         fail_hint(err, "give the model without an option: irrun %s",
                   value && *value != '-' ? value : "MODEL.xml");
@@ -117,8 +123,6 @@ bool option_fail_unknown(const char *word, const char *name, size_t length, cons
     if (length == 0)
         return fail(err, IRRUN_USAGE, "%s names no option", word);
     fail(err, IRRUN_USAGE, "unknown option %s%.*s", is_long ? "--" : "-", (int)length, name);
-    if (is_long && hint_list(name, length, err))
-        return fail_append(err, ": options cannot be abbreviated");
     char whole[64];
     snprintf(whole, sizeof whole, "%.*s", (int)strcspn(name, "="), name);
     hint_foreign(whole, word, next, err);
@@ -126,6 +130,8 @@ bool option_fail_unknown(const char *word, const char *name, size_t length, cons
         hint_foreign((char[]){*name, '\0'}, word, next, err);
     if (err->hint[0] != '\0')
         return false;
+    if (is_long && hint_list(name, length, err))
+        return fail_append(err, ": options cannot be abbreviated");
     const char *near = nearest_option(whole);
     if (near)
         return fail_hint(err, "did you mean --%s?", near);

@@ -371,4 +371,5 @@ void outputs_drop_sequence(struct outputs *outputs, const struct sequence *seque
             writer_drop_sequence(item->writer);
         }
     }
+    outputs->key = NULL;
 }

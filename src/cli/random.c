@@ -169,7 +169,7 @@ static bool is_in_type(enum irrun_dtype dtype, int64_t x)
     int64_t back;
     convert_elements(IRRUN_I64, &x, dtype, element, 1);
     convert_elements(dtype, element, IRRUN_I64, &back, 1);
-    return back == x;
+    return back == x && (x >= 0 || dtype_is_signed(dtype));
 }
 
 /* Checks that integers of a type can hold the numbers. */
@@ -182,6 +182,8 @@ static bool check_range(const struct random_spec *spec, enum irrun_dtype dtype, 
     /* 2^62: far beyond all types but those of 64 bits */
     int64_t low = is_int ? spec->low : (int64_t)fmax(fmin(spec->a, spec->b), -0x1p62);
     int64_t high = is_int ? spec->high : (int64_t)fmin(fmax(spec->a, spec->b), 0x1p62);
+    if (!is_int && high > 0 && (double)high == fmax(spec->a, spec->b))
+        high--; /* it is not included, and numbers are truncated */
     return (is_in_type(dtype, low) && is_in_type(dtype, high)) ||
            fail(err, IRRUN_USAGE,
                 "--random: input \"%s\" is %s, which cannot hold numbers from %" PRId64

@@ -47,10 +47,11 @@ static bool is_blank(struct field line)
     return true;
 }
 
-/* The separator is not known yet when the headings are read, which may be anything. */
+/* The separator is not known yet when the headings are read, which may be anything. Among tabs a
+ * quote is often a character like others. */
 static bool check_quotes(const struct csv_columns *csv, struct field line, struct irrun_error *err)
 {
-    if (csv->separator == '\0' || !csv_has_open_quote(line, csv->separator))
+    if (csv->separator != ',' || !csv_has_open_quote(line, ','))
         return true;
     fail_at(err, IRRUN_DATA, (struct place){csv->reader.path, csv->reader.line, 0},
             "a quoted field does not end in its line");
@@ -80,7 +81,8 @@ static bool find_line(struct csv_columns *csv, struct field *line, struct irrun_
             return true;
         if (*start != '#' && !is_blank(*line)) {
             /* A tab at the end may separate an empty field. */
-            while (start[line->length - 1] == ' ' || start[line->length - 1] == '\r')
+            while (text_is_blank(start[line->length - 1]) &&
+                   (start[line->length - 1] != '\t' || csv->separator == ','))
                 line->length--;
             return check_quotes(csv, *line, err);
         }

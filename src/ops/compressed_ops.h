@@ -1,5 +1,5 @@
 /* Internal ops that read constants as they are stored: compressed ones, or large ones of floats. IR
- * files do not contain them: plan/compressed_weights.h replaces MatMul and Gather, and the ops that
+ * files do not contain them: plan/compressed_weights.c replaces MatMul and Gather, and the ops that
  * expand the constant, with them.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_OPS_COMPRESSED_OPS_H

@@ -19,7 +19,7 @@ struct int8_state {
     size_t n_blocks;               /* in a row */
     bool is_gathered;              /* taps are copied; all pixels count as one row */
     size_t n_quads;                /* of a segment of a product */
-    size_t n_splits;               /* of the groups of channels; 1 unless is_gathered */
+    size_t n_splits;               /* of the groups of channels */
     size_t n_tile_columns;         /* of Winograd's, in a row of the image */
     size_t tile_rows;              /* of products, or 0 */
     size_t n_parts, part_bytes;    /* part_bytes: of scratch for each part, after the image */

@@ -1,4 +1,4 @@
-/* Internal ops that pass u8 tensors; IR files do not contain them. plan/int8_convolutions.h
+/* Internal ops that pass u8 tensors; IR files do not contain them. plan/int8_convolutions.c
  * replaces FakeQuantize, Convolution and MatMul with them. u8 images have the channels last,
  * [N,H,W,C] or [N,W,C]; f32 images are [N,C,H,W] or [N,C,W] as elsewhere.
  * SPDX-License-Identifier: Apache-2.0 */

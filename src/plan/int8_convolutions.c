@@ -38,12 +38,12 @@ static bool count_ranges(const struct irrun_tensor *bound, struct quantize_u8_at
     return true;
 }
 
-/* Returns whether a bound gives the result of a FakeQuantize more dimensions than its input has. */
+/* Returns whether a bound may give the result of a FakeQuantize more dimensions than its input. */
 static bool adds_dimensions(const struct int8_pass *pass, const struct op *op,
                             const struct irrun_tensor *bound)
 {
     const struct value *x = &pass->graph->values[op_input(pass->graph, op, 0)];
-    return x->dims_hint && bound->shape.rank > x->rank_hint;
+    return bound->shape.rank > (x->dims_hint ? x->rank_hint : 1);
 }
 
 /* Finds the ranges of a FakeQuantize that has one, or one for each channel, and at most 256 levels.

@@ -122,7 +122,7 @@ static void set_inputs(struct choice *choice, const struct candidate *only)
         const struct candidate *item = &choice->items[i];
         if (only ? item == only : item->is_chosen)
             choice->pass->walk.uses[graph->ops[item->parameter].first_output] =
-                (struct time_use){TIME_ALONG, item->axis, 1, 1};
+                (struct time_use){.kind = TIME_ALONG, .axis = item->axis, .outer = 1, .inner = 1};
     }
 }
 

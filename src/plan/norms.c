@@ -121,20 +121,19 @@ static bool are_from_end(const struct norm *norm)
     return n == 0;
 }
 
+/* An exponent of more dimensions than x changes which dimensions the axes of the mean are, unless
+ * they count from the end. */
 static bool match_square(struct norm *norm, uint32_t value_id, uint32_t *base)
 {
     uint32_t in[2];
-    double exponent;
-    struct irrun_shape shape;
-    bool is_product = match(norm, value_id, "Multiply", in);
-    if (!is_product && !match(norm, value_id, "Power", in))
-        return false;
-    *base = in[0];
-    if (is_product)
+    if (match(norm, value_id, "Multiply", in)) {
+        *base = in[0];
         return in[0] == in[1];
-    /* An exponent of more dimensions than x changes which dimensions the axes of the mean are. */
-    return graph_number(norm->graph, in[1], &exponent, &shape) && exponent == 2 &&
-           (shape.rank <= 1 || are_from_end(norm));
+    }
+    struct irrun_shape *all = &norm->attrs.broadcast, others = *all;
+    *all = (struct irrun_shape){0};
+    return match_power(norm, value_id, 2, base) && (all->rank <= 1 || are_from_end(norm)) &&
+           shape_broadcast(all, &others, all);
 }
 
 /* Matches the mean of the squares of `divided`, and finds out what that is: x, or x without its

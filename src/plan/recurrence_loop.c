@@ -184,7 +184,8 @@ static bool put_outputs(struct time_op *t, const struct body *body)
                                (long long)map->external);
         uint32_t output = (uint32_t)map->external;
         uint32_t axis = axis_of(t->graph, t->op->first_output + output, map);
-        t->out[output] = (struct time_use){TIME_ALONG, axis, 1, map->part_size};
+        t->out[output] = (struct time_use){
+            .kind = TIME_ALONG, .axis = axis, .outer = 1, .inner = map->part_size};
     }
     return true;
 }

@@ -189,8 +189,9 @@ static uint32_t find_input(const struct time_op *t)
 static bool without_axis(struct time_op *t)
 {
     struct time_items items;
-    bool has_length = false, has_last = false, has_frames = false;
+    bool has_length = false, has_last = false, has_frames = false, has_variable = false;
     for (uint32_t i = 0; i < t->op->n_inputs; i++) {
+        has_variable |= time_input(t, i)->reads_variable;
         has_length |= time_input(t, i)->kind == TIME_LENGTH;
         has_last |= time_input(t, i)->kind == TIME_LAST;
     }
@@ -207,6 +208,8 @@ static bool without_axis(struct time_op *t)
         kind = has_frames ? TIME_LENGTH : TIME_NONE;
     }
     set_all(t->walk, t->op, kind);
+    for (uint32_t i = 0; i < t->op->n_outputs; i++)
+        t->out[i].reads_variable = has_variable;
     return true;
 }
 
@@ -218,19 +221,18 @@ static bool check_result(struct time_op *t)
     if (in->kind == TIME_ALONG && in->outer != 1)
         return time_refuse(t, "has the frames of a batch one after the other in dimension %u",
                            in->axis);
-    return true;
+    return !in->reads_variable || time_refuse(t, "reads a variable, which each chunk may change");
 }
 
-/* Returns whether the value is a variable, or comes from frames: it is the same if they are divided
- * into chunks. What is computed from states is computed once for each chunk. */
-static bool comes_from_frames(const struct time_op *t, uint32_t value_id)
+/* Returns whether the Assign keeps the variable as it is. */
+static bool keeps_variable(const struct time_op *t)
 {
-    const struct op *producer =
-        value_producer(t->graph, recurrence_skip_reshapes(t->graph, value_id));
-    bool has_frames = producer->def->role == ROLE_READ_VALUE;
-    for (uint32_t i = 0; i < producer->n_inputs; i++)
-        has_frames |= t->walk->uses[op_input(t->graph, producer, i)].kind == TIME_ALONG;
-    return has_frames;
+    const struct op *read =
+        value_producer(t->graph, recurrence_skip_reshapes(t->graph, op_input(t->graph, t->op, 0)));
+    const struct read_value_attrs *of_read = read->attrs;
+    const struct assign_attrs *of_assign = t->op->attrs;
+    return read->def->role == ROLE_READ_VALUE &&
+           strcmp(of_read->variable_id, of_assign->variable_id) == 0;
 }
 
 static bool check_assign(struct time_op *t)
@@ -238,7 +240,7 @@ static bool check_assign(struct time_op *t)
     const struct time_use *in = time_input(t, 0);
     if (in->kind == TIME_ALONG || in->kind == TIME_LENGTH)
         return time_refuse(t, "keeps a value that grows with the number of frames");
-    if (in->kind == TIME_LAST && !comes_from_frames(t, op_input(t->graph, t->op, 0)))
+    if (in->reads_variable && !keeps_variable(t))
         return time_refuse(t, "keeps a value that is computed once for each chunk");
     set_all(t->walk, t->op, in->kind);
     return true;
@@ -289,6 +291,7 @@ static bool visit(struct time_walk *walk, const struct op *op)
         return true;
     case ROLE_READ_VALUE:
         set_all(walk, op, TIME_LAST);
+        t.out[0].reads_variable = true;
         return true;
     case ROLE_RESULT:
         return check_result(&t);

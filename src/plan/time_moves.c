@@ -245,7 +245,7 @@ bool time_broadcast_to_frames(struct time_op *t, const struct time_items *target
         return false;
     if (target->items[found].number != 1)
         return time_refuse(t, "has a multiple of the number of frames in its shape");
-    *t->out = (struct time_use){TIME_ALONG, found, 1, 1};
+    *t->out = (struct time_use){.kind = TIME_ALONG, .axis = found, .outer = 1, .inner = 1};
     return true;
 }
 

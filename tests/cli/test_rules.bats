@@ -203,7 +203,7 @@ each_format() { # directory, command
 @test "--random makes no number that its type cannot hold" {
     usage_error 'input "x" is u8, which cannot hold numbers from 0 to 300' \
         "$data/twice_u8.xml" '--random=int(0,300)' -o none:
-    usage_error 'input "x" is u8, which cannot hold numbers from -1 to 1' \
+    usage_error 'input "x" is u8, which cannot hold numbers from -1 to 0' \
         "$data/twice_u8.xml" '--random=uniform(-1,1)' -o none:
     irrun "$data/twice_u8.xml" '--random=int(0,255)' -o none:
 }
