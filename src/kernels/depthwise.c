@@ -92,7 +92,7 @@ static void run_rectangle(const struct depthwise *plan, struct depthwise_tile *t
     tile->start = plan->origin + z * steps[0] + y->first * steps[1] + x->first * steps[2];
     tile->out = out + (size_t)((z * size[1] + y->first) * size[2] + x->first) * plan->pixel;
     for (int64_t i = 0; i < n_calls; i++) {
-        plan->kernels->pixels[plan->term](tile);
+        (plan->channels_last ? plan->kernels->pixels : plan->kernels->blocked)[plan->term](tile);
         tile->start += steps[2 - is_along_x];
         tile->out += out_steps[!is_along_x];
     }
@@ -221,12 +221,6 @@ static void run_channels(const struct run *run, size_t begin, size_t end, float 
 
 /* ---- A channel in each lane --------------------------------------------------------------- */
 
-/* Returns the bounds that the tiles apply in place of the epilogue; NULL: they do not. */
-static const float *find_bounds(const struct run *run)
-{
-    return run->plan->term == DEPTHWISE_PRODUCTS ? epilogue_bounds(run->job->epilogue) : NULL;
-}
-
 /* Computes output channel out_channel of the first of n channels, and the corresponding ones of the
  * others. The channels are at the beginning of the scratch memory; out is for the first one. */
 static void run_block(const struct run *run, const float *in, size_t n, float *scratch,
@@ -238,14 +232,7 @@ static void run_block(const struct run *run, const float *in, size_t n, float *s
     float check[DEPTHWISE_MAX_LANES], start[DEPTHWISE_MAX_LANES] = {0};
     float *weights = scratch + plan->image_floats, *results = weights + run->n_taps * lanes;
     struct depthwise_tile tile = {
-        .image = scratch,
-        .weights = weights,
-        .adjustment = start,
-        .check = check,
-        .n_channels = lanes,
-        .block_weights = run->n_taps * lanes,
-        .bounds = find_bounds(run),
-    };
+        .image = scratch, .weights = weights, .adjustment = start, .check = check};
     for (size_t i = 0; i < n && bias; i++)
         start[i] = bias[out_channel + i * multiplier];
     if (plan->term == DEPTHWISE_PRODUCTS)
@@ -274,8 +261,7 @@ static void run_blocks(const struct run *run, size_t begin, size_t end, float *s
         for (size_t j = 0; j < multiplier; j++)
             run_block(run, in, n, scratch, channel * multiplier + j,
                       run->job->out + first * n_out + j * run->n_out);
-        if (!find_bounds(run))
-            epilogue_run(run->job->epilogue, first * n_out, n * n_out);
+        epilogue_run(run->job->epilogue, first * n_out, n * n_out);
     }
 }
 
