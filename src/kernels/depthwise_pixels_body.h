@@ -47,7 +47,7 @@ ALWAYS_INLINE void add_taps(const struct depthwise_tile *tile, ptrdiff_t start, 
 }
 
 /* Computes the same sums in the same order, for a line of three taps, of which t is the first.
- * vec_keep: gcc would add a pixel to its last sum in the register of the pixel, and move the sum. */
+ * vec_keep: gcc would add a pixel to its last sum in the register of the pixel, and move it. */
 ALWAYS_INLINE void add_3_taps(const struct depthwise_tile *tile, ptrdiff_t start, size_t t,
                               size_t n_rows, const float *weights, size_t stride, vec results[])
 {
@@ -68,8 +68,8 @@ ALWAYS_INLINE void add_3_taps(const struct depthwise_tile *tile, ptrdiff_t start
     }
 }
 
-/* Stores the results of n_rows positions from p on. Returns the updated check. Reads *tile before it
- * writes: for the compiler they may overlap. */
+/* Stores the results of n_rows positions from p on. Returns the updated check. Reads *tile before
+ * it writes: for the compiler they may overlap. */
 ALWAYS_INLINE vec store_pixels(const struct depthwise_tile *tile, size_t p, size_t n_rows,
                                size_t n_vectors, size_t channel, size_t n, enum depthwise_term term,
                                const vec results[], vec check)

@@ -80,6 +80,7 @@ setup() {
     done
     answered 2 'the format of "five/" is not known' "-o five/%n.npy writes a file for each output" \
         sum.xml -o five/
+    answered 2 "the format of" "csv:t.tsv reads columns between tabs, if the first line has no comma" sum.xml -i t.tsv
     answered 2 "the format of" "-o sum.jsonl writes a line of JSON for each record" \
         sum.xml -o sum.json
     ln -s nowhere gone.xml
