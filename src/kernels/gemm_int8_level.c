@@ -8,10 +8,6 @@
 
 #include "kernels/gemm_int8_depthwise_body.h"
 
-#if VECTOR_HAS_DOT_PAIRS
-#include "kernels/gemm_int8_winograd_body.h"
-#endif
-
 enum { GROUP_VECTORS = INT8_GROUP / VECTOR_LANES, QUAD_BYTES = INT8_GROUP * INT8_QUAD };
 
 /* What fits into the registers: rows and groups of a tile, and groups of a tile of one row. */
@@ -23,6 +19,18 @@ enum { MAX_ROWS = 6, GROUPS = 1, GROUPS_OF_A_ROW = 2 };
 enum { MAX_ROWS = 2, GROUPS = 1, GROUPS_OF_A_ROW = 1 };
 #endif
 enum { MAX_VECTORS = GROUPS_OF_A_ROW * GROUP_VECTORS };
+
+/* Returns the rows of the next tile: the last rows are divided into two of nearly equal size. */
+ALWAYS_INLINE size_t rows_of_tile(size_t left)
+{
+    if (left > MAX_ROWS && left < 2 * MAX_ROWS)
+        return (left + 1) / 2;
+    return left < MAX_ROWS ? left : MAX_ROWS;
+}
+
+#if VECTOR_HAS_DOT_PAIRS
+#include "kernels/gemm_int8_winograd_body.h"
+#endif
 
 /* How a quad is multiplied: in 32 bits, or, if no sum of two products exceeds 16 bits, by
  * vec_i32_dot_pairs, or, if it has_words, by halves. */
@@ -276,13 +284,9 @@ static void multiply(const struct int8_product *p)
         if (group * INT8_GROUP + INT8_GROUP / 2 >= p->n)
             by_rows = halves;
 #endif
-        for (size_t row = 0; row < p->m;) {
-            /* Divides the last rows into two tiles of nearly equal size. */
-            size_t left = p->m - row, n = left < MAX_ROWS ? left : MAX_ROWS;
-            if (left > MAX_ROWS && left < 2 * MAX_ROWS)
-                n = (left + 1) / 2;
+        for (size_t row = 0, n; row < p->m; row += n) {
+            n = rows_of_tile(p->m - row);
             by_rows[n - 1](p, row, group);
-            row += n;
         }
     }
 }

@@ -1,10 +1,8 @@
 /* Winograd's F(2x2, 3x3) in integers of 16 bits, with the channels last. winograd_body.h has the
  * transforms; that of the filters has no halves here, so that the sums are four times as large.
- * Include after gemm_int8_store_body.h.
+ * A row of a product is a tile of the image. Include after gemm_int8_store_body.h and rows_of_tile.
  * SPDX-License-Identifier: Apache-2.0 */
 enum { WORDS = 2 * VECTOR_LANES, POSITIONS = INT8_WINOGRAD_POSITIONS };
-enum { WINOGRAD_ROWS = VECTOR_LANES == 8 ? 6 : 2 }; /* tiles whose sums are in registers */
-enum { WINOGRAD_VECTORS = INT8_GROUP / VECTOR_LANES };
 
 ALWAYS_INLINE void transform_words(lanes_of_16 *at, const size_t step)
 {
@@ -43,26 +41,26 @@ ALWAYS_INLINE void multiply_position(const struct int8_winograd *w, const int16_
                                      const int16_t *b, const size_t n_rows, int32_t *c)
 {
     size_t row = int8_winograd_row(w->c_in), n_pairs = (w->c_in + 1) / 2;
-    vec_i32 sums[WINOGRAD_ROWS][WINOGRAD_VECTORS];
+    vec_i32 sums[MAX_ROWS][GROUP_VECTORS];
     UNROLL
-    for (size_t i = 0; i < n_rows * WINOGRAD_VECTORS; i++)
-        sums[i / WINOGRAD_VECTORS][i % WINOGRAD_VECTORS] = vec_i32_set1(0);
+    for (size_t i = 0; i < n_rows * GROUP_VECTORS; i++)
+        sums[i / GROUP_VECTORS][i % GROUP_VECTORS] = vec_i32_set1(0);
     for (size_t i = 0; i < n_pairs; i++, a += 2, b += 2 * INT8_GROUP) {
-        vec_i32 columns[WINOGRAD_VECTORS];
+        vec_i32 columns[GROUP_VECTORS];
         UNROLL
-        for (size_t v = 0; v < WINOGRAD_VECTORS; v++)
+        for (size_t v = 0; v < GROUP_VECTORS; v++)
             columns[v] = vec_i32_load(b + v * WORDS);
         UNROLL
         for (size_t r = 0; r < n_rows; r++) {
             vec_i32 pair = vec_i32_set1_bytes(a + r * row);
             UNROLL
-            for (size_t v = 0; v < WINOGRAD_VECTORS; v++)
+            for (size_t v = 0; v < GROUP_VECTORS; v++)
                 sums[r][v] = vec_i32_dot_i16(sums[r][v], pair, columns[v]);
         }
     }
     UNROLL
-    for (size_t i = 0; i < n_rows * WINOGRAD_VECTORS; i++)
-        memcpy(c + i * VECTOR_LANES, &sums[i / WINOGRAD_VECTORS][i % WINOGRAD_VECTORS],
+    for (size_t i = 0; i < n_rows * GROUP_VECTORS; i++)
+        memcpy(c + i * VECTOR_LANES, &sums[i / GROUP_VECTORS][i % GROUP_VECTORS],
                sizeof sums[0][0]);
 }
 
@@ -83,7 +81,7 @@ static void multiply_rows(const struct int8_winograd *w, const int16_t *a, const
         CASE(5)
 #endif
     default:
-        multiply_position(w, a, b, WINOGRAD_ROWS, c);
+        multiply_position(w, a, b, MAX_ROWS, c);
     }
 #undef CASE
 }
@@ -96,10 +94,7 @@ static void multiply_positions(const struct int8_winograd *w, size_t group)
     for (size_t i = 0; i < POSITIONS; i++, b += position_words) {
         int32_t *c = w->products + i * int8_winograd_products_step(w->n);
         for (size_t at = 0, n; at < w->n; at += n) {
-            size_t left = w->n - at;
-            n = left < WINOGRAD_ROWS ? left : WINOGRAD_ROWS;
-            if (left > WINOGRAD_ROWS && left < 2 * WINOGRAD_ROWS)
-                n = (left + 1) / 2;
+            n = rows_of_tile(w->n - at);
             multiply_rows(w, w->inputs + i * step + at * row, b, n, c + at * INT8_GROUP);
         }
     }
@@ -163,7 +158,7 @@ static void winograd(const struct int8_winograd *w)
     }
     for (size_t group = w->begin; group < w->end; group++) {
         multiply_positions(w, group);
-        for (size_t v = 0; v < WINOGRAD_VECTORS; v++) {
+        for (size_t v = 0; v < GROUP_VECTORS; v++) {
             size_t column = group * INT8_GROUP + v * VECTOR_LANES;
             if (column + VECTOR_LANES <= w->c_out)
                 store_tiles(w, column, VECTOR_LANES);
