@@ -48,7 +48,8 @@ void collector_fail_sequence(struct collector *collector, struct backlog *backlo
                              const struct sequence *sequence);
 
 /* Ends a sequence that failed while others continue. Its records stay only in files that it shares
- * with others. */
+ * with others. Fails if they cannot be written there; false without an error: an earlier sequence
+ * stopped the run. */
 bool collector_drop_sequence(struct collector *collector, struct backlog *backlog,
                              const struct sequence *sequence, struct irrun_error *err);
 

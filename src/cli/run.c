@@ -130,35 +130,33 @@ static bool check_lateness(const struct run *run, struct irrun_error *err)
     return true;
 }
 
-static bool fail_sequences(const struct run *run, struct irrun_error *err)
+/* Outputs come before the state: if they failed after it, the next run would miss their records. */
+static bool finish_files(struct run *run, struct irrun_error *err)
 {
-    return fail(err, run->first_code, "%" PRIu64 " of %" PRIu64 " sequences failed", run->n_failed,
-                run->n_sequences);
-}
-
-/* Outputs come before the state: if they failed after it, the next run would miss their records. If
- * every sequence failed, nothing is finished. */
-static bool finish(struct run *run, struct irrun_error *err)
-{
-    struct event_track *track = run->workers[0].track;
-    uint64_t start = event_start(track);
-    if (run->n_failed > 0 && (run->is_check || run->n_failed == run->n_sequences))
-        return fail_sequences(run, err);
-    if (run->is_check)
-        return true;
-    if (!outputs_finish(collector_outputs(run->collector), err) ||
-        !worker_state_end_run(&run->workers[0], err))
-        return false;
     const struct worker *worker = &run->workers[0];
-    if (!write_tap_all(run, err) || !tap_file_finish(worker->tap_records, err) ||
+    uint64_t start = event_start(worker->track);
+    if (!outputs_finish(collector_outputs(run->collector), err) ||
+        !worker_state_end_run(&run->workers[0], err) || !write_tap_all(run, err) ||
+        !tap_file_finish(worker->tap_records, err) ||
         !diff_finish(worker->diff, worker->stats.n_iterations, err))
         return false;
     if (run->options->checkpoint_path && !checkpoint_remove(run->options, err))
         return false;
-    event_add(track, "finish", 0, start);
+    event_add(worker->track, "finish", 0, start);
+    return true;
+}
+
+/* If every sequence failed, no file is finished. */
+static bool finish(struct run *run, struct irrun_error *err)
+{
+    bool have_all_failed = run->n_failed > 0 && run->n_failed == run->n_sequences;
+    if (!run->is_check && !have_all_failed && !finish_files(run, err))
+        return false;
     if (run->n_failed > 0)
-        return fail_sequences(run, err);
-    return collector_finish_compare(run->collector, err) && check_lateness(run, err);
+        return fail(err, run->first_code, "%" PRIu64 " of %" PRIu64 " sequences failed",
+                    run->n_failed, run->n_sequences);
+    return run->is_check ||
+           (collector_finish_compare(run->collector, err) && check_lateness(run, err));
 }
 
 /* ---- Sequences ------------------------------------------------------------------------------- */

@@ -51,7 +51,7 @@ static bool is_blank(struct field line)
  * quote is often a character like others. */
 static bool check_quotes(const struct csv_columns *csv, struct field line, struct irrun_error *err)
 {
-    if (csv->separator != ',' || !csv_has_open_quote(line, ','))
+    if (csv->separator != ',' || !csv_has_open_quote(line))
         return true;
     fail_at(err, IRRUN_DATA, (struct place){csv->reader.path, csv->reader.line, 0},
             "a quoted field does not end in its line");
@@ -178,10 +178,9 @@ static size_t count_fields(const struct csv_columns *csv, struct field line)
     return n;
 }
 
-/* Fails because the number of fields of the line differs from the number of headings. */
-static bool fail_ragged(const struct csv_columns *csv, struct field line, struct irrun_error *err)
+/* Fails because the line has n fields, which is not the number of headings. */
+static bool fail_ragged(const struct csv_columns *csv, size_t n, struct irrun_error *err)
 {
-    size_t n = count_fields(csv, line);
     fail_at(err, IRRUN_DATA, (struct place){csv->reader.path, csv->reader.line, 0},
             "the line has %zu column%s, but the headings are %zu", n, n == 1 ? "" : "s",
             csv->n_headings);
@@ -314,8 +313,9 @@ static bool read_row(struct csv_columns *csv, struct field line, enum irrun_dtyp
                                                     data + (csv->slots[i] - 1) * size_bytes, &why))
             return fail_field(csv, line, field, i, why, err);
     }
-    if (csv->n_headings > 0 && csv->n_headings != count_fields(csv, line))
-        return fail_ragged(csv, line, err);
+    size_t n_all = csv->n_headings > 0 ? csv->n_fields + count_fields(csv, rest) : 0;
+    if (n_all != csv->n_headings)
+        return fail_ragged(csv, n_all, err);
     if (csv->kept && !is_skipped && !keep_row(csv, line, &csv->kept->rows, err))
         return false;
     end_line(csv);

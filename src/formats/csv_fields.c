@@ -33,7 +33,7 @@ struct field csv_field_next(struct field *rest, char separator)
     return field;
 }
 
-bool csv_has_open_quote(struct field line, char separator)
+bool csv_has_open_quote(struct field line)
 {
     const char *end = line.start + line.length;
     if (!memchr(line.start, '"', line.length))
@@ -41,7 +41,7 @@ bool csv_has_open_quote(struct field line, char separator)
     while (line.start) {
         if (line.length > 0 && *line.start == '"' && find_closing_quote(line.start, end) >= end)
             return true;
-        csv_field_next(&line, separator);
+        csv_field_next(&line, ',');
     }
     return false;
 }

@@ -15,8 +15,8 @@ struct field {
  * after the last field. */
 struct field csv_field_next(struct field *rest, char separator);
 
-/* Returns whether a field of the line begins with a quote, but no quote ends it. */
-bool csv_has_open_quote(struct field line, char separator);
+/* Returns whether a field of a line with commas begins with a quote, but no quote ends it. */
+bool csv_has_open_quote(struct field line);
 
 /* Compares two fields as if neither had quotes. */
 bool csv_field_equals(struct field heading, struct field name);
