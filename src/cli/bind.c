@@ -13,7 +13,7 @@ static const char *name_of(const void *item)
 bool port_has_name(const struct irrun_model *model, find_port_fn *find, size_t port,
                    const char *name)
 {
-    struct irrun_error ignored;
+    struct irrun_error ignored = {.code = IRRUN_OK};
     size_t found;
     return find(model, name, &found, &ignored) && found == port;
 }
@@ -61,6 +61,7 @@ static bool fail_member(const struct binder *binder, const struct binding *bindi
                         const struct irrun_error *why, struct irrun_error *err)
 {
     const char *path = binding->spec.path;
+    char quoted[TEXT_QUOTED_BYTES];
     const char *quote = strchr(why->message, '"'), *rest = why->message;
     bool begins_with_name = false;
     int n_before = 0;
@@ -75,8 +76,9 @@ static bool fail_member(const struct binder *binder, const struct binding *bindi
     if (why->hint[0])
         return fail_hint(err, "%s", why->hint);
     if (archive_n_members(archive) == 1 && binder->n_ports > 0)
-        return fail_hint(err, "%s%s=%s reads it under that name", binder->option,
-                         binder->port(binder->model, 0)->name, path);
+        return fail_hint(err, "to read it as \"%s\": %s%s=%s", binder->port(binder->model, 0)->name,
+                         binder->option, binder->port(binder->model, 0)->name,
+                         text_shell_quote(binding->spec.text, quoted));
     return fail_hint(
         err, "every member must have one of these names; does %s belong to another model?", path);
 }
@@ -138,15 +140,16 @@ static bool bind_archive(const struct binder *binder, const struct binding *bind
 static bool fail_needs_name(const struct binder *binder, const struct binding *binding,
                             struct irrun_error *err)
 {
-    const char *path = binding->spec.path;
+    const char *text = binding->spec.text;
+    char quoted[TEXT_QUOTED_BYTES];
     if (binder->n_ports == 0)
-        return fail(err, IRRUN_USAGE, "%s%s: nothing in the model matches it", binder->option,
-                    path);
-    fail(err, IRRUN_USAGE, "%s%s needs a name, one of", binder->option, path);
+        return fail(err, IRRUN_USAGE, "%s%s: the model has nothing of this kind", binder->option,
+                    text);
+    fail(err, IRRUN_USAGE, "%s%s needs a name, one of", binder->option, text);
     for (size_t i = 0; i < binder->n_ports; i++)
         fail_append(err, "%s \"%s\"", i == 0 ? "" : ",", binder->port(binder->model, i)->name);
     return fail_hint(err, "write %s%s=%s", binder->option, binder->port(binder->model, 0)->name,
-                     path);
+                     text_shell_quote(text, quoted));
 }
 
 bool bind_find_port(const struct binder *binder, const struct binding *binding, size_t *port,
@@ -165,8 +168,8 @@ bool bind_source(const struct binder *binder, const struct binding *binding,
     size_t port = 0;
     bool is_archive = binding->spec.format->has_names;
     if (binding->spec.format->is_generated)
-        return fail(err, IRRUN_USAGE, "%s%s:%s: it is only for inputs", binder->option,
-                    binding->spec.format->name, binding->spec.path);
+        return fail(err, IRRUN_USAGE, "%s%s: format %s is only for inputs",
+                    binder->option, binding->spec.text, binding->spec.format->name);
     if ((!is_archive || binding->name) && !bind_find_port(binder, binding, &port, err))
         return false;
     if (is_archive)

@@ -34,13 +34,19 @@ static void allow_directory(struct sandbox *sandbox, char *path, enum sandbox_ac
     free(path);
 }
 
-/* Allows a file, or all files of a path with fields such as %k. */
+/* Allows what lies below the part of a path that is before its first field, such as %k. */
+static void allow_fields(struct sandbox *sandbox, const char *path, enum sandbox_access access)
+{
+    if (path && strchr(path, '%'))
+        allow_directory(sandbox, strndup(path, strcspn(path, "%")), access);
+}
+
 static void allow(struct sandbox *sandbox, const char *path, enum sandbox_access access)
 {
     if (!path || strcmp(path, "-") == 0)
         return;
-    if (strchr(path, '%'))
-        allow_directory(sandbox, strndup(path, strcspn(path, "%")), access);
+    if (access == SANDBOX_CHANGE)
+        allow_fields(sandbox, path, access);
     if (access == SANDBOX_READ)
         sandbox_allow(sandbox, path, access);
     else if (is_stream(path))
@@ -112,6 +118,7 @@ static void allow_all(struct sandbox *sandbox, const struct options *options)
     allow_bindings(sandbox, &options->inputs, SANDBOX_READ);
     allow_bindings(sandbox, &options->expected, SANDBOX_READ);
     allow(sandbox, options->state_in, SANDBOX_READ);
+    allow_fields(sandbox, options->state_in, SANDBOX_READ);
     allow(sandbox, diff_runs_model(options) ? NULL : options->diff_reference, SANDBOX_READ);
     allow_written(sandbox, options);
 }

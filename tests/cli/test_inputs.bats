@@ -23,7 +23,9 @@ setup() {
 @test "one input takes one source" {
     refused 2 '"a"' "$data/pair.xml" -i a=one.npy -i first=three.npy --random
     refused 2 'needs a name, one of "a", "b"' "$data/pair.xml" -i one.npy -i b=one.npy
-    refused 2 'nothing' "$data/read.xml" -i one.npy
+    refused 2 'write -i a=raw:-' "$data/pair.xml" -i raw:-
+    refused 2 "write -i a='one two.npy'" "$data/pair.xml" -i 'one two.npy'
+    refused 2 'the model has nothing' "$data/read.xml" -i one.npy
 }
 
 @test "the first = splits; a path may hold others" {

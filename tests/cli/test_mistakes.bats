@@ -473,7 +473,7 @@ with a <= b and s >= 0" sum.xml --random='uniform(-1e308,1e308)'
         "every member must have one of these names; does y.npz belong to another model?" sum.xml --random --expect=y.npz
     [ "$(grep 'error: ' <<<"$stderr" | grep -o 'all/plus' | wc -l)" -eq 1 ]
     irrun sum.xml -i five.npy -o z.npz
-    answered 65 'no input; the model has:' "-i x=z.npz reads it under that name" sum.xml -i z.npz
+    answered 65 'no input; the model has:' 'to read it as "x": -i x=z.npz' sum.xml -i z.npz
     irrun sum.xml -i x=z.npz -o none:
 }
 

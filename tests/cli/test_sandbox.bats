@@ -74,6 +74,12 @@ attempts() {
     [ "$(lines <<<"$stderr")" = "read: done write: done create: done remove: done" ]
 }
 
+@test "a percent sign in the path of an input gives no access to what is beside it" {
+    cp a.csv 50%.csv
+    attempts "$PWD/a.csv" -i 50%.csv -o none: --sandbox=auto
+    [ "$stderr" = "" ]
+}
+
 @test "with --manifest files are not limited, but sockets and programs are" {
     printf 'k\ta.csv\n' >list
     attempts "$PWD/../others/file" --manifest list -o none: --sandbox=auto
