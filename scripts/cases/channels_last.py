@@ -80,8 +80,10 @@ class Chain:
     def leaky(self, x, slope_shape):
         """A slope for each channel, or for all."""
         slope = self.const(uniform(self.g, slope_shape, -0.5, 0.5))
-        by_channel = slope[1].reshape((1, -1) + (1,) * (x[1].ndim - 2))
-        return self.net.op("PReLU", x[0], slope[0]), np.where(x[1] < 0, x[1] * by_channel, x[1])
+        full = slope[1]
+        if full.ndim == 1 and len(full) == x[1].shape[1]:
+            full = full.reshape((-1,) + (1,) * (x[1].ndim - 2))
+        return self.net.op("PReLU", x[0], slope[0]), np.where(x[1] < 0, x[1] * full, x[1])
 
     def max_pooled(self, x, kernel, strides, pad, has_indices=False, is_clamped=True):
         """MaxPool-1, or MaxPool-8, whose indices nothing reads."""
@@ -281,6 +283,13 @@ def plain_cases():
     y = c.leaky(c.convolved(y, 60, [3, 1], None, [1, 0]), (1, 60, 1, 1))
     y = c.leaky(c.convolved(y, 16, [1, 3], None, [0, 1]), (16,))
     yield c.case("PReLU, with a slope for all channels or for each.", c.convolved(y, 32, [3, 3]))
+    c = Chain("slopes", (1, 3, 12, 16), limit=0.1)
+    y = c.leaky(c.convolved(c.x, 24, [3, 3], None, [1, 1]), (24,))
+    y = c.multiplied(c.convolved(y, 16, [1, 1]), c.const(uniform(c.g, (16, 1, 1), 0.5, 1.5)))
+    y = c.leaky(c.convolved(y, 32, [3, 3], None, [1, 1]), (32, 1, 1))
+    y = c.leaky(c.convolved(y, 24, [1, 1]), (16,))
+    y = c.leaky(c.convolved(y, 16, [3, 1], None, [1, 0]), (16,))
+    yield c.case("Slopes of lower rank, for channels and for columns.", c.convolved(y, 32, [3, 3]))
     c = Chain("parts_of_vectors", (1, 8, 9, 12), limit=0.1)
     y = c.relu(c.convolved(c.x, 16, [3, 3], None, [1, 1]))
     y = c.relu(c.convolved(y, 19, [3, 3], None, [1, 1]))

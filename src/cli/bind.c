@@ -168,8 +168,8 @@ bool bind_source(const struct binder *binder, const struct binding *binding,
     size_t port = 0;
     bool is_archive = binding->spec.format->has_names;
     if (binding->spec.format->is_generated)
-        return fail(err, IRRUN_USAGE, "%s%s: format %s is only for inputs",
-                    binder->option, binding->spec.text, binding->spec.format->name);
+        return fail(err, IRRUN_USAGE, "%s%s: format %s is only for inputs", binder->option,
+                    binding->spec.text, binding->spec.format->name);
     if ((!is_archive || binding->name) && !bind_find_port(binder, binding, &port, err))
         return false;
     if (is_archive)

@@ -49,14 +49,53 @@ void epilogue_run_on(const struct epilogue *epilogue, float *elements, size_t n)
     run_piece(epilogue, 0, elements, n);
 }
 
+#define MAX_REPEATED 2
+#define REPEATED_FLOATS 1024
+
+/* An epilogue whose short operands, such as a slope for each channel, are copies that hold their
+ * elements several times: it runs in fewer pieces. */
+struct repetition {
+    struct epilogue epilogue;
+    struct fused_instruction program[EPILOGUE_MAX_INSTRUCTIONS];
+    struct epilogue_operand operands[EPILOGUE_MAX_INSTRUCTIONS];
+    float floats[MAX_REPEATED][REPEATED_FLOATS];
+};
+
+/* Repeats operands for n elements. Returns the epilogue to run instead. */
+static const struct epilogue *repeat_operands(const struct epilogue *epilogue, size_t n,
+                                              struct repetition *repetition)
+{
+    size_t n_repeated = 0;
+    repetition->epilogue = *epilogue;
+    repetition->epilogue.program = memcpy(repetition->program, epilogue->program,
+                                          epilogue->n_program * sizeof *epilogue->program);
+    repetition->epilogue.operands = memcpy(repetition->operands, epilogue->operands,
+                                           epilogue->n_operands * sizeof *epilogue->operands);
+    for (size_t i = 0; i < epilogue->n_operands && n_repeated < MAX_REPEATED; i++) {
+        struct epilogue_operand *operand = &repetition->operands[i];
+        void **at = &repetition->program[operand->instruction].at;
+        size_t count = operand->count;
+        if (operand->element_bytes != sizeof(float) || operand->inner != 1 ||
+            count > REPEATED_FLOATS / 2 || 4 * count > n)
+            continue;
+        float *to = repetition->floats[n_repeated++];
+        for (operand->count = 0; operand->count + count <= REPEATED_FLOATS; operand->count += count)
+            memcpy(to + operand->count, *at, count * sizeof *to);
+        *at = to;
+    }
+    return n_repeated > 0 ? &repetition->epilogue : epilogue;
+}
+
 void epilogue_run(const struct epilogue *epilogue, size_t first, size_t n)
 {
+    struct repetition repetition;
     if (!epilogue || !epilogue->fused)
         return;
     if (first == 0 && n <= epilogue->n_contiguous) {
         epilogue->fused(epilogue->program, n);
         return;
     }
+    epilogue = repeat_operands(epilogue, n, &repetition);
     for (size_t end = first + n; first < end;)
         first +=
             run_piece(epilogue, first, NULL, end - first < FUSED_MAX ? end - first : FUSED_MAX);

@@ -17,6 +17,7 @@ extern const struct op_def op_drop_axis;   /* a view without axis, whose dimensi
 extern const struct op_def op_swap_axes;      /* swaps axes 0 and 1 of a tensor of rank 3 */
 extern const struct op_def op_channels_last;  /* moves dimension 1 after the others */
 extern const struct op_def op_channels_first; /* the inverse */
+extern const struct op_def op_prelu_last;     /* PReLU of data with the channels last */
 extern const struct op_def op_identity;       /* a view */
 
 /* Reshape to a shape in which 0 copies a dimension of the input and -1 is inferred, so that any

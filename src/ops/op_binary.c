@@ -1,6 +1,7 @@
 /* Element-wise ops of two broadcast operands: the rows of elementwise.def, and PReLU-1, whose slope
  * broadcasts differently.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "ops/internal_ops.h"
 #include "ops/op.h"
 #include "ops/op_state.h"
 #include "tensor/broadcast.h"
@@ -54,14 +55,17 @@ static bool infer(struct infer *infer)
            infer_loops(infer, dtype, &out, &b);
 }
 
-/* Infers PReLU. A slope of rank 1 applies to dimension 1, the channels. */
+/* Infers PReLU. A slope of rank 1 applies to dimension 1 of the data, the channels, if their sizes
+ * are equal, otherwise to the last dimension. op_prelu_last has moved dimension 1 behind it. */
 static bool infer_prelu(struct infer *infer)
 {
     const struct irrun_shape *data = &infer->in[0]->shape, *given = &infer->in[1]->shape;
+    bool is_last = infer->op->def == &op_prelu_last;
     struct irrun_shape slope = *given, out;
-    if (given->rank == 1 && data->rank > 1 && given->dims[0] != 1 &&
-        given->dims[0] == data->dims[1]) {
-        slope.rank = data->rank - 1;
+    if (given->rank == 1 && data->rank > 1 && given->dims[0] != 1) {
+        uint32_t channel = is_last ? data->rank - 1 : 1;
+        bool has_channels = given->dims[0] == data->dims[channel];
+        slope.rank = has_channels ? data->rank - channel : is_last ? 2 : 1;
         for (uint32_t i = 1; i < slope.rank; i++)
             slope.dims[i] = 1;
     }
@@ -226,15 +230,18 @@ static const struct op_input_def prelu_inputs[] = {
     {.name = NULL},
 };
 
-const struct op_def op_prelu = {
-    .type = "PReLU",
-    .opset = 1,
-    .flags = OP_IN_PLACE,
-    .inputs = prelu_inputs,
-    .n_outputs = 1,
-    .state_size = sizeof(struct binary_state),
-    .family = &(const enum binary_operation){BINARY_PRELU},
-    .infer = infer_prelu,
-    .prepare = prepare,
-    .run = run,
-};
+#define PRELU(op)                                                                                  \
+    const struct op_def op = {                                                                     \
+        .type = "PReLU",                                                                           \
+        .opset = 1,                                                                                \
+        .flags = OP_IN_PLACE,                                                                      \
+        .inputs = prelu_inputs,                                                                    \
+        .n_outputs = 1,                                                                            \
+        .state_size = sizeof(struct binary_state),                                                 \
+        .family = &(const enum binary_operation){BINARY_PRELU},                                    \
+        .infer = infer_prelu,                                                                      \
+        .prepare = prepare,                                                                        \
+        .run = run,                                                                                \
+    };
+PRELU(op_prelu)
+PRELU(op_prelu_last)

@@ -63,13 +63,15 @@ static uint32_t find_filters(const struct pass *pass, const struct op *op, enum 
     return pass->has_groups || fills_vectors(pass, shape->dims[0]) ? rank : 0;
 }
 
-/* Returns whether a constant has one element, or one for each channel. */
-static bool is_fit(const struct constant *constant, uint32_t rank)
+/* Returns whether a constant has one element, or one for each channel: [1, C, 1, 1], [C, 1, 1], or
+ * a slope of rank 1, for which op_prelu_last finds the dimension. */
+static bool is_fit(const struct op *op, const struct constant *constant, uint32_t rank)
 {
     const struct irrun_shape *shape = &constant->tensor.shape;
-    return shape->rank <= rank &&
-           (shape_n_elements(shape) == 1 ||
-            (shape->rank == rank && shape_n_elements(shape) == shape->dims[1]));
+    int64_t n = shape_n_elements(shape);
+    return shape->rank <= rank && (n == 1 || (shape->rank == rank && n == shape->dims[1]) ||
+                                   (shape->rank + 1 == rank && n == shape->dims[0]) ||
+                                   (shape->rank == 1 && op_is_type(op, "PReLU")));
 }
 
 static uint32_t find_by_element(const struct pass *pass, const struct op *op)
@@ -88,7 +90,7 @@ static uint32_t find_by_element(const struct pass *pass, const struct op *op)
     }
     for (uint32_t i = 0; i < op->n_inputs; i++) {
         const struct constant *constant = find_constant(pass, op_input(pass->graph, op, i));
-        if (constant && !is_fit(constant, rank))
+        if (constant && !is_fit(op, constant, rank))
             return 0;
     }
     return rank;
@@ -214,21 +216,32 @@ static bool replace_convolution(struct pass *pass, const struct op *op)
     return true;
 }
 
+/* Returns a constant with the channels last. */
+static uint32_t move_constant(struct pass *pass, const struct op *op, uint32_t in)
+{
+    static const struct axis_attrs first = {.axis = 0};
+    uint32_t rank = pass->ranks[op->first_output];
+    const struct irrun_shape *shape = &find_constant(pass, in)->tensor.shape;
+    if (shape->rank + 1 == rank)
+        in = pass->graph->ops[graph_edit_add(&pass->edit, &op_insert_axis, &first, op, &in, 1, 1)]
+                 .first_output;
+    else if (shape->rank < rank)
+        return in;
+    return pass->graph->ops[add_move(pass, &op_channels_last, op, in)].first_output;
+}
+
 static bool replace_by_element(struct pass *pass, const struct op *op)
 {
-    uint32_t rank = pass->ranks[op->first_output];
     uint32_t *inputs =
         arena_alloc_array(pass->finder.arena, op->n_inputs, sizeof *inputs, pass->err);
     if (!inputs)
         return false;
     for (uint32_t i = 0; i < op->n_inputs; i++) {
         uint32_t in = op_input(pass->graph, op, i);
-        const struct constant *constant = find_constant(pass, in);
-        inputs[i] = constant ? in : pass->replaced[in];
-        if (constant && constant->tensor.shape.rank == rank)
-            inputs[i] = pass->graph->ops[add_move(pass, &op_channels_last, op, in)].first_output;
+        inputs[i] = find_constant(pass, in) ? move_constant(pass, op, in) : pass->replaced[in];
     }
-    uint32_t added = graph_edit_add(&pass->edit, op->def, op->attrs, op, inputs, op->n_inputs, 1);
+    const struct op_def *def = op_is_type(op, "PReLU") ? &op_prelu_last : op->def;
+    uint32_t added = graph_edit_add(&pass->edit, def, op->attrs, op, inputs, op->n_inputs, 1);
     take_over(pass, added, op->first_output);
     return true;
 }
@@ -323,8 +336,8 @@ static bool run_pass(struct pass *pass)
     for (uint32_t i = n_order; i-- > 0;) {
         const struct op *op = &graph->ops[graph->order[i]];
         want_inputs(pass, graph->order[i]);
-        n += 2 + op->n_inputs;
-        n_inputs += 2 + 2 * op->n_inputs;
+        n += 2 + 2 * op->n_inputs;
+        n_inputs += 2 + 3 * op->n_inputs;
     }
     if (pass->has_groups && n_depthwise == 0)
         return true;
