@@ -68,9 +68,10 @@ bool prepacked_convolution_pack(struct prepare *prepare, const struct convolutio
     indirect_convolution_fill(conv, indirection, positions, masks);
     uint32_t layout = conv->has_pairs           ? LAYOUT_PAIRS
                       : conv->tile[0] > 0       ? LAYOUT_WINOGRAD
-                      : terms_are_by_tap(conv)  ? LAYOUT_TAPS
                       : conv->channels_in_lanes ? LAYOUT_CHANNELS
                                                 : LAYOUT_POSITIONS;
+    /* The order and the blocks of the terms may depend on the size of the image. */
+    layout |= (uint32_t)terms_are_by_tap(conv) << 8 | (uint32_t)conv->subconvolutions[0].kc << 9;
     float *data = prepare_prepacked(prepare, layout, conv->packed_floats * sizeof *data, &is_new);
     if (data && is_new) {
         size_t n = (size_t)shape_n_elements(&filters->shape);

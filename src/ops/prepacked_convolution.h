@@ -8,14 +8,7 @@
 #include "ops/op.h"
 
 /* Layouts of prepare_prepacked. Packed matrices do not use these numbers. */
-enum {
-    LAYOUT_POSITIONS = 100,
-    LAYOUT_CHANNELS,
-    LAYOUT_TAPS, /* terms_are_by_tap: may depend on the size of the image */
-    LAYOUT_WINOGRAD,
-    LAYOUT_PAIRS,
-    LAYOUT_DEPTHWISE
-};
+enum { LAYOUT_POSITIONS = 100, LAYOUT_CHANNELS, LAYOUT_WINOGRAD, LAYOUT_PAIRS, LAYOUT_DEPTHWISE };
 
 /* With fewer input channels, --precision=bf16 rounds nothing. The first convolutions of a network
  * have few. There the rounding costs most accuracy, a third of the error of some networks, and

@@ -3,7 +3,10 @@
 /* link: -Wl,--wrap=malloc,--wrap=calloc,--wrap=posix_memalign */
 #include "unit.h"
 
+#include <math.h>
+
 #include "ir_text.h"
+#include "tensor/shape.h"
 
 #define N_KEPT_PLANS 8
 #define LONGEST 40
@@ -120,6 +123,10 @@ static void a_plan_that_is_kept_is_not_made_again(void **state)
 
 #define CHANNELS 16
 #define FILTERS 32
+#define CONVOLVE(id, type, pads)                                                                   \
+    LAYER(id, type "_" id, type, "opset1",                                                         \
+          "<data strides=\"1,1\" dilations=\"1,1\" pads_begin=\"" pads "\" pads_end=\"" pads       \
+          "\" auto_pad=\"explicit\"/>" INPUT(PORT("0") PORT("1")) OUTPUT(PORT("2")))
 
 /* A convolution of stride 2 with a pad at the end, which only lines of even length need. */
 static const char line[] =
@@ -134,8 +141,30 @@ static const char line[] =
         RESULT("3", "y"),
         EDGE("0", "0", "2", "0") EDGE("1", "0", "2", "1") EDGE("2", "2", "3", "0"));
 
-/* The weights are packed once, for the lengths that come first; those of the last one count. */
-static void convolve_lengths(const int64_t *lengths, size_t n, float *y)
+/* Three convolutions of images of any size, whose channels are last in between. The second one, of
+ * 3 x 1, has the same terms in another order if the image has one column. */
+static const char columns[] =
+    NET(LAYER("0", "x", "Parameter", "opset1",
+              "<data shape=\"1,3,?,?\" element_type=\"f32\"/>" OUTPUT(PORT("0"))) /**/
+        LAYER("1", "wide", "Const", "opset1",
+              "<data element_type=\"f32\" shape=\"128,3,1,1\" offset=\"0\" size=\"1536\"/>" OUTPUT(
+                  PORT("0"))) /**/
+        LAYER("2", "filters", "Const", "opset1",
+              "<data element_type=\"f32\" shape=\"4,128,3,1\" offset=\"0\" size=\"6144\"/>" OUTPUT(
+                  PORT("0"))) /**/
+        LAYER("3", "deep", "Const", "opset1",
+              "<data element_type=\"f32\" shape=\"4,1,1,3,1\" offset=\"0\" size=\"48\"/>" OUTPUT(
+                  PORT("0")))                                                   /**/
+        CONVOLVE("4", "Convolution", "0,0") CONVOLVE("5", "Convolution", "1,0") /**/
+        CONVOLVE("6", "GroupConvolution", "1,0") RESULT("7", "y"),
+        EDGE("0", "0", "4", "0") EDGE("1", "0", "4", "1") EDGE("4", "2", "5", "0") /**/
+        EDGE("2", "0", "5", "1") EDGE("5", "2", "6", "0") EDGE("3", "0", "6", "1") /**/
+        EDGE("6", "2", "7", "0"));
+
+/* The weights are packed once, for the shapes that come first; those of the last one count. Returns
+ * the size of y. x ends with the element `last`. */
+static size_t convolve(const char *net, const struct irrun_shape *shapes, size_t n, float last,
+                       float *y)
 {
     char path[TEXT_PATH_BYTES], weights_path[TEXT_PATH_BYTES];
     static float filters[FILTERS * CHANNELS * 3], x[CHANNELS * LONGEST];
@@ -144,9 +173,7 @@ static void convolve_lengths(const int64_t *lengths, size_t n, float *y)
     struct irrun_error err;
     for (size_t i = 0; i < sizeof filters / sizeof *filters; i++)
         filters[i] = (float)(i * 37 % 101) / 64 - 0.75F;
-    for (size_t i = 0; i < CHANNELS * LONGEST; i++)
-        x[i] = (float)(i * 29 % 97) / 64 - 0.75F;
-    write_temporary(line, sizeof line - 1, path);
+    write_temporary(net, strlen(net), path);
     write_temporary(filters, sizeof filters, weights_path);
     struct irrun_options options = {.weights_path = weights_path};
     if (!irrun_model_load(path, &options, &model, &err))
@@ -155,27 +182,53 @@ static void convolve_lengths(const int64_t *lengths, size_t n, float *y)
     unlink(weights_path);
     assert_true(irrun_session_new(model, &session, &err));
     for (size_t i = 0; i < n; i++) {
-        struct irrun_tensor in = {IRRUN_F32, {3, {1, CHANNELS, lengths[i]}}, x};
+        struct irrun_tensor in = {IRRUN_F32, shapes[i], x};
+        size_t n_in = (size_t)shape_n_elements(&shapes[i]);
+        for (size_t k = 0; k < n_in; k++)
+            x[k] = (float)(k * 29 % 97) / 64 - 0.75F;
+        x[n_in - 1] = last;
         assert_true(irrun_session_set_input(session, 0, &in, &err));
         assert_true(irrun_session_run(session, &err));
     }
     const struct irrun_tensor *out = irrun_session_output(session, 0);
-    memcpy(y, out->data, FILTERS * (size_t)out->shape.dims[2] * sizeof *y);
+    size_t n_out = (size_t)shape_n_elements(&out->shape);
+    memcpy(y, out->data, n_out * sizeof *y);
     irrun_session_free(session);
     irrun_model_free(model);
+    return n_out;
+}
+
+/* Compares the result of the second shape with and without the first one before it. */
+static void compare(const char *net, const struct irrun_shape shapes[2], float last)
+{
+    static float alone[FILTERS * LONGEST], after[FILTERS * LONGEST];
+    size_t n = convolve(net, shapes + 1, 1, last, alone);
+    assert_int_equal(convolve(net, shapes, 2, last, after), n);
+    for (size_t i = 0; i < n; i++)
+        if (isfinite(alone[i]))
+            assert_float_equal(after[i], alone[i], 1e-4F);
+        else
+            assert_int_equal(isfinite(after[i]), 0);
 }
 
 static void packed_weights_suit_every_length(void **state)
 {
     (void)state;
-    for (int64_t length = LONGEST - 1; length <= LONGEST; length++) {
-        static float alone[FILTERS * LONGEST], after[FILTERS * LONGEST];
-        const int64_t lengths[] = {2 * LONGEST - 1 - length, length};
-        convolve_lengths(lengths + 1, 1, alone);
-        convolve_lengths(lengths, 2, after);
-        for (size_t i = 0; i < FILTERS * LONGEST; i++)
-            assert_float_equal(after[i], alone[i], 1e-4F);
-    }
+    for (int64_t length = LONGEST - 1; length <= LONGEST; length++)
+        compare(line,
+                (const struct irrun_shape[]){{3, {1, CHANNELS, 2 * LONGEST - 1 - length}},
+                                             {3, {1, CHANNELS, length}}},
+                0);
+}
+
+/* An infinity makes Winograd's filtering compute rows again, without its own weights. */
+static void packed_weights_suit_every_width(void **state)
+{
+    (void)state;
+    for (int64_t width = 1; width <= 3; width += 2)
+        compare(columns,
+                (const struct irrun_shape[]){{4, {1, 3, 12, 4 - width}}, {4, {1, 3, 12, width}}},
+                INFINITY);
 }
 
 int main(void)
@@ -184,6 +237,7 @@ int main(void)
         cmocka_unit_test(every_length_gets_its_own_result),
         cmocka_unit_test(a_plan_that_is_kept_is_not_made_again),
         cmocka_unit_test(packed_weights_suit_every_length),
+        cmocka_unit_test(packed_weights_suit_every_width),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
