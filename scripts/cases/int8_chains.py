@@ -284,6 +284,8 @@ def transposed_cases():
     yield m.case("Pixels that fill no vector.", transposed(m, m.x, 9, 2, 2).quantised(-2, 2))
     m = Quantised("transposed_floats", (1, 6, 4, 5))
     yield m.case("The result is not quantised.", transposed(m, m.x, 16, 2, 2))
+    m = Quantised("transposed_no_pixels", (2, 10, 0, 6), dynamic=True)
+    yield m.case("An image without rows stays one.", transposed(m, m.x, 16, 2, 2).quantised(-2, 2))
 
 
 def excess_cases():

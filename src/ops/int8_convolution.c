@@ -27,9 +27,11 @@ static bool infer(struct infer *infer)
     if (in->dims[1 + n_spatial] != (int64_t)attrs->c_in)
         return infer_fail_input(infer, 0, "%zu channels, as the filters have", attrs->c_in);
     struct window *window = &state->window;
-    if (!infer_window(infer, &attrs->window, n_spatial, in->dims + 1, attrs->kernel + 2 - n_spatial,
-                      window))
+    if (!(is_enlarged(attrs) ? infer_window_attrs : infer_window)(
+            infer, &attrs->window, n_spatial, in->dims + 1, attrs->kernel + 2 - n_spatial, window))
         return false;
+    if (is_enlarged(attrs)) /* each pixel on its own; there may be none */
+        memcpy(window->out, window->in, sizeof window->out);
     int64_t n = in->dims[0], channels = (int64_t)attrs->c_out, *sizes = window->out + 3 - n_spatial;
     state->n_batches = (size_t)n;
     state->n_in = (size_t)window_product(window->in);
