@@ -96,6 +96,44 @@ def concat_cases():
                  m.convolved(joined(m, 1, z, y), m.integers(8, 11, 3, 3)).quantised(-4, 4))
 
 
+def split(m, x, axis, n):
+    ports = m.net.op("Split", x.port, m.net.i64(axis), outs=n, num_splits=n)
+    return [Value(m.net, port, part) for port, part in zip(ports, np.split(x.array, n, axis))]
+
+
+def reshaped(m, x, shape):
+    return Value(m.net, m.net.op("Reshape", x.port, m.net.i64(shape), special_zero=False),
+                 x.array.reshape(shape))
+
+
+def moved_cases():
+    m = Quantised("split_channels", (1, 6, 6, 7))
+    y, z = split(m, m.convolved(m.x, m.integers(10, 6, 3, 3)).quantised(-2, 2), 1, 2)
+    u = m.convolved(z, m.integers(5, 5, 3, 3)).quantised(-2, 2)
+    yield m.case("Halves of the channels, and what a convolution makes of one of them.",
+                 m.convolved(joined(m, 1, y, z, u), m.integers(8, 15, 1, 1), pads=(0, 0)))
+    m = Quantised("broadcast_channels", (2, 6, 5, 6))
+    y = m.convolved(m.x, m.integers(5, 6, 3, 3)).with_("Add", 0.25, np.add).quantised(-2, 2)
+    peak = m.net.op("ReduceMax", y.port, m.net.i64([2, 3]), keep_dims=True)
+    peak = Value(m.net, peak, y.array.max((2, 3), keepdims=True)).quantised(-2, 2)
+    wide = m.net.op("Broadcast", peak.port, m.net.i64([2, 5, 5, 6]), v=3, mode="numpy")
+    wide = Value(m.net, wide, np.broadcast_to(peak.array, (2, 5, 5, 6)))
+    yield m.case("The maximum of each channel, at every position.",
+                 m.convolved(joined(m, 1, y, wide), m.integers(8, 10, 3, 3)).quantised(-4, 4))
+    m = Quantised("reshaped_product", (2, 3, 8))
+    yield m.case("A product of what is reshaped.",
+                 m.multiplied(reshaped(m, m.x, [6, 8]), m.integers(5, 8)).quantised(-4, 4))
+    m = Quantised("moved_two_ranges", (1, 8, 6, 7))
+    y, z = split(m, m.x, 1, 2)
+    z = z.quantised(-1, 2)
+    yield m.case("Parts of other ranges stay in f32.",
+                 m.convolved(joined(m, 1, y, z), m.integers(8, 8, 3, 3)).quantised(-4, 4))
+    m = Quantised("moved_out_range", (1, 8, 6, 7))
+    y = m.x.quantised(0, 2, 0.5, 3)
+    yield m.case("The results of a FakeQuantize are not its levels.",
+                 m.convolved(split(m, y, 1, 2)[1], m.integers(8, 4, 3, 3)).quantised(-4, 4))
+
+
 def clamped(m, x, low, high):
     return Value(m.net, m.net.op("Clamp", x.port, min=low, max=high), np.clip(x.array, low, high))
 
@@ -308,3 +346,4 @@ def cases():
     yield from clamp_cases()
     yield from line_cases()
     yield from concat_cases()
+    yield from moved_cases()

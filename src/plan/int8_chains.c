@@ -152,8 +152,7 @@ static uint32_t bytes_of(struct int8_pass *pass, uint32_t value_id,
     uint32_t *bytes = &pass->bytes[format->n_spatial > 0][value_id];
     if (*bytes == NO_ID) {
         const void *attrs = int8_keep_format(pass, &format->ranges, format->n_spatial);
-        uint32_t op_id = pass->graph->values[value_id].op_id;
-        uint32_t x = op_input(pass->graph, &pass->graph->ops[op_id], 0);
+        uint32_t op_id = pass->graph->values[value_id].op_id, x = int8_find_source(pass, value_id);
         uint32_t added = int8_add_op(pass, &op_quantize_u8, attrs, op_id, x);
         *bytes = pass->graph->ops[added].first_output;
     }

@@ -18,67 +18,6 @@ const struct irrun_tensor *int8_find_floats(struct int8_pass *pass, uint32_t val
                                      : NULL;
 }
 
-/* Counts the ranges of which a bound has one element each. They belong to channels, which are along
- * the first of the n_spatial + 1 last dimensions. */
-static bool count_ranges(const struct irrun_tensor *bound, struct quantize_u8_attrs *format)
-{
-    const struct irrun_shape *shape = &bound->shape;
-    size_t n = (size_t)shape_n_elements(shape);
-    uint32_t d = 0;
-    while (d < shape->rank && (size_t)shape->dims[d] != n)
-        d++;
-    if (n == 1)
-        return true;
-    uint32_t n_spatial = shape->rank - 1 - d;
-    if (d == shape->rank || d > 1 || n_spatial == 0 ||
-        (format->ranges.n > 1 && (format->ranges.n != n || format->n_spatial != n_spatial)))
-        return false;
-    format->ranges.n = n;
-    format->n_spatial = n_spatial;
-    return true;
-}
-
-/* Returns whether a bound may give the result of a FakeQuantize more dimensions than its input. */
-static bool adds_dimensions(const struct int8_pass *pass, const struct op *op,
-                            const struct irrun_tensor *bound)
-{
-    const struct value *x = &pass->graph->values[op_input(pass->graph, op, 0)];
-    return bound->shape.rank > (x->dims_hint ? x->rank_hint : 1);
-}
-
-/* Finds the ranges of a FakeQuantize that has one, or one for each channel, and at most 256 levels.
- * Of one range, n_spatial is 0. */
-static bool find_ranges(struct int8_pass *pass, const struct op *op,
-                        struct quantize_u8_attrs *format)
-{
-    const struct fake_quantize_attrs *attrs = op->attrs;
-    const struct irrun_tensor *bounds[4];
-    *format = (struct quantize_u8_attrs){.ranges.n = 1};
-    if (!op_is_type(op, "FakeQuantize") || op->n_inputs != 5 || attrs->levels > 256)
-        return false;
-    for (uint32_t i = 0; i < 4; i++) {
-        bounds[i] = int8_find_floats(pass, op_input(pass->graph, op, 1 + i));
-        if (!bounds[i] || adds_dimensions(pass, op, bounds[i]) || !count_ranges(bounds[i], format))
-            return false;
-    }
-    if (format->ranges.n > 1 && attrs->auto_broadcast != AUTO_BROADCAST_NUMPY)
-        return false;
-    struct quantization *all =
-        arena_alloc_array(pass->arena, format->ranges.n, sizeof *all, pass->err);
-    format->ranges.all = all;
-    for (size_t c = 0; all && c < format->ranges.n; c++) {
-        float b[4];
-        for (size_t i = 0; i < 4; i++)
-            b[i] =
-                ((const float *)bounds[i]->data)[shape_n_elements(&bounds[i]->shape) > 1 ? c : 0];
-        all[c] = quantization_of(b[0], b[1], b[2], b[3], attrs->levels);
-        if (b[0] >= b[1] || b[2] >= b[3] || !isfinite(all[c].inverse_scale) ||
-            !isfinite(all[c].scale) || !(all[c].scale > 0))
-            return false;
-    }
-    return all != NULL;
-}
-
 /* ---- ops after the product ---- */
 
 /* Returns the only op that reads a value; NULL if there is none or more than one. */
@@ -131,9 +70,10 @@ void int8_match_end(struct int8_pass *pass, struct int8_match *match)
         match->out = next->first_output;
         next = find_user(pass, match->out);
     }
-    match->has_out_format =
-        next && next->n_inputs > 0 && op_input(pass->graph, next, 0) == match->out &&
-        find_ranges(pass, next, &match->out_format) && is_for_channels(match, &match->out_format);
+    match->has_out_format = next && next->n_inputs > 0 &&
+                            op_input(pass->graph, next, 0) == match->out &&
+                            int8_find_ranges(pass, next, &match->out_format) &&
+                            is_for_channels(match, &match->out_format);
     if (match->has_out_format)
         match->out = next->first_output;
 }
@@ -202,7 +142,7 @@ static bool is_byte_parameter(const struct op *op)
 static bool add_bytes(struct int8_pass *pass, const struct int8_match *match, uint32_t *value_id)
 {
     uint32_t quantize = pass->graph->values[match->in].op_id;
-    uint32_t x = op_input(pass->graph, &pass->graph->ops[quantize], 0);
+    uint32_t x = int8_find_source(pass, match->in);
     uint32_t n_moved = match->n_spatial;
     const struct op *op = value_producer(pass->graph, x);
     bool is_one_range = match->in_format.ranges.n == 1;
@@ -247,16 +187,6 @@ bool int8_replace(struct int8_pass *pass, const struct int8_match *match)
     pass->graph->ops[added].name = pass->graph->ops[last].name; /* may name an output */
     graph_edit_take_over(&pass->edit, added, match->out);
     return true;
-}
-
-bool int8_find_format(struct int8_pass *pass, uint32_t value_id, struct quantize_u8_attrs *format)
-{
-    const struct op *op = value_producer(pass->graph, value_id);
-    if (op->def == &op_dequantize_u8) {
-        *format = *(const struct quantize_u8_attrs *)op->attrs;
-        return true;
-    }
-    return find_ranges(pass, op, format);
 }
 
 static bool is_candidate(const struct op *op)

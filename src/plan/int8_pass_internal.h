@@ -42,9 +42,19 @@ static inline uint32_t int8_add_op(struct int8_pass *pass, const struct op_def *
 /* As int8_floats, of any value. */
 const struct irrun_tensor *int8_find_floats(struct int8_pass *pass, uint32_t value_id);
 
-/* Finds the format of a value that exists as u8, or can: it is the result of a FakeQuantize. Then
+/* Finds the ranges of a FakeQuantize that has one, or one for each channel, and at most 256 levels.
+ * Of one range, n_spatial is 0. */
+bool int8_find_ranges(struct int8_pass *pass, const struct op *op,
+                      struct quantize_u8_attrs *format);
+
+/* Finds the format of a value that exists as u8, or can: it is the result of a FakeQuantize, or ops
+ * such as Split, Broadcast and Concat have moved elements of such results, all of one range. Then
  * n_spatial is 0 if there is one range. */
 bool int8_find_format(struct int8_pass *pass, uint32_t value_id, struct quantize_u8_attrs *format);
+
+/* Returns what is quantized to get the bytes of a value: the input of its FakeQuantize, or the
+ * value itself. */
+uint32_t int8_find_source(const struct int8_pass *pass, uint32_t value_id);
 
 /* Copies a format to the memory of the graph, as attributes of a conversion. Returns NULL with *err
  * filled if there is no memory. */
