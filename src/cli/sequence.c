@@ -179,6 +179,18 @@ static bool read_arrays(struct sequences *sequences, struct sequence *sequence,
     return true;
 }
 
+/* Skips the arrays of a sequence of another shard in all archives but the first. */
+static bool skip_arrays(struct sequences *sequences, const char *key, struct irrun_error *err)
+{
+    for (size_t i = 1; i < sequences->n_readers; i++) {
+        struct irrun_tensor array;
+        if (!find_key(&sequences->readers[i], key, &array, err))
+            return false;
+        free(array.data);
+    }
+    return true;
+}
+
 /* ---- Iterating ------------------------------------------------------------------------------- */
 
 char *sequence_key_of_path(const char *path, struct arena *arena, struct irrun_error *err)
@@ -221,7 +233,7 @@ static bool next_of_options(struct sequences *sequences, struct sequence *sequen
     if (*is_end)
         return sequences->is_list || check_ends(sequences, err);
     if (!is_ours)
-        return true;
+        return skip_arrays(sequences, header.key, err);
     const char *path = "-";
     for (size_t i = options->inputs.n; i-- > 0;)
         if (!options->inputs.items[i].spec.format->is_generated)

@@ -80,6 +80,16 @@ setup() {
     [[ $stderr == *'f.ark: error: has key "u2", which g.ark lacks'* ]]
 }
 
+@test "a shard of several arks" {
+    printf 'k0 [ 1 2 ]\nk1 [ 3 4 ]\nk2 [ 5 6 ]\n' >a.ark
+    printf 'k2 [ 1 1 ]\nk1 [ 2 2 ]\nk0 [ 3 3 ]\n' >b.ark
+    local pair=("$data/pair.xml" -i a=a.ark -i b=b.ark -o minus=csv:-)
+    [ "$(irrun "${pair[@]}" --shard=0/2 | lines)" = "-2,-1 4,5" ]
+    [ "$(irrun "${pair[@]}" --shard=1/2 | lines)" = "1,2" ]
+    printf 'k3 [ 0 0 ]\n' >>b.ark
+    refused 65 'b.ark: error: has key "k3", which a.ark lacks' "${pair[@]}" --shard=3/4
+}
+
 @test "several sequences in one file, or one file each" {
     irrun "$data/twice.xml" -i f.ark -o y.npy
     [ "$(shape y.npy)" = "3, 2" ]
