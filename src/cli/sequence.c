@@ -257,8 +257,10 @@ bool sequences_next(struct sequences *sequences, struct sequence *sequence, bool
         sequence->number = sequences->n_seen;
         if (!(sequences->manifest
                   ? manifest_next(sequences->manifest, sequence, is_ours, &is_end, err)
-                  : next_of_options(sequences, sequence, is_ours, &is_end, err)))
+                  : next_of_options(sequences, sequence, is_ours, &is_end, err))) {
+            sequences->n_seen += sequence->place.file != NULL; /* an invalid line has a number */
             return false;
+        }
         if (is_end && sequences->manifest && sequences->n_seen == 0 && !sequences->is_list)
             warn(options, "%s: no sequence is listed", options->manifest_path);
         if (is_end)

@@ -65,6 +65,16 @@ setup() {
     [ "$(grep -c error <<<"$stderr")" -eq 1 ]
 }
 
+@test "a line that cannot be understood has a number, so that every shard leaves it to one" {
+    printf 'a\ta.csv\nbad\tb.zzz\nc\tc.csv\nd\td.csv\ne\te.csv\n' >list
+    for key in a c d e; do echo 1 >$key.csv; done
+    for shard in 0/2 1/2; do
+        irrun "$data/sum.xml" --manifest=list --keep-going --shard=$shard -o "$(mkdir -p ${shard%/*})${shard%/*}/%k.csv" || echo $?
+    done >statuses
+    [ "$(cat statuses)" = 65 ]
+    [ "$(echo [01]/*)" = "0/a.csv 0/c.csv 0/e.csv 1/d.csv" ]
+}
+
 @test "a summary at the end of a batch" {
     printf '1.csv\n3.csv\n' >list
     run_apart irrun "$data/twice.xml" --manifest=list --progress=plain -o none:
