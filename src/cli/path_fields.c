@@ -35,7 +35,11 @@ bool path_fill_field(const char *path, char field, const char *value, bool is_la
     for (const char *p = path; *p; p++) {
         if (p[0] == '%' && p[1] == field) {
             for (const char *c = value; *c; c++)
-                text_add_bytes(&text, *c == '/' ? "_" : c, 1);
+                text_add_bytes(&text,
+                               *c == '/'   ? "_"
+                               : *c == '%' ? "%%"
+                                           : c,
+                               *c == '%' && !is_last ? 2 : 1);
             p++;
         } else if (p[0] == '%' && p[1] == '%') {
             text_add_bytes(&text, "%%", is_last ? 1 : 2);

@@ -80,6 +80,12 @@ headers() {
     [ "$(shape y.npy)" = "4," ]
 }
 
+@test "percent signs in the name of an output are no fields" {
+    sed 's/names="low,bottom"/names="%k%%n%"/' split.xml >percent.xml
+    irrun percent.xml split.bin -i x.npy -o r1=%n.csv -o @0=none:
+    [ "$(cat '%k%%n%.csv')" = "3,4" ]
+}
+
 @test "npz members bind by every name" {
     local name
     for name in x in_x the_x @0; do
