@@ -98,20 +98,6 @@ static bool prepare(struct run *run, struct irrun_error *err)
     return run_check(run->model, options, err);
 }
 
-static bool write_tap_all(const struct run *run, struct irrun_error *err)
-{
-    const struct options *options = run->options;
-    const struct worker *worker = &run->workers[0];
-    struct tap_file *file = NULL;
-    if (!options->tap_all_path || worker->stats.n_iterations == 0)
-        return true;
-    bool is_saved = tap_file_open(options->tap_all_path, run->model, worker->session, false,
-                                  options->is_synced, &file, err) &&
-                    tap_file_add(file, worker->session, err) && tap_file_finish(file, err);
-    tap_file_free(file);
-    return is_saved;
-}
-
 /* For --deadline=SEC,fail. Without `fail` late results are a warning, unless --stats or --report
  * has them. */
 static bool check_lateness(const struct run *run, struct irrun_error *err)
@@ -136,7 +122,7 @@ static bool finish_files(struct run *run, struct irrun_error *err)
     const struct worker *worker = &run->workers[0];
     uint64_t start = event_start(worker->track);
     if (!outputs_finish(collector_outputs(run->collector), err) ||
-        !worker_state_end_run(&run->workers[0], err) || !write_tap_all(run, err) ||
+        !worker_state_end_run(&run->workers[0], err) || !tap_file_finish(worker->tap_all, err) ||
         !tap_file_finish(worker->tap_records, err) ||
         !diff_finish(worker->diff, worker->stats.n_iterations, err))
         return false;

@@ -81,6 +81,7 @@ void worker_close(struct worker *worker)
     event_track_close(worker->track);
     worker_keys_close(worker);
     worker_batch_close(worker);
+    tap_file_free(worker->tap_all);
     tap_file_free(worker->tap_records);
     diff_free(worker->diff);
     irrun_session_free(worker->session);
@@ -257,6 +258,17 @@ static bool write_tap_records(struct worker *worker, struct irrun_error *err)
             tap_file_add(worker->tap_records, worker->session, err));
 }
 
+/* Keeps the tensors of the last iteration: the next sequence takes the memory of the inputs. */
+static bool keep_tap_all(struct worker *worker, struct irrun_error *err)
+{
+    const struct options *options = worker->options;
+    tap_file_free(worker->tap_all);
+    worker->tap_all = NULL;
+    return tap_file_open(options->tap_all_path, worker->model, worker->session, false,
+                         options->is_synced, &worker->tap_all, err) &&
+           tap_file_add(worker->tap_all, worker->session, err);
+}
+
 static bool compare(struct worker *worker, uint64_t index, struct irrun_error *err)
 {
     uint64_t mode = set_denormals(worker);
@@ -367,6 +379,7 @@ static bool run_records(struct worker *worker, const struct sequence *sequence,
            (n_done == start || !collector_wants_last(collector) ||
             collector_take(collector, &worker->backlog, sequence, worker->values, n_done - 1, true,
                            err)) &&
+           (n_done == start || !worker->options->tap_all_path || keep_tap_all(worker, err)) &&
            worker_checkpoint_finish(worker, n_done, err);
 }
 

@@ -36,6 +36,7 @@ struct worker {
     char *identity;                     /* for --checkpoint; NULL: none */
     struct stats stats;
     struct diff *diff;            /* NULL: no --diff */
+    struct tap_file *tap_all;     /* of the last sequence with iterations; NULL: none */
     struct tap_file *tap_records; /* NULL: not open, or no --tap-records */
     struct event_track *track;    /* for --trace; NULL: none */
     struct progress_counter counter;

@@ -130,6 +130,18 @@ members() {
     [ ! -e all.npz ]
 }
 
+@test "--tap-all of a sequence before one that fails, or has no record" {
+    echo 7 >7.csv
+    : >empty.csv
+    local file
+    for file in missing.csv empty.csv; do
+        printf '7.csv\n%s\n' $file >list
+        irrun "$data/sum.xml" --manifest=list --keep-going --tap-all=all.npz -o none: || [ $? -eq 66 ]
+        [ "$(irrun "$data/sum.xml" -i x=all.npz -o csv:-)" = 7 ]
+        rm all.npz
+    done
+}
+
 @test "--tap-all changes no output, whatever the model" {
     local directory arguments
     for directory in "$cases"/{loop,if,lstm_sequence,gru_cell,read_value_assign,matmul,topk,unique}/*/; do
