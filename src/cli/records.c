@@ -54,7 +54,7 @@ static bool allocate_record(struct records *records, const struct irrun_tensor *
         !tensor_size(records->record.dtype, &records->record.shape, &size_bytes) ||
         !tensor_size(records->source_dtype, &records->record.shape, &staging_bytes))
         return fail_at(err, IRRUN_DATA, records_place(records), "a record is too large");
-    records->is_moved =
+    records->is_moved |=
         records->record.dtype != old->dtype || !shape_equals(&records->record.shape, &old->shape);
     if (size_bytes > records->capacity_bytes || !records->record.data) {
         void *data = huge_alloc(size_bytes);
@@ -65,7 +65,7 @@ static bool allocate_record(struct records *records, const struct irrun_tensor *
         records->capacity_bytes = size_bytes;
         records->is_moved = true;
     }
-    return records->source_dtype == records->record.dtype ||
+    return !records_are_staged(records) ||
            reserve_array(&records->staging, staging_bytes, &records->staging_bytes, 1, err);
 }
 
@@ -296,10 +296,15 @@ bool records_take_array(struct records *records, bool *is_end, struct irrun_erro
                                                                     : records->port.dtype;
     records->is_stacked = true;
     records->is_cut_inside = false;
-    return (!header.is_audio || records_take_audio(records, &header, err)) &&
-           check_dtype(records, dtype, err) &&
-           (header.has_shape ? take_shape(records, &header, err) : take_unsized(records, err)) &&
-           check_record(records, &header, err) && allocate_record(records, &old, err) &&
+    if ((header.is_audio && !records_take_audio(records, &header, err)) ||
+        !check_dtype(records, dtype, err) ||
+        !(header.has_shape ? take_shape(records, &header, err) : take_unsized(records, err)) ||
+        !check_record(records, &header, err))
+        return false;
+    records->is_moved |= records->n_left == 0;
+    if (records->n_left == 0 && old.data)
+        return true; /* outputs may be views of the last record */
+    return allocate_record(records, &old, err) &&
            (!records->is_cut_inside || records->whole.data ||
             reader_read_tensor(records->reader, &header, &records->whole, err));
 }

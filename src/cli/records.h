@@ -62,7 +62,7 @@ struct records {
     size_t capacity_bytes; /* of record.data */
     void *spare;           /* the record before, if records_set set this one */
     size_t spare_bytes;
-    void *staging; /* a record in the source's type, if it differs */
+    void *staging; /* a record in the source's type, if records_are_staged */
     size_t staging_bytes;
     struct irrun_tensor whole; /* the current array, if it is in memory; otherwise data is NULL */
     struct records_cut cut;

@@ -17,6 +17,10 @@ bool records_take_array(struct records *records, bool *is_end, struct irrun_erro
  * changes. */
 void records_convert(struct records *records, const void *source);
 
+/* Returns whether records are read into `staging` first: because of their type, or because the
+ * source may end inside a record while outputs are still views of the last one. */
+bool records_are_staged(const struct records *records);
+
 /* Makes the array in memory the next one to read. */
 void records_queue_whole(struct records *records);
 

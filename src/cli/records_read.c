@@ -7,6 +7,14 @@
 #include "cli/records_internal.h"
 #include "cli/warning.h"
 
+bool records_are_staged(const struct records *records)
+{
+    const struct records_cut *cut = &records->cut;
+    bool is_dropped = records->options && records->options->partial == PARTIAL_DROP;
+    return records->source_dtype != records->record.dtype ||
+           (records->is_unsized && (is_dropped || cut->step_bytes < cut->piece_bytes));
+}
+
 static bool fail_remainder(struct records *records, size_t n_read, struct irrun_error *err)
 {
     fail_at(err, IRRUN_DATA, records_place(records),
@@ -115,8 +123,8 @@ static bool read_on(struct records *records, char *target, size_t *n_read, struc
  * unknown length. */
 static bool read_record(struct records *records, bool *has_record, struct irrun_error *err)
 {
-    bool is_cast = records->source_dtype != records->record.dtype;
-    void *target = is_cast ? records->staging : records->record.data;
+    bool is_staged = records_are_staged(records);
+    void *target = is_staged ? records->staging : records->record.data;
     size_t n = (size_t)records->n_elements, n_read = n;
     *has_record = true;
     if (records->whole.data)
@@ -126,7 +134,7 @@ static bool read_record(struct records *records, bool *has_record, struct irrun_
     if (n_read < n &&
         (!handle_short_record(records, target, n_read, has_record, err) || !*has_record))
         return err->code == IRRUN_OK;
-    if (is_cast)
+    if (is_staged)
         records_convert(records, records->staging);
     records->n_left--;
     records->n_records++;

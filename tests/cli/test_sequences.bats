@@ -39,6 +39,19 @@ setup() {
     [ "$(shape y.npy)" = "4, 2" ]
 }
 
+@test "a stack without records among documents of other shapes" {
+    npy '<f4' '2, 2' 1 2 3 4 >a.npy
+    npy '<f4' '0, 1, 2' >none.npy
+    npy '<f4' '1, 1, 2' 7 8 >b.npy
+    [ "$(cat a.npy none.npy b.npy | irrun "$data/twice_open.xml" -i npy:- -o csv:- | lines)" = "2,4 6,8 14,16" ]
+    npy '<f4' '0, 4, 2' >none.npy
+    npy '<f4' '1, 4, 2' 1 2 3 4 5 6 7 8 >b.npy
+    [ "$(cat a.npy none.npy b.npy | irrun "$data/twice_open.xml" -i npy:- --emit=last -o csv:- | lines)" = "2,4 6,8 10,12 14,16" ]
+    npy '<f4' '0, 100000, 2' >none.npy
+    cat a.npy none.npy >end.npy
+    [ "$(irrun "$data/twice_open.xml" -i end.npy --tap=x --emit=last -o x=csv:- | lines)" = "1,2 3,4" ]
+}
+
 @test "one document at a time goes through two processes" {
     [ "$(irrun "$data/twice.xml" -i three.npy -o npy:- | irrun "$data/twice.xml" -i npy:- -o csv:- | lines)" = "4,8 12,16 20,24" ]
     [ "$(irrun "$data/twice.xml" -i three.npy -o raw:- | irrun "$data/twice.xml" -i raw:- -o csv:- | lines)" = "4,8 12,16 20,24" ]

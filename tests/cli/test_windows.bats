@@ -75,6 +75,18 @@ compare() { # N CHUNK HOP LEAD
     refused 65 "ends 4 numbers into record 2, which takes 8" "$data/twice_open.xml" -i x.csv --axis=0:4:3 -o none:
 }
 
+@test "the last record of outputs that are views of the input" {
+    raw 1 2 3 4 5 >x.raw
+    printf '1 2\n3 4\n5\n' >x.csv
+    local last=("$data/chain.xml" --tap=x --emit=last -o x=csv:-)
+    [ "$(irrun "${last[@]}" -i x.raw --partial=drop)" = "3,4" ]
+    [ "$(irrun "${last[@]}" -i x.csv --partial=drop)" = "3,4" ]
+    [ "$(irrun "${last[@]}" -i x.raw --axis=0:2:1)" = "4,5" ]
+    [ "$(irrun "${last[@]}" -i x.raw --axis=0:2:2 --partial=drop)" = "3,4" ]
+    irrun "$data/chain.xml" -i x.raw --partial=drop -o none: --tap-all=all.npz
+    [ "$(irrun "$data/twice.xml" -i x=all.npz -o csv:-)" = "6,8" ]
+}
+
 @test "lengths that cannot be" {
     npy '<f4' '8, 2' $(seq 16) >x.npy
     usage_error "--axis: HOP must be a whole number from 1 up, not '0'" "$data/twice_open.xml" -i x.npy --axis=0:4:0
