@@ -16,8 +16,10 @@ void kept_columns_free(struct kept_columns *kept)
 void kept_columns_add(struct text *row, bool is_first, const char *field, size_t length,
                       char separator)
 {
-    bool needs_quotes =
-        separator != ',' && length > 0 && memchr(field, ',', length) && field[0] != '"';
+    /* Among tabs, a field may begin with a quote that does not end. */
+    bool is_open = length > 0 && field[0] == '"' && (length == 1 || field[length - 1] != '"');
+    bool has_comma = length > 0 && field[0] != '"' && memchr(field, ',', length);
+    bool needs_quotes = separator != ',' && (is_open || has_comma);
     if (!is_first)
         text_add_bytes(row, ",", 1);
     if (!needs_quotes) {

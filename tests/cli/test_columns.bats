@@ -189,6 +189,10 @@ setup() {
     printf 'n\tname\tnote\n1\ta\t\n2\t\tz\n' >t.tsv
     irrun "$data/sum.xml" -i csv:t.tsv --columns=n --keep-columns=all -o sum=csv:- >table
     [ "$(lines <table)" = "n,name,note,sum 1,a,,1 2,,z,3" ]
+    printf 'n\tname\n1\t"a, b\n2\t"a" b\n3\t"\n' >t.tsv
+    [ "$(irrun "$data/sum.xml" -i csv:t.tsv --columns=n --keep-columns=name -o sum=csv:- | tail -n +2)" = '"""a, b",1
+"""a"" b",3
+"""",6' ]
     printf 'a,b,c\n1,x,y\n2,x\n' >ragged.csv
     answered 65 "ragged.csv:3: error: the line has 2 columns, but the headings are 3" \
         "--keep-columns=NAME,... keeps some columns of lines of any length" \
