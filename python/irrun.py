@@ -72,9 +72,11 @@ class _Variable(Structure):
 class Error(RuntimeError):
     """An error of irrun; code is the exit status that the program would have."""
     def __init__(self, err):
-        place = err.file.decode() + (f":{err.line}:{err.column}" if err.line else "")
-        text = (f"{place}: " if place else "") + err.message.decode()
-        super().__init__(text + (f"\n  hint: {err.hint.decode()}" if err.hint else ""))
+        # A path need not be UTF-8.
+        file, message, hint = (text.decode(errors="replace") for text in (err.file, err.message, err.hint))
+        place = file + (f":{err.line}:{err.column}" if err.line else "")
+        text = (f"{place}: " if place else "") + message
+        super().__init__(text + (f"\n  hint: {hint}" if hint else ""))
         self.code = err.code
 
 
@@ -133,7 +135,7 @@ def _to_tensor(array, dtype):
     if dtype in _NUMPY:
         given, array = array, array.astype(_NUMPY[dtype], casting="same_kind", copy=False)
         is_whole = array.dtype.kind in "biu"
-        if is_whole and not np.array_equal(array, given) or np.isinf(array).any() and np.isfinite(given).all():
+        if is_whole and not np.array_equal(array, given) or (np.isinf(array) & np.isfinite(given)).any():
             raise ValueError(f"{dtype} cannot hold every value of {given.dtype}")
     else:
         dtype = next((name for name, kind in _NUMPY.items() if kind == array.dtype), None)

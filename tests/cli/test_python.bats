@@ -62,6 +62,9 @@ raised(ValueError, "gemm must be one of auto, plain, cblas, packed, not 'x'", la
 assert raised(irrun.Error, "is given f32 [1,3]", lambda: session.run({"samples": np.zeros((1, 3))})).code == 65
 assert raised(irrun.Error, "sample", lambda: session.run({"sample": np.zeros((1, 512))})).code == 2
 assert raised(irrun.Error, "missing.xml", lambda: irrun.Model("missing.xml")).code == 66
+raised(ValueError, "f32 cannot hold every value of float64",
+       lambda: session.run({"samples": np.array([[np.inf, 1e300] + [0] * 510])}))
+assert raised(irrun.Error, "\ufffd.xml", lambda: irrun.Model(b"\xff.xml")).code == 66
 raised(KeyError, "context", lambda: setattr(session, "state", {"x": 1}))
 raised(TypeError, "complex", lambda: session.run({"samples": np.zeros((1, 512), complex)}))
 assert irrun.version() == irrun._library.irrun_version().decode()
