@@ -2,8 +2,21 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/tensor_file.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Returns whether elements are equal bit for bit; any NaN of f32 equals any other. */
+static bool are_equal(enum irrun_dtype dtype, const void *a, const void *b, size_t n)
+{
+    const float *x = a, *y = b;
+    if (dtype != IRRUN_F32)
+        return memcmp(a, b, n * dtype_size(dtype)) == 0;
+    for (size_t i = 0; i < n; i++)
+        if (memcmp(&x[i], &y[i], sizeof *x) != 0 && !(isnan(x[i]) && isnan(y[i])))
+            return false;
+    return true;
+}
 
 /* Converts values back from the wider type of the file. Fails if they are not exact. */
 static bool narrow(struct irrun_tensor *value, enum irrun_dtype dtype, const char *path,
@@ -18,7 +31,7 @@ static bool narrow(struct irrun_tensor *value, enum irrun_dtype dtype, const cha
     if (is_exact) {
         convert_elements(value->dtype, value->data, dtype, narrowed, n);
         convert_elements(dtype, narrowed, value->dtype, back, n);
-        is_exact = memcmp(back, value->data, wide_bytes) == 0 ||
+        is_exact = are_equal(value->dtype, back, value->data, n) ||
                    fail_at(err, IRRUN_DATA, whole_file(path), "%s has values that %s cannot hold",
                            what, irrun_dtype_name(dtype));
     }

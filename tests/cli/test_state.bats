@@ -96,6 +96,30 @@ cut_in_two() {
     [ "$status" -eq 66 ]
 }
 
+@test "a state of bf16 and 8-bit floats may hold any nan" {
+    local type
+    for type in bf16 f8e4m3 f8e5m2; do
+        cat >keep.xml <<XML
+<net name="keep" version="11"><layers>
+<layer id="0" name="x" type="Parameter" version="opset1"><data shape="4" element_type="$type"/><output><port id="0"/></output></layer>
+<layer id="1" name="last" type="ReadValue" version="opset6"><data variable_id="v" variable_type="$type" variable_shape="4"/>
+    <output><port id="0"/></output></layer>
+<layer id="2" name="keep" type="Assign" version="opset6"><data variable_id="v" variable_type="$type" variable_shape="4"/>
+    <input><port id="0"/></input></layer>
+<layer id="3" name="r" type="Result" version="opset1"><input><port id="0"/></input></layer>
+</layers><edges><edge from-layer="0" from-port="0" to-layer="2" to-port="0"/>
+<edge from-layer="1" from-port="0" to-layer="3" to-port="0"/></edges></net>
+XML
+        case $type in
+            bf16) printf '\201\177\300\377\201\377\200\077' ;; # 0x7f81 0xffc0 0xff81 1
+            f8e4m3) printf '\177\377\377\070' ;;
+            f8e5m2) printf '\175\376\377\074' ;;
+        esac >x.raw
+        irrun keep.xml -i x.raw --raw-check=never --state-out=s.npz -o none:
+        [ "$(irrun keep.xml -i x.raw -q --raw-check=never --state-in=s.npz -o csv:-)" = "nan,nan,nan,1" ]
+    done
+}
+
 @test "a state of another shape is refused before it is unpacked" {
     deflated large.npz total 64000000, 64000000
     refused_scarcely 65 'variable "total" is f32 [1], but this array is f32 [64000000]' "$data/sum.xml" -i two.csv --state-in=large.npz
