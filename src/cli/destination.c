@@ -26,6 +26,24 @@ static bool add_destination(struct destination_list *list, const struct format_s
            path_fill_field(spec->path, 'n', n > 0 ? made->names[0] : "", false, &made->path, err);
 }
 
+/* Checks that outputs in one file have different names, unless the format is text or none. */
+static bool check_names(const struct destination *item, struct irrun_error *err)
+{
+    const char *format = item->spec.format->name;
+    if (strcmp(format, "text") == 0 || strcmp(format, "none") == 0)
+        return true;
+    for (size_t i = 1; i < item->n_outputs; i++) {
+        for (size_t k = 0; k < i; k++) {
+            if (strcmp(item->names[i], item->names[k]) != 0)
+                continue;
+            fail(err, IRRUN_USAGE, "-o %s: outputs @%zu and @%zu are both named \"%s\"",
+                 item->spec.text, k, i, item->names[i]);
+            return fail_hint(err, "-o @%zu=FILE -o @%zu=FILE writes each to its own file", k, i);
+        }
+    }
+    return true;
+}
+
 static bool fail_needs_name(const struct destination_list *list, const struct format_spec *spec,
                             struct irrun_error *err)
 {
@@ -63,7 +81,7 @@ bool destination_add(struct destination_list *list, const struct binding *bindin
     }
     if (n > 1 && !spec->format->is_shared)
         return fail_needs_name(list, spec, err);
-    return add_destination(list, spec, 0, n, err);
+    return add_destination(list, spec, 0, n, err) && check_names(&list->items[list->n - 1], err);
 }
 
 /* Finds the axis of --concat for a destination. All outputs in one file must be concatenated along

@@ -80,6 +80,18 @@ headers() {
     [ "$(shape y.npy)" = "4," ]
 }
 
+@test "outputs of one name do not go to one file of names" {
+    sed 's/names="diff"/names="all\/plus"/; s/names="minus[^"]*"/names="all\/plus"/' "$data/pair.xml" >same.xml
+    local file
+    for file in y.npz ark,t:- jsonl:-; do
+        answered 2 "-o $file: outputs @0 and @1 are both named \"all/plus\"" \
+            "-o @0=FILE -o @1=FILE writes each to its own file" same.xml -i a=one.npy -i b=one.npy -o $file
+    done
+    irrun same.xml -i a=one.npy -i b=one.npy -o @0=csv:sum -o @1=csv:difference
+    [ "$(lines <sum) $(lines <difference)" = "2,4 0,0" ]
+    [ "$(irrun same.xml -i a=one.npy -i b=one.npy | grep -c '^#')" -eq 2 ]
+}
+
 @test "percent signs in the name of an output are no fields" {
     sed 's/names="low,bottom"/names="%k%%n%"/' split.xml >percent.xml
     irrun percent.xml split.bin -i x.npy -o r1=%n.csv -o @0=none:
