@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #define LINE_BYTES 1024
+#define MAX_KEPT 1000 /* a run may warn of each of many sequences */
 
 #define RED "\033[1;31m"
 #define YELLOW "\033[1;33m"
@@ -49,13 +50,15 @@ static void print_text(struct warnings *warnings, const char *text)
     warnings->has_line = false;
 }
 
-/* Returns whether the text is new; true if there is no memory to store it. */
+/* Returns whether the text is new; true if it is not kept. */
 static bool remember(struct warnings *warnings, const char *text)
 {
     struct irrun_error ignored = {.code = IRRUN_OK};
     for (size_t i = 0; i < warnings->n; i++)
         if (strcmp(warnings->texts[i], text) == 0)
             return false;
+    if (warnings->n == MAX_KEPT)
+        return true;
     char *copy = strdup(text);
     if (copy && GROW_ARRAY(warnings->texts, warnings->n, warnings->capacity, &ignored))
         warnings->texts[warnings->n++] = copy;

@@ -7,7 +7,7 @@
 
 #include "cli/options.h"
 
-/* The warnings of this run, each stored once. */
+/* The warnings of this run, each stored once; the first thousand. */
 struct warnings {
     pthread_mutex_t lock;
     char **texts; /* [n], malloc'ed */
@@ -18,7 +18,7 @@ struct warnings {
 void warnings_init(struct warnings *warnings);
 void warnings_free(struct warnings *warnings);
 
-/* Prints "irrun: warning: …", unless -q was given; each text only once. Thread-safe. */
+/* Prints "irrun: warning: …", unless -q was given; each stored text only once. Thread-safe. */
 void warn(const struct options *options, const char *format, ...) PRINTF_LIKE(2, 3);
 
 /* Prints "irrun: …", if -v was given. Thread-safe. */

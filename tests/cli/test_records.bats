@@ -78,6 +78,14 @@ setup() {
     [[ $stderr != *warning* ]]
 }
 
+@test "the warnings of many sequences are all printed, and a thousand reported" {
+    seq -f '%g.csv' 1100 >list
+    xargs touch <list
+    irrun "$data/sum.xml" --manifest=list -o none: --report=r.json 2>warnings
+    [ "$(wc -l <warnings)" -eq 1100 ]
+    [ "$(jq '.warnings | length' r.json)" -eq 1000 ]
+}
+
 @test "a single record beside a stack is repeated" {
     [ "$(irrun "$data/pair.xml" -i a=three.npy -i b=one.npy -o @0=csv:- | lines)" = "2,4 4,6 6,8" ]
     [ "$(irrun "$data/pair.xml" -i a=one.npy -i b=three.npy -o minus=csv:- | lines)" = "0,0 -2,-2 -4,-4" ]
