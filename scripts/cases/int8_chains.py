@@ -217,6 +217,15 @@ def add_cases():
     y = m.multiplied(m.x, m.integers(10, 24)).quantised(-2, 2.1)
     z = m.multiplied(m.x, m.integers(10, 24)).quantised(-1.7, 1.5)
     yield m.case("Two products.", added(m, y, z).quantised(-2.2, 2.9))
+    m = Quantised("add_by_shape", (1, 6, 6, 7), dynamic=True)
+    row = uniform(m.g, (1, 6, 1, 1), 0, 2)
+    port = m.net.op("Broadcast", m.net.const(row), m.net.op("ShapeOf", m.x.port, v=3,
+                                                            output_type="i64"), v=3, mode="numpy")
+    c = Value(m.net, port, np.broadcast_to(row, (1, 6, 6, 7))).quantised(0, 2)
+    z = m.convolved(c, m.integers(6, 6, 3, 3)).quantised(-1.7, 1.5)
+    y = m.convolved(m.x, m.integers(6, 6, 3, 3)).quantised(-2, 2.1)
+    yield m.case("One of the two depends on the shape of the input alone.",
+                 added(m, y, z).quantised(-2.2, 2.9))
 
 
 def grouped(m, n_groups, n_out, n_in, *kernel):

@@ -157,7 +157,8 @@ const struct op_input_def *op_find_input(const struct op_def *def, uint32_t i)
 bool op_input_is_index(const struct op_def *def, uint32_t i)
 {
     const struct op_input_def *input = op_find_input(def, i);
-    return input && !(def->flags & OP_ELEMENTWISE) && (input->types & TYPES_INTEGER) &&
+    /* Every index may be i64. An input that must be u8 has data. */
+    return input && !(def->flags & OP_ELEMENTWISE) && (input->types & TYPE_BIT(IRRUN_I64)) &&
            !(input->types & ~(TYPES_INTEGER | TYPES_BOOLEAN));
 }
 
