@@ -139,11 +139,9 @@ static bool prepare(struct prepare *prepare)
     double work = (double)state->m * (double)matrix->n * (double)matrix->k;
     state->n_units = has_few_rows ? divide_up(matrix->n, UNIT_ROWS) : state->packed.n_panels;
     state->n_parts = thread_pool_n_parts(prepare->pool, work, state->n_units);
-    size_t *scratch_bytes = &prepare->made.scratch_bytes;
-    return (has_few_rows ? checked_mul(state->m * sizeof(float), compressed_row_floats(matrix),
-                                       scratch_bytes)
-                         : checked_mul(state->n_parts, state->part_bytes, scratch_bytes)) ||
-           fail_memory(prepare->err, SIZE_MAX);
+    return has_few_rows
+               ? prepare_scratch(prepare, compressed_row_floats(matrix), state->m * sizeof(float))
+               : prepare_scratch(prepare, state->n_parts, state->part_bytes);
 }
 
 /* ---- run ---- */

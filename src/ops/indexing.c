@@ -1,7 +1,6 @@
 /* Checks index tensors and computes offsets from them. Copies no data.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/indexing.h"
-#include "base/checked.h"
 #include "ops/movement.h"
 
 #define INDICES 1
@@ -17,15 +16,6 @@ bool infer_index_type(struct infer *infer, const char *attribute, enum irrun_dty
     if (dtype == IRRUN_I32 || dtype == IRRUN_I64)
         return true;
     return infer_fail(infer, "%s is %s, expected i32 or i64", attribute, irrun_dtype_name(dtype));
-}
-
-bool scratch_array(struct prepare *prepare, int64_t n, size_t item_bytes)
-{
-    size_t size_bytes;
-    if (!checked_mul((size_t)n, item_bytes, &size_bytes) || size_bytes > PTRDIFF_MAX)
-        return fail_memory(prepare->err, SIZE_MAX);
-    prepare->made.scratch_bytes = size_bytes;
-    return true;
 }
 
 /* ---- lists -------------------------------------------------------------------------------- */
@@ -59,13 +49,10 @@ static bool fill_list(const struct step *step, const struct index_list *list, in
 bool index_list_prepare(struct prepare *prepare, uint32_t input, size_t n,
                         index_resolve_fn *resolve, struct index_list *list)
 {
-    size_t n_bytes;
     *list = (struct index_list){.input = input, .n = n, .resolve = resolve};
     if (!prepare_is_constant(prepare, input)) {
         list->scratch_at = prepare->made.scratch_bytes;
-        return (checked_mul(n, sizeof(int64_t), &n_bytes) &&
-                checked_add(list->scratch_at, n_bytes, &prepare->made.scratch_bytes)) ||
-               fail_memory(prepare->err, SIZE_MAX);
+        return prepare_scratch(prepare, n, sizeof(int64_t));
     }
     int64_t *items = arena_alloc_array(prepare->arena, n, sizeof *items, prepare->err);
     list->items = items;

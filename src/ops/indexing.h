@@ -16,9 +16,6 @@ struct axis_view axis_view_of(const struct irrun_shape *shape, uint32_t axis);
 /* Checks the type of an output that holds indices: it must be i32 or i64. */
 bool infer_index_type(struct infer *infer, const char *attribute, enum irrun_dtype dtype);
 
-/* Requests scratch memory for n items. */
-bool scratch_array(struct prepare *prepare, int64_t n, size_t item_bytes);
-
 /* Checks an index tensor and converts it to the list that the op's loops read. If the tensor is
  * constant, prepare does this, and its data is NULL in run. Otherwise every run does it, in scratch
  * memory. If resolve is NULL, the list is the n elements of the tensor. */

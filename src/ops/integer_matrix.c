@@ -56,11 +56,9 @@ static void fill(const struct product *p, const int32_t *from, int32_t zero_poin
 /* Requests scratch memory for the initial sums by column and by row, and the rows of bytes. */
 static bool request_scratch(struct prepare *prepare, const struct product *p)
 {
-    size_t row_bytes = int8_n_quads(p->k) * INT8_QUAD, rows_bytes;
-    return (checked_mul(p->m, row_bytes + sizeof(int32_t), &rows_bytes) &&
-            checked_add(n_columns(p) * sizeof(int32_t), rows_bytes,
-                        &prepare->made.scratch_bytes)) ||
-           fail_memory(prepare->err, SIZE_MAX);
+    size_t row_bytes = int8_n_quads(p->k) * INT8_QUAD;
+    return prepare_scratch(prepare, n_columns(p), sizeof(int32_t)) &&
+           prepare_scratch(prepare, p->m, sizeof(int32_t) + row_bytes);
 }
 
 static bool pack_bytes(struct prepare *prepare, const struct product *p, const int32_t *from,

@@ -217,6 +217,5 @@ bool interpolate_prepare(struct prepare *prepare)
     }
     if (!is_f32 && n_in > state->n_buffer)
         state->n_buffer = n_in;
-    return scratch_array(prepare, (int64_t)state->n_buffer,
-                         2 * (is_f32 ? sizeof(float) : sizeof(double)));
+    return prepare_scratch(prepare, state->n_buffer, 2 * (is_f32 ? sizeof(float) : sizeof(double)));
 }

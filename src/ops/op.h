@@ -171,14 +171,6 @@ bool infer_axes(struct infer *infer, const struct i64_list *axes, uint32_t rank,
 
 enum auto_broadcast { AUTO_BROADCAST_NONE, AUTO_BROADCAST_NUMPY, AUTO_BROADCAST_PDPD };
 
-/* The attribute `mode` of Broadcast. */
-enum broadcast_mode {
-    BROADCAST_NUMPY,
-    BROADCAST_NONE,
-    BROADCAST_EXPLICIT,
-    BROADCAST_PDPD,
-    BROADCAST_BIDIRECTIONAL,
-};
 #define AUTO_BROADCAST_CHOICES "none|numpy|pdpd|explicit"
 
 /* Computes the output shape of inputs a and b under auto_broadcast (axis is for pdpd). b_shape is
@@ -268,7 +260,10 @@ struct prepare {
     struct irrun_error *err;
 };
 
-/* ---- sharing; defined in ops/sharing.c */
+/* Requests scratch memory for n more items, behind what was requested before. */
+bool prepare_scratch(struct prepare *prepare, size_t n, size_t item_bytes);
+
+/* ---- sharing */
 
 /* Sets made.flat to run n units: shared with the thread pool if there is enough work; otherwise in
  * one call, unless made.flat.run is set already. Fails if there is no memory. */

@@ -80,7 +80,7 @@ static bool prepare(struct prepare *prepare)
     state->n_in = shape_product(&prepare->in[DATA]->shape, 2, out->rank);
     state->n_out = shape_product(out, 2, out->rank);
     bool is_max = prepare->op->def->attrs_size > 0;
-    return !is_max || scratch_array(prepare, state->n_out, sizeof(int64_t));
+    return !is_max || prepare_scratch(prepare, (size_t)state->n_out, sizeof(int64_t));
 }
 
 static bool run(const struct step *step, struct irrun_error *err)

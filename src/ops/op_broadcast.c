@@ -2,6 +2,7 @@
  * in which the data may also broadcast the target.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/movement.h"
+#include "ops/op_state.h"
 
 enum { DATA, TARGET, AXES_MAPPING };
 

@@ -2,7 +2,6 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
-#include "base/checked.h"
 #include "kernels/gemm_integer.h"
 #include "ops/einsum_plan.h"
 
@@ -60,9 +59,8 @@ static bool prepare(struct prepare *prepare)
         if (product_bytes < batch->scratch_bytes)
             product_bytes = batch->scratch_bytes;
     }
-    return checked_add(areas_bytes(plan, dtype_size(prepare->in[0]->dtype)), product_bytes,
-                       &prepare->made.scratch_bytes) ||
-           fail_memory(prepare->err, SIZE_MAX);
+    return prepare_scratch(prepare, 1, areas_bytes(plan, dtype_size(prepare->in[0]->dtype))) &&
+           prepare_scratch(prepare, 1, product_bytes);
 }
 
 static char *find_area(const struct step *step, enum einsum_area area)

@@ -57,7 +57,7 @@ static bool infer(struct infer *infer)
 static bool prepare(struct prepare *prepare)
 {
     const struct lrn_state *state = prepare->state;
-    return scratch_array(prepare, (int64_t)state->n, 2 * sizeof(double));
+    return prepare_scratch(prepare, state->n, 2 * sizeof(double));
 }
 
 /* Computes the sums of a block, in one half of the scratch memory. */

@@ -2,7 +2,6 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
-#include "base/checked.h"
 #include "kernels/indirect_convolution.h"
 #include "kernels/pool.h"
 #include "ops/depthwise_op.h"
@@ -112,8 +111,7 @@ static bool reserve_planes(struct prepare *prepare)
 {
     const struct window *w = &((const struct pool_state *)prepare->state)->window;
     size_t n = (size_t)(window_product(w->in) + window_product(w->out));
-    return checked_mul(n, dtype_size(prepare->in[0]->dtype), &prepare->made.scratch_bytes) ||
-           fail_memory(prepare->err, SIZE_MAX);
+    return prepare_scratch(prepare, n, dtype_size(prepare->in[0]->dtype));
 }
 
 /* Describes maxima of windows that do not overlap, without pads, for a convolution that is before

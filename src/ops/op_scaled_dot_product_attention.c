@@ -194,9 +194,10 @@ static bool prepare_products(struct prepare *prepare)
     size_t n_groups = state->n_matrices / state->n_group_queries;
     double n_row_blocks =
         (double)n_groups * (double)(state->n_queries * state->n_group_queries) / (double)m;
-    if (!scratch_array(prepare, (int64_t)(m * n_keys), dtype_size(dtype)))
-        return false;
-    state->scores_bytes = align_to_line(prepare->made.scratch_bytes);
+    if (!checked_mul(m * n_keys, dtype_size(dtype), &state->scores_bytes) ||
+        state->scores_bytes > PTRDIFF_MAX)
+        return fail_memory(prepare->err, SIZE_MAX);
+    state->scores_bytes = align_to_line(state->scores_bytes);
     state->qk = (struct product){
         .m = m, .n = n_keys, .k = state->head_size, .b_transposed = true, .dtype = dtype};
     state->av = (struct product){.m = m, .n = state->value_head_size, .k = n_keys, .dtype = dtype};
@@ -206,8 +207,7 @@ static bool prepare_products(struct prepare *prepare)
         prepare->pool, n_row_blocks * (product_work(&state->qk) + product_work(&state->av)),
         n_groups);
     state->part_bytes = state->scores_bytes + state->qk.b_bytes + state->av.b_bytes;
-    return checked_mul(state->n_parts, state->part_bytes, &prepare->made.scratch_bytes) ||
-           fail_memory(prepare->err, SIZE_MAX);
+    return prepare_scratch(prepare, state->n_parts, state->part_bytes);
 }
 
 static bool prepare(struct prepare *prepare)

@@ -1,7 +1,6 @@
 /* ScatterElementsUpdate-3 and -12: a copy of the data in which each update replaces, or is combined
  * with, the element that its index along the axis selects.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "base/checked.h"
 #include "ops/index_copies.h"
 #include "ops/scatter.h"
 
@@ -76,14 +75,11 @@ static bool prepare(struct prepare *prepare)
     };
     if (!is_counted(state))
         return index_copies_prepare(prepare, element_indices_resolve, false, &state->copies);
-    size_t counts_bytes;
     if (!index_list_prepare(prepare, INDICES, n, element_indices_resolve, &state->copies.offsets))
         return false;
     state->counts_at = prepare->made.scratch_bytes;
-    return (checked_mul((size_t)shape_n_elements(&prepare->out[0]->shape), sizeof(int64_t),
-                        &counts_bytes) &&
-            checked_add(state->counts_at, counts_bytes, &prepare->made.scratch_bytes)) ||
-           fail_memory(prepare->err, SIZE_MAX);
+    return prepare_scratch(prepare, (size_t)shape_n_elements(&prepare->out[0]->shape),
+                           sizeof(int64_t));
 }
 
 /* Divides the element by n; integers are rounded down. */

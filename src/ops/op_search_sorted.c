@@ -117,7 +117,7 @@ static bool prepare(struct prepare *prepare)
     size_t n = state->n_rows * state->n_sorted;
     state->dtype = common_type(prepare->in[0]->dtype, prepare->in[1]->dtype);
     if (!prepare_is_constant(prepare, input))
-        return scratch_array(prepare, (int64_t)state->n_sorted, sizeof(uint64_t));
+        return prepare_scratch(prepare, state->n_sorted, sizeof(uint64_t));
     uint64_t *keys = arena_alloc_array(prepare->arena, n, sizeof *keys, prepare->err);
     if (keys)
         read_keys(state, prepare->in[input], 0, n, keys);

@@ -76,6 +76,15 @@ struct mvn_attrs {
     struct irrun_shape broadcast; /* op_norm alone: of ones; broadcasts the output */
 };
 
+/* The attribute `mode` of Broadcast. */
+enum broadcast_mode {
+    BROADCAST_NUMPY,
+    BROADCAST_NONE,
+    BROADCAST_EXPLICIT,
+    BROADCAST_PDPD,
+    BROADCAST_BIDIRECTIONAL,
+};
+
 struct gather_attrs {
     int64_t batch_dims;
 };

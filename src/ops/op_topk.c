@@ -4,7 +4,6 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
-#include "base/checked.h"
 #include "kernels/sort_keys.h"
 #include "ops/indexing.h"
 
@@ -65,12 +64,9 @@ static bool infer(struct infer *infer)
 static bool prepare(struct prepare *prepare)
 {
     struct topk_state *state = prepare->state;
-    int64_t n;
     state->n_rows = state->view.n_inner < ROWS ? (size_t)state->view.n_inner : ROWS;
-    if (!checked_mul_i64(state->view.n, (int64_t)state->n_rows, &n) ||
-        !checked_add_i64(n, (int64_t)state->k, &n))
-        return fail_memory(prepare->err, SIZE_MAX);
-    return scratch_array(prepare, n, sizeof(uint64_t));
+    return prepare_scratch(prepare, (size_t)state->view.n, state->n_rows * sizeof(uint64_t)) &&
+           prepare_scratch(prepare, state->k, sizeof(uint64_t));
 }
 
 /* Returns whether element a ranks below element b. */

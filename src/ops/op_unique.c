@@ -4,7 +4,6 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
-#include "base/checked.h"
 #include "kernels/sort_keys.h"
 #include "ops/indexing.h"
 

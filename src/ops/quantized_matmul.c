@@ -37,11 +37,9 @@ static bool prepare(struct prepare *prepare)
                                                 .int8 = prepare->kernels->gemm_int8,
                                                 .m = state->m,
                                                 .ldc = matrix->n};
-    size_t row = state->row_bytes + blocks.n * sizeof(struct quantized_block), rows_bytes;
-    return (checked_mul(state->m, row, &rows_bytes) &&
-            checked_add(state->n_parts * state->panel_bytes, rows_bytes,
-                        &prepare->made.scratch_bytes)) ||
-           fail_memory(prepare->err, SIZE_MAX);
+    return prepare_scratch(prepare, state->n_parts, state->panel_bytes) &&
+           prepare_scratch(prepare, state->m,
+                           state->row_bytes + blocks.n * sizeof(struct quantized_block));
 }
 
 static struct quantized_block *blocks_of(const struct step *step)

@@ -9,8 +9,6 @@
 #include "base/checked.h"
 #include "ops/indexing.h"
 
-#define LINE_BYTES 64
-
 /* The sizes that the shapes of all inputs must match. */
 struct sizes {
     int64_t batch, n_steps, input_size, hidden_size, n_directions;
@@ -224,16 +222,15 @@ static bool prepare_lengths(struct prepare *prepare)
 {
     struct recurrent_state *state = prepare->state;
     uint32_t input = recurrent_family_of(prepare->op)->lengths;
-    size_t *n_bytes = &state->lengths_bytes;
     if (input == NO_INPUT)
         return true;
     if (prepare_is_constant(prepare, input))
         return read_constant_lengths(prepare, input);
     state->reads_lengths = true;
-    if (!checked_mul(state->f32.common.batch, sizeof(size_t), n_bytes) ||
-        !checked_add(*n_bytes, LINE_BYTES - 1, n_bytes))
+    if (!checked_mul(state->f32.common.batch, sizeof(size_t), &state->lengths_bytes) ||
+        state->lengths_bytes > PTRDIFF_MAX)
         return fail_memory(prepare->err, SIZE_MAX);
-    *n_bytes -= *n_bytes % LINE_BYTES;
+    state->lengths_bytes = align_to_line(state->lengths_bytes);
     return true;
 }
 
@@ -245,11 +242,10 @@ bool recurrent_prepare(struct prepare *prepare)
     bool is_f64 = prepare->in[family->x]->dtype == IRRUN_F64;
     if (!prepare_lengths(prepare) || (!is_f64 && !prepare_f32(prepare)))
         return false;
-    return (checked_add(state->lengths_bytes, state->packs_bytes, &prepare->made.scratch_bytes) &&
-            checked_add(prepare->made.scratch_bytes,
-                        is_f64 ? recurrent_f64_scratch_bytes(common) : state->f32.scratch_bytes,
-                        &prepare->made.scratch_bytes)) ||
-           fail_memory(prepare->err, SIZE_MAX);
+    return prepare_scratch(prepare, 1, state->lengths_bytes) &&
+           prepare_scratch(prepare, 1, state->packs_bytes) &&
+           prepare_scratch(prepare, 1,
+                           is_f64 ? recurrent_f64_scratch_bytes(common) : state->f32.scratch_bytes);
 }
 
 /* Returns the data, or another address if an empty tensor has none: pointer arithmetic needs

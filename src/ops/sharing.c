@@ -1,6 +1,15 @@
-/* Runs the units of a step, shared with the thread pool if there is enough work.
+/* Shared by prepare functions: scratch memory, and units of work that threads share.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "base/checked.h"
 #include "ops/op.h"
+
+bool prepare_scratch(struct prepare *prepare, size_t n, size_t item_bytes)
+{
+    size_t *scratch_bytes = &prepare->made.scratch_bytes, more;
+    return (checked_mul(n, item_bytes, &more) && checked_add(*scratch_bytes, more, scratch_bytes) &&
+            *scratch_bytes <= PTRDIFF_MAX) ||
+           fail_memory(prepare->err, SIZE_MAX);
+}
 
 static void run_part(void *context, size_t part, size_t n_parts)
 {
