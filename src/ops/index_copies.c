@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "kernels/indexed_copy.h"
+#include "ops/movement.h"
 #include "ops/scatter.h"
 
 enum { INDICES = 1, UPDATES };
@@ -20,8 +21,8 @@ struct loops {
     int64_t dims[LOOPS_MAX_RANK], strides[LOOPS_MAX_RANK];
 };
 
-/* Finds nested loops that give the same offsets in the same order. Returns false if there are
- * none. */
+/* Finds nested loops that visit these offsets in this order. Returns false if there are none.
+ * `unit` is the number of offsets that the loops found so far visit. */
 static bool find_loops(const int64_t *offsets, size_t n, struct loops *loops)
 {
     *loops = (struct loops){0};
@@ -58,7 +59,7 @@ static bool plan_loops(struct prepare *prepare, const struct loops *loops, bool 
                        struct index_copies *copies)
 {
     int64_t dims[LOOPS_MAX_RANK + 2], strides[LOOPS_MAX_RANK + 2], dense[LOOPS_MAX_RANK + 2];
-    int64_t size = (int64_t)dtype_size(prepare->out[0]->dtype), n_dense = 1;
+    int64_t size = (int64_t)dtype_size(prepare->out[0]->dtype);
     uint32_t rank = 1;
     dims[0] = (int64_t)copies->n_outer;
     strides[0] = (int64_t)copies->outer_elements;
@@ -68,8 +69,7 @@ static bool plan_loops(struct prepare *prepare, const struct loops *loops, bool 
     }
     dims[rank] = (int64_t)copies->piece_elements;
     strides[rank++] = 1;
-    for (uint32_t i = rank; i-- > 0; n_dense *= dims[i])
-        dense[i] = n_dense;
+    dense_strides(rank, dims, dense);
     struct strided_copy *copy = arena_alloc(prepare->arena, sizeof *copy, prepare->err);
     if (!copy)
         return false;

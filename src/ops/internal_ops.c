@@ -43,35 +43,23 @@ static bool infer_drop_axis(struct infer *infer)
 
 static bool infer_swap_axes(struct infer *infer)
 {
-    const struct irrun_shape *in = &infer->in[0]->shape;
-    if (in->rank != 3)
+    static const uint32_t order[IRRUN_MAX_RANK] = {1, 0, 2};
+    if (infer->in[0]->shape.rank != 3)
         return infer_fail_input(infer, 0, "a rank of 3");
-    struct irrun_shape out = shape_of(3, (int64_t[]){in->dims[1], in->dims[0], in->dims[2]});
-    int64_t strides[IRRUN_MAX_RANK];
-    move_strides(in, strides);
-    move_plan(infer->state, 3, out.dims, (int64_t[]){strides[1], strides[0], strides[2]}, 0);
-    return infer_output(infer, 0, infer->in[0]->dtype, &out);
+    return move_infer_transposed(infer, order);
 }
 
 /* Moves dimension 1 after the others, or back. */
 static bool infer_channels(struct infer *infer)
 {
     bool moves_last = *(const bool *)infer->op->def->family;
-    const struct irrun_shape *in = &infer->in[0]->shape;
-    struct irrun_shape out = {.rank = in->rank, .dims = {in->dims[0]}};
-    int64_t in_strides[IRRUN_MAX_RANK], strides[IRRUN_MAX_RANK];
-    if (in->rank < 2)
+    uint32_t rank = infer->in[0]->shape.rank, order[IRRUN_MAX_RANK] = {0};
+    if (rank < 2)
         return infer_fail_input(infer, 0, "a rank of at least 2");
-    move_strides(in, in_strides);
-    strides[0] = in_strides[0];
-    for (uint32_t i = 1; i < in->rank; i++) {
-        uint32_t first = moves_last ? 1 : in->rank - 1, next = moves_last ? i + 1 : i - 1;
-        uint32_t from = i == (moves_last ? in->rank - 1 : 1) ? first : next;
-        out.dims[i] = in->dims[from];
-        strides[i] = in_strides[from];
-    }
-    move_plan(infer->state, out.rank, out.dims, strides, 0);
-    return infer_output(infer, 0, infer->in[0]->dtype, &out);
+    for (uint32_t i = 1; i < rank; i++)
+        order[i] = moves_last ? i + 1 : i - 1;
+    order[moves_last ? rank - 1 : 1] = moves_last ? 1 : rank - 1;
+    return move_infer_transposed(infer, order);
 }
 
 static bool infer_one_position(struct infer *infer)

@@ -2,29 +2,24 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/movement.h"
 
-void move_strides(const struct irrun_shape *shape, int64_t strides[IRRUN_MAX_RANK])
+void dense_strides(uint32_t rank, const int64_t *dims, int64_t *strides)
 {
     int64_t stride = 1;
-    for (uint32_t i = shape->rank; i-- > 0;) {
+    for (uint32_t i = rank; i-- > 0; stride *= dims[i])
         strides[i] = stride;
-        stride *= shape->dims[i];
-    }
 }
 
 void move_plan(struct move_state *state, uint32_t rank, const int64_t *dims,
                const int64_t *from_strides, int64_t from_offset)
 {
-    int64_t to_strides[STRIDED_COPY_MAX_RANK], stride = 1;
+    int64_t to_strides[STRIDED_COPY_MAX_RANK];
     for (uint32_t i = 0; i < rank; i++) {
         if (dims[i] == 0) { /* the product of the others may overflow */
             *state = (struct move_state){.copy.is_empty = true};
             return;
         }
     }
-    for (uint32_t i = rank; i-- > 0;) {
-        to_strides[i] = stride;
-        stride *= dims[i];
-    }
+    dense_strides(rank, dims, to_strides);
     strided_copy_plan(&state->copy, rank, dims, from_strides, to_strides);
     state->from_offset = from_offset;
 }
@@ -40,6 +35,20 @@ void move_plan_broadcast(struct move_state *state, const struct irrun_shape *in,
         strides[i] = is_broadcast ? 0 : in_strides[i - n_missing];
     }
     move_plan(state, out->rank, out->dims, strides, 0);
+}
+
+bool move_infer_transposed(struct infer *infer, const uint32_t order[IRRUN_MAX_RANK])
+{
+    const struct irrun_shape *in = &infer->in[0]->shape;
+    struct irrun_shape out = {.rank = in->rank};
+    int64_t in_strides[IRRUN_MAX_RANK], strides[IRRUN_MAX_RANK];
+    move_strides(in, in_strides);
+    for (uint32_t i = 0; i < in->rank; i++) {
+        out.dims[i] = in->dims[order[i]];
+        strides[i] = in_strides[order[i]];
+    }
+    move_plan(infer->state, out.rank, out.dims, strides, 0);
+    return infer_output(infer, 0, infer->in[0]->dtype, &out);
 }
 
 bool move_views(const struct infer *infer, int64_t *firsts)

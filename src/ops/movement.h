@@ -12,17 +12,26 @@ struct move_state {
     struct runs runs;    /* of a Broadcast: the runs that it repeats; count 0: none */
 };
 
-/* Computes row-major strides, in elements. */
-void move_strides(const struct irrun_shape *shape, int64_t strides[IRRUN_MAX_RANK]);
+/* Computes row-major strides, in elements. The product of the dimensions must not overflow. */
+void dense_strides(uint32_t rank, const int64_t *dims, int64_t *strides);
+
+static inline void move_strides(const struct irrun_shape *shape, int64_t strides[IRRUN_MAX_RANK])
+{
+    dense_strides(shape->rank, shape->dims, strides);
+}
 
 /* Plans a copy: element [i, j, ...] of a dense output of these dims is input element from_offset +
  * i * from_strides[0] + j * from_strides[1] ... The rank may be up to STRIDED_COPY_MAX_RANK. */
 void move_plan(struct move_state *state, uint32_t rank, const int64_t *dims,
                const int64_t *from_strides, int64_t from_offset);
 
-/* Broadcasts input 0, of shape `in`, to `out`; shapes are right-aligned, as in NumPy. */
+/* Plans a copy that broadcasts input 0, of shape `in`, to `out`. Shapes are right-aligned, as in
+ * NumPy. */
 void move_plan_broadcast(struct move_state *state, const struct irrun_shape *in,
                          const struct irrun_shape *out);
+
+/* Infers and plans a transposition: dimension i of the output is dimension order[i] of input 0. */
+bool move_infer_transposed(struct infer *infer, const uint32_t order[IRRUN_MAX_RANK]);
 
 /* Implements op_def.views: returns true if the copy is one contiguous part of its input. */
 bool move_views(const struct infer *infer, int64_t *firsts);

@@ -19,21 +19,14 @@ static bool infer(struct infer *infer)
         return infer_fail_input(infer, 1, "none or %u numbers, one per dimension of input 0",
                                 in->rank);
     bool is_used[IRRUN_MAX_RANK];
+    uint32_t from[IRRUN_MAX_RANK];
     if (!infer_axes(infer, &order, in->rank, is_used))
         return false;
-    int64_t in_strides[IRRUN_MAX_RANK], strides[IRRUN_MAX_RANK];
-    move_strides(in, in_strides);
-    struct irrun_shape out = {.rank = in->rank};
     for (uint32_t i = 0; i < in->rank; i++) {
-        int64_t from = order.n ? order.items[i] : in->rank - 1 - i;
-        from += from < 0 ? in->rank : 0;
-        out.dims[i] = in->dims[from];
-        strides[i] = in_strides[from];
+        int64_t axis = order.n ? order.items[i] : in->rank - 1 - i;
+        from[i] = (uint32_t)(axis + (axis < 0 ? in->rank : 0));
     }
-    if (!infer_output(infer, 0, infer->in[0]->dtype, &out))
-        return false;
-    move_plan(infer->state, out.rank, out.dims, strides, 0);
-    return true;
+    return move_infer_transposed(infer, from);
 }
 
 MOVE_OP(op_transpose, "Transpose", 1, inputs, infer, );
