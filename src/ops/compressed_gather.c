@@ -10,8 +10,8 @@
 
 struct gather_state {
     struct compressed_matrix matrix;
-    struct index_list rows; /* -1: out of range; gives zeros */
-    size_t n;
+    struct index_list rows; /* -1: the index is out of range, and the result is zeros */
+    size_t n;               /* indices */
 };
 
 static const struct op_input_def inputs[] = {
@@ -41,11 +41,9 @@ static bool resolve(const struct step *step, int64_t *rows, struct irrun_error *
     int64_t dim = (int64_t)attrs->n;
     elements_as_i64(indices->dtype, indices->data, 0, n, rows);
     for (size_t i = 0; i < n; i++) {
-        int64_t row = rows[i] + (rows[i] < 0 ? dim : 0);
-        bool is_inside = row >= 0 && row < dim;
-        if (!is_inside && !attrs->gives_zeros)
+        rows[i] = index_normalize(rows[i], dim);
+        if (rows[i] < 0 && !attrs->gives_zeros)
             return index_fail(step, INDICES, i, 0, -dim, dim, err);
-        rows[i] = is_inside ? row : -1;
     }
     return true;
 }

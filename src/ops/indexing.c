@@ -118,8 +118,8 @@ bool element_indices_resolve(const struct step *step, int64_t *offsets, struct i
     size_t n = (size_t)shape_n_elements(shape);
     elements_as_i64(indices->dtype, indices->data, 0, n, offsets);
     for (size_t k = 0; k < n; k++) {
-        int64_t index = offsets[k] + (offsets[k] < 0 ? dim : 0);
-        if (index < 0 || index >= dim)
+        int64_t index = index_normalize(offsets[k], dim);
+        if (index < 0)
             return index_fail(step, INDICES, k, plan->axis, -dim, dim, err);
         offsets[k] = (base + index * plan->axis_stride) * element_bytes;
         for (uint32_t i = shape->rank; i-- > 0;) {
@@ -193,8 +193,8 @@ bool tuple_indices_resolve(const struct step *step, int64_t *offsets, struct irr
             int64_t offset = batch * plan->batch_stride;
             elements_as_i64(indices->dtype, indices->data, k, n_axes, tuple);
             for (uint32_t j = 0; j < n_axes; j++) {
-                int64_t dim = plan->dims[j], index = tuple[j] + (tuple[j] < 0 ? dim : 0);
-                if (index < 0 || index >= dim)
+                int64_t dim = plan->dims[j], index = index_normalize(tuple[j], dim);
+                if (index < 0)
                     return index_fail(step, INDICES, k + j, plan->n_batch_dims + j, -dim, dim, err);
                 offset += index * plan->strides[j];
             }

@@ -25,10 +25,11 @@ struct index_list {
     size_t n;
     index_resolve_fn *resolve;
     const int64_t *items; /* NULL: not constant */
-    size_t scratch_at;
+    size_t scratch_at;    /* if not constant: offset in the scratch memory, in bytes */
 };
 
-/* Returns whether input i is constant. Then its data is NULL in run, and prepare must read it. */
+/* Returns whether an input is constant, so that prepare can read it. If it is an index, its data is
+ * NULL in run then (op_input_is_index). */
 bool prepare_is_constant(const struct prepare *prepare, uint32_t input);
 
 bool index_list_prepare(struct prepare *prepare, uint32_t input, size_t n,
@@ -39,7 +40,14 @@ const int64_t *index_list_get(const struct step *step, const struct index_list *
 /* Returns the step for resolve in prepare, where input data are constants. */
 struct step prepare_step(const struct prepare *prepare);
 
-/* Fails for element k of input `input`, an index into an axis of input 0 that is outside low …
+/* Returns the index, counted from the end if it is negative; -1 if it is out of range. */
+static inline int64_t index_normalize(int64_t index, int64_t dim)
+{
+    index += index < 0 ? dim : 0;
+    return index >= 0 && index < dim ? index : -1;
+}
+
+/* Fails because element k of input `input`, an index along an axis of input 0, is outside low …
  * dim - 1. */
 bool index_fail(const struct step *step, uint32_t input, size_t k, uint32_t axis, int64_t low,
                 int64_t dim, struct irrun_error *err);

@@ -126,8 +126,8 @@ static bool resolve_rows(const struct step *step, int64_t *rows, struct irrun_er
     const struct irrun_tensor *indices = step->in[INDICES];
     elements_as_i64(indices->dtype, indices->data, 0, state->n_indices, rows);
     for (size_t i = 0; i < state->n_indices; i++) {
-        rows[i] += rows[i] < 0 ? state->n_rows : 0;
-        if (rows[i] < 0 || rows[i] >= state->n_rows)
+        rows[i] = index_normalize(rows[i], state->n_rows);
+        if (rows[i] < 0)
             return index_fail(step, INDICES, i, 0, -state->n_rows, state->n_rows, err);
     }
     return true;

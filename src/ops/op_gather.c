@@ -12,7 +12,7 @@ struct gather_state {
     int64_t n_batches, n_outer, axis_dim, n_indices;
     int64_t n_slice; /* elements */
     uint32_t axis;
-    int64_t first; /* constant indices are first, first + 1, …; otherwise -1 */
+    int64_t first; /* of constant indices that are consecutive; otherwise -1 */
 };
 
 static const struct attr_def attr_table[] = {ATTR(struct gather_attrs, batch_dims, "0"), ATTR_END};
@@ -44,7 +44,8 @@ static bool infer_batch_dims(struct infer *infer, uint32_t *n_batch_dims)
     return true;
 }
 
-static bool find_contiguous(struct infer *infer, struct gather_state *state)
+/* Sets `first` if the output can be a view. */
+static bool find_first(struct infer *infer, struct gather_state *state)
 {
     state->first = -1;
     if (!infer->plan || !infer->is_constant[INDICES] || state->n_batches * state->n_outer != 1)
@@ -52,20 +53,15 @@ static bool find_contiguous(struct infer *infer, struct gather_state *state)
     const struct irrun_tensor *indices = infer_value(infer, INDICES);
     if (!indices)
         return false;
-    enum { CHUNK = 64 };
-    int64_t chunk[CHUNK], n = state->n_indices;
-    for (int64_t k = 0, first = 0; k < n; k++) {
-        if (k % CHUNK == 0)
-            elements_as_i64(indices->dtype, indices->data, (size_t)k,
-                            (size_t)(n - k < CHUNK ? n - k : CHUNK), chunk);
-        int64_t index = chunk[k % CHUNK];
-        index += index < 0 ? state->axis_dim : 0;
+    int64_t first = -1;
+    for (int64_t k = 0; k < state->n_indices; k++) {
+        int64_t index = index_normalize(element_as_i64(indices->dtype, indices->data, (size_t)k),
+                                        state->axis_dim);
         first = k == 0 ? index : first;
-        if (index != first + k || index < 0 || index >= state->axis_dim)
+        if (index < 0 || index != first + k)
             return true;
-        if (k + 1 == n)
-            state->first = first;
     }
+    state->first = first;
     return true;
 }
 
@@ -92,7 +88,7 @@ static bool infer(struct infer *infer)
         out.dims[out.rank++] = indices->dims[i];
     for (uint32_t i = state->axis + 1; i < data->rank; i++)
         out.dims[out.rank++] = data->dims[i];
-    return infer_output(infer, 0, infer->in[DATA]->dtype, &out) && find_contiguous(infer, state);
+    return infer_output(infer, 0, infer->in[DATA]->dtype, &out) && find_first(infer, state);
 }
 
 static bool views(const struct infer *infer, int64_t *firsts)
@@ -114,11 +110,10 @@ static bool resolve(const struct step *step, int64_t *offsets, struct irrun_erro
     elements_as_i64(indices->dtype, indices->data, 0, (size_t)(state->n_batches * n), offsets);
     for (int64_t batch = 0, k = 0; batch < state->n_batches; batch++) {
         for (int64_t end = k + n; k < end; k++) {
-            int64_t index = offsets[k] + (offsets[k] < 0 ? dim : 0);
-            bool is_inside = index >= 0 && index < dim;
-            if (!is_inside && !gives_zeros)
+            int64_t index = index_normalize(offsets[k], dim);
+            if (index < 0 && !gives_zeros)
                 return index_fail(step, INDICES, (size_t)k, state->axis, -dim, dim, err);
-            offsets[k] = is_inside ? (batch * batch_elements + index * state->n_slice) * size : -1;
+            offsets[k] = index < 0 ? -1 : (batch * batch_elements + index * state->n_slice) * size;
         }
     }
     return true;
