@@ -5,21 +5,13 @@
 #include "tensor/small_float.h"
 
 #define LAYOUT_TRANSPOSED 100 /* the other layouts of the op have small numbers */
-#define TILE 64
+#define TILE 64               /* rows and columns that are transposed at a time */
 
 bool compressed_type_is_supported(enum irrun_dtype dtype)
 {
-    switch (dtype) {
-    case IRRUN_U8:
-    case IRRUN_I8:
-    case IRRUN_U4:
-    case IRRUN_I4:
-    case IRRUN_NF4:
-    case IRRUN_F4E2M1:
-        return true;
-    default:
-        return false;
-    }
+    const uint32_t types = TYPE_BIT(IRRUN_U8) | TYPE_BIT(IRRUN_I8) | TYPE_BIT(IRRUN_U4) |
+                           TYPE_BIT(IRRUN_I4) | TYPE_BIT(IRRUN_NF4) | TYPE_BIT(IRRUN_F4E2M1);
+    return (types & TYPE_BIT(dtype)) != 0;
 }
 
 uint32_t compressed_prepacks(const struct prepare *prepare, uint32_t constants)
@@ -27,6 +19,8 @@ uint32_t compressed_prepacks(const struct prepare *prepare, uint32_t constants)
     return constants & 1U << ((const struct compressed_attrs *)prepare->attrs)->constant;
 }
 
+/* Describes the scales or the zero points. Integers of fewer than 8 bits, except u4, were widened
+ * to bytes. */
 static struct group_params find_params(const struct prepare *prepare, uint32_t input,
                                        size_t row_step, size_t group_step)
 {
@@ -66,7 +60,7 @@ static unsigned element(const unsigned char *from, size_t i, bool is_4bit)
     return is_4bit ? from[i / 2] >> (i % 2 * 4) & 15U : from[i];
 }
 
-/* Writes row `row` of a matrix that is stored as [k][n]. */
+/* Writes elements begin … end - 1 of row `row` of a matrix that is stored as [k][n]. */
 static void transpose_row(const struct compressed_matrix *matrix, const unsigned char *from,
                           size_t row, size_t begin, size_t end, unsigned char *to)
 {

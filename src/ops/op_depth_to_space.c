@@ -18,53 +18,26 @@ static const struct attr_def attr_table[] = {
 
 static const struct op_input_def inputs[] = {{"data", .types = TYPES_ANY}, {.name = NULL}};
 
-/* The deep form is [N][blocks … and C in the order of mode][D …]; the spatial form is
- * [N][C][D][block] …. Both have strides for the same loops: N, C, then D and block for each spatial
- * dimension. */
-struct forms {
-    uint32_t n_spatial;
-    int64_t block, n_channels; /* of the spatial form */
-    int64_t batch;
-    int64_t spatial[IRRUN_MAX_RANK]; /* of the deep form */
-};
-
-static void deep_strides(const struct forms *forms, int mode, int64_t *strides)
+/* Computes the strides of the deep form, [N][block …, C in the order of mode][D …], for the
+ * dimensions of the spatial form: [N][C] and then [D][block] for each spatial dimension. */
+static void deep_strides(uint32_t n_spatial, int mode, const int64_t *dims, int64_t *strides)
 {
-    int64_t inner = 1;
-    for (uint32_t i = forms->n_spatial; i-- > 0;) {
-        strides[2 + 2 * i] = inner;
-        inner *= forms->spatial[i];
-    }
-    if (mode == MODE_BLOCKS_FIRST) {
-        strides[1] = inner;
-        inner *= forms->n_channels;
-    }
-    for (uint32_t i = forms->n_spatial; i-- > 0;) {
-        strides[3 + 2 * i] = inner;
-        inner *= forms->block;
-    }
-    if (mode == MODE_DEPTH_FIRST) {
-        strides[1] = inner;
-        inner *= forms->n_channels;
-    }
-    strides[0] = inner;
+    uint32_t order[STRIDED_COPY_MAX_RANK] = {0}, n = 1;
+    int64_t stride = 1;
+    if (mode == MODE_DEPTH_FIRST)
+        order[n++] = 1;
+    for (uint32_t i = 0; i < n_spatial; i++)
+        order[n++] = 3 + 2 * i;
+    if (mode == MODE_BLOCKS_FIRST)
+        order[n++] = 1;
+    for (uint32_t i = 0; i < n_spatial; i++)
+        order[n++] = 2 + 2 * i;
+    for (; n-- > 0; stride *= dims[order[n]])
+        strides[order[n]] = stride;
 }
 
-static void spatial_strides(const struct forms *forms, int64_t *strides)
-{
-    int64_t inner = 1;
-    for (uint32_t i = forms->n_spatial; i-- > 0;) {
-        strides[3 + 2 * i] = inner;
-        strides[2 + 2 * i] = inner * forms->block;
-        inner *= forms->block * forms->spatial[i];
-    }
-    strides[1] = inner;
-    strides[0] = inner * forms->n_channels;
-}
-
-/* Computes both forms from the input, which has one of them. */
-static bool find_forms(struct infer *infer, bool is_to_space, struct forms *forms,
-                       struct irrun_shape *out)
+/* Computes the shape of the output, and the dimensions of the spatial form as in deep_strides. */
+static bool find_dims(struct infer *infer, bool is_to_space, int64_t *dims, struct irrun_shape *out)
 {
     const struct irrun_shape *in = &infer->in[0]->shape;
     int64_t block = ((const struct depth_attrs *)infer->attrs)->block_size, n_in_block = 1;
@@ -72,9 +45,9 @@ static bool find_forms(struct infer *infer, bool is_to_space, struct forms *form
         return infer_fail_input(infer, 0, "a batch, channels, and spatial dimensions");
     if (block < 1)
         return infer_fail(infer, "block_size is %lld, expected 1 or more", (long long)block);
-    *forms = (struct forms){.n_spatial = in->rank - 2, .block = block, .batch = in->dims[0]};
     *out = *in;
-    for (uint32_t i = 0; i < forms->n_spatial; i++) {
+    dims[0] = in->dims[0];
+    for (uint32_t i = 0; i < in->rank - 2; i++) {
         int64_t dim = in->dims[2 + i], *to = &out->dims[2 + i];
         if (!checked_mul_i64(n_in_block, block, &n_in_block) ||
             (is_to_space && !checked_mul_i64(dim, block, to)))
@@ -84,14 +57,15 @@ static bool find_forms(struct infer *infer, bool is_to_space, struct forms *form
                                     2 + i, (long long)block);
         if (!is_to_space)
             *to = dim / block;
-        forms->spatial[i] = is_to_space ? dim : *to;
+        dims[2 + 2 * i] = is_to_space ? dim : *to;
+        dims[3 + 2 * i] = block;
     }
     if (is_to_space && in->dims[1] % n_in_block != 0)
         return infer_fail_input(infer, 0, "channels, a multiple of %lld, the elements of a block",
                                 (long long)n_in_block);
-    forms->n_channels = is_to_space ? in->dims[1] / n_in_block : in->dims[1];
+    dims[1] = is_to_space ? in->dims[1] / n_in_block : in->dims[1];
     if (is_to_space)
-        out->dims[1] = forms->n_channels;
+        out->dims[1] = dims[1];
     else if (!checked_mul_i64(in->dims[1], n_in_block, &out->dims[1]))
         return infer_fail(infer, "block_size %lld is too large", (long long)block);
     return true;
@@ -102,21 +76,17 @@ static bool infer(struct infer *infer)
     bool is_to_space = *(const bool *)infer->op->def->family;
     int mode = ((const struct depth_attrs *)infer->attrs)->mode;
     struct move_state *state = infer->state;
-    struct forms forms = {0};
+    int64_t dims[STRIDED_COPY_MAX_RANK];
+    int64_t deep[STRIDED_COPY_MAX_RANK], spatial[STRIDED_COPY_MAX_RANK];
     struct irrun_shape out;
-    if (!find_forms(infer, is_to_space, &forms, &out) ||
+    if (!find_dims(infer, is_to_space, dims, &out) ||
         !infer_output(infer, 0, infer->in[0]->dtype, &out))
         return false;
-    int64_t dims[STRIDED_COPY_MAX_RANK] = {forms.batch, forms.n_channels};
-    int64_t deep[STRIDED_COPY_MAX_RANK], spatial[STRIDED_COPY_MAX_RANK];
-    for (uint32_t i = 0; i < forms.n_spatial; i++) {
-        dims[2 + 2 * i] = forms.spatial[i];
-        dims[3 + 2 * i] = forms.block;
-    }
-    deep_strides(&forms, mode, deep);
-    spatial_strides(&forms, spatial);
+    uint32_t n_spatial = out.rank - 2;
+    deep_strides(n_spatial, mode, dims, deep);
+    dense_strides(2 + 2 * n_spatial, dims, spatial);
     *state = (struct move_state){0};
-    strided_copy_plan(&state->copy, 2 + 2 * forms.n_spatial, dims, is_to_space ? deep : spatial,
+    strided_copy_plan(&state->copy, 2 + 2 * n_spatial, dims, is_to_space ? deep : spatial,
                       is_to_space ? spatial : deep);
     return true;
 }

@@ -14,8 +14,8 @@ enum { A, B, ORDER };
 struct matmul_state {
     struct product_batch batch;
     struct broadcast batches; /* operands: out, a, b; the elements are matrices */
-    struct matrices b;
-    size_t n_combined; /* products of one row that read the same b and are computed as one */
+    struct matrices b;        /* the positions of the matrices of B */
+    size_t n_combined;        /* products of one row that read the same b and are computed as one */
     struct integer_matrix integers;
 };
 
@@ -168,11 +168,12 @@ static bool prepare(struct prepare *prepare)
     if (prepare->prepacked != 0 && dtype_is_integer(p->dtype))
         return integer_matrix_pack(prepare, B, p, &state->integers);
     prepare_epilogue(prepare);
-    if (!(prepare->prepacked != 0 ? prepacked_matrix_pack(prepare, B, p->k, p->n, p->b_transposed,
-                                                          p->m, &p->packed_b) &&
-                                        product_plan_packed(prepare, p)
-                                  : product_plan(prepare, p)) ||
-        !product_batch_plan(prepare, batch))
+    bool is_planned =
+        prepare->prepacked == 0
+            ? product_plan(prepare, p)
+            : prepacked_matrix_pack(prepare, B, p->k, p->n, p->b_transposed, p->m, &p->packed_b) &&
+                  product_plan_packed(prepare, p);
+    if (!is_planned || !product_batch_plan(prepare, batch))
         return false;
     if (product_is_packed(p))
         prepare->made.epilogue.bias = (struct repetition){1, p->n};

@@ -78,25 +78,25 @@ static bool infer(struct infer *infer)
 {
     struct pad_state *state = infer->state;
     const struct irrun_shape *in = &infer->in[DATA]->shape;
-    struct i64_list begin = {0}, end = {0};
-    if (!infer_ints(infer, PADS_BEGIN, &begin) || !infer_ints(infer, PADS_END, &end))
-        return false;
-    if (begin.n != in->rank)
-        return infer_fail_input(infer, PADS_BEGIN, "%u numbers, one per dimension of the data",
-                                in->rank);
-    if (end.n != in->rank)
-        return infer_fail_input(infer, PADS_END, "%u numbers, one per dimension of the data",
-                                in->rank);
+    struct i64_list pads[3] = {{0}};
+    for (uint32_t i = PADS_BEGIN; i <= PADS_END; i++) {
+        if (!infer_ints(infer, i, &pads[i]))
+            return false;
+        if (pads[i].n != in->rank)
+            return infer_fail_input(infer, i, "%u numbers, one per dimension of the data",
+                                    in->rank);
+    }
     if (infer->n_inputs > PAD_VALUE && shape_n_elements(&infer->in[PAD_VALUE]->shape) != 1)
         return infer_fail_input(infer, PAD_VALUE, "one number");
     struct irrun_shape out = *in;
     state->mode = ((const struct pad_attrs *)infer->attrs)->pad_mode;
     state->n_axes = 0;
     for (uint32_t i = 0; i < in->rank; i++) {
-        if (!infer_dim(infer, i, begin.items[i], end.items[i], &out.dims[i]))
+        int64_t begin = pads[PADS_BEGIN].items[i], end = pads[PADS_END].items[i];
+        if (!infer_dim(infer, i, begin, end, &out.dims[i]))
             return false;
-        state->begin[i] = begin.items[i];
-        if (begin.items[i] != 0 || end.items[i] != 0)
+        state->begin[i] = begin;
+        if (begin != 0 || end != 0)
             state->n_axes = i + 1;
     }
     state->n_slice = shape_product(in, state->n_axes, in->rank);
@@ -107,7 +107,7 @@ static bool infer(struct infer *infer)
     return true;
 }
 
-/* What is constant in the recursion over the axes. */
+/* The arguments that stay the same in the recursion over the axes. */
 struct run {
     const struct pad_state *state;
     const struct irrun_shape *in, *out;
@@ -117,7 +117,7 @@ struct run {
 
 static char *pad(const struct run *run, uint32_t axis, const char *from, char *to);
 
-/* Writes the output's positions first … end - 1 of an axis, which are in its border. */
+/* Writes positions first … end - 1 of an axis of the output, which are all in its border. */
 static char *pad_border(const struct run *run, uint32_t axis, int64_t first, int64_t end,
                         const char *from, char *to)
 {

@@ -136,12 +136,10 @@ static void fill_extreme(struct irrun_tensor *out, size_t n, bool is_lowest)
 
 static void finish_floats(double *sums, size_t n, int64_t n_terms, enum finish finish)
 {
-    for (size_t i = 0; finish != FINISH_NOTHING && i < n; i++) {
-        if (finish == FINISH_MEAN)
-            sums[i] = n_terms ? sums[i] / (double)n_terms : 0;
-        else if (finish == FINISH_ROOT)
-            sums[i] = sqrt(sums[i]);
-    }
+    for (size_t i = 0; finish == FINISH_MEAN && i < n; i++)
+        sums[i] = n_terms ? sums[i] / (double)n_terms : 0;
+    for (size_t i = 0; finish == FINISH_ROOT && i < n; i++)
+        sums[i] = sqrt(sums[i]);
 }
 
 /* Finishes integers. Means are rounded toward zero. */

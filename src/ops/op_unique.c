@@ -1,6 +1,6 @@
 /* Unique-10: the unique elements, or slices along an axis; the index of the first occurrence of
- * each; for every element its index among the unique ones; and their counts. infer computes all of
- * them; run writes them.
+ * each; for every element its index among the unique ones; and their counts. infer computes all
+ * indices and counts, since the shapes depend on them; run writes the outputs.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
@@ -34,8 +34,6 @@ static const struct op_input_def inputs[] = {
     {"axis", .types = TYPES_INTEGER, .is_optional = true},
     {.name = NULL},
 };
-
-/* ---- groups of equal slices --------------------------------------------------------------- */
 
 struct slices {
     struct axis_view view;
@@ -79,20 +77,21 @@ static void number_groups(const struct slices *slices, const size_t *order,
 }
 
 /* Renumbers the groups in the order of their first occurrence. */
-static void number_by_first(struct unique_state *state, int64_t *new_number, int64_t *old_counts)
+static void number_by_first(struct unique_state *state, int64_t *new_number)
 {
     int64_t n_seen = 0;
-    memcpy(old_counts, state->counts, (size_t)state->n_unique * sizeof *old_counts);
-    for (int64_t i = 0; i < state->n_unique; i++)
+    for (int64_t i = 0; i < state->n_unique; i++) {
         new_number[i] = -1;
+        state->counts[i] = 0;
+    }
     for (int64_t i = 0; i < state->view.n; i++) {
         int64_t *number = &new_number[state->reverse[i]];
         if (*number < 0) {
             *number = n_seen++;
             state->first[*number] = i;
-            state->counts[*number] = old_counts[state->reverse[i]];
         }
         state->reverse[i] = *number;
+        state->counts[*number]++;
     }
 }
 
@@ -103,17 +102,12 @@ static bool find_unique(struct infer *infer, const struct irrun_tensor *data)
     uint64_t *keys = arena_alloc_array(infer->arena, n_elements, sizeof *keys, infer->err);
     size_t *order = arena_alloc_array(infer->arena, n, sizeof *order, infer->err);
     size_t *spare = arena_alloc_array(infer->arena, n, sizeof *spare, infer->err);
-    int64_t *lists[5];
-    for (size_t i = 0; i < 5; i++) {
-        lists[i] = arena_alloc_array(infer->arena, n, sizeof *lists[i], infer->err);
-        if (!lists[i])
-            return false;
-    }
-    if (!keys || !order || !spare)
+    int64_t *lists = arena_alloc_array(infer->arena, n, 4 * sizeof *lists, infer->err);
+    if (!keys || !order || !spare || !lists)
         return false;
-    state->first = lists[0];
-    state->counts = lists[1];
-    state->reverse = lists[2];
+    state->first = lists;
+    state->counts = lists + n;
+    state->reverse = lists + 2 * n;
     sort_keys(data->dtype, data->data, 1, n_elements, keys);
     struct slices slices = {state->view, keys};
     for (size_t i = 0; i < n; i++)
@@ -121,11 +115,9 @@ static bool find_unique(struct infer *infer, const struct irrun_tensor *data)
     argsort(order, n, spare, is_before, &slices);
     number_groups(&slices, order, state);
     if (!((const struct unique_attrs *)infer->attrs)->sorted)
-        number_by_first(state, lists[3], lists[4]);
+        number_by_first(state, lists + 3 * n);
     return true;
 }
-
-/* ---- the op ------------------------------------------------------------------------------- */
 
 static bool infer(struct infer *infer)
 {

@@ -10,7 +10,8 @@
 #define MIN_ROWS 16        /* for fewer rows, packing does not pay */
 #define TRANSPOSED_ROWS 96 /* rows of a transposed a that are multiplied at a time */
 
-/* Fewer columns than a group are mostly padding, but where a is transposed only panels are fast. */
+/* Returns whether to pack b in each run. Fewer columns than a group are mostly padding, but only
+ * panels are fast where a is transposed. */
 static bool packing_pays(const struct kernels *kernels, const struct product *product)
 {
     return kernels_may_pack(kernels) && product->dtype == IRRUN_F32 &&
@@ -58,6 +59,7 @@ void product_pack_b(const struct product *product, const void *b, struct panel_r
                        product->b_transposed, packed);
 }
 
+/* Transposes some rows of a at a time, and multiplies them. */
 static void multiply_transposed(const struct product *product, const struct packed_matrix *packed_b,
                                 struct panel_range columns, const struct product_rows *rows,
                                 float *transposed)
@@ -91,20 +93,22 @@ static void multiply_packed(const struct product *product, const struct product_
         product_run_packed(product, &packed_b, columns, rows);
 }
 
-static void multiply_unpacked(const struct product *product, const struct product_rows *rows)
+/* The members that the structs of all three kinds of GEMM have, and those of floats only. */
+#define GEMM_MEMBERS                                                                               \
+    .m = rows->m, .n = p->n, .k = p->k, .a = rows->a, .a_transposed = p->a_transposed,             \
+    .b = rows->b, .b_transposed = p->b_transposed, .c = rows->c
+#define GEMM_STRIDES                                                                               \
+    .lda = p->a_transposed ? p->m : p->k, .ldb = p->b_transposed ? p->k : p->n, .ldc = p->n
+
+static void multiply_unpacked(const struct product *p, const struct product_rows *rows)
 {
-    size_t m = rows->m, n = product->n, k = product->k;
-    bool ta = product->a_transposed, tb = product->b_transposed;
-    size_t lda = ta ? product->m : k, ldb = tb ? k : n;
-    const void *a = rows->a, *b = rows->b;
-    if (product->dtype == IRRUN_F32)
-        product->f32(&(struct gemm_f32){m, n, k, a, lda, ta, b, ldb, tb, rows->c, n, false});
-    else if (product->dtype == IRRUN_F64)
-        product->f64(&(struct gemm_f64){m, n, k, a, lda, ta, b, ldb, tb, rows->c, n, false});
+    if (p->dtype == IRRUN_F32)
+        p->f32(&(struct gemm_f32){GEMM_MEMBERS, GEMM_STRIDES});
+    else if (p->dtype == IRRUN_F64)
+        p->f64(&(struct gemm_f64){GEMM_MEMBERS, GEMM_STRIDES});
     else
-        gemm_integer(&(struct gemm_integer){m, n, k, a, ta, b, tb, rows->c},
-                     dtype_size(product->dtype));
-    epilogue_run(rows->epilogue, rows->first, m * n);
+        gemm_integer(&(struct gemm_integer){GEMM_MEMBERS}, dtype_size(p->dtype));
+    epilogue_run(rows->epilogue, rows->first, rows->m * p->n);
 }
 
 void product_run(const struct product *product, const struct product_rows *rows,
