@@ -1,10 +1,10 @@
-/* Computes the biases of pixels some of whose taps are in the pads.
+/* Computes the biases of pixels at the borders of the image.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/int8_borders.h"
 
 #include "base/checked.h"
 
-/* The taps of a position that are inside the image, along one dimension. */
+/* The taps first … end - 1 of an output position that are inside the image, along one dimension. */
 struct span {
     int64_t first, end;
 };
@@ -16,6 +16,7 @@ static struct span find_span(const struct window *window, int d, int64_t o)
     return span;
 }
 
+/* Returns whether a window extends beyond the image along dimension d. */
 static bool exceeds_image(const struct window *window, int d)
 {
     for (int64_t o = 0; o < window->out[d]; o++) {
@@ -47,6 +48,7 @@ static bool find_classes(struct prepare *prepare, const struct window *window, i
     return true;
 }
 
+/* Computes the biases of one class of rows and one of columns, whose taps inside are y and x. */
 static void fill(const struct window *window, const struct border_terms *terms, struct span y,
                  struct span x, float *biases, size_t n_channels)
 {

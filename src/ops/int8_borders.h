@@ -1,6 +1,7 @@
-/* Corrects int8 convolutions at the borders of the image. A pad is the real number 0. If no level
- * of the input is 0, the pads get the nearest level, and the bias corrects the difference: it
- * depends on how many taps of an output pixel are inside the image.
+/* Corrects int8 convolutions at the borders of the image. A pad stands for the number 0. If no
+ * level of the input is 0, the pads get the nearest level, and the bias corrects the difference: it
+ * depends on which taps of an output pixel are inside the image. Output rows with the same taps
+ * inside form a class, and so do output columns.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_OPS_INT8_BORDERS_H
 #define IRRUN_OPS_INT8_BORDERS_H
@@ -11,16 +12,16 @@
 /* For each channel of all groups: the bias of a pixel is scale * (the sum of the filter elements
  * whose taps are inside the image) + shift. */
 struct border_terms {
-    const int32_t *sums; /* [kernel[0] + 1][kernel[1] + 1][channels]: sum of all taps above and to
-                          * the left of this one; NULL: a level is 0,
-                          * and nothing is corrected */
+    /* Summed-area tables [kernel[0] + 1][kernel[1] + 1][channels]: element [y][x] is the sum of
+     * taps [0, y) x [0, x). NULL: a level is 0, and nothing is corrected. */
+    const int32_t *sums;
     const double *scale, *shift;
 };
 
-/* The biases, by class of the row and of the column of the output. */
+/* The biases, by the classes of the row and of the column of a pixel. */
 struct int8_borders {
     const float *biases;        /* [classes of rows][classes of columns][n_channels]; NULL: none */
-    const uint32_t *classes[2]; /* of each row, of each column */
+    const uint32_t *classes[2]; /* the class of each row, and of each column */
     size_t n_classes[2], n_channels;
 };
 
@@ -30,6 +31,7 @@ bool int8_borders_find(struct prepare *prepare, const struct window *window,
                        const struct border_terms *terms, size_t n_channels,
                        struct int8_borders *borders);
 
+/* Returns the biases of the channels of a pixel. */
 static inline const float *int8_borders_bias(const struct int8_borders *borders, size_t row,
                                              size_t column)
 {

@@ -7,8 +7,8 @@ struct bytes_state {
     uint8_t levels[256]; /* for u8 or i8 inputs, which have one range: the result of each value */
 };
 
-/* Sets the output, whose dimension `to` is dimension `from` of the input, the channels. Those
- * between them move by one. */
+/* Infers the output: the channels, dimension `from` of the input, become its dimension `to`, and
+ * the dimensions between move by one. */
 static bool infer_moved(struct infer *infer, enum irrun_dtype dtype, uint32_t from, uint32_t to)
 {
     const struct quantize_u8_attrs *attrs = infer->attrs;
@@ -39,7 +39,7 @@ static bool infer_from_bytes(struct infer *infer)
                        1 + ((const struct quantize_u8_attrs *)infer->attrs)->n_spatial, 1);
 }
 
-/* n_channels planes of n elements for each batch element. */
+/* A plane is the n elements of one channel. Each batch element has n_channels planes. */
 struct planes {
     size_t n_batches, n_channels, n;
 };
@@ -72,6 +72,7 @@ static bool prepare_to_bytes(struct prepare *prepare)
     return true;
 }
 
+/* Looks the levels up, and moves the channels to the end. */
 static void translate(const uint8_t levels[256], const uint8_t *x, uint8_t *out, size_t n_channels,
                       size_t n)
 {

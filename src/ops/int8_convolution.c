@@ -8,9 +8,9 @@
 #include "ops/cost.h"
 #include "ops/int8_convolution_internal.h"
 
-#define READ_AHEAD 16  /* bytes after a padded image, since the kernels load 16 bytes at a time */
-#define BLOCK 48       /* pixels: a multiple of the rows of every tile */
-#define SPLIT_GROUPS 8 /* groups of channels of a unit of work, if there are few blocks */
+#define READ_AHEAD 16       /* bytes after a padded image: the kernels load 16 bytes at a time */
+#define BLOCK 48            /* pixels: a multiple of the rows of every tile */
+#define SPLIT_GROUPS 8      /* groups of channels of a unit of work, if there are few blocks */
 #define MIN_GATHERED_OUT 48 /* fewer channels do not repay the copies */
 
 static bool is_enlarged(const struct int8_convolution_attrs *attrs)
@@ -48,15 +48,16 @@ static bool infer(struct infer *infer)
     return infer_output(infer, 0, is_u8 ? IRRUN_U8 : IRRUN_F32, &out);
 }
 
-/* Returns how many pixels the windows cover along a dimension. */
+/* Returns how many pixels all windows together cover along a dimension. */
 static int64_t reach(const struct window *window, int d)
 {
     int64_t steps = window->out[d] > 0 ? window->out[d] - 1 : 0;
     return steps * window->stride[d] + (window->kernel[d] - 1) * window->dilation[d] + 1;
 }
 
-/* Decides whether the image is copied. The last quad of a segment may extend past its end. Words of
- * several taps are copied once; others only when they are multiplied. */
+/* Decides whether the image is copied with its pads: also if the last quad of a segment extends
+ * past its end, or if words are multiplied (has_words) by kernels of several taps. With one tap,
+ * int8_gather makes the words. */
 static void find_image(const struct int8_convolution_attrs *attrs, struct int8_state *state)
 {
     const struct window *w = &state->window;
@@ -80,7 +81,8 @@ static size_t k_bytes(const struct int8_convolution_attrs *attrs)
     return attrs->n_segments * int8_n_quads(attrs->segment_bytes) * INT8_QUAD;
 }
 
-/* Decides whether taps are copied: that saves a quarter of the tiles, or makes tiles possible. */
+/* Decides whether taps are copied to rows: if that saves a quarter of the tiles, or makes products
+ * by tiles possible. */
 static void find_gathering(const struct int8_convolution_attrs *attrs, double work,
                            struct int8_state *state)
 {
@@ -161,6 +163,7 @@ static bool prepare(struct prepare *prepare)
                              int8_n_groups(attrs->c_out) * INT8_GROUP, &state->borders);
 }
 
+/* Points to the segments of the first pixel of a block. */
 static void find_segments(const struct int8_job *job, struct int8_block *block)
 {
     const struct window *w = &job->state->window;
@@ -174,7 +177,8 @@ static void find_segments(const struct int8_job *job, struct int8_block *block)
                              i % n_columns * (size_t)w->dilation[2] * c;
 }
 
-/* width: of a row of the output. */
+/* Points to the biases of each pixel of a block, if they depend on the pixel. width: of a row of
+ * the output. */
 static void find_biases(const struct int8_borders *borders, size_t width, struct int8_block *block,
                         const float **biases)
 {
@@ -216,7 +220,7 @@ static void multiply_groups(const struct int8_job *job, const struct int8_block 
     });
 }
 
-/* Computes the rows of pixels that a row becomes. */
+/* Computes the enlarge[0] rows of output pixels that a block of input pixels becomes. */
 static void enlarge(const struct int8_job *job, const struct int8_block *block)
 {
     const struct int8_convolution_attrs *attrs = job->attrs;
@@ -270,7 +274,7 @@ static void convolve_channels(const struct int8_job *job, const struct int8_bloc
     });
 }
 
-/* Transposes the channels of a block of pixels, from `pixel` on, to planes. */
+/* Transposes a block of pixels, from `pixel` on, to the output with the channels first. */
 static void to_planes(const struct int8_job *job, const struct int8_block *block, size_t pixel)
 {
     size_t n_out = job->state->n_out, c_out = job->attrs->c_out, first = block->begin * INT8_GROUP;

@@ -10,7 +10,7 @@ static void copy(const struct int8_job *job, const uint8_t *from, size_t n, uint
     int8_copy(job->state->kernels, job->state->pixel_bytes > job->attrs->c_in, from, n, to);
 }
 
-/* Copies row y of the image with its pads. */
+/* Copies row y of the padded image. */
 static void copy_row(const struct int8_job *job, size_t y)
 {
     const struct window *w = &job->state->window;
@@ -38,6 +38,7 @@ void int8_copy_rows(void *context, size_t part, size_t n_parts)
         copy_row(job, y);
 }
 
+/* Copies n bytes of whole quads. */
 static void copy_quads(const uint8_t *restrict from, uint8_t *restrict to, size_t n)
 {
     size_t i = 0;
@@ -56,7 +57,7 @@ void int8_gather(const struct int8_job *job, struct int8_block *block, uint8_t *
     size_t row_step = (size_t)w->stride[1] * job->state->width * job->attrs->c_in;
     uint8_t *to = rows;
     if (job->attrs->has_words && bytes == 2 * n && n == pixel_step && row_step == width * n) {
-        /* The pixels are neighbours, of one tap and whole quads. */
+        /* The pixels of the block are contiguous: one tap, of whole quads. */
         int8_copy(job->state->kernels, true, block->segments[0] + block->column * n, n * block->n,
                   rows);
         block->segments[0] = rows;

@@ -12,17 +12,17 @@ struct int8_state {
     transpose_f32_fn *transpose;
     struct int8_borders borders;
     size_t n_batches, n_in, n_out; /* pixels of a batch element */
-    size_t out[2];                 /* rows and columns; 1 row if pixels are as in the input */
+    size_t out[2];                 /* rows and columns; 1 row if all pixels can be read in order */
     bool is_padded;                /* the image is copied with its pads */
     size_t height, width;          /* of the padded image */
     size_t pixel_bytes;            /* of the input or its copy */
     size_t n_blocks;               /* in a row */
-    bool is_gathered;              /* taps are copied; all pixels count as one row */
-    size_t n_quads;                /* of a segment of a product */
-    size_t n_splits;               /* of the groups of channels */
-    size_t n_tile_columns;         /* of Winograd's, in a row of the image */
-    size_t tile_rows;              /* of products, or 0 */
-    size_t n_parts, part_bytes;    /* part_bytes: of scratch for each part, after the image */
+    bool is_gathered;              /* taps are copied to rows; all pixels count as one row */
+    size_t n_quads;                /* of a segment */
+    size_t n_splits;               /* parts of the channels; each is a unit of work for a block */
+    size_t n_tile_columns;         /* Winograd: tiles in a row of the image */
+    size_t tile_rows;              /* see struct int8_product */
+    size_t n_parts, part_bytes;    /* part_bytes: scratch memory of each part, after the image */
     size_t image_bytes, sums_at, rows_at; /* offsets in a part: of f32 results, of copied taps */
 };
 
@@ -51,11 +51,11 @@ void int8_winograd_find(const struct int8_convolution_attrs *attrs, struct int8_
 void int8_winograd_run(const struct int8_job *job, const struct int8_block *block,
                        unsigned char *scratch);
 
-/* Copies some rows of the image with their pads, as words if the filters want them. */
+/* Copies some rows of the padded image, as words if has_words is set. */
 void int8_copy_rows(void *job, size_t part, size_t n_parts);
 
-/* Copies the taps of each pixel to a row, as words if the filters want them, and makes the rows the
- * only segment. */
+/* Copies the taps of each pixel to a row, as words if has_words is set. Then the rows are the only
+ * segment of the block. */
 void int8_gather(const struct int8_job *job, struct int8_block *block, uint8_t *rows);
 
 #endif

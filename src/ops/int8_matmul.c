@@ -6,14 +6,14 @@
 #include "ops/cost.h"
 #include "ops/int8_ops.h"
 
-#define PART_ROWS 48 /* about the fewest rows of a part, if parts are rows */
+#define PART_ROWS 48 /* if parts are rows, about the fewest of a part */
 
 struct matmul_state {
     const struct int8_kernels *kernels;
     size_t m, row_bytes; /* row_bytes: a multiple of a quad */
     size_t n_parts;
     bool by_rows;     /* parts are rows; otherwise groups of columns */
-    size_t tile_rows; /* or 0 */
+    size_t tile_rows; /* see struct int8_product */
 };
 
 static bool infer(struct infer *infer)
@@ -88,8 +88,8 @@ static void run_part(void *context, size_t part, size_t n_parts)
     int8_multiply(state->kernels, &product);
 }
 
-/* Copies the rows, as words if the matrix wants them, and fills each up to a whole quad with zeros.
- * Their weights are zeros too. */
+/* Copies the rows, as words if has_words is set, and pads each with zeros to a whole quad. The
+ * matrix has zeros there too. */
 static void copy_rows(const struct step *step)
 {
     const struct int8_convolution_attrs *attrs = step->op->attrs;

@@ -1,4 +1,4 @@
-/* Internal ops that pass u8 tensors; IR files do not contain them. plan/int8_convolutions.c
+/* Internal ops on u8 tensors; IR files do not contain them. plan/int8_convolutions.c
  * replaces FakeQuantize, Convolution and MatMul with them. u8 images have the channels last,
  * [N,H,W,C] or [N,W,C]; f32 images are [N,C,H,W] or [N,C,W] as elsewhere.
  * SPDX-License-Identifier: Apache-2.0 */
@@ -20,7 +20,7 @@ struct quantize_u8_attrs {
     uint32_t n_spatial;
 };
 
-extern const struct op_def op_quantize_u8;   /* f32 to u8; i8 and u8 keep their values */
+extern const struct op_def op_quantize_u8;   /* f32, i8 or u8, each as a number, to u8 */
 extern const struct op_def op_dequantize_u8; /* u8 to f32 */
 
 /* An int8 convolution, full, grouped or depthwise, with fused requantization. Lists have an element
@@ -30,19 +30,20 @@ struct int8_convolution_attrs {
     bool is_depthwise;
     uint32_t n_spatial; /* dimensions of the image: 1 or 2 */
     int64_t kernel[2];
-    /* By how much the image becomes higher and wider. Then the columns of a pixel are the pixels
-     * that it becomes, in bytes: [enlarge[0]][enlarge[1]][channels]. */
+    /* Upsampling factors of a transposed convolution without overlap; otherwise {1, 1}. The product
+     * then has enlarge[0] * enlarge[1] * channels columns (= c_out) for each input pixel, in that
+     * order. */
     size_t enlarge[2];
-    size_t c_in, c_out, group_c_in; /* group_c_in: that a filter reads */
+    size_t c_in, c_out, group_c_in; /* group_c_in: input channels that one filter reads */
     const uint8_t *zeros; /* [c_in]: fill the pads: the zero points, or the levels nearest to 0 */
-    /* Consecutive taps that are read together: rows of the kernel, or single taps. */
+    /* A segment is taps that are read together: a row of the kernel, or a single tap. */
     size_t n_segments, segment_bytes;
-    /* For each packed group of filters that do not read all channels: its first input channel. */
+    /* For each packed group of filters: its first input channel. NULL: all filters read all. */
     const uint32_t *offsets;
     const int16_t *winograd;          /* transformed filters, instead of `filters`; or NULL */
-    const int8_t *filters;            /* packed; rows are [segments][whole quads] */
-    bool has_words;                   /* of the product with the filters */
-    const struct int8_excess *excess; /* of the filters; NULL if they have all of their elements */
+    const int8_t *filters;            /* packed; rows are [segments][quads of INT8_QUAD elements] */
+    bool has_words;                   /* see struct int8_product */
+    const struct int8_excess *excess; /* of the filters; NULL: they have all of their elements */
     const int16_t (*weights)[2];      /* depthwise: [kernel][channels] */
     const int32_t *start;             /* initial values of the sums */
     struct border_terms border;
@@ -51,7 +52,7 @@ struct int8_convolution_attrs {
     uint32_t rank_min; /* of a product: its result gets leading dimensions of 1 up to this rank */
 };
 
-/* Returns the bytes of an element of the first factor of the product. */
+/* Returns the bytes of an element of the first factor, the image or the rows. */
 static inline size_t int8_a_size(const struct int8_convolution_attrs *attrs)
 {
     return attrs->has_words ? sizeof(uint16_t) : 1;

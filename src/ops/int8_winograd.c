@@ -3,7 +3,7 @@
 #include "base/checked.h"
 #include "ops/int8_convolution_internal.h"
 
-#define INPUT_BYTES ((size_t)256 << 10) /* of a block: they and a group of filters fit into L2 */
+#define INPUT_BYTES ((size_t)256 << 10) /* of a block: with a group of filters it fits into L2 */
 #define MIN_TILES 12                    /* of a block: multiples of the rows of a product */
 #define MAX_TILES 18
 #define SPLIT_GROUPS 8 /* groups of channels of a unit of work, if there are few blocks */
