@@ -13,7 +13,7 @@ struct i64_list {
     uint32_t n;
 };
 
-/* Returns whether item i of a mask, which may be shorter, is not 0. */
+/* Returns whether item i of a mask is not 0; items past its end are 0. */
 static inline bool i64_list_is_set(const struct i64_list *mask, uint32_t i)
 {
     return i < mask->n && mask->items[i] != 0;

@@ -1,4 +1,4 @@
-/* Copies of values, which ops with bodies keep between iterations.
+/* Copies values that ops with bodies keep between iterations.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/body_buffers.h"
 

@@ -52,7 +52,7 @@ struct loop_state {
     bool ran_in_infer;          /* infer has run the iterations; the outputs are in `kept` */
     struct loop_buffer *kept;   /* [n_outputs] */
     int64_t n_kept;             /* iterations that infer has run */
-    struct arena *arena;        /* for buffers that grow; NULL while run executes the iterations */
+    struct arena *arena;        /* for buffers that grow, in infer; NULL in run */
 };
 
 /* Connects the body to the op: fills params, outputs and the runner. */

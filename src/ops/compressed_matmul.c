@@ -8,13 +8,14 @@
 #include "ops/cost.h"
 #include "ops/prepacked_matrix.h"
 
-#define EXPANDED_ONCE ((size_t)1 << 20) /* bytes */
+#define EXPANDED_ONCE ((size_t)1 << 20) /* the most bytes of a matrix that is expanded only once */
 
-#define UNIT_ROWS 64   /* rows of the matrix: parts for few rows of A are multiples of this */
-#define SLICE_ROWS 512 /* rows that are multiplied before their epilogue runs */
+#define UNIT_ROWS 64   /* for few rows of A: rows of the matrix in a unit of work */
+#define CHUNK_ROWS 512 /* for few rows of A: rows that are multiplied before their epilogue runs */
 
-/* The most elements of a row that are expanded at a time. A slice of a panel of 96 columns has
- * 192 KB then: it stays in a cache of 256 KB, and in larger ones so do the rows of A. */
+/* A slice is the elements of a row that are expanded at a time, at most SLICE_K. That of a panel of
+ * 96 columns has 192 KB then: it stays in a cache of 256 KB, and in larger ones so do the rows of
+ * A. */
 #define SLICE_K 512
 #define SLICE_UNIT 64 /* slices are multiples of this: whole cache lines of all types */
 
@@ -23,8 +24,8 @@ struct matmul_state {
     const struct compressed_kernels *kernels;
     size_t m;
     struct packed_matrix packed; /* for many rows: the matrix expanded once, or a slice of it */
-    size_t n_units;              /* units of parts: UNIT_ROWS rows, or panels */
-    size_t n_parts, part_bytes;  /* part_bytes: of scratch memory for each part; 0: expanded once */
+    size_t n_units;              /* of the work: UNIT_ROWS rows each, or for many rows a panel */
+    size_t n_parts, part_bytes;  /* part_bytes: scratch memory of a part; 0: expanded once */
 };
 
 const struct op_input_def compressed_matmul_inputs[] = {
@@ -60,8 +61,8 @@ static bool infer(struct infer *infer)
 
 /* ---- panels ---- */
 
-/* Returns the number of elements of a slice, of rows of k. */
-static size_t slice_of(size_t k)
+/* Returns the number of elements of a slice if a row has k. */
+static size_t slice_elements(size_t k)
 {
     size_t n_slices = divide_up(k, SLICE_K);
     return n_slices > 1 ? divide_up(divide_up(k, n_slices), SLICE_UNIT) * SLICE_UNIT : k;
@@ -75,7 +76,7 @@ static void expand_panel(const struct matmul_state *state, size_t panel, size_t 
     const struct packed_matrix *packed = &state->packed;
     size_t row_bytes = compressed_bytes(matrix, matrix->k), width = packed->width;
     size_t group_bytes = PANEL_GROUP * row_bytes;
-    /* From the last group to the first one of the next slice. */
+    /* The prefetch distance from the last group to the first one of the next slice. */
     size_t to_slice = compressed_bytes(matrix, n) - (width - 1) * group_bytes;
     for (size_t group = 0; group < width; group++)
         state->kernels->expand_columns(&(struct compressed_columns){
@@ -113,7 +114,7 @@ static bool prepare_panels(struct prepare *prepare, struct matmul_state *state)
     if (prepare->sources && size_bytes <= EXPANDED_ONCE)
         return expand_once(prepare, state, size_bytes);
     *packed =
-        (struct packed_matrix){.k = slice_of(matrix->k),
+        (struct packed_matrix){.k = slice_elements(matrix->k),
                                .width = PANEL_MAX_WIDTH,
                                .n_panels = divide_up(matrix->n, PANEL_MAX_WIDTH * PANEL_GROUP)};
     if (!packed_matrix_layout(packed, kernels, state->m, &size_bytes))
@@ -159,7 +160,7 @@ static void run_few_rows(const struct step *step, size_t begin, size_t end)
                                          .ldc = n};
     for (; begin < end; begin = product.end) {
         product.begin = begin;
-        product.end = end - begin < SLICE_ROWS ? end : begin + SLICE_ROWS;
+        product.end = end - begin < CHUNK_ROWS ? end : begin + CHUNK_ROWS;
         state->kernels->multiply(&product);
         for (size_t i = 0; i < state->m; i++)
             epilogue_run(epilogue, i * n + begin, product.end - begin);

@@ -1,6 +1,6 @@
-/* Internal ops that read constants as they are stored: compressed ones, or large ones of floats. IR
- * files do not contain them: plan/compressed_weights.c replaces MatMul and Gather, and the ops that
- * expand the constant, with them.
+/* Internal ops that read constants in their stored form: compressed, or large matrices of floats.
+ * IR files do not contain them: plan/compressed_weights.c replaces MatMul and Gather, and the ops
+ * that expand the constant, with them.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_OPS_COMPRESSED_OPS_H
 #define IRRUN_OPS_COMPRESSED_OPS_H
@@ -10,7 +10,7 @@
 
 /* A compressed constant of n rows of k elements. */
 struct compressed_attrs {
-    size_t n, k, group;                     /* group: elements of a row that share a scale */
+    size_t n, k, group;                     /* group: the elements of a row that share a scale */
     bool is_transposed;                     /* stored as [k][n] */
     enum irrun_dtype dtype;                 /* after expansion */
     uint32_t constant, scales, zero_points; /* indices of inputs, or NO_ID */

@@ -6,8 +6,8 @@
 #include "kernels/depthwise.h"
 #include "ops/op.h"
 
-/* Makes the plan, whose first members the caller has set, and requests scratch memory. Called by
- * prepare. Sets *is_possible to whether the plan can run. */
+/* Completes the plan, of which the caller has set the first members, and requests scratch memory.
+ * Called by prepare. Sets *is_possible to whether the depthwise kernels can run the op. */
 static inline bool depthwise_prepare(struct prepare *prepare, struct depthwise *plan,
                                      bool *is_possible)
 {

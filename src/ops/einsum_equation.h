@@ -15,7 +15,7 @@ struct einsum_labels {
 };
 
 struct einsum_equation {
-    struct einsum_labels *inputs; /* one label for each dimension; they may repeat */
+    struct einsum_labels *inputs; /* [n_inputs]: a label for each dimension; it may occur twice */
     struct einsum_labels out;
     int64_t dims[EINSUM_N_LABELS]; /* for each label; -1: it does not occur */
 };

@@ -64,6 +64,7 @@ static struct labelled view_input(const struct planner *planner, uint32_t input)
     return view;
 }
 
+/* Sets *size to the product of the dimensions of the labels. */
 static bool multiply_sizes(struct planner *planner, const struct einsum_labels *labels,
                            int64_t *size)
 {
@@ -80,6 +81,8 @@ static bool multiply_sizes(struct planner *planner, const struct einsum_labels *
     return true;
 }
 
+/* Enlarges an area of the scratch memory, if necessary, to hold a tensor with these labels, and
+ * sets *size to its elements. */
 static bool reserve(struct planner *planner, enum einsum_area area,
                     const struct einsum_labels *labels, int64_t *size)
 {
@@ -158,13 +161,12 @@ static bool sort_labels(struct planner *planner, const struct labelled *a, const
 static bool make_result(struct planner *planner, const struct sides *sides, uint32_t number,
                         struct labelled *result)
 {
-    int64_t stride, n_all;
+    int64_t stride = 1, n_all;
     *result = (struct labelled){.labels = sides->batch};
     append(&result->labels, &sides->left);
     append(&result->labels, &sides->right);
     if (!reserve(planner, number % 2 ? EINSUM_RESULT_1 : EINSUM_RESULT_0, &result->labels, &n_all))
         return false;
-    stride = 1;
     for (uint32_t i = result->labels.n; i-- > 0;) {
         result->strides[result->labels.items[i]] = stride;
         stride *= n_all ? planner->dims[result->labels.items[i]] : 1;

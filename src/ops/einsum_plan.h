@@ -8,11 +8,11 @@
 #include "ops/einsum_equation.h"
 #include "ops/product_batch.h"
 
-/* A tensor, reordered for the next product or for the output. */
+/* A tensor in the order that the next product, or the output, needs. */
 struct einsum_operand {
-    bool is_copied; /* false: the order is right already */
+    bool is_copied; /* false: it has this order already */
     struct strided_copy copy;
-    int64_t n_rows, n_summed; /* after the copy, rows of n_summed are summed; 1: not summed */
+    int64_t n_rows, n_summed; /* then each row of n_summed elements is replaced by its sum */
 };
 
 /* The products of the previous result and the next input, stored one after the other. infer fills

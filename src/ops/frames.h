@@ -10,18 +10,19 @@
 enum { SIGNAL, WINDOW, FRAME_SIZE, FRAME_STEP, SIGNAL_LENGTH };
 
 struct frames {
-    int64_t size, step;
-    int64_t n_bins; /* size / 2 + 1; the other bins are complex conjugates of these */
-    int64_t n;      /* number of frames; set by the op */
-    int64_t n_window;
+    int64_t size, step; /* frame_size and frame_step */
+    int64_t n_bins;     /* size / 2 + 1; the other bins are complex conjugates of these */
+    int64_t n;          /* number of frames; set by the op */
+    int64_t n_window;   /* elements of the window as given, which is centred in the frame */
     struct fourier plan;
-    const double *window; /* if constant: zero-padded to [size]; NULL: run computes it */
+    const double *window; /* if constant: padded with zeros to [size]; NULL: run pads it */
 };
 
 /* Reads the inputs and sets all members except n, plan and window. */
 bool infer_frames(struct infer *infer, struct frames *frames);
 
-/* Plans the transform and the window; requests scratch memory, with n_extra doubles for the op. */
+/* Plans the transform and the window; requests scratch memory, with n_extra doubles for the op.
+ * Called by prepare. */
 bool frames_prepare(struct prepare *prepare, struct frames *frames, int64_t n_extra);
 
 struct frames_memory {
@@ -30,7 +31,7 @@ struct frames_memory {
     struct fourier_lines spectrum; /* one line */
     double *scratch;
 };
-/* Returns the scratch memory of a step; computes the window if it is not constant. */
+/* Returns the scratch memory of a step; pads the window if it is not constant. */
 struct frames_memory frames_scratch(const struct step *step, const struct frames *frames);
 
 #endif

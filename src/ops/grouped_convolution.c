@@ -168,7 +168,7 @@ static void run_groups(const struct step *step)
                                filters + group * filter_bytes, out + first * size, first);
         }
     }
-    /* The outputs of a group are then apart, and run_group runs no epilogue. */
+    /* With the channels last a group has no contiguous output, so run_group runs no epilogue. */
     if (one->out_pixel_stride > 0)
         epilogue_run(step->epilogue, 0, (size_t)grouped->n_batches * n_groups * n_out);
 }

@@ -47,17 +47,18 @@ static inline int64_t convolution_n_out(const struct grouped_convolution *groupe
  * out_pixel_stride to 1. */
 bool convolution_infer_channels(struct infer *infer, bool is_transposed);
 
-/* Sets the shape of the output from the window, and then aligns the window. channels_last: of
- * the output. */
+/* Sets the shape of the output from the window, and then calls window_align. channels_last: of the
+ * output. */
 bool convolution_infer_output(struct infer *infer, bool channels_last);
 
 /* Calls prepacked_convolution_is_wanted with the op's state. */
 bool convolution_wants_indirect(const struct prepare *prepare, struct indirect_convolution *conv);
 
-/* Returns whether the depthwise kernels may run the op. Its filters are not prepacked then. */
+/* Returns whether the depthwise kernels may run the op. They read filters that are not packed,
+ * unless the channels are last. */
 bool convolution_wants_depthwise(const struct prepare *prepare);
 
-/* Returns whether the depthwise kernels may run the op, with packed filters. */
+/* Returns whether the depthwise kernels may run the op and need packed filters. */
 bool convolution_wants_packed_depthwise(const struct prepare *prepare);
 
 /* Chooses the direct loops, plans a depthwise convolution if the op is one, packs filters that are

@@ -9,7 +9,7 @@
 #include "kernels/strided_copy.h"
 #include "ops/indexing.h"
 
-/* Consecutive pieces that are adjacent in the other tensor too, and are copied at once. */
+/* Consecutive pieces that are adjacent in the other tensor too, so that one copy moves all. */
 struct index_run {
     int64_t offset; /* in bytes; -1: zeros */
     size_t n_elements;
@@ -26,7 +26,7 @@ struct index_copies {
     binary_fn *combine; /* scatters: combines pieces; NULL overwrites */
 
     struct index_list offsets;
-    /* One of these may replace the offsets of constant indices: a strided copy, or runs. */
+    /* One of these may replace the offsets of constant indices: nested loops, or runs. */
     const struct strided_copy *loops;
     int64_t loops_at; /* offset of the first piece in the other tensor, in bytes */
     const struct index_run *runs;

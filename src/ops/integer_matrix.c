@@ -10,7 +10,7 @@
 /* Layout numbers that packed panels do not use. */
 enum { LAYOUT_INT8 = 200, LAYOUT_UNPACKED };
 
-/* The time of an int8 product, relative to one of f32. */
+/* The work of an int8 multiply-add, relative to one of f32. */
 #define WORK_OF_BYTES 0.25
 
 bool integer_matrix_should_pack(const struct prepare *prepare, uint32_t a, uint32_t b)
@@ -38,7 +38,8 @@ static size_t n_columns(const struct product *p)
     return int8_n_groups(p->n) * INT8_GROUP;
 }
 
-/* Writes the sums of the columns, then the packed matrix. */
+/* Writes the sums of the columns, then the packed matrix. A quad is INT8_QUAD rows, packed
+ * together. */
 static void fill(const struct product *p, const int32_t *from, int32_t zero_point, int32_t *sums)
 {
     size_t n_quads = int8_n_quads(p->k);

@@ -19,7 +19,7 @@ struct integer_matrix {
 /* Returns whether to pack the constant input b for a product with input a. For op_def.prepacks. */
 bool integer_matrix_should_pack(const struct prepare *prepare, uint32_t a, uint32_t b);
 
-/* Packs input b of the product; requests scratch memory. */
+/* Packs input b of the product and requests scratch memory. Called by prepare. */
 bool integer_matrix_pack(struct prepare *prepare, uint32_t b, const struct product *product,
                          struct integer_matrix *matrix);
 

@@ -1,5 +1,5 @@
-/* Internal ops, which passes over the graph insert. They have no rows in ops.def, so IR files
- * cannot contain them.
+/* Internal ops, inserted by passes over the graph. They have no rows in ops.def, so IR files cannot
+ * contain them.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_OPS_INTERNAL_OPS_H
 #define IRRUN_OPS_INTERNAL_OPS_H
@@ -45,7 +45,8 @@ extern const struct op_def op_one_position;
  * dimensions; input 2 is its order. Attributes: struct matmul_attrs. */
 extern const struct op_def op_matmul_transposed;
 
-/* MVN that a model writes out, without the mean or with it. Attributes: struct mvn_attrs. */
+/* A normalization that a model writes out as several ops: MVN, or RMS normalization, which keeps
+ * the mean. Attributes: struct mvn_attrs. */
 extern const struct op_def op_norm;
 
 /* Convert to f16 or bf16, but a finite value out of its range becomes its largest number, and a

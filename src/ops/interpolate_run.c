@@ -7,12 +7,12 @@
 #include "ops/indexing.h"
 #include "ops/interpolation.h"
 
-#define WORK 50 /* of an element, in multiplications */
+#define WORK 50 /* of an element, in the unit of thread_pool_n_parts */
 
 /* ---- resampling --------------------------------------------------------------------------- */
 
-/* Units begin … begin + n - 1. A unit is one index of the dimensions before the first changed
- * axis. */
+/* Units begin … begin + n - 1. A unit is what has one index in the dimensions before the first
+ * changed axis. */
 struct part {
     const struct interpolate_state *state;
     size_t begin, n;
@@ -35,8 +35,8 @@ static size_t unit_elements(const struct interpolate_state *state, const struct 
     return (size_t)shape_product(shape, first_axis(state), shape->rank);
 }
 
-/* Return the products of the dimensions before and after a changed axis at the time when it is
- * resampled. The last axis is resampled first. */
+/* Return the products of the dimensions before and after a changed axis when it is resampled: those
+ * before it still have the size of the input, those after it that of the output. */
 static size_t n_outer(const struct part *part, uint32_t axis)
 {
     return part->n * (size_t)shape_product(&part->state->in, first_axis(part->state), axis);
@@ -47,7 +47,7 @@ static size_t n_inner(const struct interpolate_state *state, uint32_t axis)
     return (size_t)shape_product(&state->out, axis + 1, state->out.rank);
 }
 
-/* Returns the offset in the first buffer of the elements of a part. */
+/* Returns where the elements of a part begin in each buffer. */
 static size_t buffer_offset(const struct part *part)
 {
     return part->state->n_buffer / n_units(part->state) * part->begin;
@@ -140,11 +140,11 @@ static void copy_nearest(const struct interpolate_state *state, uint32_t k, size
     size_t out_bytes = (size_t)shape_product(&state->out, axis + 1, rank) * element_bytes;
     size_t n_between = k > 1 ? (size_t)shape_product(&state->in, axis + 1, changed[-1].axis) : 0;
     for (size_t slice = 0; slice < n; slice++, from += n_in * in_bytes) {
-        if (k == 1 && state->has_bytes)
-            indexed_gather(from, changed->sources, n_out, in_bytes, to);
-        else if (k == 1)
-            copy_pieces(changed->sources, n_out, from, in_bytes, to);
         if (k == 1) {
+            if (state->has_bytes)
+                indexed_gather(from, changed->sources, n_out, in_bytes, to);
+            else
+                copy_pieces(changed->sources, n_out, from, in_bytes, to);
             to += n_out * out_bytes;
             continue;
         }

@@ -147,7 +147,7 @@ static void add_span(struct taps *taps, size_t *n, const struct resized_axis *ax
     int64_t first = clamp_index(span->first, axis->n_padded),
             last = clamp_index(span->last, axis->n_padded);
     double sum = 0;
-    for (int pass = 0; pass < 2; pass++) {
+    for (int pass = 0; pass < 2; pass++) { /* first the sum of the weights, then the taps */
         for (int64_t i = first; i <= last; i++) {
             double x = ((double)i - span->centre) * span->filter_scale;
             double weight = span->is_cubic ? cubic(x, span->a) : triangle(x);

@@ -1,5 +1,5 @@
-/* Shared by reductions and normalizations over axes: sums of the slices that the axes span, and a
- * map for each slice.
+/* Shared by reductions and normalizations over axes. A slice is the elements that the axes span: it
+ * is reduced to sums, and an affine map is applied to its elements.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_OPS_NORMALIZATION_H
 #define IRRUN_OPS_NORMALIZATION_H
@@ -7,8 +7,8 @@
 #include "ops/op.h"
 #include "tensor/broadcast.h"
 
-/* Removes the innermost two loops of data (operand 0) and accumulators (operand 1) from the loops
- * around them, and returns them. */
+/* Removes the two innermost loops from a plan over data (operand 0) and accumulators (operand 1),
+ * and returns them. */
 struct reduction reduction_take(struct broadcast *loops);
 
 /* The state of an op. */
@@ -30,7 +30,7 @@ bool normalize_infer_axes(struct infer *infer);
  * for a range of units. */
 bool normalize_prepare(struct prepare *prepare, share_fn *run);
 
-/* The slices of a step and their scratch memory; means, sums and scales have n elements. */
+/* Slices first … first + n - 1 of a step, and their scratch memory: n elements each. */
 struct slices {
     size_t first, n;
     double *means, *sums, *scales;

@@ -49,7 +49,7 @@ enum op_flags {
     /* output 0 may take the memory of the first input of its shape and element size that no later
      * step reads; run may overwrite any such input */
     OP_IN_PLACE = 4,
-    /* takes f16 and bf16 in either form, and writes the dtype of infer (Convert) */
+    /* takes f16 and bf16 as 16 bits or as f32, and writes the dtype of infer (Convert) */
     OP_ANY_STORAGE = 8,
     /* run reads the shapes of its inputs, never their data (ShapeOf) */
     OP_SHAPES_ONLY = 16,
@@ -159,7 +159,7 @@ bool infer_fail(struct infer *infer, const char *format, ...) PRINTF_LIKE(2, 3);
  * producer and its line. */
 bool infer_fail_input(struct infer *infer, uint32_t i, const char *expected, ...) PRINTF_LIKE(3, 4);
 /* Adds the type, shape and producer of input i to the hint, for conflicts between two inputs. The
- * engine itself adds all of up to three inputs, or else input 0. */
+ * engine itself adds all inputs if there are at most three, otherwise input 0. */
 bool infer_hint_input(struct infer *infer, uint32_t i);
 
 /* Normalizes axis to [0, rank), or fails with its value. */
@@ -186,7 +186,7 @@ typedef void share_fn(const struct step *step, size_t begin, size_t end);
 
 struct sharing {
     share_fn *run;
-    size_t n, n_parts;
+    size_t n, n_parts; /* n units, in n_parts parts for the thread pool */
 };
 
 #define FLAT_MAX_OPERANDS 4
@@ -224,7 +224,7 @@ struct fusable {
  * which ops are the epilogue. */
 struct epilogue_offer {
     size_t n;               /* elements of the output; 0: not offered */
-    struct repetition bias; /* operands of an Add that can be the initial sums; count 0: none */
+    struct repetition bias; /* of an added operand that can be the initial sums; count 0: none */
 };
 
 /* The results of prepare other than the op's state. All are optional. */
@@ -247,13 +247,13 @@ struct prepare {
     const struct op *op;
     const void *attrs;
     void *state;
-    uint32_t n_inputs, n_outputs;         /* n_outputs without trailing ones that no step reads */
+    uint32_t n_inputs, n_outputs;         /* n_outputs: up to the last one that a step reads */
     const struct irrun_tensor *const *in; /* dtype as in memory; data NULL unless constant */
     const struct irrun_tensor *const *out;
     const struct kernels *kernels;
     const struct thread_pool *pool;  /* the pool that run will use; NULL = one thread */
     struct arena *arena;             /* freed with the plan */
-    const struct matrices *matrices; /* of def->strided_inputs; NULL: all are dense */
+    const struct matrices *matrices; /* of each input; repeats 0, or NULL: contiguous */
     uint32_t prepacked;              /* result of op_def.prepacks; 0 while constants are folded */
     struct prepared made;            /* to set */
     struct prepack_sources *sources; /* of the prepacked inputs; NULL while constants are folded */
@@ -265,21 +265,22 @@ bool prepare_scratch(struct prepare *prepare, size_t n, size_t item_bytes);
 
 /* ---- sharing */
 
-/* Sets made.flat to run n units: shared with the thread pool if there is enough work; otherwise in
- * one call, unless made.flat.run is set already. Fails if there is no memory. */
+/* Sets made.flat to run n units: shared with the thread pool if there is enough work (in the unit
+ * of thread_pool_n_parts); otherwise in one call, unless made.flat.run is set already. Fails if
+ * there is no memory. */
 bool prepare_sharing(struct prepare *prepare, share_fn *run, size_t n, double work);
 
 /* Elements of a unit, so that the tiles and vectors of element-wise kernels are whole in all units
  * but the last. */
 #define SHARE_UNIT 64
-#define SHARE_ELEMENT_WORK 10 /* reads and writes one f32 in L2 */
+#define SHARE_ELEMENT_WORK 10 /* the work of reading and writing one f32 in L2 */
 
 static inline size_t share_units(size_t n)
 {
     return n / SHARE_UNIT + (n % SHARE_UNIT != 0);
 }
 
-/* A range of elements. */
+/* The elements of units begin … end - 1 of n elements. */
 struct share_range {
     size_t first, n;
 };
@@ -310,8 +311,8 @@ const void *prepare_elements(struct prepare *prepare, uint32_t i, size_t begin, 
  * the memory now. NULL with *err filled if there is no memory. */
 void *prepare_prepacked(struct prepare *prepare, uint32_t layout, size_t size_bytes, bool *is_new);
 
-/* Returns the positions of the matrices of input i, which have `elements` elements each. i is one
- * of def->strided_inputs. */
+/* Returns the positions of the matrices of input i, of `elements` elements each. i is one of
+ * def->strided_inputs. */
 static inline struct matrices prepare_matrices(const struct prepare *prepare, uint32_t i,
                                                size_t elements)
 {

@@ -59,6 +59,7 @@ static bool infer(struct infer *infer)
     return true;
 }
 
+/* Computes a map (x - center) * scale + shift for each channel. */
 static void compute_affines(const struct step *step, struct affine *coefficients)
 {
     const struct batch_norm_family *f = step->op->def->family;

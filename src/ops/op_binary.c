@@ -79,13 +79,12 @@ static bool run(const struct step *step, struct irrun_error *err);
 /* Runs the kernel once, without loops. If it divides by zero, run reports it. */
 static bool run_flat(const struct step *step, struct irrun_error *err)
 {
-    (void)err;
     return step->flat.kernel.binary(step->data[0], step->data[1], step->data[2], step->flat.n) ||
            run(step, err);
 }
 
-/* Adds an outer loop. Returns false unless the operand is repeated in the innermost loops, then
- * advances, then is repeated in the outermost. */
+/* Extends a repetition by the next outer loop, of n iterations. Returns false unless the operand is
+ * repeated in the innermost loops, then advances, then is repeated in the outermost. */
 static bool widen_repetition(struct repetition *found, bool *is_repeated, size_t n, size_t stride)
 {
     if (stride == 0) {

@@ -54,8 +54,8 @@ static void write_integer(struct irrun_tensor *out, size_t i, int64_t number)
     convert_elements(IRRUN_I64, &number, out->dtype, tensor_at(out, i), 1);
 }
 
-/* The steps of a sequence: n of them in the data, `stride` elements apart from element `first` on,
- * and n_most in a row of the output. */
+/* A sequence of n steps, `stride` elements apart, from element `first` of the data on. A row of the
+ * output has n_most elements. */
 struct ctc_steps {
     size_t first, stride, n, n_most;
 };

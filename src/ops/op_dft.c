@@ -207,8 +207,8 @@ static void store(const struct step *step, const double *work)
     while (next_row(&rows));
 }
 
-/* Completes the transforms of real signals: the second half is the first one, reversed and
- * conjugated. */
+/* Completes the transforms of real signals: the second half is the complex conjugate of the first,
+ * in reverse. */
 static void complete_lines(struct fourier_lines lines, size_t n)
 {
     for (size_t k = n / 2 + 1; k < n; k++) {
@@ -219,14 +219,14 @@ static void complete_lines(struct fourier_lines lines, size_t n)
     }
 }
 
-/* Copies n numbers. */
-static void copy_apart(const double *from, size_t from_step, double *to, size_t to_step, size_t n)
+/* Copies n numbers with strides. */
+static void copy_strided(const double *from, size_t from_step, double *to, size_t to_step, size_t n)
 {
     for (size_t k = 0; k < n; k++)
         to[k * to_step] = from[k * from_step];
 }
 
-/* Copies lines of an axis, from number `first` on, from `work` or back. */
+/* Copies n_lines lines along an axis, from line `first` on, from `work` to `lines` or back. */
 static void copy_lines(const struct axis_view *view, double *work, double *lines, size_t n_lines,
                        size_t first, bool is_back)
 {
@@ -235,9 +235,9 @@ static void copy_lines(const struct axis_view *view, double *work, double *lines
         size_t outer = (first + i) / n_inner, inner = (first + i) % n_inner;
         double *at = work + outer * n * n_inner + inner;
         if (is_back)
-            copy_apart(lines + i, n_lines, at, n_inner, n);
+            copy_strided(lines + i, n_lines, at, n_inner, n);
         else
-            copy_apart(at, n_inner, lines + i, n_lines, n);
+            copy_strided(at, n_inner, lines + i, n_lines, n);
     }
 }
 

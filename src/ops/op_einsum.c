@@ -68,6 +68,7 @@ static char *find_area(const struct step *step, enum einsum_area area)
     return (char *)step->scratch + area_offset(step->state, area, dtype_size(step->in[0]->dtype));
 }
 
+/* Sums each row; integers by a product with a vector of ones, which is modulo 2^n. */
 static void sum_rows(const struct step *step, const struct einsum_operand *operand,
                      const char *from, char *to)
 {

@@ -1,4 +1,4 @@
-/* GridSample-9: samples planes at a grid of coordinates from -1 to 1.
+/* GridSample-9: samples planes, images of one channel, at a grid of coordinates from -1 to 1.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 

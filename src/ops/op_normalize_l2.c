@@ -1,5 +1,5 @@
-/* NormalizeL2-1: x / sqrt(sum of x^2 over the axes, plus or at least eps). Without axes every
- * element is divided by itself, and 0 stays 0.
+/* NormalizeL2-1: x / sqrt(s), where s is the sum of x^2 over the axes, plus eps, or eps if that is
+ * larger. Without axes every element is divided by itself, and 0 stays 0.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 

@@ -106,7 +106,8 @@ static bool infer_max_v8(struct infer *infer)
             infer_output(infer, 1, attrs->index_element_type, &infer->out[0].shape));
 }
 
-/* Reserves a plane of the input and one of the output, for run_strided_plane. */
+/* Requests scratch memory for run_strided_plane: for a plane (the elements of one channel) of the
+ * input and one of the output. */
 static bool reserve_planes(struct prepare *prepare)
 {
     const struct window *w = &((const struct pool_state *)prepare->state)->window;
@@ -114,8 +115,7 @@ static bool reserve_planes(struct prepare *prepare)
     return prepare_scratch(prepare, n, dtype_size(prepare->in[0]->dtype));
 }
 
-/* Describes maxima of windows that do not overlap, without pads, for a convolution that is before
- * them. */
+/* Offers a MaxPool to the convolution before it, if the windows do not overlap and need no pads. */
 static void offer_pooling(struct prepare *prepare)
 {
     struct pool_state *state = prepare->state;
@@ -184,7 +184,7 @@ static void run_plane(const struct step *step, int64_t i, const void *in, void *
         write_indices(state, i, indices, step->out[1]);
 }
 
-/* Pools a channel whose elements are not adjacent, with copies of its planes. */
+/* Pools a channel whose elements are not adjacent, by copies of its planes. */
 static void run_strided_plane(const struct step *step, int64_t i)
 {
     const struct pool_state *state = step->state;

@@ -26,7 +26,7 @@ struct attention_state {
     enum attention_mask kind;
     size_t mask_elements, mask_row_stride, mask_stride; /* strides of rows and columns */
     size_t sink_elements, sink_row_stride;
-    struct product qk, av;
+    struct product qk, av; /* scores = query * key^T, and output = softmax(scores) * value */
     struct matrices key, value;
     size_t n_group_queries;     /* output matrices of one query each that are computed as one */
     size_t n_matrices, n_parts; /* n_matrices: of the output; n_parts: for the thread pool */

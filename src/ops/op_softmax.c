@@ -3,7 +3,7 @@
 #include "kernels/softmax.h"
 #include "ops/op.h"
 
-#define WORK 40 /* of an element, in multiplications */
+#define WORK 40 /* of an element, in the unit of thread_pool_n_parts */
 
 struct softmax_attrs {
     int64_t axis;

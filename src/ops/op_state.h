@@ -72,8 +72,8 @@ struct mvn_attrs {
     bool across_channels, normalize_variance;
     double eps;
     int eps_mode;
-    bool keeps_mean;              /* op_norm alone: divides by the root of the mean square */
-    struct irrun_shape broadcast; /* op_norm alone: of ones; broadcasts the output */
+    bool keeps_mean;              /* op_norm: divides by the root of the mean square */
+    struct irrun_shape broadcast; /* op_norm: of ones; the output is broadcast with it */
 };
 
 /* The attribute `mode` of Broadcast. */

@@ -21,7 +21,7 @@ struct topk_attrs {
 struct topk_state {
     struct axis_view view;
     size_t k;
-    size_t n_rows; /* rows read together */
+    size_t n_rows; /* adjacent rows that are read together, at most ROWS */
 };
 
 static const struct attr_def attr_table[] = {
@@ -58,7 +58,7 @@ static bool infer(struct infer *infer)
            infer_output(infer, INDICES, attrs->index_element_type, &out);
 }
 
-#define ROWS 8 /* adjacent rows that are read together */
+#define ROWS 8
 
 /* Requests memory for the keys of some rows and a heap of k indices. */
 static bool prepare(struct prepare *prepare)
@@ -110,7 +110,8 @@ static void select_top(const uint64_t *keys, size_t n, uint64_t *top, size_t k)
     }
 }
 
-/* Writes them in the order of the indices: all elements that are not below the k-th. */
+/* Writes the same indices in ascending order: those of all elements that do not rank below the
+ * k-th. */
 static void select_top_by_index(const uint64_t *keys, size_t n, uint64_t *top, size_t k)
 {
     select_top(keys, n, top, k);

@@ -31,7 +31,7 @@ bool prepacked_convolution_is_rounded(const struct prepare *prepare)
            filters->dims[1] >= CONVOLUTION_MIN_ROUNDED;
 }
 
-/* Adds a rounded copy of a batch element to the scratch memory of an f32 convolution. */
+/* Adds room for a rounded copy of a batch element to the scratch memory of an f32 convolution. */
 static bool add_rounded(struct prepacked_convolution *packed, size_t *scratch_bytes)
 {
     size_t n = packed->conv.n_channels, n_bytes;

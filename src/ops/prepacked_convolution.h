@@ -10,24 +10,24 @@
 /* Layouts of prepare_prepacked. Packed matrices do not use these numbers. */
 enum { LAYOUT_POSITIONS = 100, LAYOUT_CHANNELS, LAYOUT_WINOGRAD, LAYOUT_PAIRS, LAYOUT_DEPTHWISE };
 
-/* With fewer input channels, --precision=bf16 rounds nothing. The first convolutions of a network
- * have few. There the rounding costs most accuracy, a third of the error of some networks, and
- * gains nothing: of 3 channels, a quarter of the products are with zeros. */
+/* The fewest input channels with which --precision=bf16 rounds a convolution. The first ones of a
+ * network have fewer. There rounding costs most accuracy, a third of the error of some networks,
+ * and is not faster: of 3 channels, a quarter of the products are with zeros. */
 #define CONVOLUTION_MIN_ROUNDED 16
 
 struct prepacked_convolution {
     struct indirect_convolution conv;
     const float *filters;  /* NULL: not packed */
     bool rounds;           /* the input is copied, rounded to bf16, before a convolution in f32 */
-    size_t rounded_offset; /* the place of that copy in the scratch memory */
+    size_t rounded_offset; /* of that copy in the scratch memory, in floats */
 };
 
 /* Returns whether the convolution must round its input to bf16, because --precision=bf16 rounded
  * its filters. It is then packed, whatever the other options are. */
 bool prepacked_convolution_is_rounded(const struct prepare *prepare);
 
-/* Returns whether to compute the convolution of input 0 and input 1, given for one group, with
- * packed filters; if so, plans conv. For op_def.prepacks and prepare. */
+/* Returns whether to compute a convolution of input 0 by input 1 with packed filters; if so, plans
+ * conv. `convolution` describes one group. For op_def.prepacks and prepare. */
 bool prepacked_convolution_is_wanted(const struct prepare *prepare,
                                      const struct convolution *convolution, int64_t n_groups,
                                      bool is_transposed, struct indirect_convolution *conv);

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/prepacked_matrix.h"
 
-/* The width of panels, in groups of 16 columns. */
+/* The width of the panels of large matrices, in groups of 16 columns. */
 #define MAX_PANEL_WIDTH 4
 
 static bool are_f32(const struct prepare *prepare, uint32_t a, uint32_t b)
@@ -54,6 +54,7 @@ bool packed_matrix_plan(struct packed_matrix *packed_b, const struct gemm_microk
     return packed_matrix_layout(packed_b, kernels, rows, size_bytes);
 }
 
+/* Packs n_columns columns, of a matrix with n, into a group. */
 static void fill_group(const struct packed_matrix *packed_b, size_t group, const void *columns,
                        enum weight_type source, size_t n, size_t n_columns, bool is_transposed,
                        void *data)
@@ -86,12 +87,12 @@ void packed_matrix_fill(const struct packed_matrix *packed_b, size_t begin, size
     }
 }
 
-/* The size of the rows that are read at a time if the matrix is row-major. Their number is a
- * multiple of those of a tile. */
+/* A row-major matrix is read in slices of about SLICE_BYTES; the number of rows of each is a
+ * multiple of SLICE_ROWS, the rows of a tile of AMX. */
 #define SLICE_BYTES ((size_t)256 << 10)
 #define SLICE_ROWS ((size_t)2 * TILE_PAIRS)
 
-/* Packs a slice of k of all columns at a time. */
+/* Packs some rows of all columns at a time. */
 static bool fill_by_rows(struct prepare *prepare, uint32_t input,
                          const struct packed_matrix *packed_b, enum weight_type source, size_t n,
                          unsigned char *data)
@@ -110,7 +111,7 @@ static bool fill_by_rows(struct prepare *prepare, uint32_t input,
     return true;
 }
 
-/* Reads the matrix in parts, since its elements may have to be computed. */
+/* Packs the matrix in parts, since its elements may have to be computed. */
 static bool fill_from_input(struct prepare *prepare, uint32_t input,
                             const struct packed_matrix *packed_b, enum weight_type source, size_t n,
                             bool is_transposed, void *data)

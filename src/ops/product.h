@@ -9,13 +9,13 @@
 
 /* c [m][n] = a [m][k] * b [k][n]; transposed factors are stored as [k][m] and [n][k]. */
 struct product {
-    size_t m, n, k; /* m: the rows multiplied by one b */
+    size_t m, n, k;
     bool a_transposed, b_transposed;
     enum irrun_dtype dtype;
     /* Set by product_plan. */
     struct packed_matrix packed_b; /* n_panels: 0 if b is not packed; data: NULL if not constant */
     size_t b_bytes;                /* of a packed b; both sizes are multiples of 64 */
-    size_t transposed_bytes;       /* for the rows of a transposed a that are being multiplied */
+    size_t transposed_bytes;       /* of scratch memory into which rows of a are transposed */
     transpose_f32_fn *transpose;
     gemm_f32_fn *f32; /* the function if b is not packed */
     gemm_f64_fn *f64;
@@ -49,8 +49,8 @@ static inline struct panel_range product_all_panels(const struct product *produc
 void product_pack_b(const struct product *product, const void *b, struct panel_range panels,
                     void *packed);
 
-/* Some rows of a product (if a is transposed: columns of a; integer products must have all rows).
- * `first` is the index of c[0] for the epilogue. */
+/* Some rows of a product, from the same columns of a transposed a. Products of integers with a
+ * transposed a must have all rows. `first` is the index of c[0] for the epilogue. */
 struct product_rows {
     size_t m;
     const void *a, *b;
@@ -58,11 +58,13 @@ struct product_rows {
     const struct epilogue *epilogue; /* NULL: none */
     size_t first;
 };
+
+/* Computes the rows. `packed` is what product_pack_b wrote, `transposed` has transposed_bytes. */
 void product_run(const struct product *product, const struct product_rows *rows,
                  struct panel_range panels, const void *packed, void *transposed);
 
-/* Computes the product of packed panels and an a that is not transposed. Inline, for callers for
- * which the call is too expensive. */
+/* Multiplies rows of an a that is not transposed by packed panels. Inline, because small products
+ * take little more time than the call. */
 static inline void product_run_packed(const struct product *product, const struct packed_matrix *b,
                                       struct panel_range panels, const struct product_rows *rows)
 {

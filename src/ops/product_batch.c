@@ -1,11 +1,11 @@
-/* Shares products with the thread pool.
+/* Plans a batch of products, and runs it by the thread pool.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/product_batch.h"
 
 #include "base/checked.h"
 
-/* Plain loops are slower than panels by this factor (with AVX-512: 6 multiplications per ns against
- * 50). */
+/* Plain loops are slower than panels by this factor: with AVX-512, 6 multiply-adds per ns against
+ * 50. */
 #define PLAIN_WORK 8
 
 /* With at least this many products per thread, no thread waits long for the last one. */
@@ -80,6 +80,7 @@ struct run {
     size_t number; /* of the product that is divided */
 };
 
+/* Returns whether each run packs b. */
 static bool must_be_packed(const struct product *p)
 {
     return product_is_packed(p) && !p->packed_b.data;

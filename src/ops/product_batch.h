@@ -1,6 +1,6 @@
-/* Several products of equal sizes in one step, shared with the thread pool if they are large
- * enough: whole products, or parts of each. The bytes of the results do not depend on the thread
- * pool.
+/* Several products of equal sizes in one step. If there is enough work, threads share it: each
+ * computes some of the products, or some rows or columns of every product. The bytes of the results
+ * do not depend on the number of threads.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_OPS_PRODUCT_BATCH_H
 #define IRRUN_OPS_PRODUCT_BATCH_H
@@ -11,14 +11,14 @@ struct product_batch {
     struct product product;
     size_t count;
     /* Set by product_batch_plan. */
-    size_t n_parts; /* for the thread pool */
-    bool is_divided,
-        by_rows; /* parts are panels of each product, or rows; otherwise whole products */
+    size_t n_parts;  /* for the thread pool */
+    bool is_divided; /* a part is some panels or rows of each product; false: whole products */
+    bool by_rows;    /* if is_divided: rows; false: panels */
     size_t scratch_bytes;
 };
 
-/* Plans the batch; `product` is planned, or packed as a constant. Returns false with *err filled if
- * the memory would be too large. */
+/* Plans the batch. The caller has set count and planned the product. Returns false with *err filled
+ * if the scratch memory would be too large. */
 bool product_batch_plan(struct prepare *prepare, struct product_batch *batch);
 
 /* Returns where the factors and the result of product number i are. */

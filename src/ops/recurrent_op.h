@@ -46,10 +46,10 @@ enum recurrent_route {
 struct recurrent_state {
     enum recurrent_route route;
     struct recurrent_f32 f32; /* f64 uses only its `common` */
-    unsigned *n_runs;         /* of f32 */
+    unsigned *n_runs;         /* a counter for recurrent_f32_run */
     const size_t *lengths;    /* constant lengths; NULL: not constant, or all are n_steps */
-    bool reads_lengths;       /* run reads the lengths */
-    /* Sizes of the start of the scratch memory: the lengths, and the weights that run packs. */
+    bool reads_lengths;       /* they are not constant, and run reads them */
+    /* The scratch memory begins with the lengths, and then the weights, that run reads or packs. */
     size_t lengths_bytes, packs_bytes;
 };
 
@@ -58,13 +58,13 @@ uint32_t recurrent_prepacks(const struct prepare *prepare, uint32_t constants);
 bool recurrent_prepare(struct prepare *prepare);
 bool recurrent_run(const struct step *step, struct irrun_error *err);
 
-/* The two routes of prepare for f32. The first packs the constant weights that recurrent_prepacks
- * has chosen. The second lays out the memory in which each run packs other weights, or lets a GEMM
- * read them in place. */
+/* Called by prepare for f32. The first packs the constant weights that recurrent_prepacks has
+ * chosen. The second lays out the memory in which each run packs other weights, or lets a GEMM read
+ * them in place. */
 bool recurrent_prepack(struct prepare *prepare);
 bool recurrent_lay_out(struct prepare *prepare);
 
-/* Packs what is not constant, into the scratch memory. Called by run. Returns the engine with the
+/* Packs the weights into the scratch memory. Called by run. Returns a copy of state->f32 with the
  * packed weights. */
 struct recurrent_f32 recurrent_pack_now(const struct recurrent_state *state,
                                         const struct recurrent_f32_tensors *tensors, void *scratch);

@@ -11,7 +11,7 @@
 #define MAX_GROWTH 4
 #define EXTRA_BYTES (4u << 20)
 
-/* Returns an engine with the members that do not depend on the route. */
+/* Sets the members that do not depend on the route. */
 static struct recurrent_f32 engine_of(const struct prepare *prepare)
 {
     const struct recurrent_state *state = prepare->state;

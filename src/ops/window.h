@@ -25,7 +25,7 @@ struct window_attrs {
 /* The attributes of MaxPool and AvgPool. */
 struct pool_attrs {
     struct window_attrs window;
-    int64_t axis; /* indices of MaxPool count elements of the dimensions from here on */
+    int64_t axis; /* MaxPool: the indices number the elements of the dimensions from this one on */
     enum irrun_dtype index_element_type;
     bool exclude_pad;
     bool channels_last; /* in the input and the output; MaxPool without indices only */
@@ -50,13 +50,12 @@ struct backprop_attrs {
 bool infer_window(struct infer *infer, const struct window_attrs *attrs, uint32_t rank,
                   const int64_t *in, const int64_t *kernel, struct window *window);
 
-/* Sets only strides, dilations, the pads as written, the input and the kernel. Ignores auto_pad;
- * computes no output sizes. */
+/* Does the same without auto_pad and without output sizes: the pads are those of the attributes. */
 bool infer_window_attrs(struct infer *infer, const struct window_attrs *attrs, uint32_t rank,
                         const int64_t *in, const int64_t *kernel, struct window *window);
 
-/* Reads an attribute of `rank` numbers >= `lowest` to the end of `out`, and `neutral` before it; an
- * empty list is all neutral. */
+/* Reads an attribute of `rank` numbers, each at least `lowest`, into the last elements of `out`.
+ * The elements before them, or all if the list is empty, become `neutral`. */
 bool infer_window_list(struct infer *infer, const char *name, const struct i64_list *list,
                        uint32_t rank, int64_t lowest, int64_t neutral, int64_t out[3]);
 
