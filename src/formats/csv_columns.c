@@ -1,6 +1,7 @@
 /* Reads some columns of a csv file, selected by number or by the headings in the first line. A
  * field in double quotes may contain separators.
  * SPDX-License-Identifier: Apache-2.0 */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -226,9 +227,7 @@ static bool find_columns(struct csv_columns *csv, struct irrun_error *err)
     bool has_names = false;
     if (!find_line(csv, &line, err))
         return false;
-    bool has_tab = line.start && memchr(line.start, '\t', line.length);
-    bool has_comma = line.start && memchr(line.start, ',', line.length);
-    csv->separator = has_tab && !has_comma ? '\t' : ',';
+    csv->separator = csv_find_separator(line);
     csv->keeps_all = csv->kept && strcmp(csv->kept->wanted, "all") == 0;
     if (!find_list(csv, csv->wanted, line, choose, &has_names, err) ||
         (csv->kept && !csv->keeps_all &&
@@ -261,29 +260,42 @@ static bool columns_next(struct reader *reader, struct array_header *header, boo
            find_columns(csv, err);
 }
 
+/* Fails because field `index` of the line has no number. */
+static bool fail_empty(const struct csv_columns *csv, struct field line, struct place place,
+                       size_t index, struct irrun_error *err)
+{
+    fail_at(err, IRRUN_DATA, place, "a number is missing in column %zu, counted from 0", index);
+    if (memchr(line.start, '"', line.length)) /* awk takes a comma in quotes for a separator */
+        return fail_hint(err,
+                         "nan stands for a missing number; sed %" PRIu32 "d FILE | "
+                         "irrun ... -i csv:- leaves the line out",
+                         place.line);
+    return fail_hint(err,
+                     "nan stands for a missing number; awk -F '%s' '/\"/ || $%zu ~ /[^ ]/' FILE | "
+                     "irrun ... -i csv:- leaves such lines out",
+                     csv->separator == '\t' ? "\\t" : ",", index + 1);
+}
+
 /* Fails because field `index` of the line is not a number. */
 static bool fail_field(const struct csv_columns *csv, struct field line, struct field field,
                        size_t index, const char *why, struct irrun_error *err)
 {
     struct place place = {csv->reader.path, csv->reader.line,
                           (uint32_t)(field.start - line.start) + 1};
+    char column[TEXT_QUOTED_BYTES];
     double number;
-    if (field.length == 0) {
-        fail_at(err, IRRUN_DATA, place, "a number is missing in column %zu, counted from 0", index);
-        return fail_hint(err,
-                         "nan stands for a missing number; awk -F '%s' '$%zu ~ /[^ ]/' FILE | "
-                         "irrun ... -i csv:- leaves such lines out",
-                         csv->separator == '\t' ? "\\t" : ",", index + 1);
-    }
+    if (field.length == 0)
+        return fail_empty(csv, line, place, index, err);
     fail_at(err, IRRUN_DATA, place, "\"%.*s\" %s", (int)(field.length < 40 ? field.length : 40),
             field.start, why);
     csv_separator_hint(line, err);
+    csv_decimal_hint(field, csv->separator, err);
     if (text_to_f64(field.start, field.length, &number))
         return false;
     if (csv->reader.line > 1)
         return fail_hint(err, "--columns reads numbers; --keep-columns copies text");
-    return fail_hint(err, "if it is a heading, name the columns by it: --columns=%.*s[,NAME]",
-                     (int)(field.length < 40 ? field.length : 40), field.start);
+    return fail_hint(err, "if it is a heading, name the columns by it: --columns=%s[,NAME]",
+                     csv_column_word(field, column));
 }
 
 /* Fails because the line has only n columns. */
@@ -306,9 +318,10 @@ static bool read_row(struct csv_columns *csv, struct field line, enum irrun_dtyp
         const char *why = "is not a number";
         if (!rest.start)
             return fail_missing(csv, line, i, err);
-        const struct field field = csv_field_next(&rest, csv->separator);
+        struct field field = csv_field_next(&rest, csv->separator);
         if (csv->fields)
             csv->fields[i] = field;
+        csv_remove_quotes(&field);
         if (csv->slots[i] != 0 && !csv_number_parse(field.start, field.length, dtype,
                                                     data + (csv->slots[i] - 1) * size_bytes, &why))
             return fail_field(csv, line, field, i, why, err);

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/text.h"
+#include "formats/kept_columns.h"
 
 #define FIELD_BYTES 64 /* of a heading in a hint */
 
@@ -33,6 +33,20 @@ struct field csv_field_next(struct field *rest, char separator)
     return field;
 }
 
+char csv_find_separator(struct field line)
+{
+    size_t n_tabs = 0, n_commas = 0;
+    while (line.start) {
+        struct field part = csv_field_next(&line, '\t');
+        n_tabs += line.start != NULL;
+        while (part.start) {
+            csv_field_next(&part, ',');
+            n_commas += part.start && (part.length == 0 || *part.start != ' ');
+        }
+    }
+    return n_tabs > n_commas ? '\t' : ',';
+}
+
 bool csv_has_open_quote(struct field line)
 {
     const char *end = line.start + line.length;
@@ -46,9 +60,7 @@ bool csv_has_open_quote(struct field line)
     return false;
 }
 
-/* Removes the quotes around a field and returns whether there were any. Inside them, two quotes
- * mean one. */
-static bool remove_quotes(struct field *field)
+bool csv_remove_quotes(struct field *field)
 {
     bool is_quoted =
         field->length > 1 && field->start[0] == '"' && field->start[field->length - 1] == '"';
@@ -66,7 +78,7 @@ static void skip_character(struct field *field, bool is_quoted)
 
 bool csv_field_equals(struct field heading, struct field name)
 {
-    bool heading_is_quoted = remove_quotes(&heading), name_is_quoted = remove_quotes(&name);
+    bool heading_is_quoted = csv_remove_quotes(&heading), name_is_quoted = csv_remove_quotes(&name);
     while (heading.length > 0 && name.length > 0 && *heading.start == *name.start) {
         skip_character(&heading, heading_is_quoted);
         skip_character(&name, name_is_quoted);
@@ -77,20 +89,53 @@ bool csv_field_equals(struct field heading, struct field name)
 /* Copies a field without its quotes, shortened to fit. */
 static void copy_field(struct field field, char text[FIELD_BYTES])
 {
-    remove_quotes(&field);
+    csv_remove_quotes(&field);
     snprintf(text, FIELD_BYTES, "%.*s", (int)field.length, field.start);
+}
+
+const char *csv_column_word(struct field heading, char out[TEXT_QUOTED_BYTES])
+{
+    char word[4 * FIELD_BYTES];
+    bool is_quoted = csv_remove_quotes(&heading);
+    bool needs_quotes = memchr(heading.start, ',', heading.length) ||
+                        (is_quoted && memchr(heading.start, '"', heading.length));
+    size_t most = sizeof word - 3;
+    int length = (int)(heading.length < most ? heading.length : most);
+    const char *quote = needs_quotes ? "\"" : "";
+    snprintf(word, sizeof word, "%s%.*s%s", quote, length, heading.start, quote);
+    if (text_shell_quote(word, out) == word)
+        strcpy(out, word);
+    return out;
 }
 
 void csv_separator_hint(struct field line, struct irrun_error *err)
 {
     if (memchr(line.start, ';', line.length))
-        fail_hint(err, "columns are separated by commas or tabs: tr ';' ',' <FILE | "
+        fail_hint(err, "columns are separated by commas or tabs: tr ',;' '.,' <FILE | "
                        "irrun ... -i csv:-");
+}
+
+void csv_decimal_hint(struct field field, char separator, struct irrun_error *err)
+{
+    char text[FIELD_BYTES];
+    double number;
+    const char *quote = separator == ',' ? "\"" : "";
+    copy_field(field, text);
+    char *comma = strchr(text, ',');
+    if (comma)
+        *comma = '.';
+    if (comma && text_to_f64(text, strlen(text), &number))
+        fail_hint(err,
+                  "decimals have a point: sed -E 's/%s([-+0-9]+),([0-9]+)%s/\\1.\\2/g' FILE | "
+                  "irrun ... -i csv:-",
+                  quote, quote);
 }
 
 bool csv_field_hint(struct field line, char separator, struct field name, struct irrun_error *err)
 {
-    char wanted[FIELD_BYTES], heading[FIELD_BYTES], near[FIELD_BYTES] = "";
+    char wanted[FIELD_BYTES], heading[FIELD_BYTES], near[TEXT_QUOTED_BYTES];
+    struct text all = {0}; /* the headings with commas between them */
+    struct field nearest = {0};
     unsigned limit = name.length > 2 ? 2 : (unsigned)name.length - (name.length > 0);
     bool has_headings = false;
     double number;
@@ -98,21 +143,28 @@ bool csv_field_hint(struct field line, char separator, struct field name, struct
         csv_separator_hint(line, err);
     copy_field(name, wanted);
     for (struct field rest = line; rest.start;) {
-        copy_field(csv_field_next(&rest, separator), heading);
+        const struct field field = csv_field_next(&rest, separator);
+        kept_columns_add(&all, field.start == line.start, field.start, field.length, separator);
+        copy_field(field, heading);
         has_headings |= !text_to_f64(heading, strlen(heading), &number);
         unsigned distance =
             text_equals_ignore_case(wanted, heading) ? 0 : text_distance(wanted, heading, limit);
         if (distance > limit || (distance > 1 && wanted[0] != heading[0]))
             continue;
-        memcpy(near, heading, sizeof near);
+        nearest = field;
         limit = distance - (distance > 0);
     }
-    int n_shown = (int)(line.length < 800 ? line.length : 800);
+    const char *shown = all.data ? all.data : "";
     if (!has_headings)
-        return fail_hint(err,
-                         "the first line has numbers, not headings: %.*s; --columns=0,... takes "
-                         "columns by number",
-                         n_shown, line.start);
-    return fail_hint(err, "%s%s%sthe columns are %.*s", near[0] ? "did you mean " : "", near,
-                     near[0] ? "? " : "", n_shown, line.start);
+        fail_hint(err,
+                  "the first line has numbers, not headings: %.800s; --columns=0,... takes columns "
+                  "by number",
+                  shown);
+    else if (nearest.start)
+        fail_hint(err, "did you mean %s? the columns are %.800s", csv_column_word(nearest, near),
+                  shown);
+    else
+        fail_hint(err, "the columns are %.800s", shown);
+    text_free(&all);
+    return false;
 }

@@ -3,7 +3,7 @@
 #ifndef IRRUN_FORMATS_CSV_FIELDS_H
 #define IRRUN_FORMATS_CSV_FIELDS_H
 
-#include "base/error.h"
+#include "base/text.h"
 
 /* Borrows from the line. */
 struct field {
@@ -15,14 +15,28 @@ struct field {
  * after the last field. */
 struct field csv_field_next(struct field *rest, char separator);
 
+/* Returns the separator of a table by its first line: a tab or a comma, of which it has more. A
+ * comma before a space does not count: it may be part of a heading. */
+char csv_find_separator(struct field line);
+
 /* Returns whether a field of a line with commas begins with a quote, but no quote ends it. */
 bool csv_has_open_quote(struct field line);
 
 /* Compares two fields as if neither had quotes. */
 bool csv_field_equals(struct field heading, struct field name);
 
+/* Removes the quotes around a field and returns whether there were any. Inside them, two quotes
+ * mean one. */
+bool csv_remove_quotes(struct field *field);
+
+/* Returns a heading, shortened to fit, as --columns takes it and as it is typed in a shell. */
+const char *csv_column_word(struct field heading, char out[TEXT_QUOTED_BYTES]);
+
 /* Adds a hint if fields of the line seem to be separated by semicolons. */
 void csv_separator_hint(struct field line, struct irrun_error *err);
+
+/* Adds a hint if the field, without quotes, is a number such as 1,5. */
+void csv_decimal_hint(struct field field, char separator, struct irrun_error *err);
 
 /* Adds a hint to the error that `name` is not one of the headings in `line`: a similar one, and all
  * of them. Returns false. */

@@ -1,9 +1,10 @@
 /* csv: lines of numbers separated by commas, blanks or tabs; lines that begin with # are skipped.
- * Reads irrun's own text output too. No quotes, no headings.
+ * Reads irrun's own text output too. A number may be in double quotes; there are no headings.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <inttypes.h>
 #include <string.h>
 
+#include "formats/csv_fields.h"
 #include "formats/csv_number.h"
 #include "formats/format_internal.h"
 #include "formats/kept_columns.h"
@@ -58,11 +59,18 @@ static bool is_text(const char *word, size_t length)
     return length != 0;
 }
 
-/* Returns whether the field or the input ends after the next `length` bytes. */
-static bool is_field(const struct csv *csv, size_t length)
+/* Returns the field at the position of the reader. *is_column: it may be one of a table whose
+ * columns are separated by commas or tabs. */
+static struct field find_field(const struct csv *csv, size_t length, bool *is_column)
 {
     const struct byte_source *source = &csv->reader.source;
-    return length >= source_available(source) || memchr(",\t\r\n", source_bytes(source)[length], 4);
+    const char *start = (const char *)source_bytes(source);
+    const char *end = memchr(start, '\n', source_available(source));
+    struct field line = {start, end ? (size_t)(end - start) : source_available(source)};
+    const struct field field = csv_field_next(&line, csv_find_separator(line));
+    struct field text = field;
+    *is_column = field.length == length || csv_remove_quotes(&text) || line.start;
+    return field;
 }
 
 static bool fail_word(const struct csv *csv, const char *word, size_t length, const char *why,
@@ -76,16 +84,22 @@ static bool fail_word(const struct csv *csv, const char *word, size_t length, co
     fail_at(err, IRRUN_DATA, place_here(csv), "\"%.*s%s\" %s", shown, word, more, why);
     bool is_heading = csv->reader.line == 1 && csv->n_in_row == 0 && is_text(word, length) &&
                       strchr("+-.0123456789", word[0]) == NULL;
-    if (memchr(word, '"', length))
-        fail_hint(err, "remove the quotes: tr -d '\"' <FILE | irrun ... -i csv:-");
-    else if (memchr(word, ';', length))
-        fail_hint(err, "numbers are separated by commas, blanks or tabs: tr ';' ',' <FILE | "
+    bool is_column;
+    const struct field field = find_field(csv, length, &is_column);
+    char column[TEXT_QUOTED_BYTES];
+    if (word[0] == '"')
+        csv_decimal_hint(field, ',', err);
+    if (memchr(word, ';', length))
+        fail_hint(err, "numbers are separated by commas, blanks or tabs: tr ',;' '.,' <FILE | "
                        "irrun ... -i csv:-");
     else if (is_heading && dtype == IRRUN_U8)
         fail_hint(err, "-i raw:FILE reads a file of bytes");
-    else if (is_heading && is_field(csv, length))
-        fail_hint(err, "if it is a heading, name the columns by it: --columns=%.*s[,NAME]", shown,
-                  word);
+    else if (is_heading && is_column)
+        fail_hint(err, "if it is a heading, name the columns by it: --columns=%s[,NAME]",
+                  csv_column_word(field, column));
+    else if (memchr(word, '"', length))
+        fail_hint(err, "--columns=A,B,... reads columns of numbers beside text in quotes; a column "
+                       "is a heading, or a number from 0");
     else if (is_heading)
         fail_hint(err, "if it is a header line: tail -n +2 FILE | irrun ... -i csv:-");
     return false;
@@ -187,7 +201,9 @@ static bool read_number(struct csv *csv, enum irrun_dtype dtype, void *element,
     if (!measure_word(csv, &length, err))
         return false;
     const char *word = (const char *)source_bytes(&csv->reader.source);
-    if (length > MAX_WORD_BYTES || !csv_number_parse(word, length, dtype, element, &why))
+    size_t quote = length > 1 && word[0] == '"' && word[length - 1] == '"';
+    if (length > MAX_WORD_BYTES ||
+        !csv_number_parse(word + quote, length - 2 * quote, dtype, element, &why))
         return fail_word(csv, word, length, why, dtype, err);
     source_consume(&csv->reader.source, length);
     csv->n_in_row++;

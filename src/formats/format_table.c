@@ -172,9 +172,8 @@ static bool fail_no_format(const char *text, enum direction direction, struct ir
         return false;
     if (text_has_ending(text, ".tsv"))
         return fail_hint(err,
-                         direction == READING
-                             ? "csv:%s reads columns between tabs, if the first line has no comma"
-                             : "csv:%s is written with commas",
+                         direction == READING ? "csv:%s reads columns between tabs"
+                                              : "csv:%s is written with commas",
                          text);
     if (direction == WRITING && text_has_ending(text, ".json"))
         return fail_hint(err, "-o %sl writes a line of JSON for each record", text);

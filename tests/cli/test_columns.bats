@@ -42,18 +42,67 @@ setup() {
     [ "$(irrun "$data/twice.xml" -i quoted.csv --columns='c "d","e"' -o csv:- | lines)" = "4,6" ]
     [ "$(irrun "$data/sum.xml" -i quoted.csv --columns='"c ""d"""' -o csv:- | lines)" = "2" ]
     printf 'a;b\n1;2\n' >semicolons.csv
-    answered 65 'no column "a"' "columns are separated by commas or tabs: tr ';' ',' <FILE | irrun ... -i csv:-" \
+    answered 65 'no column "a"' "columns are separated by commas or tabs: tr ',;' '.,' <FILE | irrun ... -i csv:-" \
         "$data/sum.xml" -i semicolons.csv --columns=a -o none:
     refused 65 'no column "a"' "$data/sum.xml" -i quoted.csv --columns=a -o none:
     printf '%s\n' '"f' 4 >open.csv
     refused 65 'no column "f"' "$data/sum.xml" -i open.csv --columns=f -o none:
 }
 
+@test "numbers in quotes" {
+    printf '%s\n' '"a","n, m",b' '"1.5","x, y","2"' '"3", ,"-4e0"' >q.csv
+    [ "$(irrun "$data/twice.xml" -i q.csv --columns=a,b -o csv:- | lines)" = "3,4 6,-8" ]
+    irrun "$data/sum.xml" -i q.csv --columns=b --keep-columns=all -o csv:- | tail -n 2 >got
+    printf '%s\n' '"1.5","x, y","2",2' '"3", ,"-4e0",-2' | cmp - got
+    printf '%s\n' '"1.5"' 2 '"3"' | irrun "$data/sum.xml" -i csv:- -o csv:- | lines | grep -qx '1.5 3.5 6.5'
+    answered 65 'q.csv:1:1: error: ""a"" is not a number' 'if it is a heading, name the columns by it: --columns=a[,NAME]' \
+        "$data/sum.xml" -i q.csv
+    answered 65 'q.csv:1:6: error: "n, m" is not a number' \
+        "if it is a heading, name the columns by it: --columns='\"n, m\"'[,NAME]" "$data/sum.xml" -i q.csv --columns=1
+    sed '2s/x, y/7/' q.csv >gap.csv
+    answered 65 'gap.csv:3:5: error: a number is missing in column 1' \
+        'nan stands for a missing number; sed 3d FILE | irrun ... -i csv:- leaves the line out' \
+        "$data/sum.xml" -i gap.csv --columns='"n, m"' -o none:
+}
+
+@test "a decimal comma" {
+    local point=': error: "1,5" is not a number' rest='FILE | irrun ... -i csv:-'
+    printf '%s\n' a,b '"1,5","-2"' '"-2,5",7' >c.csv
+    answered 65 "c.csv:2:2$point" "decimals have a point: sed -E 's/\"([-+0-9]+),([0-9]+)\"/\\1.\\2/g' $rest" \
+        "$data/twice.xml" -i c.csv --columns=a,b -o none:
+    [ "$(sed -E 's/"([-+0-9]+),([0-9]+)"/\1.\2/g' c.csv | irrun "$data/twice.xml" -i csv:- --columns=a,b -o csv:- | lines)" = "3,-4 -5,14" ]
+    printf 'a, in m\tb\n1,5\t2\n' >c.txt
+    answered 65 "c.txt:2:1$point" "decimals have a point: sed -E 's/([-+0-9]+),([0-9]+)/\\1.\\2/g' $rest" \
+        "$data/twice.xml" -i c.txt --columns=0,b -o none:
+    [ "$(sed -E 's/([-+0-9]+),([0-9]+)/\1.\2/g' c.txt | irrun "$data/twice.xml" -i csv:- --columns=0,b -o csv:-)" = "3,4" ]
+    printf 'Tag;Wert\n1;1,5\n' >c.csv
+    [ "$(tr ',;' '.,' <c.csv | irrun "$data/sum.xml" -i csv:- --columns=Wert -o csv:-)" = 1.5 ]
+}
+
+@test "tabs between headings with commas" {
+    printf 'temp, C\thumid, %%\n1\t2\n' >t.txt
+    [ "$(irrun "$data/twice.xml" -i t.txt --columns='"humid, %","temp, C"' -o csv:-)" = "4,2" ]
+    irrun "$data/sum.xml" -i t.txt --columns=1 --keep-columns='"temp, C"' -o csv:- | lines | grep -qx '"temp, C",sum 1,2'
+    local columns='the columns are "temp, C","humid, %"'
+    answered 65 't.txt:1: error: no column "temp C"' "did you mean '\"temp, C\"'? $columns" "$data/sum.xml" -i t.txt '--columns=temp C'
+    answered 65 't.txt:1: error: no column "x"' "$columns" "$data/sum.xml" -i t.txt --columns=x
+    answered 65 't.txt:1:1: error: "temp" is not a number' \
+        "if it is a heading, name the columns by it: --columns='\"temp, C\"'[,NAME]" "$data/sum.xml" -i t.txt
+    printf '"a,b"\t"c,d"\n1\t2\n' >t.txt
+    [ "$(irrun "$data/sum.xml" -i t.txt --columns='"c,d"' -o csv:-)" = 2 ]
+    printf 'a,\tb,\tc\n1,\t2,\t3\n' >t.txt
+    [ "$(irrun "$data/twice.xml" -i t.txt --columns=c,b -o csv:-)" = "6,4" ]
+    printf 'temp C,b\n1,2\n' >blank.csv
+    answered 65 'no column "temp"' "did you mean 'temp C'? the columns are temp C,b" "$data/sum.xml" -i blank.csv --columns=temp
+    answered 65 'blank.csv:1:1: error: "temp" is not a number' \
+        "if it is a heading, name the columns by it: --columns='temp C'[,NAME]" "$data/twice.xml" -i blank.csv
+}
+
 @test "a heading that is not there" {
     local columns='the columns are id,low,"high, in m",note'
     answered 65 't.csv:1: error: no column "lwo"' "did you mean low? $columns" "$data/sum.xml" -i t.csv --columns=lwo -o none:
     answered 65 'no column "LOW"' "did you mean low? $columns" "$data/sum.xml" -i t.csv --columns=LOW -o none:
-    answered 65 'no column ""high, in n""' "did you mean high, in m? $columns" "$data/sum.xml" -i t.csv '--columns="high, in n"' -o none:
+    answered 65 'no column ""high, in n""' "did you mean '\"high, in m\"'? $columns" "$data/sum.xml" -i t.csv '--columns="high, in n"' -o none:
     answered 65 'no column "ntoe"' "did you mean note? $columns" \
         "$data/sum.xml" -i t.csv --columns=low --keep-columns=ntoe -o csv:-
     answered 65 'no column "x"' "$columns" "$data/sum.xml" -i t.csv --columns=x -o none:
@@ -67,17 +116,17 @@ setup() {
     answered 65 't.csv:1: error: no column "middle"' 'the columns are id,low,"high, in m",note' \
         "$data/sum.xml" -i t.csv --columns=middle -o none:
     refused 65 't.csv:2:1: error: "a" is not a number' "$data/sum.xml" -i t.csv --columns=id -o none:
-    refused 65 't.csv:2:7: error: ""x, ""y"", z"" is not a number' "$data/twice.xml" -i t.csv --columns=low,note -o none:
+    refused 65 't.csv:2:8: error: "x, ""y"", z" is not a number' "$data/twice.xml" -i t.csv --columns=low,note -o none:
     sed -i 2s/\".*\"/9/ t.csv
     local left_out
-    left_out=$'nan stands for a missing number; awk -F \',\' \'$4 ~ /[^ ]/\' FILE | irrun ... -i csv:- leaves such lines out'
+    left_out=$'nan stands for a missing number; awk -F \',\' \'/"/ || $4 ~ /[^ ]/\' FILE | irrun ... -i csv:- leaves such lines out'
     answered 65 't.csv:3:9: error: a number is missing in column 3, counted from 0' "$left_out" \
         "$data/twice.xml" -i t.csv --columns=low,note -o none:
     printf 'a,b\n1,2\n3, \n4,5\n' >gap.csv
-    [ "$(awk -F ',' '$2 ~ /[^ ]/' gap.csv | irrun "$data/twice.xml" -i csv:- --columns=a,b -o csv:- | lines)" = "2,4 8,10" ]
+    [ "$(awk -F ',' '/"/ || $2 ~ /[^ ]/' gap.csv | irrun "$data/twice.xml" -i csv:- --columns=a,b -o csv:- | lines)" = "2,4 8,10" ]
     printf 'x\ty\n\t2\n' >t.txt
     answered 65 't.txt:2:1: error: a number is missing in column 0' \
-        $'nan stands for a missing number; awk -F \'\\t\' \'$1 ~ /[^ ]/\' FILE | irrun ... -i csv:- leaves such lines out' \
+        $'nan stands for a missing number; awk -F \'\\t\' \'/"/ || $1 ~ /[^ ]/\' FILE | irrun ... -i csv:- leaves such lines out' \
         "$data/twice.xml" -i t.txt --columns=x,y -o none:
     answered 65 't.csv:1:4: error: "low" is not a number' "if it is a heading, name the columns by it: --columns=low[,NAME]" \
         "$data/sum.xml" -i t.csv --columns=1 -o none:
@@ -88,7 +137,7 @@ setup() {
     printf 'x,y\n1,2\n3\n' >short.csv
     refused 65 'short.csv:3: error: the line has 1 column, but column 1, counted from 0, is to be read' \
         "$data/twice.xml" -i short.csv --columns=x,y -o none:
-    local commas="columns are separated by commas or tabs: tr ';' ',' <FILE | irrun ... -i csv:-"
+    local commas="columns are separated by commas or tabs: tr ',;' '.,' <FILE | irrun ... -i csv:-"
     printf '1;2\n' >semicolons.csv
     answered 65 'semicolons.csv:1:1: error: "1;2" is not a number' "$commas" \
         "$data/sum.xml" -i semicolons.csv --columns=0 -o none:

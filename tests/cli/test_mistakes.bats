@@ -80,7 +80,7 @@ setup() {
     done
     answered 2 'the format of "five/" is not known' "-o five/%n.npy writes a file for each output" \
         sum.xml -o five/
-    answered 2 "the format of" "csv:t.tsv reads columns between tabs, if the first line has no comma" sum.xml -i t.tsv
+    answered 2 "the format of" "csv:t.tsv reads columns between tabs" sum.xml -i t.tsv
     answered 2 "the format of" "-o sum.jsonl writes a line of JSON for each record" \
         sum.xml -o sum.json
     ln -s nowhere gone.xml
@@ -273,9 +273,13 @@ setup() {
 
 @test "csv that is not quite csv" {
     local heading="if it is a header line: tail -n +2 FILE | irrun ... -i csv:-"
-    printf '"1"\n' >x.csv
-    answered 65 'x.csv:1:1: error: ""1"" is not a number' \
-        "remove the quotes: tr -d '\"' <FILE | irrun ... -i csv:-" sum.xml -i x.csv
+    printf '1,"a b"\n' >x.csv
+    answered 65 'x.csv:1:3: error: ""a" is not a number' \
+        "--columns=A,B,... reads columns of numbers beside text in quotes; a column is a heading, or a number from 0" \
+        twice.xml -i x.csv
+    printf '"1,5"\n' >x.csv
+    answered 65 'x.csv:1:1: error: ""1" is not a number' \
+        "decimals have a point: sed -E 's/\"([-+0-9]+),([0-9]+)\"/\\1.\\2/g' FILE | irrun ... -i csv:-" sum.xml -i x.csv
     printf '1,7\n2,8\n' >x.csv
     answered 65 "x.csv:1:2: error: 2 numbers in this line, but the record takes 1" \
         "cut -d, -f2 FILE | irrun ... -i csv:- reads the second" sum.xml -i x.csv
