@@ -1,5 +1,5 @@
 /* Searches for the file that the user probably meant: one with a similar name, the .xml of a model,
- * the model in a directory.
+ * the model in a directory; and for the directory or file that lacks a permission.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/advice.h"
 
@@ -143,12 +143,35 @@ static void advise_other_weights(const char *model, const char *path, struct irr
               text_shell_quote(model, quoted_model), text_shell_quote(other, quoted));
 }
 
-/* Adds a hint if the directory of an output does not exist. */
+/* Adds a hint if the file, or a directory on the way to it, lacks a permission. */
+static void advise_permission(const char *path, bool is_output, struct irrun_error *err)
+{
+    char place[PATH_BYTES], quoted[TEXT_QUOTED_BYTES];
+    struct stat status = {.st_mode = 0};
+    if (snprintf(place, sizeof place, "%s", path) >= (int)sizeof place)
+        return;
+    /* An output is a new file in its directory, except for a device. */
+    bool is_new = is_output && (stat(path, &status) != 0 || S_ISREG(status.st_mode));
+    while (is_new || (stat(place, &status) != 0 && errno == EACCES && strcmp(place, ".") != 0)) {
+        char *slash = strrchr(place, '/');
+        strcpy(slash ? slash + (slash == place) : place, slash ? "" : ".");
+        is_new = false;
+    }
+    int on_directory = is_output ? W_OK | X_OK : X_OK, on_file = is_output ? W_OK : R_OK;
+    if (access(place, S_ISDIR(status.st_mode) ? on_directory : on_file) == 0 || errno != EACCES)
+        return;
+    err->hint[0] = '\0'; /* it may only name the place in the manifest */
+    fail_hint(err, "ls -ld %s shows its permissions", text_shell_quote(place, quoted));
+}
+
+/* Adds a hint if an output is a directory, or its directory does not exist. */
 static void advise_output(const char *path, struct irrun_error *err)
 {
     char directory[PATH_BYTES], quoted[TEXT_QUOTED_BYTES];
     struct stat status;
     const char *name;
+    if (file_is_directory(path))
+        fail_hint(err, "name a file in it: %s/FILE", text_shell_quote(path, quoted));
     if (!split_path(path, directory, &name) || name - path < 2)
         return;
     directory[name - path - 1] = '\0';
@@ -161,6 +184,8 @@ static void advise_output(const char *path, struct irrun_error *err)
 static bool is_input(const struct options *options, const char *path)
 {
     size_t i = 0;
+    if (options->manifest_path && strcmp(options->manifest_path, path) == 0)
+        return true;
     while (i < options->inputs.n && strcmp(options->inputs.items[i].spec.path, path) != 0)
         i++;
     return i < options->inputs.n;
@@ -180,15 +205,20 @@ void advise(const struct options *options, struct irrun_error *err)
     if (options->model_path && !is_model && !options->weights_path &&
         text_has_ending(path, ".bin") && err->code == IRRUN_NO_INPUT && !is_input(options, path))
         advise_other_weights(options->model_path, path, err);
-    if (err->code == IRRUN_CANT_CREATE)
+    if (err->code == IRRUN_CANT_CREATE) {
         advise_output(path, err);
+        advise_permission(path, true, err);
+    }
     if (err->hint[0] || path[0] == '\0' || err->code != IRRUN_NO_INPUT)
         return;
     if (file_is_directory(path)) {
         if (is_model)
             advise_directory(path, err);
+        else if (is_input(options, path))
+            format_hint_directory(err, path);
         return;
     }
+    advise_permission(path, false, err);
     if (stat(path, &status) == 0 || advise_url(path, err))
         return;
     if (is_model)

@@ -15,8 +15,7 @@
 
 static bool fail_read(const struct byte_source *source, int reason, struct irrun_error *err)
 {
-    fail_errno(err, IRRUN_NO_INPUT, source->path, "cannot be read", reason);
-    return reason == EISDIR && format_hint_directory(err, source->path);
+    return fail_errno(err, IRRUN_NO_INPUT, source->path, "cannot be read", reason);
 }
 
 /* Returns whether the next read would block until the writer of the pipe writes. */

@@ -98,8 +98,9 @@ bool format_hint_sound(struct irrun_error *err, const char *path, const char *mo
 bool format_hint_directory(struct irrun_error *err, const char *path)
 {
     char quoted[TEXT_QUOTED_BYTES];
-    return fail_hint(err, "ls %s/* | irrun MODEL.xml --manifest=- runs its files",
-                     text_shell_quote(path, quoted));
+    const char *slash = path[strlen(path) - 1] == '/' ? "" : "/";
+    return fail_hint(err, "ls %s%s* | irrun MODEL.xml --manifest=- runs its files",
+                     text_shell_quote(path, quoted), slash);
 }
 
 /* Writes the names of the formats to `text`, separated by spaces. */

@@ -388,6 +388,52 @@ setup() {
     answered 73 "sum.xml/y.npy: error: cannot be created" "" sum.xml -i five.npy -o sum.xml/y.npy
 }
 
+# Root without the right to pass over permissions is refused as others are.
+as_user() {
+    if [ "$(id -u)" -eq 0 ]; then
+        setpriv --bounding-set=-dac_override,-dac_read_search "$IRRUN" "$@"
+    else
+        "$IRRUN" "$@"
+    fi
+}
+
+# denied STATUS PLACE ARGUMENT...
+denied() {
+    run_apart as_user "${@:3}"
+    echo "${*:3}: $status, $stderr"
+    [ "$status" -eq "$1" ]
+    [ "$(sed -n 's/^  hint: //p' <<<"$stderr")" = "ls -ld $2 shows its permissions" ]
+}
+
+@test "a permission is missing: of a file, of a directory, on the way to it" {
+    mkdir -p "r o" closed/in
+    cp sum.xml secret.xml
+    cp five.npy secret.npy
+    cp five.npy closed/in
+    chmod 000 secret.xml secret.npy closed
+    chmod 555 "r o"
+    printf 'one\tfive.npy\n' >list
+    denied 66 secret.xml secret.xml --random
+    denied 66 secret.npy sum.xml -i secret.npy
+    denied 66 closed sum.xml -i closed/in/five.npy
+    denied 73 closed sum.xml -i five.npy -o closed/in/y.npy
+    denied 73 "'r o'" sum.xml -i five.npy -o "r o/y.npy"
+    denied 73 "'r o'" sum.xml --manifest=list -o "r o/%k.npy"
+    denied 73 "'r o'" sum.xml -i five.npy -o none: --state-out="r o/s.npz"
+    cd "r o"
+    denied 73 . ../sum.xml -i ../five.npy -o y.npy
+    cd ..
+    chmod 755 closed "r o"
+}
+
+@test "a directory in the place of a file" {
+    mkdir dir
+    answered 73 "dir: error: cannot be created" "name a file in it: dir/FILE" sum.xml -i five.npy -o csv:dir
+    answered 73 "dir: error: cannot be created" "name a file in it: dir/FILE" sum.xml -i five.npy -o none: --state-out=dir
+    answered 66 "dir/: error: cannot be read" "ls dir/* | irrun MODEL.xml --manifest=- runs its files" sum.xml -i csv:dir/
+    answered 66 "dir: error: cannot be read" "" sum.xml -i five.npy --state-in=dir
+}
+
 @test "a word of --feed" {
     local what="is neither :argmax nor :sample(T,K,P)"
     answered 2 "--feed: ':argmx' $what" "write '--feed=sum=x:argmax'" sum.xml --feed=sum=x:argmx -n 2 -o x=csv:-
