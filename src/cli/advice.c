@@ -223,6 +223,9 @@ void advise(const struct options *options, struct irrun_error *err)
         return;
     if (is_model)
         advise_model(path, err);
+    else if (path_has_field(path, 'n'))
+        fail_hint(err,
+                  "%%n is for -o; --expect=NAME=FILE compares one output, --expect=FILE.npz all");
     else if (path_has_field(path, 'k'))
         fail_hint(err, "%%k is for the names of outputs; a folder of inputs: ls FOLDER/* | irrun "
                        "MODEL.xml --manifest=-");

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/path_fields.h"
+
 static const char *name_of(const void *item)
 {
     return *(const char *const *)item;
@@ -149,7 +151,7 @@ static bool fail_needs_name(const struct binder *binder, const struct binding *b
     for (size_t i = 0; i < binder->n_ports; i++)
         fail_append(err, "%s \"%s\"", i == 0 ? "" : ",", binder->port(binder->model, i)->name);
     return fail_hint(err, "write %s%s=%s", binder->option, binder->port(binder->model, 0)->name,
-                     text_shell_quote(text, quoted));
+                     path_has_field(text, 'n') ? "FILE" : text_shell_quote(text, quoted));
 }
 
 bool bind_find_port(const struct binder *binder, const struct binding *binding, size_t *port,

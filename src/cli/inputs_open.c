@@ -123,7 +123,7 @@ bool inputs_find_names(struct inputs *inputs, struct irrun_error *err)
 static bool fail_unfilled(const struct inputs *inputs, const struct sequence *sequence,
                           struct irrun_error *err)
 {
-    const char *archive = NULL;
+    const char *archive = NULL, *first = NULL;
     for (size_t i = 0; i < sequence->n_inputs && !archive; i++)
         if (sequence->inputs[i].binding.spec.format->has_names && !sequence->inputs[i].binding.name)
             archive = sequence->inputs[i].binding.spec.path;
@@ -131,13 +131,17 @@ static bool fail_unfilled(const struct inputs *inputs, const struct sequence *se
         fail_at(err, IRRUN_DATA, whole_file(archive), "has no member for");
     else
         fail(err, IRRUN_USAGE, "no data for");
-    for (size_t i = 0, n = 0; i < inputs->n; i++) {
+    for (size_t i = 0; i < inputs->n; i++) {
         const struct irrun_port *port = irrun_model_input(inputs->model, i);
         char text[SHAPE_TEXT_BYTES];
-        if (!inputs->slots[i].is_filled)
-            fail_append(err, "%s \"%s\" (%s %s)", n++ == 0 ? " input" : ",", port->name,
-                        irrun_dtype_name(port->dtype), partial_shape_format(&port->shape, text));
+        if (inputs->slots[i].is_filled)
+            continue;
+        fail_append(err, "%s \"%s\" (%s %s)", first ? "," : " input", port->name,
+                    irrun_dtype_name(port->dtype), partial_shape_format(&port->shape, text));
+        first = first ? first : port->name;
     }
+    if (sequence->place.file && !archive)
+        return fail_hint(err, "a line of the manifest names the file: KEY<tab>%s=FILE", first);
     return fail_hint(err, "-i [NAME=]FILE reads an input, --random generates one");
 }
 

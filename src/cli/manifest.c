@@ -9,6 +9,8 @@
 #include "base/text.h"
 #include "formats/byte_source.h"
 
+#define LINE_HINT "a line is KEY<tab>NAME=FILE<tab>..., or only a file"
+
 struct manifest {
     struct byte_source source;
     char *path;         /* for messages */
@@ -67,6 +69,14 @@ static bool read_any_line(struct manifest *manifest, bool *is_end, struct irrun_
     return text_check(&manifest->line, err);
 }
 
+static bool fail_nul(const char *line, struct place place, struct irrun_error *err)
+{
+    bool is_utf_16 = strncmp(line, "\xff\xfe", 2) == 0 || strncmp(line, "\xfe\xff", 2) == 0;
+    fail_at(err, IRRUN_DATA, place, "contains a NUL byte");
+    return fail_hint(err, is_utf_16 ? "iconv -f UTF-16 -t UTF-8 FILE | irrun ... --manifest=-"
+                                    : "tr '\\0' '\\n' <FILE | irrun ... --manifest=-");
+}
+
 /* Reads the next line that is not empty, without its line end. */
 static bool read_line(struct manifest *manifest, bool *is_end, struct irrun_error *err)
 {
@@ -82,7 +92,7 @@ static bool read_line(struct manifest *manifest, bool *is_end, struct irrun_erro
             return true;
         place.line = ++manifest->n_lines;
         if (strlen(line->data) < line->length)
-            return fail_at(err, IRRUN_DATA, place, "contains a NUL byte");
+            return fail_nul(line->data, place, err);
         while (line->length > 0 && line->data[line->length - 1] == '\r')
             line->data[--line->length] = '\0';
         if (strchr(line->data, '\r'))
@@ -102,7 +112,7 @@ static bool parse_binding(char *text, bool is_output, struct binding *binding,
         *equals = '\0';
     const char *rest = equals ? equals + 1 : text;
     if (equals == text || *rest == '\0')
-        return fail(err, IRRUN_DATA, "a field has no name or no file");
+        return fail(err, IRRUN_DATA, "a field has no name or no file") || fail_hint(err, LINE_HINT);
     if (is_output)
         return format_parse_destination(rest, &binding->spec, err);
     if (!format_parse_source(rest, &binding->spec, err))
@@ -130,6 +140,13 @@ static bool lacks_tabs(const char *line)
     return word && format_parse_source(equals ? equals + 1 : word + 1, &spec, &ignored);
 }
 
+/* Returns whether the line is of ls -l. */
+static bool is_long_listing(const char *line)
+{
+    return (strchr("-dl", line[0]) && strspn(line + 1, "-rwxsStT") == 9) ||
+           (strncmp(line, "total ", 6) == 0 && line[6 + strspn(line + 6, "0123456789")] == '\0');
+}
+
 /* Parses a line that is only a source. Returns false without an error if it is something else. */
 static bool parse_path(const char *line, struct sequence *sequence, struct irrun_error *err)
 {
@@ -150,6 +167,10 @@ static bool parse_line(const struct manifest *manifest, char *line, struct seque
                        struct irrun_error *err)
 {
     size_t n = count_fields(line);
+    if (n == 1 && is_long_listing(line) && access(line, F_OK) != 0) {
+        fail(err, IRRUN_DATA, "is a line of ls -l, not the name of a file");
+        return fail_hint(err, "ls FOLDER/* | irrun ... --manifest=-");
+    }
     if (n == 1 && lacks_tabs(line) && access(line, F_OK) != 0) {
         fail(err, IRRUN_DATA, "one field: fields are separated by tabs, not blanks");
         return fail_hint(err, "tr -s ' ' '\\t' <FILE | irrun ... --manifest=-");
@@ -174,7 +195,8 @@ static bool parse_line(const struct manifest *manifest, char *line, struct seque
             return false;
         field = next;
     }
-    return *sequence->key != '\0' || fail(err, IRRUN_DATA, "does not start with a key");
+    return *sequence->key != '\0' || fail(err, IRRUN_DATA, "does not start with a key") ||
+           fail_hint(err, LINE_HINT);
 }
 
 bool manifest_next(struct manifest *manifest, struct sequence *sequence, bool is_wanted,

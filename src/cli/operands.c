@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/option_internal.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -35,9 +36,10 @@ static bool check_word(const struct option_row *row, const char *word, const cha
         (ending && (strcmp(ending, ".xml") == 0 || strcmp(ending, ".bin") == 0)))
         return true;
     if (is_value_of(row, word)) {
+        char option[TEXT_QUOTED_BYTES], quoted[TEXT_QUOTED_BYTES];
         fail(err, IRRUN_USAGE, "'%s' is taken for %s, and there is no such file", word, role);
-        const char *quote = strpbrk(word, "() ,*;&") ? "'" : "";
-        return fail_hint(err, "write %s--%s=%s%s", quote, row->name, word, quote);
+        snprintf(option, sizeof option, "--%s=%s", row->name, word);
+        return fail_hint(err, "write %s", text_shell_quote(option, quoted));
     }
     if (row->argument == OPTION_FLAG ? !is_number(word) : is_path)
         return true;
@@ -103,12 +105,29 @@ static bool check_files(const char *model, const char *weights, struct irrun_err
         return fail_data(model, "the model, which comes first", weights, err);
     if (!weights || !text_has_ending(weights, ".xml"))
         return true;
+    char quoted[TEXT_QUOTED_BYTES], place[TEXT_QUOTED_BYTES];
+    const char *quoted_weights = text_shell_quote(weights, place);
     if (text_has_ending(model, ".bin")) {
         fail(err, IRRUN_USAGE, "'%s' is taken for the model, which comes first", model);
-        return fail_hint(err, "the model comes first: irrun %s %s", weights, model);
+        return fail_hint(err, "the model comes first: irrun %s %s", quoted_weights,
+                         text_shell_quote(model, quoted));
     }
     fail(err, IRRUN_USAGE, "'%s' is taken for the weights of %s", weights, model);
-    return fail_hint(err, "irrun runs one model at a time: irrun %s", weights);
+    return fail_hint(err, "irrun runs one model at a time: irrun %s", quoted_weights);
+}
+
+/* Checks for `irrun inspect model.xml`. */
+static bool check_action(int n, char **words, struct irrun_error *err)
+{
+    char quoted[TEXT_QUOTED_BYTES];
+    for (size_t id = 0; id < N_OPTIONS; id++) {
+        if (strcmp(option_rows[id].name, words[0]) != 0 || access(words[0], F_OK) == 0)
+            continue;
+        fail(err, IRRUN_USAGE, "'%s' is taken for the model, and there is no such file", words[0]);
+        return fail_hint(err, "did you mean irrun --%s%s%s?", words[0], n > 1 ? " " : "",
+                         n > 1 ? text_shell_quote(words[1], quoted) : "");
+    }
+    return true;
 }
 
 bool operands_take(struct options *options, char *const next_words[N_OPTIONS], int n, char **words,
@@ -127,7 +146,7 @@ bool operands_take(struct options *options, char *const next_words[N_OPTIONS], i
         fail(err, IRRUN_USAGE, "no model is given");
         return fail_hint(err, "irrun [options] MODEL.xml [WEIGHTS.bin]; irrun --help");
     }
-    if (!check_blanks(n, words, err))
+    if (!check_blanks(n, words, err) || !check_action(n, words, err))
         return false;
     if (n > 1 && options->inputs.n > 0 && is_data(words[n - 1])) { /* -i *.wav */
         fail(err, IRRUN_USAGE, "too many files: '%s'", words[n - 1]);

@@ -109,9 +109,10 @@ static void hint_foreign(const char *name, const char *word, const char *next,
     bool is_attached = word[1] != '-' && word[2] != '\0';
     const char *value = equals ? equals + 1 : is_attached ? word + 2 : next;
     bool is_model = strcmp(name, "m") == 0 || strncmp(name, "model", 5) == 0;
+    char quoted[TEXT_QUOTED_BYTES];
     if (is_model)
         fail_hint(err, "give the model without an option: irrun %s",
-                  value && *value != '-' ? value : "MODEL.xml");
+                  value && *value != '-' ? text_shell_quote(value, quoted) : "MODEL.xml");
     else if (foreign)
         fail_hint(err, "%s", foreign);
 }

@@ -126,6 +126,10 @@ static bool fail_conflict(struct path_table *table, const struct path_use *use, 
         append_sequence(sequence, other_id, err);
     if (other == PATH_INPUT)
         return fail_hint(err, "write to another file, and rename it after the run");
+    if (use->kind == PATH_KEYED && !is_array)
+        return fail_hint(err,
+                         "each sequence needs a key of its own: cut -f 1 FILE | sort | uniq -d "
+                         "lists those that occur twice");
     return other_id != 0 && is_elsewhere &&
            fail_hint(err, "each sequence needs a file of its own; in file names %%k is the key, "
                           "with '/' as '_'");

@@ -85,6 +85,11 @@ bool records_fail_type(const struct records *records, const struct array_header 
     uint32_t rank = port->shape.rank, own_rank = header->shape.rank, axis;
     if (port->shape.is_rank_dynamic)
         return false;
+    if (records->axis && own_rank == rank + 1 && records->options && records->options->rate_hz > 0)
+        return fail_hint(err,
+                         "--rate counts along the axis: in NumPy np.concatenate(x, %" PRId64
+                         ") joins the records, which --axis divides again",
+                         records->axis->axis);
     if (records->axis)
         return own_rank != rank &&
                fail_hint(err,

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "cli/inputs_internal.h"
 #include "formats/csv_number.h"
 
@@ -45,9 +46,14 @@ static bool parse(const char *text, enum irrun_dtype dtype, int64_t n, char *dat
     for (int64_t i = 0; i < n; i++) {
         size_t length = strcspn(text, ",");
         const char *why;
-        if (!csv_number_parse(text, length, dtype, data + (size_t)i * dtype_size(dtype), &why))
-            return fail(err, IRRUN_USAGE, "value: \"%.*s\" %s: input \"%s\" is %s", (int)length,
-                        text, why, name, irrun_dtype_name(dtype));
+        if (!csv_number_parse(text, length, dtype, data + (size_t)i * dtype_size(dtype), &why)) {
+            char quoted[TEXT_QUOTED_BYTES];
+            fail(err, IRRUN_USAGE, "value: \"%.*s\" %s: input \"%s\" is %s", (int)length, text, why,
+                 name, irrun_dtype_name(dtype));
+            return dtype == IRRUN_U8 &&
+                   fail_hint(err, "printf %%s %s | irrun ... -i %s=raw:- reads characters",
+                             text_shell_quote(text, quoted), name);
+        }
         text += length + (text[length] == ',');
     }
     return true;

@@ -155,7 +155,8 @@ static bool hint_similar(const char *text, enum direction direction, struct irru
 
 static bool fail_no_format(const char *text, enum direction direction, struct irrun_error *err)
 {
-    char names[128];
+    char names[128], quoted[TEXT_QUOTED_BYTES];
+    const char *word = text_shell_quote(text, quoted);
     size_t length = strlen(text);
     const bool is_directory = file_is_directory(text);
     const bool has_slash = length > 0 && text[length - 1] == '/';
@@ -167,22 +168,24 @@ static bool fail_no_format(const char *text, enum direction direction, struct ir
     if (direction == READING && is_directory)
         return format_hint_directory(err, text);
     if (direction == WRITING && (is_directory || has_slash))
-        return fail_hint(err, "-o %s%s%%n.npy writes a file for each output", text,
+        return fail_hint(err, "-o %s%s%%n.npy writes a file for each output", word,
                          has_slash ? "" : "/");
     if (direction == READING && hint_gzip(text, err))
         return false;
+    if (direction == READING && length > 0 && text[strspn(text, "0123456789.,+-eE")] == '\0')
+        return fail_hint(err, "did you mean value:%s?", text);
     if (text_has_ending(text, ".tsv"))
         return fail_hint(err,
                          direction == READING ? "csv:%s reads columns between tabs"
                                               : "csv:%s is written with commas",
-                         text);
+                         word);
     if (direction == WRITING && text_has_ending(text, ".json"))
         return fail_hint(err, "-o %sl writes a line of JSON for each record", text);
     if (hint_similar(text, direction, err))
         return false;
     if (direction == READING && format_is_sound(text))
         return format_hint_sound(err, text, "MODEL.xml");
-    return fail_hint(err, "write FORMAT:%s with one of: %s", text, names);
+    return fail_hint(err, "write FORMAT:%s with one of: %s", word, names);
 }
 
 /* Returns the format that is named before the first colon, which may have the variant ",t". */

@@ -426,6 +426,52 @@ denied() {
     chmod 755 closed "r o"
 }
 
+@test "a stack with --rate and --axis" {
+    npy '<f4' '3, 1' 1 2 3 >stack.npy
+    answered 65 "this array is f32 [3,1]" \
+        "--rate counts along the axis: in NumPy np.concatenate(x, 0) joins the records, which --axis divides again" \
+        sum.xml -i stack.npy --rate=10 --axis=0
+    answered 65 "this array is f32 [3,1]" "a stack of records needs no --axis: omit it" sum.xml -i stack.npy --axis=0
+}
+
+@test "a manifest that is something else" {
+    local form="a line is KEY<tab>NAME=FILE<tab>..., or only a file"
+    printf 'five.npy\0five.npy\0' >list
+    answered 65 "list:1: error: contains a NUL byte" "tr '\\0' '\\n' <FILE | irrun ... --manifest=-" sum.xml --manifest=list -o none:
+    [ "$(tr '\0' '\n' <list | irrun sum.xml --manifest=- -o csv:- | wc -l)" -eq 10 ]
+    printf '\377\376f\0i\0v\0e\0.\0n\0p\0y\0\n\0' >list
+    answered 65 "list:1: error: contains a NUL byte" "iconv -f UTF-16 -t UTF-8 FILE | irrun ... --manifest=-" \
+        sum.xml --manifest=list -o none:
+    ls -l five.npy >list
+    answered 65 "list:1: error: is a line of ls -l, not the name of a file" "ls FOLDER/* | irrun ... --manifest=-" \
+        sum.xml --manifest=list -o none:
+    sed -i '1i total 4' list
+    refused 65 "list:1: error: is a line of ls -l" sum.xml --manifest=list -o none:
+    echo five >list
+    answered 65 'list:1: error: no data for input "x" (f32 [1])' "a line of the manifest names the file: KEY<tab>x=FILE" \
+        sum.xml --manifest=list -o none:
+    printf '\tx=five.npy\n' >list
+    answered 65 "list:1: error: does not start with a key" "$form" sum.xml --manifest=list -o none:
+    printf 'a\tx=\n' >list
+    answered 65 "list:1: error: a field has no name or no file" "$form" sum.xml --manifest=list -o none:
+    printf 'a\tfive.npy\na\tfive.npy\n' >list
+    answered 65 'list:2: error: key "a" is already in y.ark (list:1)' \
+        "each sequence needs a key of its own: cut -f 1 FILE | sort | uniq -d lists those that occur twice" \
+        sum.xml --manifest=list -o y.ark
+}
+
+@test "a number, a text or an action without its prefix; %n in --expect" {
+    answered 2 'the format of "7.5" is not known' "did you mean value:7.5?" sum.xml -i 7.5
+    [ "$(irrun sum.xml -i value:7.5 -o csv:-)" = 7.5 ]
+    answered 2 'value: "it'\''s" is not a number' "printf %s 'it'\\''s' | irrun ... -i x=raw:- reads characters" \
+        "$data/twice_u8.xml" -i "value:it's"
+    answered 2 "'help' is taken for the model" "did you mean irrun --help?" help
+    answered 2 "'inspect' is taken for the model" "did you mean irrun --inspect sum.xml?" inspect sum.xml
+    local none="%n is for -o; --expect=NAME=FILE compares one output, --expect=FILE.npz all"
+    answered 66 "y_%n.npy: error: cannot be opened" "$none" sum.xml -i five.npy --expect=y_%n.npy
+    answered 2 "--expect=%n.npy needs a name" "write --expect=all/plus=FILE" pair.xml --random --expect=%n.npy
+}
+
 @test "a directory in the place of a file" {
     mkdir dir
     answered 73 "dir: error: cannot be created" "name a file in it: dir/FILE" sum.xml -i five.npy -o csv:dir
@@ -561,6 +607,10 @@ with a <= b and s >= 0" sum.xml --random='uniform(-1e308,1e308)'
 @test "names with blanks, without quotes and in hints" {
     cp sum.xml "my sum.xml"
     echo 1 >"my clip.csv"
+    mkdir "o ne"
+    answered 2 '"o ne" is a directory' "-o 'o ne'/%n.npy writes a file for each output" sum.xml -o "o ne"
+    answered 2 "'sum.bin' is taken for the model" "the model comes first: irrun 'my sum.xml' sum.bin" sum.bin "my sum.xml"
+    answered 2 "unknown option -m" "give the model without an option: irrun 'my sum.xml'" -m "my sum.xml"
     answered 2 "'my' and 'sum.xml' are taken for two files" "quote a name with blanks: 'my sum.xml'" my sum.xml --random
     answered 2 'format of "my" is not known' "quote a name with blanks: 'my clip.csv'" sum.xml -i my clip.csv
     answered 2 'format of "my" is not known' "quote a name with blanks: 'x=my clip.csv'" sum.xml -i x=my clip.csv
