@@ -44,20 +44,8 @@ find_numpy() {
 }
 
 make_directory() {
-    local model
-    rm -rf "$work/directory" && mkdir "$work/directory"
-    cp tests/cli/data/*.xml tests/cli/data/*.bin "$work/directory"
-    for model in sensor_watch lstm_tagger speech_watch tiny_transformer tiny_writer; do
-        cp "models/$model/model.xml" "$work/directory/$model.xml"
-        cp "models/$model/model.bin" "$work/directory/$model.bin"
-    done
-    cp tests/cases/low_latency/rnn/model.xml "$work/directory/rnn.xml"
-    cp tests/cases/low_latency/rnn/model.bin "$work/directory/rnn.bin"
-    cp models/sensor_watch/readings.csv models/speech_watch/minute.ogg examples/segments.awk "$work/directory"
-    cp tests/data/formats/manual_x.npy "$work/directory/x.npy"
-    cp tests/data/formats/manual_in.npz "$work/directory/in.npz"
-    # 32 chunks of 512 samples of sound between as much silence.
-    sox -R -n -r 16000 -c 1 -b 16 "$work/directory/a.wav" synth 1.024 sine 440 vol 0.5 pad 1.024 1.024
+    rm -rf "$work/directory"
+    scripts/example-files.sh "$work/directory"
 }
 
 # ---- Pages to examples ------------------------------------------------------------------------------

@@ -172,7 +172,8 @@ static bool fail_no_format(const char *text, enum direction direction, struct ir
                          has_slash ? "" : "/");
     if (direction == READING && hint_gzip(text, err))
         return false;
-    if (direction == READING && length > 0 && text[strspn(text, "0123456789.,+-eE")] == '\0')
+    if (direction == READING && strpbrk(text, "0123456789") &&
+        text[strspn(text, "0123456789.,+-eE")] == '\0')
         return fail_hint(err, "did you mean value:%s?", text);
     if (text_has_ending(text, ".tsv"))
         return fail_hint(err,
