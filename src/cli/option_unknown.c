@@ -62,29 +62,24 @@ static bool hint_list(const char *name, size_t length, struct irrun_error *err)
 
 /* Options of benchmark_app and of other programs, and what does the same here. */
 static const struct {
-    const char *name, *hint;
+    const char *names, *hint;
 } foreign_options[] = {
-    {"d", "irrun runs on the CPU: omit it"},
-    {"device", "irrun runs on the CPU: omit it"},
+    {"d,device", "irrun runs on the CPU: omit it"},
     {"t", "--duration=SEC runs for a time"},
-    {"niter", "-n N runs N iterations"},
     {"nthreads", "--threads=N sets the number of threads"},
     {"hint", "omit it; --jobs=N runs sequences of a manifest side by side"},
-    {"nstreams", "--jobs=N runs sequences of a manifest side by side"},
-    {"nireq", "--jobs=N runs sequences of a manifest side by side"},
+    {"nstreams,nireq", "--jobs=N runs sequences of a manifest side by side"},
     {"infer_precision", "--precision=f32|f16|bf16; the default is f32"},
     {"data_shape", "--shape=NAME=D,D,... sets the shape of an input"},
     {"api", "omit it: an iteration begins when the one before it has ended"},
     {"pc", "--profile shows the time of each operator"},
     {"report_type", "--report=FILE writes a report, --profile shows the time of each operator"},
-    {"iters", "-n N runs N iterations"},
-    {"repeat", "-n N runs N iterations"},
+    {"niter,iters,repeat,max-tokens", "-n N runs N iterations"},
     {"format", "-i FORMAT:FILE and -o FORMAT:FILE name a format, for example csv:FILE"},
     {"json", "-o jsonl:FILE writes a line of JSON for each record"},
     {"output-dir", "-o DIR/%n.npy writes a file for each output"},
     {"b", "a record at a time is computed; --batch=N is for --key"},
     {"prompt", "printf TEXT | irrun MODEL.xml -i NAME=raw:- reads characters"},
-    {"max-tokens", "-n N runs N iterations"},
     {"temperature", "--feed=OUT=IN:sample(T) draws with temperature T"},
     {"samplerate", "--rate=HZ"},
     {"tolerance", "--atol=X and --rtol=X"},
@@ -92,10 +87,10 @@ static const struct {
 
 const char *option_find_foreign(const char *name, size_t length)
 {
-    size_t n = sizeof foreign_options / sizeof foreign_options[0];
-    for (size_t i = 0; i < n; i++)
-        if (strncmp(foreign_options[i].name, name, length) == 0 &&
-            foreign_options[i].name[length] == '\0')
+    char word[64];
+    snprintf(word, sizeof word, "%.*s", (int)length, name);
+    for (size_t i = 0; i < sizeof foreign_options / sizeof foreign_options[0]; i++)
+        if (text_list_has(foreign_options[i].names, word))
             return foreign_options[i].hint;
     return NULL;
 }
