@@ -145,7 +145,10 @@ static void says_where_there_is_no_number(void **state)
     refuses("1.5.2", IRRUN_F32, "not a number", 1, 1);
     refuses("1e", IRRUN_F64, "not a number", 1, 1);
     refuses("--1", IRRUN_I32, "not a number", 1, 1);
-    refuses("\"1\"", IRRUN_F32, "not a number", 1, 1);
+    refuses("1\n\"2", IRRUN_F32, "not a number", 2, 1);
+    refuses("\"\"", IRRUN_F32, "not a number", 1, 1);
+    refuses("\"", IRRUN_F32, "not a number", 1, 1);
+    refuses("\"\"1\"\"", IRRUN_F32, "not a number", 1, 1);
     refuses("1\n,2", IRRUN_F32, "a number is missing in column 0, counted from 0", 2, 1);
     refuses("1\n2 # no comment here", IRRUN_F32, "the line continues", 2, 3);
 }
