@@ -347,14 +347,13 @@ void output_file_abort(struct output_file *out)
 }
 
 /* Closes a duplicate of the descriptor, to get the error that close reports. Standard output must
- * stay open, and a file stays locked until it is renamed. */
+ * stay open, and a file stays locked until it is renamed. If no descriptor is left for a duplicate,
+ * nothing is wrong with the file. */
 static bool close_checked(struct output_file *out, struct irrun_error *err)
 {
     int fd = dup(out->fd);
     /* Linux closes the descriptor even if close was interrupted. */
-    if (fd < 0 || (close(fd) != 0 && errno != EINTR))
-        return fail_write(out, errno, err);
-    return true;
+    return fd < 0 || close(fd) == 0 || errno == EINTR || fail_write(out, errno, err);
 }
 
 static bool sync_directory(const struct output_file *out, struct irrun_error *err)

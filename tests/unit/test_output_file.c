@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 
 #include "base/output_file.h"
@@ -130,6 +131,23 @@ static void leaves_nothing_if_the_end_fails(void **state)
     assert_failed(output_file_finish(&out, &err), IRRUN_CANT_CREATE, "cannot be created");
     assert_int_equal(rmdir(in_directory("x")), 0);
     assert_int_equal(count_files(), 0);
+}
+
+static void is_finished_without_a_free_descriptor(void **state)
+{
+    (void)state;
+    struct output_file out;
+    struct rlimit before, full;
+    open_output(&out, "x");
+    write_text(&out, "all");
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+    full = before;
+    full.rlim_cur = (rlim_t)out.fd + 1;
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &full), 0);
+    bool is_finished = output_file_finish(&out, &err);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+    assert_fine(is_finished);
+    assert_text_file(in_directory("x"), "all");
 }
 
 static void an_unnamed_file_leaves_no_trace(void **state)
@@ -269,6 +287,7 @@ int main(void)
         cmocka_unit_test_setup(writes_devices_directly, clear_error),
         cmocka_unit_test_setup(refuses_what_cannot_be_created, clear_error),
         cmocka_unit_test_setup(leaves_nothing_if_the_end_fails, clear_error),
+        cmocka_unit_test_setup(is_finished_without_a_free_descriptor, clear_error),
         cmocka_unit_test_setup(an_unnamed_file_leaves_no_trace, clear_error),
         cmocka_unit_test_setup(an_abort_sends_whole_records, clear_error),
         cmocka_unit_test_setup(a_full_buffer_is_sent_up_to_the_last_whole_record, clear_error),
