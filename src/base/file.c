@@ -203,6 +203,12 @@ bool file_is_directory(const char *path)
     return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
 }
 
+char *file_directory(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
+}
+
 char *file_real_path(const char *path)
 {
     char *real = realpath(path, NULL);
@@ -215,7 +221,7 @@ char *file_real_path(const char *path)
         free(target);
         return real;
     }
-    char *directory = slash ? strndup(path, (size_t)(name - path)) : strdup(".");
+    char *directory = file_directory(path);
     char *real_directory = directory ? realpath(directory, NULL) : NULL;
     const char *gap = real_directory && strcmp(real_directory, "/") == 0 ? "" : "/";
     if (directory && real_directory == NULL)

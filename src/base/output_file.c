@@ -358,8 +358,7 @@ static bool close_checked(struct output_file *out, struct irrun_error *err)
 
 static bool sync_directory(const struct output_file *out, struct irrun_error *err)
 {
-    const char *slash = strrchr(out->target, '/');
-    char *directory = slash ? strndup(out->target, (size_t)(slash - out->target) + 1) : strdup(".");
+    char *directory = file_directory(out->target);
     if (directory == NULL)
         return fail_memory(err, strlen(out->target) + 1);
     int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

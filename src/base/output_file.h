@@ -66,12 +66,12 @@ bool output_file_patch(struct output_file *out, uint64_t offset, const void *dat
                        size_t size_bytes, struct irrun_error *err);
 
 /* Flushes, closes and renames. Fails with IRRUN_IO if close fails. *out is released. After an
- * error, the temporary file is removed; if only syncing the directory failed, the file has its
- * name. */
+ * error, the temporary file is removed unless is_partial; if only syncing the directory failed, the
+ * file has its name. */
 bool output_file_finish(struct output_file *out, struct irrun_error *err);
 
-/* Removes what was written; for a direct file, only its incomplete record. A zeroed or finished
- * *out is allowed. */
+/* Removes what was written; for a direct file, only its incomplete record. A partial file stays. A
+ * zeroed or finished *out is allowed. */
 void output_file_abort(struct output_file *out);
 
 bool output_file_is_terminal(const struct output_file *out);

@@ -13,12 +13,12 @@ enum sandbox_access {
     SANDBOX_CHANGE /* of a directory: create, read, write, rename and remove files there */
 };
 
-#define LANDLOCK_TRUNCATE 3
+#define LANDLOCK_TRUNCATE 3 /* the first version that limits truncation */
 
 struct sandbox {
-    int fd;           /* of the rules; -1: the kernel has no Landlock */
-    unsigned version; /* of Landlock; 0: none; from LANDLOCK_TRUNCATE on truncation is limited */
-    int reason;       /* errno of the first rule that failed; 0: none */
+    int fd;           /* of the rules; -1: there are none, or sandbox_enter has closed it */
+    unsigned version; /* of Landlock; 0: the kernel has none */
+    int reason;       /* errno of the last call that failed; 0: none */
 };
 
 /* Begins a list of rules. Nothing is given up before sandbox_enter. */

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/digest.h"
+#include "base/file.h"
 #include "base/file_lock.h"
 
 /* ---- The table ------------------------------------------------------------------------------- */
@@ -86,7 +87,8 @@ void temporaries_remove_all(void)
 
 /* Returns the name "DIRECTORY/.irrun-DIGEST" in the directory of `target`, the same in every
  * process, or, if is_own, with "-PID-N" appended. DIGEST is that of the name of `target`, which
- * may itself be too long to extend. The caller frees the result. */
+ * may itself be too long to extend. The caller frees the result. If there is no memory, returns NULL
+ * with errno set. */
 static char *temporary_name(const char *target, bool is_own)
 {
     static atomic_uint n_names;
@@ -95,9 +97,19 @@ static char *temporary_name(const char *target, bool is_own)
     char own[64] = "", *name = NULL;
     if (is_own)
         snprintf(own, sizeof own, "-%ld-%u", (long)getpid(), atomic_fetch_add(&n_names, 1));
-    if (asprintf(&name, "%.*s.irrun-%016llx%s", (int)(base - target), target, digest, own) < 0)
-        return NULL;
-    return name;
+    if (asprintf(&name, "%.*s.irrun-%016llx%s", (int)(base - target), target, digest, own) >= 0)
+        return name;
+    errno = ENOMEM;
+    return NULL;
+}
+
+/* Frees a name; errno stays as it is. */
+static void free_name(char **name)
+{
+    int reason = errno;
+    free(*name);
+    *name = NULL;
+    errno = reason;
 }
 
 enum attempt {
@@ -140,19 +152,18 @@ static enum attempt try_to_create(const char *name, int *fd, long *holder)
     /* Another process may have removed the file as abandoned before it was locked. */
     if (reason == 0 && is_at(name, *fd))
         return CREATED;
-    if (reason == 0 && !is_missing()) {
-        reason = errno;
-        unlink(name);
-        close(*fd);
-        errno = reason;
-        return FAILED;
-    }
-    if (reason == EWOULDBLOCK)
+    enum attempt attempt = reason == EWOULDBLOCK ? IS_LOCKED
+                           : reason != 0         ? NO_LOCKS
+                           : is_missing()        ? TRY_AGAIN
+                                                 : FAILED;
+    reason = errno;
+    if (attempt == IS_LOCKED)
         *holder = file_lock_holder(*fd);
-    else if (reason != 0)
+    if (attempt == NO_LOCKS || attempt == FAILED)
         unlink(name);
     close(*fd);
-    return reason == 0 ? TRY_AGAIN : reason == EWOULDBLOCK ? IS_LOCKED : NO_LOCKS;
+    errno = reason;
+    return attempt;
 }
 
 static enum attempt create_locked(const char *name, int *fd, long *holder)
@@ -162,8 +173,6 @@ static enum attempt create_locked(const char *name, int *fd, long *holder)
     do
         attempt = try_to_create(name, fd, holder);
     while (attempt == TRY_AGAIN || (attempt == IS_LOCKED && *holder == 0 && n_unknown++ < 3));
-    if (attempt == IS_LOCKED)
-        errno = EWOULDBLOCK;
     return attempt;
 }
 
@@ -229,19 +238,13 @@ int temporary_create(const char *target, char **name, size_t *slot, long *holder
     *slot = NO_TEMPORARY;
     *holder = 0;
     *name = temporary_name(target, false);
-    if (*name == NULL) {
-        errno = ENOMEM;
+    if (*name == NULL)
         return -1;
-    }
     int fd = take_over(*name, slot);
     if (fd < 0)
         fd = create(target, SLOT_READY, name, slot, holder);
-    if (fd < 0) {
-        int reason = errno;
-        free(*name);
-        *name = NULL;
-        errno = reason;
-    }
+    if (fd < 0)
+        free_name(name);
     return fd;
 }
 
@@ -250,18 +253,15 @@ bool temporary_reserve(const char *target, long *holder)
     size_t slot;
     *holder = 0;
     char *name = temporary_name(target, false);
-    if (name == NULL) {
-        errno = ENOMEM;
+    if (name == NULL)
         return false;
-    }
-    int fd = create(target, SLOT_RESERVED, &name, &slot, holder), reason = errno;
+    int fd = create(target, SLOT_RESERVED, &name, &slot, holder);
     if (fd >= 0 && slot == NO_TEMPORARY) {
         unlink(name);
         close(fd);
     }
-    free(name);
-    errno = reason;
-    return fd >= 0 || reason == ENOLCK;
+    free_name(&name);
+    return fd >= 0 || errno == ENOLCK;
 }
 
 void temporaries_release(void)
@@ -278,16 +278,13 @@ void temporaries_release(void)
 
 int temporary_create_unnamed(const char *target)
 {
-    const char *slash = strrchr(target, '/');
-    char *name = slash ? strndup(target, (size_t)(slash - target) + 1) : strdup(".");
+    char *name = file_directory(target);
     int fd = name ? open(name, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600) : -1;
     sigset_t before;
     block_signals(&before);
     if (fd < 0 && name && create_own(target, 0600, &name, &fd) == CREATED)
         unlink(name);
-    int reason = name ? errno : ENOMEM;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
-    free(name);
-    errno = reason;
+    free_name(&name);
     return fd;
 }

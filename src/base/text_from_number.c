@@ -18,24 +18,31 @@ struct precision {
     int max_digits;    /* always sufficient */
     double min_normal; /* for smaller numbers the trial begins with one digit */
     bool is_f32;
+    float (*narrow)(double decimal); /* of text_from_narrow; NULL: for f32 and f64 */
 };
 
-static const struct precision f32_precision = {FLT_DIG, 9, (double)FLT_MIN, true};
-static const struct precision f64_precision = {DBL_DIG, 17, DBL_MIN, false};
+static const struct precision f32_precision = {FLT_DIG, 9, (double)FLT_MIN, true, NULL};
+static const struct precision f64_precision = {DBL_DIG, 17, DBL_MIN, false, NULL};
 
-/* Returns whether the neighbour below is nearer than the one above. Then the only decimal of some
- * length that reads back may be the one above the nearest. */
+/* The number below a power of two is nearer to it than the one above. Then the shortest decimal that
+ * reads back may be the one after the nearest of its length. */
 static bool is_power_of_two(double value)
 {
     int exponent;
     return frexp(value, &exponent) == 0.5;
 }
 
-static bool reads_back(struct decimal decimal, double value, bool is_f32)
+/* Returns value * 10^power for |power| <= 2 * MAX_EXACT_POWER. The result is correctly rounded if
+ * |power| <= MAX_EXACT_POWER; otherwise its error is below 2 ulp. */
+static double scale(double value, int power)
 {
-    char text[48];
-    snprintf(text, sizeof text, "%" PRIu64 "e%d", decimal.digits, decimal.exponent);
-    return is_f32 ? strtof(text, NULL) == (float)value : strtod(text, NULL) == value;
+    if (power > MAX_EXACT_POWER)
+        return value * powers_of_ten[MAX_EXACT_POWER] * powers_of_ten[power - MAX_EXACT_POWER];
+    if (power >= 0)
+        return value * powers_of_ten[power];
+    if (power >= -MAX_EXACT_POWER)
+        return value / powers_of_ten[-power];
+    return value / powers_of_ten[MAX_EXACT_POWER] / powers_of_ten[-power - MAX_EXACT_POWER];
 }
 
 /* Returns the nearest decimal of n digits. Skips the decimal point of the locale, which may have
@@ -53,32 +60,56 @@ static struct decimal nearest_decimal(double value, int n_digits)
     return decimal;
 }
 
+/* Returns the value that strtod would return. */
+static double value_of(struct decimal decimal)
+{
+    double value;
+    char text[48];
+    if (decimal_to_f64(&decimal, &value))
+        return value;
+    snprintf(text, sizeof text, "%" PRIu64 "e%d", decimal.digits, decimal.exponent);
+    return strtod(text, NULL);
+}
+
+/* Returns the nearest decimal of n digits; at a tie, either of the two. Avoids snprintf from 1e-12
+ * to 1e12, where the powers of ten are exact. */
+static struct decimal near_decimal(double value, int n_digits)
+{
+    if (value < 1e-12 || value >= 1e12)
+        return nearest_decimal(value, n_digits);
+    int power = n_digits;
+    for (; power > n_digits - 12 && scale(value, power - n_digits) >= 1; power--)
+        ;
+    for (; scale(value, power - n_digits) < 0.1; power++)
+        ;
+    return (struct decimal){.digits = (uint64_t)rint(scale(value, power)), .exponent = -power};
+}
+
+static bool reads_back(struct decimal decimal, double value, const struct precision *precision)
+{
+    char text[48];
+    if (precision->is_f32) {
+        snprintf(text, sizeof text, "%" PRIu64 "e%d", decimal.digits, decimal.exponent);
+        return strtof(text, NULL) == (float)value;
+    }
+    double read = value_of(decimal);
+    return (precision->narrow ? (double)precision->narrow(read) : read) == value;
+}
+
 static struct decimal shortest_by_trial(double value, const struct precision *precision)
 {
     bool has_uneven_spacing = is_power_of_two(value);
     int n_digits = value < precision->min_normal ? 1 : precision->min_digits;
     for (; n_digits < precision->max_digits; n_digits++) {
-        struct decimal decimal = nearest_decimal(value, n_digits);
-        if (reads_back(decimal, value, precision->is_f32))
+        struct decimal decimal = precision->narrow ? near_decimal(value, n_digits)
+                                                   : nearest_decimal(value, n_digits);
+        if (reads_back(decimal, value, precision))
             return decimal;
         decimal.digits++;
-        if (has_uneven_spacing && reads_back(decimal, value, precision->is_f32))
+        if (has_uneven_spacing && reads_back(decimal, value, precision))
             return decimal;
     }
     return nearest_decimal(value, precision->max_digits);
-}
-
-/* Returns value * 10^power for |power| <= 2 * MAX_EXACT_POWER. The result is correctly rounded if
- * |power| <= MAX_EXACT_POWER; otherwise its error is below 2 ulp. */
-static double scale(double value, int power)
-{
-    if (power > MAX_EXACT_POWER)
-        return value * powers_of_ten[MAX_EXACT_POWER] * powers_of_ten[power - MAX_EXACT_POWER];
-    if (power >= 0)
-        return value * powers_of_ten[power];
-    if (power >= -MAX_EXACT_POWER)
-        return value / powers_of_ten[-power];
-    return value / powers_of_ten[MAX_EXACT_POWER] / powers_of_ten[-power - MAX_EXACT_POWER];
 }
 
 /* Estimates floor(log10(value)). Rounding may make it one too large just below a power of ten.
@@ -93,8 +124,8 @@ static int decimal_exponent(double value)
     return scale(value, -exponent) >= 10.0 ? exponent + 1 : exponent;
 }
 
-/* Tries 6 to 9 digits. The error of `scaled`, 2 ulp of a double, is below 1e-6 of the last of 9
- * digits. Returns false if a result is uncertain. */
+/* Tries 6 to 9 digits. `scaled` has an error of 2 ulp of a double, less than 1e-6 of the last digit.
+ * Returns false if that error might change the result. */
 static bool shortest_f32_quickly(double value, struct decimal *decimal)
 {
     int exponent = decimal_exponent(value);
@@ -190,45 +221,6 @@ static size_t write_decimal(struct decimal decimal, char *out)
     return length + text_from_u64(magnitude, out + length);
 }
 
-/* Returns the value that strtod would return. */
-static double value_of(struct decimal decimal)
-{
-    double value;
-    char text[48];
-    if (decimal_to_f64(&decimal, &value))
-        return value;
-    snprintf(text, sizeof text, "%" PRIu64 "e%d", decimal.digits, decimal.exponent);
-    return strtod(text, NULL);
-}
-
-/* Returns the nearest decimal of n digits; at a tie, either of the two. Avoids snprintf from 1e-12
- * to 1e12, where the powers of ten are exact. */
-static struct decimal near_decimal(double value, int n_digits)
-{
-    if (value < 1e-12 || value >= 1e12)
-        return nearest_decimal(value, n_digits);
-    int power = n_digits;
-    for (; power > n_digits - 12 && scale(value, power - n_digits) >= 1; power--)
-        ;
-    for (; scale(value, power - n_digits) < 0.1; power++)
-        ;
-    return (struct decimal){.digits = (uint64_t)rint(scale(value, power)), .exponent = -power};
-}
-
-static struct decimal shortest_narrow(float value, float (*narrow)(double))
-{
-    bool has_uneven_spacing = is_power_of_two((double)value);
-    for (int n_digits = 1; n_digits < f32_precision.max_digits; n_digits++) {
-        struct decimal decimal = near_decimal((double)value, n_digits);
-        if (narrow(value_of(decimal)) == value)
-            return decimal;
-        decimal.digits++;
-        if (has_uneven_spacing && narrow(value_of(decimal)) == value)
-            return decimal;
-    }
-    return nearest_decimal((double)value, f32_precision.max_digits);
-}
-
 /* Writes the sign and the magnitude. */
 static size_t write_signed(bool is_negative, struct decimal decimal, char *out)
 {
@@ -280,5 +272,6 @@ size_t text_from_narrow(float value, float (*narrow)(double), char out[TEXT_NUMB
     float magnitude = fabsf(value);
     if (!isfinite(value) || is_whole((double)magnitude, 0x1p24))
         return text_from_f32(value, out);
-    return write_signed(signbit(value), shortest_narrow(magnitude, narrow), out);
+    const struct precision precision = {1, f32_precision.max_digits, 0, false, narrow};
+    return write_signed(signbit(value), shortest_by_trial((double)magnitude, &precision), out);
 }

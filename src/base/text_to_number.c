@@ -73,16 +73,13 @@ static const char *parse_digits(struct digits *digits, const char *at, const cha
         if (!is_digit_of(*at, is_hex))
             break;
         digits->has_digits = true;
+        /* Leading zeros are neither kept nor dropped. */
         bool is_kept = digits->n < MAX_DIGITS && (*at != '0' || digits->n != 0);
+        bool is_dropped = !is_kept && digits->n != 0;
         if (is_kept)
             digits->text[digits->n++] = *at;
-        else if (digits->n != 0)
-            digits->has_nonzero_tail = digits->has_nonzero_tail || *at != '0';
-        bool is_leading_zero = !is_kept && digits->n == 0;
-        if (is_fraction && (is_kept || is_leading_zero))
-            digits->exponent--;
-        else if (!is_fraction && !is_kept && !is_leading_zero)
-            digits->exponent++;
+        digits->has_nonzero_tail |= is_dropped && *at != '0';
+        digits->exponent += is_dropped - is_fraction;
     }
     return at;
 }

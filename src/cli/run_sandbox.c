@@ -21,16 +21,15 @@ static bool is_stream(const char *path)
     return strcmp(path, "-") == 0 || (stat(path, &status) == 0 && !S_ISREG(status.st_mode));
 }
 
-/* Allows the directory of the path. Modifies and frees the path; NULL: there was no memory. */
+/* Allows the directory of the path, and frees the path; NULL: there was no memory. */
 static void allow_directory(struct sandbox *sandbox, char *path, enum sandbox_access access)
 {
-    char *slash = path ? strrchr(path, '/') : NULL;
-    if (slash)
-        slash[slash == path] = '\0';
-    if (path)
-        sandbox_allow(sandbox, slash ? path : ".", access);
+    char *directory = path ? file_directory(path) : NULL;
+    if (directory)
+        sandbox_allow(sandbox, directory, access);
     else
         sandbox->reason = ENOMEM;
+    free(directory);
     free(path);
 }
 
