@@ -54,12 +54,10 @@ static struct arena_block *add_block(struct arena *arena, size_t size_bytes)
 void *arena_alloc(struct arena *arena, size_t size_bytes, struct irrun_error *err)
 {
     size_t rounded_bytes;
-    if (!checked_add(size_bytes, ALIGNMENT - 1, &rounded_bytes)) {
+    if (!checked_round_up(size_bytes, ALIGNMENT, &rounded_bytes)) {
         fail_memory(err, size_bytes);
         return NULL;
     }
-    rounded_bytes -= rounded_bytes % ALIGNMENT;
-
     if (!memory_check(arena->size_bytes, rounded_bytes, err))
         return NULL;
     struct arena_block *block = arena->blocks;

@@ -35,6 +35,15 @@ static inline size_t align_to_line(size_t size_bytes)
     return (size_bytes + 63) / 64 * 64;
 }
 
+/* Sets *rounded to size_bytes rounded up to a multiple of `unit`. */
+static inline bool checked_round_up(size_t size_bytes, size_t unit, size_t *rounded)
+{
+    if (!checked_add(size_bytes, unit - 1, rounded))
+        return false;
+    *rounded -= *rounded % unit;
+    return true;
+}
+
 static inline bool checked_add_i64(int64_t a, int64_t b, int64_t *sum)
 {
     return !__builtin_add_overflow(a, b, sum);

@@ -47,8 +47,8 @@ bool file_is_directory(const char *path);
 /* Gives the file the permissions of the one at `path`, which it is to replace, if there is one. */
 void file_copy_permissions(const char *path, int fd);
 
-/* Returns the directory of a path, with its "/", or "."; NULL if there is no memory. The caller frees
- * it. */
+/* Returns the directory of a path, with its "/", or "."; NULL if there is no memory. The caller
+ * frees it. */
 char *file_directory(const char *path);
 
 /* Returns the path of a file with symbolic links, "." and ".." resolved. The file need not exist.

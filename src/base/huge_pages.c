@@ -29,25 +29,16 @@ void huge_advise(void *block, size_t begin, size_t end, size_t min_bytes)
     }
 }
 
-/* Rounds size_bytes up to a multiple of `unit`. Returns false on overflow. */
-static bool round_up(size_t size_bytes, size_t unit, size_t *whole_bytes)
-{
-    if (!checked_add(size_bytes, unit - 1, whole_bytes))
-        return false;
-    *whole_bytes -= *whole_bytes % unit;
-    return true;
-}
-
 void *huge_reserve(size_t *size_bytes)
 {
     size_t whole_bytes, alignment = LINE_BYTES;
     void *data = NULL;
 
-    if (!round_up(*size_bytes > 0 ? *size_bytes : 1, LINE_BYTES, &whole_bytes))
+    if (!checked_round_up(*size_bytes > 0 ? *size_bytes : 1, LINE_BYTES, &whole_bytes))
         return NULL;
     if (whole_bytes >= HUGE_PAGE_BYTES) {
         alignment = HUGE_PAGE_BYTES;
-        if (!round_up(whole_bytes, alignment, &whole_bytes))
+        if (!checked_round_up(whole_bytes, alignment, &whole_bytes))
             return NULL;
     }
     if (posix_memalign(&data, alignment, whole_bytes) != 0)

@@ -86,8 +86,8 @@ void temporaries_remove_all(void)
 /* ---- Names ----------------------------------------------------------------------------------- */
 
 /* Returns the name "DIRECTORY/.irrun-DIGEST" in the directory of `target`, the same in every
- * process, or, if is_own, with "-PID-N" appended. DIGEST is that of the name of `target`, which
- * may itself be too long to extend. The caller frees the result. If there is no memory, returns NULL
+ * process, or, if is_own, with "-PID-N" appended. DIGEST is that of the name of `target`, which may
+ * itself be too long to extend. The caller frees the result. If there is no memory, returns NULL
  * with errno set. */
 static char *temporary_name(const char *target, bool is_own)
 {

@@ -22,8 +22,8 @@
 int temporary_create(const char *target, char **name, size_t *slot, long *holder);
 void temporary_forget(size_t slot); /* accepts NO_TEMPORARY */
 
-/* Locks the target for a later temporary_create. Fails like that function, but returns true without a
- * lock if the table of temporary files is full or the file system has no locks. */
+/* Locks the target for a later temporary_create. Fails like that function, but returns true without
+ * a lock if the table of temporary files is full or the file system has no locks. */
 bool temporary_reserve(const char *target, long *holder);
 
 /* Unlocks the targets that are reserved but not created. */

@@ -24,8 +24,8 @@ struct precision {
 static const struct precision f32_precision = {FLT_DIG, 9, (double)FLT_MIN, true, NULL};
 static const struct precision f64_precision = {DBL_DIG, 17, DBL_MIN, false, NULL};
 
-/* The number below a power of two is nearer to it than the one above. Then the shortest decimal that
- * reads back may be the one after the nearest of its length. */
+/* The number below a power of two is nearer to it than the one above. Then the shortest decimal
+ * that reads back may be the one after the nearest of its length. */
 static bool is_power_of_two(double value)
 {
     int exponent;
@@ -101,8 +101,8 @@ static struct decimal shortest_by_trial(double value, const struct precision *pr
     bool has_uneven_spacing = is_power_of_two(value);
     int n_digits = value < precision->min_normal ? 1 : precision->min_digits;
     for (; n_digits < precision->max_digits; n_digits++) {
-        struct decimal decimal = precision->narrow ? near_decimal(value, n_digits)
-                                                   : nearest_decimal(value, n_digits);
+        struct decimal decimal =
+            precision->narrow ? near_decimal(value, n_digits) : nearest_decimal(value, n_digits);
         if (reads_back(decimal, value, precision))
             return decimal;
         decimal.digits++;
@@ -124,8 +124,8 @@ static int decimal_exponent(double value)
     return scale(value, -exponent) >= 10.0 ? exponent + 1 : exponent;
 }
 
-/* Tries 6 to 9 digits. `scaled` has an error of 2 ulp of a double, less than 1e-6 of the last digit.
- * Returns false if that error might change the result. */
+/* Tries 6 to 9 digits. `scaled` has an error of 2 ulp of a double, less than 1e-6 of the last
+ * digit. Returns false if that error might change the result. */
 static bool shortest_f32_quickly(double value, struct decimal *decimal)
 {
     int exponent = decimal_exponent(value);

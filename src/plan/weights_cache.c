@@ -52,9 +52,8 @@ static void *allocate(struct weights_cache *cache, size_t size_bytes)
 {
     struct weights_block *block = cache->blocks;
 
-    if (!checked_add(size_bytes > 0 ? size_bytes : 1, LINE_BYTES - 1, &size_bytes))
+    if (!checked_round_up(size_bytes > 0 ? size_bytes : 1, LINE_BYTES, &size_bytes))
         return NULL;
-    size_bytes -= size_bytes % LINE_BYTES;
     if (!block || block->capacity_bytes - block->used_bytes < size_bytes)
         block = add_block(cache, size_bytes);
     if (!block)
