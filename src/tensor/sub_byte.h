@@ -11,9 +11,11 @@
 bool sub_byte_size(enum irrun_dtype dtype, size_t n, size_t *size_bytes);
 
 /* Unpacks n elements. i4 is sign-extended; the others are the code itself (nf4 and f4e2m1 too).
- * Order: i4 u4 nf4 f4e2m1 u2 low bits first; u1 high bit first; u3: bytes 0 and 1 have the low 2
- * bits of elements 0-3 and 4-7 (first element highest), byte 2 their high bits; u6: bytes 0 and 1
- * have the low nibbles of 0-1 and 2-3, byte 2 the high 2 bits. */
+ * The order in a byte:
+ * - i4, u4, nf4, f4e2m1, u2: from the low bits to the high ones; u1: from the high bits;
+ * - u3: bytes 0 and 1 have the low 2 bits of elements 0-3 and 4-7, byte 2 the high bit of all 8;
+ * - u6: bytes 0 and 1 have the low 4 bits of elements 0-1 and 2-3, byte 2 the high 2 bits of all 4;
+ *   in u3 and u6, the first element has the highest bits. */
 void sub_byte_unpack(enum irrun_dtype dtype, const unsigned char *stored, size_t n,
                      unsigned char *out);
 
