@@ -56,7 +56,7 @@ struct parsed_layer {
     enum body_form body_form;
     struct parsed_body bodies[2];
     bool has_data;
-    bool lacks_type, lacks_shape;    /* of a Const: its output port is used instead */
+    bool lacks_type, lacks_shape;    /* of a Const: those of its output port are used */
     enum irrun_dtype port_precision; /* of the current output port; IRRUN_DYNAMIC: none */
     struct irrun_shape port_shape;
     bool is_in_output;   /* the current port is an output */
@@ -107,6 +107,7 @@ struct element {
     unsigned body; /* number of the body of its layer that it belongs to */
 };
 
+/* The nesting of elements that are not skipped: body, layers, layer for each body, and others. */
 #define MAX_ELEMENTS (8 + 4 * MAX_BODY_DEPTH)
 
 struct ir_builder {

@@ -188,8 +188,8 @@ static bool complete_outputs(struct ir_builder *builder, struct op *op)
 {
     uint32_t n_listed = op->n_outputs;
     uint32_t n_wanted = op->def ? op->def->n_outputs : 0;
-    bool is_open = !op->def || (n_wanted == 0 && op->def->role != ROLE_RESULT);
-    if (is_open)
+    bool is_variadic = !op->def || (n_wanted == 0 && op->def->role != ROLE_RESULT);
+    if (is_variadic)
         return true;
     if (n_listed > n_wanted) {
         fail_at(builder->err, IRRUN_DATA, here(builder),

@@ -33,6 +33,7 @@ const char *xml_file_name(const char *path);
  * from 1; a column is a character. */
 struct place xml_place(const struct xml_reader *xml);
 
+/* Chooses whether the text handler is called. */
 void xml_want_text(struct xml_reader *xml, bool is_wanted);
 
 #endif
