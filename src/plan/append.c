@@ -7,9 +7,9 @@
 #include "plan/graph_ints.h"
 #include "plan/plan_internal.h"
 
-#define SPARE_ELEMENTS 32 /* elements reserved along the axis, besides half of the current length */
+#define SPARE_LENGTH 32 /* reserved along the axis, in addition to half of the current length */
 
-bool plan_reads_source(const struct plan *plan, const struct op *op, uint32_t i)
+bool plan_reads_original(const struct plan *plan, const struct op *op, uint32_t i)
 {
     const struct slot *slot = plan_input(plan, op, i);
     const struct irrun_shape *shape = &slot->tensor.shape;
@@ -20,20 +20,22 @@ bool plan_reads_source(const struct plan *plan, const struct op *op, uint32_t i)
 uint32_t plan_operand(const struct plan *plan, const struct op *op, uint32_t i)
 {
     uint32_t value_id = op_input(plan->request.graph, op, i);
-    return plan_reads_source(plan, op, i) ? plan->slots[value_id].source : value_id;
+    return plan_reads_original(plan, op, i) ? plan->slots[value_id].original : value_id;
 }
 
-uint32_t plan_from_source(const struct plan *plan, const struct op *op)
+uint32_t plan_original_inputs(const struct plan *plan, const struct op *op)
 {
     uint32_t set = 0;
     for (uint32_t i = 0; i < op->n_inputs && op->def->strided_inputs != 0; i++)
-        if (plan_reads_source(plan, op, i))
+        if (plan_reads_original(plan, op, i))
             set |= 1U << i;
     return set;
 }
 
 /* ---- which Concats append -------------------------------------------------------------------- */
 
+/* Returns whether output 0 of an op is computed by this plan, not by an outer one, or is read from
+ * a variable. */
 static bool is_planned_here(const struct plan *plan, const struct op *op)
 {
     const struct slot *slot = &plan->slots[op->first_output];
@@ -59,10 +61,10 @@ struct chain {
     uint32_t axis;
 };
 
+/* Matches the chain that ends in an Assign. */
 static bool match(const struct plan *plan, const struct op *assign, struct chain *chain)
 {
     const struct graph *graph = plan->request.graph;
-    const uint32_t *index_of = graph->analysis->index_of;
     const struct op *concat = value_producer(graph, op_input(graph, assign, 0));
     if (!op_is_type(concat, "Concat") || concat->n_inputs != 2 || !is_planned_here(plan, concat))
         return false;
@@ -76,8 +78,8 @@ static bool match(const struct plan *plan, const struct op *assign, struct chain
     }
     if (chain->read->def->role != ROLE_READ_VALUE || !is_planned_here(plan, chain->read) ||
         (chain->gather && !is_planned_here(plan, chain->gather)) ||
-        index_of[chain->read - graph->ops] != index_of[assign - graph->ops] ||
-        plan->request.model->variables[index_of[assign - graph->ops]].n_reads != 1)
+        plan_index(plan, chain->read) != plan_index(plan, assign) ||
+        plan->request.model->variables[plan_index(plan, assign)].n_reads != 1)
         return false;
     const struct slot *result = &plan->slots[concat->first_output];
     int64_t axis = ((const struct concat_attrs *)concat->attrs)->axis;
@@ -93,7 +95,7 @@ static size_t choose_capacity(const struct plan *plan, uint32_t variable, size_t
                               size_t n_bytes)
 {
     size_t capacity = plan->request.variables[variable].capacity_bytes / n_bytes;
-    size_t more = length + length / 2 + SPARE_ELEMENTS, size_bytes;
+    size_t more = length + length / 2 + SPARE_LENGTH, size_bytes;
     struct irrun_error ignored = {0};
     if (capacity >= length)
         return capacity;
@@ -138,7 +140,7 @@ static bool add_append(struct plan *plan, const struct op *assign, struct irrun_
     struct append *append = arena_alloc(&plan->arena, sizeof *append, err);
     if (!append)
         return false;
-    *append = (struct append){.variable = graph->analysis->index_of[assign - graph->ops],
+    *append = (struct append){.variable = plan_index(plan, assign),
                               .axis = chain.axis,
                               .state = chain.read->first_output,
                               .added = op_input(graph, chain.concat, 1),
@@ -149,7 +151,7 @@ static bool add_append(struct plan *plan, const struct op *assign, struct irrun_
     state->append = result->append = append;
     if (chain.gather)
         plan->slots[chain.gather->first_output].append = append;
-    result->source = append->result;
+    result->original = append->result;
     append->next = plan->appends;
     plan->appends = append;
     return true;
@@ -157,7 +159,7 @@ static bool add_append(struct plan *plan, const struct op *assign, struct irrun_
 
 /* ---- which ops read them --------------------------------------------------------------------- */
 
-bool plan_propagate_source(struct plan *plan, const struct planned_op *planned)
+bool plan_propagate_original(struct plan *plan, const struct planned_op *planned)
 {
     const struct op *op = planned->op;
     struct slot *out = &plan->slots[op->first_output], *in = plan_input(plan, op, 0);
@@ -170,12 +172,12 @@ bool plan_propagate_source(struct plan *plan, const struct planned_op *planned)
     } else if (!op->def->repeats || !op->def->repeats(planned->state, &runs)) {
         return false;
     } else if (in->runs.count == 0) {
-        in->source = op_input(plan->request.graph, op, 0);
+        in->original = op_input(plan->request.graph, op, 0);
     } else if (in->runs.count != 1 || in->runs.length != runs.length) {
         return false;
     }
     out->runs = runs;
-    out->source = in->source;
+    out->original = in->original;
     return true;
 }
 
@@ -187,22 +189,22 @@ static bool can_read(const struct plan *plan, const struct op *op, uint32_t i,
     if (value_id != append->result && plan->slots[value_id].append == append)
         return i == 0 && op->n_outputs == 1 && plan->slots[op->first_output].append == append;
     if (op->def->role == ROLE_ASSIGN)
-        return plan->request.graph->analysis->index_of[op - plan->request.graph->ops] ==
-               append->variable;
-    return plan_reads_source(plan, op, i);
+        return plan_index(plan, op) == append->variable;
+    return plan_reads_original(plan, op, i);
 }
 
 /* Returns the append whose variable has the elements of a slot, or NULL. */
 static struct append *append_of(const struct plan *plan, const struct slot *slot)
 {
-    return slot->append || slot->runs.count == 0 ? slot->append : plan->slots[slot->source].append;
+    return slot->append || slot->runs.count == 0 ? slot->append
+                                                 : plan->slots[slot->original].append;
 }
 
 static void check_readers(struct plan *plan, const struct planned_op *planned)
 {
     const struct op *op = planned->op;
     bool is_propagated =
-        op->n_inputs > 0 && op->n_outputs > 0 && plan_propagate_source(plan, planned);
+        op->n_inputs > 0 && op->n_outputs > 0 && plan_propagate_original(plan, planned);
     for (uint32_t i = 0; i < op->n_inputs; i++) {
         const struct slot *slot = plan_input(plan, op, i);
         struct append *append = append_of(plan, slot);

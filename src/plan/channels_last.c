@@ -22,9 +22,9 @@ struct pass {
     uint32_t *ranks;    /* of each value that can have the channels last; otherwise 0 */
     bool *are_wanted;   /* for each value: an op reads it with the channels last */
     uint32_t *replaced; /* for each value: its replacement with the channels last, or NO_ID */
-    size_t n_replaced;  /* convolutions */
+    size_t n_replaced;  /* number of convolutions that are replaced */
     uint32_t *n_uses;   /* of each value */
-    bool has_groups;    /* there are grouped convolutions */
+    bool has_groups;    /* the model has grouped convolutions */
     struct irrun_error *err;
 };
 
@@ -65,7 +65,7 @@ static uint32_t find_filters(const struct pass *pass, const struct op *op, enum 
 
 /* Returns whether a constant has one element, or one for each channel: [1, C, 1, 1], [C, 1, 1], or
  * a slope of rank 1, for which op_prelu_last finds the dimension. */
-static bool is_fit(const struct op *op, const struct constant *constant, uint32_t rank)
+static bool fits_channels(const struct op *op, const struct constant *constant, uint32_t rank)
 {
     const struct irrun_shape *shape = &constant->tensor.shape;
     int64_t n = shape_n_elements(shape);
@@ -74,11 +74,12 @@ static bool is_fit(const struct op *op, const struct constant *constant, uint32_
                                    (shape->rank == 1 && op_is_type(op, "PReLU")));
 }
 
-static uint32_t find_by_element(const struct pass *pass, const struct op *op)
+/* Returns the rank of the output of an element-wise op that can have the channels last, or 0. */
+static uint32_t find_elementwise(const struct pass *pass, const struct op *op)
 {
     uint32_t rank = 0;
-    bool is_one = (op->def->flags & OP_ELEMENTWISE) || op_is_type(op, "PReLU");
-    if (!is_one || op->n_outputs != 1)
+    bool is_elementwise = (op->def->flags & OP_ELEMENTWISE) || op_is_type(op, "PReLU");
+    if (!is_elementwise || op->n_outputs != 1)
         return 0;
     for (uint32_t i = 0; i < op->n_inputs; i++) {
         uint32_t in = op_input(pass->graph, op, i);
@@ -90,7 +91,7 @@ static uint32_t find_by_element(const struct pass *pass, const struct op *op)
     }
     for (uint32_t i = 0; i < op->n_inputs; i++) {
         const struct constant *constant = find_constant(pass, op_input(pass->graph, op, i));
-        if (constant && !is_fit(op, constant, rank))
+        if (constant && !fits_channels(op, constant, rank))
             return 0;
     }
     return rank;
@@ -109,20 +110,21 @@ static uint32_t find_max_pool(const struct pass *pass, const struct op *op)
 static uint32_t find_reduction(const struct pass *pass, const struct op *op)
 {
     int64_t axes[MAX_RANK];
-    uint32_t n, are_reduced = 0,
-                rank = op->n_inputs > 0 ? pass->ranks[op_input(pass->graph, op, 0)] : 0;
+    uint32_t n, reduced = 0; /* a set of 1 << axis */
+    uint32_t rank = op->n_inputs > 0 ? pass->ranks[op_input(pass->graph, op, 0)] : 0;
     bool is_reduction = op_is_type(op, "ReduceMean") || op_is_type(op, "ReduceMax");
     if (!is_reduction || rank == 0 || !((const struct reduce_attrs *)op->attrs)->keep_dims ||
         !graph_ints(pass->graph, op_input(pass->graph, op, 1), axes, MAX_RANK, &n))
         return 0;
     for (uint32_t i = 0; i < n; i++) {
         int64_t axis = axes[i] < 0 ? axes[i] + rank : axes[i];
-        are_reduced |= axis >= 0 && axis < rank ? 1U << axis : 1;
+        reduced |= axis >= 0 && axis < rank ? 1U << axis : 1;
     }
-    return are_reduced == (1U << rank) - 4 ? rank : 0;
+    return reduced == (1U << rank) - 4 ? rank : 0; /* all axes but 0 and 1 */
 }
 
-/* Returns whether an op moves the channels to the end or back. */
+/* Returns TO_LAST for a Transpose that moves the channels to the end, TO_FIRST for one that moves
+ * them back, otherwise OTHER. */
 static enum kind find_move(const struct pass *pass, const struct op *op, uint32_t *rank)
 {
     int64_t order[MAX_RANK];
@@ -137,6 +139,7 @@ static enum kind find_move(const struct pass *pass, const struct op *op, uint32_
     return to_first ? TO_FIRST : to_last ? TO_LAST : OTHER;
 }
 
+/* Finds the kind of an op, and the rank of its output if that can have the channels last. */
 static void classify(struct pass *pass, uint32_t op_id)
 {
     const struct op *op = &pass->graph->ops[op_id];
@@ -150,7 +153,7 @@ static void classify(struct pass *pass, uint32_t op_id)
             *kind = OTHER;
         rank = 0;
     }
-    if (*kind == OTHER && (rank = find_by_element(pass, op)) > 0)
+    if (*kind == OTHER && (rank = find_elementwise(pass, op)) > 0)
         *kind = ELEMENTWISE;
     if (*kind == OTHER && (rank = find_max_pool(pass, op)) > 0)
         *kind = MAX_POOL;
@@ -162,6 +165,7 @@ static void classify(struct pass *pass, uint32_t op_id)
         pass->ranks[op->first_output] = rank;
 }
 
+/* Marks the inputs that the op reads with the channels last. Its readers are visited before. */
 static void want_inputs(struct pass *pass, uint32_t op_id)
 {
     const struct op *op = &pass->graph->ops[op_id];
@@ -176,7 +180,7 @@ static void want_inputs(struct pass *pass, uint32_t op_id)
     }
 }
 
-/* ---- other ops ---- */
+/* ---- their replacements ---- */
 
 static uint32_t add_move(struct pass *pass, const struct op_def *def, const struct op *like,
                          uint32_t in)
@@ -230,7 +234,7 @@ static uint32_t move_constant(struct pass *pass, const struct op *op, uint32_t i
     return pass->graph->ops[add_move(pass, &op_channels_last, op, in)].first_output;
 }
 
-static bool replace_by_element(struct pass *pass, const struct op *op)
+static bool replace_elementwise(struct pass *pass, const struct op *op)
 {
     uint32_t *inputs =
         arena_alloc_array(pass->finder.arena, op->n_inputs, sizeof *inputs, pass->err);
@@ -281,7 +285,7 @@ static bool replace(struct pass *pass, uint32_t op_id)
     case MAX_POOL:
         return !pass->are_wanted[op.first_output] || replace_max_pool(pass, &op);
     case ELEMENTWISE:
-        return !pass->are_wanted[op.first_output] || replace_by_element(pass, &op);
+        return !pass->are_wanted[op.first_output] || replace_elementwise(pass, &op);
     case REDUCTION:
         return pass->replaced[in] == NO_ID || replace_reduction(pass, &op);
     case TO_FIRST:

@@ -1,6 +1,6 @@
-/* First every value gets the position that all its readers read, from the last op to the first.
- * Then the ops are found that lie behind a product that can compute this position alone. Slices go
- * before the first of them. The slices of the model stay: of one position they take all.
+/* From the last op to the first, finds for each value the position that all its readers read. Then
+ * finds the ops that come after a product which can compute this position alone, and inserts slices
+ * before the first of them. The slices of the model stay; they now take the only position.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "plan/passes.h"
 
@@ -81,7 +81,7 @@ static void find_ranks(struct pass *pass, const struct op *op)
         pass->ranks[i] = parameter || part_keeps_rank(op) ? rank : graph->values[i].rank_hint;
 }
 
-/* Returns whether the port gives the right rank of input 0, by which the axis of a slice counts. */
+/* Returns whether the XML gives the right rank of input 0; the axis of a slice is counted by it. */
 static bool has_right_rank(const struct pass *pass, const struct op *op)
 {
     uint32_t value_id = op_input(pass->graph, op, 0);
@@ -131,7 +131,7 @@ static size_t drop_others(struct pass *pass)
 
 /* ---- the slices ------------------------------------------------------------------------------ */
 
-/* Adds a slice of a value. rank: that the value must have; 0: any. */
+/* Adds a slice of a value. rank: which the value must have; 0: any. */
 static bool add_slice(struct pass *pass, uint32_t value_id, const struct part *part, uint32_t rank,
                       uint32_t *op_id)
 {
@@ -167,8 +167,8 @@ static bool slice_inputs(struct pass *pass, uint32_t op_id)
                        (unsigned)op.line, part->kind == PART_LAST ? "last" : "first");
 }
 
-/* Checks the rank of a value of one position, which the XML says, where a slice of the model or a
- * Result reads it. The slice that checks is a view; it takes the place of the value. */
+/* Inserts a slice, a view, after a value of one position that a slice of the model or a Result
+ * reads. It checks the rank that the XML gives the value. */
 static bool check_rank(struct pass *pass, uint32_t value_id)
 {
     struct graph *graph = pass->graph;

@@ -155,8 +155,8 @@ static void load(struct fused_program *fused, enum fused_code code,
     *(code == FUSED_LOAD ? &fused->tile : &fused->mask) = loaded.count == fused->n ? root : NO_ID;
 }
 
-/* Loads input x into a register, unless x or x + 1 is there. Returns the other one. is_reverse: it
- * is the left operand. */
+/* Loads input x into a register, unless x or x + 1 is in one. Returns the other input. *is_reverse:
+ * that is the left operand. */
 static uint32_t load_one(struct fused_program *fused, enum fused_code code,
                          const struct pending_step *pending, uint32_t x, bool *is_reverse)
 {

@@ -90,21 +90,20 @@ static void set_slot(struct plan *plan, uint32_t slot_id, enum slot_kind kind, u
                                          .index = index,
                                          .converted = NO_ID,
                                          .first_step = NO_ID,
-                                         .has_varied = plan->slots[slot_id].has_varied};
+                                         .gets_room = plan->slots[slot_id].gets_room};
 }
 
 /* ---- ops with a role: Parameter, ReadValue, Assign ---- */
 
 static bool plan_parameter(struct plan *plan, const struct op *op, struct irrun_error *err)
 {
-    const struct graph *graph = plan->request.graph;
     const struct parameter_attrs *attrs = op->attrs;
-    uint32_t index = graph->analysis->index_of[op - graph->ops];
+    uint32_t index = plan_index(plan, op);
     const struct irrun_tensor *in = plan->request.in[index];
     bool is_constant = plan->request.is_constant && plan->request.is_constant[index];
     enum irrun_dtype as_stored = stored_dtype(attrs->element_type, plan->request.is_body);
     if (in->dtype != as_stored)
-        return fail_at(err, IRRUN_DATA, op_place(graph, op),
+        return fail_at(err, IRRUN_DATA, op_place(plan->request.graph, op),
                        "Parameter \"%s\" is %s, but is given %s", op->name,
                        irrun_dtype_name(attrs->element_type), irrun_dtype_name(in->dtype));
     set_slot(plan, op->first_output, is_constant ? SLOT_CONSTANT : SLOT_INPUT, index, in,
@@ -157,8 +156,7 @@ static bool read_shape_from_init(struct plan *plan, const struct op *op,
 bool plan_read_value(struct plan *plan, const struct op *op, struct irrun_tensor *tensor,
                      struct irrun_error *err)
 {
-    const struct graph *graph = plan->request.graph;
-    uint32_t index = graph->analysis->index_of[op - graph->ops];
+    uint32_t index = plan_index(plan, op);
     const struct variable_decl *variable = &plan->request.model->variables[index];
     const struct variable_state *state = &plan->request.variables[index];
     *tensor = (struct irrun_tensor){0};
@@ -172,19 +170,17 @@ bool plan_read_value(struct plan *plan, const struct op *op, struct irrun_tensor
 
 static bool plan_variable(struct plan *plan, const struct op *op, struct irrun_error *err)
 {
-    const struct graph *graph = plan->request.graph;
     struct irrun_tensor tensor;
     if (!plan_read_value(plan, op, &tensor, err))
         return false;
-    set_slot(plan, op->first_output, SLOT_VARIABLE, graph->analysis->index_of[op - graph->ops],
-             &tensor, tensor.dtype);
+    set_slot(plan, op->first_output, SLOT_VARIABLE, plan_index(plan, op), &tensor, tensor.dtype);
     return true;
 }
 
 static bool plan_assign(struct plan *plan, const struct op *op, struct irrun_error *err)
 {
     const struct graph *graph = plan->request.graph;
-    uint32_t index = graph->analysis->index_of[op - graph->ops];
+    uint32_t index = plan_index(plan, op);
     const struct variable_decl *variable = &plan->request.model->variables[index];
     const struct variable_state *state = &plan->request.variables[index];
     const struct slot *in = plan_input(plan, op, 0);
@@ -269,10 +265,10 @@ static bool plan_ordinary(struct plan *plan, const struct op *op, const struct h
 
 bool plan_is_constant(const struct plan *plan, const struct op *op)
 {
-    bool is_one = op->n_outputs > 0 && op->def->role != ROLE_ASSIGN;
-    for (uint32_t k = 0; k < op->n_outputs && is_one; k++)
-        is_one = plan->request.graph->analysis->constants[op->first_output + k];
-    return is_one;
+    bool is_constant = op->n_outputs > 0 && op->def->role != ROLE_ASSIGN;
+    for (uint32_t k = 0; k < op->n_outputs && is_constant; k++)
+        is_constant = plan->request.graph->analysis->constants[op->first_output + k];
+    return is_constant;
 }
 
 static bool plan_op(struct plan *plan, const struct op *op, const struct head *head,

@@ -1,4 +1,4 @@
-/* Converts MaxPool, Concat, Add and Multiply between int8 ops to u8.
+/* Makes MaxPool, Concat, Add and Multiply between int8 ops work on u8.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 
@@ -30,7 +30,8 @@ static void take_over(struct int8_pass *pass, uint32_t out, uint32_t added,
                          out);
 }
 
-/* Returns whether a window can lie entirely behind the image, as the output size is rounded up. */
+/* Returns whether a window can lie entirely beyond the end of the image, because the output size is
+ * rounded up. */
 static bool may_exceed_end(const struct window_attrs *window)
 {
     for (uint32_t d = 0; d < window->kernel.n && window->rounding_type != ROUNDING_FLOOR; d++) {
@@ -102,8 +103,7 @@ static const struct quantize_u8_attrs *first_bytes(const struct int8_pass *pass,
     return attrs;
 }
 
-/* Returns the number of channels of an image of n_spatial dimensions, or 0 if the ops before it do
- * not tell. */
+/* Returns the number of channels of an image of n_spatial dimensions, or 0 if it is unknown. */
 static size_t count_channels(const struct int8_pass *pass, uint32_t value_id, uint32_t n_spatial)
 {
     const struct int8_image *image = &pass->images[value_id];
@@ -133,7 +133,8 @@ void int8_find_image(struct int8_pass *pass, const struct op *op)
         *image = pass->images[op_input(pass->graph, op, 0)];
 }
 
-/* Returns whether an input of a Concat can be u8 in the order of the others, and its format. */
+/* Finds the format of an input of a Concat. Returns whether the input can be u8, with its
+ * dimensions in the same order as the others. */
 static bool has_bytes(struct int8_pass *pass, uint32_t value_id, uint32_t n_spatial,
                       struct quantize_u8_attrs *format)
 {
@@ -145,7 +146,7 @@ static bool has_bytes(struct int8_pass *pass, uint32_t value_id, uint32_t n_spat
     return is_found;
 }
 
-/* Returns the u8 form of a value that has_bytes; quantizes it if there is none. */
+/* Returns the u8 form of a value for which has_bytes is true; quantizes it if there is none. */
 static uint32_t bytes_of(struct int8_pass *pass, uint32_t value_id,
                          const struct quantize_u8_attrs *format)
 {
@@ -170,8 +171,9 @@ static bool is_one_range(const struct quantize_u8_attrs *formats, uint32_t n)
 
 #define MAX_JOINED (1U << 16) /* channels: the ranges of more take too much memory */
 
-/* Gives each channel of the result of a Concat the range that it has in an input. Returns NULL if
- * that does not pay, or with *err filled on failure: only a Multiply takes bytes of such ranges. */
+/* Joins the ranges of the inputs of a Concat along the channels. Only a Multiply reads bytes with a
+ * range for each channel: returns NULL if anything else reads the result, and on failure, with *err
+ * filled. */
 static const struct quantize_u8_attrs *join_ranges(struct int8_pass *pass, const struct op *op,
                                                    const struct quantize_u8_attrs *formats)
 {
@@ -250,8 +252,8 @@ static bool pass_on_add(struct int8_pass *pass, uint32_t op_id)
     return true;
 }
 
-/* Matches the factors of a Multiply, one for each channel, as filters of one tap. Returns false if
- * it has others, or on failure. */
+/* Matches the factors of a Multiply, one for each channel, as filters of one tap. Returns false for
+ * other factors, or on failure. */
 static bool match_factors(struct int8_pass *pass, uint32_t value_id, struct int8_match *match)
 {
     const struct irrun_tensor *factors = int8_find_floats(pass, value_id);

@@ -80,6 +80,7 @@ void int8_match_end(struct int8_pass *pass, struct int8_match *match)
 
 /* ---- a convolution or a product ---- */
 
+/* Returns why an op cannot run in integers, or NULL. Fills the filters and weights of the match. */
 static const char *find_fault(struct int8_pass *pass, struct int8_match *match)
 {
     const struct op *producer = value_producer(pass->graph, match->in);

@@ -5,7 +5,7 @@
 #include "ops/op_state.h"
 #include "plan/int8_match.h"
 
-#define MIN_GROUP 4 /* output channels of a group: fewer are multiplied by more zeros than pays */
+#define MIN_GROUP 4 /* output channels of a group: with fewer, too many products are by zeros */
 
 static const char *find_filters(struct int8_match *match, const struct irrun_shape *shape)
 {

@@ -6,8 +6,9 @@
 #include "ops/op_state.h"
 #include "plan/int8_pass_internal.h"
 
-/* Counts the ranges of which a bound has one element each. They belong to channels, which are along
- * the first of the n_spatial + 1 last dimensions. */
+/* Counts the ranges of a bound: one, or one for each channel, along the first of the last
+ * n_spatial + 1 dimensions. Returns false for a bound of another shape, or one that does not fit
+ * the earlier bounds. */
 static bool count_ranges(const struct irrun_tensor *bound, struct quantize_u8_attrs *format)
 {
     const struct irrun_shape *shape = &bound->shape;

@@ -11,7 +11,7 @@
 #include "plan/model.h"
 #include "plan/passes.h"
 
-/* What is known of a value: 0 channels if nothing. */
+/* The image that a value is. n_channels is 0 if that is unknown. */
 struct int8_image {
     size_t n_channels;
     uint32_t n_spatial;
@@ -39,7 +39,7 @@ static inline uint32_t int8_add_op(struct int8_pass *pass, const struct op_def *
     return graph_edit_add(&pass->edit, def, attrs, &like, &in, 1, 1);
 }
 
-/* As int8_floats, of any value. */
+/* Like int8_floats; NULL for a value that the pass has added. */
 const struct irrun_tensor *int8_find_floats(struct int8_pass *pass, uint32_t value_id);
 
 /* Finds the ranges of a FakeQuantize that has one, or one for each channel, and at most 256 levels.
@@ -65,7 +65,7 @@ int8_keep_format(struct int8_pass *pass, const struct channel_ranges *ranges, ui
  * the end, and adds no dimension to an image; a product may get some (rank_min in int8_ops.h). */
 bool int8_is_for_channels(const struct irrun_tensor *tensor, size_t n_channels, uint32_t from_end);
 
-/* Matches an Add of a bias behind match->out. */
+/* Matches an Add of a bias after match->out. */
 void int8_match_bias(struct int8_pass *pass, struct int8_match *match);
 
 /* Matches what follows match->out: ReLU or Clamp, and FakeQuantize. */

@@ -42,7 +42,7 @@ static double scale_at(const struct scales *scales, size_t i)
     return (element(scales->high, i) - element(scales->low, i)) / scales->n_steps;
 }
 
-static bool is_moving(const struct op *op)
+static bool moves_elements(const struct op *op)
 {
     static const char *const types[] = {"Reshape", "Unsqueeze", "Squeeze", "Transpose"};
     for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
@@ -64,7 +64,7 @@ static bool find_scales(struct model *model, const struct graph *graph, uint32_t
                         struct scales *scales, struct irrun_error *err)
 {
     const struct op *op = value_producer(graph, value_id);
-    while (is_moving(op))
+    while (moves_elements(op))
         op = value_producer(graph, op_input(graph, op, 0));
     *scales = (struct scales){0};
     if (op_is_type(op, "Multiply")) {

@@ -1,4 +1,4 @@
-/* Chooses the recurrent ops that get variables, and the inputs whose time axis is opened.
+/* Chooses the recurrent ops that get variables, and the inputs whose time axis becomes dynamic.
  * low_latency_edit.c changes the graph.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "plan/passes.h"
@@ -86,11 +86,11 @@ static bool choose_ops(struct low_latency *pass, const char *names)
         bool is_meant = *names == '\0' || text_list_has(names, op->name);
         if (*names && is_meant && item->kind == RECURRENCE_REFUSED)
             refuse(pass, op, item->why);
-        if (item->kind == RECURRENCE_OPEN && !is_meant)
+        if (item->kind == RECURRENCE_ADAPTABLE && !is_meant)
             item->kind = RECURRENCE_NONE;
         pass->carries[item->op_id] =
-            item->kind == RECURRENCE_OPEN || item->kind == RECURRENCE_CARRIED;
-        n_chosen += item->kind == RECURRENCE_OPEN;
+            item->kind == RECURRENCE_ADAPTABLE || item->kind == RECURRENCE_CARRIED;
+        n_chosen += item->kind == RECURRENCE_ADAPTABLE;
     }
     if (pass->n_refused > 0 || n_chosen > 0)
         return pass->n_refused == 0;
@@ -197,7 +197,7 @@ static bool choose_axes(struct choice *choice)
     const struct candidate *before = NULL;
     for (size_t i = 0; i < pass->n; i++) {
         bool is_reached = false;
-        if (pass->items[i].kind != RECURRENCE_OPEN)
+        if (pass->items[i].kind != RECURRENCE_ADAPTABLE)
             continue;
         for (size_t k = 0; k < choice->n; k++) {
             if (!reaches(choice->items[k].uses, pass->graph, &pass->items[i]))
@@ -224,7 +224,7 @@ static bool choose_axes(struct choice *choice)
     return true;
 }
 
-/* Opens an axis of another input that has a value for each frame. */
+/* Chooses an axis of another input, which has a value for each frame. */
 static bool add_operand(struct choice *choice)
 {
     const struct time_walk *walk = &choice->pass->walk;
@@ -248,7 +248,7 @@ static bool check_lengths(struct low_latency *pass)
         const struct op *op = &pass->graph->ops[item->op_id];
         bool is_fixed = false,
              runs = pass->carries[item->op_id] && reaches(pass->walk.uses, pass->graph, item);
-        if (item->kind == RECURRENCE_OPEN && !runs)
+        if (item->kind == RECURRENCE_ADAPTABLE && !runs)
             refuse(pass, op, "does not run over time");
         else if (runs && item->lengths != NO_ID &&
                  !recurrence_check_lengths(&pass->walk, item, &is_fixed))
@@ -278,7 +278,7 @@ static bool choose_time(struct low_latency *pass)
     return is_chosen && check_lengths(pass);
 }
 
-/* remarks NULL: changes nothing. */
+/* If remarks is NULL, only checks. */
 bool low_latency_apply(struct graph *graph, struct arena *arena, const char *names,
                        struct remarks *remarks, struct irrun_error *err)
 {

@@ -1,4 +1,5 @@
-/* Adds ReadValue and Assign to recurrent ops, and opens the time axis of inputs.
+/* Adds a ReadValue and an Assign for each state of recurrent ops, and makes the time axis of inputs
+ * dynamic.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
 #include <string.h>
@@ -92,7 +93,7 @@ static bool add_variable(struct editing *e, const struct recurrence *item, uint3
     return true;
 }
 
-/* sequence_lengths and a trip_count follow the number of frames of the chunk. */
+/* Replaces the constant sequence_lengths or trip_count with the number of frames of the chunk. */
 static bool add_lengths(struct editing *e, const struct recurrence *item)
 {
     const struct op op = e->graph->ops[item->op_id];
@@ -107,7 +108,8 @@ static bool add_lengths(struct editing *e, const struct recurrence *item)
     return true;
 }
 
-/* Adds an output to the op for each open state that has none: the state after the last pass. */
+/* Adds an output to a loop for each state that gets a variable but has no output: its value after
+ * the last iteration. */
 static bool add_outputs(struct editing *e, const struct recurrence *item)
 {
     struct op *op = &e->graph->ops[item->op_id];
@@ -121,7 +123,7 @@ static bool add_outputs(struct editing *e, const struct recurrence *item)
     body->outputs = maps;
     for (uint32_t i = 0; i < item->n_states; i++) {
         struct recurrent_state_port *state = &item->states[i];
-        if (!state->is_open || state->output != NO_ID)
+        if (!state->gets_variable || state->output != NO_ID)
             continue;
         state->output = n_outputs++;
         maps[body->n_outputs++] = (struct port_map){.external = state->output,
@@ -134,8 +136,9 @@ static bool add_outputs(struct editing *e, const struct recurrence *item)
     return true;
 }
 
-/* Slices and pieces ended at the fixed number of frames; -1 makes them end with the chunk. */
-static void open_maps(struct port_map *maps, uint32_t n)
+/* Slices of inputs and pieces of outputs ended at the fixed number of frames; -1 makes them end
+ * with the chunk. */
+static void edit_maps(struct port_map *maps, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++)
         if (maps[i].has_axis)
@@ -146,26 +149,26 @@ static bool edit_one(struct editing *e, const struct recurrence *item, struct re
 {
     const struct op *op = &e->graph->ops[item->op_id];
     if (op->n_bodies > 0) {
-        open_maps(op->bodies[0].inputs, op->bodies[0].n_inputs);
-        open_maps(op->bodies[0].outputs, op->bodies[0].n_outputs);
+        edit_maps(op->bodies[0].inputs, op->bodies[0].n_inputs);
+        edit_maps(op->bodies[0].outputs, op->bodies[0].n_outputs);
         if (!add_outputs(e, item))
             return false;
     } else if (op->n_outputs <= item->n_states) {
         graph_edit_extend(&e->edit, item->op_id, item->n_states + 1);
     }
     for (uint32_t i = 0; i < item->n_states; i++)
-        if (item->states[i].is_open && !add_variable(e, item, i))
+        if (item->states[i].gets_variable && !add_variable(e, item, i))
             return false;
     if (item->lengths != NO_ID && !add_lengths(e, item))
         return false;
     op = &e->graph->ops[item->op_id];
-    return item->kind != RECURRENCE_OPEN ||
+    return item->kind != RECURRENCE_ADAPTABLE ||
            remarks_add(remarks, e->pass->arena, e->pass->err,
                        "%s \"%s\" (line %u) keeps its state from one record to the next",
                        op->def->type, op->name, (unsigned)op->line);
 }
 
-static bool open_reshapes(struct editing *e)
+static bool edit_reshapes(struct editing *e)
 {
     for (size_t i = 0; i < e->pass->walk.n_reshapes; i++) {
         const struct time_reshape *from = &e->pass->walk.reshapes[i];
@@ -181,8 +184,8 @@ static bool open_reshapes(struct editing *e)
     return true;
 }
 
-/* Opens the time axis of inputs. A record has at least one frame. */
-static bool open_inputs(struct editing *e)
+/* Makes the time axis of inputs dynamic, with at least one frame. */
+static bool edit_inputs(struct editing *e)
 {
     for (uint32_t i = 0; i < e->graph->n_parameters; i++) {
         struct op *op = &e->graph->ops[e->graph->parameters[i]];
@@ -200,10 +203,10 @@ static bool open_inputs(struct editing *e)
     return true;
 }
 
-/* Removes the shapes of the XML, which are no longer valid. */
-static void open_hints(struct editing *e, uint32_t n_values)
+/* Makes the time axis dynamic in the shapes of the XML. */
+static void edit_hints(struct editing *e)
 {
-    for (uint32_t i = 0; i < n_values; i++) {
+    for (uint32_t i = 0; i < e->graph->n_values; i++) {
         const struct time_use *use = &e->pass->walk.uses[i];
         struct value *value = &e->graph->values[i];
         if (use->kind == TIME_ALONG && use->axis < value->rank_hint)
@@ -211,7 +214,7 @@ static void open_hints(struct editing *e, uint32_t n_values)
     }
 }
 
-/* Asked before the first edit, which moves values to ids beyond walk.uses. */
+/* Must be called before the first edit, which gives values ids beyond walk.uses. */
 static bool runs_over_time(const struct low_latency *pass, const struct recurrence *item)
 {
     const struct op *op = &pass->graph->ops[item->op_id];
@@ -222,11 +225,10 @@ static bool runs_over_time(const struct low_latency *pass, const struct recurren
 bool low_latency_edit(struct low_latency *pass, struct remarks *remarks)
 {
     struct editing e = {.pass = pass, .graph = pass->graph};
-    uint32_t n_values = pass->graph->n_values;
     char why[OP_WHY_BYTES];
     e.read = op_find("ReadValue", "opset6", why);
     e.assign = op_find("Assign", "opset6", why);
-    open_hints(&e, n_values);
+    edit_hints(&e);
     for (size_t i = 0; i < pass->n; i++)
         pass->carries[pass->items[i].op_id] = runs_over_time(pass, &pass->items[i]);
     /* a ReadValue and an Assign for each state, the lengths, and all outputs as new values */
@@ -237,7 +239,7 @@ bool low_latency_edit(struct low_latency *pass, struct remarks *remarks)
     }
     if (!graph_edit_begin(&e.edit, pass->graph, pass->arena, n_ops, n_ops + n_outputs, n_ops,
                           pass->err) ||
-        !open_reshapes(&e) || !open_inputs(&e))
+        !edit_reshapes(&e) || !edit_inputs(&e))
         return false;
     for (size_t i = 0; i < pass->n; i++)
         if (pass->carries[pass->items[i].op_id] && !edit_one(&e, &pass->items[i], remarks))

@@ -10,7 +10,7 @@
 struct low_latency {
     struct graph *graph;
     struct arena *arena;
-    struct recurrence *items; /* on the heap; those of kind RECURRENCE_OPEN get variables */
+    struct recurrence *items; /* on the heap; RECURRENCE_ADAPTABLE: it gets variables */
     size_t n;
     bool *carries; /* for each op; see struct time_walk */
     struct time_walk walk;

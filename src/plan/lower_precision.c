@@ -13,9 +13,10 @@ static const struct convert_attrs to_f32 = {IRRUN_F32}, to_f16 = {IRRUN_F16},
 struct pass {
     struct graph *graph;
     struct graph_edit edit;
-    struct constant **constants; /* of the values before the pass */
-    bool *is_quantized;          /* the same */
-    uint32_t *rounded;           /* the same: the rounded value, or NO_ID */
+    /* For each value before the pass: */
+    struct constant **constants;
+    bool *is_quantized;
+    uint32_t *rounded; /* the value that replaces it, or NO_ID */
     const struct convert_attrs *narrow;
     const struct op_def *convert;
     struct remarks *remarks;

@@ -11,7 +11,7 @@
 #include "plan/plan_internal.h"
 
 #define SPARE_BYTES 256
-#define ROOM_PART 16 /* there is no room in a block that is more than this part of the memory */
+#define ROOM_PART 16 /* a block larger than memory_limit() / ROOM_PART gets no room to grow */
 
 struct gap {
     size_t offset, size;
@@ -29,8 +29,7 @@ static uint32_t owner_of(const struct plan *plan, const struct irrun_tensor *ten
     return plan_owner(plan, (uint32_t)(slot_of(tensor) - plan->slots), &offset);
 }
 
-/* Adds room for larger shapes to a size, geometrically, so that few plans of a growing state are
- * made. */
+/* Adds room for larger shapes, half of the size: a growing state then rarely needs a new plan. */
 static size_t with_room(const struct layout *layout, size_t size)
 {
     size_t limit = memory_limit() / ROOM_PART;
@@ -42,7 +41,7 @@ static bool size_slot(const struct layout *layout, struct slot *slot)
     size_t size;
     if (!tensor_size(slot->tensor.dtype, &slot->tensor.shape, &size))
         return false;
-    slot->room_bytes = align_to_line(slot->has_varied ? with_room(layout, size) : size);
+    slot->room_bytes = align_to_line(slot->gets_room ? with_room(layout, size) : size);
     return true;
 }
 

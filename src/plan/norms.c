@@ -27,7 +27,7 @@ static bool match(const struct norm *norm, uint32_t value_id, const char *type, 
     return true;
 }
 
-/* Matches such an op whose input `place` is a constant number. */
+/* Matches such an op whose input number `place` is a constant number. */
 static bool match_number(struct norm *norm, uint32_t value_id, const char *type, uint32_t place,
                          double *number, uint32_t *other)
 {
@@ -136,8 +136,8 @@ static bool match_square(struct norm *norm, uint32_t value_id, uint32_t *base)
            shape_broadcast(all, &others, all);
 }
 
-/* Matches the mean of the squares of `divided`, and finds out what that is: x, or x without its
- * mean. */
+/* Matches the mean of the squares of `divided`, which the deviation divides, and finds whether that
+ * is x, or x without its mean. */
 static bool match_variance(struct norm *norm, uint32_t value_id, uint32_t divided)
 {
     uint32_t squares, base = NO_ID, x = NO_ID;

@@ -34,11 +34,11 @@ bool taps_add(struct graph *graph, struct arena *arena, const char *const *names
  * which return their input. Must be called after toposort, which must then be called again. */
 bool taps_add_all(struct graph *graph, struct arena *arena, struct irrun_error *err);
 
-/* Makes the states of recurrent ops variables and opens the time axis, so that a model of whole
- * sequences runs one chunk of frames per iteration, with the same results. names: "A,B", or ""
- * for all recurrent ops. Fails with IRRUN_USAGE for a name that is not that of such an op, and with
- * IRRUN_UNSUPPORTED and the names of the ops if results would change, or if there is nothing to do.
- * The graph must be sorted, its ops supported and the .bin open. */
+/* Makes the states of recurrent ops variables and the time axis of inputs dynamic, so that a model
+ * of whole sequences runs one chunk of frames per iteration, with the same results. names: "A,B",
+ * or "" for all recurrent ops. Fails with IRRUN_USAGE for a name that is not that of such an op,
+ * and with IRRUN_UNSUPPORTED and the names of the ops if results would change, or if there is
+ * nothing to do. The graph must be sorted, its ops supported and the .bin open. */
 bool low_latency_apply(struct graph *graph, struct arena *arena, const char *names,
                        struct remarks *remarks, struct irrun_error *err);
 

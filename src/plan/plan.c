@@ -66,8 +66,8 @@ static void init_slot(struct plan *plan, uint32_t id, bool is_new)
         slot->tensor = constant->tensor;
         slot->declared = constant->declared;
     }
-    slot->has_varied = slot->is_varying;
-    plan->has_room |= slot->has_varied;
+    slot->gets_room = slot->is_varying;
+    plan->has_room |= slot->gets_room;
     slot->is_varying = false;
     slot->converted = slot->first_step = NO_ID;
     slot->last_step = 0;

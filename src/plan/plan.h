@@ -40,11 +40,11 @@ struct slot {
     size_t room_bytes; /* at this offset of the block */
     bool is_needed;
     bool is_varying; /* an update has changed its shape, or the data of a constant */
-    bool has_varied; /* so did one of the plan before, in the same memory: room is left for more */
-    /* If count is not 0: the slot has the elements of slot `source`, with these runs repeated. A
-     * conversion has those of its source. */
+    bool gets_room;  /* it was varying in the earlier plan whose memory this plan reuses */
+    /* If runs.count is not 0, this slot is slot `original` with these runs repeated. The slot of a
+     * conversion has the elements of its original in another type. */
     struct runs runs;
-    uint32_t source;
+    uint32_t original;
     struct append *append; /* the append whose old or new value is in this slot; NULL: none */
 };
 
@@ -56,15 +56,16 @@ struct variable_use {
 };
 
 /* The state of a Concat that appends to a variable and gives its next value. It writes only the new
- * elements, after the old ones, which are not copied. The tensor consists of rows, along the axis
- * of the Concat; in the memory of the variable their stride is that of longer
- * rows. */
+ * elements, after the old ones, which are not copied. A row is the part of the tensor at one index
+ * of the dimensions before the axis of the Concat. In the memory of the variable there is room
+ * after each row. */
 struct append {
     uint32_t variable, axis;
-    uint32_t state, added, indices; /* indices: of a Gather before the Concat, or NO_ID */
-    uint32_t result;
-    size_t n_rows, old_rows;                     /* of the result, and of the variable */
-    size_t rows_per_index;                       /* that each index of the Gather selects */
+    uint32_t state, added;   /* slots: the old value, and the new elements */
+    uint32_t indices;        /* slot: those of a Gather before the Concat, or NO_ID */
+    uint32_t result;         /* slot */
+    size_t n_rows, old_rows; /* of the result, and of the old value */
+    size_t rows_per_index;   /* each index of the Gather selects that many */
     size_t old_bytes, added_bytes, stride_bytes; /* of each row */
     bool is_refused;     /* another op reads the value: an ordinary Concat runs */
     struct append *next; /* in the plan's list */
@@ -154,7 +155,7 @@ struct plan {
     struct arena *op_arena; /* for infer and prepare: its own, or head_arena of the outer plan */
     struct owned_runner *runners;
     size_t n_runners, runners_capacity;
-    uint32_t begin, end; /* positions in graph->order; end < n_order: op `end` needs data */
+    uint32_t begin, end; /* positions in graph->order; end < n_order: the op there needs data */
 
     struct slot *slots;
     size_t n_slots, slots_capacity;
@@ -178,7 +179,7 @@ struct plan {
 
     unsigned char *block;   /* aligned to 64 bytes */
     size_t block_capacity;  /* its size; block_bytes of it are in use */
-    bool has_room;          /* a value has varied: its slot has room for more */
+    bool has_room;          /* a slot gets_room */
     uint32_t *moving_slots; /* whose address is that of an input, a variable or an outer slot */
     uint32_t n_moving_slots;
     struct moving_operand *moving_operands; /* operands of steps in such slots */
@@ -191,16 +192,16 @@ struct plan {
     uint32_t head_prepacked;    /* inputs that this op prepacks */
 };
 
-/* Makes a plan and allocates its memory. `old`, if not NULL, is an unused plan, which is changed
- * where the shapes differ if its steps can stay; otherwise its memory is reused. It is freed, also
- * on failure. Returns NULL with *err filled on failure. The caller holds the model's lock. */
+/* Makes a plan and allocates its memory. `old` is an unused plan or NULL. If its steps can stay, it
+ * is changed for the new shapes and returned; otherwise its memory is reused, or freed on failure.
+ * Returns NULL with *err filled on failure. The caller holds the model's lock. */
 struct plan *plan_new(const struct plan_request *request, struct plan *old,
                       struct irrun_error *err);
 void plan_free(struct plan *plan);
 
-/* Removes the oldest plan that is not in_use from a full set, or the newest if is_newest, and
- * returns it; NULL if the set is not full: if is_newest, it is full with PLAN_SET_GROWN plans.
- * in_use may be NULL. */
+/* Removes a plan other than in_use from a full set and returns it: the newest if is_newest,
+ * otherwise the oldest. Returns NULL if the set is not full. If is_newest, PLAN_SET_GROWN plans
+ * fill it. in_use may be NULL. */
 struct plan *plan_set_evict(struct plan_set *set, const struct plan *in_use, bool is_newest);
 void plan_set_free(struct plan_set *set);
 

@@ -10,12 +10,12 @@ struct planned_op {
     const struct op *op;
     void *state;
     bool is_view;
-    bool is_varying;       /* an update of the plan infers and prepares it again */
-    struct append *append; /* NULL: none */
-    uint32_t *in, *out;    /* the slots that prepare sees; NULL: there is no step */
-    uint32_t prepacked;    /* inputs that it prepacks */
-    uint32_t from_source;  /* those of plan_from_source; both are sets of 1 << i */
-    uint32_t use;          /* of a variable: the index in plan->uses */
+    bool is_varying;          /* an update of the plan infers and prepares it again */
+    struct append *append;    /* NULL: none */
+    uint32_t *in, *out;       /* the slots that prepare sees; NULL: there is no step */
+    uint32_t prepacked;       /* inputs that it prepacks */
+    uint32_t original_inputs; /* see plan_original_inputs; both are sets of 1 << i */
+    uint32_t use;             /* of a variable: the index in plan->uses */
     struct prepared made;
 };
 
@@ -33,23 +33,31 @@ static inline struct slot *plan_input(const struct plan *plan, const struct op *
     return &plan->slots[op_input(plan->request.graph, op, i)];
 }
 
-/* plan_operand returns the slot that an op reads as input i: its own, or if plan_reads_source the
- * source of that slot. */
-bool plan_reads_source(const struct plan *plan, const struct op *op, uint32_t i);
-uint32_t plan_operand(const struct plan *plan, const struct op *op, uint32_t i);
-/* Returns the set of inputs for which plan_reads_source is true. */
-uint32_t plan_from_source(const struct plan *plan, const struct op *op);
+/* Returns the index of a Parameter or Result, or of the variable of a ReadValue or Assign. */
+static inline uint32_t plan_index(const struct plan *plan, const struct op *op)
+{
+    const struct graph *graph = plan->request.graph;
+    return graph->analysis->index_of[op - graph->ops];
+}
 
-/* Finds repeated values that are not computed because all ops read their source, and the Concats
+/* plan_operand returns the slot that an op reads as input i: that of the input, or, if
+ * plan_reads_original, its original, since the kernel repeats the runs itself. */
+bool plan_reads_original(const struct plan *plan, const struct op *op, uint32_t i);
+uint32_t plan_operand(const struct plan *plan, const struct op *op, uint32_t i);
+/* Returns the set of inputs for which plan_reads_original is true. */
+uint32_t plan_original_inputs(const struct plan *plan, const struct op *op);
+
+/* Finds repeated values that are not computed because all ops read their originals, and the Concats
  * that append to a variable (append.c). */
 bool plan_find_appends(struct plan *plan, struct irrun_error *err);
 
 /* Sets the sizes of an append from the shapes of its operands. Returns false if they are empty. */
 bool plan_size_append(struct plan *plan, struct append *append);
 
-/* Sets the source and runs of the output of an op that only repeats or reshapes its input, which
- * becomes its own source if it has none. Returns false for other ops. */
-bool plan_propagate_source(struct plan *plan, const struct planned_op *planned);
+/* Sets the original and the runs of the output of an op that only repeats or reshapes its input.
+ * The original is that of the input, or the input itself if it has none. Returns false for other
+ * ops. */
+bool plan_propagate_original(struct plan *plan, const struct planned_op *planned);
 
 /* Returns whether an op reads and writes its 16-bit operands as f32. The slots of its inputs must
  * be set. */

@@ -212,13 +212,14 @@ static bool find_matrices(const struct plan *plan, const struct op *op,
     struct matrices *matrices =
         arena_alloc_array(plan->op_arena, op->n_inputs, sizeof *matrices, err);
     for (uint32_t i = 0; matrices && i < op->n_inputs; i++) {
-        if (!plan_reads_source(plan, op, i))
+        if (!plan_reads_original(plan, op, i))
             continue;
         const struct slot *slot = &plan->slots[op_input(plan->request.graph, op, i)];
-        const struct slot *source = &plan->slots[slot->source];
+        const struct slot *original = &plan->slots[slot->original];
         matrices[i] = (struct matrices){slot->runs.count, slot->runs.length};
-        if (source->append)
-            matrices[i].stride = source->append->stride_bytes / dtype_size(source->tensor.dtype);
+        if (original->append)
+            matrices[i].stride =
+                original->append->stride_bytes / dtype_size(original->tensor.dtype);
     }
     *found = matrices;
     return matrices != NULL;

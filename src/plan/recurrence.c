@@ -16,7 +16,8 @@ struct origin {
     const struct op *parameter, *read; /* NULL: none */
 };
 
-/* Finds the origin of a value. Returns false if there is no memory. */
+/* Finds the origin of a value by a search through the ops that compute it. Returns false if there
+ * is no memory. */
 static bool find_origin(const struct graph *graph, uint32_t value_id, struct origin *origin,
                         struct irrun_error *err)
 {
@@ -112,7 +113,7 @@ static bool check_states(const struct graph *graph, struct recurrence *found,
                          struct irrun_error *err)
 {
     const struct op *op = &graph->ops[found->op_id];
-    bool is_open = false;
+    bool gets_any = false;
     for (uint32_t i = 0; i < found->n_states; i++) {
         uint32_t value_id = op_input(graph, op, found->states[i].input);
         struct origin origin;
@@ -135,11 +136,11 @@ static bool check_states(const struct graph *graph, struct recurrence *found,
             if (found->states[k].input == found->states[i].input)
                 recurrence_refuse(found, "has two states that start from one input, \"%.150s\"",
                                   value_producer(graph, value_id)->name);
-        found->states[i].is_open = !origin.read;
-        is_open |= !origin.read;
+        found->states[i].gets_variable = !origin.read;
+        gets_any |= !origin.read;
     }
     if (found->kind != RECURRENCE_REFUSED)
-        found->kind = is_open ? RECURRENCE_OPEN : RECURRENCE_CARRIED;
+        found->kind = gets_any ? RECURRENCE_ADAPTABLE : RECURRENCE_CARRIED;
     return true;
 }
 

@@ -6,16 +6,16 @@
 #include "plan/time_axis.h"
 
 enum recurrence_kind {
-    RECURRENCE_NONE,    /* not a recurrent sequence op */
-    RECURRENCE_CARRIED, /* its states are variables already */
-    RECURRENCE_OPEN,    /* it can get variables */
-    RECURRENCE_REFUSED  /* it cannot */
+    RECURRENCE_NONE,      /* not a recurrent sequence op */
+    RECURRENCE_CARRIED,   /* its states are variables already */
+    RECURRENCE_ADAPTABLE, /* its states can become variables */
+    RECURRENCE_REFUSED    /* they cannot */
 };
 
 struct recurrent_state_port {
     uint32_t input, output; /* of the op; output: the state after the last frame; NO_ID: none */
     uint32_t result;        /* op id in the body */
-    bool is_open;           /* it gets a variable */
+    bool gets_variable;
 };
 
 struct recurrence {

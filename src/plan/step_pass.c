@@ -100,22 +100,22 @@ bool step_add(struct step_builder *builder, const struct pending_step *pending,
 }
 
 /* Adds a slot in the block of the plan, after those of the values of the graph, for the elements of
- * slot `source` in another type. */
-static uint32_t add_slot(struct plan *plan, uint32_t source, enum irrun_dtype dtype,
+ * slot `original` in another type. */
+static uint32_t add_slot(struct plan *plan, uint32_t original, enum irrun_dtype dtype,
                          struct irrun_error *err)
 {
     if (!GROW_ARRAY(plan->slots, plan->n_slots, plan->slots_capacity, err))
         return NO_ID;
     uint32_t id = (uint32_t)plan->n_slots++;
-    plan->slots[id] = (struct slot){.tensor = {dtype, plan->slots[source].tensor.shape, NULL},
-                                    .declared = plan->slots[source].declared,
+    plan->slots[id] = (struct slot){.tensor = {dtype, plan->slots[original].tensor.shape, NULL},
+                                    .declared = plan->slots[original].declared,
                                     .kind = SLOT_BLOCK,
                                     .root = id,
                                     .parent = NO_ID,
                                     .converted = NO_ID,
                                     .first_step = NO_ID,
-                                    .has_varied = plan->slots[source].has_varied,
-                                    .source = source};
+                                    .gets_room = plan->slots[original].gets_room,
+                                    .original = original};
     return id;
 }
 
@@ -236,7 +236,7 @@ static bool lower_ordinary(struct step_builder *builder, struct planned_op *plan
     bool widens = plan_widens(plan, op);
     for (uint32_t i = 0; i < op->n_inputs; i++)
         ids[i] = plan_operand(plan, op, i);
-    planned->from_source = plan_from_source(plan, op);
+    planned->original_inputs = plan_original_inputs(plan, op);
     if (!plan_prepacked_inputs(plan, op, planned->state, ids, &planned->prepacked, err))
         return false;
     uint32_t prepacked = planned->prepacked;
@@ -288,8 +288,7 @@ static bool lower_ordinary(struct step_builder *builder, struct planned_op *plan
 static bool lower_result(struct step_builder *builder, const struct op *op, struct irrun_error *err)
 {
     struct plan *plan = builder->plan;
-    const struct graph *graph = plan->request.graph;
-    uint32_t id = op_input(graph, op, 0);
+    uint32_t id = op_input(plan->request.graph, op, 0);
     enum irrun_dtype wanted = stored_dtype(plan->slots[id].declared, plan->request.is_body);
     id = step_slot_as(builder, op, id, wanted, err);
     if (id == NO_ID || !step_demand_constants(plan, &id, 1, 0, err))
@@ -301,18 +300,17 @@ static bool lower_result(struct step_builder *builder, const struct op *op, stru
             return false;
     }
     keep_slot(plan, id);
-    plan->results[graph->analysis->index_of[op - graph->ops]] = id;
+    plan->results[plan_index(plan, op)] = id;
     return true;
 }
 
 /* Returns whether a step that appends replaces the Assign. */
 static bool is_done_by_append(const struct plan *plan, const struct op *op)
 {
-    const struct graph *graph = plan->request.graph;
     if (op->def->role != ROLE_ASSIGN)
         return false;
-    const struct append *append = plan->slots[op_input(graph, op, 0)].append;
-    return append && append->variable == graph->analysis->index_of[op - graph->ops];
+    const struct append *append = plan_input(plan, op, 0)->append;
+    return append && append->variable == plan_index(plan, op);
 }
 
 static bool lower_ops(struct step_builder *builder, struct irrun_error *err)

@@ -29,7 +29,7 @@ struct step_times_table {
     size_t n, capacity;
     struct step_times **buckets; /* by hash of members; a power of two of them */
     size_t n_buckets;
-    uint64_t n_plans, plan_ns; /* that an iteration chose because a shape had changed */
+    uint64_t n_plans, plan_ns; /* plans chosen because a shape had changed, and the time for it */
 };
 
 /* Finds the entry for these steps or adds one. The list of members is copied. Returns NULL with

@@ -18,7 +18,7 @@ enum time_kind {
 /* Dimension `axis` has outer * frames * inner elements, in row-major order. */
 struct time_use {
     enum time_kind kind;
-    bool reads_variable; /* TIME_LAST: but not by the state of a recurrent op */
+    bool reads_variable; /* TIME_LAST: computed from a ReadValue, with no recurrent op in between */
     uint32_t axis;
     int64_t outer, inner; /* outer 0: more than 1, but unknown */
 };

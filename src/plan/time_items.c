@@ -26,7 +26,7 @@ static bool read_numbers(const struct graph *graph, uint32_t value_id, struct ti
     return true;
 }
 
-static bool of_shape(const struct time_walk *walk, uint32_t value_id, struct time_items *list)
+static bool find_shape(const struct time_walk *walk, uint32_t value_id, struct time_items *list)
 {
     const struct time_use *use = &walk->uses[value_id];
     list->n = time_rank(walk->graph, value_id);
@@ -75,8 +75,7 @@ static bool concatenate(struct search *search, const struct op *op, struct time_
     return true;
 }
 
-/* Multiplies items. A product with the number of frames is known unless all other factors are
- * open. */
+/* Multiplies items. Returns false if neither factor of an item is a known number. */
 static bool multiply(const struct time_items *a, const struct time_items *b,
                      struct time_items *list)
 {
@@ -94,7 +93,8 @@ static bool multiply(const struct time_items *a, const struct time_items *b,
     return true;
 }
 
-/* Repeats an item; only its value matters. */
+/* Broadcasts an item to the length `target`; if that is not known, keeps one item, since all are
+ * the same. */
 static bool repeat(const struct time_items *data, const struct time_items *target,
                    struct time_items *list)
 {
@@ -107,7 +107,7 @@ static bool repeat(const struct time_items *data, const struct time_items *targe
     return list->n > 0;
 }
 
-static bool of_two(struct search *search, const struct op *op, struct time_items *list)
+static bool find_binary(struct search *search, const struct op *op, struct time_items *list)
 {
     const struct graph *graph = search->walk->graph;
     struct time_items a, b;
@@ -125,7 +125,7 @@ static bool of_two(struct search *search, const struct op *op, struct time_items
     return false;
 }
 
-static bool of_product(const struct time_items *data, struct time_items *list)
+static bool find_product(const struct time_items *data, struct time_items *list)
 {
     struct time_items one = {.n = 1};
     list->n = 1;
@@ -151,7 +151,7 @@ static bool find(struct search *search, uint32_t value_id, struct time_items *li
         return false;
     uint32_t first = op_input(graph, op, 0);
     if (op_is_type(op, "ShapeOf"))
-        return of_shape(search->walk, first, list);
+        return find_shape(search->walk, first, list);
     if (op_is_type(op, "Concat"))
         return concatenate(search, op, list);
     if (op_is_type(op, "Convert") || op_is_type(op, "Squeeze") || op_is_type(op, "Unsqueeze") ||
@@ -159,9 +159,9 @@ static bool find(struct search *search, uint32_t value_id, struct time_items *li
         return find(search, first, list);
     if (op_is_type(op, "ReduceProd")) {
         struct time_items data;
-        return find(search, first, &data) && of_product(&data, list);
+        return find(search, first, &data) && find_product(&data, list);
     }
-    return of_two(search, op, list);
+    return find_binary(search, op, list);
 }
 
 bool time_items_find(const struct time_walk *walk, uint32_t value_id, struct time_items *list)

@@ -12,7 +12,7 @@ struct reshape {
     int64_t dims[IRRUN_MAX_RANK]; /* of the output, in the XML; -1: open */
     int64_t before, after;        /* products of the dimensions around the time axis; -1: unknown */
     uint32_t found;               /* the time axis of the output */
-    bool is_named;                /* the shape has the number of frames as a number */
+    bool is_named;                /* the shape has the number of frames as a constant */
 };
 
 /* Multiplies known dimensions; -1 if one is open. */
@@ -70,8 +70,8 @@ static bool find_item(struct reshape *r)
 }
 
 /* If there is one frame, the time dimension cannot be found by its size, 1: takes the one that is
- * not known in the XML. */
-static bool find_open(struct reshape *r)
+ * -1 in the shape. */
+static bool find_inferred(struct reshape *r)
 {
     for (uint32_t i = 0; i < r->shape.n; i++) {
         r->found = i;
@@ -88,23 +88,23 @@ static bool find_by_size(struct reshape *r)
     int64_t size = 1;
     for (uint32_t i = r->shape.n; i-- > 0 && r->after > 0;) {
         const struct time_item *item = &r->shape.items[i];
-        bool is_open = item->kind == TIME_ITEM_NUMBER && item->number == -1;
+        bool is_inferred = item->kind == TIME_ITEM_NUMBER && item->number == -1;
         int64_t next = multiply(size, r->dims[i]);
-        if (item->kind != TIME_ITEM_NUMBER || (next < 0 && !is_open))
+        if (item->kind != TIME_ITEM_NUMBER || (next < 0 && !is_inferred))
             return false;
         if (next > 0 && r->after % next == 0) {
             size = next;
             continue;
         }
         r->found = i;
-        r->is_named = !is_open;
+        r->is_named = !is_inferred;
         return true;
     }
-    return r->t->walk->n_frames == 1 && r->after == size && find_open(r);
+    return r->t->walk->n_frames == 1 && r->after == size && find_inferred(r);
 }
 
-/* Computes *outer and *inner from the elements around a frame. Returns false if
- * the sizes of the input are not multiples of those of the output. */
+/* Computes *outer and *inner from the elements around a frame. Returns false if the sizes of the
+ * input are not multiples of those of the output. */
 static bool divide(const struct reshape *r, int64_t *outer, int64_t *inner)
 {
     const struct time_op *t = r->t;
@@ -142,9 +142,9 @@ static bool divide(const struct reshape *r, int64_t *outer, int64_t *inner)
     return *inner > 0 && *outer * *inner == factor;
 }
 
-/* Replaces the number of frames by -1. Another -1 becomes its size in the XML or, if it is the
- * batch, 0: a copy. */
-static bool open_dimension(struct reshape *r)
+/* Replaces the number of frames in the shape with -1. Another -1 becomes its size in the XML or, if
+ * it is the batch, 0: a copy. */
+static bool make_dynamic(struct reshape *r)
 {
     struct time_walk *walk = r->t->walk;
     struct time_reshape change = {.op_id = (uint32_t)(r->t->op - r->t->graph->ops),
@@ -180,7 +180,7 @@ bool time_rule_reshape(struct time_op *t)
     struct time_use out = {.kind = TIME_ALONG};
     if ((!find_item(&r) && !find_by_size(&r)) || !divide(&r, &out.outer, &out.inner))
         return time_refuse(t, "regroups elements across frames");
-    if (r.is_named && !open_dimension(&r))
+    if (r.is_named && !make_dynamic(&r))
         return false;
     out.axis = r.found;
     t->out[0] = out;

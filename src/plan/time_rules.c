@@ -91,7 +91,7 @@ bool time_rule_prelu(struct time_op *t)
 
 bool time_rule_matmul(struct time_op *t)
 {
-    const bool *turns[] = {op_attr(t->op, "transpose_a"), op_attr(t->op, "transpose_b")};
+    const bool *transposes[] = {op_attr(t->op, "transpose_a"), op_attr(t->op, "transpose_b")};
     uint32_t ranks[] = {time_input_rank(t, 0), time_input_rank(t, 1)};
     uint32_t rank = ranks[0] > ranks[1] ? ranks[0] : ranks[1], other = 1 - t->first;
     if (ranks[0] < 2 || ranks[1] < 2)
@@ -99,7 +99,7 @@ bool time_rule_matmul(struct time_op *t)
     uint32_t from_end = ranks[t->first] - t->in.axis;
     if (from_end <= 2) {
         /* 1: columns, 2: rows of the result */
-        uint32_t place = *turns[t->first] ? 3 - from_end : from_end;
+        uint32_t place = *transposes[t->first] ? 3 - from_end : from_end;
         if (place != (t->first == 0 ? 2 : 1))
             return time_refuse(t, "sums over frames");
         if (time_input(t, other)->kind != TIME_NONE)
@@ -160,7 +160,7 @@ bool time_rule_channels(struct time_op *t)
                            : time_refuse(t, "has parameters for each frame: time is dimension 1");
 }
 
-static bool other_axes(struct time_op *t, const bool is_set[IRRUN_MAX_RANK])
+static bool check_other_axes(struct time_op *t, const bool is_set[IRRUN_MAX_RANK])
 {
     return !is_set[t->in.axis] ||
            time_refuse(t, "computes over frames: time is dimension %u", t->in.axis);
@@ -170,14 +170,14 @@ bool time_rule_axis_attribute(struct time_op *t)
 {
     const int64_t *axis = op_attr(t->op, "axis");
     bool is_set[IRRUN_MAX_RANK];
-    return mark_axes(t, axis, 1, time_input_rank(t, 0), is_set) && other_axes(t, is_set) &&
+    return mark_axes(t, axis, 1, time_input_rank(t, 0), is_set) && check_other_axes(t, is_set) &&
            time_put(t, t->in.axis);
 }
 
 bool time_rule_axes(struct time_op *t)
 {
     bool is_set[IRRUN_MAX_RANK];
-    return time_axes(t, time_input_rank(t, 0), is_set) && other_axes(t, is_set) &&
+    return time_axes(t, time_input_rank(t, 0), is_set) && check_other_axes(t, is_set) &&
            time_put(t, t->in.axis);
 }
 
@@ -185,7 +185,7 @@ bool time_rule_reduction(struct time_op *t)
 {
     const bool *keeps = op_attr(t->op, "keep_dims");
     bool is_set[IRRUN_MAX_RANK];
-    if (!time_axes(t, time_input_rank(t, 0), is_set) || !other_axes(t, is_set))
+    if (!time_axes(t, time_input_rank(t, 0), is_set) || !check_other_axes(t, is_set))
         return false;
     uint32_t axis = t->in.axis;
     for (uint32_t i = 0; i < t->in.axis && !*keeps; i++)

@@ -26,10 +26,10 @@ static const struct op *find_transpose(const struct graph *graph, const struct o
     if (!op_is_type(op, "MatMul") || op->n_inputs != 2)
         return NULL;
     const struct op *transpose = value_producer(graph, op_input(graph, op, 1));
-    bool is_one = op_is_type(transpose, "Transpose") && transpose->n_inputs == 2 &&
-                  graph_ints(graph, op_input(graph, transpose, 1), order, IRRUN_MAX_RANK, &n) &&
-                  swaps_last_two(order, n);
-    return is_one ? transpose : NULL;
+    bool is_swap = op_is_type(transpose, "Transpose") && transpose->n_inputs == 2 &&
+                   graph_ints(graph, op_input(graph, transpose, 1), order, IRRUN_MAX_RANK, &n) &&
+                   swaps_last_two(order, n);
+    return is_swap ? transpose : NULL;
 }
 
 /* Folds the Transpose into the product. The order of the Transpose stays an input, because its

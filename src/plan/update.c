@@ -20,15 +20,15 @@ static bool update_conversions(struct plan *plan)
 {
     for (size_t i = 0; i < plan->varying->n_conversions; i++) {
         struct slot *slot = &plan->slots[plan->varying->conversions[i]];
-        slot->tensor.shape = plan->slots[slot->source].tensor.shape;
+        slot->tensor.shape = plan->slots[slot->original].tensor.shape;
         if (slot->kind == SLOT_CONSTANT && slot->tensor.data) /* it would be computed again */
             return false;
     }
     return true;
 }
 
-/* Updates the sizes of appends, and which values ops repeat or read instead of their own inputs. */
-static bool update_sources(struct plan *plan)
+/* Updates the sizes of appends, and checks that ops still repeat and read the same originals. */
+static bool update_originals(struct plan *plan)
 {
     for (struct append *append = plan->appends; append; append = append->next)
         if (!plan_size_append(plan, append))
@@ -39,10 +39,11 @@ static bool update_sources(struct plan *plan)
             continue;
         const struct op *op = planned->op;
         const struct slot *out = &plan->slots[op->first_output];
-        uint32_t source = out->source;
-        bool is_repeated = out->runs.count > 0 && source != op->first_output;
-        if ((is_repeated && (!plan_propagate_source(plan, planned) || out->source != source)) ||
-            (planned->in && planned->from_source != plan_from_source(plan, op)))
+        uint32_t original = out->original;
+        bool is_repeated = out->runs.count > 0 && original != op->first_output;
+        if ((is_repeated &&
+             (!plan_propagate_original(plan, planned) || out->original != original)) ||
+            (planned->in && planned->original_inputs != plan_original_inputs(plan, op)))
             return false;
     }
     return true;
@@ -169,6 +170,6 @@ bool plan_update(struct plan *plan, const struct plan_request *request)
     arena_reset(&plan->varying_arena);
     plan->op_arena = &plan->varying_arena;
     return plan_copy_request(plan, request, &update.err) && update_infer(&update) &&
-           update_conversions(plan) && update_sources(plan) && prepare_again(&update) &&
+           update_conversions(plan) && update_originals(plan) && prepare_again(&update) &&
            update_steps(&update) && (!update.is_moved || plan_bind(plan, &update.err));
 }

@@ -29,8 +29,7 @@ static bool update_parameter(struct update *update, const struct op *op)
 {
     struct plan *plan = update->plan;
     const struct parameter_attrs *attrs = op->attrs;
-    uint32_t index = plan->request.graph->analysis->index_of[op - plan->request.graph->ops];
-    const struct irrun_tensor *in = plan->request.in[index];
+    const struct irrun_tensor *in = plan->request.in[plan_index(plan, op)];
     struct slot *slot = &plan->slots[op->first_output];
     return in->dtype == slot->tensor.dtype &&
            (slot->kind != SLOT_CONSTANT || slot->tensor.data == in->data) &&
@@ -49,11 +48,10 @@ static bool update_read_value(struct update *update, const struct op *op)
 static bool update_end(struct update *update, const struct op *op)
 {
     struct plan *plan = update->plan;
-    const struct graph *graph = plan->request.graph;
     const struct slot *in = plan_input(plan, op, 0);
-    uint32_t index = graph->analysis->index_of[op - graph->ops];
+    const struct variable_decl *variables = plan->request.model->variables;
     if (op->def->role == ROLE_ASSIGN &&
-        !partial_shape_admits(&plan->request.model->variables[index].shape, &in->tensor.shape))
+        !partial_shape_admits(&variables[plan_index(plan, op)].shape, &in->tensor.shape))
         return false;
     return op->n_outputs == 0 ||
            set_shape(update, &plan->slots[op->first_output], in->declared, &in->tensor.shape);
@@ -147,8 +145,8 @@ static bool update_op(struct update *update, const struct varying_op *varying)
 
 static bool is_op_varying(const struct plan *plan, const struct op *op)
 {
-    bool is_append = op->n_outputs > 0 && plan->slots[op->first_output].is_varying;
-    if (op->def->role == ROLE_PARAMETER || op->def->role == ROLE_READ_VALUE || is_append)
+    if (op->def->role == ROLE_PARAMETER || op->def->role == ROLE_READ_VALUE ||
+        (op->n_outputs > 0 && plan->slots[op->first_output].is_varying))
         return true;
     for (uint32_t i = 0; i < op->n_inputs; i++)
         if (plan_input(plan, op, i)->is_varying)
@@ -190,7 +188,8 @@ static bool list_ops(struct update *update, size_t n_updated)
     return true;
 }
 
-/* Updates what the list of ops lacks after the first n_updated, and lists all that varies. */
+/* Updates the ops that vary, except for the first n_updated, which are up to date. Lists all ops,
+ * conversions and steps that vary. */
 static bool find_varying(struct update *update, size_t n_updated)
 {
     struct plan *plan = update->plan;
@@ -200,7 +199,7 @@ static bool find_varying(struct update *update, size_t n_updated)
         return false;
     varying->n_conversions = varying->n_steps = 0;
     for (size_t i = n_values; i < plan->n_slots; i++) {
-        plan->slots[i].is_varying = plan->slots[plan->slots[i].source].is_varying;
+        plan->slots[i].is_varying = plan->slots[plan->slots[i].original].is_varying;
         if (plan->slots[i].is_varying)
             varying->conversions[varying->n_conversions++] = (uint32_t)i;
     }

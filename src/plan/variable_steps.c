@@ -62,13 +62,12 @@ bool step_lower_append(struct step_builder *builder, struct planned_op *planned,
 static bool keeps_value(const struct plan *plan, const struct op *op)
 {
     const struct graph *graph = plan->request.graph;
-    uint32_t variable = graph->analysis->index_of[op - graph->ops];
+    uint32_t variable = plan_index(plan, op);
     const struct variable_decl *decl = &plan->request.model->variables[variable];
     if (plan->request.is_body || !decl->assign || decl->assign_graph != graph)
         return false;
     const struct op *source = value_producer(graph, op_input(graph, decl->assign, 0));
-    return source->def->role == ROLE_READ_VALUE &&
-           graph->analysis->index_of[source - graph->ops] == variable;
+    return source->def->role == ROLE_READ_VALUE && plan_index(plan, source) == variable;
 }
 
 /* Adds the step of an Assign or a ReadValue. That of a ReadValue runs only in iterations that start
@@ -84,7 +83,7 @@ bool step_lower_variable(struct step_builder *builder, struct planned_op *planne
     uint32_t *ids = arena_alloc_array(&plan->arena, 2, sizeof *ids, err);
     if (!state || !ids)
         return false;
-    state->variable = graph->analysis->index_of[op - graph->ops];
+    state->variable = plan_index(plan, op);
     struct pending_step pending = {.op = op,
                                    .state = state,
                                    .source.planned = planned,
