@@ -67,15 +67,15 @@ static void describe(const struct irrun_tensor *tensor, size_t element, char tex
              shape_format(&place, where));
 }
 
-/* ---- The source of the value ----------------------------------------------------------------- */
+/* ---- Where a value comes from ---------------------------------------------------------------- */
 
-/* The elements of a slot, which no step has written, that are a value. */
+/* A value that no step has written: elements first … end - 1 of a slot. */
 struct source {
     const struct slot *slot; /* NULL: a step has written the value */
     size_t first, end;
 };
 
-/* Follows views and outer plans. */
+/* Finds the source of a value through views and outer plans. */
 static struct source find_source(const struct plan *plan, uint32_t value)
 {
     size_t n = (size_t)shape_n_elements(&plan->slots[value].tensor.shape), offset, total;

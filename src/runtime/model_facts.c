@@ -15,7 +15,7 @@ struct blob {
     uint64_t begin, end;
 };
 
-#define MERGE_AT 4096 /* rows; after a merge at least twice those that are left */
+#define MERGE_AT 4096 /* the least number of counts at which equal ones are merged */
 
 struct census {
     struct irrun_op_count *counts;
@@ -195,8 +195,8 @@ static const char *variable_of(const struct op *op)
 }
 
 /* Lists the inputs of each layer. at: for each op of the graph, its index in the list. */
-static bool list_sources(struct layer_list *list, const struct graph *graph, const size_t *at,
-                         struct arena *arena, struct irrun_error *err)
+static bool list_inputs(struct layer_list *list, const struct graph *graph, const size_t *at,
+                        struct arena *arena, struct irrun_error *err)
 {
     for (uint32_t i = 0; i < graph->n_ops; i++) {
         const struct op *op = &graph->ops[i];
@@ -239,7 +239,7 @@ static bool list_graph(struct layer_list *list, const struct graph *graph, struc
             if (!list_graph(list, op->bodies[b].graph, arena, err))
                 return false;
     }
-    return at && list_sources(list, graph, at, arena, err);
+    return at && list_inputs(list, graph, at, arena, err);
 }
 
 bool model_list_layers(const struct model *model, const struct irrun_layer **layers, size_t *n,

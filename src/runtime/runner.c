@@ -53,8 +53,8 @@ struct runner *plan_body_runner(struct plan *plan, const struct graph *body,
     return runner;
 }
 
-/* Returns whether a variable that the plan uses is longer now. Then the plan of the iteration
- * before it, whose memory is still in the cache, is not needed again either. */
+/* Returns whether a variable that the plan uses is longer now. Then plans for shorter ones are not
+ * needed again; the newest of the others is replaced, since its memory is still in the cache. */
 static bool has_grown(const struct plan *plan, const struct variable_state *states)
 {
     for (size_t i = 0; plan && i < plan->n_uses; i++) {

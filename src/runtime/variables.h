@@ -23,11 +23,11 @@ struct variable {
     struct irrun_tensor written;
     struct irrun_tensor before; /* the committed value, while the current one differs */
     bool is_set, was_set;       /* of the current value, of the committed one */
-    bool is_written;            /* by an Assign, since the last pass ended */
+    bool is_written;            /* by an Assign, in this iteration of the model or of a body */
     bool is_ahead;              /* the current value is not the committed one */
     struct variable_rows rows, written_rows;
     bool is_appended; /* `written` is the result of an append */
-    bool is_moved;    /* is_appended: it is in the next buffer, otherwise in the current one */
+    bool is_moved;    /* is_appended: in the next buffer; otherwise in the current one */
 };
 
 struct variables {
