@@ -29,7 +29,7 @@ enum irrun_error_code {
     IRRUN_MISMATCH = 1,     /* a comparison found a difference */
     IRRUN_USAGE = 2,        /* the caller asked for something that does not exist */
     IRRUN_DATA = 65,        /* malformed model, weights, tensor file or state */
-    IRRUN_NO_INPUT = 66,    /* a file that cannot be opened */
+    IRRUN_NO_INPUT = 66,    /* a file that cannot be opened or read */
     IRRUN_UNSUPPORTED = 69, /* an op, version or type that irrun does not support */
     IRRUN_INTERNAL = 70,    /* a bug of irrun */
     IRRUN_SYSTEM = 71,      /* out of memory, or a system call failed */
@@ -115,13 +115,13 @@ struct irrun_options {        /* all zero: the defaults */
     enum irrun_gemm gemm;     /* how matrices are multiplied */
     const char *simd;         /* a level, see irrun_simd_level; NULL, "auto": the best one */
     unsigned n_threads;       /* of each session; 0: 1; results do not depend on it */
-    bool keep_ops;            /* run every op as written: nothing is fused or replaced */
-    bool is_dry;              /* do not read the weights: the model is only inspected */
+    bool keep_ops;            /* runs every op as written: nothing is fused or replaced */
+    bool is_dry;              /* the model is only inspected: the weights are not read */
     /* Intermediate values to add to the outputs: names of tensors, or "LAYER" or "LAYER:PORT". */
     const char *const *taps;
     size_t n_taps;
     bool traces_all;   /* adds every other computed value to the outputs */
-    bool stops_at_nan; /* fail with IRRUN_MISMATCH at the first op, or input, with NaN or inf */
+    bool stops_at_nan; /* fails with IRRUN_MISMATCH at the first op, or input, with NaN or inf */
     bool allows_inf;   /* with stops_at_nan: only NaN fails */
     bool times_ops;    /* measures the time of every op: irrun_profile_new */
     /* Names of recurrent ops, "A,B", or "" for all; NULL: none. They keep their states in
@@ -180,7 +180,7 @@ const struct irrun_port *irrun_model_input(const struct irrun_model *model, size
 const struct irrun_port *irrun_model_output(const struct irrun_model *model, size_t index);
 const struct irrun_variable *irrun_model_variable(const struct irrun_model *model, size_t index);
 
-/* Find a port by name, other name or "@K". Fail with IRRUN_USAGE unless exactly one port fits. */
+/* Find a port by one of its names or "@K". Fail with IRRUN_USAGE unless exactly one port fits. */
 bool irrun_model_find_input(const struct irrun_model *model, const char *name, size_t *index,
                             struct irrun_error *err);
 bool irrun_model_find_output(const struct irrun_model *model, const char *name, size_t *index,
@@ -258,7 +258,7 @@ struct irrun_analysis {
     double flops, bytes;   /* of an iteration, as in irrun_op_time */
     size_t n_open_ops;     /* ops not counted above, since the XML leaves a shape open */
     uint64_t values_bytes; /* largest total of inputs, outputs and values at any time */
-    uint64_t state_bytes;  /* variables, front and back */
+    uint64_t state_bytes;  /* of variables: their values and the next ones */
     const struct irrun_op_name *unused; /* Consts that nothing uses */
     uint64_t unused_bytes;
     const char *const *suspicions; /* one line for each probable mistake */
@@ -314,7 +314,7 @@ struct irrun_session_info {
     size_t weights_mapped_bytes; /* of the .bin */
     size_t weights_packed_bytes; /* copies made for the kernels */
     size_t arena_bytes;          /* intermediate values and scratch */
-    size_t state_bytes;          /* variables, front and back */
+    size_t state_bytes;          /* of variables: their values and the next ones */
     size_t n_quantized_products; /* because of dynamic_quantization */
 };
 void irrun_session_describe(const struct irrun_session *session, struct irrun_session_info *info);
