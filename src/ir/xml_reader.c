@@ -14,7 +14,7 @@
 #include "base/text.h"
 #include "ir/sniff.h"
 
-/* The names before expat 2.9, which has both. */
+/* Before expat 2.9, the functions have no suffix. */
 #if XML_MAJOR_VERSION == 2 && XML_MINOR_VERSION < 9
 #define XML_GetCurrentLineNumber64 XML_GetCurrentLineNumber
 #define XML_GetCurrentColumnNumber64 XML_GetCurrentColumnNumber

@@ -69,8 +69,8 @@ static bool check_types(struct infer *infer)
 /* With more inputs than this, the hint names only input 0. */
 #define MAX_HINTED 3
 
-/* Adds the inputs that the message does not name to the hint. An error about shapes or axes can be
- * caused by any input, but the message usually names the first. */
+/* Adds to the hint the inputs that the message does not name: any of them can cause an error about
+ * shapes or axes, but the message usually names the first. */
 static void hint_others(struct infer *infer)
 {
     bool is_own = infer->err->code == IRRUN_DATA && infer->err->line == infer->op->line &&

@@ -102,10 +102,11 @@ static bool free_range(struct layout *layout, size_t offset, size_t size, struct
 static bool reads_elsewhere(const struct plan *plan, const struct step *step, uint32_t taken)
 {
     uint32_t root = plan_root_of(plan, step->in[taken]);
-    bool is_by_order = step->op->def->flags & OP_IN_PLACE;
+    /* With OP_IN_PLACE, run may overwrite any input that has the memory of the output. */
+    bool is_in_place = step->op->def->flags & OP_IN_PLACE;
     for (uint32_t i = 0; i < step->n_inputs; i++)
         if (i != taken && owner_of(plan, step->in[i]) == root &&
-            !(is_by_order && plan_root_of(plan, step->in[i]) == root))
+            !(is_in_place && plan_root_of(plan, step->in[i]) == root))
             return true;
     return false;
 }

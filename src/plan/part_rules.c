@@ -1,4 +1,4 @@
-/* What ops read of their inputs if they give, or are given, one position of an axis.
+/* Which positions of an axis ops read to compute one position of their output.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "plan/part_rules.h"
 
@@ -6,7 +6,7 @@
 #include "plan/graph_ints.h"
 #include "plan/model.h"
 
-/* Ends at least this large are behind the axis. */
+/* A slice that ends here or later ends with the axis. */
 #define END_MIN INT32_MAX
 
 /* ---- slices of the model --------------------------------------------------------------------- */

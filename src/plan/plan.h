@@ -136,7 +136,7 @@ bool is_fused_step(const struct step *step);
 
 /* Plans for different shapes, oldest first. */
 #define PLAN_SET_MAX 8
-#define PLAN_SET_GROWN 3 /* while a state grows: that of a first record, and two for the others */
+#define PLAN_SET_GROWN 3 /* while a state grows: one for a first record, and two for the others */
 struct plan_set {
     struct plan *items[PLAN_SET_MAX];
     uint32_t n;

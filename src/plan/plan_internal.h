@@ -22,7 +22,7 @@ struct planned_op {
 /* What a step was made from. */
 struct step_source {
     struct planned_op *planned;       /* NULL: fused element-wise ops, or a conversion */
-    struct fused_state *fused;        /* the state, or that of the epilogue; NULL: none */
+    struct fused_state *fused;        /* of fused ops, or of the epilogue; NULL: none */
     struct step *main;                /* its copy in main_steps, or NULL */
     struct step_cost *cost;           /* NULL: steps are not timed */
     const struct planned_op *pooling; /* which a convolution computes; NULL: none */
@@ -40,8 +40,8 @@ static inline uint32_t plan_index(const struct plan *plan, const struct op *op)
     return graph->analysis->index_of[op - graph->ops];
 }
 
-/* plan_operand returns the slot that an op reads as input i: that of the input, or, if
- * plan_reads_original, its original, since the kernel repeats the runs itself. */
+/* plan_reads_original returns whether an op reads the original of input i and repeats its runs
+ * itself. plan_operand returns the slot that it reads: that of the input, or its original. */
 bool plan_reads_original(const struct plan *plan, const struct op *op, uint32_t i);
 uint32_t plan_operand(const struct plan *plan, const struct op *op, uint32_t i);
 /* Returns the set of inputs for which plan_reads_original is true. */

@@ -32,7 +32,7 @@ struct recurrence {
 bool recurrence_find(const struct graph *graph, uint32_t op_id, struct recurrence *found,
                      struct arena *arena, struct irrun_error *err);
 
-/* Describes a TensorIterator or Loop apart from the kind. */
+/* Describes a TensorIterator or Loop; does not set the kind, except to RECURRENCE_REFUSED. */
 bool recurrence_describe_loop(const struct graph *graph, const struct op *op,
                               struct recurrence *found, struct arena *arena,
                               struct irrun_error *err);

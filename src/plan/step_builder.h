@@ -12,7 +12,7 @@ struct pending_step {
     const struct op *const *members; /* ops that are fused to this step; NULL: only op */
     uint32_t n_members;
     const void *state;         /* NULL if the step converts a type instead of running op */
-    struct step_source source; /* but for what is made with the step: main, cost */
+    struct step_source source; /* without main and cost, which are made with the step */
     uint32_t *in, *out;        /* slot ids */
     uint32_t n_inputs, n_outputs;
     bool is_main; /* false: only needed for initial values */

@@ -154,7 +154,7 @@ bool time_rule_slice(struct time_op *t)
     return time_put(t, t->in.axis);
 }
 
-/* The rule of StridedSlice. Without an ellipsis, item i is for dimension i, new axes aside. */
+/* The rule of StridedSlice. Without an ellipsis, item i is for dimension i, new axes excepted. */
 bool time_rule_strided_slice(struct time_op *t)
 {
     int64_t lists[3][IRRUN_MAX_RANK]; /* begin, end, strides */

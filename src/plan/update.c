@@ -99,8 +99,8 @@ static bool stays_in_place(const struct plan *plan, const struct step *step)
     return true;
 }
 
-/* Updates the offsets of inputs that are parts of the output of a Concat. One that is repeated is
- * at its first place. */
+/* Updates the offsets of inputs that are parts of the output of a Concat. An input that occurs
+ * twice is the part at its first place. */
 static bool update_joined(struct update *update, const struct step *step)
 {
     struct plan *plan = update->plan;

@@ -27,8 +27,8 @@ struct weights_block {
     size_t capacity_bytes, used_bytes;
 };
 
-/* Adds a block of at least size_bytes. While the entries and the cache are small, the block is
- * ordinary memory and doubles the capacity of the cache; later it is made of huge pages. */
+/* Adds a block of at least size_bytes. While the entries and the cache are small, it is ordinary
+ * memory and doubles the capacity of the cache; later it consists of huge pages. */
 static struct weights_block *add_block(struct weights_cache *cache, size_t size_bytes)
 {
     size_t before_bytes = cache->capacity_bytes;
