@@ -92,7 +92,7 @@ static void run_rectangle(const struct depthwise *plan, struct depthwise_tile *t
     tile->start = plan->origin + z * steps[0] + y->first * steps[1] + x->first * steps[2];
     tile->out = out + (size_t)((z * size[1] + y->first) * size[2] + x->first) * plan->pixel;
     for (int64_t i = 0; i < n_calls; i++) {
-        (plan->channels_last ? plan->kernels->pixels : plan->kernels->blocked)[plan->term](tile);
+        plan->kernels->pixels[plan->term](tile);
         tile->start += steps[2 - is_along_x];
         tile->out += out_steps[!is_along_x];
     }
@@ -229,10 +229,17 @@ static void run_block(const struct run *run, const float *in, size_t n, float *s
     const struct depthwise *plan = run->plan;
     size_t lanes = plan->kernels->lanes, multiplier = (size_t)plan->multiplier;
     const float *bias = run->job->epilogue ? run->job->epilogue->bias : NULL;
+    const float *bounds = epilogue_bounds(run->job->epilogue);
     float check[DEPTHWISE_MAX_LANES], start[DEPTHWISE_MAX_LANES] = {0};
     float *weights = scratch + plan->image_floats, *results = weights + run->n_taps * lanes;
     struct depthwise_tile tile = {
-        .image = scratch, .weights = weights, .adjustment = start, .check = check};
+        .image = scratch,
+        .weights = weights,
+        .adjustment = start,
+        .check = check,
+        .n_channels = lanes,
+        .block_weights = run->n_taps * lanes,
+    };
     for (size_t i = 0; i < n && bias; i++)
         start[i] = bias[out_channel + i * multiplier];
     if (plan->term == DEPTHWISE_PRODUCTS)
@@ -240,11 +247,15 @@ static void run_block(const struct run *run, const float *in, size_t n, float *s
                                   multiplier * run->n_taps, n, run->n_taps, weights);
     reset_check(plan, check);
     run_positions(plan, &tile, results);
-    plan->kernels->from_blocked(results, out, multiplier * run->n_out, n, run->n_out);
-    for (size_t i = 0; i < n; i++)
-        if (needs_scalar(plan, check[i]))
-            run_scalar(run, in + i * run->n_in, out_channel + i * multiplier,
-                       out + i * multiplier * run->n_out);
+    plan->kernels->from_blocked(results, out, multiplier * run->n_out, n, run->n_out, bounds,
+                                plan->term == DEPTHWISE_PRODUCTS ? check : NULL);
+    for (size_t i = 0; i < n; i++, out += multiplier * run->n_out) {
+        if (!needs_scalar(plan, check[i]))
+            continue;
+        run_scalar(run, in + i * run->n_in, out_channel + i * multiplier, out);
+        if (bounds)
+            epilogue_run(run->job->epilogue, (size_t)(out - run->job->out), run->n_out);
+    }
 }
 
 static void run_blocks(const struct run *run, size_t begin, size_t end, float *scratch)
@@ -261,7 +272,8 @@ static void run_blocks(const struct run *run, size_t begin, size_t end, float *s
         for (size_t j = 0; j < multiplier; j++)
             run_block(run, in, n, scratch, channel * multiplier + j,
                       run->job->out + first * n_out + j * run->n_out);
-        epilogue_run(run->job->epilogue, first * n_out, n * n_out);
+        if (!epilogue_bounds(run->job->epilogue))
+            epilogue_run(run->job->epilogue, first * n_out, n * n_out);
     }
 }
 

@@ -3,9 +3,9 @@
  * for strides, into planes (positions 0, s, 2s ... of a row, then 1, s + 1 ...). Blocked, for short
  * rows: each lane has a channel. Channels last: each lane has a channel, and nothing is copied.
  *
- * The first two also compute terms of pads, which the scalar loops skip. This changes a result only
- * if it is not finite (or, for a maximum, -inf): such a channel is computed again by the scalar
- * loops.
+ * Rows also compute terms of pads, which the scalar loops skip, and a product fused with its
+ * addition does not overflow. This changes a result only if it is not finite (or, for a maximum,
+ * -inf): such a channel is computed again by the scalar loops, except with the channels last.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_DEPTHWISE_H
 #define IRRUN_KERNELS_DEPTHWISE_H

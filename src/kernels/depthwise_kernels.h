@@ -31,14 +31,14 @@ struct depthwise_tile {
     size_t last;             /* rows: element with which the last vector begins */
     size_t n_stored;         /* rows: floats to store, if one vector is all */
     const float *adjustment; /* For products: added. For sums: a factor. Products along rows and
-                              * sums of blocked channels have one float for all lanes, others a
+                              * sums of channels in lanes have one float for all lanes, others a
                               * vector. Maxima have none. */
     size_t adjustment_step;  /* floats from one position to the next */
     float *check;            /* a vector: the smallest maxima, or NaN if a sum is not finite */
-    /* Pixels (channels last). The weights are [blocks][block_weights]: each block has a vector of
-     * channels for each tap. The last block overlaps the one before, so that it is whole, unless it
-     * is the only one. The adjustment of products has a float for each channel; NULL: zeros. Only
-     * maxima have a check. */
+    /* Pixels: channels in lanes, of products and maxima. The weights are [blocks][block_weights]:
+     * each block has a vector of channels for each tap. The last block overlaps the one before, so
+     * that it is whole, unless it is the only one. The adjustment of products has a float for each
+     * channel; NULL: zeros. Only maxima have a check. */
     size_t n_channels, block_weights;
     const float *bounds; /* two, to which products are clamped; NULL: none */
 };
@@ -59,15 +59,17 @@ struct depthwise_kernels {
     size_t lanes;                         /* floats of a vector */
     const struct depthwise_kernels *half; /* for half as many lanes; NULL: none */
     depthwise_tile_fn *rows[N_DEPTHWISE_TERMS][DEPTHWISE_MAX_VECTORS + 1]; /* [][vectors] */
-    depthwise_tile_fn *blocked[N_DEPTHWISE_TERMS];      /* each lane has a channel */
-    depthwise_tile_fn *pixels[N_DEPTHWISE_TERMS];       /* NULL for sums */
+    depthwise_tile_fn *pixels[N_DEPTHWISE_TERMS];       /* sums: of one vector of channels */
     depthwise_pool_2x2_fn *pool_2x2[N_DEPTHWISE_TERMS]; /* NULL for products */
     /* Copies every stride-th element of n_rows rows. */
     void (*copy_rows)(const float *from, size_t from_step, size_t stride, float *to, size_t to_step,
                       size_t n, size_t n_rows);
     /* Transposes n elements of n_rows rows, one row for each lane; the other lanes get zeros. */
     void (*to_blocked)(const float *from, size_t from_step, size_t n_rows, size_t n, float *to);
-    void (*from_blocked)(const float *from, float *to, size_t to_step, size_t n_rows, size_t n);
+    /* Does the reverse, and clamps to `bounds`, if there are. Sets `check`, if there is one, as in
+     * depthwise_tile for sums, of the numbers before they are clamped. */
+    void (*from_blocked)(const float *from, float *to, size_t to_step, size_t n_rows, size_t n,
+                         const float *bounds, float *check);
 };
 
 #endif

@@ -19,7 +19,7 @@ ALWAYS_INLINE vec adjust(vec result, const float *adjustment, enum depthwise_ter
                          bool is_blocked)
 {
     if (term == DEPTHWISE_PRODUCTS)
-        return vec_add(result, is_blocked ? vec_load(adjustment) : vec_set1(*adjustment));
+        return vec_add(result, vec_set1(*adjustment));
     if (term == DEPTHWISE_SUMS)
         return vec_mul(result, is_blocked ? vec_set1(*adjustment) : vec_load(adjustment));
     return result;
@@ -52,8 +52,8 @@ ALWAYS_INLINE vec store_positions(const struct depthwise_tile *tile, size_t p, s
     return check;
 }
 
-/* Computes n_rows positions from p on. n_rows, n_vectors, term and is_blocked are constants in all
- * calls. */
+/* Computes n_rows positions from p on. n_rows, n_vectors, term and is_blocked, which only sums can
+ * be, are constants in all calls. */
 ALWAYS_INLINE vec run_positions(const struct depthwise_tile *tile, size_t p, size_t n_rows,
                                 size_t n_vectors, enum depthwise_term term, bool is_blocked,
                                 vec check)
@@ -77,8 +77,7 @@ ALWAYS_INLINE vec run_positions(const struct depthwise_tile *tile, size_t p, siz
             const float *at = image + (start + tile->offsets[t]);
             vec weight = nothing;
             if (term == DEPTHWISE_PRODUCTS)
-                weight = is_blocked ? vec_load(tile->weights + t * VECTOR_LANES)
-                                    : vec_set1(tile->weights[t]);
+                weight = vec_set1(tile->weights[t]);
             UNROLL
             for (size_t r = 0; r < n_rows; r++) {
                 UNROLL
@@ -184,7 +183,7 @@ ALWAYS_INLINE void run_tile(const struct depthwise_tile *tile, size_t n_vectors,
         is_blocked || term == DEPTHWISE_PRODUCTS ? MAX_VECTORS : MAX_VECTORS / 2;
     const size_t max_positions = n_results > n_vectors ? n_results / n_vectors : 1;
     const size_t max_three_rows = VECTOR_REGISTERS == 32 || max_positions > 4 ? 4 : max_positions;
-    if (term == DEPTHWISE_PRODUCTS && !is_blocked && shares_three_rows(tile))
+    if (term == DEPTHWISE_PRODUCTS && shares_three_rows(tile))
         run_parts(tile, max_three_rows, n_vectors, term, is_blocked, true);
     else
         run_parts(tile, max_positions, n_vectors, term, is_blocked, false);
@@ -196,15 +195,14 @@ ALWAYS_INLINE void run_tile(const struct depthwise_tile *tile, size_t n_vectors,
     {                                                                                              \
         run_tile(tile, n_vectors, term, false);                                                    \
     }
-#define DEFINE_TERM(term)                                                                          \
-    TILES(DEFINE_ROWS, term)                                                                       \
-    static void term##_blocked(const struct depthwise_tile *tile)                                  \
-    {                                                                                              \
-        run_tile(tile, 1, term, true);                                                             \
-    }
-DEFINE_TERM(DEPTHWISE_PRODUCTS)
-DEFINE_TERM(DEPTHWISE_SUMS)
-DEFINE_TERM(DEPTHWISE_MAXIMA)
+TILES(DEFINE_ROWS, DEPTHWISE_PRODUCTS)
+TILES(DEFINE_ROWS, DEPTHWISE_SUMS)
+TILES(DEFINE_ROWS, DEPTHWISE_MAXIMA)
+
+static void pixels_of_sums(const struct depthwise_tile *tile)
+{
+    run_tile(tile, 1, DEPTHWISE_SUMS, true);
+}
 
 ALWAYS_INLINE void copy_strided(const float *restrict from, size_t stride, float *restrict to,
                                 size_t n)
@@ -249,20 +247,30 @@ static void to_blocked(const float *from, size_t from_step, size_t n_rows, size_
     }
 }
 
-static void from_blocked(const float *from, float *to, size_t to_step, size_t n_rows, size_t n)
+static void from_blocked(const float *from, float *to, size_t to_step, size_t n_rows, size_t n,
+                         const float *bounds, float *check)
 {
-    vec rows[VECTOR_LANES];
+    vec rows[VECTOR_LANES], sum = vec_zero();
+    vec low = vec_set1(bounds ? bounds[0] : 0), high = vec_set1(bounds ? bounds[1] : 0);
     for (size_t i = 0; i < n; i += VECTOR_LANES) {
         i = find_begin(i, n);
         UNROLL
         for (size_t r = 0; r < VECTOR_LANES; r++)
             rows[r] = r < n - i ? vec_load(from + (i + r) * VECTOR_LANES) : vec_zero();
+        UNROLL
+        for (size_t r = 0; r < VECTOR_LANES; r++)
+            sum = vec_add(sum, rows[r]);
+        UNROLL
+        for (size_t r = 0; r < VECTOR_LANES && bounds; r++)
+            rows[r] = vec_max_min(rows[r], low, high);
         vec_transpose(rows);
         UNROLL
         for (size_t r = 0; r < VECTOR_LANES; r++)
             if (r < n_rows)
                 vec_store_n(to + r * to_step + i, rows[r], n - i);
     }
+    if (check)
+        vec_store(check, vec_mul(sum, vec_zero()));
 }
 
 /* Pools n outputs at `to`, at most a vector, from the 2 * n elements at `from` of two rows. */
@@ -315,8 +323,7 @@ const struct depthwise_kernels LEVEL_NAME(depthwise_f32, LEVEL) = {
     .lanes = VECTOR_LANES,
     .half = HALF_OF(depthwise_f32),
     .rows = {ROWS(DEPTHWISE_PRODUCTS), ROWS(DEPTHWISE_SUMS), ROWS(DEPTHWISE_MAXIMA)},
-    .blocked = {DEPTHWISE_PRODUCTS_blocked, DEPTHWISE_SUMS_blocked, DEPTHWISE_MAXIMA_blocked},
-    .pixels = {[DEPTHWISE_PRODUCTS] = pixels_of_products, [DEPTHWISE_MAXIMA] = pixels_of_maxima},
+    .pixels = {pixels_of_products, pixels_of_sums, pixels_of_maxima},
     .pool_2x2 = {[DEPTHWISE_SUMS] = pool_2x2_sums, [DEPTHWISE_MAXIMA] = pool_2x2_maxima},
     .copy_rows = copy_rows,
     .to_blocked = to_blocked,
