@@ -85,12 +85,16 @@ static void to_u8(const struct channel_ranges *ranges, const float *x, size_t x_
 
 ALWAYS_INLINE void dequantize_lanes(const struct channel_ranges *ranges, size_t channel,
                                     const uint8_t *x, size_t pixel_bytes, float *out,
-                                    size_t out_stride, const size_t n_channels, size_t n)
+                                    size_t out_stride, const size_t n_channels, const size_t n)
 {
-    int32_t pixels[VECTOR_LANES] = {0};
-    for (size_t i = 0; i < n; i++)
-        memcpy(&pixels[i], x + i * pixel_bytes + channel, n_channels);
-    vec_i32 all = vec_i32_load(pixels);
+    vec_i32 all = {0};
+    UNROLL
+    for (size_t i = 0; i < n; i++) {
+        int32_t pixel = 0;
+        memcpy(&pixel, x + i * pixel_bytes + channel, n_channels);
+        all[i] = pixel;
+    }
+    UNROLL
     for (size_t c = 0; c < n_channels; c++) {
         const struct quantization *q = range_of(ranges, channel + c);
         vec level = vec_of_i32((all >> (int)(8 * c)) & 255);
@@ -100,17 +104,26 @@ ALWAYS_INLINE void dequantize_lanes(const struct channel_ranges *ranges, size_t 
     }
 }
 
+ALWAYS_INLINE void dequantize_pixels(const struct channel_ranges *ranges, const uint8_t *x,
+                                     float *out, size_t out_stride, size_t n_channels,
+                                     const size_t n)
+{
+    size_t c = 0;
+    for (; c + 4 <= n_channels; c += 4)
+        dequantize_lanes(ranges, c, x, n_channels, out, out_stride, 4, n);
+    for (; c < n_channels; c++)
+        dequantize_lanes(ranges, c, x, n_channels, out, out_stride, 1, n);
+}
+
 static void from_u8(const struct channel_ranges *ranges, const uint8_t *x, float *out,
                     size_t out_stride, size_t n_channels, size_t n)
 {
-    for (size_t i = 0; i < n; i += VECTOR_LANES) {
-        size_t left = n - i < VECTOR_LANES ? n - i : VECTOR_LANES, c = 0;
-        const uint8_t *pixels = x + i * n_channels;
-        for (; c + 4 <= n_channels; c += 4)
-            dequantize_lanes(ranges, c, pixels, n_channels, out + i, out_stride, 4, left);
-        for (; c < n_channels; c++)
-            dequantize_lanes(ranges, c, pixels, n_channels, out + i, out_stride, 1, left);
-    }
+    size_t i = 0;
+    for (; i + VECTOR_LANES <= n; i += VECTOR_LANES)
+        dequantize_pixels(ranges, x + i * n_channels, out + i, out_stride, n_channels,
+                          VECTOR_LANES);
+    for (; i < n; i++)
+        dequantize_pixels(ranges, x + i * n_channels, out + i, out_stride, n_channels, 1);
 }
 
 /* Loads n bytes as floats, or one n times. */
