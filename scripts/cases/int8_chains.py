@@ -335,6 +335,33 @@ def transposed_cases():
     yield m.case("An image without rows stays one.", transposed(m, m.x, 16, 2, 2).quantised(-2, 2))
 
 
+ACTIVATIONS = {"Swish": lambda x: x / (1 + np.exp(-x)),
+               "HSwish": lambda x: x * np.clip(x + 3, 0, 6) / 6,
+               "Mish": lambda x: x * np.tanh(np.log1p(np.exp(x)))}
+
+
+def activated(m, x, kind):
+    return Value(m.net, m.net.op(kind, x.port, v=4), ACTIVATIONS[kind](x.array))
+
+
+def activation_cases():
+    """Functions between a convolution and a FakeQuantize."""
+    m = Quantised("swish", (2, 6, 9, 7))
+    y = activated(m, m.biased(m.convolved(m.x, m.integers(19, 6, 3, 3))), "Swish")
+    y = y.quantised(-0.3, uniform(m.g, (1, 19, 1, 1), 1, 2))
+    y = activated(m, m.biased(m.convolved(y, m.integers(19, 1, 1, 3, 3))), "HSwish")
+    y = y.quantised(-0.4, 2)
+    yield m.case("A convolution, channels with ranges of their own, a depthwise one.",
+                 m.convolved(y, m.integers(8, 19, 1, 1), pads=(0, 0)).quantised(-3, 3), y)
+    m = Quantised("mish_line", (1, 6, 61))
+    y = activated(m, line(m, m.x, m.integers(33, 6, 3)).relu(), "Mish").quantised(0, 2)
+    yield m.case("One dimension, behind a ReLU; two blocks of pixels.",
+                 line(m, y, m.integers(8, 33, 3), 1, 0))
+    m = Quantised("swish_transposed", (1, 6, 4, 5))
+    yield m.case("A transposed convolution.",
+                 activated(m, transposed(m, m.x, 16, 2, 2), "Swish").quantised(-0.3, 2))
+
+
 def excess_cases():
     m = Quantised("few_large_weights", (1, 16, 6, 7))
     array = m.g.integers(-60, 61, (20, 16, 3, 3)).astype(np.int8)
@@ -348,6 +375,7 @@ def cases():
     yield from group_cases()
     yield from scaled_cases()
     yield from transposed_cases()
+    yield from activation_cases()
     yield from excess_cases()
     yield from add_cases()
     yield from pool_cases()

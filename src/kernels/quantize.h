@@ -43,6 +43,11 @@ static inline const struct quantization *range_of(const struct channel_ranges *r
     return &ranges->all[ranges->n > 1 ? channel : 0];
 }
 
+/* The quantization of each column of a matrix. */
+struct column_levels {
+    const float *in_low, *inverse_scale, *last;
+};
+
 /* Maps two bytes to round(a * a_scale + b * b_scale + bias), clamped to low ... high. */
 struct bytes_sum {
     float a_scale, b_scale, bias, low, high;
@@ -55,6 +60,9 @@ struct quantize_kernels {
      * channels last. There are at most 256 levels, and in_low < in_high; NaN becomes 0. */
     void (*to_u8)(const struct channel_ranges *ranges, const float *x, size_t x_stride,
                   uint8_t *out, size_t n_channels, size_t n);
+    /* Quantizes n_rows rows of n numbers as to_u8 does. */
+    void (*rows_to_u8)(const struct column_levels *levels, const float *x, uint8_t *out,
+                       size_t n_rows, size_t n);
     /* Does the inverse of to_u8. */
     void (*from_u8)(const struct channel_ranges *ranges, const uint8_t *x, float *out,
                     size_t out_stride, size_t n_channels, size_t n);

@@ -21,11 +21,15 @@ static void fake(const struct quantization *q, const float *x, float *out, size_
         vec_store_first(out + i, fake_vector(q, vec_load_first(x + i, n - i)), n - i);
 }
 
+ALWAYS_INLINE vec_i32 level_in(vec in_low, vec inverse_scale, vec last, vec x)
+{
+    vec level = vec_mul(vec_sub(x, in_low), inverse_scale);
+    return vec_round_to_i32(vec_min(vec_max(level, vec_zero()), last));
+}
+
 ALWAYS_INLINE vec_i32 level_of(const struct quantization *q, vec x)
 {
-    vec level = vec_mul(vec_sub(x, vec_set1(q->in_low)), vec_set1(q->inverse_scale));
-    level = vec_min(vec_max(level, vec_zero()), vec_set1(q->last));
-    return vec_round_to_i32(level);
+    return level_in(vec_set1(q->in_low), vec_set1(q->inverse_scale), vec_set1(q->last), x);
 }
 
 /* Quantizes up to four channels of a vector of pixels, from `channel` on: a lane holds the bytes of
@@ -81,6 +85,22 @@ static void to_u8(const struct channel_ranges *ranges, const float *x, size_t x_
             for (; c < n_channels; c++)
                 quantize_lanes(ranges, c, x + i, x_stride, pixels, n_channels, 1, left);
     }
+}
+
+static void rows_to_u8(const struct column_levels *levels, const float *x, uint8_t *out,
+                       size_t n_rows, size_t n)
+{
+    for (size_t row = 0; row < n_rows; row++, x += n, out += n)
+        for (size_t i = 0; i < n; i += VECTOR_LANES) {
+            size_t left = n - i < VECTOR_LANES ? n - i : VECTOR_LANES;
+            vec_i32 level = level_in(vec_load_n(levels->in_low + i, left),
+                                     vec_load_n(levels->inverse_scale + i, left),
+                                     vec_load_n(levels->last + i, left), vec_load_n(x + i, left));
+            uint8_t bytes[VECTOR_LANES];
+            vec_i32_store_u8(left == VECTOR_LANES ? out + i : bytes, level);
+            if (left < VECTOR_LANES)
+                memcpy(out + i, bytes, left);
+        }
 }
 
 ALWAYS_INLINE void dequantize_lanes(const struct channel_ranges *ranges, size_t channel,
@@ -160,4 +180,5 @@ static void add_u8(const struct bytes_sum *sum, const uint8_t *a, size_t a_strid
     }
 }
 
-const struct quantize_kernels LEVEL_NAME(quantize, LEVEL) = {fake, to_u8, from_u8, add_u8};
+const struct quantize_kernels LEVEL_NAME(quantize, LEVEL) = {fake, to_u8, rows_to_u8, from_u8,
+                                                             add_u8};

@@ -100,7 +100,7 @@ static void find_gathering(const struct int8_convolution_attrs *attrs, double wo
     state->n_quads = k_bytes(attrs) / INT8_QUAD;
     state->out[0] = 1;
     state->out[1] = n;
-    if (divide_up(n, BLOCK) < SPLIT_GROUPS)
+    if (divide_up(n, BLOCK) < SPLIT_GROUPS && !attrs->is_activated)
         state->n_splits = divide_up(int8_n_groups(attrs->c_out), SPLIT_GROUPS);
 }
 
@@ -120,9 +120,9 @@ static void find_product(const struct int8_convolution_attrs *attrs, double work
 static void size_parts(const struct int8_convolution_attrs *attrs, struct int8_state *state)
 {
     state->sums_at = align_to_line((attrs->n_segments + BLOCK) * sizeof(void *));
-    state->rows_at =
-        state->sums_at +
-        (attrs->to == INT8_TO_F32 ? align_to_line(BLOCK * attrs->c_out * sizeof(float)) : 0);
+    state->rows_at = state->sums_at + (int8_sums_to(attrs) == INT8_TO_F32
+                                           ? align_to_line(BLOCK * attrs->c_out * sizeof(float))
+                                           : 0);
     state->part_bytes =
         state->rows_at +
         (state->is_gathered ? align_to_line(BLOCK * k_bytes(attrs) * int8_a_size(attrs)) : 0);
@@ -151,6 +151,10 @@ static bool prepare(struct prepare *prepare)
     size_t k = attrs->n_segments * (attrs->is_depthwise ? 1 : attrs->segment_bytes);
     state->kernels = prepare->kernels->gemm_int8;
     state->transpose = prepare->kernels->transpose_f32;
+    state->quantize = prepare->kernels->quantize;
+    state->activation = prepare->kernels->elementwise_f32->unary[attrs->activation];
+    if (!state->activation)
+        state->activation = unary_scalar(attrs->activation, IRRUN_F32);
     double work = (double)state->n_out * (double)k * (double)attrs->c_out / 4;
     if (attrs->winograd)
         int8_winograd_find(attrs, state);
@@ -212,7 +216,7 @@ static void multiply_groups(const struct int8_job *job, const struct int8_block 
         .has_words = attrs->has_words,
         .excess = attrs->excess,
         .start = attrs->start,
-        .to = attrs->to,
+        .to = int8_sums_to(attrs),
         .requantization = attrs->requantization,
         .row_biases = block->biases,
         .c = block->c,
@@ -267,7 +271,7 @@ static void convolve_channels(const struct int8_job *job, const struct int8_bloc
         .end = job->end,
         .weights = attrs->weights,
         .start = attrs->start,
-        .to = attrs->to,
+        .to = int8_sums_to(attrs),
         .requantization = attrs->requantization,
         .pixel_biases = block->biases,
         .c = block->c,
@@ -300,7 +304,7 @@ static void run_block(const struct int8_job *job, size_t unit, unsigned char *sc
     size_t column = state->out[1] * i / state->n_blocks;
     size_t end = state->out[1] * (i + 1) / state->n_blocks;
     size_t pixel = row * state->out[1] + column;
-    bool is_f32 = attrs->to == INT8_TO_F32;
+    bool is_f32 = int8_sums_to(attrs) == INT8_TO_F32;
     struct int8_block block = {
         .begin = n_groups * split / state->n_splits,
         .end = n_groups * (split + 1) / state->n_splits,
@@ -324,7 +328,9 @@ static void run_block(const struct int8_job *job, size_t unit, unsigned char *sc
         convolve_channels(job, &block);
     else
         multiply(job, &block);
-    if (is_f32)
+    if (attrs->is_activated)
+        int8_activate(job, &block, pixel);
+    else if (is_f32)
         to_planes(job, &block, pixel);
 }
 

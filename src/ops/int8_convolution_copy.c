@@ -1,4 +1,4 @@
-/* Copies images and taps for int8 convolutions.
+/* Copies images and taps for int8 convolutions, and computes activations.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
@@ -72,4 +72,13 @@ void int8_gather(const struct int8_job *job, struct int8_block *block, uint8_t *
                 copy_quads(block->segments[i] + at, to, bytes);
     }
     block->segments[0] = rows;
+}
+
+void int8_activate(const struct int8_job *job, const struct int8_block *block, size_t pixel)
+{
+    static const double p[UNARY_N_PARAMETERS];
+    size_t c_out = job->attrs->c_out;
+    job->state->activation(block->c, block->c, block->n * c_out, p);
+    job->state->quantize->rows_to_u8(&job->attrs->levels, block->c,
+                                     (uint8_t *)job->out + pixel * c_out, block->n, c_out);
 }

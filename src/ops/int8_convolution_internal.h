@@ -10,6 +10,8 @@ struct int8_state {
     struct window window; /* dimension 0 is 1 */
     const struct int8_kernels *kernels;
     transpose_f32_fn *transpose;
+    unary_fn *activation;
+    const struct quantize_kernels *quantize;
     struct int8_borders borders;
     size_t n_batches, n_in, n_out; /* pixels of a batch element */
     size_t out[2];                 /* rows and columns; 1 row if all pixels can be read in order */
@@ -50,6 +52,9 @@ void int8_winograd_find(const struct int8_convolution_attrs *attrs, struct int8_
 /* Computes the tiles of a block. Its column is the first tile. */
 void int8_winograd_run(const struct int8_job *job, const struct int8_block *block,
                        unsigned char *scratch);
+
+/* Quantizes the activation of the f32 results of a block, whose first pixel is `pixel`. */
+void int8_activate(const struct int8_job *job, const struct int8_block *block, size_t pixel);
 
 /* Copies some rows of the padded image, as words if has_words is set. */
 void int8_copy_rows(void *job, size_t part, size_t n_parts);

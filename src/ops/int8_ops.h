@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "kernels/elementwise.h"
 #include "kernels/gemm_int8.h"
 #include "kernels/quantize.h"
 #include "ops/int8_borders.h"
@@ -49,6 +50,10 @@ struct int8_convolution_attrs {
     struct border_terms border;
     enum int8_result to; /* INT8_TO_U8 or INT8_TO_F32 */
     struct requantization requantization;
+    /* Whether the sums are requantized to f32, and their activation is quantized to u8. */
+    bool is_activated;
+    enum unary_operation activation;
+    struct column_levels levels;
     uint32_t rank_min; /* of a product: its result gets leading dimensions of 1 up to this rank */
 };
 
@@ -66,6 +71,12 @@ static inline void int8_copy(const struct int8_kernels *kernels, bool as_words, 
         kernels->widen(n, from, (uint16_t *)(void *)to);
     else
         memcpy(to, from, n);
+}
+
+/* Returns what the kernels make of the sums. */
+static inline enum int8_result int8_sums_to(const struct int8_convolution_attrs *attrs)
+{
+    return attrs->is_activated ? INT8_TO_F32 : attrs->to;
 }
 
 extern const struct op_def op_int8_convolution; /* u8 to u8 or f32 */

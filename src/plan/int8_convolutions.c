@@ -58,6 +58,28 @@ static bool is_for_channels(const struct int8_match *match, const struct quantiz
            (format->n_spatial == match->n_spatial && format->ranges.n == match->weights.n_channels);
 }
 
+/* Matches an activation and a FakeQuantize behind a convolution. */
+static void match_activation(struct int8_pass *pass, struct int8_match *match)
+{
+    static const struct {
+        const char *type;
+        enum unary_operation operation;
+    } known[] = {{"Swish", UNARY_SILU}, {"HSwish", UNARY_HSWISH}, {"Mish", UNARY_MISH}};
+    const struct op *op = find_user(pass, match->out);
+    const struct op *next = op ? find_user(pass, op->first_output) : NULL;
+    bool is_convolution =
+        match->op && match->n_spatial > 0 && match->enlarge[0] * match->enlarge[1] == 1;
+    for (size_t i = 0; next && is_convolution && i < sizeof known / sizeof *known; i++)
+        if (op_is_type(op, known[i].type) && op->n_inputs == 1 &&
+            op_input(pass->graph, next, 0) == op->first_output &&
+            int8_find_ranges(pass, next, &match->out_format) &&
+            is_for_channels(match, &match->out_format)) {
+            match->has_activation = match->has_out_format = true;
+            match->activation = known[i].operation;
+            match->out = next->first_output;
+        }
+}
+
 void int8_match_end(struct int8_pass *pass, struct int8_match *match)
 {
     const struct op *next = find_user(pass, match->out);
@@ -76,6 +98,8 @@ void int8_match_end(struct int8_pass *pass, struct int8_match *match)
                             is_for_channels(match, &match->out_format);
     if (match->has_out_format)
         match->out = next->first_output;
+    else
+        match_activation(pass, match);
 }
 
 /* ---- a convolution or a product ---- */

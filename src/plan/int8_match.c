@@ -110,8 +110,9 @@ static bool suits_winograd(const struct int8_match *match,
                 return false;
     return attrs->n_spatial == 2 && attrs->kernel[0] == 3 && attrs->kernel[1] == 3 &&
            match->n_groups == 1 && match->enlarge[0] * match->enlarge[1] == 1 &&
-           attrs->to == INT8_TO_U8 && !attrs->border.sums && attrs->c_in >= WINOGRAD_MIN_CHANNELS &&
-           attrs->c_in <= WINOGRAD_MAX_CHANNELS && attrs->c_out >= WINOGRAD_MIN_CHANNELS;
+           int8_sums_to(attrs) == INT8_TO_U8 && !attrs->border.sums &&
+           attrs->c_in >= WINOGRAD_MIN_CHANNELS && attrs->c_in <= WINOGRAD_MAX_CHANNELS &&
+           attrs->c_out >= WINOGRAD_MIN_CHANNELS;
 }
 
 static bool pack_winograd(const struct int8_match *match, struct int8_convolution_attrs *attrs,
@@ -208,13 +209,19 @@ static bool scaling_new(size_t n, struct scaling *scaling, struct arena *arena,
     return true;
 }
 
+/* Returns whether the sums become levels of the out_format at once. */
+static bool is_requantized(const struct int8_match *match)
+{
+    return match->has_out_format && !match->has_activation;
+}
+
 /* Finds the bounds of a channel: those of Clamp, and of the levels if the result is u8. */
 static void find_bounds(const struct int8_match *match, size_t c, double out_low, double out_scale,
                         float *low, float *high)
 {
     const struct channel_ranges *out = &match->out_format.ranges;
-    float first = match->has_out_format ? 0 : -INFINITY,
-          last = match->has_out_format ? range_of(out, c)->last : INFINITY;
+    float first = is_requantized(match) ? 0 : -INFINITY,
+          last = is_requantized(match) ? range_of(out, c)->last : INFINITY;
     float clamp_low = (float)((match->clamp_low - out_low) * out_scale),
           clamp_high = (float)((match->clamp_high - out_low) * out_scale);
     *low = fminf(fmaxf(first, clamp_low), last);
@@ -234,7 +241,7 @@ static void fill_channel(const struct int8_match *match, const uint8_t *zeros, s
     double in_scale = (double)range->scale, out_low = 0, out_scale = 1;
     double off = (double)range->out_low + (double)zeros[in] * in_scale;
     int32_t sum = 0;
-    if (match->has_out_format) {
+    if (is_requantized(match)) {
         const struct quantization *out = range_of(&match->out_format.ranges, c);
         out_low = (double)out->in_low;
         out_scale = (double)out->inverse_scale;
@@ -267,6 +274,22 @@ static bool fill_scaling(const struct int8_match *match, struct int8_convolution
     return attrs->border.sums != NULL;
 }
 
+/* Fills the ranges of an activation. */
+static bool fill_levels(const struct int8_match *match, struct int8_convolution_attrs *attrs,
+                        struct arena *arena, struct irrun_error *err)
+{
+    size_t n = attrs->c_out;
+    float *floats = arena_alloc_array(arena, 3 * n, sizeof *floats, err);
+    for (size_t c = 0; floats && c < n; c++) {
+        const struct quantization *range = range_of(&match->out_format.ranges, c);
+        floats[c] = range->in_low;
+        floats[n + c] = range->inverse_scale;
+        floats[2 * n + c] = range->last;
+    }
+    attrs->levels = (struct column_levels){floats, floats + n, floats + 2 * n};
+    return floats != NULL;
+}
+
 const struct int8_convolution_attrs *int8_match_attrs(const struct int8_match *match,
                                                       const struct int8_kernels *kernels,
                                                       struct arena *arena, struct irrun_error *err)
@@ -284,6 +307,8 @@ const struct int8_convolution_attrs *int8_match_attrs(const struct int8_match *m
         .enlarge = {match->enlarge[0], match->enlarge[1]},
         .c_out = match->weights.n_channels,
         .to = match->has_out_format ? INT8_TO_U8 : INT8_TO_F32,
+        .is_activated = match->has_activation,
+        .activation = match->activation,
     };
     if (match->window)
         attrs->window = *match->window;
@@ -292,7 +317,8 @@ const struct int8_convolution_attrs *int8_match_attrs(const struct int8_match *m
     if (!find_segments(match, attrs, arena, err))
         return NULL;
     attrs->zeros = find_zeros(&match->in_format.ranges, attrs->c_in, arena, err);
-    if (!attrs->zeros || !fill_scaling(match, attrs, arena, err))
+    if (!attrs->zeros || !fill_scaling(match, attrs, arena, err) ||
+        (attrs->is_activated && !fill_levels(match, attrs, arena, err)))
         return NULL;
     bool is_packed = match->is_depthwise ? pack_taps(&match->weights, attrs, arena, err)
                      : kernels->winograd && suits_winograd(match, attrs)

@@ -16,8 +16,10 @@ struct int8_match {
     size_t n_groups;              /* of channels */
     uint32_t n_spatial;           /* of an image; 0: of a product */
     double clamp_low, clamp_high; /* by ReLU and Clamp, before the FakeQuantize */
-    size_t n_column_taps;         /* of int8_weights_find */
-    size_t enlarge[2];            /* of the image, in both dimensions: 1, or the strides of a
+    bool has_activation;          /* before the FakeQuantize */
+    enum unary_operation activation;
+    size_t n_column_taps; /* of int8_weights_find */
+    size_t enlarge[2];    /* of the image, in both dimensions: 1, or the strides of a
                                    * transposed convolution */
     /* Of a group [c_out][c_in][y][x]; of a product [n][k][1][1]; y is 1 if the image has one
      * dimension. */

@@ -68,7 +68,7 @@ bool int8_is_for_channels(const struct irrun_tensor *tensor, size_t n_channels, 
 /* Matches an Add of a bias after match->out. */
 void int8_match_bias(struct int8_pass *pass, struct int8_match *match);
 
-/* Matches what follows match->out: ReLU or Clamp, and FakeQuantize. */
+/* Matches what follows match->out: ReLU or Clamp, an activation, and FakeQuantize. */
 void int8_match_end(struct int8_pass *pass, struct int8_match *match);
 
 /* Replaces what is matched with an int8 op. Returns false with *err filled on failure. */
