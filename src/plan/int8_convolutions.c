@@ -9,7 +9,8 @@
 #include "plan/int8_match.h"
 #include "plan/int8_pass_internal.h"
 
-#define MAX_NEW_OPS 3 /* for one op: to u8, int8 op, to f32; a Concat: to u8 for each input, too */
+#define MAX_NEW_OPS 3  /* for one op: to u8, int8 op, to f32; a Concat: to u8 for each input, too */
+#define SMALL_IMAGE 36 /* pixels: fewer do not repay the larger filters of Winograd */
 #define MAX_TERMS (INT32_MAX / (UINT8_MAX * 128)) /* of a sum that fits into i32 */
 
 const struct irrun_tensor *int8_find_floats(struct int8_pass *pass, uint32_t value_id)
@@ -214,6 +215,13 @@ bool int8_replace(struct int8_pass *pass, const struct int8_match *match)
     return true;
 }
 
+static bool is_small_image(const struct value *x)
+{
+    return x->dims_hint && x->rank_hint == 4 && x->dims_hint[2] > 0 && x->dims_hint[3] > 0 &&
+           x->dims_hint[2] < SMALL_IMAGE && x->dims_hint[3] < SMALL_IMAGE &&
+           x->dims_hint[2] * x->dims_hint[3] < SMALL_IMAGE;
+}
+
 static bool is_candidate(const struct op *op)
 {
     return int8_is_transposed_convolution(op) || op_is_type(op, "Convolution") ||
@@ -227,6 +235,7 @@ static bool visit(struct int8_pass *pass, uint32_t op_id)
         return int8_pass_on(pass, op_id);
     match.in = op_input(pass->graph, match.op, 0);
     match.out = match.op->first_output;
+    match.is_small = is_small_image(&pass->graph->values[match.out]);
     if (!int8_find_format(pass, match.in, &match.in_format))
         return pass->err->code == IRRUN_OK;
     const char *fault = find_fault(pass, &match), *type = match.op->def->type;

@@ -15,6 +15,7 @@ struct int8_match {
     bool is_depthwise, has_out_format;
     size_t n_groups;              /* of channels */
     uint32_t n_spatial;           /* of an image; 0: of a product */
+    bool is_small;                /* the file says that the image has few pixels */
     double clamp_low, clamp_high; /* by ReLU and Clamp, before the FakeQuantize */
     bool has_activation;          /* before the FakeQuantize */
     enum unary_operation activation;
