@@ -344,6 +344,14 @@ def activated(m, x, kind):
     return Value(m.net, m.net.op(kind, x.port, v=4), ACTIVATIONS[kind](x.array))
 
 
+def bent(m, x, shape):
+    slope = uniform(m.g, shape, -0.5, 0.5)
+    by_channel = shape[0] == x.array.shape[1]
+    full = slope.reshape(shape[0], 1, 1) if len(shape) == 1 and by_channel else slope
+    port = m.net.op("PReLU", x.port, m.net.const(slope))
+    return Value(m.net, port, np.where(x.array < 0, x.array * np.float64(full), x.array))
+
+
 def activation_cases():
     """Functions between a convolution and a FakeQuantize."""
     m = Quantised("swish", (2, 6, 9, 7))
@@ -353,6 +361,15 @@ def activation_cases():
     y = y.quantised(-0.4, 2)
     yield m.case("A convolution, channels with ranges of their own, a depthwise one.",
                  m.convolved(y, m.integers(8, 19, 1, 1), pads=(0, 0)).quantised(-3, 3), y)
+    m = Quantised("slopes", (2, 6, 9, 7))
+    y = m.biased(m.convolved(m.x, m.integers(19, 6, 3, 3)))
+    y = bent(m, y, (19,)).quantised(uniform(m.g, (1, 19, 1, 1), -1, -0.5), 2)
+    y = bent(m, m.convolved(y, m.integers(19, 1, 1, 3, 3)), (1,)).quantised(-0.4, 2)
+    y = bent(m, m.convolved(y, m.integers(9, 19, 1, 1), pads=(0, 0)), (9, 1, 1))
+    yield m.case("PReLU with a slope for each channel, or for all.", y.quantised(-1, 3))
+    m = Quantised("slopes_of_columns", (1, 6, 9, 7))
+    y = bent(m, m.convolved(m.x, m.integers(8, 6, 3, 3)), (7,))
+    yield m.case("A slope for each column stays in f32.", y.quantised(-1, 2))
     m = Quantised("mish_line", (1, 6, 61))
     y = activated(m, line(m, m.x, m.integers(33, 6, 3)).relu(), "Mish").quantised(0, 2)
     yield m.case("One dimension, behind a ReLU; two blocks of pixels.",

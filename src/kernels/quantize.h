@@ -43,9 +43,10 @@ static inline const struct quantization *range_of(const struct channel_ranges *r
     return &ranges->all[ranges->n > 1 ? channel : 0];
 }
 
-/* The quantization of each column of a matrix. */
+/* The quantization of each column of a matrix. Before it, what is below 0 is multiplied by a slope;
+ * NULL: 1. */
 struct column_levels {
-    const float *in_low, *inverse_scale, *last;
+    const float *in_low, *inverse_scale, *last, *slopes;
 };
 
 /* Maps two bytes to round(a * a_scale + b * b_scale + bias), clamped to low ... high. */

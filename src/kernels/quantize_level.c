@@ -93,9 +93,13 @@ static void rows_to_u8(const struct column_levels *levels, const float *x, uint8
     for (size_t row = 0; row < n_rows; row++, x += n, out += n)
         for (size_t i = 0; i < n; i += VECTOR_LANES) {
             size_t left = n - i < VECTOR_LANES ? n - i : VECTOR_LANES;
+            vec y = vec_load_n(x + i, left);
+            if (levels->slopes)
+                y = vec_select(vec_less(y, vec_zero()),
+                               vec_mul(y, vec_load_n(levels->slopes + i, left)), y);
             vec_i32 level = level_in(vec_load_n(levels->in_low + i, left),
                                      vec_load_n(levels->inverse_scale + i, left),
-                                     vec_load_n(levels->last + i, left), vec_load_n(x + i, left));
+                                     vec_load_n(levels->last + i, left), y);
             uint8_t bytes[VECTOR_LANES];
             vec_i32_store_u8(left == VECTOR_LANES ? out + i : bytes, level);
             if (left < VECTOR_LANES)

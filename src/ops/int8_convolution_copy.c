@@ -78,7 +78,8 @@ void int8_activate(const struct int8_job *job, const struct int8_block *block, s
 {
     static const double p[UNARY_N_PARAMETERS];
     size_t c_out = job->attrs->c_out;
-    job->state->activation(block->c, block->c, block->n * c_out, p);
+    if (!job->attrs->levels.slopes)
+        job->state->activation(block->c, block->c, block->n * c_out, p);
     job->state->quantize->rows_to_u8(&job->attrs->levels, block->c,
                                      (uint8_t *)job->out + pixel * c_out, block->n, c_out);
 }

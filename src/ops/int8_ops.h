@@ -52,7 +52,7 @@ struct int8_convolution_attrs {
     struct requantization requantization;
     /* Whether the sums are requantized to f32, and their activation is quantized to u8. */
     bool is_activated;
-    enum unary_operation activation;
+    enum unary_operation activation; /* unless the levels have slopes */
     struct column_levels levels;
     uint32_t rank_min; /* of a product: its result gets leading dimensions of 1 up to this rank */
 };

@@ -59,26 +59,44 @@ static bool is_for_channels(const struct int8_match *match, const struct quantiz
            (format->n_spatial == match->n_spatial && format->ranges.n == match->weights.n_channels);
 }
 
-/* Matches an activation and a FakeQuantize behind a convolution. */
-static void match_activation(struct int8_pass *pass, struct int8_match *match)
+/* Finds the slopes of a PReLU: one, or one for each channel. */
+static bool find_slopes(struct int8_pass *pass, const struct op *op, struct int8_match *match)
+{
+    const struct irrun_tensor *slopes = int8_find_floats(pass, op_input(pass->graph, op, 1));
+    size_t n = match->weights.n_channels;
+    bool is_found = slopes && ((slopes->shape.rank == 1 && (size_t)slopes->shape.dims[0] == n) ||
+                               int8_is_for_channels(slopes, n, match->n_spatial + 1));
+    match->slopes = is_found ? slopes : NULL;
+    return is_found;
+}
+
+static bool find_activation(struct int8_pass *pass, const struct op *op, struct int8_match *match)
 {
     static const struct {
         const char *type;
         enum unary_operation operation;
     } known[] = {{"Swish", UNARY_SILU}, {"HSwish", UNARY_HSWISH}, {"Mish", UNARY_MISH}};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (op_is_type(op, known[i].type)) {
+            match->activation = known[i].operation;
+            return op->n_inputs == 1;
+        }
+    return op_is_type(op, "PReLU") && op_input(pass->graph, op, 0) == match->out &&
+           find_slopes(pass, op, match);
+}
+
+/* Matches an activation and a FakeQuantize behind a convolution. */
+static void match_activation(struct int8_pass *pass, struct int8_match *match)
+{
     const struct op *op = find_user(pass, match->out);
     const struct op *next = op ? find_user(pass, op->first_output) : NULL;
-    bool is_convolution =
-        match->op && match->n_spatial > 0 && match->enlarge[0] * match->enlarge[1] == 1;
-    for (size_t i = 0; next && is_convolution && i < sizeof known / sizeof *known; i++)
-        if (op_is_type(op, known[i].type) && op->n_inputs == 1 &&
-            op_input(pass->graph, next, 0) == op->first_output &&
-            int8_find_ranges(pass, next, &match->out_format) &&
-            is_for_channels(match, &match->out_format)) {
-            match->has_activation = match->has_out_format = true;
-            match->activation = known[i].operation;
-            match->out = next->first_output;
-        }
+    if (!next || !match->op || match->n_spatial == 0 || match->enlarge[0] * match->enlarge[1] > 1 ||
+        !find_activation(pass, op, match) || op_input(pass->graph, next, 0) != op->first_output ||
+        !int8_find_ranges(pass, next, &match->out_format) ||
+        !is_for_channels(match, &match->out_format))
+        return;
+    match->has_activation = match->has_out_format = true;
+    match->out = next->first_output;
 }
 
 void int8_match_end(struct int8_pass *pass, struct int8_match *match)

@@ -159,11 +159,14 @@ static const uint8_t *find_zeros(const struct channel_ranges *ranges, size_t n, 
     return zeros;
 }
 
+static float of_channel(const struct irrun_tensor *tensor, size_t channel)
+{
+    return ((const float *)tensor->data)[channel % (size_t)shape_n_elements(&tensor->shape)];
+}
+
 static double find_bias(const struct irrun_tensor *bias, size_t channel)
 {
-    if (!bias)
-        return 0;
-    return (double)((const float *)bias->data)[channel % (size_t)shape_n_elements(&bias->shape)];
+    return bias ? (double)of_channel(bias, channel) : 0;
 }
 
 /* Returns the summed-area table of each filter: element [y][x] is the sum of those in rows below y
@@ -281,14 +284,16 @@ static bool fill_levels(const struct int8_match *match, struct int8_convolution_
                         struct arena *arena, struct irrun_error *err)
 {
     size_t n = attrs->c_out;
-    float *floats = arena_alloc_array(arena, 3 * n, sizeof *floats, err);
+    float *floats = arena_alloc_array(arena, 4 * n, sizeof *floats, err);
     for (size_t c = 0; floats && c < n; c++) {
         const struct quantization *range = range_of(&match->out_format.ranges, c);
         floats[c] = range->in_low;
         floats[n + c] = range->inverse_scale;
         floats[2 * n + c] = range->last;
+        floats[3 * n + c] = match->slopes ? of_channel(match->slopes, c) : 1;
     }
-    attrs->levels = (struct column_levels){floats, floats + n, floats + 2 * n};
+    attrs->levels = (struct column_levels){floats, floats + n, floats + 2 * n,
+                                           match->slopes ? floats + 3 * n : NULL};
     return floats != NULL;
 }
 

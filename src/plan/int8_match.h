@@ -19,8 +19,9 @@ struct int8_match {
     double clamp_low, clamp_high; /* by ReLU and Clamp, before the FakeQuantize */
     bool has_activation;          /* before the FakeQuantize */
     enum unary_operation activation;
-    size_t n_column_taps; /* of int8_weights_find */
-    size_t enlarge[2];    /* of the image, in both dimensions: 1, or the strides of a
+    const struct irrun_tensor *slopes; /* of PReLU, one or one for each channel, or NULL */
+    size_t n_column_taps;              /* of int8_weights_find */
+    size_t enlarge[2];                 /* of the image, in both dimensions: 1, or the strides of a
                                    * transposed convolution */
     /* Of a group [c_out][c_in][y][x]; of a product [n][k][1][1]; y is 1 if the image has one
      * dimension. */
