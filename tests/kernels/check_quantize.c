@@ -53,12 +53,14 @@ static bool try_range(const struct trial *trial, size_t n, float low, float high
     return is_good;
 }
 
-/* Returns whether rows of the same numbers become the same bytes. */
+/* Returns whether rows of the same numbers become the same bytes, or of those that slopes turn into
+ * them. */
 static bool try_rows(const struct trial *trial, const struct channel_ranges *ranges, const float *x,
                      const uint8_t *bytes, size_t n_channels, size_t n)
 {
     size_t size = n_channels * n;
-    float low[MAX_CHANNELS], scale[MAX_CHANNELS], last[MAX_CHANNELS];
+    float low[MAX_CHANNELS], scale[MAX_CHANNELS], last[MAX_CHANNELS], slopes[MAX_CHANNELS];
+    bool has_slopes = random_below(2);
     struct guarded in = guarded_new(size * sizeof(float)), out = guarded_new(size);
     float *rows = (void *)guarded_last(&in, size * sizeof(float));
     uint8_t *levels = guarded_last(&out, size);
@@ -66,11 +68,15 @@ static bool try_rows(const struct trial *trial, const struct channel_ranges *ran
         low[c] = range_of(ranges, c)->in_low;
         scale[c] = range_of(ranges, c)->inverse_scale;
         last[c] = range_of(ranges, c)->last;
+        slopes[c] = has_slopes && random_below(2) ? 0.5F : 1;
     }
-    for (size_t i = 0; i < size; i++)
-        rows[i] = x[i % n_channels * n + i / n_channels];
-    trial->variant->quantize->rows_to_u8(&(struct column_levels){low, scale, last}, rows, levels, n,
-                                         n_channels);
+    for (size_t i = 0; i < size; i++) {
+        float from = x[i % n_channels * n + i / n_channels];
+        rows[i] = from < 0 ? from / slopes[i % n_channels] : from;
+    }
+    trial->variant->quantize->rows_to_u8(
+        &(struct column_levels){low, scale, last, has_slopes ? slopes : NULL}, rows, levels, n,
+        n_channels);
     bool is_good = memcmp(levels, bytes, size) == 0 || trial_fail("other bytes of rows");
     guarded_free(&in);
     guarded_free(&out);
