@@ -52,15 +52,17 @@ static void run_chunks(const struct run *run, struct depthwise_tile *tile, const
     const struct depthwise *plan = run->plan;
     size_t least = DEPTHWISE_CHANNEL_VECTORS * plan->kernels->lanes, n_taps = run->n_taps;
     size_t chunk = size_maximum(CHUNK_FLOATS / n_taps / least, 1) * least, left = plan->pixel;
-    do {
+    while (left > 0) {
         tile->n_channels = left < 2 * chunk ? left : chunk;
         depthwise_run_box(plan, tile, box, out);
         tile->image += tile->n_channels;
-        tile->weights += tile->weights ? tile->n_channels * n_taps : 0;
-        tile->adjustment += tile->adjustment ? tile->n_channels : 0;
+        if (tile->weights)
+            tile->weights += tile->n_channels * n_taps;
+        if (tile->adjustment)
+            tile->adjustment += tile->n_channels;
         out += tile->n_channels;
         left -= tile->n_channels;
-    } while (left > 0);
+    }
 }
 
 /* Computes the rows of a part, for all channels. */
