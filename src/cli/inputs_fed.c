@@ -167,6 +167,12 @@ void inputs_end_feeds(struct inputs *inputs)
     }
 }
 
+bool inputs_are_all_fed(const struct inputs *inputs)
+{
+    size_t n = inputs->options->feeds.n;
+    return n > 0 && n + inputs->n_counters == inputs->n;
+}
+
 void inputs_free_feeds(struct inputs *inputs)
 {
     for (size_t i = 0; inputs->feeds && i < inputs->options->feeds.n; i++) {

@@ -147,9 +147,8 @@ static bool is_cyclic(const struct worker *worker)
 /* If --feed fills all inputs, an option must limit the run. */
 static bool check_end(const struct worker *worker, struct irrun_error *err)
 {
-    size_t n = inputs_n_variables(worker->inputs);
-    if (worker->options->feeds.n == 0 || n < irrun_model_n_inputs(worker->model) ||
-        is_cyclic(worker) || inputs_are_stacked(worker->inputs))
+    if (!inputs_are_all_fed(worker->inputs) || is_cyclic(worker) ||
+        inputs_are_stacked(worker->inputs))
         return true;
     fail(err, IRRUN_USAGE, "every input comes from --feed: the sequence has no end");
     return fail_hint(err, "limit it with -n, --until or --duration");

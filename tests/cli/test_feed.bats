@@ -71,6 +71,14 @@ minus() { # FIRST LAST OPTION...
     refused 65 'none.npy contains no record' "$data/sum.xml" -i none.npy --feed=sum=x -n 5
 }
 
+@test "a run whose other input is one record ends after it, also if tokens are drawn" {
+    local model=$root/models/tiny_transformer/model.xml choice
+    for choice in argmax "sample(1)"; do
+        [ "$(irrun "$model" -i tokens=value:21 -i beam_idx=value:0 --shape=tokens=1,1 --shape=beam_idx=1 \
+            "--feed=logits=tokens:$choice" -o tokens=csv:- | wc -l)" -eq 1 ]
+    done
+}
+
 @test "an interrupted run continues within the prompt and after it" {
     seq 5000 | awk '{ print $1 % 5 - 2 }' >prompt.csv
     local how=("$data/sum.xml" -i prompt.csv --feed=sum=x -n 20000 --reset=never --emit=all) seconds
