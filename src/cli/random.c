@@ -172,6 +172,12 @@ static bool is_in_type(enum irrun_dtype dtype, int64_t x)
     return back == x && (x >= 0 || dtype_is_signed(dtype));
 }
 
+/* Limits a number to 2^62, which is far beyond all types but those of 64 bits. */
+static int64_t limit(double x)
+{
+    return (int64_t)fmax(fmin(x, 0x1p62), -0x1p62);
+}
+
 /* Checks that integers of a type can hold the numbers. */
 static bool check_range(const struct random_spec *spec, enum irrun_dtype dtype, const char *name,
                         struct irrun_error *err)
@@ -179,10 +185,8 @@ static bool check_range(const struct random_spec *spec, enum irrun_dtype dtype, 
     bool is_int = spec->kind == RANDOM_INT;
     if (!dtype_is_integer(dtype) || (!is_int && spec->kind != RANDOM_UNIFORM))
         return true;
-    /* 2^62: far beyond all types but those of 64 bits */
-    int64_t low = is_int ? spec->low : (int64_t)fmax(fmin(spec->a, spec->b), -0x1p62);
-    int64_t high = is_int ? spec->high : (int64_t)fmin(fmax(spec->a, spec->b), 0x1p62);
-    if (!is_int && high > 0 && (double)high == fmax(spec->a, spec->b))
+    int64_t low = is_int ? spec->low : limit(spec->a), high = is_int ? spec->high : limit(spec->b);
+    if (!is_int && high > 0 && (double)high == spec->b)
         high--; /* it is not included, and numbers are truncated */
     return (is_in_type(dtype, low) && is_in_type(dtype, high)) ||
            fail(err, IRRUN_USAGE,

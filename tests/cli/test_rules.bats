@@ -205,6 +205,10 @@ each_format() { # directory, command
         "$data/twice_u8.xml" '--random=int(0,300)' -o none:
     usage_error 'input "x" is u8, which cannot hold numbers from -1 to 0' \
         "$data/twice_u8.xml" '--random=uniform(-1,1)' -o none:
+    usage_error 'which cannot hold numbers from 4611686018427387904 to 4611686018427387904' \
+        "$data/twice_i32.xml" '--random=uniform(1e30,2e30)' -o none:
+    usage_error 'which cannot hold numbers from -4611686018427387904 to -4611686018427387904' \
+        "$data/twice_i32.xml" '--random=uniform(-2e30,-1e30)' -o none:
     irrun "$data/twice_u8.xml" '--random=int(0,255)' -o none:
 }
 
