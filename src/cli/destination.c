@@ -48,8 +48,11 @@ static bool fail_needs_name(const struct destination_list *list, const struct fo
                             struct irrun_error *err)
 {
     const char *text = spec->text, *format = spec->format->name;
+    size_t n = n_default_outputs(list->model);
     fail(err, IRRUN_USAGE, "-o %s: %s holds one output, but the model has", text, format);
-    for (size_t i = 0; i < n_default_outputs(list->model); i++)
+    if (n == 0)
+        return fail_append(err, " none");
+    for (size_t i = 0; i < n; i++)
         fail_append(err, "%s \"%s\"", i == 0 ? "" : ",", irrun_model_output(list->model, i)->name);
     return fail_hint(err,
                      "-o %s=%s writes one of them, -o text:- all of them, -o %%n.%s each to its "
@@ -79,7 +82,7 @@ bool destination_add(struct destination_list *list, const struct binding *bindin
                 return false;
         return true;
     }
-    if (n > 1 && !spec->format->is_shared)
+    if (n != 1 && !spec->format->is_shared)
         return fail_needs_name(list, spec, err);
     return add_destination(list, spec, 0, n, err) && check_names(&list->items[list->n - 1], err);
 }

@@ -236,3 +236,14 @@ pair() {
     pair -o b.npz
     cmp a.npz b.npz
 }
+
+@test "a model without an output has none for a file that holds one" {
+    sed -e '/layer id="4"/,/<\/layer>/d' -e '/to-layer="4"/d' "$data/sum.xml" >silent.xml
+    local file
+    for file in y.npy y.csv y.raw; do
+        usage_error "${file#y.} holds one output, but the model has none" silent.xml --random -o $file
+        [ ! -e $file ]
+    done
+    irrun silent.xml --random -o y.npz --state-out=s.npz
+    [ "$(unzip -Z1 s.npz)" = total.npy ]
+}
