@@ -55,26 +55,14 @@ static bool take_member(const struct binder *binder, const struct binding *bindi
            binder->take(binder->context, port, binding, reader, err);
 }
 
-/* Fails because a member does not match a single port. `why` is the error of the lookup: `no input
- * "x"; the model has ...` becomes `member "x": no input; ...`, and `"x" is ...` becomes `member
- * "x" is ...`. */
+/* Fails because a member does not match a single port. why: the error of the lookup. */
 static bool fail_member(const struct binder *binder, const struct binding *binding,
-                        const struct archive *archive, const char *name,
-                        const struct irrun_error *why, struct irrun_error *err)
+                        const struct archive *archive, const struct irrun_error *why,
+                        struct irrun_error *err)
 {
     const char *path = binding->spec.path;
     char quoted[TEXT_QUOTED_BYTES];
-    const char *quote = strchr(why->message, '"'), *rest = why->message;
-    bool begins_with_name = false;
-    int n_before = 0;
-    size_t length = strlen(name);
-    if (quote && strncmp(quote + 1, name, length) == 0 && quote[length + 1] == '"') {
-        begins_with_name = quote == why->message;
-        n_before = begins_with_name ? 0 : (int)(quote - why->message) - 1;
-        rest = quote + length + 2;
-    }
-    fail_at(err, IRRUN_DATA, whole_file(path), "member \"%s\"%s%.*s%s", name,
-            begins_with_name ? "" : ": ", n_before, why->message, rest);
+    fail_at(err, IRRUN_DATA, whole_file(path), "member: %s", why->message);
     if (why->hint[0])
         return fail_hint(err, "%s", why->hint);
     if (archive_n_members(archive) == 1 && binder->n_ports > 0)
@@ -90,11 +78,10 @@ static bool take_all_members(const struct binder *binder, const struct binding *
                              struct archive *archive, struct irrun_error *err)
 {
     for (size_t i = 0; i < archive_n_members(archive); i++) {
-        const char *name = archive_member(archive, i)->name;
-        struct irrun_error other = {.code = IRRUN_OK};
+        struct irrun_error why = {.code = IRRUN_OK};
         size_t port;
-        if (!binder->find(binder->context, name, &port, &other))
-            return fail_member(binder, binding, archive, name, &other, err);
+        if (!binder->find(binder->context, archive_member(archive, i)->name, &port, &why))
+            return fail_member(binder, binding, archive, &why, err);
         if (!take_member(binder, binding, archive, i, port, err))
             return false;
     }

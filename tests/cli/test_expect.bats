@@ -284,7 +284,7 @@ whole() {
     irrun "$data/copy.xml" -i a=a.npy -i fresh=a.npy -o other.npz
     run_apart irrun "$data/pair.xml" -i a=a.npy -i b=a.npy --expect=other.npz
     [ "$status" -eq 65 ]
-    [[ $stderr == *'member "a"'* ]]
+    [[ $stderr == *'member: no output "a"'* ]]
 }
 
 @test "a broken or missing file is not a difference" {

@@ -73,7 +73,7 @@ setup() {
     [ "$(irrun "$data/pair.xml" -i a.npz --random=ones -o @0=csv:-)" = "2,3" ]
     [ "$(irrun "$data/pair.xml" -i a.npz -i fresh.npz -o @0=csv:- | lines)" = "2,4 4,6 6,8" ]
     refused 2 'two sources' "$data/pair.xml" -i both.npz -i b=one.npy
-    refused 65 'fresh.npz: error: member "fresh": no input; the model has:' "$data/twice_any.xml" -i fresh.npz
+    refused 65 'fresh.npz: error: member: no input "fresh"; the model has:' "$data/twice_any.xml" -i fresh.npz
     # Two names of one input, and one name twice.
     sed 's/names="a"/names="first"/; s/names="fresh"/names="a"/' "$data/copy.xml" >two.xml
     irrun two.xml --random=ones --shape=in_a=2 --shape=in_fresh=2 -o doubled.npz

@@ -560,13 +560,13 @@ with a <= b and s >= 0" sum.xml --random='uniform(-1e308,1e308)'
 
 @test "a member that is not an input" {
     irrun pair.xml --random -o y.npz
-    answered 65 'y.npz: error: member "all/plus": no input; the model has:' \
+    answered 65 'y.npz: error: member: no input "all/plus"; the model has:' \
         "every member must have one of these names; does y.npz belong to another model?" sum.xml -i y.npz
-    answered 65 'member "all/plus": no output; the model has:' \
+    answered 65 'member: no output "all/plus"; the model has:' \
         "every member must have one of these names; does y.npz belong to another model?" sum.xml --random --expect=y.npz
     [ "$(grep 'error: ' <<<"$stderr" | grep -o 'all/plus' | wc -l)" -eq 1 ]
     irrun sum.xml -i five.npy -o z.npz
-    answered 65 'no input; the model has:' 'to read it as "x": -i x=z.npz' sum.xml -i z.npz
+    answered 65 'member: no input "sum"; the model has:' 'to read it as "x": -i x=z.npz' sum.xml -i z.npz
     irrun sum.xml -i x=z.npz -o none:
 }
 

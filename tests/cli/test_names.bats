@@ -135,7 +135,7 @@ headers() {
     [ "$status" -eq 2 ]
     [[ $stderr == *'"bottom" is the name of 2 outputs:'*"@1 low"*"@2 r2"* ]]
     deflated want.npz bottom 2, 2
-    refused 65 'want.npz: error: member "bottom" is the name of 2 outputs:' split.xml -i x.npy --expect=want.npz
+    refused 65 'want.npz: error: member: "bottom" is the name of 2 outputs:' split.xml -i x.npy --expect=want.npz
     [[ $stderr != *"fits 2"*"fits 2"* ]]
 }
 

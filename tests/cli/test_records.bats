@@ -297,7 +297,7 @@ setup() {
     irrun "$data/copy.xml" -i a=x.npy -i fresh=one.npy -o x.npz
     run_apart irrun "$data/sum.xml" -i x.npz
     [ "$status" -eq 65 ]
-    [[ $stderr == 'x.npz: error: member "fresh"'* ]]
+    [[ $stderr == 'x.npz: error: member: no input "fresh"'* ]]
     irrun "$data/copy.xml" -i a=three.npy -i fresh=one.npy -o a=a.npz
     run_apart irrun "$data/pair.xml" -i a.npz
     [ "$status" -eq 65 ]

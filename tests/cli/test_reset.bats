@@ -73,7 +73,7 @@ series() {
     [ "$(irrun "$data/sum.xml" -i in.npz --reset=if:fresh -o csv:- | numbers)" = "1 3 3 7 5" ]
     run_apart irrun "$data/sum.xml" -i in.npz -o csv:-
     [ "$status" -eq 65 ] # without --reset=if: the member is one too many
-    [[ $stderr == *'member "fresh"'* ]]
+    [[ $stderr == *'member: no input "fresh"'* ]]
 }
 
 @test "a series of another length is refused, naming both" {
