@@ -85,8 +85,9 @@ bool checkpoint_write(const struct options *options, const char *identity,
 {
     struct text text = {0};
     struct member_list list = {.n = 0};
-    /* is_kept: a killed process leaves FILE.partial, which the next process overwrites. */
-    const struct writer_options writer_options = {.is_synced = options->is_synced, .is_kept = true};
+    /* is_resumable: a killed process leaves FILE.partial, which the next process overwrites. */
+    const struct writer_options writer_options = {.is_synced = options->is_synced,
+                                                  .is_resumable = true};
     text_add(&text, "%s", identity);
     add_positions(&text, checkpoint);
     struct irrun_tensor bytes = {

@@ -21,7 +21,7 @@ struct outputs {
     const char *key;                  /* of the current sequence; NULL after its end */
     const struct writer_position *resume_at; /* from a checkpoint; NULL: a new run */
     bool is_finishing;
-    bool was_searched; /* look_for_nan was called */
+    bool was_searched; /* look_for_nan has looked at a record */
 };
 
 /* ---- Start and end --------------------------------------------------------------------------- */
@@ -215,7 +215,7 @@ static bool open_destination(struct outputs *outputs, struct destination *item,
         .is_summarised = is_terminal,
         .is_flushed = is_terminal || outputs->options->is_line_buffered,
         .is_synced = outputs->options->is_synced,
-        .is_kept = outputs->options->checkpoint_path != NULL};
+        .is_resumable = outputs->options->checkpoint_path != NULL};
     if (outputs->resume_at)
         writer_options.resume_at = &outputs->resume_at[item - outputs->current->items];
     char *path;

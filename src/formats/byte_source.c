@@ -1,4 +1,4 @@
-/* Bytes from a file, a pipe or a member of an archive, through one buffer.
+/* The buffer of a source, and sources that are files or pipes. zip_member.c has those of archives.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "formats/byte_source.h"
 

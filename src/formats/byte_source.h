@@ -22,7 +22,7 @@ struct byte_source_methods {
 
 struct byte_source {
     const struct byte_source_methods *methods;
-    void *context; /* used by them */
+    void *context; /* for the methods */
     int fd;        /* for a file; its first byte is at `first_offset` */
     uint64_t first_offset;
     const char *path;               /* for messages; borrowed */

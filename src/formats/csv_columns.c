@@ -37,7 +37,7 @@ static void end_line(struct csv_columns *csv)
     size_t n = source_available(source);
     const unsigned char *end = memchr(start, '\n', n);
     source_consume(source, end ? (size_t)(end - start) + 1 : n);
-    csv->reader.line++;
+    reader_end_line(&csv->reader);
 }
 
 static bool is_blank(struct field line)
@@ -48,14 +48,13 @@ static bool is_blank(struct field line)
     return true;
 }
 
-/* The separator is not known yet when the headings are read, which may be anything. Among tabs a
- * quote is often a character like others. */
+/* Rejects a quoted field that does not end in its line. Does not check headings, which may be
+ * anything, nor lines with tabs, where a quote is often a character like others. */
 static bool check_quotes(const struct csv_columns *csv, struct field line, struct irrun_error *err)
 {
     if (csv->separator != ',' || !csv_has_open_quote(line))
         return true;
-    fail_at(err, IRRUN_DATA, (struct place){csv->reader.path, csv->reader.line, 0},
-            "a quoted field does not end in its line");
+    fail_at(err, IRRUN_DATA, reader_place(&csv->reader), "a quoted field does not end in its line");
     return fail_hint(err, "a record is one line: remove line breaks from the fields");
 }
 
@@ -70,8 +69,7 @@ static bool find_line(struct csv_columns *csv, struct field *line, struct irrun_
         const char *end = n ? memchr(start, '\n', n) : NULL;
         if (!end && !source->is_at_end) {
             if (n == SOURCE_BUFFER_BYTES)
-                return fail_at(err, IRRUN_DATA,
-                               (struct place){csv->reader.path, csv->reader.line, 0},
+                return fail_at(err, IRRUN_DATA, reader_place(&csv->reader),
                                "the line has at least %zu bytes", SOURCE_BUFFER_BYTES);
             if (!source_more(source, err))
                 return false;
@@ -102,12 +100,12 @@ static bool find_heading(const struct csv_columns *csv, struct field line, struc
         if (csv_field_equals(csv_field_next(&rest, csv->separator), name))
             return true;
     }
-    fail_at(err, IRRUN_DATA, (struct place){csv->reader.path, csv->reader.line, 0},
-            "no column \"%.*s\"", (int)name.length, name.start);
+    fail_at(err, IRRUN_DATA, reader_place(&csv->reader), "no column \"%.*s\"", (int)name.length,
+            name.start);
     return csv_field_hint(line, csv->separator, name, err);
 }
 
-/* Extends the fields to parse up to `index`. */
+/* Makes `index` one of the fields to parse. */
 static bool need_field(struct csv_columns *csv, size_t index, struct irrun_error *err)
 {
     if (index < csv->n_fields)
@@ -121,6 +119,7 @@ static bool need_field(struct csv_columns *csv, size_t index, struct irrun_error
     return true;
 }
 
+/* Adds a column to read. */
 static bool choose(struct csv_columns *csv, size_t index, struct irrun_error *err)
 {
     if (!need_field(csv, index, err))
@@ -141,6 +140,7 @@ static bool is_number(struct field name, int64_t *number)
     return is_all && text_to_i64(name.start, name.length, number) && *number <= MAX_COLUMN;
 }
 
+/* Adds a column to keep. */
 static bool keep(struct csv_columns *csv, size_t index, struct irrun_error *err)
 {
     if (!GROW_ARRAY(csv->kept_ids, csv->n_kept, csv->kept_capacity, err))
@@ -182,7 +182,7 @@ static size_t count_fields(const struct csv_columns *csv, struct field line)
 /* Fails because the line has n fields, which is not the number of headings. */
 static bool fail_ragged(const struct csv_columns *csv, size_t n, struct irrun_error *err)
 {
-    fail_at(err, IRRUN_DATA, (struct place){csv->reader.path, csv->reader.line, 0},
+    fail_at(err, IRRUN_DATA, reader_place(&csv->reader),
             "the line has %zu column%s, but the headings are %zu", n, n == 1 ? "" : "s",
             csv->n_headings);
     return fail_hint(err, "--keep-columns=NAME,... keeps some columns of lines of any length");
@@ -302,7 +302,7 @@ static bool fail_field(const struct csv_columns *csv, struct field line, struct 
 static bool fail_missing(const struct csv_columns *csv, struct field line, size_t n,
                          struct irrun_error *err)
 {
-    fail_at(err, IRRUN_DATA, (struct place){csv->reader.path, csv->reader.line, 0},
+    fail_at(err, IRRUN_DATA, reader_place(&csv->reader),
             "the line has %zu column%s, but column %zu, counted from 0, is to be read", n,
             n == 1 ? "" : "s", csv->n_fields - 1);
     csv_separator_hint(line, err);

@@ -9,7 +9,7 @@
 
 #define FIELD_BYTES 64 /* of a heading in a hint */
 
-/* Returns the quote that ends a field which begins with one, or the end of the line. */
+/* Returns the quote that closes the one at `at`, or the end of the line. */
 static const char *find_closing_quote(const char *at, const char *end)
 {
     for (at++; at < end && (*at != '"' || (at + 1 < end && at[1] == '"')); at++)

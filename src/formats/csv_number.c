@@ -1,4 +1,4 @@
-/* Converts the numbers of a csv file to an element type. text_to_number.c scans them.
+/* Converts the numbers of a csv file to an element type. base/decimal.h and base/text.h scan them.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "formats/csv_number.h"
 

@@ -16,29 +16,28 @@ struct format {
     const char *read_endings;  /* ".csv .txt": extensions that mean this format; "" for none */
     const char *write_endings; /* extensions of output files */
     bool can_read, can_write;
-    bool has_shape;    /* arrays have a shape (npy npz ark), unlike raw, csv, s16 and wav */
-    bool has_names;    /* npz: opened with archive_open; a file has several outputs */
-    bool has_keys;     /* ark: every array has a key */
-    bool is_shared;    /* one destination may hold several outputs (text npz ark none) */
+    bool has_shape;    /* arrays have a shape (text npy npz ark jsonl), unlike raw csv s16 wav */
+    bool has_names;    /* arrays have names (npz): read by archive_open, not by reader_open */
+    bool has_keys;     /* arrays have the key of their sequence (text ark jsonl) */
+    bool is_shared;    /* a file may hold several outputs (text npz ark jsonl none) */
     bool is_generated; /* value count ones: there is no file, the path describes the data */
     bool is_counted;   /* count ones: the path is the name of an input, or empty */
     bool is_binary;    /* is not written to a terminal */
-    bool can_pipe;     /* can be written to a pipe; all readable formats can be read from one */
+    bool can_pipe;     /* can be written to a pipe */
     bool can_pause;    /* another process can resume writing: writer_pause */
     const struct reader_methods *reader; /* NULL: not readable in this way */
     const struct writer_methods *writer;
 };
 
-/* Returns a row of the table; index < format_count(). */
 size_t format_count(void);
-const struct format *format_at(size_t index);
+const struct format *format_at(size_t index);       /* NULL from format_count() on */
 const struct format *format_find(const char *name); /* "npy"; NULL if there is no such format */
 
 /* A parsed SRC or DST: a format and a path ("-" = standard input or output). */
 struct format_spec {
     const struct format *format;
-    const char *text;     /* that was parsed */
-    const char *path;     /* points into it */
+    const char *text;     /* as parsed; borrowed */
+    const char *path;     /* a part of text */
     bool is_text_variant; /* "ark,t:": Kaldi's text form; for outputs only */
 };
 
@@ -48,8 +47,8 @@ struct format_spec {
 bool format_parse_source(const char *text, struct format_spec *spec, struct irrun_error *err);
 bool format_parse_destination(const char *text, struct format_spec *spec, struct irrun_error *err);
 
-/* Returns whether the name is that of a sound file that must be converted first. The hint is the
- * command for it; path "-" is a pipe. */
+/* Returns whether the name is that of a sound file that must be converted first. format_hint_sound
+ * adds a hint with the command for it; path "-" is a pipe. */
 bool format_is_sound(const char *path);
 bool format_hint_sound(struct irrun_error *err, const char *path, const char *model);
 
@@ -105,7 +104,7 @@ bool reader_read(struct reader *reader, enum irrun_dtype dtype, void *data, size
  * after reader_next; n of reader_read must then be a multiple of the number of channels. */
 void reader_keep_channels(struct reader *reader);
 
-/* Skips n elements, by seeking if possible. */
+/* Skips up to n elements, by seeking if possible. */
 bool reader_skip(struct reader *reader, enum irrun_dtype dtype, size_t n, size_t *n_skipped,
                  struct irrun_error *err);
 
@@ -114,7 +113,7 @@ bool reader_skip(struct reader *reader, enum irrun_dtype dtype, size_t n, size_t
 bool reader_can_rewind(const struct reader *reader);
 bool reader_rewind(struct reader *reader, struct irrun_error *err);
 
-/* Returns whether it reads a regular file; standard input may be one. */
+/* Returns whether the source is a regular file; standard input may be one. */
 bool reader_is_file(const struct reader *reader);
 
 /* A function to call before the reader waits for its pipe or terminal; borrowed. */
@@ -179,10 +178,10 @@ struct writer_options {
     bool is_summarised;   /* text: abbreviated like NumPy's long arrays; for a terminal */
     bool is_flushed;      /* --line-buffer: flush after each record */
     bool is_synced;       /* --fsync: before the rename */
-    const struct kept_columns *kept; /* csv: its row precedes the row of a record; NULL: none */
+    const struct kept_columns *kept; /* csv: columns that precede those of a record; NULL: none */
     const char *comment;             /* npz: the archive's comment; NULL for none; copied */
-    bool is_kept; /* the file is PATH.partial, also after writer_abort; see writer_pause */
-    const struct writer_position *resume_at; /* is_kept: append to the file; NULL: start over */
+    bool is_resumable; /* unfinished, the file is PATH.partial, also after writer_abort */
+    const struct writer_position *resume_at; /* append to PATH.partial; NULL: start over */
 };
 
 /* Fails with IRRUN_USAGE if `path` is standard output and the format cannot be written to it. */
@@ -215,7 +214,7 @@ bool writer_end_record(struct writer *writer, struct irrun_error *err);
 /* Flushes a pipe, a device or standard output. */
 bool writer_flush(struct writer *writer, struct irrun_error *err);
 
-/* Flushes to the file and sets *position. For writers with is_kept, of formats with can_pause,
+/* Flushes to the file and sets *position. For writers with is_resumable, of formats with can_pause,
  * whose records are not concatenated. */
 bool writer_pause(struct writer *writer, struct writer_position *position, struct irrun_error *err);
 
@@ -231,8 +230,8 @@ bool writer_end_sequence(struct writer *writer, struct irrun_error *err);
 /* Discards the concatenated records of a sequence that failed. */
 void writer_drop_sequence(struct writer *writer);
 
-/* Returns whether it writes to standard output, a device or a FIFO, from which data cannot be
- * removed. */
+/* Returns whether the writer writes to standard output, a device or a FIFO, from which data cannot
+ * be removed. */
 bool writer_is_direct(const struct writer *writer);
 
 /* Ends the last sequence if necessary, completes the file and renames it. Always frees the writer;

@@ -27,19 +27,17 @@ struct ark {
 
 static bool fail_entry(struct ark *ark, struct irrun_error *err, const char *what)
 {
-    const struct reader *reader = &ark->reader;
     if (ark->is_text && ark->reader.line != 0)
-        return fail_at(err, IRRUN_DATA, (struct place){reader->path, ark->reader.line, 0},
-                       "key %s: %s", ark->key, what);
-    return fail_source(&reader->source, err, "key %s: %s", ark->key, what);
+        return fail_at(err, IRRUN_DATA, reader_place(&ark->reader), "key %s: %s", ark->key, what);
+    return fail_source(&ark->reader.source, err, "key %s: %s", ark->key, what);
 }
 
+/* Consumes the next byte, which is in the buffer. */
 static void take(struct ark *ark)
 {
-    struct byte_source *source = &ark->reader.source;
-    if (*source_bytes(source) == '\n' && ark->reader.line != 0 && ark->reader.line != UINT32_MAX)
-        ark->reader.line++;
-    source_consume(source, 1);
+    if (*source_bytes(&ark->reader.source) == '\n')
+        reader_end_line(&ark->reader);
+    source_consume(&ark->reader.source, 1);
 }
 
 static bool is_blank(int c)

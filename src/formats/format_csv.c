@@ -110,7 +110,7 @@ static bool fail_word(const struct csv *csv, const char *word, size_t length, co
 static void end_line(struct csv *csv)
 {
     source_consume(&csv->reader.source, 1);
-    csv->reader.line += csv->reader.line != UINT32_MAX;
+    reader_end_line(&csv->reader);
     csv->line_offset = csv->reader.source.offset;
     csv->n_in_row = 0;
 }

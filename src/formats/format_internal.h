@@ -29,6 +29,18 @@ struct reader_methods {
     void (*reset)(struct reader *reader); /* frees its memory, so that it can start over */
 };
 
+/* Returns the current line, as a place for messages. */
+static inline struct place reader_place(const struct reader *reader)
+{
+    return (struct place){reader->path, reader->line, 0};
+}
+
+/* Counts the end of a line, unless the format has no lines. */
+static inline void reader_end_line(struct reader *reader)
+{
+    reader->line += reader->line != 0 && reader->line != UINT32_MAX;
+}
+
 /* Creates a reader; the caller opens reader->source. Returns NULL with *err filled on failure. */
 struct reader *reader_new(const struct reader_methods *methods, const char *path,
                           struct irrun_error *err);
@@ -39,8 +51,8 @@ bool reader_open_methods(const struct reader_methods *methods, const char *path,
 
 #define KIND_BYTES ((size_t)12) /* enough to recognize any format */
 
-/* Fails with IRRUN_DATA if the first n bytes are of another format than `wanted` ("raw", "npz",
- * ...). The hint has the right command. `path` is for messages. */
+/* Fails with IRRUN_DATA if the first n bytes of a file are those of another format than `wanted`
+ * ("raw", "npz", ...). The hint has the right command. `path` is for messages. */
 bool kind_check(const unsigned char *bytes, size_t n, const char *wanted, const char *path,
                 struct irrun_error *err);
 
@@ -75,7 +87,7 @@ struct writer {
     char *comment;             /* copy of options.comment */
     struct record_type *types; /* for each output */
     struct joiner *joiners;    /* for each output, if records are concatenated; otherwise NULL */
-    char *sequence;            /* the sequence whose records are being concatenated */
+    char *sequence;            /* key of the sequence whose records are being concatenated */
 };
 
 struct writer_methods {
@@ -100,8 +112,8 @@ struct writer_methods {
 #include "formats/formats.def"
 #undef FORMAT
 
-/* Counts `record` and compares it with earlier ones of its output. Fails with IRRUN_DATA and names
- * both. */
+/* Counts `record`. Fails with IRRUN_DATA if its type or shape is not that of the earlier records of
+ * the output; the message names both. */
 bool record_type_check(struct writer *writer, size_t output, const struct irrun_tensor *record,
                        struct irrun_error *err);
 

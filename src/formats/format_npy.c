@@ -147,6 +147,7 @@ static bool npy_next(struct reader *reader, struct array_header *header, bool *i
 
 /* ---- Elements -------------------------------------------------------------------------------- */
 
+/* Converts elements to native byte order, and booleans to 0 and 1. */
 static void normalise(const struct npy_header *header, unsigned char *data, size_t n)
 {
     if (header->is_swapped)
@@ -156,8 +157,7 @@ static void normalise(const struct npy_header *header, unsigned char *data, size
             data[i] = data[i] != 0;
 }
 
-/* Loads the array. The memory grows with the data, so that a large shape in a header allocates
- * nothing. */
+/* Loads the whole array. Memory grows with the data read, not with the size in the header. */
 static bool load_array(struct npy *npy, struct irrun_error *err)
 {
     size_t size_bytes = npy->header.n_data_bytes;

@@ -170,14 +170,13 @@ bool archive_open(const char *path, struct archive **archive, struct irrun_error
         return fail_memory(err, sizeof *opened);
     opened->fd = -1;
     opened->path = strdup(strcmp(path, "-") == 0 ? STANDARD_INPUT : path);
-    if (opened->path == NULL)
-        fail_memory(err, strlen(path) + 1);
-    if (opened->path == NULL || !open_archive(opened, path, err)) {
+    bool is_open =
+        opened->path ? open_archive(opened, path, err) : fail_memory(err, strlen(path) + 1);
+    if (is_open)
+        *archive = opened;
+    else
         archive_close(opened);
-        return false;
-    }
-    *archive = opened;
-    return true;
+    return is_open;
 }
 
 void archive_close(struct archive *archive)

@@ -114,8 +114,8 @@ static bool raw_read(struct reader *reader, enum irrun_dtype dtype, void *data, 
     return data == NULL || check_bytes(reader, dtype, data, *n_read, err);
 }
 
-/* Converts samples in the upper half of `data` to floats in all of it. The order avoids overwriting
- * samples that are not read yet. */
+/* Converts samples to floats. They are in the upper half of `data`, and are read in order before
+ * they are overwritten. */
 static void scale_samples(unsigned char *data, const unsigned char *samples, size_t n)
 {
     for (size_t i = 0; i < n; i++) {

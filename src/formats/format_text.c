@@ -101,7 +101,7 @@ static bool write_row(struct output_file *file, const struct irrun_tensor *tenso
 static bool is_row_hidden(const struct irrun_shape *shape, int64_t row, int64_t n_edge,
                           bool *is_gap)
 {
-    bool is_hidden = false, is_first = true; /* of all inner axes */
+    bool is_hidden = false, is_first = true; /* is_first: the inner axes are at index 0 */
     for (uint32_t axis = shape->rank - 1; axis-- > 0;) {
         int64_t dim = shape->dims[axis], index = row % dim;
         row /= dim;

@@ -97,8 +97,8 @@ static void average(const float *frames, size_t n, size_t n_channels, float *dat
     }
 }
 
-/* Reads or skips samples. Skipped frames are decoded too, because not every format can seek
- * exactly. */
+/* Reads samples, or skips them if data is NULL. Skipped frames are decoded too, because not every
+ * format can seek exactly. */
 static bool wav_read(struct reader *reader, enum irrun_dtype dtype, void *data, size_t n,
                      size_t *n_read, struct irrun_error *err)
 {

@@ -1,4 +1,4 @@
-/* Concatenates the records of a sequence in memory.
+/* Collects records one after another, and reorders them at the end if the axis is not the first.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "formats/joiner.h"
 

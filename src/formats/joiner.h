@@ -5,7 +5,7 @@
 
 #include "tensor/tensor.h"
 
-/* Zeroed: empty. */
+/* All zeros: empty. */
 struct joiner {
     enum irrun_dtype dtype;
     struct irrun_shape shape; /* of the result so far */
@@ -16,9 +16,9 @@ struct joiner {
     size_t n_records, lengths_capacity;
 };
 
-/* Appends a copy of `record`; axis may be negative. Fails with IRRUN_USAGE if the record does
- * not have the axis, with IRRUN_DATA if it does not match earlier ones. `name` is that of the
- * output. */
+/* Append a copy of `record`, along one of its axes, which may be negative, or along a new leading
+ * axis. Fail with IRRUN_USAGE if the record does not have the axis, with IRRUN_DATA if it does not
+ * match earlier ones. name: of the output. */
 bool joiner_concat(struct joiner *joiner, const struct irrun_tensor *record, int axis,
                    const char *name, struct irrun_error *err);
 bool joiner_stack(struct joiner *joiner, const struct irrun_tensor *record, const char *name,

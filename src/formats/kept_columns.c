@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* Written rows stay in memory up to this size. */
+/* Rows that are written stay in memory until they have this size. */
 #define WRITTEN_BYTES ((size_t)1 << 16)
 
 void kept_columns_free(struct kept_columns *kept)

@@ -6,14 +6,14 @@
 
 #include "base/text.h"
 
-/* Zeroed except for `wanted`: nothing was read. */
+/* Zeros except for `wanted`: nothing was read. */
 struct kept_columns {
     const char *wanted;  /* "A,B,...", or "all" */
     const char *path;    /* of the table whose reader adds rows; NULL: not opened yet */
     struct text heading; /* the row of headings, with '\n'; empty if the table has none */
     struct text rows;    /* rows that were read, each with '\n' at the end */
     size_t offset;       /* of the first row that is not written yet */
-    struct slice row;    /* the one that is written now */
+    struct slice row;    /* that is written now */
 };
 
 void kept_columns_free(struct kept_columns *kept);

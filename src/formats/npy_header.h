@@ -17,8 +17,8 @@ struct npy_header {
     size_t n_data_bytes;
 };
 
-/* Parses the first NPY_PREFIX_BYTES (or n, if the file is shorter; version 1.0 needs 10): finds the
- * offset and the length of the text. Returns false with a static string in *why on failure. */
+/* Finds the offset and the length of the text from the first NPY_PREFIX_BYTES, or from all n bytes
+ * of a shorter file; version 1.0 needs 10. On failure, returns false and sets *why to a literal. */
 bool npy_prefix_parse(const unsigned char *prefix, size_t n, size_t *text_offset,
                       size_t *text_bytes, const char **why);
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arena.h"
 #include "formats/format_internal.h"
 
 struct reader *reader_new(const struct reader_methods *methods, const char *path,
@@ -144,20 +145,13 @@ bool reader_read_tensor(struct reader *reader, const struct array_header *header
 {
     assert(header->has_shape);
     size_t n = (size_t)shape_n_elements(&header->shape), n_read = 0;
-    unsigned char *data = NULL;
-    if (n == 0) {
-        data = calloc(1, sizeof(double));
-        if (data == NULL)
-            return fail_memory(err, sizeof(double));
-    }
-    if (!read_growing(reader, header->dtype, n, &data, &n_read, err)) {
+    unsigned char *data = new_array(0, 1, err); /* not NULL, even if there are no elements */
+    bool is_read =
+        data && read_growing(reader, header->dtype, n, &data, &n_read, err) &&
+        (n_read == n || fail_source(&reader->source, err, "a part of the array was already read"));
+    if (is_read)
+        *tensor = (struct irrun_tensor){header->dtype, header->shape, data};
+    else
         free(data);
-        return false;
-    }
-    if (n_read < n) {
-        free(data);
-        return fail_source(&reader->source, err, "a part of the array was already read");
-    }
-    *tensor = (struct irrun_tensor){header->dtype, header->shape, data};
-    return true;
+    return is_read;
 }

@@ -1,4 +1,5 @@
-/* RIFF and AIFF give the length of their samples, a page of Ogg its own length.
+/* Finds out whether a sound file is truncated. RIFF and AIFF files give the length of their
+ * samples, Ogg pages their own.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "formats/format_internal.h"
 
@@ -9,8 +10,8 @@
 
 /* ---- RIFF and AIFF --------------------------------------------------------------------------- */
 
-/* The chunk of the samples. A program that writes to a pipe does not know its length: it gives one
- * of about 2 GB, at least min_unknown, or of 4 GB. */
+/* The chunk of the samples. A program that writes to a pipe does not know its length, and gives
+ * about 2 GB, at least min_unknown, or 4 GB. */
 struct samples {
     const char *name;
     uint32_t (*read_u32)(const unsigned char *bytes);

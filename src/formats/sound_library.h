@@ -23,8 +23,8 @@ struct sound_library {
 
 #define SOUND_MODE_READ 0x10
 
-/* Loads the library, once. Returns NULL with IRRUN_SYSTEM if it cannot be loaded. `path` is the
- * file to read, for the hint. */
+/* Loads the library, once. If it cannot be loaded, fails with IRRUN_SYSTEM and returns NULL. path:
+ * the file to read, for the hint. */
 const struct sound_library *sound_library_load(const char *path, struct irrun_error *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* Stores bytes until a file is finished.
+/* A buffer in memory, whose bytes move to an unnamed file when it is full.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "formats/spool.h"
 

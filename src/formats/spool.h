@@ -12,7 +12,7 @@
 
 /* Empty if all members but beside are zero. */
 struct spool {
-    const char *beside; /* a path in whose directory the file is made; borrowed */
+    const char *beside; /* the file is made in the directory of this path; borrowed */
     unsigned char *memory;
     size_t n_memory, capacity;
     int fd; /* valid if is_on_disk */

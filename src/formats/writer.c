@@ -75,7 +75,7 @@ static bool open_file(struct writer *writer, const struct format *format, const 
     if (!writer_check_path(format, path, err))
         return false;
     const struct writer_position *start = writer->options.resume_at;
-    if (!(writer->options.is_kept
+    if (!(writer->options.is_resumable
               ? output_file_open_partial(file, path, start ? start->size_bytes : 0, err)
               : output_file_open(file, path, err)))
         return false;
@@ -235,7 +235,7 @@ static bool join(struct writer *writer, size_t output, const struct irrun_tensor
                          writer->names[output], err);
 }
 
-/* Rejects the first record if the format cannot store its rank. */
+/* Rejects a record if the format cannot store an array of its rank, or of that of the stack. */
 static bool check_rank(const struct writer *writer, size_t output,
                        const struct irrun_tensor *record, struct irrun_error *err)
 {

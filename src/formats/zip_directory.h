@@ -17,7 +17,7 @@ struct zip_entry {
     bool is_encrypted;
 };
 
-/* Zeroed: empty. */
+/* All zeros: empty. */
 struct zip_directory {
     struct zip_entry *entries;
     size_t n, capacity;
@@ -30,9 +30,9 @@ bool zip_directory_read(struct zip_directory *directory, int fd, const char *pat
                         struct irrun_error *err);
 void zip_directory_free(struct zip_directory *directory);
 
-/* Opens a member as a source that can be rewound. It reads by offset, so that any number may share
- * `fd`. Fails with IRRUN_DATA if the checksum is wrong when the last byte is read. `path` and fd
- * are borrowed. */
+/* Opens a member as a source that can be rewound. Sources read by offset, so that several may share
+ * `fd`. Reading the last byte fails with IRRUN_DATA if the checksum is wrong. `path` and
+ * `fd` are borrowed. */
 bool zip_member_open(struct byte_source *source, int fd, const struct zip_entry *entry,
                      const char *path, struct irrun_error *err);
 

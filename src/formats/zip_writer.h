@@ -8,15 +8,15 @@
 #include "base/output_file.h"
 #include "base/text.h"
 
-/* Zeroed except for `out`: an archive without members. */
+/* Zeros except for `out`: an archive without members. */
 struct zip_writer {
     struct output_file *out; /* borrowed; the archive starts at its first byte */
     struct text directory;   /* the entries of the members */
     uint64_t n_members;
 };
 
-/* Begins a member. The caller then writes its size_bytes bytes, whose checksum is crc, to `out`.
- * The name is UTF-8; fails with IRRUN_IO if it has more than 65535 bytes. */
+/* Begins a member. The caller then writes its size_bytes bytes, whose CRC-32 is crc, to `out`. The
+ * name is UTF-8; fails with IRRUN_IO if it has more than 65535 bytes. */
 bool zip_writer_add(struct zip_writer *zip, const char *name, uint64_t size_bytes, uint32_t crc,
                     struct irrun_error *err);
 
