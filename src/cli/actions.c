@@ -1,4 +1,4 @@
-/* Runs actions; those that need no model are here. Errors of standard output are checked by main.
+/* Runs actions; those that need no model are here. main checks standard output for errors.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/actions.h"
 
@@ -89,41 +89,23 @@ static bool print_kernels(const char *simd, struct irrun_error *err)
 
 /* ---- --supported-ops ------------------------------------------------------------------------- */
 
-static void print_supported_op(const struct irrun_supported_op *op)
-{
-    const char *separator = "";
-    printf("%s\topset%u", op->type, op->opset_first);
-    if (op->opset_last != op->opset_first)
-        printf("-%u", op->opset_last);
-    putchar('\t');
-    for (int dtype = IRRUN_BOOLEAN; dtype < IRRUN_N_DTYPES; dtype++) {
-        if (!(op->types >> dtype & 1U))
-            continue;
-        printf("%s%s", separator, irrun_dtype_name((enum irrun_dtype)dtype));
-        separator = " ";
-    }
-    putchar('\n');
-}
-
 static void print_supported_ops(void)
 {
     struct irrun_supported_op op;
-    for (size_t i = 0; irrun_supported_op(i, &op); i++)
-        print_supported_op(&op);
-}
-
-static void add_op(struct json *json, const struct irrun_supported_op *op)
-{
-    json_open(json, NULL, '{');
-    json_string(json, "type", op->type);
-    json_count(json, "opset_first", op->opset_first);
-    json_count(json, "opset_last", op->opset_last);
-    json_open(json, "types", '[');
-    for (int dtype = IRRUN_BOOLEAN; dtype < IRRUN_N_DTYPES; dtype++)
-        if (op->types >> dtype & 1U)
-            json_string(json, NULL, irrun_dtype_name((enum irrun_dtype)dtype));
-    json_close(json, ']');
-    json_close(json, '}');
+    for (size_t i = 0; irrun_supported_op(i, &op); i++) {
+        const char *separator = "";
+        printf("%s\topset%u", op.type, op.opset_first);
+        if (op.opset_last != op.opset_first)
+            printf("-%u", op.opset_last);
+        putchar('\t');
+        for (int dtype = IRRUN_BOOLEAN; dtype < IRRUN_N_DTYPES; dtype++) {
+            if (!(op.types >> dtype & 1U))
+                continue;
+            printf("%s%s", separator, irrun_dtype_name((enum irrun_dtype)dtype));
+            separator = " ";
+        }
+        putchar('\n');
+    }
 }
 
 static bool print_supported_ops_json(struct irrun_error *err)
@@ -134,15 +116,26 @@ static bool print_supported_ops_json(struct irrun_error *err)
     json_open(&json, NULL, '{');
     json_string(&json, "schema", "irrun.supported-ops/1");
     json_open(&json, "ops", '[');
-    for (size_t i = 0; irrun_supported_op(i, &op); i++)
-        add_op(&json, &op);
+    for (size_t i = 0; irrun_supported_op(i, &op); i++) {
+        json_open(&json, NULL, '{');
+        json_string(&json, "type", op.type);
+        json_count(&json, "opset_first", op.opset_first);
+        json_count(&json, "opset_last", op.opset_last);
+        json_open(&json, "types", '[');
+        for (int dtype = IRRUN_BOOLEAN; dtype < IRRUN_N_DTYPES; dtype++)
+            if (op.types >> dtype & 1U)
+                json_string(&json, NULL, irrun_dtype_name((enum irrun_dtype)dtype));
+        json_close(&json, ']');
+        json_close(&json, '}');
+    }
     json_close(&json, ']');
     json_close(&json, '}');
     return json_print(&json, err);
 }
 
-/* ---- All ------------------------------------------------------------------------------------- */
+/* ---- Actions that need a model --------------------------------------------------------------- */
 
+/* Prints the warnings and notes of the loaded model. */
 static void show_remarks(const struct irrun_model *model, const struct options *options)
 {
     struct irrun_model_info info;

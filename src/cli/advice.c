@@ -23,8 +23,8 @@ static bool is_file(const char *path)
     return stat(path, &status) == 0 && S_ISREG(status.st_mode);
 }
 
-/* Returns the number of files with the extension in the directory, and the name of the first one in
- * alphabetical order. If `best` is among them, returns 1 and that name. */
+/* Counts the files in the directory that have the extension, and sets `name` to the first one in
+ * alphabetical order. If `best` is one of them, returns 1 and sets `name` to it. */
 static size_t count_files(const char *directory, const char *ending, const char *best,
                           char name[NAME_BYTES])
 {
@@ -46,6 +46,7 @@ static size_t count_files(const char *directory, const char *ending, const char 
     return n;
 }
 
+/* Adds a hint for a model that is a directory: the model in it. */
 static void advise_directory(const char *directory, struct irrun_error *err)
 {
     char name[NAME_BYTES] = "", path[PATH_BYTES + NAME_BYTES], quoted[TEXT_QUOTED_BYTES];
@@ -72,8 +73,8 @@ static void advise_model(const char *path, struct irrun_error *err)
     }
 }
 
-/* Sets *prefix to the directory of the path with its slash, "" if it has none. Returns false if it
- * is too long. */
+/* Splits a path into its directory with the slash, "" if there is none, and its name. Returns false
+ * if the directory is too long. */
 static bool split_path(const char *path, char prefix[PATH_BYTES], const char **name)
 {
     const char *slash = strrchr(path, '/');
@@ -81,8 +82,8 @@ static bool split_path(const char *path, char prefix[PATH_BYTES], const char **n
     return snprintf(prefix, PATH_BYTES, "%.*s", (int)(*name - path), path) < (int)PATH_BYTES;
 }
 
-/* Adds a hint with the most similar name in the same directory; if there are several, with the
- * first in alphabetical order. The name itself may be there: a dangling symbolic link. */
+/* Adds a hint with the most similar name in the same directory; of several, the first in
+ * alphabetical order. Ignores the name itself, which may be a dangling symbolic link. */
 static void advise_near(const char *path, struct irrun_error *err)
 {
     char prefix[PATH_BYTES], nearest[NAME_BYTES] = "";
@@ -181,14 +182,13 @@ static void advise_output(const char *path, struct irrun_error *err)
     fail_hint(err, "mkdir -p %s", text_shell_quote(directory, quoted));
 }
 
+/* Returns whether the path is that of the manifest or of an -i. */
 static bool is_input(const struct options *options, const char *path)
 {
-    size_t i = 0;
-    if (options->manifest_path && strcmp(options->manifest_path, path) == 0)
-        return true;
-    while (i < options->inputs.n && strcmp(options->inputs.items[i].spec.path, path) != 0)
-        i++;
-    return i < options->inputs.n;
+    bool is_found = options->manifest_path && strcmp(options->manifest_path, path) == 0;
+    for (size_t i = 0; i < options->inputs.n && !is_found; i++)
+        is_found = strcmp(options->inputs.items[i].spec.path, path) == 0;
+    return is_found;
 }
 
 void advise(const struct options *options, struct irrun_error *err)

@@ -9,7 +9,7 @@
 typedef bool find_port_fn(const struct irrun_model *model, const char *name, size_t *port,
                           struct irrun_error *err);
 
-/* Returns whether the name is one of the port. */
+/* Returns whether the name is one of those of the port. */
 bool port_has_name(const struct irrun_model *model, find_port_fn *find, size_t port,
                    const char *name);
 
@@ -21,11 +21,11 @@ struct named_list {
 };
 #define NAMED_LIST(list) ((struct named_list){(list).items, (list).n, sizeof *(list).items})
 
-/* Fails if a name is not one of the model. */
+/* Fails if a name in the list is not that of a port. */
 bool named_check(struct named_list list, const struct irrun_model *model, find_port_fn *find,
                  struct irrun_error *err);
 
-/* Returns the item with the name of the port, otherwise the item for all ports, otherwise NULL. */
+/* Returns the item with a name of the port, otherwise the item for all ports, otherwise NULL. */
 const void *named_find(struct named_list list, const struct irrun_model *model, find_port_fn *find,
                        size_t port);
 
@@ -49,7 +49,7 @@ struct binder {
     struct archive_list *archives;
 };
 
-/* Finds the port of a binding, by its name or because there is only one. */
+/* Finds the port of a binding by its name, or the only port if it has none. */
 bool bind_find_port(const struct binder *binder, const struct binding *binding, size_t *port,
                     struct irrun_error *err);
 

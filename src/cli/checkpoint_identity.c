@@ -9,8 +9,7 @@
 #include "cli/diff.h"
 #include "cli/sequence.h"
 
-/* Returns whether an option changes the outputs. The options listed here, which do not, may be
- * different when a run resumes. */
+/* Returns whether an option changes the outputs. The others may differ when a run resumes. */
 static bool has_effect(enum option_id id)
 {
     static const enum option_id without[] = {

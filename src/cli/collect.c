@@ -16,10 +16,10 @@
 struct collector {
     struct outputs *outputs;
     struct compare *compare; /* NULL: no --expect */
-    size_t n_values;         /* those of all_outputs */
+    size_t n_values;         /* of a record: all_outputs_count */
     bool writes_all, writes_last;
     bool has_skipped;      /* a sequence was skipped because its outputs exist */
-    bool has_many_workers; /* collector_end flushes: a worker does not after its turn */
+    bool has_many_workers; /* then collector_end flushes: after its turn a worker cannot */
     pthread_mutex_t lock;
     pthread_cond_t turn_changed;
     _Atomic uint64_t turn;       /* number of the sequence whose worker may write */
@@ -128,6 +128,7 @@ void collector_stop(struct collector *collector, uint64_t index)
 
 #define PIECE_ALIGNMENT ((size_t)16)
 
+/* Appends bytes to the backlog, padded to PIECE_ALIGNMENT. */
 static bool add_piece(struct backlog *backlog, const void *data, size_t size_bytes,
                       struct irrun_error *err)
 {
@@ -164,6 +165,7 @@ static bool keep(const struct collector *collector, struct backlog *backlog,
     return is_kept;
 }
 
+/* Returns the bytes at *offset, and moves it behind them. */
 static const void *next_piece(const struct backlog *backlog, size_t *offset, size_t size_bytes)
 {
     const void *piece = backlog->bytes + *offset;
@@ -171,6 +173,7 @@ static const void *next_piece(const struct backlog *backlog, size_t *offset, siz
     return piece;
 }
 
+/* Passes a record to outputs and compare. */
 static bool forward(struct collector *collector, const struct kept_record *record,
                     const struct sequence *sequence, const struct irrun_tensor *const *values,
                     struct irrun_error *err)

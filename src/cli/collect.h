@@ -13,7 +13,7 @@
 
 struct collector;
 
-/* The records that one worker keeps until its turn. Zeroed: empty. */
+/* The records that one worker keeps until its turn. All zeros: none. */
 struct backlog {
     unsigned char *bytes;
     size_t n_bytes, capacity;
@@ -23,11 +23,10 @@ bool collector_new(const struct irrun_model *model, const struct options *option
                    struct collector **collector, struct irrun_error *err);
 void collector_free(struct collector *collector); /* removes unfinished files; accepts NULL */
 
-/* Return whether every record is written or compared; only the last one is written; every record is
- * written. */
-bool collector_wants_all(const struct collector *collector);
-bool collector_wants_last(const struct collector *collector);
-bool collector_writes_all(const struct collector *collector);
+/* Return which records the collector takes. */
+bool collector_wants_all(const struct collector *collector);  /* all are written or compared */
+bool collector_wants_last(const struct collector *collector); /* the last one is written */
+bool collector_writes_all(const struct collector *collector); /* all are written */
 
 /* Begins a sequence. values: all outputs of the model, in its order; they may be NULL or have no
  * data. Returns false without an error, as collector_take does, if collector_stop has stopped the
@@ -35,8 +34,7 @@ bool collector_writes_all(const struct collector *collector);
 bool collector_begin(struct collector *collector, struct backlog *backlog,
                      const struct sequence *sequence, const struct irrun_tensor *const *values,
                      bool is_stacked, struct irrun_error *err);
-/* Takes a record. is_last: the record that --emit=last writes, which is not compared: with --expect
- * it was taken before. */
+/* Takes a record. is_last: only writes it, for --emit=last; --expect has compared it already. */
 bool collector_take(struct collector *collector, struct backlog *backlog,
                     const struct sequence *sequence, const struct irrun_tensor *const *values,
                     uint64_t index, bool is_last, struct irrun_error *err);
@@ -48,12 +46,12 @@ void collector_fail_sequence(struct collector *collector, struct backlog *backlo
                              const struct sequence *sequence);
 
 /* Ends a sequence that failed while others continue. Its records stay only in files that it shares
- * with others. Fails if they cannot be written there; false without an error: an earlier sequence
- * stopped the run. */
+ * with others. Fails if they cannot be written there. Returns false without an error if an earlier
+ * sequence stopped the run. */
 bool collector_drop_sequence(struct collector *collector, struct backlog *backlog,
                              const struct sequence *sequence, struct irrun_error *err);
 
-/* Flushes pipes, if it is the turn of the sequence; NULL: there is only one worker. */
+/* Flushes pipes if the sequence has the turn; NULL: there is only one worker. */
 bool collector_flush(struct collector *collector, const struct sequence *sequence,
                      struct irrun_error *err);
 
@@ -61,7 +59,8 @@ bool collector_flush(struct collector *collector, const struct sequence *sequenc
  * --checkpoint. */
 struct outputs *collector_outputs(struct collector *collector);
 
-/* Skips a sequence that is not run. Because it cannot be compared, --expect then fails for none. */
+/* Skips a sequence that is not run. --expect then reports no difference, since this sequence is not
+ * compared. */
 bool collector_skip(struct collector *collector, const struct sequence *sequence);
 
 /* Stops all sequences after number `index`, which failed. */

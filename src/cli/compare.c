@@ -170,8 +170,8 @@ static void note_excess(struct expectation *item, uint64_t n_run)
                n_run + (is_counted ? 1 + n_further : 0));
 }
 
-/* Turns the error of a record of another shape into a difference. Returns false for other
- * errors. */
+/* If the error is a record of another shape, notes it as a difference and clears the error.
+ * Otherwise returns false. */
 static bool note_mismatch(struct expectation *item, uint64_t record, struct irrun_error *err)
 {
     if (err->code != IRRUN_MISMATCH)

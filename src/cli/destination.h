@@ -39,7 +39,7 @@ bool destinations_check_axes(const struct destination_list *list,
 
 void destinations_free(struct destination_list *list); /* aborts open writers */
 
-/* Returns whether the format has keys, which should be unique in the file. */
+/* Returns whether the arrays of the file have keys, which should be unique (ark). */
 bool destination_needs_keys(const struct destination *item);
 
 /* Calls `take` for every file of one sequence, or, if `sequence` is NULL, for every file that

@@ -11,9 +11,11 @@
 
 /* ---- The reference --------------------------------------------------------------------------- */
 
+/* The references that are the model itself, with other options. */
 static const char *const words[] = {"scalar", "plain", "unfused", "f64"};
 enum { SCALAR, PLAIN, UNFUSED, F64, N_WORDS };
 
+/* Returns the index of the reference in `words`; N_WORDS: a file, or no --diff. */
 static size_t find_word(const struct options *options)
 {
     size_t i = 0;

@@ -34,8 +34,11 @@ struct diff {
     size_t n;
 };
 
-/* Open the file for all tensors that it has, and read a record. */
+/* Opens the file. diff->tensors then are those that it has. */
 bool diff_file_open(struct diff *diff, struct irrun_error *err);
+
+/* Sets tensor->want of each tensor to its next record. is_end: after the last iteration, reads the
+ * tensors of which the file has only that one; otherwise the others. `record` is for messages. */
 bool diff_file_read(struct diff *diff, uint64_t record, bool is_end, struct irrun_error *err);
 void diff_file_close(struct diff *diff);
 

@@ -35,13 +35,13 @@ struct worst {
     union element_value got, want;
 };
 
-/* Zeroed: nothing was compared. */
+/* All zeros: nothing was compared. */
 struct difference {
     uint64_t n_elements, n_different;
     struct worst worst; /* if n_different > 0 */
 };
 
-/* Compares two tensors of the same shape. The types that they are stored as are equal. */
+/* Compares two tensors of the same shape, both floats or of the same format_stored_dtype. */
 void difference_add(struct difference *difference, const struct tolerances *tolerances,
                     const struct irrun_tensor *got, const struct irrun_tensor *want,
                     uint64_t record);

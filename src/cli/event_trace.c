@@ -17,7 +17,7 @@
 #include "cli/json.h"
 
 #define MAX_EVENTS 4096       /* of a thread, in memory */
-#define MAX_WAIT_NS 200000000 /* that events stay in memory */
+#define MAX_WAIT_NS 200000000 /* the longest time that events stay in memory */
 
 struct event {
     const char *name;
@@ -162,7 +162,7 @@ static void keep(struct event_trace *trace, struct event_buffer *buffer, const s
         write_buffer(trace, buffer);
 }
 
-/* The threads of the session must be idle. */
+/* Writes the events of all threads of the session, which must be idle. */
 static void write_track(struct event_track *track)
 {
     for (size_t i = 0; i < track->n_buffers; i++)

@@ -17,8 +17,8 @@ bool event_trace_open(const char *path, uint64_t start_ns, struct event_trace **
 /* Closes the file, after the tracks. Fails with the first write error. */
 bool event_trace_close(struct event_trace *trace, struct irrun_error *err);
 
-/* Opens the tracks of a worker and of the threads of its session. They get the steps, and events
- * added by event_add. */
+/* Opens the tracks of a worker and of the threads of its session. They record every step, and the
+ * events of event_add. */
 bool event_track_open(struct event_trace *trace, unsigned job, struct irrun_session *session,
                       struct event_track **track, struct irrun_error *err);
 void event_track_close(struct event_track *track);

@@ -16,6 +16,14 @@ static const char *input_name(const struct inputs *inputs, size_t index)
     return irrun_model_input(inputs->model, index)->name;
 }
 
+const struct counter *inputs_counter_of(const struct inputs *inputs, size_t input)
+{
+    for (size_t i = 0; i < inputs->n_counters; i++)
+        if (inputs->counters[i].input == input)
+            return &inputs->counters[i];
+    return NULL;
+}
+
 static bool fail_counter(const struct binding *binding, struct irrun_error *err, const char *why)
 {
     return fail(err, IRRUN_USAGE, "-i %s%s%s:%s: %s", binding->name ? binding->name : "",
@@ -28,9 +36,8 @@ static bool check_counter(const struct inputs *inputs, const struct binding *bin
 {
     if (inputs->slots[input].is_fed)
         return fail_counter(binding, err, "--feed fills this input");
-    for (size_t i = 0; i < inputs->n_counters; i++)
-        if (inputs->counters[i].input == input)
-            return fail_counter(binding, err, "the input has two sources");
+    if (inputs_counter_of(inputs, input))
+        return fail_counter(binding, err, "the input has two sources");
     for (size_t i = 0; i < irrun_model_n_variables(inputs->model); i++)
         if (strcmp(irrun_model_variable(inputs->model, i)->id, input_name(inputs, input)) == 0)
             return fail_counter(binding, err, "a variable of the model has this name, too");
@@ -99,14 +106,6 @@ bool inputs_find_counters(struct inputs *inputs, struct irrun_error *err)
         if (!find_reference(inputs, &inputs->counters[i], err))
             return false;
     return true;
-}
-
-const struct counter *inputs_counter_of(const struct inputs *inputs, size_t input)
-{
-    for (size_t i = 0; i < inputs->n_counters; i++)
-        if (inputs->counters[i].input == input)
-            return &inputs->counters[i];
-    return NULL;
 }
 
 /* ---- Records --------------------------------------------------------------------------------- */

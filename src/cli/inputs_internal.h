@@ -18,7 +18,7 @@ enum control {
 
 struct input_slot {
     bool is_filled;
-    bool is_fed;                    /* by --feed, except for the first value */
+    bool is_fed;                    /* --feed sets it after the first iteration */
     const struct axis_spec *axis;   /* NULL: none, or the axis without a name */
     const struct shape_spec *shape; /* NULL: not given */
 };
@@ -70,8 +70,8 @@ struct inputs {
     struct count **counts; /* those that are variables, of feeds and counters */
     size_t n_counts, counts_capacity;
     uint64_t sequence_hash; /* of the key of one of several sequences; 0: there is one */
-    const struct axis_spec *common_axis;
-    struct records **streams; /* those that can end: n_streams of [n_slots] */
+    const struct axis_spec *common_axis; /* --axis without a name; NULL: none */
+    struct records **streams;            /* those that can end: n_streams of [n_slots] */
     size_t n_streams;
     struct archive_list archives;
     const struct reader_wait *wait;      /* called before waiting */
@@ -105,6 +105,7 @@ bool inputs_bind(struct inputs *inputs, const struct records *records, struct ir
 bool inputs_set_record(struct inputs *inputs, size_t index, const struct irrun_tensor *value,
                        struct irrun_error *err);
 
+/* Fails with IRRUN_DATA because the source contains no record. */
 bool inputs_fail_empty(const struct records *records, struct irrun_error *err);
 
 /* Opens the sources of the sequence, and creates records for all other inputs too. */
@@ -112,6 +113,7 @@ bool inputs_fill(struct inputs *inputs, const struct sequence *sequence, struct 
 
 /* ---- --feed: inputs_fed.c -------------------------------------------------------------------- */
 
+/* Finds the inputs and outputs of --feed, and checks their types. */
 bool inputs_find_feeds(struct inputs *inputs, struct irrun_error *err);
 
 /* Uses the sources of fed inputs as prompts. The first record of a prompt is the first value of the
@@ -129,8 +131,8 @@ bool inputs_skip_prompts(struct inputs *inputs, uint64_t n, struct irrun_error *
 bool inputs_choose(struct inputs *inputs, struct feed *feed, const struct irrun_tensor *output,
                    int64_t key, struct irrun_error *err);
 
-/* Checks that argmax or sample of the output gives as many indices as the input takes; *shape is
- * the shape of these. In inputs_chosen.c. */
+/* Checks that argmax or sample of the output gives as many indices as the input takes, and sets
+ * *shape to the shape of the indices. In inputs_chosen.c. */
 bool inputs_check_choice(const struct inputs *inputs, const struct feed *feed,
                          const struct irrun_tensor *output, struct irrun_shape *shape,
                          struct irrun_error *err);
@@ -147,10 +149,10 @@ void inputs_free_feeds(struct inputs *inputs);
 /* Finds the inputs of count: and ones:, and the inputs that they count. */
 bool inputs_find_counters(struct inputs *inputs, struct irrun_error *err);
 
-/* Returns NULL if neither count: nor ones: fills the input. */
+/* Returns the counter that fills the input, or NULL. */
 const struct counter *inputs_counter_of(const struct inputs *inputs, size_t input);
 
-/* Opens their records, after every other input has its first one. */
+/* Opens the records of count: and ones:, after every other input has its first record. */
 bool inputs_open_counters(struct inputs *inputs, struct irrun_error *err);
 
 void inputs_free_counters(struct inputs *inputs);
@@ -169,7 +171,8 @@ bool random_record(const struct random_spec *spec, uint64_t seed, size_t index,
                    const struct records_port *port, struct irrun_tensor *record,
                    struct irrun_error *err);
 
-/* Returns the first number in [0, 1) of a generator that seed and stream begin. In random.c. */
+/* Returns a random number in [0, 1), the first of the generator with this seed and stream. In
+ * random.c. */
 double random_unit(uint64_t seed, uint64_t stream);
 
 #endif

@@ -8,7 +8,7 @@
 #include "cli/bind.h"
 
 #define STEM_BYTES 256
-#define MAX_MORE 3
+#define MAX_MORE 3 /* letters at the end of one of two similar names */
 
 /* Returns whether the word only distinguishes an old value from a new one. */
 static bool is_qualifier(const char *word, size_t length)
@@ -60,7 +60,7 @@ static unsigned similarity(const char *a, const char *b)
     return longer == shorter ? 2 : longer - shorter <= MAX_MORE;
 }
 
-/* Returns whether a shape may match both. */
+/* Returns whether some shape matches both. */
 static bool may_be_equal(const struct irrun_partial_shape *a, const struct irrun_partial_shape *b)
 {
     if (a->is_rank_dynamic || b->is_rank_dynamic || a->rank != b->rank)

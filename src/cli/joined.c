@@ -1,4 +1,4 @@
-/* Tensors of several records, joined along axis 0 for --batch.
+/* Copies the rows of a batch into one block, and makes views of rows.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/joined.h"
 

@@ -6,7 +6,7 @@
 #include "tensor/tensor.h"
 
 /* All rows have the type and shape of the first. A row is the tensor of one record; its axis 0 may
- * be longer than 1. Zeroed: no rows. */
+ * be longer than 1. All zeros: no rows. */
 struct joined {
     struct irrun_tensor row; /* data: of the first; NULL for an unset variable */
     void *data;              /* [n_rows][row_bytes] */
@@ -18,6 +18,7 @@ void joined_free(struct joined *joined);
 /* Takes the type and shape of the first row; value->data is NULL for an unset variable. */
 void joined_begin(struct joined *joined, const struct irrun_tensor *value);
 
+/* Returns whether the value has the type and shape of the first row, or is unset like it. */
 bool joined_matches(const struct joined *joined, const struct irrun_tensor *value);
 
 /* Copies row `row`, after the rows before it. Memory grows row by row, since one may be a large

@@ -7,7 +7,7 @@
 
 #include "base/text.h"
 
-/* Zeroed except for `text`: an empty document. */
+/* Zeros except for `text`: an empty document. */
 struct json {
     struct text *text;
     bool has_items; /* the open object or array has an item, so a comma is needed */

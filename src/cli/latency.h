@@ -12,7 +12,7 @@
 #define LATENCY_STEPS 1024
 #define LATENCY_BUCKETS (LATENCY_STEPS * (64 - 9))
 
-/* Zeroed except for `counts`: no measurements. */
+/* Zeros except for `counts`: no measurements. */
 struct latency {
     uint64_t *counts; /* [LATENCY_BUCKETS] */
     bool keeps_samples;

@@ -3,6 +3,7 @@
 #include "cli/lateness.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <time.h>
 
 #include "base/clock.h"
@@ -53,19 +54,19 @@ static double mean_s(const struct lateness *lateness)
     return lateness->n_late > 0 ? lateness->sum_ns / (double)lateness->n_late * 1e-9 : 0;
 }
 
-void lateness_print(FILE *out, const struct lateness *lateness)
+void lateness_print(const struct lateness *lateness)
 {
     char deadline[32], most[32], mean[32];
     if (lateness->deadline_ns == 0)
         return;
-    fprintf(out, "%-18s %" PRIu64 " of %" PRIu64 " (deadline %s)\n", "late", lateness->n_late,
+    fprintf(stderr, "%-18s %" PRIu64 " of %" PRIu64 " (deadline %s)\n", "late", lateness->n_late,
             lateness->n, stats_format_time((double)lateness->deadline_ns * 1e-9, deadline));
     if (lateness->n_late == 0)
         return;
-    fprintf(out, "%-18s %s at most, %s on average\n", "  by",
+    fprintf(stderr, "%-18s %s at most, %s on average\n", "  by",
             stats_format_time((double)lateness->max_ns * 1e-9, most),
             stats_format_time(mean_s(lateness), mean));
-    fprintf(out, "%-18s %" PRIu64 "\n", "  in a row", lateness->longest_run);
+    fprintf(stderr, "%-18s %" PRIu64 "\n", "  in a row", lateness->longest_run);
 }
 
 void lateness_report(const struct lateness *lateness, struct json *json)

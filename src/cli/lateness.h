@@ -3,12 +3,10 @@
 #ifndef IRRUN_CLI_LATENESS_H
 #define IRRUN_CLI_LATENESS_H
 
-#include <stdio.h>
-
 #include "cli/json.h"
 #include "formats/format.h"
 
-/* Zeroed except for deadline_ns: no results yet. */
+/* Zeros except for deadline_ns: no results yet. */
 struct lateness {
     uint64_t deadline_ns; /* after which a result is late; 0: there is none */
     uint64_t n, n_late;
@@ -23,13 +21,13 @@ void lateness_begin_sequence(struct lateness *lateness);
 void lateness_merge(struct lateness *lateness, const struct lateness *other);
 
 /* Prints the lines of --stats, or adds an object to the report, null without a deadline. */
-void lateness_print(FILE *out, const struct lateness *lateness);
+void lateness_print(const struct lateness *lateness);
 void lateness_report(const struct lateness *lateness, struct json *json);
 
 /* Fails with IRRUN_MISMATCH if a result was late. */
 bool lateness_check(const struct lateness *lateness, struct irrun_error *err);
 
-/* When the records of a sequence become available: record i at start_ns + (i + 1) * period_ns. */
+/* Record i of a sequence becomes available at start_ns + (i + 1) * period_ns. */
 struct pace {
     double period_ns;
     uint64_t start_ns; /* 0: not begun */

@@ -26,7 +26,8 @@ static bool is_value_of(const struct option_row *row, const char *word)
     return is_value;
 }
 
-/* Checks for `--reset 5 model.xml`, where 5 was meant for the option. */
+/* Rejects the 5 of `--reset 5 model.xml`, which was meant for the option. role: what the word is
+ * taken for. */
 static bool check_word(const struct option_row *row, const char *word, const char *role,
                        struct irrun_error *err)
 {
@@ -49,6 +50,7 @@ static bool check_word(const struct option_row *row, const char *word, const cha
     return fail_hint(err, "the value of --%s follows '=': %s", row->name, row->metavar);
 }
 
+/* Rejects operands that were meant as the value of the option before them. */
 static bool check_values(char *const next_words[N_OPTIONS], int n, char **words,
                          struct irrun_error *err)
 {
@@ -85,18 +87,20 @@ static bool fail_data(const char *path, const char *role, const char *model,
                      text_shell_quote(model, quoted_model), text_shell_quote(path, quoted));
 }
 
-/* Checks for `irrun my model.xml`: adjacent words that together are the name of a file. */
+/* Rejects `irrun my model.xml`, where two words together are the name of a file. */
 static bool check_blanks(int n, char **words, struct irrun_error *err)
 {
     for (int i = 0; i + 1 < n; i++) {
         if (!option_hint_blank(words[i], words[i + 1], err))
             continue;
         fail(err, IRRUN_USAGE, "'%s' and '%s' are taken for two files", words[i], words[i + 1]);
-        return !option_hint_blank(words[i], words[i + 1], err);
+        return !option_hint_blank(words[i], words[i + 1],
+                                  err); /* now there is an error to hint at */
     }
     return true;
 }
 
+/* Rejects a model or weights that by their names are something else. */
 static bool check_files(const char *model, const char *weights, struct irrun_error *err)
 {
     if (weights && is_data(weights))
@@ -116,7 +120,7 @@ static bool check_files(const char *model, const char *weights, struct irrun_err
     return fail_hint(err, "irrun runs one model at a time: irrun %s", quoted_weights);
 }
 
-/* Checks for `irrun inspect model.xml`. */
+/* Rejects `irrun inspect model.xml`. */
 static bool check_action(int n, char **words, struct irrun_error *err)
 {
     char quoted[TEXT_QUOTED_BYTES];

@@ -20,7 +20,7 @@ static void *member_of(struct options *options, const struct option_row *row)
 
 /* ---- Parts of values ------------------------------------------------------------------------- */
 
-/* The capacity of a list is the next power of two. */
+/* A list is copied to one of twice its size when its length is 0 or a power of two. */
 bool option_add_item(struct options *options, void **items, size_t *n, size_t item_bytes,
                      const void *item, struct irrun_error *err)
 {
@@ -108,7 +108,7 @@ bool option_set_word(struct options *options, const struct option_row *row, cons
     return true;
 }
 
-/* For two words: true is the second, false the first or none. */
+/* Sets a bool by one of two words: the second is true. No word is false. */
 bool option_set_bool(struct options *options, const struct option_row *row, const char *value,
                      struct irrun_error *err)
 {
@@ -235,7 +235,7 @@ bool option_set_destination(struct options *options, const struct option_row *ro
     return add_binding(options, row, value, format_parse_destination, err);
 }
 
-/* Parses ":CHUNK:HOP:LEAD"; the last parts may be missing. */
+/* Parses ":CHUNK[:HOP[:LEAD]]". */
 static bool parse_slices(const struct option_row *row, const char *text, struct axis_spec *spec,
                          struct irrun_error *err)
 {

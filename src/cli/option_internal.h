@@ -31,8 +31,8 @@ bool option_split_name(struct options *options, const char *value, const char **
  * hint to quote the name and returns true. */
 bool option_hint_blank(const char *word, const char *next, struct irrun_error *err);
 
-/* Sets *index to the position of value in a list such as "auto|never". If it is not there, fails
- * with an error that lists the words. */
+/* Sets *index to the position of `value` in a list such as "auto|never". If the list does not have
+ * it, fails with an error that names the words. */
 bool option_choose_word(const struct option_row *row, const char *words, const char *value,
                         size_t *index, struct irrun_error *err);
 

@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "cli/option_internal.h"
 
-/* Splits "(x,y)": *comma is the end of x, *end that of y. */
+/* Splits "(x,y)". Sets *comma to the end of x, *end to the end of y. */
 static bool split_pair(const char *text, const char **comma, const char **end)
 {
     size_t length = strlen(text);
@@ -175,8 +175,7 @@ static bool parse_sampling(const struct option_row *row, const char *text,
     return true;
 }
 
-/* Parses what follows IN; `text` begins with its colon. Without one of the words, it is part of the
- * name. */
+/* Parses ":argmax" or ":sample(T,K,P)" after IN. Any other text is part of the name. */
 static bool parse_choice(const struct option_row *row, const char *text, struct feed_spec *spec,
                          struct irrun_error *err)
 {

@@ -16,6 +16,7 @@ enum option_id {
     N_OPTIONS
 };
 
+/* The words of the columns of options.def, which explains them. */
 enum option_argument { OPTION_FLAG, OPTION_VALUE, OPTION_MAYBE };
 enum option_repeats { OPTION_ONCE, OPTION_NAMED, OPTION_MANY };
 enum option_group {
@@ -158,10 +159,12 @@ struct reset_policy {
     const char *text; /* as given; "sequence" if the option is not given */
 };
 
-/* options.def has the words in the order of the enumerators. */
+/* The enumerators below are in the order of the words in options.def. */
 
-/* Allowed conversions of a file's type, and what to do with a short last record. */
+/* Allowed conversions of a file's type. */
 enum cast { CAST_NONE, CAST_SAFE, CAST_ANY };
+
+/* What to do with a short last record. */
 enum partial { PARTIAL_ERROR, PARTIAL_DROP, PARTIAL_PAD };
 
 /* The progress line: only on a terminal, never, or as plain lines everywhere. */
@@ -263,7 +266,7 @@ struct options {
 bool options_parse(int argc, char **argv, struct options *options, struct irrun_error *err);
 void options_free(struct options *options);
 
-/* Returns whether all tensors become outputs. */
+/* Returns whether all tensors become outputs: --tap-all, --tap-records or --diff. */
 static inline bool options_trace_all(const struct options *options)
 {
     return options->tap_all_path || options->tap_records_path || options->diff_reference;

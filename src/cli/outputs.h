@@ -26,7 +26,7 @@ void outputs_free(struct outputs *outputs); /* removes unfinished files; accepts
 /* Returns whether nothing is written. */
 bool outputs_are_none(const struct outputs *outputs);
 
-/* Returns whether the content of a file depends on whether records are stacked. */
+/* Returns whether a file of one record differs from one of a stack of one record. */
 bool outputs_depend_on_layout(const struct outputs *outputs);
 
 /* Fails with IRRUN_USAGE if --concat names an axis that an output does not have; values as for

@@ -137,7 +137,7 @@ static bool fail_conflict(struct path_table *table, const struct path_use *use, 
 
 /* ---- Files ----------------------------------------------------------------------------------- */
 
-/* Identifies the file of a path. Two paths to the same file have at least one digest in common. */
+/* Two paths to the same file have at least one digest in common. */
 struct file_identity {
     bool is_file;          /* regular or missing; otherwise the rest is not set */
     bool has_path;         /* false: a stream, which has no name */

@@ -42,7 +42,7 @@ struct path_table {
     struct digest_set seen;
     bool is_many;      /* there are several sequences */
     bool is_ahead;     /* all sequences are added before the first is run */
-    bool enters_reads; /* adds files that sequences read, because some write their own files */
+    bool enters_reads; /* files that sequences read are added too: some write files of their own */
     bool has_writes;   /* a file is written */
     bool has_conflict; /* a conflict was found */
 };

@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -136,55 +137,55 @@ static double outside_s(const struct profile *profile)
 /* ---- The table ------------------------------------------------------------------------------- */
 
 /* Prints a number, or a dash for NaN. */
-static void print_number(FILE *out, int width, int n_decimals, double value)
+static void print_number(int width, int n_decimals, double value)
 {
     if (isfinite(value))
-        fprintf(out, "%*.*f ", width, n_decimals, value);
+        fprintf(stderr, "%*.*f ", width, n_decimals, value);
     else
-        fprintf(out, "%*s ", width, "-");
+        fprintf(stderr, "%*s ", width, "-");
 }
 
-static void print_shares(FILE *out, double time_s, double sum_s, double total_s)
+static void print_shares(double time_s, double sum_s, double total_s)
 {
-    print_number(out, 11, 3, time_s * 1e3);
-    print_number(out, 6, 2, time_s / total_s * 100);
-    print_number(out, 6, 2, sum_s / total_s * 100);
+    print_number(11, 3, time_s * 1e3);
+    print_number(6, 2, time_s / total_s * 100);
+    print_number(6, 2, sum_s / total_s * 100);
 }
 
-static void print_name(FILE *out, const struct irrun_op_time *op)
+static void print_name(const struct irrun_op_time *op)
 {
-    fprintf(out, " %6" PRIu32 "  ", op->members[0].line);
+    fprintf(stderr, " %6" PRIu32 "  ", op->members[0].line);
     for (size_t i = 0; i < op->n_members; i++)
-        fprintf(out, "%s%s", i > 0 ? " + " : "", op->members[i].name);
+        fprintf(stderr, "%s%s", i > 0 ? " + " : "", op->members[i].name);
 }
 
-static void print_row(FILE *out, const struct profile *profile, const struct row *row, double sum_s,
+static void print_row(const struct profile *profile, const struct row *row, double sum_s,
                       int n_columns)
 {
     uint32_t depth = row->op ? row->op->depth : 0;
-    print_shares(out, row->time_s, depth == 0 ? sum_s : NAN, profile->total_s);
-    fprintf(out, "%9" PRIu64 " ", row->n_calls);
-    print_number(out, 10, 3, row->time_s / (double)row->n_calls * 1e6);
-    print_number(out, 8, 2, row->flops > 0 ? row->flops / row->time_s * 1e-9 : NAN);
-    print_number(out, 8, 2, row->has_bodies ? NAN : row->bytes / row->time_s * 1e-9);
-    print_number(out, 6, 1, peak_share(profile, row) * 100);
+    print_shares(row->time_s, depth == 0 ? sum_s : NAN, profile->total_s);
+    fprintf(stderr, "%9" PRIu64 " ", row->n_calls);
+    print_number(10, 3, row->time_s / (double)row->n_calls * 1e6);
+    print_number(8, 2, row->flops > 0 ? row->flops / row->time_s * 1e-9 : NAN);
+    print_number(8, 2, row->has_bodies ? NAN : row->bytes / row->time_s * 1e-9);
+    print_number(6, 1, peak_share(profile, row) * 100);
     if (row->op) {
-        fprintf(out, " %*s%-*s", (int)(2 * depth), "", n_columns - (int)(2 * depth), row->type);
-        print_name(out, row->op);
+        fprintf(stderr, " %*s%-*s", (int)(2 * depth), "", n_columns - (int)(2 * depth), row->type);
+        print_name(row->op);
     } else {
-        fprintf(out, " %s", row->type);
+        fprintf(stderr, " %s", row->type);
     }
-    putc('\n', out);
+    putc('\n', stderr);
 }
 
 /* Prints a row that is not an op. n_calls: NAN if not counted. */
-static void print_other(FILE *out, const struct profile *profile, double time_s, double sum_s,
+static void print_other(const struct profile *profile, double time_s, double sum_s,
                         const char *name, double n_calls)
 {
-    print_shares(out, time_s, sum_s, profile->total_s);
-    print_number(out, 9, 0, n_calls);
-    print_number(out, 10, 3, time_s / n_calls * 1e6);
-    fprintf(out, "%8s %8s %6s  %s\n", "-", "-", "-", name);
+    print_shares(time_s, sum_s, profile->total_s);
+    print_number(9, 0, n_calls);
+    print_number(10, 3, time_s / n_calls * 1e6);
+    fprintf(stderr, "%8s %8s %6s  %s\n", "-", "-", "-", name);
 }
 
 static int count_columns(const struct rows *rows)
@@ -198,42 +199,42 @@ static int count_columns(const struct rows *rows)
     return (int)(most < MAX_TYPE_COLUMNS ? most : MAX_TYPE_COLUMNS);
 }
 
-static void print_head(FILE *out, const struct profile *profile, bool is_by_type, int n_columns)
+static void print_head(const struct profile *profile, bool is_by_type, int n_columns)
 {
     char bytes[32];
-    fprintf(out, "%s, %u thread%s, can do %.1f GFLOP/s, and read %.1f GB/s from %s\n",
+    fprintf(stderr, "%s, %u thread%s, can do %.1f GFLOP/s, and read %.1f GB/s from %s\n",
             profile->info->simd, profile->info->n_threads, profile->info->n_threads == 1 ? "" : "s",
             profile->peak.flops_per_s * 1e-9, profile->peak.bytes_per_s * 1e-9,
             stats_format_bytes((double)profile->peak.n_bytes, bytes));
-    fprintf(out, "%11s %6s %6s %9s %10s %8s %8s %6s  ", "total ms", "%", "sum %", "calls",
+    fprintf(stderr, "%11s %6s %6s %9s %10s %8s %8s %6s  ", "total ms", "%", "sum %", "calls",
             "us a call", "GFLOP/s", "GB/s", "% peak");
     if (is_by_type)
-        fprintf(out, "type\n");
+        fprintf(stderr, "type\n");
     else
-        fprintf(out, "%-*s %6s  %s\n", n_columns, "type", "line", "name");
+        fprintf(stderr, "%-*s %6s  %s\n", n_columns, "type", "line", "name");
 }
 
-bool profile_print(FILE *out, const struct profile *profile, bool by_type, struct irrun_error *err)
+bool profile_print(const struct profile *profile, bool by_type, struct irrun_error *err)
 {
     struct rows rows;
     double sum_s = 0, total_s = profile->total_s, clock_s = profile->times->clock_s;
     if (!make_rows(profile, by_type, &rows, err))
         return false;
     int n_columns = count_columns(&rows);
-    print_head(out, profile, by_type, n_columns);
+    print_head(profile, by_type, n_columns);
     for (size_t i = 0; i < rows.n; i++) {
         const struct row *row = &rows.items[i];
         sum_s += row->op && row->op->depth > 0 ? 0 : row->time_s;
-        print_row(out, profile, row, sum_s, n_columns);
+        print_row(profile, row, sum_s, n_columns);
     }
     if (profile->times->n_plans > 0) {
         double plan_s = profile->times->plan_s, n_plans = (double)profile->times->n_plans;
-        print_other(out, profile, plan_s, sum_s + plan_s, "planning", n_plans);
+        print_other(profile, plan_s, sum_s + plan_s, "planning", n_plans);
     }
-    print_other(out, profile, outside_s(profile), total_s, "outside ops", NAN);
-    print_other(out, profile, total_s, total_s, "total", NAN);
+    print_other(profile, outside_s(profile), total_s, "outside ops", NAN);
+    print_other(profile, total_s, total_s, "total", NAN);
     if (clock_s > CLOCK_SHARE * total_s)
-        fprintf(out, "of this, reading the clock took %.1f %%\n", clock_s / total_s * 100);
+        fprintf(stderr, "of this, reading the clock took %.1f %%\n", clock_s / total_s * 100);
     free(rows.items);
     return true;
 }

@@ -3,8 +3,6 @@
 #ifndef IRRUN_CLI_PROFILE_H
 #define IRRUN_CLI_PROFILE_H
 
-#include <stdio.h>
-
 #include "cli/json.h"
 #include "cli/options.h"
 
@@ -23,7 +21,7 @@ bool profile_new(struct profile *profile, const struct irrun_session *const *ses
 void profile_free(struct profile *profile);
 
 /* Prints a row for each op, or with by_type for each type. */
-bool profile_print(FILE *out, const struct profile *profile, bool by_type, struct irrun_error *err);
+bool profile_print(const struct profile *profile, bool by_type, struct irrun_error *err);
 
 /* Adds the keys "profile" and "ops". */
 void profile_report(const struct profile *profile, struct json *json);

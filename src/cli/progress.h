@@ -19,7 +19,8 @@ struct progress {
     const struct options *options;
     const struct progress_counter *const *counters;
     size_t n_counters;
-    bool is_running, is_plain, is_many;
+    bool is_running, is_plain;
+    bool is_many; /* there are several sequences */
     double start_s;
     pthread_t thread;
     pthread_mutex_t lock;

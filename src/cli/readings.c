@@ -1,4 +1,4 @@
-/* Collects the names of outputs in the options. Several names may mean the same output.
+/* Collects the names of outputs in the options. Several may be names of the same output.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/run.h"
 
@@ -42,7 +42,7 @@ static size_t add_feeds(const struct options *options, bool are_whole, const cha
     return n;
 }
 
-const char **readings_set(const struct options *options, struct irrun_options *how,
+const char **readings_set(const struct options *options, struct irrun_options *model_options,
                           struct irrun_error *err)
 {
     const struct binding_list *expected = &options->expected;
@@ -50,18 +50,18 @@ const char **readings_set(const struct options *options, struct irrun_options *h
         new_array(options->outputs.n + expected->n + options->feeds.n + 1, sizeof(char *), err);
     if (!names || reads_all(options))
         return names;
-    how->unread = names;
-    how->n_unread = add_outputs(options, true, names);
-    how->read_last = how->unread + how->n_unread;
-    how->n_read_last = add_feeds(options, false, names + how->n_unread);
-    how->read = how->read_last + how->n_read_last;
-    const char **read = names + how->n_unread + how->n_read_last;
+    model_options->unread = names;
+    model_options->n_unread = add_outputs(options, true, names);
+    model_options->read_last = model_options->unread + model_options->n_unread;
+    model_options->n_read_last = add_feeds(options, false, names + model_options->n_unread);
+    model_options->read = model_options->read_last + model_options->n_read_last;
+    const char **read = names + model_options->n_unread + model_options->n_read_last;
     size_t n = add_outputs(options, false, read);
     n += add_feeds(options, true, read + n);
     for (size_t i = 0; i < expected->n; i++)
         read[n++] = expected->items[i].name;
     if (options->until_name)
         read[n++] = options->until_name;
-    how->n_read = n;
+    model_options->n_read = n;
     return names;
 }

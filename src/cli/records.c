@@ -140,10 +140,8 @@ static bool take_axis(struct records *records, const struct array_header *header
     const struct irrun_partial_shape *wanted = &records->port.shape;
     if (!normal_axis(records, wanted->is_rank_dynamic ? shape->rank : wanted->rank, &axis, err))
         return false;
-    if (!wanted->is_rank_dynamic && shape->rank != wanted->rank) {
-        records_fail_type(records, header, err);
-        return false;
-    }
+    if (!wanted->is_rank_dynamic && shape->rank != wanted->rank)
+        return records_fail_type(records, header, err);
     records->record.shape = *shape;
     if (!cut_slices(records, axis, err))
         return false;

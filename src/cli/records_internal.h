@@ -46,10 +46,10 @@ bool records_fail_axis(const struct records *records, uint32_t rank, struct irru
 bool records_check_chunk(const struct records *records, uint32_t axis, int64_t chunk,
                          struct irrun_error *err);
 
-/* ---- raw_check.c: finds raw inputs of another type than they are read as ----------------------
+/* ---- raw_check.c: finds raw inputs that have another type than they are read as ----------------
  * 16-bit audio that is read as f32, for example, soon gives NaN or a huge number. */
 
-/* From the start of an input. */
+/* The elements that are checked, from the start of an input. */
 #define RAW_CHECK_ELEMENTS 4096
 
 /* Returns whether the records, which are open, are raw floats for an input, and --raw-check allows

@@ -16,8 +16,8 @@ const char *records_option_name(const struct records *records, const char **equa
     return is_named ? records->port.name : "";
 }
 
-/* Finds the only axis along which an array has another length than a record, which is constant.
- * Returns false if there is none. */
+/* Finds the only axis along which the array is not as long as a record. Returns false if there is
+ * none, or several, or a record has no fixed length there. */
 static bool find_other_axis(const struct irrun_partial_shape *wanted,
                             const struct irrun_shape *shape, uint32_t *axis)
 {

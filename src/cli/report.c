@@ -1,4 +1,4 @@
-/* Writes the report.
+/* Collects the numbers of a run, and writes them as JSON.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/report.h"
 
@@ -92,15 +92,14 @@ static void add_latency(struct json *json, const struct stats *stats)
         const char *key;
         double share;
     } rows[] = {{"p50", 0.5}, {"p90", 0.9}, {"p95", 0.95}, {"p99", 0.99}, {"p99_9", 0.999}};
-    bool is_empty = latency->n == 0;
+    double unknown = latency->n > 0 ? 0 : NAN; /* makes every number null */
     json_open(json, "latency_s", '{');
-    json_number(json, "min", is_empty ? NAN : (double)latency->min_ns * 1e-9);
+    json_number(json, "min", (double)latency->min_ns * 1e-9 + unknown);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-        json_number(json, rows[i].key,
-                    is_empty ? NAN : latency_percentile_s(latency, rows[i].share));
-    json_number(json, "max", is_empty ? NAN : (double)latency->max_ns * 1e-9);
-    json_number(json, "mean", is_empty ? NAN : latency_mean_s(latency));
-    json_number(json, "sd", is_empty ? NAN : latency_sd_s(latency));
+        json_number(json, rows[i].key, latency_percentile_s(latency, rows[i].share) + unknown);
+    json_number(json, "max", (double)latency->max_ns * 1e-9 + unknown);
+    json_number(json, "mean", latency_mean_s(latency) + unknown);
+    json_number(json, "sd", latency_sd_s(latency) + unknown);
     if (latency->keeps_samples) {
         json_open(json, "samples", '[');
         for (size_t i = 0; i < latency->n_samples; i++)

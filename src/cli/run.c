@@ -35,22 +35,16 @@ static bool open_workers(struct run *run, struct irrun_error *err)
     run->counters = new_array(n, sizeof(struct progress_counter *), err);
     if (!run->workers || !run->counters)
         return false;
-    for (; run->n_workers < n; run->n_workers++) {
-        struct worker *worker = &run->workers[run->n_workers];
-        run->counters[run->n_workers] = &worker->counter;
+    /* --check computes nothing, so it has no reference model to compare with */
+    bool compares = !run->is_check && (run->reference || !diff_runs_model(run->options));
+    for (size_t i = 0; i < n; i++) {
+        struct worker *worker = &run->workers[run->n_workers++];
+        run->counters[i] = &worker->counter;
         if (!worker_open(worker, run->model, &run->model_identity, run->options, run->collector,
-                         err)) {
-            worker_close(worker);
+                         err) ||
+            (compares && !diff_new(run->model, run->reference, worker->session, run->options,
+                                   &worker->diff, err)))
             return false;
-        }
-        /* --check computes nothing, so it has no reference model to compare with */
-        bool can_compare = run->reference || !diff_runs_model(run->options);
-        if (!run->is_check && can_compare &&
-            !diff_new(run->model, run->reference, worker->session, run->options, &worker->diff,
-                      err)) {
-            worker_close(worker);
-            return false;
-        }
     }
     return true;
 }

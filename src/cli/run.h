@@ -10,11 +10,11 @@
  * which --feed chooses indices, and read to those that other options name. If an option reads all
  * outputs, leaves the lists empty. Returns the memory of the lists, which the caller frees; NULL if
  * there is none. */
-const char **readings_set(const struct options *options, struct irrun_options *how,
+const char **readings_set(const struct options *options, struct irrun_options *model_options,
                           struct irrun_error *err);
 
-/* --sandbox: leaves the process the files that the options name, and libraries of the system. A
- * manifest names others: with it all files stay allowed, and --sandbox=always fails with
+/* --sandbox: limits the process to the files that the options name, and libraries of the system.
+ * With a manifest, which names others, all files stay allowed, and --sandbox=always fails with
  * IRRUN_USAGE. Fails with IRRUN_SYSTEM if --sandbox=always and the kernel offers too little.
  * Threads that exist already keep their rights. */
 bool run_sandbox_enter(const struct options *options, struct irrun_error *err);

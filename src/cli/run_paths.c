@@ -11,8 +11,6 @@
 #include "cli/path_fields.h"
 #include "cli/path_table.h"
 
-struct run_paths;
-
 typedef bool visit_fn(struct run_paths *paths, const struct path_use *use, struct irrun_error *err);
 
 struct run_paths {

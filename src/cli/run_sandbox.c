@@ -33,7 +33,7 @@ static void allow_directory(struct sandbox *sandbox, char *path, enum sandbox_ac
     free(path);
 }
 
-/* Allows what lies below the part of a path that is before its first field, such as %k. */
+/* For a path with a field such as %k, allows the directory before the first field. */
 static void allow_fields(struct sandbox *sandbox, const char *path, enum sandbox_access access)
 {
     if (path && strchr(path, '%'))

@@ -34,8 +34,7 @@ static bool take_profile(const struct run *run, const struct irrun_session_info 
 }
 
 /* is_whole: the run was completed. */
-static bool show_all(struct run *run, bool is_whole, double load_s, struct report *report,
-                     struct irrun_error *err)
+static bool show_all(struct run *run, bool is_whole, struct report *report, struct irrun_error *err)
 {
     const struct options *options = run->options;
     struct stats *stats = &run->workers[0].stats;
@@ -43,18 +42,17 @@ static bool show_all(struct run *run, bool is_whole, double load_s, struct repor
     struct profile profile = {.times = NULL};
     double loops_s;
     sum_up(run, &info, &loops_s);
-    stats->load_s = load_s;
     if (options->wants_stats)
         stats_check(stats, options);
     if (options->wants_stats && is_whole)
-        stats_print(stderr, stats, options, run->model, &info);
+        stats_print(stats, options, run->model, &info);
     bool is_profiled = is_whole && option_is_given(options, OPTION_ID_profile);
     report->profile = is_profiled ? &profile : NULL;
     report->info = &info;
     bool is_shown =
         (!is_profiled ||
          (take_profile(run, &info, loops_s, &profile, err) &&
-          profile_print(stderr, &profile, options->profiles_types, err) &&
+          profile_print(&profile, options->profiles_types, err) &&
           (!options_draw_profile(options) || dot_print_profile(options, &profile, err)))) &&
         (!options->report_path || report_write(report, err));
     profile_free(&profile);
@@ -70,6 +68,7 @@ bool run_show(struct run *run, const struct stats_clocks *start, double load_s,
         !option_is_given(options, OPTION_ID_profile))
         return true;
     const struct stats_clocks end = stats_read_clocks();
+    stats->load_s = load_s;
     stats->total_s = end.wall_s - start->wall_s;
     stats->cpu_s = end.cpu_s - start->cpu_s;
     stats->peak_rss_bytes = stats_peak_rss_bytes(); /* before a BLAS is loaded to get its name */
@@ -80,7 +79,7 @@ bool run_show(struct run *run, const struct stats_clocks *start, double load_s,
                             .exit_code = (int)err->code};
     struct irrun_error show_error = {.code = IRRUN_OK};
     bool is_whole = err->code == IRRUN_OK || err->code == IRRUN_MISMATCH;
-    if (show_all(run, is_whole, load_s, &report, &show_error))
+    if (show_all(run, is_whole, &report, &show_error))
         return true;
     if (err->code == IRRUN_OK)
         *err = show_error;

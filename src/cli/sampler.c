@@ -40,7 +40,7 @@ static double weigh(double x, double largest, double temperature)
     return x == largest ? 1 : natural_exp((x - largest) / temperature); /* both may be infinite */
 }
 
-/* Reads the row; NaN becomes -inf. Returns the largest. */
+/* Reads the row, with -inf for NaN, and returns the largest logit. */
 static double read_logits(double *row, const struct irrun_tensor *logits, size_t start, size_t n)
 {
     double largest = -INFINITY;
@@ -54,6 +54,7 @@ static double read_logits(double *row, const struct irrun_tensor *logits, size_t
 
 /* ---- The largest ----------------------------------------------------------------------------- */
 
+/* The order of the heap: larger logits first, of equal ones that with the lower index. */
 static bool comes_first(const double *row, size_t a, size_t b)
 {
     return row[a] > row[b] || (row[a] == row[b] && a < b);

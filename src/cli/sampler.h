@@ -5,7 +5,7 @@
 
 #include "cli/options.h"
 
-/* Memory for rows. Zeroed: none yet. */
+/* Memory for one row. All zeros: none yet. */
 struct sampler {
     double *row;
     size_t *heap;

@@ -9,7 +9,7 @@
 #include "cli/manifest.h"
 #include "cli/warning.h"
 
-/* An array that comes in its archive before its sequence is run. */
+/* An array that was read while looking for another key, before its sequence is run. */
 struct early_array {
     char *key;
     struct irrun_tensor array;
@@ -28,8 +28,8 @@ struct sequences {
     struct key_reader *readers;
     size_t n_readers;
     struct manifest *manifest; /* NULL: none */
-    uint64_t n_seen, n_given;  /* n_seen includes those of other shards */
-    bool is_list;              /* all of them, without data */
+    uint64_t n_seen, n_given;  /* so far; n_seen includes those of other shards */
+    bool is_list;              /* of sequences_new */
 };
 
 bool sequences_are_many(const struct options *options)

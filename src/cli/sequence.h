@@ -1,4 +1,4 @@
-/* A sequence of records through which the variables live on.
+/* A sequence of records, from one of which to the next the variables are kept.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_CLI_SEQUENCE_H
 #define IRRUN_CLI_SEQUENCE_H

@@ -16,8 +16,8 @@ void signals_install(void);
  * IRRUN_TEMPORARY. For runs with a checkpoint, which the same command resumes. */
 void signals_set_resumable(void);
 
-/* Defers the first SIGINT, SIGTERM or timeout, whose number signals_pending then returns. The
- * second one ends the process at once. */
+/* From now on the first SIGINT, SIGTERM or timeout (SIGALRM) does not end the process:
+ * signals_pending returns its number. The second one ends the process at once. */
 void signals_defer(void);
 int signals_pending(void); /* 0: none */
 

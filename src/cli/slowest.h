@@ -12,7 +12,7 @@ struct slow_counts {
     uint64_t events[N_SLOW_EVENTS], cpu_ns, wall_ns;
 };
 
-/* Zeroed: no iteration yet. */
+/* All zeros: no iteration yet. */
 struct slowest {
     uint64_t sequence, iteration, duration_ns;
     struct slow_counts during; /* from the last reading before it to its end */
@@ -21,10 +21,11 @@ struct slowest {
     struct slow_counts before; /* the last reading */
 };
 
-/* Call it before an iteration. Returns the time. Reads the counts again after 0.1 ms. */
+/* Call it before an iteration. Returns the time. Reads the counts unless they were read less than
+ * 0.1 ms ago. */
 uint64_t slowest_begin(struct slowest *slowest, const struct irrun_session *session);
 
-/* Call it after the iteration. Reads the counts if none took longer so far. */
+/* Call it after the iteration. Reads the counts if it was the slowest so far. */
 void slowest_end(struct slowest *slowest, const struct irrun_session *session, uint64_t duration_ns,
                  uint64_t sequence, uint64_t iteration);
 

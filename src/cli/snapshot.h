@@ -5,13 +5,13 @@
 
 #include "cli/all_variables.h"
 
-/* Zeroed: all variables are unset. */
+/* All zeros: all variables are unset. */
 struct snapshot {
     struct irrun_tensor *values; /* [n]; data malloc'ed; NULL: unset */
     size_t n;
 };
 
-/* Allocate n values, all unset, or copies of the variables. They free older values. */
+/* Set the snapshot to n unset values, or to copies of the variables. Free the values it had. */
 bool snapshot_new(struct snapshot *snapshot, size_t n, struct irrun_error *err);
 bool snapshot_take(struct snapshot *snapshot, const struct all_variables *variables,
                    struct irrun_error *err);
@@ -20,7 +20,7 @@ bool snapshot_take(struct snapshot *snapshot, const struct all_variables *variab
 bool snapshot_copy(struct irrun_tensor *copy, const struct irrun_tensor *value,
                    struct irrun_error *err);
 
-/* Sets the variables to these values; resets those that are unset. */
+/* Sets the variables to the values of the snapshot; resets those that are unset there. */
 bool snapshot_restore(const struct snapshot *snapshot, const struct all_variables *variables,
                       struct irrun_error *err);
 void snapshot_free(struct snapshot *snapshot);

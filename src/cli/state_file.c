@@ -26,7 +26,7 @@ static void make_comment(const struct model_identity *identity, unsigned version
 
 /* ---- Reading --------------------------------------------------------------------------------- */
 
-/* Lists the members that a state of the model has. */
+/* Appends the ids of all variables, with commas between. */
 static void list_variables(const struct all_variables *variables, struct text *names)
 {
     for (size_t i = 0; i < all_variables_count(variables); i++)
@@ -52,7 +52,7 @@ static bool fail_other_model(const struct archive *archive, const char *own, con
     return false;
 }
 
-/* Ignores the comment of another program. */
+/* Checks that the state belongs to the model. Ignores the comment of another program. */
 static bool check_comment(const struct archive *archive, const char *path,
                           const struct all_variables *variables,
                           const struct model_identity *identity, bool is_any_model, size_t *n_unset,

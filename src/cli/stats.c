@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <sys/resource.h>
 
 #include "base/clock.h"
@@ -34,7 +35,6 @@ uint64_t stats_peak_rss_bytes(void)
     return n_bytes;
 }
 
-/* Formats a time with three digits and a unit: "1.23 ms". */
 const char *stats_format_time(double seconds, char text[32])
 {
     static const struct {
@@ -60,16 +60,16 @@ const char *stats_format_bytes(double n_bytes, char text[32])
     return text;
 }
 
-static void print_time(FILE *out, const char *what, double seconds)
+static void print_time(const char *what, double seconds)
 {
     char text[32];
-    fprintf(out, "%-18s %s\n", what, stats_format_time(seconds, text));
+    fprintf(stderr, "%-18s %s\n", what, stats_format_time(seconds, text));
 }
 
-static void print_bytes(FILE *out, const char *what, double n_bytes)
+static void print_bytes(const char *what, double n_bytes)
 {
     char text[32];
-    fprintf(out, "%-18s %s\n", what, stats_format_bytes(n_bytes, text));
+    fprintf(stderr, "%-18s %s\n", what, stats_format_bytes(n_bytes, text));
 }
 
 static double outlier_ratio(const struct latency *latency)
@@ -77,15 +77,15 @@ static double outlier_ratio(const struct latency *latency)
     return latency->n > 0 ? (double)latency->max_ns * 1e-9 / latency_percentile_s(latency, 0.5) : 0;
 }
 
-static void print_slowest(FILE *out, const struct stats *stats)
+static void print_slowest(const struct stats *stats)
 {
     const struct slowest *slowest = &stats->slowest;
     struct text text = {0};
     slowest_describe(slowest, &text);
-    fprintf(out, "%-18s iteration %" PRIu64, "  slowest", slowest->iteration);
+    fprintf(stderr, "%-18s iteration %" PRIu64, "  slowest", slowest->iteration);
     if (stats->n_sequences > 1)
-        fprintf(out, " of sequence %" PRIu64, slowest->sequence);
-    fprintf(out, ", %.*f times p50: %s\n", outlier_ratio(&stats->latency) < 10,
+        fprintf(stderr, " of sequence %" PRIu64, slowest->sequence);
+    fprintf(stderr, ", %.*f times p50: %s\n", outlier_ratio(&stats->latency) < 10,
             outlier_ratio(&stats->latency), text.data ? text.data : "");
     text_free(&text);
 }
@@ -103,7 +103,7 @@ void stats_check(const struct stats *stats, const struct options *options)
              stats->cpu_s / busy_s * 100);
 }
 
-static void print_latency(FILE *out, const struct latency *latency)
+static void print_latency(const struct latency *latency)
 {
     static const struct {
         const char *name;
@@ -112,13 +112,13 @@ static void print_latency(FILE *out, const struct latency *latency)
         {"  p50", 0.5}, {"  p90", 0.9}, {"  p95", 0.95}, {"  p99", 0.99}, {"  p99.9", 0.999}};
     if (latency->n == 0)
         return;
-    fprintf(out, "time of an iteration\n");
-    print_time(out, "  min", (double)latency->min_ns * 1e-9);
+    fprintf(stderr, "time of an iteration\n");
+    print_time("  min", (double)latency->min_ns * 1e-9);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-        print_time(out, rows[i].name, latency_percentile_s(latency, rows[i].share));
-    print_time(out, "  max", (double)latency->max_ns * 1e-9);
-    print_time(out, "  mean", latency_mean_s(latency));
-    print_time(out, "  sd", latency_sd_s(latency));
+        print_time(rows[i].name, latency_percentile_s(latency, rows[i].share));
+    print_time("  max", (double)latency->max_ns * 1e-9);
+    print_time("  mean", latency_mean_s(latency));
+    print_time("  sd", latency_sd_s(latency));
 }
 
 void stats_merge(struct stats *stats, const struct stats *other)
@@ -152,48 +152,49 @@ double stats_iterations_per_s(const struct stats *stats)
     return stats->loop_s > 0 ? (double)stats->n_iterations / stats->loop_s : NAN;
 }
 
-void stats_print(FILE *out, const struct stats *stats, const struct options *options,
+void stats_print(const struct stats *stats, const struct options *options,
                  const struct irrun_model *model, const struct irrun_session_info *info)
 {
-    print_time(out, "load", stats->load_s);
-    print_time(out, "plan", stats->plan_s);
+    print_time("load", stats->load_s);
+    print_time("plan", stats->plan_s);
     if (stats->n_iterations > 0)
-        print_time(out, "first iteration", stats->first_iteration_s);
-    print_latency(out, &stats->latency);
+        print_time("first iteration", stats->first_iteration_s);
+    print_latency(&stats->latency);
     if (outlier_ratio(&stats->latency) > OUTLIER_RATIO)
-        print_slowest(out, stats);
-    lateness_print(out, &stats->lateness);
-    fprintf(out, "%-18s %" PRIu64 "\n", "iterations", stats->n_iterations);
+        print_slowest(stats);
+    lateness_print(&stats->lateness);
+    fprintf(stderr, "%-18s %" PRIu64 "\n", "iterations", stats->n_iterations);
     if (stats->loop_s > 0)
-        fprintf(out, "%-18s %.*f\n", "iterations/s", stats_iterations_per_s(stats) < 100 ? 2 : 0,
+        fprintf(stderr, "%-18s %.*f\n", "iterations/s", stats_iterations_per_s(stats) < 100 ? 2 : 0,
                 stats_iterations_per_s(stats));
     if (options->rate_hz > 0 && stats->n_frames > 0)
-        fprintf(out, "%-18s %.4g\n", "real-time factor", stats_real_time_factor(stats, options));
-    print_time(out, "total", stats->total_s);
-    fprintf(out, "%-18s %.2f\n", "CPU/wall",
+        fprintf(stderr, "%-18s %.4g\n", "real-time factor", stats_real_time_factor(stats, options));
+    print_time("total", stats->total_s);
+    fprintf(stderr, "%-18s %.2f\n", "CPU/wall",
             stats->total_s > 0 ? stats->cpu_s / stats->total_s : 0);
     if (irrun_model_n_variables(model) > 0)
-        fprintf(out, "%-18s %" PRIu64 " (--reset=%s)\n", "resets", stats->n_resets,
+        fprintf(stderr, "%-18s %" PRIu64 " (--reset=%s)\n", "resets", stats->n_resets,
                 options->reset.text);
     if (options->key)
-        fprintf(out, "%-18s %" PRIu64 " (%" PRIu64 " in memory, %" PRIu64 " written to --spill)\n",
+        fprintf(stderr,
+                "%-18s %" PRIu64 " (%" PRIu64 " in memory, %" PRIu64 " written to --spill)\n",
                 "keys", stats->keys.n_keys, stats->keys.n_held, stats->keys.n_spilled);
     if (stats->n_batches > 0)
-        fprintf(out, "%-18s %" PRIu64 " (%.1f records each)\n", "batches", stats->n_batches,
+        fprintf(stderr, "%-18s %" PRIu64 " (%.1f records each)\n", "batches", stats->n_batches,
                 (double)stats->n_iterations / (double)stats->n_batches);
-    fprintf(out, "%-18s %u\n", "threads", info->n_threads);
-    fprintf(out, "%-18s %s\n", "simd", info->simd);
-    fprintf(out, "%-18s %s (BLAS: %s)\n", "gemm", info->gemm, irrun_build()->blas);
-    fprintf(out, "%-18s %s", "precision", info->precision);
+    fprintf(stderr, "%-18s %u\n", "threads", info->n_threads);
+    fprintf(stderr, "%-18s %s\n", "simd", info->simd);
+    fprintf(stderr, "%-18s %s (BLAS: %s)\n", "gemm", info->gemm, irrun_build()->blas);
+    fprintf(stderr, "%-18s %s", "precision", info->precision);
     if (options->dynamic_quantization)
-        fprintf(out, ", %zu product%s quantized", info->n_quantized_products,
+        fprintf(stderr, ", %zu product%s quantized", info->n_quantized_products,
                 info->n_quantized_products == 1 ? "" : "s");
-    fputc('\n', out);
-    print_bytes(out, "weights mapped", (double)info->weights_mapped_bytes);
-    print_bytes(out, "weights packed", (double)info->weights_packed_bytes);
-    print_bytes(out, "arena", (double)info->arena_bytes);
-    print_bytes(out, "state", (double)info->state_bytes);
+    fputc('\n', stderr);
+    print_bytes("weights mapped", (double)info->weights_mapped_bytes);
+    print_bytes("weights packed", (double)info->weights_packed_bytes);
+    print_bytes("arena", (double)info->arena_bytes);
+    print_bytes("state", (double)info->state_bytes);
     if (options->key)
-        print_bytes(out, "states of keys", (double)stats->keys.memory_bytes);
-    print_bytes(out, "peak RSS", (double)stats->peak_rss_bytes);
+        print_bytes("states of keys", (double)stats->keys.memory_bytes);
+    print_bytes("peak RSS", (double)stats->peak_rss_bytes);
 }

@@ -3,8 +3,6 @@
 #ifndef IRRUN_CLI_STATS_H
 #define IRRUN_CLI_STATS_H
 
-#include <stdio.h>
-
 #include "cli/key_states.h"
 #include "cli/latency.h"
 #include "cli/lateness.h"
@@ -16,7 +14,7 @@ struct stats {
     struct latency latency;
     struct slowest slowest; /* if is_timed */
     struct lateness lateness;
-    double busy_s; /* of the timed iterations, without waiting for records */
+    double busy_s; /* the sum of the timed iterations, without waiting for records */
     double load_s, plan_s, first_iteration_s;
     double total_s, cpu_s; /* of the whole run, including reading and writing */
     uint64_t peak_rss_bytes;
@@ -35,7 +33,7 @@ void stats_merge(struct stats *stats, const struct stats *other);
 double stats_real_time_factor(const struct stats *stats, const struct options *options);
 double stats_iterations_per_s(const struct stats *stats); /* NaN if no time has passed */
 
-/* Format a time or a size: "1.23 ms", "4.5 MB". */
+/* Format a time with three digits, or a size: "1.23 ms", "4.5 MB". */
 const char *stats_format_time(double seconds, char text[32]);
 const char *stats_format_bytes(double n_bytes, char text[32]);
 
@@ -54,7 +52,7 @@ void stats_check(const struct stats *stats, const struct options *options);
 
 /* Prints the table of --stats. info is of one session; if there are several, memory is counted once
  * for each. */
-void stats_print(FILE *out, const struct stats *stats, const struct options *options,
+void stats_print(const struct stats *stats, const struct options *options,
                  const struct irrun_model *model, const struct irrun_session_info *info);
 
 #endif

@@ -13,13 +13,16 @@ struct tap_file;
 bool tap_file_names(const struct irrun_model *model, struct arena *arena, const char ***names,
                     struct irrun_error *err);
 
-/* Opens the file for the outputs that have values after a run of the session. is_stacked: for
- * several records. */
+/* Opens a file for the outputs that have values after a run of the session. is_stacked: the file
+ * gets several records. */
 bool tap_file_open(const char *path, const struct irrun_model *model,
                    const struct irrun_session *session, bool is_stacked, bool is_synced,
                    struct tap_file **file, struct irrun_error *err);
+
+/* Adds the outputs of the last run as a record. */
 bool tap_file_add(struct tap_file *file, const struct irrun_session *session,
                   struct irrun_error *err);
+
 /* Finishes the file, which then gets its name. Accepts NULL. */
 bool tap_file_finish(struct tap_file *file, struct irrun_error *err);
 void tap_file_free(struct tap_file *file); /* removes an unfinished file; accepts NULL */

@@ -19,7 +19,7 @@ bool tensor_file_read(struct archive *archive, size_t member, const char *path,
                       const struct member_info *info, struct irrun_tensor *value,
                       struct irrun_error *err);
 
-/* Writes n tensors. The file is renamed when it is complete.  */
+/* Writes n tensors. The file is renamed when it is complete. */
 bool tensor_file_write(const char *path, const char *const *names,
                        const struct irrun_tensor *const *values, size_t n,
                        const struct writer_options *options, struct irrun_error *err);

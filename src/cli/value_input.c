@@ -16,8 +16,8 @@ static int64_t count_numbers(const char *text)
     return n;
 }
 
-/* Finds the shape of a record of n numbers: that of the port. If n is above 1, its only open
- * dimension, if there is one, is set so that it has n elements. */
+/* Finds the shape of a record of n numbers: that of the port. If n is above 1 and only one
+ * dimension is open, sets it so that the record has n elements. */
 static bool find_shape(const struct records_port *port, int64_t n, struct irrun_shape *shape,
                        struct irrun_error *err)
 {

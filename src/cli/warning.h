@@ -18,7 +18,8 @@ struct warnings {
 void warnings_init(struct warnings *warnings);
 void warnings_free(struct warnings *warnings);
 
-/* Prints "irrun: warning: …", unless -q was given; each stored text only once. Thread-safe. */
+/* Prints "irrun: warning: …" and stores the text, unless it is stored already. With -q only stores
+ * it. Thread-safe. */
 void warn(const struct options *options, const char *format, ...) PRINTF_LIKE(2, 3);
 
 /* Prints "irrun: …", if -v was given. Thread-safe. */

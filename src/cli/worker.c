@@ -96,6 +96,7 @@ void worker_close(struct worker *worker)
     *worker = (struct worker){.options = NULL};
 }
 
+/* Sets worker->values to the outputs, and to the current values of fed inputs. */
 static void get_values(struct worker *worker)
 {
     for (size_t i = 0; i < worker->n_values; i++)

@@ -26,6 +26,7 @@ struct worker_batch {
 
 /* ---- Beginning and end ----------------------------------------------------------------------- */
 
+/* Adds a port or variable to the list if its axis 0 cannot be n. */
 static void list_static(struct text *list, const char *what, const char *name,
                         const struct irrun_partial_shape *shape, uint64_t n)
 {
@@ -118,6 +119,7 @@ static bool load_inputs(struct worker *worker, uint32_t id, struct irrun_error *
     return true;
 }
 
+/* Sets the session's variables and inputs to the joined rows of n records. */
 static bool gather(struct worker *worker, size_t first, size_t n, struct irrun_error *err)
 {
     struct worker_batch *batch = worker->batch;
@@ -301,6 +303,7 @@ static bool open_key(struct worker *worker, int64_t key, uint64_t index, uint32_
     return key_states_put(keys->states, *id, keys->values, err);
 }
 
+/* Sets *does_fit to whether the current record, of key id, can join the batch. */
 static bool fits(struct worker *worker, uint32_t id, bool *does_fit, struct irrun_error *err)
 {
     const struct worker_batch *batch = worker->batch;
@@ -328,6 +331,7 @@ static bool begin_batch(struct worker *worker, uint32_t id, struct irrun_error *
     return true;
 }
 
+/* Returns whether the batch has a record of the key. */
 static bool has_key(const struct worker *worker, int64_t key)
 {
     const struct worker_batch *batch = worker->batch;

@@ -14,8 +14,8 @@ bool worker_state_check(const struct options *options, struct irrun_error *err);
 bool worker_state_begin(struct worker *worker, const struct sequence *sequence,
                         struct irrun_error *err);
 
-/* Resets the variables to their initial values, or to those of --state-in, before iteration
- * `index`. */
+/* Resets the variables to their initial values, or to those of --state-in. index: of the next
+ * iteration. */
 bool worker_state_reset(struct worker *worker, uint64_t index, struct irrun_error *err);
 
 /* Save the state: at the end of a sequence if each has its own file, otherwise at the end of the

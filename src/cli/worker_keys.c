@@ -115,6 +115,7 @@ static bool put_current(struct worker *worker, struct irrun_error *err)
     return key_states_put(keys->states, keys->current, keys->values, err);
 }
 
+/* Sets the variables of the session to the state of a key. */
 static bool get(struct worker *worker, uint32_t id, struct irrun_error *err)
 {
     const struct all_variables *variables = &worker->variables;
@@ -128,6 +129,7 @@ static bool get(struct worker *worker, uint32_t id, struct irrun_error *err)
     return true;
 }
 
+/* Stores the variables of the current key, and loads those of another. */
 static bool swap(struct worker *worker, int64_t key, struct irrun_error *err)
 {
     struct worker_keys *keys = worker->keys;
