@@ -101,6 +101,12 @@ static bool read_line(struct manifest *manifest, bool *is_end, struct irrun_erro
     return true;
 }
 
+static bool check_source(const struct format_spec *spec, struct irrun_error *err)
+{
+    return (strcmp(spec->path, "-") != 0 && !spec->format->has_keys) ||
+           fail(err, IRRUN_DATA, "'%s' is not the source of a single sequence", spec->text);
+}
+
 /* Parses [NAME=]SRC or [NAME=]DST. The text is in the arena of the sequence and is divided in
  * place. */
 static bool parse_binding(char *text, bool is_output, struct binding *binding,
@@ -115,11 +121,7 @@ static bool parse_binding(char *text, bool is_output, struct binding *binding,
         return fail(err, IRRUN_DATA, "a field has no name or no file") || fail_hint(err, LINE_HINT);
     if (is_output)
         return format_parse_destination(rest, &binding->spec, err);
-    if (!format_parse_source(rest, &binding->spec, err))
-        return false;
-    if (strcmp(binding->spec.path, "-") == 0 || binding->spec.format->has_keys)
-        return fail(err, IRRUN_DATA, "'%s' is not the source of a single sequence", rest);
-    return true;
+    return format_parse_source(rest, &binding->spec, err) && check_source(&binding->spec, err);
 }
 
 static size_t count_fields(const char *line)
@@ -152,7 +154,7 @@ static bool parse_path(const char *line, struct sequence *sequence, struct irrun
 {
     struct binding binding = {.name = NULL};
     struct irrun_error ignored = {.code = IRRUN_OK};
-    if (!format_parse_source(line, &binding.spec, &ignored) || binding.spec.format->has_keys)
+    if (!format_parse_source(line, &binding.spec, &ignored) || !check_source(&binding.spec, err))
         return false;
     sequence->inputs = arena_alloc_array(&sequence->arena, 1, sizeof *sequence->inputs, err);
     sequence->key = sequence_key_of_path(binding.spec.path, &sequence->arena, err);

@@ -60,6 +60,8 @@ bad_line() { # N WORDS
     bad_line 1 "no data for" < <(printf 'number one\n') # a key may hold blanks
     bad_line 1 "unknown" < <(printf 'one\ta.unknown\n')
     bad_line 1 "not the source" < <(printf 'one\tcsv:-\n')
+    bad_line 1 "not the source" < <(printf 'csv:-\n')
+    bad_line 1 "not the source" < <(printf 'a.ark\n')
     bad_line 2 "two sources" < <(printf 'one\ta.csv\ntwo\ta.csv\tb.csv\n')
     bad_line 1 "contains a carriage return within the line" < <(printf 'one\rtwo\ta.csv\n')
     irrun "$data/sum.xml" --manifest=- -o marked_%k.npy < <(printf '\xef\xbb\xbfone\ta.csv\r\n')
