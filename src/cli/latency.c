@@ -84,15 +84,11 @@ void latency_merge(struct latency *latency, const struct latency *other)
 
 double latency_percentile_s(const struct latency *latency, double share)
 {
-    uint64_t rank = (uint64_t)ceil(share * (double)latency->n), n_seen = 0;
+    uint64_t rank = (uint64_t)fmax(ceil(share * (double)latency->n), 1);
+    uint64_t n_seen = latency->counts[0];
     size_t bucket = 0;
-    if (rank < 1)
-        rank = 1;
-    for (; bucket + 1 < LATENCY_BUCKETS; bucket++) {
-        n_seen += latency->counts[bucket];
-        if (n_seen >= rank)
-            break;
-    }
+    while (n_seen < rank && bucket + 1 < LATENCY_BUCKETS)
+        n_seen += latency->counts[++bucket];
     double middle = bucket_middle(bucket);
     return fmin(fmax(middle, (double)latency->min_ns), (double)latency->max_ns) * 1e-9;
 }
