@@ -103,21 +103,16 @@ bool format_hint_directory(struct irrun_error *err, const char *path)
                      text_shell_quote(path, quoted), slash);
 }
 
-/* Writes the names of the formats to `text`, separated by spaces. */
-static void list_formats(enum direction direction, char *text, size_t size_bytes)
+#define NAMES_BYTES 128
+
+/* Writes the names of the formats of files to `text`, separated by spaces. */
+static void list_formats(enum direction direction, char text[NAMES_BYTES])
 {
-    text[0] = '\0';
-    for (size_t i = 0; i < N_FORMATS; i++) {
-        if (!can_use(&formats[i], direction) || formats[i].is_generated)
-            continue;
-        size_t length = strlen(text);
-        size_t n = strlen(formats[i].name);
-        if (length + n + 2 > size_bytes)
-            return;
-        if (length != 0)
-            text[length++] = ' ';
-        memcpy(text + length, formats[i].name, n + 1);
-    }
+    size_t length = 0;
+    for (size_t i = 0; i < N_FORMATS && length < NAMES_BYTES; i++)
+        if (can_use(&formats[i], direction) && !formats[i].is_generated)
+            length += (size_t)snprintf(text + length, NAMES_BYTES - length, "%s%s",
+                                       length > 0 ? " " : "", formats[i].name);
 }
 
 /* Adds a hint for a name such as x.npy.gz: the command that decompresses it. */
@@ -155,12 +150,12 @@ static bool hint_similar(const char *text, enum direction direction, struct irru
 
 static bool fail_no_format(const char *text, enum direction direction, struct irrun_error *err)
 {
-    char names[128], quoted[TEXT_QUOTED_BYTES];
+    char names[NAMES_BYTES], quoted[TEXT_QUOTED_BYTES];
     const char *word = text_shell_quote(text, quoted);
     size_t length = strlen(text);
     const bool is_directory = file_is_directory(text);
     const bool has_slash = length > 0 && text[length - 1] == '/';
-    list_formats(direction, names, sizeof names);
+    list_formats(direction, names);
     if (is_directory)
         fail(err, IRRUN_USAGE, "\"%s\" is a directory, not a file", text);
     else
