@@ -1,4 +1,4 @@
-/* Allocates memory in pages of 2 MB.
+/* Aligns large blocks to pages of 2 MB, and asks the kernel for such pages by madvise.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/huge_pages.h"
 

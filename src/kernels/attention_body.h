@@ -23,7 +23,8 @@ static void NAME(mask_row)(const struct attention_rows *r, size_t row, T *scores
             scores[i] = -(T)INFINITY;
 }
 
-static bool NAME(sees_nothing)(const struct attention_rows *r, size_t row)
+/* Returns whether the mask hides all columns of a row. */
+static bool NAME(is_hidden)(const struct attention_rows *r, size_t row)
 {
     const T *added = r->mask;
     const unsigned char *allowed = r->mask;
@@ -35,10 +36,11 @@ static bool NAME(sees_nothing)(const struct attention_rows *r, size_t row)
     return true;
 }
 
+/* Clears hidden rows, which the softmax made NaN. */
 static void NAME(clear_hidden)(const struct attention_rows *r, T *weights)
 {
     for (size_t row = 0; row < r->n_rows; row++, weights += r->n)
-        if (r->n > 0 && isnan(weights[0]) && NAME(sees_nothing)(r, row))
+        if (r->n > 0 && isnan(weights[0]) && NAME(is_hidden)(r, row))
             memset(weights, 0, r->n * sizeof *weights);
 }
 

@@ -1,12 +1,13 @@
-/* Puts x into the order in which compressed_codes.h decodes the elements that it is multiplied by.
+/* Permutes x into the order in which compressed_codes.h decodes the rows of the matrix.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_COMPRESSED_ARRANGE_H
 #define IRRUN_KERNELS_COMPRESSED_ARRANGE_H
 
 #include "kernels/compressed_codes.h"
 
-/* Arranges n elements of x in chunks of n_of_chunk positions, and advances. If is_last, the last
- * chunk is padded with zeros. Returns the number of elements that are left. */
+/* Arranges n elements of x in chunks of n_of_chunk positions, and advances *x and *to. If is_last,
+ * the last chunk is padded with zeros. Otherwise returns how many elements are left, fewer than a
+ * chunk. */
 static size_t arrange_chunks(enum irrun_dtype dtype, size_t n_of_chunk, bool is_last,
                              const float **x, size_t n, float **to)
 {
@@ -29,6 +30,7 @@ static size_t arrange_chunks(enum irrun_dtype dtype, size_t n_of_chunk, bool is_
     return n;
 }
 
+/* Arranges a row of x: of each scale group the wide chunks, then the narrow ones. */
 static void arrange(const struct compressed_matrix *matrix, const float *x, float *to)
 {
     enum irrun_dtype dtype = decoded_as(matrix);

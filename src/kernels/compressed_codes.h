@@ -1,6 +1,7 @@
-/* Decodes compressed matrices by chunks of 32 elements, or of 4 bytes of codes or 4 floats in every
- * lane. A chunk is decoded position by position, each to a vector. Its elements are neighbours if
- * they are floats; otherwise they are those that take the fewest instructions.
+/* Decodes rows of compressed matrices, chunk by chunk. A wide chunk has 4 bytes of codes or 4 floats
+ * for every lane; a narrow one has 32 elements. Each position of a chunk is decoded to a vector. The
+ * lanes of that vector are neighbouring elements of the row if they are floats; codes are taken in
+ * the order that needs the fewest instructions (element_at).
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_COMPRESSED_CODES_H
 #define IRRUN_KERNELS_COMPRESSED_CODES_H
@@ -9,6 +10,7 @@
 #include "kernels/vector_bytes.h"
 #include "kernels/vector_integer.h"
 
+/* WIDE: bytes of codes, or floats, of a lane in a wide chunk. */
 enum { WIDE = 4, MAX_POSITIONS = 2 * WIDE };
 
 ALWAYS_INLINE bool is_bytes(enum irrun_dtype dtype)
@@ -85,8 +87,8 @@ ALWAYS_INLINE vec load_floats(const unsigned char *at, enum irrun_dtype dtype)
 
 /* ---- codes ---- */
 
-/* Returns the type that stands for all that are decoded alike: U8 for bytes; for 4 bits NF4, or U4
- * if the values less zero points have no more bits than bf16. */
+/* Returns the type whose decoder the matrix uses: U8 for all bytes; of 4 bits U4 if every value minus
+ * its zero point is a bf16, otherwise NF4; floats their own. */
 static inline enum irrun_dtype decoded_as(const struct compressed_matrix *matrix)
 {
     enum irrun_dtype dtype = matrix->dtype;
@@ -100,19 +102,20 @@ static inline enum irrun_dtype decoded_as(const struct compressed_matrix *matrix
     return IRRUN_NF4;
 }
 
-/* Returns the number of vectors of a chunk. */
+/* Returns the positions of a wide or a narrow chunk. */
 ALWAYS_INLINE size_t n_positions(enum irrun_dtype dtype, bool is_wide)
 {
     size_t most = WIDE * codes_per_unit(dtype), n = COMPRESSED_PAD / VECTOR_LANES;
     return is_wide || n > most ? most : n;
 }
 
+/* Returns the bytes of a chunk of n positions. */
 ALWAYS_INLINE size_t chunk_bytes(enum irrun_dtype dtype, size_t n)
 {
     return n * VECTOR_LANES * unit_bytes(dtype) / codes_per_unit(dtype);
 }
 
-/* Returns the number of the element in a lane of a chunk of n positions. */
+/* Returns which element of a chunk of n positions is decoded to a lane of a position. */
 ALWAYS_INLINE size_t element_at(enum irrun_dtype dtype, size_t n, size_t position, size_t lane)
 {
 #ifdef VECTOR_HAS_BYTE_LOOKUP
@@ -161,10 +164,10 @@ ALWAYS_INLINE float offset_of(enum irrun_dtype dtype)
     return dtype == IRRUN_I8 ? 128 : dtype == IRRUN_I4 ? 8 : 0;
 }
 
-/* The values of the 16 codes of 4 bits, less a zero point. */
+/* The values of the 16 codes of 4 bits, minus a zero point. */
 struct value_table {
 #ifdef VECTOR_HAS_BYTE_LOOKUP
-    bits planes[sizeof(float)]; /* byte i of each */
+    bits planes[sizeof(float)]; /* plane i: byte i of each value */
 #else
     vec values[16 / VECTOR_LANES];
 #endif
@@ -197,7 +200,7 @@ static inline struct value_table table_of(const struct compressed_matrix *matrix
 /* Returns the table of u4 for a zero point of u4. */
 ALWAYS_INLINE struct value_table u4_table_of(uint8_t zero)
 {
-    /* The upper bytes of -15 ... 15; the lower ones are 0. */
+    /* Bytes 2 and 3 of the floats -15 ... 15; the others are 0. */
     static const uint8_t planes[2][31] = {
         {0x70, 0x60, 0x50, 0x40, 0x30, 0x20, 0x10, 0x00, 0xE0, 0xC0, 0xA0,
          0x80, 0x40, 0x00, 0x80, 0x00, 0x80, 0x00, 0x40, 0x80, 0xA0, 0xC0,
@@ -210,7 +213,7 @@ ALWAYS_INLINE struct value_table u4_table_of(uint8_t zero)
     return table;
 }
 
-/* Returns the values of a position of a chunk, whose bytes have two codes each. */
+/* Returns the values at a position of a chunk, whose bytes have two codes each. */
 ALWAYS_INLINE vec look_up(const struct value_table *table, enum irrun_dtype dtype, vec_i32 chunk,
                           size_t position)
 {
@@ -227,7 +230,7 @@ ALWAYS_INLINE vec look_up(const struct value_table *table, enum irrun_dtype dtyp
     return (vec)bits_zip_16(lower, upper, is_odd);
 }
 #else
-/* Returns the values of the low 4 bits of the lanes, shifted by a position. */
+/* Returns the values at a position of a chunk: code `position` of each lane. */
 ALWAYS_INLINE vec look_up(const struct value_table *table, enum irrun_dtype dtype, vec_i32 chunk,
                           size_t position)
 {
@@ -245,7 +248,7 @@ ALWAYS_INLINE vec look_up(const struct value_table *table, enum irrun_dtype dtyp
 }
 #endif
 
-/* Converts the codes of a group to values. */
+/* Converts the codes of a scale group to values. */
 struct decoder {
     vec_i32 flips[N_FIELDS]; /* bytes: the bits of 2^23, and the sign of a signed code */
     vec zeros[N_FIELDS];     /* bytes: to subtract */
@@ -264,7 +267,8 @@ ALWAYS_INLINE void set_zero(struct decoder *decoder, enum irrun_dtype stored, ve
     }
 }
 
-/* `table`: without a zero point. */
+/* Returns the decoder of a scale group. table: the values of the codes, which it uses if the matrix
+ * has no zero points. */
 ALWAYS_INLINE struct decoder decoder_of(const struct compressed_matrix *matrix,
                                         enum irrun_dtype dtype, const struct value_table *table,
                                         size_t row, size_t group)

@@ -1,12 +1,12 @@
 /* Expands rows of compressed matrices into columns, as packed_gemm.h reads them. Each lane has a
- * row: what they store is transposed before it is decoded, while it is small.
+ * row: codes are transposed before they are decoded, while they are small.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_COMPRESSED_COLUMNS_H
 #define IRRUN_KERNELS_COMPRESSED_COLUMNS_H
 
 #include "kernels/compressed_codes.h"
 
-/* The bytes of its row that a lane takes at a time: a float, or 4 bytes of codes. */
+/* Returns the bytes of a row that a lane loads at a time: a float, or 4 bytes of codes. */
 ALWAYS_INLINE size_t lane_bytes(enum irrun_dtype dtype)
 {
     return is_float(dtype) ? unit_bytes(dtype) : WIDE;
@@ -17,7 +17,7 @@ ALWAYS_INLINE size_t lane_elements(enum irrun_dtype dtype)
     return is_float(dtype) ? 1 : WIDE * codes_per_unit(dtype);
 }
 
-/* Returns which of its elements is decoded at a position. */
+/* Returns which element of a lane is decoded at a position. */
 ALWAYS_INLINE size_t lane_element_at(enum irrun_dtype dtype, size_t position)
 {
 #ifdef VECTOR_HAS_BYTE_LOOKUP
@@ -28,7 +28,7 @@ ALWAYS_INLINE size_t lane_element_at(enum irrun_dtype dtype, size_t position)
     return position;
 }
 
-/* Moves the bytes of codes so that all elements of a position are of different lanes. */
+/* Permutes the bytes of codes so that the elements of a position come from different lanes. */
 ALWAYS_INLINE vec_i32 order_lanes(vec_i32 lanes, enum irrun_dtype dtype)
 {
 #ifdef VECTOR_HAS_BYTE_LOOKUP
@@ -48,13 +48,14 @@ struct lane_rows {
     const unsigned char *end; /* of the matrix */
 };
 
-/* Their scales and zero points in one group. */
+/* The scales and zero points of these rows in one scale group. */
 struct lane_params {
     struct decoder decoder;
     vec zero; /* of 4 bits */
     vec scales[N_FIELDS];
 };
 
+/* Returns a scale or zero point of each row; `none` where the matrix has none. */
 static vec load_params(const struct group_params *params, const struct lane_rows *rows,
                        size_t group, float none)
 {

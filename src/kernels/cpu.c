@@ -80,7 +80,7 @@ static bool cpu_has_bf16(void)
 /* ARCH_GET_XCOMP_SUPP and ARCH_REQ_XCOMP_PERM, which headers before Linux 5.16 lack. */
 #define GET_SUPPORTED 0x1021
 #define REQUEST_PERMISSION 0x1023
-#define TILE_DATA 18 /* their data: the number of its bit in XCR0 */
+#define TILE_DATA 18 /* the bit in XCR0 of the data of tiles */
 
 static bool cpu_has_amx(void)
 {

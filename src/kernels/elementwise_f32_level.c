@@ -1,4 +1,4 @@
-/* The loops of elementwise_f32.h for every level.
+/* The loops of struct elementwise_kernels for every level.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/kernels.h"
 #include "kernels/level.h"

@@ -1,4 +1,4 @@
-/* The loops over rows of a table for one type of type_body.h: they add in W and divide in WIDE.
+/* The loops of embedding.h for one type of type_body.h: they add in W and divide in WIDE.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef NAME
 #error "include kernels/each_float.h or a similar header instead"

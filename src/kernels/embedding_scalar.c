@@ -1,4 +1,4 @@
-/* Plain loops over rows of a table.
+/* Sums and means of embedding rows, in plain loops.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/embedding.h"
 #include "kernels/type_rows.h"

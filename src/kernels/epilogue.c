@@ -6,8 +6,8 @@
 #include <assert.h>
 #include <string.h>
 
-/* Sets the operand of an instruction for element `first`. Returns how many elements it can process
- * from there. */
+/* Points an instruction to the operand of result element `first`. Returns for how many elements the
+ * operand advances, or stays, from there. */
 static size_t set_operand(const struct epilogue_operand *operand,
                           struct fused_instruction *instruction, size_t first)
 {

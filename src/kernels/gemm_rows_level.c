@@ -132,7 +132,8 @@ static void multiply_block(const struct gemm_f32 *p)
         multiply_rows(p, i, 1);
 }
 
-/* Multiplies block by block: each is read from memory once, and from L1 for other rows of C. */
+/* Multiplies by blocks of rows of B: each is read from memory once, and from L1 for the other rows
+ * of C. */
 static void multiply_by_rows(const struct gemm_f32 *p)
 {
     struct gemm_f32 block = *p;

@@ -89,8 +89,8 @@ struct subconvolution {
     size_t n_positions;                     /* channels in lanes: of all its phases */
 };
 
-/* A max pooling of the output: windows of kernel[0] x kernel[1] that do not overlap, n[0] x n[1] of
- * them. What is left of the rows and columns is in none. */
+/* A max pooling of the output: n[0] x n[1] windows of kernel[0] x kernel[1] that do not overlap. Rows
+ * and columns after the last window are dropped. */
 struct pooling {
     size_t kernel[2], n[2];
     depthwise_tile_fn *maxima;
@@ -116,19 +116,20 @@ struct indirect_convolution {
     int64_t n_planes[3], plane[3], plane_stride[3];
     size_t channel_floats; /* of the planes of a channel in the copy, or in the input */
     size_t copy_floats;
-    size_t copy_rows; /* channels in lanes: each thread copies so many rows for each chunk; 0: the
-                       * whole image is copied before */
+    size_t
+        copy_rows; /* channels in lanes: rows that each thread copies for each chunk; 0: the whole
+                       * image is copied first */
 
     /* Channels in lanes: n_panels panels, whose sizes differ by at most one vector. */
     bool is_in_place; /* the input is not copied */
-    bool skips_pads;  /* though it has pads: taps in them are left out, and the terms of each tap
-                       * are neighbours */
+    bool skips_pads;  /* in place although there are pads: taps in them are left out, and the terms
+                       * of a tap are contiguous */
     bool in_channels_last, copy_channels_last, out_channels_last;
     size_t pixel_floats; /* from one pixel to the next, in the input or the copy */
     bool has_pairs;      /* the copy has pairs of bf16, of which there are c_in */
-    size_t run;          /* of pairs: igemm_f32.h; the taps are in the order of the kernel, and
-                               * each has all channels. 0: there are no tiles */
-    size_t row;          /* positions of a row, if it has micro-kernels of its own; otherwise 0 */
+    size_t run;          /* pairs that are contiguous in memory (struct igemm_tiles): the terms are
+                          * tap by tap, each with all channels. 0: there are no tiles */
+    size_t row;          /* positions of a row if igemm_microkernels.row is used; otherwise 0 */
     size_t n_channels;   /* of the input, of all groups; of pairs, the last may be half */
     size_t n_panels, n_vectors, ld_sums;
 
@@ -171,11 +172,12 @@ bool indirect_convolution_plan(struct indirect_convolution *conv,
  * applicable. */
 bool indirect_convolution_plan_winograd(struct indirect_convolution *conv);
 
-/* Return the estimated time without the copy, of a multiplication of channels in lanes, or of
- * reading weights n times if an L2 cache does not hold them. The unit is that of
- * indirect_convolution_choose. */
+/* Estimates of the time, in the unit of indirect_convolution_choose: of a convolution by Winograd's
+ * filtering, without the copy; */
 double winograd_cost(const struct indirect_convolution *conv);
+/* of one multiplication with channels in lanes; */
 double multiplication_cost(const struct indirect_convolution *conv);
+/* of reading n_floats weights n times: 0 if they stay in an L2 cache. */
 double reading_cost(double n_floats, double n);
 
 /* Changes a plan with channels in lanes, which copies the image: each chunk consists of whole rows
@@ -233,9 +235,10 @@ void winograd_transform_weights(const struct indirect_convolution *conv, const f
 
 /* A product for n output positions, with channels in lanes. */
 struct channels_product {
-    size_t k, kc, mr, n;
+    size_t k, kc, mr;  /* as in struct subconvolution */
+    size_t n;          /* positions */
     size_t begin, end; /* the terms that are summed */
-    size_t row, at;    /* the length of rows, and where in its row the first position is; 0: any */
+    size_t row, at;    /* positions of a row, and that of the first one in its row; 0: no rows */
     const float *a;
     const struct indirection *indirection;
     const int32_t *positions;
@@ -243,7 +246,7 @@ struct channels_product {
     const float *biases; /* NULL: zeros */
     const float *bounds; /* as in igemm_channels_args */
     float *sums;         /* [n][ld_sums] */
-    bool prefetches;     /* packed */
+    bool prefetches;     /* packed is prefetched */
 };
 void indirect_convolution_multiply(const struct indirect_convolution *conv,
                                    const struct channels_product *product);

@@ -91,7 +91,7 @@ static struct chunks cut_phase(const struct indirect_convolution *conv,
 /* Weights from this size on are rarely still in L2 when the layer runs again. */
 #define PREFETCH_MIN_FLOATS 32768
 
-/* Computes the sums. Returns whether they are clamped to the bounds of an epilogue already. */
+/* Computes the sums of a chunk. Returns whether it has clamped them, so that no epilogue is to run. */
 static bool compute_chunk(const struct channels_run *run, const struct chunk *chunk)
 {
     const struct indirect_convolution *conv = run->conv;

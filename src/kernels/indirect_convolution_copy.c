@@ -196,7 +196,8 @@ bool indirect_convolution_plan_rows(struct indirect_convolution *conv)
         w->pad_begin[0] != 0)
         return false;
     most = SUMS_FLOATS / conv->ld_sums / row;
-    least = reach >= stride ? 4 * (reach + 1 - stride) / stride : 1; /* 1/4 is copied twice */
+    least = reach >= stride ? 4 * (reach + 1 - stride) / stride
+                            : 1; /* copies at most 1/4 of them twice */
     n = ROWS_FLOATS / line / (size_t)conv->c_in;
     n = n > reach ? (n - reach - 1) / stride + 1 : 1;
     n = n < least ? least : n;

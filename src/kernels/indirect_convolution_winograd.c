@@ -5,8 +5,8 @@
 
 /* ---- The plan ----------------------------------------------------------------------------- */
 
-/* Floats of both transforms together, so that they stay in an L2 cache. Large weights, which do not
- * and are read for every chunk, allow a quarter of their number. */
+/* The floats of both transforms of a chunk, which stay in an L2 cache. Where the weights are so large
+ * that they do not, and each chunk reads them again, a quarter of the floats of the weights. */
 #define TRANSFORM_FLOATS 65536
 
 static bool has_tiles(const struct indirect_convolution *conv, int d)

@@ -1,4 +1,4 @@
-/* Maxima of pixels of u8. The vectors are those that any compiler has.
+/* Maxima of pixels of u8, in vectors of 16 bytes, which the compiler supports on any CPU.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
@@ -31,7 +31,7 @@ static inline void max_8(const uint8_t *x, uint8_t *y)
     memcpy(y, &b, sizeof b);
 }
 
-/* No vectors overlap: a load from two recent stores would wait for both. */
+/* Vectors do not overlap: a load that spans two recent stores would wait until both are in L1. */
 static inline void max_pixel(const uint8_t *x, uint8_t *y, size_t n)
 {
     size_t i = 0;

@@ -10,12 +10,12 @@ typedef uint16_t u16x8 __attribute__((vector_size(16)));
 typedef uint32_t u32x4 __attribute__((vector_size(16)));
 typedef uint64_t u64x2 __attribute__((vector_size(16)));
 
-/* Interleave the elements of the first halves, or of the second halves, of a and b. */
 #ifdef __clang__
 #define SHUFFLE(type, a, b, ...) __builtin_shufflevector((type)(a), (type)(b), __VA_ARGS__)
 #else
 #define SHUFFLE(type, a, b, ...) __builtin_shuffle((type)(a), (type)(b), (type){__VA_ARGS__})
 #endif
+/* Interleave the elements of the first halves, or of the second halves, of a and b. */
 #define LOW_16(a, b) SHUFFLE(u16x8, a, b, 0, 8, 1, 9, 2, 10, 3, 11)
 #define HIGH_16(a, b) SHUFFLE(u16x8, a, b, 4, 12, 5, 13, 6, 14, 7, 15)
 #define LOW_32(a, b) SHUFFLE(u32x4, a, b, 0, 4, 1, 5)

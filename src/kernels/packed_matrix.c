@@ -8,11 +8,11 @@
 #include "kernels/pack_transpose.h"
 #include "tensor/half.h"
 
-#define FEW_ROWS 2
+#define FEW_ROWS 2               /* up to here, for_few_f16_rows is used */
 #define ENOUGH_ROWS 6            /* of a micro-kernel, where it is used for several tiles */
 #define BLOCK_BYTES (25UL << 10) /* of a micro-panel in L1, which has at least 32 KB */
 
-/* Of fewer terms, most of a tile would be zeros. */
+/* With fewer terms, most of a tile of AMX would be zeros. */
 #define TILES_MIN_K 32
 
 /* Returns the width of the widest micro-panel that has a micro-kernel for this many rows, or for
@@ -26,12 +26,13 @@ static size_t choose_nr_groups(const struct gemm_microkernels *kernels, size_t w
     return nr_groups;
 }
 
-/* Returns the bytes of a column in a step: of an element, or of a pair. */
+/* Returns the bytes of one column in step_k terms: of an element, or of a pair of bf16. */
 static size_t element_bytes(const struct packed_matrix *packed_b)
 {
     return packed_b->step_k * weight_bytes(packed_b->type);
 }
 
+/* Returns the number of steps of step_k terms, with those that pad a tile. */
 static size_t steps_of(const struct packed_matrix *packed_b)
 {
     size_t n = packed_b->k / packed_b->step_k + packed_b->k % packed_b->step_k;
@@ -74,7 +75,7 @@ static size_t block_of(const struct packed_matrix *packed_b)
 bool packed_matrix_layout(struct packed_matrix *packed_b, const struct gemm_microkernels *kernels,
                           size_t rows, size_t *size_bytes)
 {
-    size_t n_blocks = packed_b->k / GEMM_MAX_KC + (packed_b->k % GEMM_MAX_KC != 0);
+    size_t n_blocks = divide_up(packed_b->k, GEMM_MAX_KC);
     enum weight_type type = packed_b->type;
 
     if (type == WEIGHTS_F16 && rows <= FEW_ROWS && kernels->for_few_f16_rows)
@@ -87,7 +88,7 @@ bool packed_matrix_layout(struct packed_matrix *packed_b, const struct gemm_micr
     packed_b->step_k = type == WEIGHTS_BF16 ? 2 : 1;
     packed_b->step_bytes = packed_b->nr_groups * PANEL_GROUP * element_bytes(packed_b);
     packed_b->kc = n_blocks > 1 ? divide_up(packed_b->k, n_blocks) : packed_b->k;
-    /* Between blocks of kc, a tile is whole. */
+    /* Every block of kc but the last one ends with a whole step or tile. */
     size_t step = packed_b->tiles ? 2 * TILE_PAIRS : packed_b->step_k;
     packed_b->kc += n_blocks > 1 && packed_b->kc % step > 0 ? step - packed_b->kc % step : 0;
     packed_b->block = type == WEIGHTS_BF16 ? packed_b->kc : block_of(packed_b);
@@ -153,7 +154,7 @@ static void widen(enum weight_type type, const void *from, void *to, size_t n)
     (type == WEIGHTS_BF16 ? bf16_to_f32_n : f16_to_f32_n)(from, to, n);
 }
 
-/* Does the same from f16 or bf16 to a packed matrix of f32. */
+/* Does what pack_rows does, from f16 or bf16 to a packed matrix of f32. */
 static void pack_widened(const struct packed_matrix *packed_b, unsigned char *to,
                          const unsigned char *from, enum weight_type type, size_t from_step,
                          size_t n_columns)

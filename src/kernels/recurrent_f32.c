@@ -84,8 +84,8 @@ static void barrier(const struct pass *pass)
         thread_pool_barrier(pass->pool, pass->direction * pass->n_workers + pass->worker);
 }
 
-/* Computes a panel of R h + `add`, which has a row for every element (ld_add) or one row, into the
- * tile. Of h and its rounded copy, the product takes one. */
+/* Computes a panel of R h + add into the tile. add has a row for each batch element, ld_add floats
+ * apart, or one for all (ld_add 0). Matrices of bf16 multiply `rounded`, the copy of h in bf16. */
 static void multiply_panel(const struct pass *pass, const struct recurrent_matrix *r, size_t panel,
                            const float *h, const float *rounded, const float *add, size_t ld_add)
 {
@@ -102,7 +102,7 @@ static void multiply_panel(const struct pass *pass, const struct recurrent_matri
                        });
 }
 
-/* Runs the cell for every element that has not ended. Row strides are in floats. */
+/* Runs the cell for every batch element whose sequence has not ended. */
 static void run_cells(const struct pass *pass, recurrent_cell_fn *cell, size_t step, size_t panel,
                       const float *gates, float *h_next)
 {
@@ -221,8 +221,8 @@ struct run {
     bool is_downward;
 };
 
-/* Returns the matrix of a direction: packed at `data`, or not packed in `weights`, otherwise
- * NULL. */
+/* Returns the matrix of direction d: packed at `data`, or, for a GEMM, in the `weights` of all
+ * directions. */
 static struct recurrent_matrix matrix_of(const struct recurrent_matrix *matrix, const void *data,
                                          const struct run *run, const float *weights, size_t d)
 {

@@ -1,4 +1,4 @@
-/* The recurrent engine of f32. One product with W projects a chunk of steps. Each step is then a
+/* The recurrent engine: all that runs LSTM, GRU and RNN in f32. One product with W projects a chunk of steps. Each step is then a
  * product with R, followed by the cell after each panel. Weights are prepacked panels, in f32 or in
  * the original f16 or bf16, or unpacked for a GEMM.
  * SPDX-License-Identifier: Apache-2.0 */

@@ -16,7 +16,7 @@
 
 static size_t round_up(size_t n)
 {
-    return (n + PANEL_GROUP - 1) / PANEL_GROUP * PANEL_GROUP;
+    return divide_up(n, PANEL_GROUP) * PANEL_GROUP;
 }
 
 static bool resets_first(const struct recurrent *common)
@@ -149,7 +149,7 @@ static bool lay_out_weights(struct recurrent_f32 *engine, size_t rows)
            finish_matrix(engine, &engine->r_reset, engine->r_type, batch);
 }
 
-/* Returns the floats of a panel behind its part of R: biases inside the reset, or peepholes. */
+/* Returns the floats of a panel that follow the packed R: biases inside the reset, or peepholes. */
 static size_t side_floats(const struct recurrent_f32 *engine)
 {
     return engine->has_peepholes                ? recurrent_row_floats(3, engine->units)
@@ -183,8 +183,8 @@ static bool add_block(size_t *end, size_t rows, size_t ld, size_t *at)
 static size_t even_chunk(size_t n_steps, size_t batch)
 {
     size_t most = batch == 0 || batch > CHUNK_ROWS ? 1 : CHUNK_ROWS / batch;
-    size_t n_chunks = n_steps / most + (n_steps % most != 0);
-    return n_chunks > 1 ? n_steps / n_chunks + (n_steps % n_chunks != 0) : n_steps;
+    size_t n_chunks = divide_up(n_steps, most);
+    return n_chunks > 1 ? divide_up(n_steps, n_chunks) : n_steps;
 }
 
 bool recurrent_f32_lay_out(struct recurrent_f32 *engine)
@@ -195,7 +195,7 @@ bool recurrent_f32_lay_out(struct recurrent_f32 *engine)
     engine->chunk_steps = even_chunk(common->n_steps, batch);
     engine->resets_first = resets_first(common);
     engine->units = engine->has_one_panel ? h : units_of(common->kind);
-    engine->n_panels = h / engine->units + (h % engine->units != 0);
+    engine->n_panels = divide_up(h, engine->units);
     engine->columns = recurrent_row_floats(recurrent_n_gates(common), engine->units);
     engine->cell = choose_cell(engine);
     if (!checked_mul(engine->chunk_steps, batch, &rows) || !lay_out_weights(engine, rows) ||

@@ -1,5 +1,5 @@
-/* Select for every level, by vector operations on bits. Conditions select lanes of whole vectors.
- * The last vector of a row overlaps the one before.
+/* Select for every level. A vector of conditions selects the lanes of two others. The last vector of
+ * a row overlaps the one before it.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/indexed_copy.h"
 #include "kernels/kernels.h"
@@ -11,16 +11,12 @@
  * slower. */
 #define SELECT_AHEAD 1024
 
-/* A scalar operand is copied to a block, which all loads read. Its size is what one iteration of a
- * loop reads, at most 64 elements. */
-#define SELECT_BLOCK 512
-
 /* One row; pointers are to bytes. */
 struct select_row {
     size_t n; /* elements */
     const unsigned char *condition, *then_values, *else_values;
     unsigned char *out;
-    size_t then_mask, else_mask; /* all ones, or 0 for a scalar operand; see select_at */
+    size_t then_mask, else_mask; /* applied to offsets: all ones, or 0 for a scalar */
 };
 
 ALWAYS_INLINE struct select_row select_row_at(const struct select_run *run, size_t i, size_t width)
@@ -36,7 +32,7 @@ ALWAYS_INLINE struct select_row select_row_at(const struct select_run *run, size
     };
 }
 
-/* Returns the address of element i. */
+/* Returns the address of element i, or of a scalar. */
 ALWAYS_INLINE const unsigned char *select_at(const unsigned char *values, size_t mask, size_t i,
                                              size_t width)
 {
@@ -56,17 +52,13 @@ ALWAYS_INLINE void select_few(const struct select_row *row, size_t begin, size_t
     }
 }
 
-/* Returns the operand itself, or a block filled with a scalar. */
+/* Returns the operand itself, or a vector filled with a scalar, which all loads read. */
 ALWAYS_INLINE const unsigned char *select_broadcast(const unsigned char *values, size_t mask,
-                                                    size_t width, unsigned char block[SELECT_BLOCK])
+                                                    size_t width, unsigned char block[sizeof(bits)])
 {
-    if (mask != 0)
-        return values;
-    uint64_t element = 0;
-    memcpy(&element, values, width);
-    for (size_t i = 0; i < 64; i++)
-        memcpy(block + i * width, &element, width);
-    return block;
+    if (mask == 0)
+        fill_elements(block, sizeof(bits) / width, values, width);
+    return mask == 0 ? block : values;
 }
 
 /* Returns the number of elements before the first whole cache line of the output; n if no element
@@ -144,7 +136,7 @@ ALWAYS_INLINE void select_copy(const struct select_row *row, size_t width)
 /* Computes all rows; a fence follows non-temporal stores. */
 ALWAYS_INLINE void select_rows(const struct select_run *run, size_t width)
 {
-    unsigned char then_block[SELECT_BLOCK], else_block[SELECT_BLOCK];
+    unsigned char then_block[sizeof(bits)], else_block[sizeof(bits)];
     for (size_t i = 0; i < run->n_rows && run->n > 0; i++) {
         struct select_row row = select_row_at(run, i, width);
         if (run->condition_stride == 0) {

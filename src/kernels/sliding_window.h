@@ -20,7 +20,7 @@ static inline int64_t window_product(const int64_t dims[3])
     return dims[0] * dims[1] * dims[2];
 }
 
-/* Returns whether the product is 0. The product itself may overflow 64 bits. */
+/* Returns whether a size is 0 or less. Cannot overflow, as window_product may. */
 static inline bool window_is_empty(const int64_t dims[3])
 {
     return dims[0] <= 0 || dims[1] <= 0 || dims[2] <= 0;

@@ -1,4 +1,4 @@
-/* The functions that kernels are written with, for AVX-512: vectors of f32, masks. See level.h.
+/* The vector functions that kernels are written with, for AVX-512. vector_scalar.h specifies them.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_VECTOR_AVX512_H
 #define IRRUN_KERNELS_VECTOR_AVX512_H

@@ -8,11 +8,11 @@
 #ifdef __AVX512BF16__
 #define VECTOR_HAS_BF16
 
-/* The first one is in the low half. Pairs are in memory of floats. */
+/* Two bf16, the first in the low half. may_alias: arrays of float hold pairs. */
 typedef int32_t bf16_pair __attribute__((may_alias));
 
-/* Rounds n floats to bf16, to nearest even; denormals become zero, and so does the missing half of
- * the last pair. */
+/* Rounds n floats to bf16, to nearest even. Denormals become zero; so does the second half of the
+ * last pair if n is odd. */
 static inline void vec_round_pairs(const void *from, void *to, size_t n)
 {
     const float *floats = from;

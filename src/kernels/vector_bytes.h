@@ -1,4 +1,5 @@
-/* Functions of vectors of bytes, within each 16 of them, where the CPU looks up bytes.
+/* Functions of vectors of bytes, at levels with a table lookup of bytes. Each 16 bytes of a vector
+ * are on their own.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_VECTOR_BYTES_H
 #define IRRUN_KERNELS_VECTOR_BYTES_H
@@ -7,8 +8,9 @@
 
 #include "kernels/level.h"
 
-/* bits_look_up: the bytes of a table that indices of 0 ... 15 select. bits_zip: the elements of the
- * lower or upper halves of a and b in turn. bits_repeat_16: 16 bytes, into each 16 of a vector. */
+/* bits_look_up returns the bytes of a table that indices of 0 ... 15 select. bits_zip_N interleaves
+ * the N-bit elements of the lower or upper halves of a and b. bits_repeat_16 loads 16 bytes and
+ * repeats them. */
 #if defined(MM) && VECTOR_LANES <= 8
 #define VECTOR_HAS_BYTE_LOOKUP
 ALWAYS_INLINE bits bits_look_up(bits table, bits indices)

@@ -12,7 +12,7 @@ ALWAYS_INLINE vec vec_exp2(vec n)
 }
 
 #ifndef VECTOR_HAS_SCALE
-/* Returns x * 2^n for such an n. */
+/* Returns x * 2^n for an n that vec_exp2 takes. */
 ALWAYS_INLINE vec vec_scale(vec x, vec n)
 {
     return vec_mul(x, vec_exp2(n));
@@ -143,7 +143,7 @@ ALWAYS_INLINE vec vec_atanh_rest(vec z)
     return vec_fma(z, g, vec_set1(0.666666631F));
 }
 
-/* The same with an error of 1e-10 up to s = 1/3. */
+/* The same function, with a relative error of 1e-10 up to s = 1/3. */
 ALWAYS_INLINE vec vec_atanh_long_rest(vec z)
 {
     vec g = vec_fma(z, vec_set1(0.243075865F), vec_set1(0.214260314F));

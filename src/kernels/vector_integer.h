@@ -125,7 +125,8 @@ ALWAYS_INLINE void vec_i32_store_u8_rows(void *const at[], const vec_i32 x[], co
         memcpy(at[i], all[i], VECTOR_LANES);
 }
 
-/* Return the sizes of signed bytes; and the bytes of x, negative where those of `sign` are. */
+/* Return the absolute values of signed bytes, and the bytes of x, negated where those of `sign` are
+ * negative and 0 where they are 0. */
 ALWAYS_INLINE vec_i32 vec_i8_abs(vec_i32 x)
 {
     return (vec_i32)MM(abs_epi8)((bits)x);
@@ -135,7 +136,7 @@ ALWAYS_INLINE vec_i32 vec_i8_with_sign_of(vec_i32 x, vec_i32 sign)
     return (vec_i32)MM(sign_epi8)((bits)x, (bits)sign);
 }
 #else
-#define VECTOR_HAS_DOT_PAIRS 0 /* it does not save time */
+#define VECTOR_HAS_DOT_PAIRS 0 /* no instruction, or none that saves time */
 ALWAYS_INLINE vec_i32 vec_i16_load_i8(const void *at)
 {
     int8_t x __attribute__((vector_size(2 * VECTOR_LANES)));

@@ -1,4 +1,4 @@
-/* The functions that kernels are written with, for NEON: vectors of f32, masks. See level.h.
+/* The vector functions that kernels are written with, for NEON. vector_scalar.h specifies them.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_VECTOR_NEON_H
 #define IRRUN_KERNELS_VECTOR_NEON_H

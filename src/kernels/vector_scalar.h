@@ -1,6 +1,5 @@
-/* The vector functions that kernels are written with, for any CPU: f32 vectors and masks are vector
- * types of the compiler. exp, tanh and the like are those of libm; the other levels are compared
- * with these.
+/* The vector functions that kernels are written with, for any CPU, in vector types of the compiler:
+ * the specification of those of the other levels. exp, tanh and the like are those of libm.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_VECTOR_SCALAR_H
 #define IRRUN_KERNELS_VECTOR_SCALAR_H
@@ -13,7 +12,7 @@
 #include "kernels/inline.h"
 
 #define VECTOR_LANES 4
-#define VECTOR_BY_LANE
+#define VECTOR_BY_LANE /* this level alone: exp, tanh and the like call libm for each lane */
 #define VECTOR_REGISTERS 16
 #define VECTOR_HAS_FMA 0
 typedef float vec __attribute__((vector_size(16)));

@@ -1,4 +1,4 @@
-/* The functions that kernels are written with, for SSE4.1: vectors of f32, masks. See level.h.
+/* The vector functions that kernels are written with, for SSE4.1. vector_scalar.h specifies them.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_VECTOR_SSE41_H
 #define IRRUN_KERNELS_VECTOR_SSE41_H
