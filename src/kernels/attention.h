@@ -25,9 +25,9 @@ struct attention_rows {
     size_t mask_row_stride, mask_stride, sink_row_stride;
 };
 
-/* Replaces the scores by softmax(scores * scale, masked) along each row. A row becomes NaN if it has
- * a NaN, and zeros if its mask hides all columns: a NaN would spread to the keys and values of the
- * next layer, and from there to all rows. */
+/* Replaces the scores by softmax(scores * scale, masked) along each row. A row becomes NaN if it
+ * has a NaN, and zeros if its mask hides all columns: a NaN would spread to the keys and values of
+ * the next layer, and from there to all rows. */
 typedef void attention_fn(const struct attention_rows *rows, void *scores);
 
 /* Applies only the scale and the mask; a softmax follows. For attention without a sink. */

@@ -1,7 +1,7 @@
-/* Decodes rows of compressed matrices, chunk by chunk. A wide chunk has 4 bytes of codes or 4 floats
- * for every lane; a narrow one has 32 elements. Each position of a chunk is decoded to a vector. The
- * lanes of that vector are neighbouring elements of the row if they are floats; codes are taken in
- * the order that needs the fewest instructions (element_at).
+/* Decodes rows of compressed matrices, chunk by chunk. A wide chunk has 4 bytes of codes or 4
+ * floats for every lane; a narrow one has 32 elements. Each position of a chunk is decoded to a
+ * vector. The lanes of that vector are neighbouring elements of the row if they are floats; codes
+ * are taken in the order that needs the fewest instructions (element_at).
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_COMPRESSED_CODES_H
 #define IRRUN_KERNELS_COMPRESSED_CODES_H
@@ -87,8 +87,8 @@ ALWAYS_INLINE vec load_floats(const unsigned char *at, enum irrun_dtype dtype)
 
 /* ---- codes ---- */
 
-/* Returns the type whose decoder the matrix uses: U8 for all bytes; of 4 bits U4 if every value minus
- * its zero point is a bf16, otherwise NF4; floats their own. */
+/* Returns the type whose decoder the matrix uses: U8 for all bytes; of 4 bits U4 if every value
+ * minus its zero point is a bf16, otherwise NF4; floats their own. */
 static inline enum irrun_dtype decoded_as(const struct compressed_matrix *matrix)
 {
     enum irrun_dtype dtype = matrix->dtype;

@@ -66,8 +66,8 @@ struct depthwise_kernels {
                       size_t n, size_t n_rows);
     /* Transposes n elements of n_rows rows, one row for each lane; the other lanes get zeros. */
     void (*to_blocked)(const float *from, size_t from_step, size_t n_rows, size_t n, float *to);
-    /* Does the reverse, and clamps to `bounds`, if there are. Sets `check`, if there is one, as in
-     * depthwise_tile for sums, of the numbers before they are clamped. */
+    /* Does the reverse. Clamps to bounds, unless NULL. Sets check, unless NULL: NaN in the lane of
+     * a row that had a number that was not finite. */
     void (*from_blocked)(const float *from, float *to, size_t to_step, size_t n_rows, size_t n,
                          const float *bounds, float *check);
 };

@@ -62,20 +62,20 @@ ALWAYS_INLINE vec run_positions(const struct depthwise_tile *tile, size_t p, siz
     const ptrdiff_t step = tile->image_step, start = tile->start + (ptrdiff_t)p * step;
     const float *image = tile->image;
     size_t last = is_blocked ? 0 : tile->last;
-    vec nothing = vec_set1(term == DEPTHWISE_MAXIMA ? -INFINITY : 0.0F);
+    vec neutral = vec_set1(term == DEPTHWISE_MAXIMA ? -INFINITY : 0.0F);
 
     UNROLL
     for (size_t r = 0; r < n_rows; r++) {
         UNROLL
         for (size_t v = 0; v < n_vectors; v++)
-            results[r][v] = nothing;
+            results[r][v] = neutral;
     }
     for (size_t line = 0; line < tile->n_slices * tile->n_lines; line++) {
         size_t first = tile->first_tap + line / tile->n_lines * tile->slice_taps +
                        line % tile->n_lines * tile->line_taps;
         for (size_t t = first; t < first + tile->n_taps; t++) {
             const float *at = image + (start + tile->offsets[t]);
-            vec weight = nothing;
+            vec weight = neutral;
             if (term == DEPTHWISE_PRODUCTS)
                 weight = vec_set1(tile->weights[t]);
             UNROLL
@@ -92,9 +92,9 @@ ALWAYS_INLINE vec run_positions(const struct depthwise_tile *tile, size_t p, siz
     return store_positions(tile, p, n_rows, n_vectors, term, is_blocked, results, check);
 }
 
-/* Returns whether there are nine taps, and taps of a row at one position are those of the row above
- * at the next: run_three_rows then loads each element once for three positions. */
-ALWAYS_INLINE bool shares_three_rows(const struct depthwise_tile *tile)
+/* Returns whether a window of 3 x 3 reads with each row of taps what the row above reads at the
+ * next position: run_3x3 then loads each element once for three positions. */
+ALWAYS_INLINE bool is_3x3(const struct depthwise_tile *tile)
 {
     const int32_t *offsets = tile->offsets + tile->first_tap;
     if (tile->n_taps != 9 || tile->n_slices * tile->n_lines != 1)
@@ -106,9 +106,9 @@ ALWAYS_INLINE bool shares_three_rows(const struct depthwise_tile *tile)
     return true;
 }
 
-/* Computes the same sums as run_positions, in the same order. */
-ALWAYS_INLINE vec run_three_rows(const struct depthwise_tile *tile, size_t p, size_t n_rows,
-                                 size_t n_vectors, vec check)
+/* Computes what run_positions does for a window of 3 x 3, adding in the same order. */
+ALWAYS_INLINE vec run_3x3(const struct depthwise_tile *tile, size_t p, size_t n_rows,
+                          size_t n_vectors, vec check)
 {
     vec results[MAX_VECTORS][DEPTHWISE_MAX_VECTORS], weights[9];
     const ptrdiff_t step = tile->image_step, start = tile->start + (ptrdiff_t)p * step;
@@ -145,15 +145,14 @@ ALWAYS_INLINE vec run_three_rows(const struct depthwise_tile *tile, size_t p, si
 #define CASE(rows)                                                                                 \
     case rows:                                                                                     \
         if ((rows) <= max_positions)                                                               \
-            check = has_three_rows                                                                 \
-                        ? run_three_rows(tile, p, rows, n_vectors, check)                          \
-                        : run_positions(tile, p, rows, n_vectors, term, is_blocked, check);        \
+            check = has_3x3 ? run_3x3(tile, p, rows, n_vectors, check)                             \
+                            : run_positions(tile, p, rows, n_vectors, term, is_blocked, check);    \
         break;
 
 /* Computes all positions of a tile, in parts of nearly equal size, of at most max_positions. */
 ALWAYS_INLINE void run_parts(const struct depthwise_tile *tile, size_t max_positions,
                              size_t n_vectors, enum depthwise_term term, bool is_blocked,
-                             bool has_three_rows)
+                             bool has_3x3)
 {
     size_t n_parts = (tile->n + max_positions - 1) / max_positions, p = 0;
     vec check = vec_load(tile->check);
@@ -174,17 +173,17 @@ ALWAYS_INLINE void run_parts(const struct depthwise_tile *tile, size_t max_posit
     vec_store(tile->check, check);
 }
 
-/* Computes a tile, as many positions at a time as the registers can hold. For pooling along rows
- * half as many are enough, and with nine weights in registers four. */
+/* Computes a tile, as many positions at a time as the registers can hold. Pooling along rows is as
+ * fast with half as many; run_3x3, whose nine weights are in registers too, takes four. */
 ALWAYS_INLINE void run_tile(const struct depthwise_tile *tile, size_t n_vectors,
                             enum depthwise_term term, bool is_blocked)
 {
     const size_t n_results =
         is_blocked || term == DEPTHWISE_PRODUCTS ? MAX_VECTORS : MAX_VECTORS / 2;
     const size_t max_positions = n_results > n_vectors ? n_results / n_vectors : 1;
-    const size_t max_three_rows = VECTOR_REGISTERS == 32 || max_positions > 4 ? 4 : max_positions;
-    if (term == DEPTHWISE_PRODUCTS && shares_three_rows(tile))
-        run_parts(tile, max_three_rows, n_vectors, term, is_blocked, true);
+    const size_t max_3x3 = VECTOR_REGISTERS == 32 || max_positions > 4 ? 4 : max_positions;
+    if (term == DEPTHWISE_PRODUCTS && is_3x3(tile))
+        run_parts(tile, max_3x3, n_vectors, term, is_blocked, true);
     else
         run_parts(tile, max_positions, n_vectors, term, is_blocked, false);
 }
@@ -224,8 +223,8 @@ static void copy_rows(const float *from, size_t from_step, size_t stride, float 
     }
 }
 
-/* Returns the index where the vector for elements i ... of n begins. At the end it is moved back,
- * so that the vector is whole. */
+/* Returns where the vector with element i of n begins: at i, or, near the end, so far before it
+ * that the vector is whole. */
 ALWAYS_INLINE size_t find_begin(size_t i, size_t n)
 {
     return i + VECTOR_LANES > n && n >= VECTOR_LANES ? n - VECTOR_LANES : i;
@@ -279,13 +278,13 @@ ALWAYS_INLINE vec pool_window_2x2(const struct depthwise_pool_2x2 *args, const f
 {
     size_t left = n < VECTOR_LANES ? 2 * n : 2 * VECTOR_LANES;
     size_t n_first = left < VECTOR_LANES ? left : VECTOR_LANES, n_second = left - n_first;
-    vec nothing = vec_set1(term == DEPTHWISE_MAXIMA ? -INFINITY : 0.0F), result = nothing;
+    vec neutral = vec_set1(term == DEPTHWISE_MAXIMA ? -INFINITY : 0.0F), result = neutral;
     UNROLL
     for (size_t row = 0; row < 2; row++, from += args->in_row) {
         vec a = vec_load_n(from, n_first);
         vec b = n_second > 0 ? vec_load_n(from + n_first, n_second) : vec_zero();
-        result = add_term(nothing, vec_even(a, b), result, term);
-        result = add_term(nothing, vec_odd(a, b), result, term);
+        result = add_term(neutral, vec_even(a, b), result, term);
+        result = add_term(neutral, vec_odd(a, b), result, term);
     }
     check = term == DEPTHWISE_MAXIMA ? vec_min(result, check) : vec_fma(result, vec_zero(), check);
     vec_store_n(to, term == DEPTHWISE_SUMS ? vec_mul(result, vec_set1(args->scale)) : result, n);

@@ -135,8 +135,8 @@ static bool list_spans(struct depthwise *plan, int d, struct arena *arena, struc
 
 #define LONG_ROW 8 /* in vectors: longer rows are computed along the row */
 
-/* Returns whether run_three_rows computes the tiles. Such a tile continues with the rows below. */
-static bool has_three_rows(const struct depthwise *plan)
+/* Returns whether run_3x3 may compute the tiles, which then go down the rows. */
+static bool has_3x3(const struct depthwise *plan)
 {
     const struct window *w = &plan->window;
     return plan->term == DEPTHWISE_PRODUCTS && w->kernel[0] == 1 && w->kernel[1] == 3 &&
@@ -147,7 +147,7 @@ static bool list_strips(struct depthwise *plan, struct arena *arena, struct irru
 {
     int64_t lanes = (int64_t)plan->kernels->lanes, size = plan->window.out[2];
     size_t n_vectors = (size_t)divide_up_i64(size, lanes), n_whole = (size_t)(size / lanes);
-    bool is_long = n_vectors >= LONG_ROW && !has_three_rows(plan);
+    bool is_long = n_vectors >= LONG_ROW && !has_3x3(plan);
     plan->n_strips = is_long ? 1 + (n_vectors > n_whole)
                              : (n_vectors + DEPTHWISE_MAX_VECTORS - 1) / DEPTHWISE_MAX_VECTORS;
     struct depthwise_strip *strips = arena_alloc_array(arena, plan->n_strips, sizeof *strips, err);
@@ -235,7 +235,7 @@ static bool suits_blocks(const struct depthwise *plan)
     int64_t lanes = (int64_t)plan->kernels->lanes, n_vectors = divide_up_i64(w->out[2], lanes);
     double n_taps = (double)window_product(w->kernel), n_in = (double)window_product(w->in);
     double n_out = (double)(window_product(w->out) * plan->multiplier);
-    double n_lines = (double)(w->in[0] * w->in[1]), tap = has_three_rows(plan)   ? 0.8
+    double n_lines = (double)(w->in[0] * w->in[1]), tap = has_3x3(plan)          ? 0.8
                                                           : n_vectors < LONG_ROW ? 1.4
                                                                                  : 1;
     double row = ((double)n_vectors * n_taps * tap + 10) / (double)w->out[2];

@@ -11,8 +11,10 @@
 
 #include "kernels/tiles.h"
 
-#define INT8_GROUP 16 /* columns that are packed together; missing ones are zeros */
-#define INT8_QUAD 4   /* rows that are packed together; missing ones are zeros */
+/* B is packed in groups of 16 columns, and those in quads: 4 rows of a column, which a kernel
+ * multiplies by a quad of A, 4 columns of a row. Missing rows and columns are zeros. */
+#define INT8_GROUP 16
+#define INT8_QUAD 4
 
 /* The minimum size of products by tiles: quads of a segment, and products of quads. Smaller ones
  * take less time by vectors, because tiles must be configured and stored. */
@@ -43,8 +45,8 @@ struct requantization {
     const float *scale, *bias, *low, *high;
 };
 
-/* What was taken from elements of a packed matrix so that no sum of two products of bytes exceeds
- * 16 bits: of some quads, from elements 1 and 3. */
+/* What int8_excess_take has subtracted from elements 1 and 3 of some quads of a packed matrix, so
+ * that no sum of two products of bytes exceeds 16 bits. */
 struct int8_excess {
     uint32_t *begins; /* for each group, and at the end: its first place */
     struct int8_place {
@@ -63,7 +65,7 @@ struct int8_product {
     const uint8_t *const *a;          /* [n_segments] of row 0; where B is padded, any value */
     size_t lda;                       /* bytes from one row to the next */
     const int8_t *b;                  /* packed */
-    bool has_words;                   /* A has elements of 16 bits; int8_halve has changed B */
+    bool has_words;                   /* A has elements of 16 bits, and B the order of int8_halve */
     const struct int8_excess *excess; /* of b; NULL: b has all of its elements */
     const int32_t *start;             /* for each column of all groups: added to the sums */
     const int32_t *row_start;         /* for each row: added to the sums; NULL: nothing */
@@ -108,7 +110,7 @@ struct int8_depthwise {
 struct int8_winograd {
     size_t first, n; /* tiles: row by row, n_columns in each */
     size_t n_columns;
-    const uint8_t *image; /* of whole tiles; 15 bytes behind it may be read */
+    const uint8_t *image; /* of whole tiles; the 15 bytes after it are readable */
     size_t row_bytes;     /* from one row of the image to the next */
     size_t c_in, c_out;
     size_t begin, end;      /* groups of output channels to compute */
@@ -127,7 +129,8 @@ static inline size_t int8_winograd_row(size_t c_in)
     return (c_in + 15) / 16 * 16;
 }
 
-/* Return the distance from one position to the next, not a power of two. */
+/* Return the distance from one position to the next: not a power of two, so that positions are in
+ * different sets of a cache. */
 static inline size_t int8_winograd_step(size_t n, size_t c_in)
 {
     return n * int8_winograd_row(c_in) + 32;
@@ -165,12 +168,12 @@ void int8_excess_take(int8_t *packed, size_t n_groups, size_t n_segments, size_t
  * quad, then the others. */
 void int8_halve(int8_t *packed, size_t n_quads);
 
-/* Transforms filters [c_out][c_in][3][3] for Winograd's F(2x2, 3x3). What no filter fills of
- * `packed` stays. */
+/* Transforms filters [c_out][c_in][3][3] for Winograd's F(2x2, 3x3). Elements of `packed` that
+ * belong to no filter are not written. */
 void int8_winograd_pack(const int8_t *filters, size_t c_out, size_t c_in, int16_t *packed);
 
-/* Returns the rows of a tile for products of m rows or more, `work` quads in all: m, or a part of
- * it. 0: there are no tiles, or vectors are faster. */
+/* Returns the rows that a tile of AMX takes, for products of at least m rows: m, divided evenly if
+ * it is too large. 0: there are no tiles, or vectors are faster. work: products of quads in all. */
 static inline size_t int8_tile_rows(const struct int8_kernels *kernels, size_t m, size_t n_quads,
                                     double work)
 {

@@ -1,4 +1,5 @@
-/* Takes from packed matrices of bytes what exceeds sums of 16 bits.
+/* Prepares packed matrices for kernels that add pairs of products in 16 bits: moves what could
+ * overflow to an int8_excess.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
@@ -8,14 +9,15 @@
 
 enum { QUAD_BYTES = INT8_GROUP * INT8_QUAD };
 
-/* Returns what the second element of a pair has to lose. */
+/* Returns what to subtract from the second element of a pair, so that the sum of the products of
+ * the pair and two bytes fits into 16 bits. */
 static int excess_of(const int8_t pair[2])
 {
     int sum = pair[0] + pair[1];
     return sum > MAX_SUM ? sum - MAX_SUM : sum < -MAX_SUM ? sum + MAX_SUM : 0;
 }
 
-/* Returns whether a quad of a group has pairs that exceed. */
+/* Returns whether any pair of a quad of a group has an excess. */
 static bool exceeds(const int8_t *quad)
 {
     bool any = false;

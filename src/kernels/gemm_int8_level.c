@@ -32,12 +32,12 @@ ALWAYS_INLINE size_t rows_of_tile(size_t left)
 #include "kernels/gemm_int8_winograd_body.h"
 #endif
 
-/* How a quad is multiplied: in 32 bits, or, if no sum of two products exceeds 16 bits, by
- * vec_i32_dot_pairs, or, if it has_words, by halves. */
+/* How a quad is multiplied: in 32 bits; by vec_i32_dot_pairs, after int8_excess_take; or by halves,
+ * as has_words asks. */
 enum dot { DOT_WIDE, DOT_PAIRS, DOT_WORDS };
 
-/* Multiplies a quad by DOT_PAIRS, or two columns of the rows of a, as words, by two rows of the
- * groups of b. */
+/* Adds the products of a quad by DOT_PAIRS, or of half a quad by DOT_WORDS: two words of each row
+ * of A, and two rows of B. */
 ALWAYS_INLINE void multiply_narrow(const uint8_t *a, size_t lda, const int8_t *b,
                                    size_t group_bytes, const size_t n_rows, const size_t n_vectors,
                                    const enum dot dot, vec_i32 sums[MAX_ROWS][MAX_VECTORS])
@@ -59,7 +59,7 @@ ALWAYS_INLINE void multiply_narrow(const uint8_t *a, size_t lda, const int8_t *b
     }
 }
 
-/* Adds the products of what a group lacks to n_vectors from vector `first` on. */
+/* Adds the products of A and the excess of a group, to the n_vectors sums from `first` on. */
 ALWAYS_INLINE void add_excess(const struct int8_product *p, size_t row, size_t group,
                               const size_t n_rows, const size_t first, const size_t n_vectors,
                               vec_i32 sums[MAX_ROWS][MAX_VECTORS])
@@ -80,7 +80,7 @@ ALWAYS_INLINE void add_excess(const struct int8_product *p, size_t row, size_t g
     }
 }
 
-/* Multiplies four columns of the rows of a, two as words, by as many rows of the groups of b. */
+/* Adds the products of a quad, or, by DOT_WORDS, of half a quad. */
 ALWAYS_INLINE void multiply_quad(const uint8_t *a, size_t lda, const int8_t *b, size_t group_bytes,
                                  const size_t n_rows, const size_t n_vectors, const enum dot dot,
                                  vec_i32 sums[MAX_ROWS][MAX_VECTORS])
@@ -152,64 +152,39 @@ typedef void tile_fn(const struct int8_product *p, size_t row, size_t group);
     }
 #define DEFINE_TILE(rows, groups)                                                                  \
     DEFINE_TILE_OF(rows, (groups)*GROUP_VECTORS, tile_##rows##_##groups)
-#define DEFINE_HALF(rows) DEFINE_TILE_OF(rows, GROUP_VECTORS / 2, half_##rows)
+#define DEFINE_HALF(rows, groups) DEFINE_TILE_OF(rows, GROUP_VECTORS / 2, half_##rows)
+#define TILE_ENTRY(rows, groups) [(groups)-1][(rows)-1] = tile_##rows##_##groups,
+#define HALF_ENTRY(rows, groups) [(rows)-1] = half_##rows,
+
+/* clang-format off */
+#if VECTOR_LANES == 4
+#define EACH_ROWS(X, groups) X(1, groups) X(2, groups)
+#else
+#define EACH_ROWS(X, groups) \
+    X(1, groups) X(2, groups) X(3, groups) X(4, groups) X(5, groups) X(6, groups)
+#endif
+#if VECTOR_LANES == 16
+#define TILES(X) EACH_ROWS(X, 1) EACH_ROWS(X, 2)
+#else
+#define TILES(X) EACH_ROWS(X, 1)
+#endif
+/* clang-format on */
 
 /* The functions by number of groups and of rows, both less one. */
-#if VECTOR_LANES == 16
-DEFINE_TILE(1, 1)
-DEFINE_TILE(1, 2)
-DEFINE_TILE(1, 4)
-DEFINE_TILE(2, 1)
-DEFINE_TILE(2, 2)
-DEFINE_TILE(3, 1)
-DEFINE_TILE(3, 2)
-DEFINE_TILE(4, 1)
-DEFINE_TILE(4, 2)
-DEFINE_TILE(5, 1)
-DEFINE_TILE(5, 2)
-DEFINE_TILE(6, 1)
-DEFINE_TILE(6, 2)
-static tile_fn *const tiles[GROUPS][MAX_ROWS] = {
-    {tile_1_1, tile_2_1, tile_3_1, tile_4_1, tile_5_1, tile_6_1},
-    {tile_1_2, tile_2_2, tile_3_2, tile_4_2, tile_5_2, tile_6_2}};
-static tile_fn *const tile_of_a_row = tile_1_4;
-#elif VECTOR_LANES == 8
-DEFINE_TILE(1, 1)
-DEFINE_TILE(1, 2)
-DEFINE_TILE(2, 1)
-DEFINE_TILE(3, 1)
-DEFINE_TILE(4, 1)
-DEFINE_TILE(5, 1)
-DEFINE_TILE(6, 1)
-static tile_fn *const tiles[GROUPS][MAX_ROWS] = {
-    {tile_1_1, tile_2_1, tile_3_1, tile_4_1, tile_5_1, tile_6_1}};
-static tile_fn *const tile_of_a_row = tile_1_2;
-#else
-DEFINE_TILE(1, 1)
-DEFINE_TILE(2, 1)
-static tile_fn *const tiles[GROUPS][MAX_ROWS] = {{tile_1_1, tile_2_1}};
-static tile_fn *const tile_of_a_row = tile_1_1;
-#endif
+TILES(DEFINE_TILE)
+DEFINE_TILE_OF(1, MAX_VECTORS, tile_of_a_row)
+static tile_fn *const tiles[GROUPS][MAX_ROWS] = {TILES(TILE_ENTRY)};
 
 /* The functions for a last group that is at most half full, by number of rows less one. */
 #if VECTOR_HAS_DOT_PAIRS
-DEFINE_HALF(1)
-DEFINE_HALF(2)
-#if VECTOR_LANES == 8
-DEFINE_HALF(3)
-DEFINE_HALF(4)
-DEFINE_HALF(5)
-DEFINE_HALF(6)
-static tile_fn *const halves[MAX_ROWS] = {half_1, half_2, half_3, half_4, half_5, half_6};
-#else
-static tile_fn *const halves[MAX_ROWS] = {half_1, half_2};
-#endif
+EACH_ROWS(DEFINE_HALF, 0)
+static tile_fn *const halves[MAX_ROWS] = {EACH_ROWS(HALF_ENTRY, 0)};
 #endif
 
 #ifdef VECTOR_HAS_TILES
-#define INT8_TILE_SUMS 4 /* the other tiles are for factors and weights */
+#define INT8_TILE_SUMS 4 /* tiles of sums, one for each group; the others have A and B */
 
-/* Stores some groups of the sums of a tile. It is not inlined, as it would be in many places. */
+/* Stores some groups of the sums of a tile. noinline: four callers would each get a copy. */
 __attribute__((noinline)) static void finish_tile(const struct int8_product *p, size_t row,
                                                   size_t group, size_t n_groups,
                                                   vec_i32 sums[TILE_ROWS][INT8_TILE_SUMS])
@@ -275,7 +250,8 @@ static void multiply(const struct int8_product *p)
     }
 #endif
     size_t group = p->begin, n_groups;
-    for (; p->m == 1 && group + GROUPS_OF_A_ROW <= p->end; group += GROUPS_OF_A_ROW)
+    for (; GROUPS_OF_A_ROW > GROUPS && p->m == 1 && group + GROUPS_OF_A_ROW <= p->end;
+         group += GROUPS_OF_A_ROW)
         tile_of_a_row(p, 0, group);
     for (; group < p->end; group += n_groups) {
         n_groups = group + GROUPS <= p->end ? GROUPS : 1;
@@ -313,7 +289,7 @@ static void multiply_wide(const struct int8_wide_product *p)
     }
 }
 
-static bool narrow(size_t m, size_t k, const int32_t *from, uint8_t *to, int32_t *least,
+static bool narrow(size_t m, size_t k, const int32_t *from, uint8_t *to, int32_t *matrix_min,
                    int32_t *row_sums)
 {
     size_t row_bytes = int8_n_quads(k) * INT8_QUAD;
@@ -327,7 +303,7 @@ static bool narrow(size_t m, size_t k, const int32_t *from, uint8_t *to, int32_t
         }
         row_sums[row] = (int32_t)sum;
     }
-    *least = low;
+    *matrix_min = low;
     if ((uint32_t)high - (uint32_t)low > UINT8_MAX)
         return false;
     for (size_t row = 0; row < m; row++) {

@@ -34,14 +34,7 @@ ALWAYS_INLINE void store(enum int8_result to, const struct scaling *scaling, vec
         vec_i32_store_first((float *)c + at, (vec_i32)x, n);
         return;
     }
-    vec_i32 whole = vec_round_to_i32(x);
-    if (n == VECTOR_LANES) {
-        vec_i32_store_u8((uint8_t *)c + at, whole);
-        return;
-    }
-    uint8_t bytes[VECTOR_LANES];
-    vec_i32_store_u8(bytes, whole);
-    memcpy((uint8_t *)c + at, bytes, n);
+    vec_i32_store_u8_first((uint8_t *)c + at, vec_round_to_i32(x), n);
 }
 
 #ifdef VECTOR_HAS_STORE_U8_ROWS

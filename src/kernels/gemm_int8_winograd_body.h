@@ -13,7 +13,7 @@ ALWAYS_INLINE void transform_words(lanes_of_16 *at, const size_t step)
     at[3 * step] = d1 - d3;
 }
 
-/* Transforms the 4 by 4 pixels of a tile. Behind the last channel any bytes are read. */
+/* Transforms the 4 by 4 pixels of a tile. Reads whole vectors of channels, past the last one. */
 static void transform_tile(const struct int8_winograd *w, const uint8_t *from, int16_t *to)
 {
     size_t step = int8_winograd_step(w->n, w->c_in);
@@ -131,7 +131,7 @@ ALWAYS_INLINE void sum_tile(const int32_t *products, size_t step, vec_i32 start,
     }
 }
 
-/* Stores a vector of columns of all tiles: n columns. */
+/* Stores n columns, at most a vector, of all tiles. */
 ALWAYS_INLINE void store_tiles(const struct int8_winograd *w, size_t column, size_t n)
 {
     size_t step = int8_winograd_products_step(w->n), first = column % INT8_GROUP;

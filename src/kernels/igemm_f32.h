@@ -43,7 +43,7 @@ typedef void igemm_microkernel_fn(const struct igemm_args *args);
  * an output position. */
 struct igemm_channels_args {
     size_t k;
-    size_t n, run; /* for tiles only: positions, and pairs that are neighbours */
+    size_t n, run; /* for tiles only: positions, and contiguous pairs */
     size_t pixel;  /* for rows only: floats from one pixel to the next */
     const float *a;
     const struct indirection *indirection; /* [k]; without masks */
@@ -58,9 +58,8 @@ struct igemm_channels_args {
 };
 typedef void igemm_channels_fn(const struct igemm_channels_args *args);
 
-/* Products of any number of positions, whose terms are runs of pairs that are neighbours: from one
- * run to the next, indirection[k].offset increases anyhow, and k is a multiple of `run`. NULL at
- * levels without tiles. */
+/* Products of any number of positions. The terms are runs of `run` contiguous pairs, each run at
+ * any offset; k is a multiple of `run`. NULL at levels without tiles. */
 struct igemm_tiles {
     igemm_channels_fn *multiply[IGEMM_MAX_VECTORS + 1]; /* [vectors] */
     tiles_end_fn *end;
@@ -83,8 +82,8 @@ struct igemm_pairs {
 /* The transforms of winograd_body.h. A tile has n_y x n_x elements of the input: 4 in a dimension
  * in which it has two outputs, otherwise 1. */
 struct winograd_input {
-    const float *from; /* rows of a channel, of which three more vectors can be read, or of pixels,
-                        * of which the rest of a vector can */
+    const float *from; /* rows of a channel, with three readable vectors after them, or of pixels,
+                        * with the rest of a vector */
     size_t from_stride, from_channel; /* floats from row to row and from channel to channel */
     size_t from_pixel; /* floats from pixel to pixel; 1: a vector has tiles, otherwise channels */
     float *to; /* element e of tile t, channel c: to[e * to_stride + t * to_tile + c * to_channel];
@@ -109,7 +108,7 @@ enum igemm_masking { IGEMM_UNMASKED, IGEMM_MASKED, IGEMM_MASKED_LOADS, N_IGEMM_M
 /* Costs for a kind of core, fitted to the times of convolutions; in the unit of
  * indirect_convolution_choose. */
 struct igemm_costs {
-    double single; /* of a multiplication, if there is one vector, without a row */
+    double single; /* of a multiplication by tiles of one vector, other than those of `row` */
     /* of Winograd, for each element: a vector of 16 transformed inputs, and a sum */
     double input, sum;
 };

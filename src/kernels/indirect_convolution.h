@@ -89,8 +89,8 @@ struct subconvolution {
     size_t n_positions;                     /* channels in lanes: of all its phases */
 };
 
-/* A max pooling of the output: n[0] x n[1] windows of kernel[0] x kernel[1] that do not overlap. Rows
- * and columns after the last window are dropped. */
+/* A max pooling of the output: n[0] x n[1] windows of kernel[0] x kernel[1] that do not overlap.
+ * Rows and columns after the last window are dropped. */
 struct pooling {
     size_t kernel[2], n[2];
     depthwise_tile_fn *maxima;

@@ -91,7 +91,8 @@ static struct chunks cut_phase(const struct indirect_convolution *conv,
 /* Weights from this size on are rarely still in L2 when the layer runs again. */
 #define PREFETCH_MIN_FLOATS 32768
 
-/* Computes the sums of a chunk. Returns whether it has clamped them, so that no epilogue is to run. */
+/* Computes the sums of a chunk. Returns whether it has clamped them, so that no epilogue is to
+ * run. */
 static bool compute_chunk(const struct channels_run *run, const struct chunk *chunk)
 {
     const struct indirect_convolution *conv = run->conv;

@@ -191,8 +191,8 @@ static bool plan_tiles(struct indirect_convolution *conv, struct subconvolution 
     return true;
 }
 
-/* Floats and positions of a chunk: its sums stay in an L2 cache, and it is so large that the weights
- * are not read too often. A chunk whose sums are written once, to the output, is longer. */
+/* Floats and positions of a chunk: its sums stay in an L2 cache, and it is so large that the
+ * weights are not read too often. A chunk whose sums are written once, to the output, is longer. */
 #define CHUNK_FLOATS 98304
 #define LONG_CHUNK_FLOATS 32768
 #define MIN_CHUNK 24

@@ -5,8 +5,9 @@
 
 /* ---- The plan ----------------------------------------------------------------------------- */
 
-/* The floats of both transforms of a chunk, which stay in an L2 cache. Where the weights are so large
- * that they do not, and each chunk reads them again, a quarter of the floats of the weights. */
+/* The floats of both transforms of a chunk, which stay in an L2 cache. Where the weights are so
+ * large that they do not, and each chunk reads them again, a quarter of the floats of the
+ * weights. */
 #define TRANSFORM_FLOATS 65536
 
 static bool has_tiles(const struct indirect_convolution *conv, int d)

@@ -48,18 +48,18 @@ static void multiply_tiles(const struct packed_matrix *packed_b, size_t rows,
     }
 }
 
-/* Does the same block by block, so that every row finds the block in L1. A buffer takes the sums
- * from block to block; adding -0 does not change them. */
+/* Does the same by blocks of terms, so that every row finds the block in L1. A buffer has the sums
+ * between blocks; -0 is the neutral element of addition. */
 static void multiply_blocks(const struct packed_matrix *packed_b, size_t rows,
                             const struct gemm_args *whole)
 {
-    float sums[MC * PANEL_MAX_WIDTH * PANEL_GROUP], nothing[PANEL_MAX_WIDTH * PANEL_GROUP];
+    float sums[MC * PANEL_MAX_WIDTH * PANEL_GROUP], neutral[PANEL_MAX_WIDTH * PANEL_GROUP];
     struct gemm_args block = *whole, last = *whole;
 
     for (size_t i = 0; i < PANEL_MAX_WIDTH * PANEL_GROUP; i++)
-        nothing[i] = -0.0F;
+        neutral[i] = -0.0F;
     block.k = packed_b->block;
-    block.add = nothing;
+    block.add = neutral;
     block.ld_add = 0;
     block.c = sums;
     block.ldc = packed_b->nr_groups * PANEL_GROUP;

@@ -41,7 +41,7 @@ static inline size_t weight_bytes(enum weight_type type)
  * two terms in the 4 bytes of a float, and lda counts pairs. */
 struct gemm_args {
     size_t ahead;       /* bytes from b to what is prefetched; 0: no prefetch */
-    const float *start; /* the sums of the terms before, dense; NULL: none. Not with b of bf16 */
+    const float *start; /* the sums of earlier terms, dense; NULL: zeros. Not with b of bf16 */
     size_t k;
     size_t rows, n_groups; /* for tiles; otherwise the function has constant numbers */
     const void *b;
@@ -79,8 +79,8 @@ struct packed_matrix {
     size_t step_bytes; /* bytes from k to k + step_k */
     size_t kc;         /* sums are added to C every kc terms, at most GEMM_MAX_KC */
     size_t block;      /* terms for which a micro-panel stays in L1, at most kc */
-    bool prefetches;   /* the data is larger than an L2 cache may be, or than other layers leave
-                        * of it and there are rows enough for the cost */
+    bool prefetches;   /* the data does not stay in an L2 cache, or, where many rows pay for it, in
+                        * the part that other layers leave */
     size_t micropanel_bytes;
     size_t panel_bytes;
     size_t max_mr;

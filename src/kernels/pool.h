@@ -17,8 +17,8 @@ max_pool_fn *max_pool_scalar(enum irrun_dtype dtype);
 typedef void avg_pool_fn(const struct window *window, bool exclude_pad, const void *in, void *out);
 avg_pool_fn *avg_pool_scalar(enum irrun_dtype dtype);
 
-/* Computes to[i] = max(from[i], to[i]) for n_pixels pixels of n_channels bytes. Pixels of `from` are
- * `stride` bytes apart; those of `to` are contiguous. */
+/* Computes to[i] = max(from[i], to[i]) for n_pixels pixels of n_channels bytes. Pixels of `from`
+ * are `stride` bytes apart; those of `to` are contiguous. */
 void max_bytes(const uint8_t *from, size_t stride, uint8_t *to, size_t n_channels, size_t n_pixels);
 
 #endif

@@ -1,5 +1,5 @@
-/* Quantizes f32: to the nearest of `levels` numbers, as FakeQuantize does, or to the
- * number of the level as a byte, and back.
+/* Quantizes f32 to the nearest of `levels` numbers, as FakeQuantize does, or to the code of that
+ * number as a byte, and back.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_QUANTIZE_H
 #define IRRUN_KERNELS_QUANTIZE_H
@@ -7,12 +7,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Level i, from 0, stands for i * scale + out_low; x becomes level round((x - in_low) *
- * inverse_scale). */
+/* Code i, from 0, stands for i * scale + out_low, and the last one for out_high. The code of x is
+ * round((x - in_low) * inverse_scale). */
 struct quantization {
     float low, high; /* x <= low becomes out_low, x > high out_high */
     float in_low, inverse_scale, scale, out_low, out_high;
-    float last; /* number of the last level */
+    float last; /* the last code, levels - 1 */
 };
 
 static inline struct quantization quantization_of(float in_low, float in_high, float out_low,

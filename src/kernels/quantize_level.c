@@ -1,14 +1,19 @@
-/* Quantization.
+/* Quantization: a code is the number of a level of FakeQuantize.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/quantize.h"
 #include "kernels/vector_integer.h"
 
+/* Returns the numbers that codes stand for. */
+ALWAYS_INLINE vec value_of(const struct quantization *q, vec code)
+{
+    vec y = vec_add(vec_mul(code, vec_set1(q->scale)), vec_set1(q->out_low));
+    return vec_select(vec_equal(code, vec_set1(q->last)), vec_set1(q->out_high), y);
+}
+
 ALWAYS_INLINE vec fake_vector(const struct quantization *q, vec x)
 {
-    vec level = vec_round(vec_mul(vec_sub(x, vec_set1(q->in_low)), vec_set1(q->inverse_scale)));
-    vec y = vec_add(vec_mul(level, vec_set1(q->scale)), vec_set1(q->out_low));
-    y = vec_select(vec_equal(level, vec_set1(q->last)), vec_set1(q->out_high), y);
-    y = vec_select(vec_greater(x, vec_set1(q->high)), vec_set1(q->out_high), y);
+    vec code = vec_round(vec_mul(vec_sub(x, vec_set1(q->in_low)), vec_set1(q->inverse_scale)));
+    vec y = vec_select(vec_greater(x, vec_set1(q->high)), vec_set1(q->out_high), value_of(q, code));
     return vec_select(vec_less_equal(x, vec_set1(q->low)), vec_set1(q->out_low), y);
 }
 
@@ -21,15 +26,15 @@ static void fake(const struct quantization *q, const float *x, float *out, size_
         vec_store_first(out + i, fake_vector(q, vec_load_first(x + i, n - i)), n - i);
 }
 
-ALWAYS_INLINE vec_i32 level_in(vec in_low, vec inverse_scale, vec last, vec x)
+ALWAYS_INLINE vec_i32 code_in(vec in_low, vec inverse_scale, vec last, vec x)
 {
-    vec level = vec_mul(vec_sub(x, in_low), inverse_scale);
-    return vec_round_to_i32(vec_min(vec_max(level, vec_zero()), last));
+    vec code = vec_mul(vec_sub(x, in_low), inverse_scale);
+    return vec_round_to_i32(vec_min(vec_max(code, vec_zero()), last));
 }
 
-ALWAYS_INLINE vec_i32 level_of(const struct quantization *q, vec x)
+ALWAYS_INLINE vec_i32 code_of(const struct quantization *q, vec x)
 {
-    return level_in(vec_set1(q->in_low), vec_set1(q->inverse_scale), vec_set1(q->last), x);
+    return code_in(vec_set1(q->in_low), vec_set1(q->inverse_scale), vec_set1(q->last), x);
 }
 
 /* Quantizes up to four channels of a vector of pixels, from `channel` on: a lane holds the bytes of
@@ -42,14 +47,13 @@ ALWAYS_INLINE void quantize_lanes(const struct channel_ranges *ranges, size_t ch
     int32_t pixels[VECTOR_LANES];
     for (size_t c = 0; c < n_channels; c++) {
         const float *from = x + (channel + c) * x_stride;
-        all |= level_of(range_of(ranges, channel + c), vec_load_n(from, n)) << (int)(8 * c);
+        all |= code_of(range_of(ranges, channel + c), vec_load_n(from, n)) << (int)(8 * c);
     }
     memcpy(pixels, &all, sizeof all);
     out += channel;
     size_t i = 0;
     for (; n_channels == 3 && pixel_bytes == 3 && i + 1 < n; i++)
-        memcpy(out + i * pixel_bytes, &pixels[i], 4); /* extra bytes are overwritten by the next
-                                                       * pixel */
+        memcpy(out + i * pixel_bytes, &pixels[i], 4); /* the next pixel overwrites the last byte */
     for (; i < n; i++)
         memcpy(out + i * pixel_bytes, &pixels[i], n_channels);
 }
@@ -59,12 +63,9 @@ static void plane_to_u8(const struct quantization *q, const float *x, uint8_t *o
 {
     size_t i = 0;
     for (; i + VECTOR_LANES <= n; i += VECTOR_LANES)
-        vec_i32_store_u8(out + i, level_of(q, vec_load(x + i)));
-    if (i < n) {
-        uint8_t bytes[VECTOR_LANES];
-        vec_i32_store_u8(bytes, level_of(q, vec_load_first(x + i, n - i)));
-        memcpy(out + i, bytes, n - i);
-    }
+        vec_i32_store_u8(out + i, code_of(q, vec_load(x + i)));
+    if (i < n)
+        vec_i32_store_u8_first(out + i, code_of(q, vec_load_first(x + i, n - i)), n - i);
 }
 
 static void to_u8(const struct channel_ranges *ranges, const float *x, size_t x_stride,
@@ -97,16 +98,14 @@ static void rows_to_u8(const struct column_levels *levels, const float *x, uint8
             if (levels->slopes)
                 y = vec_select(vec_less(y, vec_zero()),
                                vec_mul(y, vec_load_n(levels->slopes + i, left)), y);
-            vec_i32 level = level_in(vec_load_n(levels->in_low + i, left),
-                                     vec_load_n(levels->inverse_scale + i, left),
-                                     vec_load_n(levels->last + i, left), y);
-            uint8_t bytes[VECTOR_LANES];
-            vec_i32_store_u8(left == VECTOR_LANES ? out + i : bytes, level);
-            if (left < VECTOR_LANES)
-                memcpy(out + i, bytes, left);
+            vec_i32 code = code_in(vec_load_n(levels->in_low + i, left),
+                                   vec_load_n(levels->inverse_scale + i, left),
+                                   vec_load_n(levels->last + i, left), y);
+            vec_i32_store_u8_first(out + i, code, left);
         }
 }
 
+/* The inverse of quantize_lanes, for n pixels. */
 ALWAYS_INLINE void dequantize_lanes(const struct channel_ranges *ranges, size_t channel,
                                     const uint8_t *x, size_t pixel_bytes, float *out,
                                     size_t out_stride, const size_t n_channels, const size_t n)
@@ -121,10 +120,8 @@ ALWAYS_INLINE void dequantize_lanes(const struct channel_ranges *ranges, size_t 
     UNROLL
     for (size_t c = 0; c < n_channels; c++) {
         const struct quantization *q = range_of(ranges, channel + c);
-        vec level = vec_of_i32((all >> (int)(8 * c)) & 255);
-        vec y = vec_add(vec_mul(level, vec_set1(q->scale)), vec_set1(q->out_low));
-        y = vec_select(vec_equal(level, vec_set1(q->last)), vec_set1(q->out_high), y);
-        vec_store_n(out + (channel + c) * out_stride, y, n);
+        vec code = vec_of_i32((all >> (int)(8 * c)) & 255);
+        vec_store_n(out + (channel + c) * out_stride, value_of(q, code), n);
     }
 }
 
@@ -150,7 +147,7 @@ static void from_u8(const struct channel_ranges *ranges, const uint8_t *x, float
         dequantize_pixels(ranges, x + i * n_channels, out + i, out_stride, n_channels, 1);
 }
 
-/* Loads n bytes as floats, or one n times. */
+/* Loads n bytes as floats; with a stride of 0, one byte into all lanes. */
 ALWAYS_INLINE vec load_bytes(const uint8_t *x, size_t stride, size_t n)
 {
     if (stride == 0)
@@ -176,12 +173,11 @@ static void add_u8(const struct bytes_sum *sum, const uint8_t *a, size_t a_strid
         vec_i32_store_u8(out + i,
                          add_vector(sum, load_bytes(a + i * a_stride, a_stride, VECTOR_LANES),
                                     load_bytes(b + i * b_stride, b_stride, VECTOR_LANES)));
-    if (i < n) {
-        uint8_t bytes[VECTOR_LANES];
-        vec_i32_store_u8(bytes, add_vector(sum, load_bytes(a + i * a_stride, a_stride, n - i),
-                                           load_bytes(b + i * b_stride, b_stride, n - i)));
-        memcpy(out + i, bytes, n - i);
-    }
+    if (i < n)
+        vec_i32_store_u8_first(out + i,
+                               add_vector(sum, load_bytes(a + i * a_stride, a_stride, n - i),
+                                          load_bytes(b + i * b_stride, b_stride, n - i)),
+                               n - i);
 }
 
 const struct quantize_kernels LEVEL_NAME(quantize, LEVEL) = {fake, to_u8, rows_to_u8, from_u8,

@@ -1,5 +1,5 @@
-/* Goes over the panels of a matrix: packs a slice of one, and multiplies all rows by it while it is
- * in the cache.
+/* Multiplies by panels: packs a slice of a panel, and multiplies all rows by it while it is in the
+ * cache.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/quantized_gemm.h"
 
@@ -16,22 +16,22 @@ static size_t blocks_of_slice(const struct quantized_blocks *blocks)
     return n < blocks->n ? n : blocks->n;
 }
 
-size_t quantized_stream_bytes(const struct compressed_matrix *matrix)
+size_t quantized_row_bytes(const struct compressed_matrix *matrix)
 {
     struct quantized_blocks blocks = quantized_blocks_of(matrix);
     size_t of_block = sizeof(int32_t) + sizeof(float) + blocks.max_quads * INT8_QUAD;
-    return align_to_line(blocks.n * QUANTIZED_ROWS * sizeof(int32_t) +
-                         (blocks.n + QUANTIZED_ROWS) * of_block);
+    return align_to_line(blocks.n * QUANTIZED_STREAM_ROWS * sizeof(int32_t) +
+                         (blocks.n + QUANTIZED_STREAM_ROWS) * of_block);
 }
 
 size_t quantized_panel_bytes(const struct quantized_kernels *kernels,
                              const struct compressed_matrix *matrix, size_t m)
 {
     struct quantized_blocks blocks = quantized_blocks_of(matrix);
-    if (quantized_is_stream(kernels, matrix, m))
-        return m * quantized_stream_bytes(matrix);
+    if (quantized_reads_in_place(kernels, matrix, m))
+        return m * quantized_row_bytes(matrix);
     return blocks_of_slice(&blocks) *
-           (sizeof(struct quantized_columns) + blocks.max_quads * INT8_QUAD * QUANTIZED_COLUMNS);
+           (sizeof(struct quantized_columns) + blocks.max_quads * INT8_QUAD * QUANTIZED_PANEL_ROWS);
 }
 
 /* Some blocks of a panel. */
@@ -71,7 +71,7 @@ static void multiply_block(const struct quantized_product *p, const struct slice
     const struct quantized_columns *columns = &slice->panel.columns[block - slice->first];
     size_t n = p->end - slice->column, n_elements;
     float *c = p->c + row * p->ldc + slice->column;
-    int32_t sums[ROWS][QUANTIZED_COLUMNS];
+    int32_t sums[ROWS][QUANTIZED_PANEL_ROWS];
     quantized_block_at(p->matrix, &slice->blocks, block, &n_elements);
     size_t n_quads = quantized_n_quads(p->matrix, n_elements);
     const uint8_t *a = p->codes + (row * n_blocks + block) * max_bytes;
@@ -85,17 +85,17 @@ static void multiply_block(const struct quantized_product *p, const struct slice
                                     (double)(m * slice->n_groups * INT8_GROUP * n_quads)),
         .a = &a,
         .lda = n_blocks * max_bytes,
-        .b = slice->panel.codes + (block - slice->first) * max_bytes * QUANTIZED_COLUMNS,
+        .b = slice->panel.codes + (block - slice->first) * max_bytes * QUANTIZED_PANEL_ROWS,
         .start = columns->start,
         .to = INT8_TO_I32,
         .c = sums,
-        .ldc = QUANTIZED_COLUMNS,
+        .ldc = QUANTIZED_PANEL_ROWS,
     };
     p->int8->multiply(&product);
     p->kernels->add(&(struct quantized_sums){
         .m = m,
-        .n = n < QUANTIZED_COLUMNS ? n : QUANTIZED_COLUMNS,
-        .sums = (const int32_t(*)[QUANTIZED_COLUMNS])sums,
+        .n = n < QUANTIZED_PANEL_ROWS ? n : QUANTIZED_PANEL_ROWS,
+        .sums = (const int32_t(*)[QUANTIZED_PANEL_ROWS])sums,
         .columns = columns,
         .rows = p->blocks + row * n_blocks + block,
         .row_step = n_blocks,
@@ -111,17 +111,17 @@ static void multiply_block(const struct quantized_product *p, const struct slice
 void quantized_multiply(const struct quantized_product *p)
 {
     struct slice slice = {.blocks = quantized_blocks_of(p->matrix)};
-    if (quantized_is_stream(p->kernels, p->matrix, p->m)) {
+    if (quantized_reads_in_place(p->kernels, p->matrix, p->m)) {
         p->kernels->multiply_rows(p);
         return;
     }
     size_t max_blocks = blocks_of_slice(&slice.blocks);
     slice.panel.columns = p->panel;
     slice.panel.codes = (int8_t *)(slice.panel.columns + max_blocks);
-    for (slice.column = p->begin; slice.column < p->end; slice.column += QUANTIZED_COLUMNS) {
+    for (slice.column = p->begin; slice.column < p->end; slice.column += QUANTIZED_PANEL_ROWS) {
         slice.n_groups = int8_n_groups(p->end - slice.column);
-        if (slice.n_groups > QUANTIZED_GROUPS)
-            slice.n_groups = QUANTIZED_GROUPS;
+        if (slice.n_groups > QUANTIZED_PANEL_GROUPS)
+            slice.n_groups = QUANTIZED_PANEL_GROUPS;
         for (slice.first = 0; slice.first < slice.blocks.n; slice.first += slice.n) {
             size_t left = slice.blocks.n - slice.first;
             slice.n = left < max_blocks ? left : max_blocks;

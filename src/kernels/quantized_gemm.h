@@ -1,7 +1,10 @@
 /* Dynamic quantization: multiplies f32 by compressed matrices of integers, as products of bytes.
- * Rows of f32 are quantized to i8 block by block: a block is a group of the matrix, or a part of
- * one. The sums within a block are exact; those of blocks are scaled and added in their order.
- * Results depend on neither the level nor the number of rows.
+ * Rows of f32 are quantized to i8 block by block: a block is a scale group of the matrix
+ * (compressed_matrix.group), or a part of one. The sums within a block are exact; those of blocks
+ * are scaled and added in their order. Results depend on neither the level nor the number of rows.
+ *
+ * A row of the matrix is a column of the product. Several rows of x are multiplied by panels, whose
+ * rows are packed in column groups of INT8_GROUP (gemm_int8.h); few rows by the matrix in place.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_QUANTIZED_GEMM_H
 #define IRRUN_KERNELS_QUANTIZED_GEMM_H
@@ -10,9 +13,10 @@
 #include "kernels/compressed_gemm.h"
 #include "kernels/gemm_int8.h"
 
-#define QUANTIZED_BLOCK 128                               /* the most elements of a block */
-#define QUANTIZED_GROUPS 4                                /* groups of columns of a panel */
-#define QUANTIZED_COLUMNS (QUANTIZED_GROUPS * INT8_GROUP) /* rows of the matrix in a panel */
+#define QUANTIZED_BLOCK 128      /* the most elements of a block */
+#define QUANTIZED_PANEL_GROUPS 4 /* column groups of a panel */
+/* Rows of the matrix in a panel. */
+#define QUANTIZED_PANEL_ROWS (QUANTIZED_PANEL_GROUPS * INT8_GROUP)
 
 /* A block of a row: element i is scale * (code[i] - 128). */
 struct quantized_block {
@@ -20,23 +24,24 @@ struct quantized_block {
     int32_t sum; /* of code[i] - 128 */
 };
 
-/* Where the blocks of a row are. The last one of a group may be shorter than the others. */
+/* The blocks of a row: n in all, n_of_group in a scale group, whose last one may be shorter than
+ * max_elements. */
 struct quantized_blocks {
     size_t n, n_of_group, max_elements, max_quads;
 };
 
-/* Some blocks of QUANTIZED_COLUMNS rows of a matrix. Its elements are (code - zero) * scale. */
+/* Some blocks of QUANTIZED_PANEL_ROWS rows of a matrix. Its elements are (code - zero) * scale. */
 struct quantized_panel {
     struct quantized_columns {
-        float scale[QUANTIZED_COLUMNS];
-        int32_t zero[QUANTIZED_COLUMNS];
-        int32_t start[QUANTIZED_COLUMNS]; /* -128 times the sum of the codes */
-    } * columns;                          /* of each block */
-    int8_t *codes;                        /* packed as in gemm_int8.h, max_quads for each block */
+        float scale[QUANTIZED_PANEL_ROWS];
+        int32_t zero[QUANTIZED_PANEL_ROWS];
+        int32_t start[QUANTIZED_PANEL_ROWS]; /* -128 times the sum of the codes */
+    } * columns;                             /* of each block */
+    int8_t *codes; /* packed as in gemm_int8.h, max_quads for each block */
 };
 
-/* Blocks first ... first + n - 1 of INT8_GROUP rows, from `row` on: group `group` of a panel of
- * n_groups. The last row takes the place of rows that are missing. */
+/* Blocks first ... first + n - 1 of INT8_GROUP rows, from `row` on: column group `group` of a
+ * panel of n_groups. The last row of the matrix replaces rows past its end. */
 struct quantized_packing {
     const struct compressed_matrix *matrix;
     size_t row, first, n, group, n_groups;
@@ -47,11 +52,11 @@ struct quantized_packing {
 /* The sums of a block for m rows and n columns. */
 struct quantized_sums {
     size_t m, n;
-    const int32_t (*sums)[QUANTIZED_COLUMNS];
+    const int32_t (*sums)[QUANTIZED_PANEL_ROWS];
     const struct quantized_columns *columns;
     const struct quantized_block *rows; /* row_step elements from one row to the next */
     size_t row_step;
-    const float *from; /* what is added to: c, a row for all rows if from_step is 0; NULL: zeros */
+    const float *from; /* initial values: c, or one row for all (from_step 0); NULL: zeros */
     size_t from_step;
     float *c;
     size_t ldc;
@@ -65,7 +70,8 @@ struct quantized_kernels {
                      struct quantized_block *blocks);
     void (*pack)(const struct quantized_packing *packing);
     void (*add)(const struct quantized_sums *sums);
-    /* The product of up to max_rows rows, if quantized_is_stream. For more rows, packing pays. */
+    /* The product of up to max_rows rows, where quantized_reads_in_place; for more, packing
+     * pays. */
     void (*multiply_rows)(const struct quantized_product *product);
     size_t max_rows;
 };
@@ -81,8 +87,8 @@ static inline bool quantized_is_4bit(const struct compressed_matrix *matrix)
     return compressed_bytes(matrix, 2) == 1;
 }
 
-/* Returns the quads of a block of n elements; a quad holds the codes at even positions of 8, or at
- * odd ones, if they have 4 bits. */
+/* Returns the quads of a block of n elements. Codes of 4 bits take two quads for each 8: those at
+ * even positions, and those at odd ones. */
 static inline size_t quantized_n_quads(const struct compressed_matrix *matrix, size_t n)
 {
     return quantized_is_4bit(matrix) ? 2 * int8_n_quads(n / 2) : int8_n_quads(n);
@@ -109,13 +115,14 @@ static inline size_t quantized_block_at(const struct compressed_matrix *matrix,
     return block / blocks->n_of_group * matrix->group + in_group;
 }
 
-/* Rows of the matrix whose blocks are multiplied by a row together: they fill whole vectors. */
-#define QUANTIZED_ROWS 16
+/* Rows of the matrix that are read in place at a time: all their blocks together fill whole
+ * vectors. */
+#define QUANTIZED_STREAM_ROWS 16
 
-/* Returns whether a product of m rows reads the matrix as it lies, in blocks of 16, 32, 64 or 128
- * bytes. */
-static inline bool quantized_is_stream(const struct quantized_kernels *kernels,
-                                       const struct compressed_matrix *matrix, size_t m)
+/* Returns whether a product of m rows reads the matrix in place, without packing: for few rows, and
+ * blocks of 16, 32, 64 or 128 bytes. */
+static inline bool quantized_reads_in_place(const struct quantized_kernels *kernels,
+                                            const struct compressed_matrix *matrix, size_t m)
 {
     struct quantized_blocks blocks = quantized_blocks_of(matrix);
     size_t n_bytes = compressed_bytes(matrix, blocks.max_elements);
@@ -123,8 +130,8 @@ static inline bool quantized_is_stream(const struct quantized_kernels *kernels,
            (n_bytes & (n_bytes - 1)) == 0;
 }
 
-/* Rows begin ... end - 1 of the matrix, where `begin` is a multiple of QUANTIZED_COLUMNS: c[i][j] =
- * start[j] + the product of row i of x and row j of the matrix. */
+/* Rows begin ... end - 1 of the matrix, where `begin` is a multiple of QUANTIZED_PANEL_ROWS:
+ * c[i][j] = start[j] + the product of row i of x and row j of the matrix. */
 struct quantized_product {
     const struct quantized_kernels *kernels;
     const struct int8_kernels *int8;
@@ -138,11 +145,11 @@ struct quantized_product {
     void *panel; /* memory of quantized_panel_bytes */
 };
 
-/* Returns a multiple of 64. */
+/* Returns the size of the memory of a product of m rows, a multiple of 64. */
 size_t quantized_panel_bytes(const struct quantized_kernels *kernels,
                              const struct compressed_matrix *matrix, size_t m);
-/* Returns the part of it for each row, if quantized_is_stream. */
-size_t quantized_stream_bytes(const struct compressed_matrix *matrix);
+/* Returns the part of that memory that each row of x takes, where quantized_reads_in_place. */
+size_t quantized_row_bytes(const struct compressed_matrix *matrix);
 void quantized_multiply(const struct quantized_product *product);
 
 #endif

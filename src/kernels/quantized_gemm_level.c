@@ -149,7 +149,7 @@ static void pack_lanes(const struct quantized_packing *p, size_t lane)
         size_t begin = compressed_bytes(matrix, quantized_block_at(matrix, &blocks, block, &n));
         struct quantized_columns *columns = &p->panel->columns[i];
         size_t column = p->group * INT8_GROUP + lane;
-        size_t at = i * blocks.max_quads * INT8_QUAD * QUANTIZED_COLUMNS +
+        size_t at = i * blocks.max_quads * INT8_QUAD * QUANTIZED_PANEL_ROWS +
                     (p->group * quantized_n_quads(matrix, n) * INT8_GROUP + lane) * INT8_QUAD;
         if (!is_whole)
             units.at = VECTOR_LANES;
@@ -187,4 +187,4 @@ static void add(const struct quantized_sums *s)
 }
 
 const struct quantized_kernels LEVEL_NAME(quantized_gemm, LEVEL) = {quantize, pack, add,
-                                                                    multiply_rows, MAX_STREAMS};
+                                                                    multiply_rows, MAX_X_ROWS};

@@ -1,5 +1,6 @@
-/* The product of a few rows with dynamic quantization. The matrix is read as it lies, as one stream
- * of blocks, whose sums are in the lanes of vectors. All rows are multiplied by what is loaded.
+/* The product of a few rows with dynamic quantization. The matrix is read in place, as one stream
+ * of blocks: each lane of a vector gets the sum of a block. What is loaded is multiplied by all
+ * rows of x.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_QUANTIZED_ROW_H
 #define IRRUN_KERNELS_QUANTIZED_ROW_H
@@ -7,29 +8,30 @@
 #include "kernels/compressed_codes.h"
 #include "kernels/quantized_gemm.h"
 
-/* A row of x. Its blocks repeat, so that there are as many as a vector has lanes from each on. */
-struct stream {
+/* A row of x. Its first blocks follow the last one again, so that a vector of blocks may begin at
+ * any block. */
+struct x_row {
     size_t n_blocks, n_of_group, block_bytes;
-    int32_t *dots;      /* of QUANTIZED_ROWS rows of the matrix */
+    int32_t *dots;      /* of QUANTIZED_STREAM_ROWS rows of the matrix */
     int32_t *sums;      /* of the codes of each block */
     float *scales;      /* of each block */
     int8_t *even, *odd; /* codes; 4-bit codes of the matrix alternate between them */
-    size_t bytes;       /* from the memory of a stream to that of the next one */
+    size_t bytes;       /* from the memory of a row to that of the next one */
 };
 
 /* Places the arrays of row i of x in p->panel. Its size is that of quantized_panel_bytes. */
-static struct stream stream_of(const struct quantized_product *p, size_t i)
+static struct x_row x_row_of(const struct quantized_product *p, size_t i)
 {
     const struct quantized_blocks blocks = quantized_blocks_of(p->matrix);
     const struct quantized_block *x_blocks = p->blocks + i * blocks.n;
-    const size_t n = blocks.n + QUANTIZED_ROWS, x_bytes = blocks.max_quads * INT8_QUAD;
+    const size_t n = blocks.n + QUANTIZED_STREAM_ROWS, x_bytes = blocks.max_quads * INT8_QUAD;
     const bool is_4bit = quantized_is_4bit(p->matrix);
-    struct stream s = {.n_blocks = blocks.n,
-                       .n_of_group = blocks.n_of_group,
-                       .block_bytes = compressed_bytes(p->matrix, blocks.max_elements),
-                       .bytes = quantized_stream_bytes(p->matrix)};
+    struct x_row s = {.n_blocks = blocks.n,
+                      .n_of_group = blocks.n_of_group,
+                      .block_bytes = compressed_bytes(p->matrix, blocks.max_elements),
+                      .bytes = quantized_row_bytes(p->matrix)};
     s.dots = (void *)((char *)p->panel + i * s.bytes);
-    s.sums = s.dots + QUANTIZED_ROWS * blocks.n;
+    s.sums = s.dots + QUANTIZED_STREAM_ROWS * blocks.n;
     s.scales = (float *)(s.sums + n);
     s.even = (int8_t *)(s.scales + n);
     s.odd = s.even + n * s.block_bytes;
@@ -57,7 +59,7 @@ static struct stream stream_of(const struct quantized_product *p, size_t i)
  * sizes, of up to 128, times two codes of x, of up to 127, do not exceed 16 bits. The others are
  * unsigned. */
 #if VECTOR_HAS_DOT_PAIRS
-enum { MAX_STREAMS = 4, BYTES_ARE_SIGNED = 1 };
+enum { MAX_X_ROWS = 4, BYTES_ARE_SIGNED = 1 };
 struct codes_factor {
     vec_i32 sizes, codes;
 };
@@ -86,7 +88,7 @@ ALWAYS_INLINE vec_i32 dot_codes(const struct codes_factor *low, const struct cod
     return is_4bit ? vec_i32_dot_i16(sum, (vec_i32)pairs, (vec_i32)((lanes_of_16){0} + 1)) : sum;
 }
 #else
-enum { MAX_STREAMS = 2, BYTES_ARE_SIGNED = 0 };
+enum { MAX_X_ROWS = 2, BYTES_ARE_SIGNED = 0 };
 #define codes_factor bytes_factor
 ALWAYS_INLINE struct bytes_factor codes_factor(vec_i32 codes, const bool is_4bit)
 {
@@ -107,8 +109,8 @@ ALWAYS_INLINE vec_i32 dot_codes(const struct codes_factor *low, const struct cod
 }
 #endif
 
-/* What makes codes of 8 bits signed or unsigned, and those of 4 bits unsigned, by XOR, and what it
- * adds to them. */
+/* XOR with flip_of makes codes of 8 bits signed or unsigned, and those of 4 bits unsigned. It adds
+ * flip_adds to their values. */
 ALWAYS_INLINE vec_i32 flip_of(enum irrun_dtype dtype, const bool bytes_are_signed)
 {
     bool is_flipped = dtype == (bytes_are_signed ? IRRUN_U8 : IRRUN_I8);
@@ -152,9 +154,9 @@ ALWAYS_INLINE vec add_lanes(vec *sums, size_t n)
 }
 #endif
 
-/* Stores the products of VECTOR_LANES blocks, of a power of two of bytes from 16 on, in dots[to...]
- * of each of m streams. `block`: the first one of x. */
-ALWAYS_INLINE void dot_blocks(const struct stream *s, size_t m, const unsigned char *at,
+/* Stores the products of VECTOR_LANES blocks of the matrix and those from `block` on of m rows of x
+ * in dots[to ...] of each row. block_bytes is a power of two, at least 16. */
+ALWAYS_INLINE void dot_blocks(const struct x_row *s, size_t m, const unsigned char *at,
                               size_t block, vec_i32 flip, const bool is_4bit,
                               const size_t block_bytes, size_t to)
 {
@@ -162,7 +164,7 @@ ALWAYS_INLINE void dot_blocks(const struct stream *s, size_t m, const unsigned c
     enum { PREFETCHED = 64 };
     const size_t n = block_bytes / WIDE < VECTOR_LANES ? block_bytes / WIDE : VECTOR_LANES;
     const size_t n_of_block = block_bytes > sizeof(vec) ? block_bytes / sizeof(vec) : 1;
-    vec sums[MAX_STREAMS][VECTOR_LANES];
+    vec sums[MAX_X_ROWS][VECTOR_LANES];
     UNROLL
     for (size_t i = 0; i < n; i++) {
         struct codes_factor low[MOST], high[MOST];
@@ -185,9 +187,9 @@ ALWAYS_INLINE void dot_blocks(const struct stream *s, size_t m, const unsigned c
         vec_store(s[r].dots + to, add_lanes(sums[r], n));
 }
 
-/* Sets the dots of m streams, of n_rows rows of the matrix. Blocks behind the last one have any
- * sum. */
-ALWAYS_INLINE void dot_rows(const struct quantized_product *p, const struct stream *s, size_t m,
+/* Sets the dots of m rows of x and n_rows rows of the matrix. Those after the last block have any
+ * value. */
+ALWAYS_INLINE void dot_rows(const struct quantized_product *p, const struct x_row *s, size_t m,
                             size_t row, size_t n_rows, const bool is_4bit, const size_t block_bytes)
 {
     enum { MOST = VECTOR_LANES * QUANTIZED_BLOCK };
@@ -226,22 +228,22 @@ ALWAYS_INLINE vec load_block_params(const struct group_params *params, size_t ro
     return vec_load(numbers);
 }
 
-/* Adds the scaled sums of a row of the matrix and m of x, in the order of the blocks. `at`: of the
- * first one in the dots of a stream. */
-ALWAYS_INLINE void add_blocks(const struct quantized_product *p, const struct stream *s,
+/* Scales and adds the sums of the blocks of a row of the matrix and m of x, in their order. at: the
+ * index of the first one in the dots. */
+ALWAYS_INLINE void add_blocks(const struct quantized_product *p, const struct x_row *s,
                               const size_t m, size_t row, size_t at)
 {
     const struct compressed_matrix *matrix = p->matrix;
     const size_t n_blocks = s->n_blocks, n_of_group = s->n_of_group;
     const float offset = flip_adds(matrix->dtype, BYTES_ARE_SIGNED);
     const float start = p->start ? p->start[row] : 0;
-    float sums[MAX_STREAMS];
+    float sums[MAX_X_ROWS];
     UNROLL
     for (size_t i = 0; i < m; i++)
         sums[i] = start;
     for (size_t block = 0; block < n_blocks; block += VECTOR_LANES) {
         size_t left = n_blocks - block, n = left < VECTOR_LANES ? left : VECTOR_LANES;
-        float terms[MAX_STREAMS][VECTOR_LANES];
+        float terms[MAX_X_ROWS][VECTOR_LANES];
         vec scale = load_block_params(&matrix->scales, row, block, n_of_group, n, 1);
         vec zero = load_block_params(&matrix->zero_points, row, block, n_of_group, n, 0);
         vec_u32 zeros = (vec_u32)vec_round_to_i32(vec_add(zero, vec_set1(offset)));
@@ -264,7 +266,7 @@ ALWAYS_INLINE void add_blocks(const struct quantized_product *p, const struct st
 }
 
 /* Multiplies n rows of the matrix, from `row` on, by m rows of x. */
-ALWAYS_INLINE void multiply_slice(const struct quantized_product *p, const struct stream *s,
+ALWAYS_INLINE void multiply_slice(const struct quantized_product *p, const struct x_row *s,
                                   size_t m, size_t row, size_t n)
 {
     const bool is_4bit = quantized_is_4bit(p->matrix);
@@ -280,7 +282,7 @@ ALWAYS_INLINE void multiply_slice(const struct quantized_product *p, const struc
 #undef DOT_ROWS
     for (size_t r = 0; r < n; r++) {
 #define ADD_BLOCKS(of_x)                                                                           \
-    if ((of_x) <= MAX_STREAMS && m == (of_x))                                                      \
+    if ((of_x) <= MAX_X_ROWS && m == (of_x))                                                       \
         add_blocks(p, s, of_x, row + r, r * s->n_blocks);
         ADD_BLOCKS(1)
         ADD_BLOCKS(2)
@@ -292,15 +294,15 @@ ALWAYS_INLINE void multiply_slice(const struct quantized_product *p, const struc
 
 static inline void multiply_rows(const struct quantized_product *p)
 {
-    struct stream streams[MAX_STREAMS];
+    struct x_row rows[MAX_X_ROWS];
     for (size_t i = 0; i < p->m; i++)
-        streams[i] = stream_of(p, i);
+        rows[i] = x_row_of(p, i);
     for (size_t row = p->begin, n; row < p->end; row += n) {
-        n = p->end - row < QUANTIZED_ROWS ? p->end - row : QUANTIZED_ROWS;
+        n = p->end - row < QUANTIZED_STREAM_ROWS ? p->end - row : QUANTIZED_STREAM_ROWS;
         if (p->m == 1)
-            multiply_slice(p, streams, 1, row, n);
+            multiply_slice(p, rows, 1, row, n);
         else
-            multiply_slice(p, streams, p->m, row, n);
+            multiply_slice(p, rows, p->m, row, n);
     }
 }
 

@@ -1,6 +1,7 @@
 /* LSTM, GRU and RNN on raw pointers. There are two implementations: plain loops in f64, and the
- * engine of f32 (recurrent_f32.h), with packed weights and threads. A cell is a sequence of one step. The semantics are those of LSTMSequence-5, GRUSequence-5 and
- * RNNSequence-5 of the OpenVINO specification; the comments here define what it leaves open.
+ * engine of f32 (recurrent_f32.h), with packed weights and threads. A cell is a sequence of one
+ * step. The semantics are those of LSTMSequence-5, GRUSequence-5 and RNNSequence-5 of the OpenVINO
+ * specification; the comments here define what it leaves open.
  *
  * Element b of the batch runs through steps 0 … lengths[b]-1; in reverse, from lengths[b]-1 down to
  * 0. Later steps of X are not read, and Y is zero there. The final state is that of the last step

@@ -1,6 +1,6 @@
-/* The recurrent engine: all that runs LSTM, GRU and RNN in f32. One product with W projects a chunk of steps. Each step is then a
- * product with R, followed by the cell after each panel. Weights are prepacked panels, in f32 or in
- * the original f16 or bf16, or unpacked for a GEMM.
+/* The recurrent engine: all that runs LSTM, GRU and RNN in f32. One product with W projects a chunk
+ * of steps. Each step is then a product with R, followed by the cell after each panel. Weights are
+ * prepacked panels, in f32 or in the original f16 or bf16, or unpacked for a GEMM.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_RECURRENT_F32_H
 #define IRRUN_KERNELS_RECURRENT_F32_H

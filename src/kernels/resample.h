@@ -7,7 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The taps, the inputs that an output is the weighted sum of. Those of output i are first[i] ... first[i + 1] - 1. An output without taps is 0. */
+/* The taps of an output are the inputs of its weighted sum. Those of output i are first[i] ...
+ * first[i + 1] - 1. An output without taps is 0. */
 struct taps {
     size_t n_in, n_out;
     size_t *first; /* [n_out + 1] */

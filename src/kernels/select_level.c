@@ -1,5 +1,5 @@
-/* Select for every level. A vector of conditions selects the lanes of two others. The last vector of
- * a row overlaps the one before it.
+/* Select for every level. Conditions select the lanes of two vectors. The last vector of a row
+ * overlaps the one before it.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/indexed_copy.h"
 #include "kernels/kernels.h"

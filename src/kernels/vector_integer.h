@@ -28,6 +28,17 @@ ALWAYS_INLINE void vec_i32_store_first(void *at, vec_i32 x, size_t n)
 {
     vec_store_n(at, (vec)x, n);
 }
+/* Stores the first n lanes as bytes. Values are in 0 ... 255. */
+ALWAYS_INLINE void vec_i32_store_u8_first(void *at, vec_i32 x, size_t n)
+{
+    if (n == VECTOR_LANES) {
+        vec_i32_store_u8(at, x);
+        return;
+    }
+    unsigned char bytes[VECTOR_LANES];
+    vec_i32_store_u8(bytes, x);
+    memcpy(at, bytes, n);
+}
 ALWAYS_INLINE vec vec_of_i32(vec_i32 x)
 {
     return __builtin_convertvector(x, vec);

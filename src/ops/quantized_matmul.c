@@ -31,7 +31,7 @@ static bool prepare(struct prepare *prepare)
     state->row_bytes = blocks.n * blocks.max_quads * INT8_QUAD;
     state->panel_bytes = quantized_panel_bytes(prepare->kernels->quantized_gemm, matrix, state->m);
     double work = (double)state->m * (double)matrix->n * (double)matrix->k;
-    size_t n_panels = divide_up(matrix->n, QUANTIZED_COLUMNS);
+    size_t n_panels = divide_up(matrix->n, QUANTIZED_PANEL_ROWS);
     state->n_parts = thread_pool_n_parts(prepare->pool, work / INT8_QUAD, n_panels);
     state->product = (struct quantized_product){.kernels = prepare->kernels->quantized_gemm,
                                                 .int8 = prepare->kernels->gemm_int8,
@@ -70,10 +70,10 @@ static void multiply_part(void *context, size_t part, size_t n_parts)
     const struct step *step = context;
     const struct quantized_state *state = step->state;
     const struct epilogue *epilogue = step->epilogue;
-    size_t n = state->matrix.n, n_panels = divide_up(n, QUANTIZED_COLUMNS);
-    size_t last = n_panels * (part + 1) / n_parts * QUANTIZED_COLUMNS;
-    bool is_stream = quantized_is_stream(state->product.kernels, &state->matrix, state->m);
-    size_t step_columns = is_stream ? n : QUANTIZED_COLUMNS;
+    size_t n = state->matrix.n, n_panels = divide_up(n, QUANTIZED_PANEL_ROWS);
+    size_t last = n_panels * (part + 1) / n_parts * QUANTIZED_PANEL_ROWS;
+    bool in_place = quantized_reads_in_place(state->product.kernels, &state->matrix, state->m);
+    size_t step_columns = in_place ? n : QUANTIZED_PANEL_ROWS;
     last = last < n ? last : n;
     struct quantized_product product = state->product;
     product.matrix = &state->matrix;
@@ -82,7 +82,7 @@ static void multiply_part(void *context, size_t part, size_t n_parts)
     product.start = epilogue ? epilogue->bias : NULL;
     product.c = step->out[0]->data;
     product.panel = (char *)step->scratch + part * state->panel_bytes;
-    product.begin = n_panels * part / n_parts * QUANTIZED_COLUMNS;
+    product.begin = n_panels * part / n_parts * QUANTIZED_PANEL_ROWS;
     for (; product.begin < last; product.begin = product.end) {
         size_t left = last - product.begin;
         product.end = product.begin + (left < step_columns ? left : step_columns);

@@ -114,7 +114,7 @@ static bool check_product(const struct trial *trial, const struct compressed_mat
                           size_t m)
 {
     size_t n = matrix->n, begin = random_below((uint32_t)n);
-    begin -= begin % QUANTIZED_COLUMNS;
+    begin -= begin % QUANTIZED_PANEL_ROWS;
     size_t end = begin + 1 + random_below((uint32_t)(n - begin));
     struct rows rows = rows_new(trial, matrix, m);
     struct guarded of_start, of_panel;
