@@ -92,7 +92,7 @@ headers() {
     [ "$(irrun same.xml -i a=one.npy -i b=one.npy | grep -c '^#')" -eq 2 ]
 }
 
-@test "percent signs in the name of an output are no fields" {
+@test "percent signs in the name of an output are not fields" {
     sed 's/names="low,bottom"/names="%k%%n%"/' split.xml >percent.xml
     irrun percent.xml split.bin -i x.npy -o r1=%n.csv -o @0=none:
     [ "$(cat '%k%%n%.csv')" = "3,4" ]
