@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 import numpy as np
 
+from . import departures
 from .common import Case, rng, uniform
 from .dense import FLOAT, convolve
 from .net import Net
@@ -290,6 +291,14 @@ def plain_cases():
     y = c.leaky(c.convolved(y, 24, [1, 1]), (16,))
     y = c.leaky(c.convolved(y, 16, [3, 1], None, [1, 0]), (16,))
     yield c.case("Slopes of lower rank, for channels and for columns.", c.convolved(y, 32, [3, 3]))
+    c = Chain("pdpd", (16, 3, 5, 6), limit=0.1)
+    y = c.convolved(c.x, 16, [3, 3], None, [1, 1])
+    factor = c.const(uniform(c.g, (16, 1, 1), 0.5, 1.5))
+    y = (c.net.op("Multiply", y[0], factor[0], auto_broadcast="pdpd", axis=0),
+         y[1] * factor[1][..., None])
+    case = c.case("A factor for each image.", c.convolved(y, 16, [3, 3]))
+    case.openvino = departures.PDPD_CHANNELS
+    yield case
     c = Chain("parts_of_vectors", (1, 8, 9, 12), limit=0.1)
     y = c.relu(c.convolved(c.x, 16, [3, 3], None, [1, 1]))
     y = c.relu(c.convolved(y, 19, [3, 3], None, [1, 1]))

@@ -76,6 +76,7 @@ SHIFT_MODULO = "shifts count modulo 32."
 
 FAKE_QUANTIZE_PDPD = "FakeQuantize takes pdpd where it is the same as numpy alone."
 PDPD_BIAS = "an Add of type pdpd behind a quantised product is taken for its bias, along the columns."
+PDPD_CHANNELS = "a constant of type pdpd behind a convolution is taken for one of the channels."
 LRN_BIAS = "LRN takes its bias for 1."
 FALSE_MVN = "it takes a written-out normalization for an MVN which it is not."
 HIDDEN_KEYS = "a query whose mask hides all keys gives NaN, or, of a cache, the mean of the values."
@@ -164,6 +165,7 @@ SECTIONS = {
     ], "Nets and signals": [
         (FAKE_QUANTIZE_PDPD, "The bounds lie along the axes from the one that is named on."),
         (PDPD_BIAS, "The axis of the Add says along which axis the numbers lie."),
+        (PDPD_CHANNELS, "The axis of the op says along which axis the numbers lie."),
         (LRN_BIAS, "The bias is an attribute."),
         (FALSE_MVN, "A mean that drops its axis, and a number of a higher rank, broadcast as everywhere."),
         (ADAPTIVE_I64, "It is the default type of the indices."),

@@ -83,6 +83,13 @@ static const struct {
     {"temperature", "--feed=OUT=IN:sample(T) draws with temperature T"},
     {"samplerate", "--rate=HZ"},
     {"tolerance", "--atol=X and --rtol=X"},
+    {"json_stats,report_folder", "--report=FILE writes a report in JSON"},
+    {"ip,op,iop,layout,il,ol", "arrays have the types and the layout of the model: omit it"},
+    {"no_warmup", "omit it: --warmup=N runs N iterations first, none by default"},
+    {"inference_only", "-o none: writes no outputs"},
+    {"latency_percentile", "--stats shows p50, p90 and p99"},
+    {"max_irate", "--pace limits how many records start in a second"},
+    {"cache_dir,load_config,dump_config,pin", "irrun has nothing of this kind: omit it"},
 };
 
 const char *option_find_foreign(const char *name, size_t length)

@@ -5,7 +5,9 @@
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "cli/stats.h"
 #include "cli/warning.h"
@@ -83,6 +85,15 @@ static void *write_lines(void *context)
     return NULL;
 }
 
+/* Returns whether a terminal shows results, between which a progress line would stand. */
+static bool shows_results(const struct options *options)
+{
+    bool is_shown = options->outputs.n == 0;
+    for (size_t i = 0; i < options->outputs.n; i++)
+        is_shown |= strcmp(options->outputs.items[i].spec.path, "-") == 0;
+    return is_shown && isatty(STDOUT_FILENO);
+}
+
 void progress_start(struct progress *progress, const struct options *options,
                     const struct progress_counter *const *counters, size_t n_counters, bool is_many)
 {
@@ -92,8 +103,9 @@ void progress_start(struct progress *progress, const struct options *options,
                                   .is_plain = options->progress == PROGRESS_PLAIN,
                                   .is_many = is_many,
                                   .start_s = stats_now_s()};
-    bool is_wanted = progress->is_plain || (options->progress == PROGRESS_AUTO &&
-                                            !options->is_quiet && warning_is_terminal());
+    bool is_wanted =
+        progress->is_plain || (options->progress == PROGRESS_AUTO && !options->is_quiet &&
+                               warning_is_terminal() && !shows_results(options));
     if (!is_wanted)
         return;
     pthread_mutex_init(&progress->lock, NULL);

@@ -83,7 +83,7 @@ static bool open_file(struct writer *writer, const struct format *format, const 
     bool is_text = writer->options.is_text_variant;
     if (format->is_binary && !is_text && file->is_direct && output_file_is_terminal(file)) {
         fail(err, IRRUN_USAGE, "%s cannot be written to a terminal", format->name);
-        return fail_hint(err, "write text:- to view it, or redirect it to a file or a pipe");
+        return fail_hint(err, "append | cat to write it anyway; text:- shows numbers");
     }
     if (!format->can_pipe && file->is_direct && output_file_is_pipe(file))
         return fail(err, IRRUN_USAGE, "%s cannot be written to a pipe (%s)", format->name, path);

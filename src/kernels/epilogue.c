@@ -54,48 +54,55 @@ void epilogue_run_on(const struct epilogue *epilogue, float *elements, size_t n)
 
 /* An epilogue whose short operands, such as a slope for each channel, are copies that hold their
  * elements several times: it runs in fewer pieces. */
-struct repetition {
+struct repeated_epilogue {
     struct epilogue epilogue;
     struct fused_instruction program[EPILOGUE_MAX_INSTRUCTIONS];
     struct epilogue_operand operands[EPILOGUE_MAX_INSTRUCTIONS];
     float floats[MAX_REPEATED][REPEATED_FLOATS];
 };
 
+static void copy_epilogue(const struct epilogue *epilogue, struct repeated_epilogue *copy)
+{
+    copy->epilogue = *epilogue;
+    copy->epilogue.program =
+        memcpy(copy->program, epilogue->program, epilogue->n_program * sizeof *epilogue->program);
+    copy->epilogue.operands = memcpy(copy->operands, epilogue->operands,
+                                     epilogue->n_operands * sizeof *epilogue->operands);
+}
+
 /* Repeats operands for n elements. Returns the epilogue to run instead. */
 static const struct epilogue *repeat_operands(const struct epilogue *epilogue, size_t n,
-                                              struct repetition *repetition)
+                                              struct repeated_epilogue *copy)
 {
-    size_t n_repeated = 0;
-    repetition->epilogue = *epilogue;
-    repetition->epilogue.program = memcpy(repetition->program, epilogue->program,
-                                          epilogue->n_program * sizeof *epilogue->program);
-    repetition->epilogue.operands = memcpy(repetition->operands, epilogue->operands,
-                                           epilogue->n_operands * sizeof *epilogue->operands);
+    size_t n_repeated = 0, most = n < REPEATED_FLOATS ? n : REPEATED_FLOATS;
     for (size_t i = 0; i < epilogue->n_operands && n_repeated < MAX_REPEATED; i++) {
-        struct epilogue_operand *operand = &repetition->operands[i];
-        void **at = &repetition->program[operand->instruction].at;
+        const struct epilogue_operand *operand = &epilogue->operands[i];
         size_t count = operand->count;
-        if (operand->element_bytes != sizeof(float) || operand->inner != 1 ||
+        if (operand->element_bytes != sizeof(float) || operand->inner != 1 || count == 0 ||
             count > REPEATED_FLOATS / 2 || 4 * count > n)
             continue;
-        float *to = repetition->floats[n_repeated++];
-        for (operand->count = 0; operand->count + count <= REPEATED_FLOATS; operand->count += count)
-            memcpy(to + operand->count, *at, count * sizeof *to);
+        if (n_repeated == 0)
+            copy_epilogue(epilogue, copy);
+        float *to = copy->floats[n_repeated++];
+        void **at = &copy->program[operand->instruction].at;
+        size_t *end = &copy->operands[i].count;
+        for (*end = 0; *end + count <= most; *end += count)
+            memcpy(to + *end, *at, count * sizeof *to);
         *at = to;
     }
-    return n_repeated > 0 ? &repetition->epilogue : epilogue;
+    return n_repeated > 0 ? &copy->epilogue : epilogue;
 }
 
 void epilogue_run(const struct epilogue *epilogue, size_t first, size_t n)
 {
-    struct repetition repetition;
+    struct repeated_epilogue copy;
     if (!epilogue || !epilogue->fused)
         return;
     if (first == 0 && n <= epilogue->n_contiguous) {
         epilogue->fused(epilogue->program, n);
         return;
     }
-    epilogue = repeat_operands(epilogue, n, &repetition);
+    epilogue = repeat_operands(epilogue, n, &copy);
     for (size_t end = first + n; first < end;)
         first +=
             run_piece(epilogue, first, NULL, end - first < FUSED_MAX ? end - first : FUSED_MAX);

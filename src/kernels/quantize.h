@@ -43,8 +43,8 @@ static inline const struct quantization *range_of(const struct channel_ranges *r
     return &ranges->all[ranges->n > 1 ? channel : 0];
 }
 
-/* The quantization of each column of a matrix. Before it, what is below 0 is multiplied by a slope;
- * NULL: 1. */
+/* The quantization of each column of a matrix. First, numbers below 0 are multiplied by the slope
+ * of their column. slopes NULL: they are not. */
 struct column_levels {
     const float *in_low, *inverse_scale, *last, *slopes;
 };

@@ -50,7 +50,7 @@ struct int8_convolution_attrs {
     struct border_terms border;
     enum int8_result to; /* INT8_TO_U8 or INT8_TO_F32 */
     struct requantization requantization;
-    /* Whether the sums are requantized to f32, and their activation is quantized to u8. */
+    /* The sums are scaled to f32, the activation is computed, and its result is quantized to u8. */
     bool is_activated;
     enum unary_operation activation; /* unless the levels have slopes */
     struct column_levels levels;

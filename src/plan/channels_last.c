@@ -68,9 +68,11 @@ static uint32_t find_filters(const struct pass *pass, const struct op *op, enum 
 static bool fits_channels(const struct op *op, const struct constant *constant, uint32_t rank)
 {
     const struct irrun_shape *shape = &constant->tensor.shape;
+    const int *broadcast = op_attr(op, "auto_broadcast");
+    bool is_pdpd = broadcast && *broadcast == AUTO_BROADCAST_PDPD;
     int64_t n = shape_n_elements(shape);
     return shape->rank <= rank && (n == 1 || (shape->rank == rank && n == shape->dims[1]) ||
-                                   (shape->rank + 1 == rank && n == shape->dims[0]) ||
+                                   (shape->rank + 1 == rank && n == shape->dims[0] && !is_pdpd) ||
                                    (shape->rank == 1 && op_is_type(op, "PReLU")));
 }
 

@@ -290,7 +290,8 @@ static bool fill_levels(const struct int8_match *match, struct int8_convolution_
         floats[c] = range->in_low;
         floats[n + c] = range->inverse_scale;
         floats[2 * n + c] = range->last;
-        floats[3 * n + c] = match->slopes ? of_channel(match->slopes, c) : 1;
+        if (match->slopes)
+            floats[3 * n + c] = of_channel(match->slopes, c);
     }
     attrs->levels = (struct column_levels){floats, floats + n, floats + 2 * n,
                                            match->slopes ? floats + 3 * n : NULL};
