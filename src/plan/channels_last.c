@@ -184,11 +184,11 @@ static void want_inputs(struct pass *pass, uint32_t op_id)
 
 /* ---- their replacements ---- */
 
-static uint32_t add_move(struct pass *pass, const struct op_def *def, const struct op *like,
-                         uint32_t in)
+static uint32_t add_move(struct pass *pass, const struct op_def *def, const void *attrs,
+                         const struct op *like, uint32_t in)
 {
     const struct op copy = *like;
-    return graph_edit_add(&pass->edit, def, NULL, &copy, &in, 1, 1);
+    return graph_edit_add(&pass->edit, def, attrs, &copy, &in, 1, 1);
 }
 
 /* Replaces the value `out` with the output of op `added`, which has the channels last. */
@@ -196,7 +196,7 @@ static void take_over(struct pass *pass, uint32_t added, uint32_t out)
 {
     pass->replaced[out] = pass->graph->ops[added].first_output;
     uint32_t moved =
-        add_move(pass, &op_channels_first, &pass->graph->ops[added], pass->replaced[out]);
+        add_move(pass, &op_channels_first, NULL, &pass->graph->ops[added], pass->replaced[out]);
     graph_edit_take_over(&pass->edit, moved, out);
 }
 
@@ -229,11 +229,10 @@ static uint32_t move_constant(struct pass *pass, const struct op *op, uint32_t i
     uint32_t rank = pass->ranks[op->first_output];
     const struct irrun_shape *shape = &find_constant(pass, in)->tensor.shape;
     if (shape->rank + 1 == rank)
-        in = pass->graph->ops[graph_edit_add(&pass->edit, &op_insert_axis, &first, op, &in, 1, 1)]
-                 .first_output;
+        in = pass->graph->ops[add_move(pass, &op_insert_axis, &first, op, in)].first_output;
     else if (shape->rank < rank)
         return in;
-    return pass->graph->ops[add_move(pass, &op_channels_last, op, in)].first_output;
+    return pass->graph->ops[add_move(pass, &op_channels_last, NULL, op, in)].first_output;
 }
 
 static bool replace_elementwise(struct pass *pass, const struct op *op)
@@ -295,7 +294,8 @@ static bool replace(struct pass *pass, uint32_t op_id)
         return true;
     case TO_LAST:
         if (pass->replaced[in] != NO_ID)
-            graph_edit_take_over(&pass->edit, add_move(pass, &op_identity, &op, pass->replaced[in]),
+            graph_edit_take_over(&pass->edit,
+                                 add_move(pass, &op_identity, NULL, &op, pass->replaced[in]),
                                  op.first_output);
         return true;
     case OTHER:

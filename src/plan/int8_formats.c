@@ -75,18 +75,8 @@ static bool find_format(struct int8_pass *pass, const struct op *op,
     return int8_find_ranges(pass, op, format);
 }
 
-/* Returns whether an op moves the elements of input 0 and makes no others. */
-static bool only_moves(const struct op *op)
-{
-    static const char *const types[] = {"Split",        "VariadicSplit", "Slice",   "StridedSlice",
-                                        "Broadcast",    "Reshape",       "Squeeze", "Unsqueeze",
-                                        "DepthToSpace", "Transpose",     "Tile"};
-    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
-        if (op_is_type(op, types[i]))
-            return true;
-    return false;
-}
-
+/* A limit: each op that reads a value of a long chain would follow the chain to its beginning. Of
+ * such ops, networks have at most three in a row. */
 #define MAX_MOVES 8
 
 /* As find_format, if quantizing the values once more does not change them. Finds the FakeQuantize
@@ -95,7 +85,7 @@ static bool find_moved_format(struct int8_pass *pass, uint32_t value_id,
                               struct quantize_u8_attrs *format)
 {
     const struct op *op = value_producer(pass->graph, value_id);
-    for (int i = 0; i < MAX_MOVES && only_moves(op); i++)
+    for (int i = 0; i < MAX_MOVES && int8_moves_elements(op); i++)
         op = value_producer(pass->graph, op_input(pass->graph, op, 0));
     if (!find_format(pass, op, format) || format->ranges.n > 1)
         return false;

@@ -42,11 +42,13 @@ static double scale_at(const struct scales *scales, size_t i)
     return (element(scales->high, i) - element(scales->low, i)) / scales->n_steps;
 }
 
-static bool moves_elements(const struct op *op)
+bool int8_moves_elements(const struct op *op)
 {
-    static const char *const types[] = {"Reshape", "Unsqueeze", "Squeeze", "Transpose"};
+    static const char *const types[] = {"Split",        "VariadicSplit", "Slice",   "StridedSlice",
+                                        "Broadcast",    "Reshape",       "Squeeze", "Unsqueeze",
+                                        "DepthToSpace", "Transpose",     "Tile"};
     for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
-        if (strcmp(op->def->type, types[i]) == 0)
+        if (op_is_type(op, types[i]))
             return true;
     return false;
 }
@@ -64,7 +66,7 @@ static bool find_scales(struct model *model, const struct graph *graph, uint32_t
                         struct scales *scales, struct irrun_error *err)
 {
     const struct op *op = value_producer(graph, value_id);
-    while (moves_elements(op))
+    while (int8_moves_elements(op))
         op = value_producer(graph, op_input(graph, op, 0));
     *scales = (struct scales){0};
     if (op_is_type(op, "Multiply")) {

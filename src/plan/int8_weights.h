@@ -11,6 +11,9 @@ struct int8_weights {
     float *scales;              /* [n_channels] */
 };
 
+/* Returns whether an op only moves elements of input 0, as Reshape and Split do. */
+bool int8_moves_elements(const struct op *op);
+
 /* Returns the data of an f32 constant; NULL if the value is not one, or on failure. */
 const struct irrun_tensor *int8_floats(struct model *model, const struct graph *graph,
                                        uint32_t value_id, struct irrun_error *err);
