@@ -69,10 +69,10 @@ static bool read_any_line(struct manifest *manifest, bool *is_end, struct irrun_
     return text_check(&manifest->line, err);
 }
 
-static bool fail_nul(const char *line, struct place place, struct irrun_error *err)
+static bool fail_nul(const char *line, struct irrun_error *err)
 {
     bool is_utf_16 = strncmp(line, "\xff\xfe", 2) == 0 || strncmp(line, "\xfe\xff", 2) == 0;
-    fail_at(err, IRRUN_DATA, place, "contains a NUL byte");
+    fail(err, IRRUN_DATA, "contains a NUL byte");
     return fail_hint(err, is_utf_16 ? "iconv -f UTF-16 -t UTF-8 FILE | irrun ... --manifest=-"
                                     : "tr '\\0' '\\n' <FILE | irrun ... --manifest=-");
 }
@@ -80,7 +80,6 @@ static bool fail_nul(const char *line, struct place place, struct irrun_error *e
 /* Reads the next line that is not empty, without its line end. */
 static bool read_line(struct manifest *manifest, bool *is_end, struct irrun_error *err)
 {
-    struct place place = {manifest->path, manifest->n_lines, 0};
     struct text *line = &manifest->line;
     if (manifest->n_lines == 0 &&
         !(source_want(&manifest->source, 1, err) && source_skip_bom(&manifest->source, err)))
@@ -90,14 +89,10 @@ static bool read_line(struct manifest *manifest, bool *is_end, struct irrun_erro
             return false;
         if (*is_end)
             return true;
-        place.line = ++manifest->n_lines;
-        if (strlen(line->data) < line->length)
-            return fail_nul(line->data, place, err);
+        manifest->n_lines++;
         while (line->length > 0 && line->data[line->length - 1] == '\r')
             line->data[--line->length] = '\0';
-        if (strchr(line->data, '\r'))
-            return fail_at(err, IRRUN_DATA, place, "contains a carriage return within the line");
-    } while (line->data[0] == '\0');
+    } while (line->length == 0);
     return true;
 }
 
@@ -169,6 +164,10 @@ static bool parse_line(const struct manifest *manifest, char *line, struct seque
                        struct irrun_error *err)
 {
     size_t n = count_fields(line);
+    if (strlen(line) < manifest->line.length)
+        return fail_nul(line, err);
+    if (strchr(line, '\r'))
+        return fail(err, IRRUN_DATA, "contains a carriage return within the line");
     if (n == 1 && is_long_listing(line) && access(line, F_OK) != 0) {
         fail(err, IRRUN_DATA, "is a line of ls -l, not the name of a file");
         return fail_hint(err, "ls FOLDER/* | irrun ... --manifest=-");

@@ -123,12 +123,17 @@ static bool keep_early(struct key_reader *reader, const struct array_header *hea
     return reader_read_tensor(reader->reader, header, &early->array, err);
 }
 
-/* Finds the array with this key, which may be read already or come later in the file. */
+/* Finds the array with this key, which may be read already or come later in the file. array: NULL
+ * to skip it. */
 static bool find_key(struct key_reader *reader, const char *key, struct irrun_tensor *array,
                      struct irrun_error *err)
 {
-    if (take_early(reader, key, array))
+    struct irrun_tensor skipped;
+    if (take_early(reader, key, array ? array : &skipped)) {
+        if (!array)
+            free(skipped.data);
         return true;
+    }
     for (;;) {
         struct array_header header;
         bool is_end;
@@ -138,7 +143,7 @@ static bool find_key(struct key_reader *reader, const char *key, struct irrun_te
             return fail_at(err, IRRUN_DATA, whole_file(reader_path(reader->reader)),
                            "has no key \"%s\"", key);
         if (strcmp(header.key, key) == 0)
-            return reader_read_tensor(reader->reader, &header, array, err);
+            return !array || reader_read_tensor(reader->reader, &header, array, err);
         if (!keep_early(reader, &header, err))
             return false;
     }
@@ -182,12 +187,9 @@ static bool read_arrays(struct sequences *sequences, struct sequence *sequence,
 /* Skips the arrays of a sequence of another shard in all archives but the first. */
 static bool skip_arrays(struct sequences *sequences, const char *key, struct irrun_error *err)
 {
-    for (size_t i = 1; i < sequences->n_readers; i++) {
-        struct irrun_tensor array;
-        if (!find_key(&sequences->readers[i], key, &array, err))
+    for (size_t i = 1; i < sequences->n_readers; i++)
+        if (!find_key(&sequences->readers[i], key, NULL, err))
             return false;
-        free(array.data);
-    }
     return true;
 }
 
