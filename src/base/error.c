@@ -134,6 +134,18 @@ bool fail_hint(struct irrun_error *err, const char *format, ...)
     return false;
 }
 
+bool replace_hint(struct irrun_error *err, const char *format, ...)
+{
+    if (err->code == IRRUN_OK)
+        return false;
+    va_list args;
+    va_start(args, format);
+    err->hint[0] = '\0';
+    append_v(err->hint, sizeof err->hint, format, args);
+    va_end(args);
+    return false;
+}
+
 bool fail_append(struct irrun_error *err, const char *format, ...)
 {
     if (err->code == IRRUN_OK)

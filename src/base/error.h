@@ -46,6 +46,9 @@ bool fail_errno(struct irrun_error *err, enum irrun_error_code code, const char 
 /* Adds a hint to the recorded error unless it has one. Returns false. */
 bool fail_hint(struct irrun_error *err, const char *format, ...) PRINTF_LIKE(2, 3);
 
+/* Like fail_hint, but replaces the hint that the error has. */
+bool replace_hint(struct irrun_error *err, const char *format, ...) PRINTF_LIKE(2, 3);
+
 /* Appends text to the recorded message, such as a list. Returns false. */
 bool fail_append(struct irrun_error *err, const char *format, ...) PRINTF_LIKE(2, 3);
 

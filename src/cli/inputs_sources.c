@@ -62,9 +62,8 @@ static bool hint_control(const struct inputs *inputs, const char *name, struct i
         const char *own = inputs_control_name(inputs, control);
         if (!own || text_distance(name, own, limit) > limit)
             continue;
-        err->hint[0] = '\0';
-        return fail_hint(err, "did you mean --%s%s?",
-                         control == CONTROL_KEY ? "key=" : "reset=if:", name);
+        return replace_hint(err, "did you mean --%s%s?",
+                            control == CONTROL_KEY ? "key=" : "reset=if:", name);
     }
     return reset->when != RESET_IF && irrun_model_n_variables(inputs->model) > 0 &&
            are_all_filled(inputs) &&

@@ -60,9 +60,8 @@ bool option_hint_blank(const char *word, const char *next, struct irrun_error *e
             access(path, F_OK) != 0)
             continue;
         snprintf(whole, sizeof whole, "%s %s", word, next);
-        err->hint[0] = '\0';
         return access(start, F_OK) != 0 &&
-               !fail_hint(err, "quote a name with blanks: %s", text_shell_quote(whole, quoted));
+               !replace_hint(err, "quote a name with blanks: %s", text_shell_quote(whole, quoted));
     }
     return false;
 }

@@ -54,8 +54,7 @@ static bool hint_list(const char *name, size_t length, struct irrun_error *err)
             continue;
         char list[sizeof err->hint];
         memcpy(list, err->hint, sizeof list);
-        err->hint[0] = '\0';
-        fail_hint(err, "%s%s--%s", list, n++ == 0 ? "" : ", ", other);
+        replace_hint(err, "%s%s--%s", list, n++ == 0 ? "" : ", ", other);
     }
     return n > 0;
 }
