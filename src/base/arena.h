@@ -26,7 +26,7 @@ void *arena_copy(struct arena *arena, const void *items, size_t n, size_t item_b
 void arena_free(struct arena *arena);
 
 /* Frees all allocations for reuse. If the arena has more than one block, one block of twice their
- * size replaces them, so that after a few resets none is allocated. */
+ * size replaces them, so that after a few resets no block is allocated. */
 void arena_reset(struct arena *arena);
 
 /* Grow an array on the heap: reserve_array to n items, grow_array to one more than the n that it

@@ -85,7 +85,7 @@ bool file_write_at(int fd, uint64_t offset, const void *data, size_t size_bytes)
 static bool copy_file(struct file_map *map, int fd, const char *path, struct irrun_error *err)
 {
     size_t n_done;
-    unsigned char *data = huge_alloc(map->size_bytes); /* aligned like a mapping */
+    unsigned char *data = huge_alloc(map->size_bytes); /* aligned to 64 bytes, as a mapping is */
     if (!data)
         return fail_memory(err, map->size_bytes);
     map->data = data;

@@ -1,4 +1,4 @@
-/* Reads the memory of the machine, and the limit of the cgroup.
+/* Finds how much memory the machine has, and the limit of the cgroup.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory_limit.h"
 

@@ -147,8 +147,8 @@ static bool open_partial(struct output_file *out, uint64_t keep_bytes, struct ir
     file_copy_permissions(out->target, out->fd);
     if ((uint64_t)status.st_size < keep_bytes)
         return fail_at(err, IRRUN_DATA, whole_file(out->temporary),
-                       "has %lld of the %llu bytes that were written", (long long)status.st_size,
-                       (unsigned long long)keep_bytes);
+                       "has %lld bytes, fewer than the %llu that were written",
+                       (long long)status.st_size, (unsigned long long)keep_bytes);
     if (ftruncate(out->fd, (off_t)keep_bytes) != 0 ||
         lseek(out->fd, (off_t)keep_bytes, SEEK_SET) < 0)
         return fail_create(out->temporary, errno, err);

@@ -19,7 +19,7 @@ void signal_buffer_close(struct signal_buffer *buffer);
 void signal_buffer_set_complete(struct signal_buffer *buffer, size_t n);
 
 /* Keeps the handler from writing the buffer while the caller writes it, or has written part of a
- * record. signal_buffer_unlock raises again a signal that arrived in between. */
+ * record. signal_buffer_unlock re-raises a signal that arrived in between. */
 void signal_buffer_lock(struct signal_buffer *buffer);
 void signal_buffer_unlock(struct signal_buffer *buffer, size_t n_complete);
 

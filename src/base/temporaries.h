@@ -26,7 +26,7 @@ void temporary_forget(size_t slot); /* accepts NO_TEMPORARY */
  * a lock if the table of temporary files is full or the file system has no locks. */
 bool temporary_reserve(const char *target, long *holder);
 
-/* Unlocks the targets that are reserved but not created. */
+/* Removes the locks of reserved targets for which temporary_create was not called. */
 void temporaries_release(void);
 
 /* Creates a file without a name in the directory of `target`. Returns its descriptor, or -1 with

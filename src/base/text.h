@@ -75,8 +75,8 @@ const char *text_shell_quote(const char *word, char out[TEXT_QUOTED_BYTES]);
  * U+009F are controls too: C2 80 to C2 9F in UTF-8. */
 void text_hide_controls(char *text);
 
-/* Writes a character as it is in a JSON string, and returns the end of what was read. A byte that
- * is not UTF-8 becomes U+FFFD. */
+/* Writes a character with the escapes of a JSON string. Returns the end of what was read. A byte
+ * that is not UTF-8 becomes U+FFFD. */
 #define TEXT_JSON_BYTES 8
 const char *text_to_json(const char *at, char out[TEXT_JSON_BYTES]);
 
@@ -85,7 +85,8 @@ struct slice slice_trim(struct slice slice);
 
 bool text_equals_ignore_case(const char *a, const char *b);
 
-/* Returns whether the name has the extension, such as ".bin", in any case, and something before. */
+/* Returns whether the name ends in the extension, such as ".bin", in upper or lower case, and has
+ * something before it. */
 bool text_has_ending(const char *name, const char *ending);
 
 /* Returns whether a list such as "a,b" has the word. */

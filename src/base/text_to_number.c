@@ -73,7 +73,7 @@ static const char *parse_digits(struct digits *digits, const char *at, const cha
         if (!is_digit_of(*at, is_hex))
             break;
         digits->has_digits = true;
-        /* Leading zeros are neither kept nor dropped. */
+        /* A leading zero is not stored, nor does it count as a dropped digit. */
         bool is_kept = digits->n < MAX_DIGITS && (*at != '0' || digits->n != 0);
         bool is_dropped = !is_kept && digits->n != 0;
         if (is_kept)

@@ -68,8 +68,7 @@ static void advise_model(const char *path, struct irrun_error *err)
     if ((snprintf(other, sizeof other, "%s.xml", path) < (int)sizeof other && is_file(other)) ||
         (snprintf(other, sizeof other, "%.*s.xml", stem, path) < (int)sizeof other &&
          is_file(other))) {
-        err->hint[0] = '\0';
-        fail_hint(err, "did you mean %s?", text_shell_quote(other, quoted));
+        replace_hint(err, "did you mean %s?", text_shell_quote(other, quoted));
     }
 }
 
@@ -138,10 +137,10 @@ static void advise_other_weights(const char *model, const char *path, struct irr
     if (n == 0)
         return;
     snprintf(other, sizeof other, "%s%s", prefix, name);
-    err->hint[0] = '\0';
-    fail_hint(err, "%s in its directory: irrun %s %s reads the weights from it",
-              n == 1 ? "there is another .bin" : "there are other .bin files",
-              text_shell_quote(model, quoted_model), text_shell_quote(other, quoted));
+    replace_hint(err, "%s: irrun %s %s",
+                 n == 1 ? "there is another .bin in its directory; to use it"
+                        : "there are other .bin files in its directory; to use one",
+                 text_shell_quote(model, quoted_model), text_shell_quote(other, quoted));
 }
 
 /* Adds a hint if the file, or a directory on the way to it, lacks a permission. */
@@ -161,8 +160,7 @@ static void advise_permission(const char *path, bool is_output, struct irrun_err
     int on_directory = is_output ? W_OK | X_OK : X_OK, on_file = is_output ? W_OK : R_OK;
     if (access(place, S_ISDIR(status.st_mode) ? on_directory : on_file) == 0 || errno != EACCES)
         return;
-    err->hint[0] = '\0'; /* it may only name the place in the manifest */
-    fail_hint(err, "ls -ld %s shows its permissions", text_shell_quote(place, quoted));
+    replace_hint(err, "ls -ld %s shows its permissions", text_shell_quote(place, quoted));
 }
 
 /* Adds a hint if an output is a directory, or its directory does not exist. */
@@ -178,8 +176,7 @@ static void advise_output(const char *path, struct irrun_error *err)
     directory[name - path - 1] = '\0';
     if (stat(directory, &status) == 0 || errno != ENOENT)
         return;
-    err->hint[0] = '\0'; /* it may only name the place in the manifest */
-    fail_hint(err, "mkdir -p %s", text_shell_quote(directory, quoted));
+    replace_hint(err, "mkdir -p %s", text_shell_quote(directory, quoted));
 }
 
 /* Returns whether the path is that of the manifest or of an -i. */
@@ -197,8 +194,7 @@ void advise(const struct options *options, struct irrun_error *err)
     const char *path = err->file;
     bool is_model = options->model_path && strcmp(path, options->model_path) == 0;
     if (is_model && err->code == IRRUN_DATA && text_has_ending(path, ".blob")) {
-        err->hint[0] = '\0';
-        fail_hint(err, "a .blob is compiled for one device: give the .xml it was made from");
+        replace_hint(err, "a .blob is compiled for one device: give the .xml it was made from");
     }
     if (is_model && err->code == IRRUN_DATA && text_has_ending(path, ".bin"))
         advise_model(path, err);
@@ -227,7 +223,7 @@ void advise(const struct options *options, struct irrun_error *err)
         fail_hint(err,
                   "%%n is for -o; --expect=NAME=FILE compares one output, --expect=FILE.npz all");
     else if (path_has_field(path, 'k'))
-        fail_hint(err, "%%k is for the names of outputs; a folder of inputs: ls FOLDER/* | irrun "
+        fail_hint(err, "%%k is for the names of outputs; to read a folder: ls FOLDER/* | irrun "
                        "MODEL.xml --manifest=-");
     if (!err->hint[0])
         advise_near(path, err);

@@ -132,8 +132,8 @@ static bool fail_needs_name(const struct binder *binder, const struct binding *b
     const char *text = binding->spec.text;
     char quoted[TEXT_QUOTED_BYTES];
     if (binder->n_ports == 0)
-        return fail(err, IRRUN_USAGE, "%s%s: the model has nothing of this kind", binder->option,
-                    text);
+        return fail(err, IRRUN_USAGE, "%s%s: the model has no %s", binder->option, text,
+                    binder->port == irrun_model_input ? "inputs" : "outputs");
     fail(err, IRRUN_USAGE, "%s%s needs a name, one of", binder->option, text);
     for (size_t i = 0; i < binder->n_ports; i++)
         fail_append(err, "%s \"%s\"", i == 0 ? "" : ",", binder->port(binder->model, i)->name);

@@ -169,7 +169,8 @@ static bool parse_positions(const struct options *options, char *text,
         phase && count && sscanf(count, "iterations %" SCNu64, &checkpoint->n_iterations) == 1;
     checkpoint->is_finishing = is_known && strcmp(phase, "phase finish") == 0;
     if (!is_known || (!checkpoint->is_finishing && strcmp(phase, "phase run") != 0))
-        return fail_damaged(options, "it does not give the number of iterations", err);
+        return fail_damaged(options, "it does not give the phase and the number of iterations",
+                            err);
     size_t capacity = 0;
     for (char *line = strtok_r(NULL, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
         if (strcmp(line, "end") == 0)

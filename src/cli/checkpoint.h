@@ -14,7 +14,7 @@ struct checkpoint {
     bool is_found;         /* there was a file to resume from */
     bool is_finishing;     /* all records are written, but the outputs are not renamed yet */
     uint64_t n_iterations; /* completed */
-    struct writer_position *positions; /* [n_positions] in the destinations */
+    struct writer_position *positions; /* [n_positions] in the outputs */
     size_t n_positions;
     struct snapshot variables;
 };

@@ -3,7 +3,7 @@
 #include "kernels/kernels.h"
 #include "kernels/level.h"
 
-#define MAX_VECTORS 8 /* vectors of results in registers */
+#define MAX_VECTORS 8 /* of results in registers, but 16 in run_3x3 with 32 registers */
 
 ALWAYS_INLINE vec add_term(vec weight, vec x, vec result, enum depthwise_term term)
 {
@@ -14,7 +14,7 @@ ALWAYS_INLINE vec add_term(vec weight, vec x, vec result, enum depthwise_term te
 
 #include "kernels/depthwise_pixels_body.h"
 
-/* Adds or multiplies by the adjustment of a position. */
+/* Adds the adjustment of a position, or multiplies by it. */
 ALWAYS_INLINE vec adjust(vec result, const float *adjustment, enum depthwise_term term,
                          bool is_blocked)
 {
@@ -52,8 +52,8 @@ ALWAYS_INLINE vec store_positions(const struct depthwise_tile *tile, size_t p, s
     return check;
 }
 
-/* Computes n_rows positions from p on. n_rows, n_vectors, term and is_blocked, which only sums can
- * be, are constants in all calls. */
+/* Computes n_rows positions from p on. n_rows, n_vectors, term and is_blocked are constants in
+ * all calls; is_blocked, channels in lanes, is only for sums. */
 ALWAYS_INLINE vec run_positions(const struct depthwise_tile *tile, size_t p, size_t n_rows,
                                 size_t n_vectors, enum depthwise_term term, bool is_blocked,
                                 vec check)
@@ -92,8 +92,8 @@ ALWAYS_INLINE vec run_positions(const struct depthwise_tile *tile, size_t p, siz
     return store_positions(tile, p, n_rows, n_vectors, term, is_blocked, results, check);
 }
 
-/* Returns whether a window of 3 x 3 reads with each row of taps what the row above reads at the
- * next position: run_3x3 then loads each element once for three positions. */
+/* Returns whether each row of taps of a 3 x 3 window reads what the row below it reads at the
+ * previous position: run_3x3 then loads each element once for three positions. */
 ALWAYS_INLINE bool is_3x3(const struct depthwise_tile *tile)
 {
     const int32_t *offsets = tile->offsets + tile->first_tap;
@@ -174,7 +174,7 @@ ALWAYS_INLINE void run_parts(const struct depthwise_tile *tile, size_t max_posit
 }
 
 /* Computes a tile, as many positions at a time as the registers can hold. Pooling along rows is as
- * fast with half as many; run_3x3, whose nine weights are in registers too, takes four. */
+ * fast with half as many; run_3x3, whose nine weights are in registers too, takes at most four. */
 ALWAYS_INLINE void run_tile(const struct depthwise_tile *tile, size_t n_vectors,
                             enum depthwise_term term, bool is_blocked)
 {
@@ -214,7 +214,7 @@ static void copy_rows(const float *from, size_t from_step, size_t stride, float 
                       size_t n, size_t n_rows)
 {
     for (; n_rows > 0; n_rows--, from += from_step, to += to_step) {
-        if (stride == 1) /* vectorized */
+        if (stride == 1) /* with a constant, gcc vectorizes the loop */
             copy_strided(from, 1, to, n);
         else if (stride == 2)
             copy_strided(from, 2, to, n);
@@ -223,8 +223,8 @@ static void copy_rows(const float *from, size_t from_step, size_t stride, float 
     }
 }
 
-/* Returns where the vector with element i of n begins: at i, or, near the end, so far before it
- * that the vector is whole. */
+/* Returns the first element of the vector that holds element i of n: i, or n - VECTOR_LANES if less
+ * than a vector is left. */
 ALWAYS_INLINE size_t find_begin(size_t i, size_t n)
 {
     return i + VECTOR_LANES > n && n >= VECTOR_LANES ? n - VECTOR_LANES : i;

@@ -1,6 +1,6 @@
-/* Included by the files *_level.c, each of which is compiled once for every level of levels.def,
- * with the flags of the level and its id as LEVEL. Provides the vector operations of the level, and
- * names that end in LEVEL.
+/* Included by the files *_level.c, each of which is compiled once for every level that has kernels
+ * of its kind (levels.def), with the flags of the level and its id as LEVEL. Provides the vector
+ * operations of the level, and names that end in LEVEL.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_LEVEL_H
 #define IRRUN_KERNELS_LEVEL_H
@@ -24,8 +24,8 @@
 #define LEVEL_HEADER(level) LEVEL_STRING(kernels/vector_##level.h)
 /* clang-format on */
 #define LEVEL_STRING(text) #text
-#define LEVEL_WORDS(level) LEVEL_HEADER(level)
-#include LEVEL_WORDS(LEVEL)
+#define LEVEL_INCLUDE(level) LEVEL_HEADER(level)
+#include LEVEL_INCLUDE(LEVEL)
 
 /* For levels of 16 lanes: the kernels of avx2, of 8 lanes, which are faster for up to 8 channels.
  * Every CPU with AVX-512 has AVX2. */

@@ -1,4 +1,5 @@
-/* Max and average pooling of one channel at a time: window->in to window->out.
+/* Max and average pooling of a channel, from the size window->in to window->out, and the maximum of
+ * two rows of bytes.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_POOL_H
 #define IRRUN_KERNELS_POOL_H

@@ -1,4 +1,4 @@
-/* Quantization: a code is the number of a level of FakeQuantize.
+/* Quantization: a code is the index of a level of FakeQuantize.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/quantize.h"
 #include "kernels/vector_integer.h"

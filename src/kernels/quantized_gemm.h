@@ -3,8 +3,9 @@
  * (compressed_matrix.group), or a part of one. The sums within a block are exact; those of blocks
  * are scaled and added in their order. Results depend on neither the level nor the number of rows.
  *
- * A row of the matrix is a column of the product. Several rows of x are multiplied by panels, whose
- * rows are packed in column groups of INT8_GROUP (gemm_int8.h); few rows by the matrix in place.
+ * A row of the matrix is a column of the product. Up to max_rows rows of x, the f32 factor, are
+ * multiplied by the matrix in place; more rows by panels, whose rows are packed in column groups of
+ * INT8_GROUP (gemm_int8.h).
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_QUANTIZED_GEMM_H
 #define IRRUN_KERNELS_QUANTIZED_GEMM_H
@@ -13,7 +14,7 @@
 #include "kernels/compressed_gemm.h"
 #include "kernels/gemm_int8.h"
 
-#define QUANTIZED_BLOCK 128      /* the most elements of a block */
+#define QUANTIZED_BLOCK 128      /* elements of a block, at most */
 #define QUANTIZED_PANEL_GROUPS 4 /* column groups of a panel */
 /* Rows of the matrix in a panel. */
 #define QUANTIZED_PANEL_ROWS (QUANTIZED_PANEL_GROUPS * INT8_GROUP)
@@ -70,8 +71,7 @@ struct quantized_kernels {
                      struct quantized_block *blocks);
     void (*pack)(const struct quantized_packing *packing);
     void (*add)(const struct quantized_sums *sums);
-    /* The product of up to max_rows rows, where quantized_reads_in_place; for more, packing
-     * pays. */
+    /* Multiplies up to max_rows rows if quantized_reads_in_place; for more, packing pays. */
     void (*multiply_rows)(const struct quantized_product *product);
     size_t max_rows;
 };
@@ -148,7 +148,7 @@ struct quantized_product {
 /* Returns the size of the memory of a product of m rows, a multiple of 64. */
 size_t quantized_panel_bytes(const struct quantized_kernels *kernels,
                              const struct compressed_matrix *matrix, size_t m);
-/* Returns the part of that memory that each row of x takes, where quantized_reads_in_place. */
+/* Returns how much of that memory each row of x takes if quantized_reads_in_place. */
 size_t quantized_row_bytes(const struct compressed_matrix *matrix);
 void quantized_multiply(const struct quantized_product *product);
 

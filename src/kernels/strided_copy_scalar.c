@@ -65,7 +65,8 @@ ALWAYS_INLINE void copy_sized(const struct plane *plane, const char *from, char 
     }
 }
 
-/* Transposes a whole tile by vectors. Returns false if the tile is not a transpose. */
+/* Transposes a whole tile by vectors. Returns false unless the copy transposes a whole tile
+ * of elements of 2 or 4 bytes. */
 static bool transpose_tile(int64_t size, const struct plane *plane, const char *from, char *to)
 {
     int64_t from_step = plane->from_strides[1] * size, to_step = plane->to_strides[0] * size;

@@ -4,7 +4,7 @@
 
 struct bytes_state {
     const struct quantize_kernels *kernels;
-    uint8_t levels[256]; /* for u8 or i8 inputs, which have one range: the result of each value */
+    uint8_t codes[256]; /* for u8 or i8 inputs, which have one range: the code of each value */
 };
 
 /* Infers the output: the channels, dimension `from` of the input, become its dimension `to`, and
@@ -18,7 +18,8 @@ static bool infer_moved(struct infer *infer, enum irrun_dtype dtype, uint32_t fr
     if (in.rank != 2 + attrs->n_spatial)
         return infer_fail_input(infer, 0, "%u dimensions", (unsigned)(2 + attrs->n_spatial));
     if (attrs->ranges.n > 1 && in.dims[from] != (int64_t)attrs->ranges.n)
-        return infer_fail_input(infer, 0, "%zu channels, as the bounds have", attrs->ranges.n);
+        return infer_fail_input(infer, 0, "%zu channels, as many as there are bounds",
+                                attrs->ranges.n);
     for (uint32_t d = from; d < to; d++)
         out.dims[d] = in.dims[d + 1];
     for (uint32_t d = from; d > to; d--)
@@ -68,17 +69,17 @@ static bool prepare_to_bytes(struct prepare *prepare)
     for (int i = 0; i < 256; i++)
         floats[i] = (float)(prepare->in[0]->dtype == IRRUN_I8 ? (int8_t)i : i);
     state->kernels = prepare->kernels->quantize;
-    state->kernels->to_u8(&attrs->ranges, floats, 256, state->levels, 1, 256);
+    state->kernels->to_u8(&attrs->ranges, floats, 256, state->codes, 1, 256);
     return true;
 }
 
-/* Looks the levels up, and moves the channels to the end. */
-static void translate(const uint8_t levels[256], const uint8_t *x, uint8_t *out, size_t n_channels,
+/* Replaces each element by its code, and moves the channels to the end. */
+static void translate(const uint8_t codes[256], const uint8_t *x, uint8_t *out, size_t n_channels,
                       size_t n)
 {
     for (size_t c = 0; c < n_channels; c++)
         for (size_t i = 0; i < n; i++)
-            out[i * n_channels + c] = levels[x[c * n + i]];
+            out[i * n_channels + c] = codes[x[c * n + i]];
 }
 
 static bool run_to_bytes(const struct step *step, struct irrun_error *err)
@@ -94,7 +95,7 @@ static bool run_to_bytes(const struct step *step, struct irrun_error *err)
         if (step->in[0]->dtype == IRRUN_F32)
             state->kernels->to_u8(&attrs->ranges, in, p.n, out, p.n_channels, p.n);
         else
-            translate(state->levels, in, out, p.n_channels, p.n);
+            translate(state->codes, in, out, p.n_channels, p.n);
     }
     return true;
 }

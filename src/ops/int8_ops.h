@@ -21,7 +21,7 @@ struct quantize_u8_attrs {
     uint32_t n_spatial;
 };
 
-extern const struct op_def op_quantize_u8;   /* f32, i8 or u8, each as a number, to u8 */
+extern const struct op_def op_quantize_u8;   /* f32, or i8 or u8 by value, to codes in u8 */
 extern const struct op_def op_dequantize_u8; /* u8 to f32 */
 
 /* An int8 convolution, full, grouped or depthwise, with fused requantization. Lists have an element
@@ -44,7 +44,7 @@ struct int8_convolution_attrs {
     const int16_t *winograd;          /* transformed filters, instead of `filters`; or NULL */
     const int8_t *filters;            /* packed; rows are [segments][quads of INT8_QUAD elements] */
     bool has_words;                   /* see struct int8_product */
-    const struct int8_excess *excess; /* of the filters; NULL: they have all of their elements */
+    const struct int8_excess *excess; /* taken from the filters; NULL: nothing */
     const int16_t (*weights)[2];      /* depthwise: [kernel][channels] */
     const int32_t *start;             /* initial values of the sums */
     struct border_terms border;

@@ -10,8 +10,8 @@
 #define MIN_ROWS 16        /* for fewer rows, packing does not pay */
 #define TRANSPOSED_ROWS 96 /* rows of a transposed a that are multiplied at a time */
 
-/* Returns whether to pack b in each run. Fewer columns than a group are mostly padding, but only
- * panels are fast where a is transposed. */
+/* Returns whether to pack b in each run. Panels of fewer columns than a group are mostly
+ * padding: they pay only if `a` is transposed, which is slow for the other kernels. */
 static bool packing_pays(const struct kernels *kernels, const struct product *product)
 {
     return kernels_may_pack(kernels) && product->dtype == IRRUN_F32 &&

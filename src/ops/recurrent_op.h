@@ -49,7 +49,7 @@ struct recurrent_state {
     unsigned *n_runs;         /* a counter for recurrent_f32_run */
     const size_t *lengths;    /* constant lengths; NULL: not constant, or all are n_steps */
     bool reads_lengths;       /* they are not constant, and run reads them */
-    /* The scratch memory begins with the lengths, and then the weights, that run reads or packs. */
+    /* The scratch memory begins with the lengths that run reads and the weights that it packs. */
     size_t lengths_bytes, packs_bytes;
 };
 

@@ -144,8 +144,8 @@ bool plan_joins(const struct step *step)
     return shape_product(shape, 0, (uint32_t)(axis < 0 ? axis + shape->rank : axis)) == 1;
 }
 
-/* Makes the inputs of a Concat that are one piece of its output parts of it: the steps that make
- * them write there. The output is in use as long as one of them is. */
+/* If each input of a Concat is contiguous in its output, places inputs inside the output: the steps
+ * that compute them write there. The output is in use as long as one of them is. */
 static void join_inputs(struct plan *plan, const struct step *step)
 {
     uint32_t out_id = plan_root_of(plan, step->out[0]);

@@ -6,7 +6,8 @@
 
 #include "plan/plan.h"
 
-/* The rows of a tensor that appends extend. */
+/* How the rows of a variable lie in memory. An append adds elements at the end of each row: see
+ * struct append in plan.h. */
 struct variable_rows {
     size_t n, stride_bytes; /* stride_bytes: the stride of rows; 0: the tensor is dense */
 };
@@ -19,15 +20,16 @@ struct variable {
     void *buffers[3];
     size_t capacity[3];
     uint8_t committed, current, next; /* indices of buffers; next differs from the others */
-    struct irrun_tensor value; /* the current value or its buffer; dtype and shape if is_set */
+    struct irrun_tensor
+        value; /* the current value; unless is_set, only `data`, its buffer, is valid */
     struct irrun_tensor written;
     struct irrun_tensor before; /* the committed value, while the current one differs */
-    bool is_set, was_set;       /* of the current value, of the committed one */
+    bool is_set, was_set;       /* whether there is a current value, and a committed one */
     bool is_written;            /* by an Assign, in this iteration of the model or of a body */
     bool is_ahead;              /* the current value is not the committed one */
     struct variable_rows rows, written_rows;
     bool is_appended; /* `written` is the result of an append */
-    bool is_moved;    /* is_appended: in the next buffer; otherwise in the current one */
+    bool is_moved;    /* if is_appended: it is in the next buffer, not in the current one */
 };
 
 struct variables {
@@ -46,7 +48,7 @@ void variables_free(struct variables *variables);
 bool variables_reserve(struct variables *variables, const struct variable_use *uses, size_t n_uses,
                        struct irrun_error *err);
 
-/* Make variables dense: variables_pack those that ops other than appends use. */
+/* Make rows dense: those of one variable, or of all variables that ops other than appends use. */
 void variables_pack(struct variables *variables, const struct variable_use *uses, size_t n_uses);
 void variable_pack(struct variable *variable);
 

@@ -597,7 +597,7 @@ with a <= b and s >= 0" sum.xml --random='uniform(-1e308,1e308)'
         w/vad.xml --random
     cp vad.bin w/other.bin
     answered 66 "w/vad.bin: error: cannot be opened" \
-        "there is another .bin in its directory: irrun w/vad.xml w/other.bin reads the weights from it" w/vad.xml --random
+        "there is another .bin in its directory; to use it: irrun w/vad.xml w/other.bin" w/vad.xml --random
     irrun w/vad.xml w/other.bin --random -o none:
 }
 

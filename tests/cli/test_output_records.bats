@@ -166,7 +166,7 @@ TYPES
     irrun "$data/twice.xml" --random -o 'r%k.csv'
     [ -e r-.csv ]
     answered 66 "%k.csv: error: cannot be opened" \
-        "%k is for the names of outputs; a folder of inputs: ls FOLDER/* | irrun MODEL.xml --manifest=-" \
+        "%k is for the names of outputs; to read a folder: ls FOLDER/* | irrun MODEL.xml --manifest=-" \
         "$data/twice.xml" -i '%k.csv' -o none:
 }
 

@@ -67,9 +67,9 @@ make_checkpoint() {
     make_checkpoint ''
     irrun "${command[@]}"
     make_checkpoint 's/^iterations \d/iterations x/'
-    refused 65 "ck: error: is damaged: it does not give the number of iterations" "${command[@]}"
+    refused 65 "ck: error: is damaged: it does not give the phase and the number of iterations" "${command[@]}"
     make_checkpoint 's/^phase run/phase ran/'
-    refused 65 "ck: error: is damaged: it does not give the number of iterations" "${command[@]}"
+    refused 65 "ck: error: is damaged: it does not give the phase and the number of iterations" "${command[@]}"
     make_checkpoint 's/^end$/END/m'
     refused 65 "ck: error: is damaged: " "${command[@]}"
     make_checkpoint 's/^output 0/output x/'
