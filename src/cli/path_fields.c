@@ -34,12 +34,11 @@ bool path_fill_field(const char *path, char field, const char *value, bool is_la
     text_add_bytes(&text, "", 0);
     for (const char *p = path; *p; p++) {
         if (p[0] == '%' && p[1] == field) {
-            for (const char *c = value; *c; c++)
-                text_add_bytes(&text,
-                               *c == '/'   ? "_"
-                               : *c == '%' ? "%%"
-                                           : c,
-                               *c == '%' && !is_last ? 2 : 1);
+            for (const char *c = value; *c; c++) {
+                text_add_bytes(&text, *c == '/' ? "_" : c, 1);
+                if (*c == '%' && !is_last)
+                    text_add_bytes(&text, c, 1);
+            }
             p++;
         } else if (p[0] == '%' && p[1] == '%') {
             text_add_bytes(&text, "%%", is_last ? 1 : 2);
