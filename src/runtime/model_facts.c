@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/model_facts.h"
 
+#include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,6 +46,21 @@ static int by_begin(const void *a, const void *b)
     return (left->begin > right->begin) - (left->begin < right->begin);
 }
 
+/* Adds a warning, one line of at most `size` bytes. */
+static bool add_warning(struct census *census, size_t size, struct irrun_error *err,
+                        const char *format, ...)
+{
+    char *line = arena_alloc(census->arena, size, err);
+    if (!line || !GROW_ARRAY(census->warnings, census->n_warnings, census->warnings_capacity, err))
+        return false;
+    va_list args;
+    va_start(args, format);
+    vsnprintf(line, size, format, args);
+    va_end(args);
+    census->warnings[census->n_warnings++] = line;
+    return true;
+}
+
 /* Warns of cells whose weights_format is neither fico nor ifco. OpenVINO ignores the attribute and
  * computes fico; it writes ifco, which irrun therefore reads as fico. For the others irrun uses the
  * given order, which may not be what the author of the model meant. */
@@ -56,16 +73,11 @@ static bool warn_of_gates(struct census *census, const struct op *op, struct irr
     const char *order = orders[attrs->weights_format];
     if (strcmp(order, "fico") == 0 || strcmp(order, "ifco") == 0)
         return true;
-    size_t size = strlen(op->name) + 160;
-    char *line = arena_alloc(census->arena, size, err);
-    if (!line || !GROW_ARRAY(census->warnings, census->n_warnings, census->warnings_capacity, err))
-        return false;
-    snprintf(line, size,
-             "%s \"%s\" (line %u): the gates of its weights are read in the order %s given by "
-             "weights_format; OpenVINO reads fico",
-             op->def->type, op->name, (unsigned)op->line, order);
-    census->warnings[census->n_warnings++] = line;
-    return true;
+    return add_warning(
+        census, strlen(op->name) + 160, err,
+        "%s \"%s\" (line %u): the gates of its weights are read in the order %s given by "
+        "weights_format; OpenVINO reads fico",
+        op->def->type, op->name, (unsigned)op->line, order);
 }
 
 static bool count_op(struct census *census, const struct op *op, struct irrun_error *err)
@@ -119,7 +131,8 @@ static bool count_graph(struct census *census, const struct graph *graph, struct
     return true;
 }
 
-static uint64_t union_bytes(struct census *census)
+/* Sets *last_end to the end of the last blob. */
+static uint64_t union_bytes(struct census *census, uint64_t *last_end)
 {
     if (census->n_blobs > 0)
         qsort(census->blobs, census->n_blobs, sizeof *census->blobs, by_begin);
@@ -132,19 +145,36 @@ static uint64_t union_bytes(struct census *census)
             end = blob->end;
         }
     }
+    *last_end = end;
     return sum;
+}
+
+#define PADDING_BYTES 4096 /* of a file that is filled up to whole pages */
+
+/* Warns of a .bin that goes on after the last Const, as that of a larger model does. */
+static bool warn_of_length(struct census *census, const struct ir_model *model, uint64_t end,
+                           struct irrun_error *err)
+{
+    uint64_t n = model->weights.size_bytes;
+    return n < end + PADDING_BYTES ||
+           add_warning(census, strlen(model->weights_path) + 160, err,
+                       "%s: %" PRIu64 " of its %" PRIu64
+                       " bytes are behind the last constant: does it belong to another model?",
+                       model->weights_path, n - end, n);
 }
 
 bool model_facts_collect(struct ir_model *model, struct model_facts *facts, struct irrun_error *err)
 {
     struct census census = {.arena = &model->arena, .merge_at = MERGE_AT};
     *facts = (struct model_facts){0};
+    uint64_t end = 0;
     bool is_done = count_graph(&census, model->graph, err);
+    facts->weights_bytes = union_bytes(&census, &end);
+    is_done = is_done && warn_of_length(&census, model, end, err);
     if (is_done) {
         if (census.n > 0)
             merge(&census);
         facts->n_ops = census.n_ops;
-        facts->weights_bytes = union_bytes(&census);
         facts->n_op_counts = census.n;
         facts->op_counts =
             arena_copy(&model->arena, census.counts, census.n, sizeof *census.counts, err);

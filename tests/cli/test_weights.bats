@@ -218,6 +218,21 @@ interrupted() {
     refused 65 'ck: error: belongs to other weights' model.xml "${run[@]}" --checkpoint=ck
 }
 
+@test "weights that go on after the last constant may be those of another model" {
+    local said='are behind the last constant: does it belong to another model?'
+    large 1000
+    truncate -s 8103 model.bin
+    run_apart irrun model.xml --random -o none:
+    [ "$status" -eq 0 ]
+    [ "$stderr" = "" ]
+    truncate -s 8104 model.bin
+    run_apart irrun --check model.xml
+    [ "$status" -eq 0 ]
+    [ "$stderr" = "irrun: warning: model.bin: 4096 of its 8104 bytes $said" ]
+    run_apart irrun "$data/sum.xml" model.bin --random -o none:
+    [ "$stderr" = "irrun: warning: model.bin: 8104 of its 8104 bytes $said" ]
+}
+
 @test "weights that are replaced, and small ones, stay as they were" {
     between replace -o y.npy
     [ "$status" -eq 0 ]
