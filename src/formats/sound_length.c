@@ -1,4 +1,4 @@
-/* Finds out whether a sound file is truncated. RIFF and AIFF files give the length of their
+/* Finds out whether a sound file is truncated. RIFF, RF64 and AIFF files give the length of their
  * samples, Ogg pages their own.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "formats/format_internal.h"
@@ -18,20 +18,21 @@ struct samples {
     uint32_t min_unknown;
 };
 
-static bool is_unknown_length(const struct samples *samples, uint32_t n_bytes)
+static bool is_unknown_length(const struct samples *samples, uint64_t n_bytes)
 {
-    return (n_bytes >= samples->min_unknown && n_bytes <= 0x80000000) || n_bytes >= 0xffff0000;
+    return (n_bytes >= samples->min_unknown && n_bytes <= 0x80000000) ||
+           (n_bytes >= 0xffff0000 && n_bytes <= UINT32_MAX) || n_bytes > INT64_MAX;
 }
 
 static bool check_samples(const struct byte_source *source, const struct samples *samples,
-                          uint32_t n_bytes, struct irrun_error *err)
+                          uint64_t n_bytes, struct irrun_error *err)
 {
     uint64_t left = source_left(source), end = source->offset + left;
     if (left >= n_bytes || is_unknown_length(samples, n_bytes))
         return true;
     char quoted[TEXT_QUOTED_BYTES];
     fail_at_offset(err, IRRUN_DATA, source->path, end,
-                   "the file is truncated: %" PRIu64 " of the %" PRIu32
+                   "the file is truncated: %" PRIu64 " of the %" PRIu64
                    " bytes of its samples are missing",
                    n_bytes - left, n_bytes);
     return fail_hint(err,
@@ -40,11 +41,13 @@ static bool check_samples(const struct byte_source *source, const struct samples
                      end, source->offset + n_bytes, text_shell_quote(source->path, quoted));
 }
 
-/* Looks for the chunk of the samples. Each chunk begins with 8 bytes, its name and its length. */
+/* Looks for the chunk of the samples. Each chunk begins with 8 bytes, its name and its length. In
+ * RF64, lengths beyond 4 GB are in a chunk before: after that of the file, that of the samples. */
 static bool check_chunks(struct byte_source *source, const struct samples *samples,
                          struct irrun_error *err)
 {
-    unsigned char head[8];
+    unsigned char head[8], lengths[16];
+    uint64_t long_bytes = 0;
     size_t n;
     for (;;) {
         if (!source_read(source, head, sizeof head, &n, err))
@@ -53,7 +56,15 @@ static bool check_chunks(struct byte_source *source, const struct samples *sampl
             return true;
         uint32_t n_bytes = samples->read_u32(head + 4);
         if (memcmp(head, samples->name, 4) == 0)
-            return check_samples(source, samples, n_bytes, err);
+            return check_samples(source, samples,
+                                 n_bytes == UINT32_MAX && long_bytes > 0 ? long_bytes : n_bytes,
+                                 err);
+        if (memcmp(head, "ds64", 4) == 0 && n_bytes >= sizeof lengths) {
+            if (!source_read(source, lengths, sizeof lengths, &n, err))
+                return false;
+            long_bytes = little_u64(lengths + 8);
+            n_bytes -= (uint32_t)sizeof lengths;
+        }
         if (!source_read(source, NULL, (size_t)n_bytes + n_bytes % 2, &n, err))
             return false;
     }
@@ -119,7 +130,8 @@ bool sound_check_length(struct byte_source *source, struct irrun_error *err)
         return false;
     if (n < sizeof head)
         return true;
-    if (memcmp(head, "RIFF", 4) == 0 && memcmp(head + 8, "WAVE", 4) == 0)
+    if ((memcmp(head, "RIFF", 4) == 0 || memcmp(head, "RF64", 4) == 0) &&
+        memcmp(head + 8, "WAVE", 4) == 0)
         return check_chunks(source, &riff, err);
     if (memcmp(head, "FORM", 4) == 0 && memcmp(head + 8, "AIF", 3) == 0)
         return check_chunks(source, &aiff, err);

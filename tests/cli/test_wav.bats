@@ -80,6 +80,20 @@ wav() {
     [ "$(irrun "$data/sum.xml" -i piped.wav -o csv:- | wc -l)" -eq 1000 ]
 }
 
+@test "a truncated RF64, whose lengths may be beyond 4 GB" {
+    wav 16000 1 $(seq 1000) >a.wav
+    perl -e '
+        local $/;
+        my $wav = <STDIN>;
+        binmode STDOUT;
+        print "RF64", pack("V", 0xffffffff), "WAVEds64", pack("VQ<Q<Q<V", 28, 2072, $ARGV[0], 1000, 0),
+            substr($wav, 12, 28), pack("V", 0xffffffff), substr($wav, 44);
+    ' 2000 <a.wav >long.wav
+    [ "$(irrun "$data/sum.xml" -i long.wav -o csv:- | wc -l)" -eq 1000 ]
+    head -c 1080 long.wav >cut.wav
+    refused 65 "byte 1080: error: the file is truncated: 1000 of the 2000 bytes" "$data/sum.xml" -i cut.wav -o csv:-
+}
+
 @test "truncated AIFF and Ogg" {
     wav 16000 1 $(seq 20000) >a.wav
     sox a.wav a.aiff
