@@ -77,13 +77,20 @@ static bool check_comment(const struct archive *archive, const char *path,
            fail_other_model(archive, own, path, variables, err);
 }
 
+#define OTHER_FEEDS                                                                                \
+    "it was saved by a run with another --feed, count: or ones:, and continues with the same"
+
 static bool fail_member(const struct all_variables *variables, const char *path, const char *name,
                         struct irrun_error *err)
 {
     struct text names = {0};
     list_variables(variables, &names);
+    size_t input;
+    struct irrun_error ignored = {.code = IRRUN_OK};
     fail_at(err, IRRUN_DATA, whole_file(path), "member \"%s\" is not a variable of the model",
             name);
+    if (irrun_model_find_input(variables->model, name, &input, &ignored))
+        fail_hint(err, OTHER_FEEDS);
     if (names.data)
         fail_hint(err, "the variables are %.900s", names.data);
     text_free(&names);
@@ -119,8 +126,9 @@ static bool read_members(struct archive *archive, const char *path,
             if (!tensor_file_read(archive, member, path, &info, &snapshot->values[i], err))
                 return false;
         } else if (n_missing++ == n_unset) {
-            return fail_at(err, IRRUN_DATA, whole_file(path), "has no member for variable \"%s\"",
-                           variable.id);
+            fail_at(err, IRRUN_DATA, whole_file(path), "has no member for variable \"%s\"",
+                    variable.id);
+            return i >= irrun_model_n_variables(variables->model) && fail_hint(err, OTHER_FEEDS);
         }
     }
     return true;

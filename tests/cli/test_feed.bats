@@ -29,8 +29,11 @@ minus() { # FIRST LAST OPTION...
     done
     npy '<f4' '2,' 1 2 >b.npy
     [ "$(minus 1 1 --state-in=s.npz -i b=b.npy)" = "0,0" ] # -i wins
-    refused 65 's.npz: error: member "b" is not a variable of the model' "$data/pair.xml" -i a=a.npy --random \
+    local same="it was saved by a run with another --feed, count: or ones:, and continues with the same"
+    answered 65 's.npz: error: member "b" is not a variable of the model' "$same" "$data/pair.xml" -i a=a.npy --random \
         --feed=minus=a --state-in=s.npz --state-any-model
+    seq 2 | irrun "$data/sum.xml" -i csv:- --state-out=t.npz -o none:
+    answered 65 't.npz: error: has no member for variable "x"' "$same" "$data/sum.xml" --feed=sum=x -n 2 --state-in=t.npz
     run_apart irrun "${fed[@]}" -i a=a.npy -o none: --state-out=s.npz
     [ "$stderr" = "" ]
 }
