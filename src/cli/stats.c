@@ -8,6 +8,7 @@
 #include <sys/resource.h>
 
 #include "base/clock.h"
+#include "base/cpu_count.h"
 #include "cli/machine.h"
 #include "cli/warning.h"
 
@@ -182,7 +183,11 @@ void stats_print(const struct stats *stats, const struct options *options,
     if (stats->n_batches > 0)
         fprintf(stderr, "%-18s %" PRIu64 " (%.1f records each)\n", "batches", stats->n_batches,
                 (double)stats->n_iterations / (double)stats->n_batches);
-    fprintf(stderr, "%-18s %u\n", "threads", info->n_threads);
+    unsigned n_cpus = count_cpus();
+    fprintf(stderr, "%-18s %u", "threads", info->n_threads);
+    if (info->n_threads > n_cpus)
+        fprintf(stderr, " (CPUs: %u)", n_cpus);
+    fputc('\n', stderr);
     fprintf(stderr, "%-18s %s\n", "simd", info->simd);
     fprintf(stderr, "%-18s %s (BLAS: %s)\n", "gemm", info->gemm, irrun_build()->blas);
     fprintf(stderr, "%-18s %s", "precision", info->precision);

@@ -103,7 +103,7 @@ shared_model() {
     run_apart irrun large.xml --random -o none: -s
     grep -qx 'threads  *1' <<<"$stderr"
     run_apart irrun large.xml --random -o none: -s --threads=3
-    grep -qx 'threads  *3' <<<"$stderr"
+    grep -qE '^threads +3( \(CPUs: [12]\))?$' <<<"$stderr"
 }
 
 @test "auto honours the affinity" {
@@ -112,6 +112,8 @@ shared_model() {
     run_apart taskset -c "$first" "$IRRUN" large.xml --random -o none: -s -j auto
     [ "$status" -eq 0 ]
     grep -qx 'threads  *1' <<<"$stderr"
+    run_apart taskset -c "$first" "$IRRUN" large.xml --random -o none: -s -j 2
+    grep -qx 'threads  *2 (CPUs: 1)' <<<"$stderr"
 }
 
 @test "a number that is none is refused" {
