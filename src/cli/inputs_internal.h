@@ -73,6 +73,7 @@ struct inputs {
     const struct axis_spec *common_axis; /* --axis without a name; NULL: none */
     struct records **streams;            /* those that can end: n_streams of [n_slots] */
     size_t n_streams;
+    bool has_table; /* a source is read with --columns */
     struct archive_list archives;
     const struct reader_wait *wait;      /* called before waiting */
     const struct records *reset_records; /* NULL: no --reset=if: */

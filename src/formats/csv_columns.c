@@ -96,12 +96,13 @@ static bool find_heading(const struct csv_columns *csv, struct field line, struc
                          size_t *index, struct irrun_error *err)
 {
     struct field rest = line;
-    for (*index = 0; rest.start; ++*index) {
+    for (*index = 0; rest.start; ++*index)
         if (csv_field_equals(csv_field_next(&rest, csv->separator), name))
             return true;
-    }
     fail_at(err, IRRUN_DATA, reader_place(&csv->reader), "no column \"%.*s\"", (int)name.length,
             name.start);
+    if (csv->reader.line > 1)
+        fail_hint(err, "a line that begins with # is a comment; sed '1s/^# *//' FILE removes a #");
     return csv_field_hint(line, csv->separator, name, err);
 }
 
@@ -276,10 +277,12 @@ static bool fail_empty(const struct csv_columns *csv, struct field line, struct 
                      csv->separator == '\t' ? "\\t" : ",", index + 1);
 }
 
-/* Fails because field `index` of the line is not a number. */
-static bool fail_field(const struct csv_columns *csv, struct field line, struct field field,
+/* Fails because field `index` of the line is not a number. heading: the field with its quotes. */
+static bool fail_field(const struct csv_columns *csv, struct field line, struct field heading,
                        size_t index, const char *why, struct irrun_error *err)
 {
+    struct field field = heading;
+    csv_remove_quotes(&field);
     struct place place = {csv->reader.path, csv->reader.line,
                           (uint32_t)(field.start - line.start) + 1};
     char column[TEXT_QUOTED_BYTES];
@@ -295,7 +298,7 @@ static bool fail_field(const struct csv_columns *csv, struct field line, struct 
     if (csv->reader.line > 1)
         return fail_hint(err, "--columns reads numbers; --keep-columns copies text");
     return fail_hint(err, "if it is a heading, name the columns by it: --columns=%s[,NAME]",
-                     csv_column_word(field, column));
+                     csv_column_word(heading, column));
 }
 
 /* Fails because the line has only n columns. */
@@ -318,11 +321,12 @@ static bool read_row(struct csv_columns *csv, struct field line, enum irrun_dtyp
         const char *why = "is not a number";
         if (!rest.start)
             return fail_missing(csv, line, i, err);
-        struct field field = csv_field_next(&rest, csv->separator);
+        const struct field field = csv_field_next(&rest, csv->separator);
+        struct field number = field;
         if (csv->fields)
             csv->fields[i] = field;
-        csv_remove_quotes(&field);
-        if (csv->slots[i] != 0 && !csv_number_parse(field.start, field.length, dtype,
+        csv_remove_quotes(&number);
+        if (csv->slots[i] != 0 && !csv_number_parse(number.start, number.length, dtype,
                                                     data + (csv->slots[i] - 1) * size_bytes, &why))
             return fail_field(csv, line, field, i, why, err);
     }

@@ -59,6 +59,10 @@ setup() {
         "$data/sum.xml" -i q.csv
     answered 65 'q.csv:1:6: error: "n, m" is not a number' \
         "if it is a heading, name the columns by it: --columns='\"n, m\"'[,NAME]" "$data/sum.xml" -i q.csv --columns=1
+    printf '%s\n' '"a ""b""",c' 1,2 >inner.csv
+    answered 65 'inner.csv:1:2: error: "a ""b""" is not a number' \
+        "if it is a heading, name the columns by it: --columns='\"a \"\"b\"\"\"'[,NAME]" "$data/sum.xml" -i inner.csv --columns=0
+    [ "$(irrun "$data/sum.xml" -i inner.csv '--columns="a ""b"""' -o csv:-)" = 1 ]
     sed '2s/x, y/7/' q.csv >gap.csv
     answered 65 'gap.csv:3:5: error: a number is missing in column 1' \
         'nan stands for a missing number; sed 3d FILE | irrun ... -i csv:- leaves the line out' \
@@ -113,6 +117,12 @@ setup() {
 }
 
 @test "what is refused" {
+    npy '<f4' '3, 1' 1 2 3 >x.npy
+    usage_error '--columns: no csv is read' "$data/sum.xml" -i x.npy --columns=low
+    usage_error '--columns: no csv is read' "$data/sum.xml" --random --columns=low
+    printf '#id,v\n1,2\n' >comment.csv
+    answered 65 'comment.csv:2: error: no column "v"' \
+        "a line that begins with # is a comment; sed '1s/^# *//' FILE removes a #" "$data/sum.xml" -i comment.csv --columns=v
     answered 65 't.csv:1: error: no column "middle"' 'the columns are id,low,"high, in m",note' \
         "$data/sum.xml" -i t.csv --columns=middle -o none:
     refused 65 't.csv:2:1: error: "a" is not a number' "$data/sum.xml" -i t.csv --columns=id -o none:
