@@ -111,6 +111,32 @@ static bool claim_input(struct inputs *inputs, size_t index, const struct format
     return inputs->slots[index].is_filled;
 }
 
+/* Returns whether the array is a record of the port, or a stack of records. */
+static bool fits(const struct records_port *port, const struct array_header *header)
+{
+    const struct irrun_shape *shape = &header->shape;
+    const struct irrun_shape inner =
+        shape->rank > 0 ? shape_of(shape->rank - 1, shape->dims + 1) : *shape;
+    return port->dtype == header->dtype && (partial_shape_admits(&port->shape, shape) ||
+                                            partial_shape_admits(&port->shape, &inner));
+}
+
+/* Replaces the hint if the array does not fit its input, but another one. */
+static bool hint_other_input(const struct inputs *inputs, size_t index, struct irrun_error *err)
+{
+    const struct array_header *header = &inputs->records[index].pending;
+    struct records_port port = inputs_port(inputs, index);
+    bool is_misfit = err->code == IRRUN_DATA && !fits(&port, header);
+    for (size_t i = 0; i < inputs->n && is_misfit; i++) {
+        port = inputs_port(inputs, i);
+        if (!fits(&port, header))
+            continue;
+        err->hint[0] = '\0';
+        return fail_hint(err, "it fits input \"%s\": are two inputs swapped?", port.name);
+    }
+    return false;
+}
+
 static bool take_reader(void *context, size_t index, const struct binding *binding,
                         struct reader *reader, struct irrun_error *err)
 {
@@ -122,7 +148,8 @@ static bool take_reader(void *context, size_t index, const struct binding *bindi
         return false;
     }
     reader_on_wait(reader, inputs->wait);
-    return records_open(&inputs->records[index], &port, reader, NULL, axis, inputs->options, err);
+    return records_open(&inputs->records[index], &port, reader, NULL, axis, inputs->options, err) ||
+           hint_other_input(inputs, index, err);
 }
 
 /* Takes an array that was read already. */
@@ -218,7 +245,7 @@ static bool take_columns(struct inputs *inputs, const struct binder *binder,
     if (!is_csv)
         return fail(err, IRRUN_USAGE, "--columns: input \"%s\" is read from %s, which is not csv",
                     spec->name, binding->spec.path);
-    *is_taken = true;
+    *is_taken = inputs->has_table = true;
     struct kept_columns *kept = inputs->options->kept;
     if (kept && kept->path && strcmp(kept->path, binding->spec.path) != 0)
         return fail(err, IRRUN_USAGE, "--keep-columns takes one table, and %s is not %s",
@@ -260,6 +287,8 @@ bool inputs_read_sources(struct inputs *inputs, const struct sequence *sequence,
         if (!read_source(inputs, sequence, &binder, &sequence->inputs[i], err))
             return false;
     const struct kept_columns *kept = inputs->options->kept;
+    if (inputs->options->columns.n > 0 && !inputs->has_table && !inputs->options->manifest_path)
+        return fail(err, IRRUN_USAGE, "--columns: no csv is read");
     if (!kept || kept->path)
         return true;
     fail(err, IRRUN_USAGE, "--keep-columns: no csv is read with --columns");

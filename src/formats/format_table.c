@@ -184,11 +184,35 @@ static bool fail_no_format(const char *text, enum direction direction, struct ir
     return fail_hint(err, "write FORMAT:%s with one of: %s", word, names);
 }
 
-/* Returns the format that is named before the first colon, which may have the variant ",t". */
-static const struct format *named_format(const char *text, const char *colon, bool *is_text_variant)
+/* Returns whether nothing needs to follow the colon, as in none: and count:. */
+static bool may_be_empty(const struct format *format)
 {
-    size_t length = (size_t)(colon - text);
-    *is_text_variant = length > 2 && memcmp(colon - 2, ",t", 2) == 0;
+    return format->writer == &none_writer || format->is_counted;
+}
+
+/* Fails because of "csv:" or "csv". */
+static bool fail_no_path(const char *text, const struct format *format, enum direction direction,
+                         struct irrun_error *err)
+{
+    const char *name = format->name;
+    fail(err, IRRUN_USAGE, "\"%s\" has no %s", text,
+         may_be_empty(format)   ? "colon"
+         : format->is_generated ? "value"
+                                : "path");
+    if (may_be_empty(format))
+        return fail_hint(err, "write %s:", name);
+    if (format->is_generated)
+        return fail_hint(err, "%s:1 is the number 1", name);
+    if (format->can_write && !format->can_pipe)
+        return fail_hint(err, "%s:FILE names a file", name);
+    return fail_hint(err, "%s:- is standard %s", name, direction == READING ? "input" : "output");
+}
+
+/* Returns the format that is named before `end`; it may have the variant ",t". */
+static const struct format *named_format(const char *text, const char *end, bool *is_text_variant)
+{
+    size_t length = (size_t)(end - text);
+    *is_text_variant = length > 2 && memcmp(end - 2, ",t", 2) == 0;
     const struct format *format = find(text, *is_text_variant ? length - 2 : length);
     /* Only ark has a text form. */
     return *is_text_variant && format && format->writer != &ark_writer ? NULL : format;
@@ -198,34 +222,28 @@ static bool parse_spec(const char *text, enum direction direction, struct format
                        struct irrun_error *err)
 {
     *spec = (struct format_spec){.text = text, .path = text};
-    const char *colon = strchr(text, ':');
-    if (colon)
-        spec->format = named_format(text, colon, &spec->is_text_variant);
+    const char *end = text + strcspn(text, ":");
+    spec->format = named_format(text, end, &spec->is_text_variant);
     if (spec->format)
-        spec->path = colon + 1;
+        spec->path = end + (*end == ':');
     else
-        spec->is_text_variant = false;
-    if (!spec->format)
-        spec->format = format_of_ending(text, direction);
+        *spec = (struct format_spec){format_of_ending(text, direction), text, text, false};
+    const struct format *other = format_of_ending(text, direction == READING ? WRITING : READING);
+    if (!spec->format && other && !can_use(other, direction))
+        spec->format = other;
     if (spec->format == NULL)
         return fail_no_format(text, direction, err);
     if (!can_use(spec->format, direction)) {
         fail(err, IRRUN_USAGE, "format %s is only for %s", spec->format->name,
              direction == READING ? "outputs" : "inputs");
-        return strcmp(spec->format->name, "text") == 0
-                   ? fail_hint(err, "csv:%s also reads the text format of irrun", spec->path)
-                   : false;
+        if (strcmp(spec->format->name, "text") == 0)
+            fail_hint(err, "csv:%s also reads the text format of irrun", spec->path);
+        if (strcmp(spec->format->name, "jsonl") == 0)
+            fail_hint(err, "jq -r '.NAME | flatten | @csv' FILE | irrun MODEL.xml -i csv:-");
+        return false;
     }
-    if (spec->path[0] == '\0' && spec->format->writer != &none_writer &&
-        !spec->format->is_counted) {
-        fail(err, IRRUN_USAGE, "\"%s\" has no %s", text,
-             spec->format->is_generated ? "value" : "path");
-        if (spec->format->is_generated)
-            return fail_hint(err, "%s1 is the number 1", text);
-        return fail_hint(err, "%s- is standard %s", text,
-                         direction == READING ? "input" : "output");
-    }
-    return true;
+    return spec->path[0] != '\0' || (*end == ':' && may_be_empty(spec->format)) ||
+           fail_no_path(text, spec->format, direction, err);
 }
 
 bool format_parse_source(const char *text, struct format_spec *spec, struct irrun_error *err)

@@ -457,6 +457,20 @@ denied() {
         sum.xml --manifest=list -o y.ark
 }
 
+@test "a format without its colon, or that only writes" {
+    answered 2 '"csv" has no path' "csv:- is standard output" sum.xml -i five.npy -o sum=csv
+    answered 2 '"csv" has no path' "csv:- is standard input" sum.xml -i x=csv
+    answered 2 '"npz" has no path' "npz:FILE names a file" sum.xml -i five.npy -o npz
+    answered 2 '"none" has no colon' "write none:" sum.xml -i five.npy -o none
+    answered 2 '"count" has no colon' "write count:" sum.xml -i count
+    answered 2 '"value" has no value' "value:1 is the number 1" sum.xml -i x=value
+    answered 2 'format s16 is only for inputs' '' sum.xml -i five.npy -o s16
+    answered 2 'format jsonl is only for outputs' "jq -r '.NAME | flatten | @csv' FILE | irrun MODEL.xml -i csv:-" \
+        sum.xml -i sum.jsonl
+    answered 2 'the format of "a.flac" is not known' 'write FORMAT:a.flac with one of: text npy npz raw csv ark wav jsonl none' \
+        sum.xml -i five.npy -o a.flac
+}
+
 @test "a number, a text or an action without its prefix; %n in --expect" {
     answered 2 'the format of "7.5" is not known' "did you mean value:7.5?" sum.xml -i 7.5
     [ "$(irrun sum.xml -i value:7.5 -o csv:-)" = 7.5 ]
@@ -628,6 +642,16 @@ with a <= b and s >= 0" sum.xml --random='uniform(-1e308,1e308)'
     npy '<f4' '4, 2, 256' $(seq 2048) >s.npy
     answered 65 'input "x" is f32 [1,512], but this array is f32 [4,2,256]' \
         "it is a stack of 4 records [2,256]; in NumPy x.reshape(-1,1,512) gives 4 that fit" vad.xml -i s.npy
+}
+
+@test "two inputs that are swapped" {
+    npy '<f4' '2, 4' $(seq 8) >x.npy
+    npy '<i8' '1,' 1 >k.npy
+    local swapped=': are two inputs swapped?'
+    answered 65 'input "x" is f32, but this array is i64' "it fits input \"k\"$swapped" \
+        "$data/pick.xml" -i x=k.npy -i k=x.npy
+    answered 65 'input "k" is i64 [1], but this array is f32 [2,4]' "it fits input \"x\"$swapped" \
+        "$data/pick.xml" -i k=x.npy -i x=k.npy
 }
 
 @test "--check says what it cannot check" {
