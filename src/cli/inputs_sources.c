@@ -131,8 +131,7 @@ static bool hint_other_input(const struct inputs *inputs, size_t index, struct i
         port = inputs_port(inputs, i);
         if (!fits(&port, header))
             continue;
-        err->hint[0] = '\0';
-        return fail_hint(err, "it fits input \"%s\": are two inputs swapped?", port.name);
+        return replace_hint(err, "it fits input \"%s\": are two inputs swapped?", port.name);
     }
     return false;
 }

@@ -154,22 +154,12 @@ ALWAYS_INLINE void select_rows(const struct select_run *run, size_t width)
         bits_fence();
 }
 
-void LEVEL_NAME(select_x8, LEVEL)(const struct select_run *run)
-{
-    select_rows(run, 1);
-}
-
-void LEVEL_NAME(select_x16, LEVEL)(const struct select_run *run)
-{
-    select_rows(run, 2);
-}
-
-void LEVEL_NAME(select_x32, LEVEL)(const struct select_run *run)
-{
-    select_rows(run, 4);
-}
-
-void LEVEL_NAME(select_x64, LEVEL)(const struct select_run *run)
-{
-    select_rows(run, 8);
-}
+#define DEFINE_SELECT(n_bits)                                                                      \
+    void LEVEL_NAME(select_x##n_bits, LEVEL)(const struct select_run *run)                         \
+    {                                                                                              \
+        select_rows(run, n_bits / 8);                                                              \
+    }
+DEFINE_SELECT(8)
+DEFINE_SELECT(16)
+DEFINE_SELECT(32)
+DEFINE_SELECT(64)

@@ -45,6 +45,12 @@ static bool size_slot(const struct layout *layout, struct slot *slot)
     return true;
 }
 
+static void remove_gap(struct layout *layout, size_t at)
+{
+    layout->n_gaps--;
+    memmove(layout->gaps + at, layout->gaps + at + 1, (layout->n_gaps - at) * sizeof *layout->gaps);
+}
+
 static bool allocate(struct layout *layout, size_t size, size_t *offset)
 {
     size_t best = layout->n_gaps;
@@ -57,10 +63,8 @@ static bool allocate(struct layout *layout, size_t size, size_t *offset)
         *offset = gap->offset;
         gap->offset += size;
         gap->size -= size;
-        if (gap->size == 0) {
-            layout->n_gaps--;
-            memmove(gap, gap + 1, (layout->n_gaps - best) * sizeof *gap);
-        }
+        if (gap->size == 0)
+            remove_gap(layout, best);
         return true;
     }
     *offset = layout->end;
@@ -74,26 +78,18 @@ static bool free_range(struct layout *layout, size_t offset, size_t size, struct
     size_t at = layout->n_gaps;
     while (at > 0 && layout->gaps[at - 1].offset > offset)
         at--;
-    struct gap *before = at > 0 ? &layout->gaps[at - 1] : NULL;
-    struct gap *after = at < layout->n_gaps ? &layout->gaps[at] : NULL;
-    bool joins_before = before && before->offset + before->size == offset;
-    bool joins_after = after && offset + size == after->offset;
-    if (joins_before && joins_after) {
-        before->size += size + after->size;
-        layout->n_gaps--;
-        memmove(after, after + 1, (layout->n_gaps - at) * sizeof *after);
-    } else if (joins_before) {
-        before->size += size;
-    } else if (joins_after) {
-        after->offset = offset;
-        after->size += size;
-    } else {
-        if (!GROW_ARRAY(layout->gaps, layout->n_gaps, layout->capacity, err))
-            return false;
-        memmove(layout->gaps + at + 1, layout->gaps + at,
-                (layout->n_gaps - at) * sizeof *layout->gaps);
-        layout->gaps[at] = (struct gap){offset, size};
-        layout->n_gaps++;
+    if (!GROW_ARRAY(layout->gaps, layout->n_gaps, layout->capacity, err))
+        return false;
+    struct gap *gap = layout->gaps + at;
+    memmove(gap + 1, gap, (layout->n_gaps++ - at) * sizeof *gap);
+    *gap = (struct gap){offset, size};
+    if (at + 1 < layout->n_gaps && offset + size == gap[1].offset) {
+        gap->size += gap[1].size;
+        remove_gap(layout, at + 1);
+    }
+    if (at > 0 && gap[-1].offset + gap[-1].size == offset) {
+        gap[-1].size += gap->size;
+        remove_gap(layout, at);
     }
     return true;
 }

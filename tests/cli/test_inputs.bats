@@ -25,7 +25,7 @@ setup() {
     refused 2 'needs a name, one of "a", "b"' "$data/pair.xml" -i one.npy -i b=one.npy
     refused 2 'write -i a=raw:-' "$data/pair.xml" -i raw:-
     refused 2 "write -i a='one two.npy'" "$data/pair.xml" -i 'one two.npy'
-    refused 2 'the model has nothing' "$data/read.xml" -i one.npy
+    refused 2 'the model has no inputs' "$data/read.xml" -i one.npy
 }
 
 @test "the first = splits; a path may hold others" {
