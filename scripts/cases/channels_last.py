@@ -220,6 +220,10 @@ def other_op_cases():
     c = Chain("max_pool_row", (2, 4, 50), limit=0.2)
     y = c.max_pooled(c.convolved(c.x, 40, [5]), [3], [2], [1])
     yield c.case("MaxPool over one dimension.", c.convolved(y, 16, [3]))
+    c = Chain("max_pool_column", (2, 4, 9, 3), limit=0.2)
+    y = c.max_pooled(c.convolved(c.x, 16, [2, 3]), [3, 1], [3, 1], [0, 0])
+    yield c.case("MaxPool of a column that a kernel as wide as the image has made.",
+                 c.convolved(y, 16, [1, 1]))
     c = Chain("max_pool_far", (2, 4, 6, 5), limit=0.2)
     y = c.convolved(c.x, 16, [3, 3])
     z = c.net.op("MaxPool", y[0], v=8, outs=2, dtype=["f32", "i64"], data={

@@ -6,12 +6,21 @@
 #include "base/checked.h"
 #include "kernels/indirect_convolution.h"
 
+/* Returns whether the dimensions of the pooling are those of the output: window_align moves only
+ * those of the pooling if the kernel is as wide as the image. */
+static bool has_same_dimensions(const struct indirect_convolution *conv,
+                                const struct pooling *pooling)
+{
+    return conv->out[0] == 1 && (size_t)conv->out[1] / pooling->kernel[0] == pooling->n[0] &&
+           (size_t)conv->out[2] / pooling->kernel[1] == pooling->n[1];
+}
+
 bool indirect_convolution_add_pooling(struct indirect_convolution *conv,
                                       const struct pooling *pooling)
 {
     bool has_whole_rows = conv->tile[0] == 0 || (conv->tile[0] == 4 && pooling->kernel[0] == 2);
     if (!conv->channels_in_lanes || !conv->out_channels_last || conv->is_transposed ||
-        conv->n_groups > 1 || conv->out[0] != 1 || !has_whole_rows ||
+        conv->n_groups > 1 || !has_same_dimensions(conv, pooling) || !has_whole_rows ||
         (conv->copy_rows > 0 &&
          conv->subconvolutions[0].nr / (size_t)conv->out[2] < pooling->kernel[0]) ||
         (size_t)pooling->kernel[0] * pooling->kernel[1] > POOLING_MAX_TAPS)
