@@ -14,7 +14,7 @@
 #include "base/decimal.h"
 
 struct precision {
-    int min_digits;    /* a normal number of fewer digits is also found at this length */
+    int min_digits;    /* the first length tried for normal numbers; shorter ones end in zeros */
     int max_digits;    /* always sufficient */
     double min_normal; /* for smaller numbers the trial begins with one digit */
     bool is_f32;
@@ -24,8 +24,8 @@ struct precision {
 static const struct precision f32_precision = {FLT_DIG, 9, (double)FLT_MIN, true, NULL};
 static const struct precision f64_precision = {DBL_DIG, 17, DBL_MIN, false, NULL};
 
-/* The number below a power of two is nearer to it than the one above. Then the shortest decimal
- * that reads back may be the one after the nearest of its length. */
+/* The float below a power of two is nearer to it than the float above. The shortest decimal that
+ * reads back may then be the next decimal above the nearest one of the same length. */
 static bool is_power_of_two(double value)
 {
     int exponent;
@@ -73,7 +73,7 @@ static double value_of(struct decimal decimal)
 
 /* Returns the nearest decimal of n digits; at a tie, either of the two. Avoids snprintf from 1e-12
  * to 1e12, where the powers of ten are exact. */
-static struct decimal near_decimal(double value, int n_digits)
+static struct decimal nearest_decimal_quickly(double value, int n_digits)
 {
     if (value < 1e-12 || value >= 1e12)
         return nearest_decimal(value, n_digits);
@@ -101,8 +101,8 @@ static struct decimal shortest_by_trial(double value, const struct precision *pr
     bool has_uneven_spacing = is_power_of_two(value);
     int n_digits = value < precision->min_normal ? 1 : precision->min_digits;
     for (; n_digits < precision->max_digits; n_digits++) {
-        struct decimal decimal =
-            precision->narrow ? near_decimal(value, n_digits) : nearest_decimal(value, n_digits);
+        struct decimal decimal = precision->narrow ? nearest_decimal_quickly(value, n_digits)
+                                                   : nearest_decimal(value, n_digits);
         if (reads_back(decimal, value, precision))
             return decimal;
         decimal.digits++;
@@ -235,7 +235,8 @@ static size_t write_special(double value, char *out)
     return (size_t)sprintf(out, "%s", isnan(value) ? "nan" : value < 0 ? "-inf" : "inf");
 }
 
-/* Returns whether the type represents this integer exactly: its digits then need no search. */
+/* Returns whether the number is an integer below the limit, up to which a type represents all
+ * integers. Its digits need no search. */
 static bool is_whole(double magnitude, double limit)
 {
     return magnitude < limit && magnitude == floor(magnitude);

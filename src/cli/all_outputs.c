@@ -26,7 +26,7 @@ static bool fail_input(const struct irrun_model *model, const struct feed_spec *
                      colon[1] == 's' ? "sample(1)" : "argmax");
 }
 
-/* Improves the error for a --feed whose OUT names no output: IN=OUT is OUT=IN. */
+/* Improves the error for a --feed whose OUT names no output, if OUT and IN are swapped. */
 static bool fail_output(const struct irrun_model *model, const struct feed_spec *feed,
                         struct irrun_error *err)
 {

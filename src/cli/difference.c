@@ -52,7 +52,8 @@ static void load_piece(const struct piece *piece, enum irrun_dtype wide, void *g
 
 static struct worst worst_at(const struct piece *piece, size_t i, double distance, double allowed)
 {
-    return (struct worst){.ratio = isnan(distance) ? INFINITY : distance / fmax(allowed, DBL_MIN),
+    double ratio = isfinite(distance) ? distance / fmax(allowed, DBL_MIN) : INFINITY;
+    return (struct worst){.ratio = ratio,
                           .distance = isnan(distance) ? INFINITY : distance,
                           .record = piece->record,
                           .element = piece->start + i,

@@ -56,8 +56,8 @@ static void print_node(const struct dot *dot, size_t group)
 
 /* ---- Clusters -------------------------------------------------------------------------------- */
 
-/* Prints nodes and clusters. Bodies follow their layer in the list: a longer path opens clusters,
- * another one closes them. */
+/* Prints nodes and clusters. Bodies follow their layer in the list: a path that continues the open
+ * one opens a cluster, and any other path closes clusters first. */
 static void print_nodes(const struct dot *dot)
 {
     const char *open[64] = {""};
@@ -146,7 +146,7 @@ static bool add_state(const struct dot *dot, struct edge_list *list, size_t assi
     const struct irrun_layer *layers = dot->layers;
     const struct dot_node *nodes = dot->nodes;
     for (size_t i = 0; i < dot->n; i++) {
-        if (strcmp(layers[i].type, "ReadValue") != 0 || !layers[i].variable ||
+        if (nodes[i].is_hidden || strcmp(layers[i].type, "ReadValue") != 0 || !layers[i].variable ||
             strcmp(layers[i].variable, layers[assign].variable) != 0)
             continue;
         const struct edge edge = {nodes[assign].shown, nodes[i].shown, EDGE_STATE, NULL,
@@ -205,7 +205,7 @@ static void print_edge(const struct edge *edge)
     printf("];\n");
 }
 
-/* Prints the edges. Of several edges of the same kind between two nodes, only one. */
+/* Prints the edges, but only one of several edges of the same kind between two nodes. */
 static bool print_edges(const struct dot *dot, struct irrun_error *err)
 {
     struct edge_list list = {.items = NULL};
@@ -277,7 +277,7 @@ bool dot_print_profile(const struct options *options, const struct profile *prof
 {
     const struct irrun_options model_options = {.weights_path = options->weights_path,
                                                 .is_dry = true};
-    struct irrun_model *model; /* as written: that of the run has other ops */
+    struct irrun_model *model; /* loaded again: passes have changed the ops of the one that ran */
     if (!irrun_model_load(options->model_path, &model_options, &model, err))
         return false;
     bool is_printed = print_graph(model, profile, err);

@@ -6,7 +6,7 @@
 #include "base/fast_hash.h"
 #include "cli/dot_internal.h"
 
-#define MIN_SAVED 6 /* nodes that a repetition must save at least */
+#define MIN_SAVED 6 /* a repetition must save at least this many nodes */
 #define MAX_REPETITIONS 16
 
 /* ---- Constants and chains -------------------------------------------------------------------- */
@@ -17,7 +17,7 @@ static bool is_type(const struct irrun_layer *layer, const char *type)
 }
 
 /* Returns whether layer i depends only on constants. Results, ReadValues and Assigns never do, nor
- * does a layer with one of them in its body. */
+ * does a layer with a ReadValue or Assign in its body. */
 static bool depends_on_constants(const struct dot *dot, size_t i)
 {
     const struct irrun_layer *layer = &dot->layers[i];
@@ -84,7 +84,7 @@ static bool same_ports(const struct irrun_layer *a, const struct irrun_layer *b)
     return true;
 }
 
-/* Returns a digest of the types of each group's members, in their order: [n] by group. */
+/* Returns a digest of the types of each group's members, in order. Indexed by group. */
 static uint64_t *digest_types(struct dot *dot, struct irrun_error *err)
 {
     uint64_t *types = arena_alloc_array(&dot->arena, dot->n, sizeof *types, err);
@@ -97,7 +97,8 @@ static uint64_t *digest_types(struct dot *dot, struct irrun_error *err)
     return types;
 }
 
-/* Numbers the kinds of groups, which have the same types and results of the same shapes. */
+/* Numbers the kinds of groups. Groups of one kind have members of the same types, and outputs of
+ * the same types and shapes. */
 static uint32_t *number_kinds(struct dot *dot, struct irrun_error *err)
 {
     uint32_t *kinds = arena_alloc_array(&dot->arena, dot->n_order + 1, sizeof *kinds, err);

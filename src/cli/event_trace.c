@@ -204,10 +204,10 @@ bool event_track_open(struct event_trace *trace, unsigned job, struct irrun_sess
 {
     struct irrun_session_info info;
     irrun_session_describe(session, &info);
-    struct event_track *made = calloc(1, sizeof *made + info.n_threads * sizeof made->buffers[0]);
-    *track = made;
+    size_t size_bytes = sizeof **track + info.n_threads * sizeof(*track)->buffers[0];
+    struct event_track *made = *track = calloc(1, size_bytes);
     if (!made)
-        return fail_memory(err, sizeof *made);
+        return fail_memory(err, size_bytes);
     made->trace = trace;
     made->session = session;
     made->written_ns = clock_now_ns();

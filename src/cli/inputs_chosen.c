@@ -10,7 +10,8 @@
 
 #define N_BLOCK 512
 
-/* Returns the index of the largest of n elements, the first of equal ones; NaN is the largest. */
+/* Returns the index of the largest of n elements, the first of equal ones. NaN is less than any
+ * number. */
 static int64_t largest(const struct irrun_tensor *values, size_t start, size_t n)
 {
     double block[N_BLOCK], most = NAN;
@@ -33,7 +34,7 @@ static int64_t largest(const struct irrun_tensor *values, size_t start, size_t n
 static struct irrun_shape shape_for(const struct irrun_partial_shape *wanted, int64_t n)
 {
     struct irrun_shape shape = {.rank = 1, .dims = {n}};
-    bool is_open = true;
+    bool are_known = true; /* the dimensions so far */
     if (wanted->is_rank_dynamic)
         return shape;
     shape.rank = wanted->rank;
@@ -42,16 +43,16 @@ static struct irrun_shape shape_for(const struct irrun_partial_shape *wanted, in
         shape.dims[i] = is_known ? wanted->min[i] : 1;
     }
     int64_t n_others = shape_n_elements(&shape);
-    for (uint32_t i = 0; i < wanted->rank && is_open; i++) {
-        is_open = wanted->min[i] == wanted->max[i];
-        if (!is_open && n_others > 0)
+    for (uint32_t i = 0; i < wanted->rank && are_known; i++) {
+        are_known = wanted->min[i] == wanted->max[i];
+        if (!are_known && n_others > 0)
             shape.dims[i] = n / n_others;
     }
     return shape;
 }
 
-/* The rows of an output, from each of which an index is chosen: n rows of n_row elements, at the
- * last of n_positions. */
+/* The rows of an output from which indices are chosen: n rows of n_row elements, each the last of
+ * n_positions rows. */
 struct output_rows {
     int64_t n, n_row, n_positions;
 };

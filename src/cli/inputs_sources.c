@@ -121,7 +121,7 @@ static bool fits(const struct records_port *port, const struct array_header *hea
                                             partial_shape_admits(&port->shape, &inner));
 }
 
-/* Replaces the hint if the array does not fit its input, but another one. */
+/* Replaces the hint if the array does not fit its input but fits another one. Returns false. */
 static bool hint_other_input(const struct inputs *inputs, size_t index, struct irrun_error *err)
 {
     const struct array_header *header = &inputs->records[index].pending;
@@ -182,7 +182,8 @@ static bool has_named_source(const struct inputs *inputs, const struct sequence 
     return is_named;
 }
 
-/* Adds a name to a source of a manifest that has none: that of the only input without a source. */
+/* Returns the binding. If it is from a manifest and has no name, and only one input has no source,
+ * adds the name of that input. */
 static struct binding name_source(const struct inputs *inputs, const struct sequence *sequence,
                                   const struct binding *binding)
 {
@@ -225,7 +226,7 @@ static bool take_generated(struct inputs *inputs, const struct binder *binder,
     return true;
 }
 
-/* Reads a source with --columns, if there is one for it; sets *is_taken then. */
+/* Reads a csv with the --columns of its input, if they are given, and then sets *is_taken. */
 static bool take_columns(struct inputs *inputs, const struct binder *binder,
                          const struct binding *binding, bool *is_taken, struct irrun_error *err)
 {

@@ -126,8 +126,8 @@ uint64_t pace_wait(struct pace *pace, uint64_t index, uint64_t end_ns,
     if (!before->before(before->context, err))
         return 0;
     uint64_t wake_ns = due_ns < end_ns ? due_ns : end_ns;
-    /* With --checkpoint a signal ends the run before the next record. It does not interrupt the
-     * sleep if it arrives just before it, or in another thread. */
+    /* With --checkpoint a signal ends the run before the next record. A signal that arrives just
+     * before the sleep, or in another thread, does not interrupt the sleep. */
     for (; signals_pending() == 0 && now_ns < wake_ns; now_ns = clock_now_ns())
         sleep_until(wake_ns - now_ns < SLICE_NS ? wake_ns : now_ns + SLICE_NS);
     return due_ns < now_ns ? due_ns : now_ns;

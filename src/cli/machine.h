@@ -6,7 +6,7 @@
 #include "base/error.h"
 
 /* Returns a size of this process from /proc/self/status: "VmHWM", its peak in memory; "VmData",
- * what a limit counts. Returns 0 if it is not known. */
+ * the memory that machine_limit_memory limits. Returns 0 if it is not known. */
 uint64_t machine_status_bytes(const char *name);
 
 /* Makes allocations of this process beyond size_bytes fail; 0: no limit. Mapped files, such as the

@@ -16,7 +16,7 @@ static bool is_number(const char *word)
     return text_to_f64(word, strlen(word), &value);
 }
 
-/* Returns whether this would be a valid value for the option, whose value is optional. */
+/* Returns whether the value of the option is optional and the word would be a valid one. */
 static bool is_value_of(const struct option_row *row, const char *word)
 {
     struct options scratch = {.action = ACTION_RUN};
@@ -94,13 +94,13 @@ static bool check_blanks(int n, char **words, struct irrun_error *err)
         if (!option_hint_blank(words[i], words[i + 1], err))
             continue;
         fail(err, IRRUN_USAGE, "'%s' and '%s' are taken for two files", words[i], words[i + 1]);
-        return !option_hint_blank(words[i], words[i + 1],
-                                  err); /* now there is an error to hint at */
+        /* The first call could not add the hint: there was no error yet. */
+        return !option_hint_blank(words[i], words[i + 1], err);
     }
     return true;
 }
 
-/* Rejects a model or weights that by their names are something else. */
+/* Rejects a model or weights whose name shows that the file is something else. */
 static bool check_files(const char *model, const char *weights, struct irrun_error *err)
 {
     if (weights && is_data(weights))

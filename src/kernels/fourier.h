@@ -1,5 +1,5 @@
 /* Discrete Fourier transforms of complex lines of any length, in double. Real and imaginary parts
- * are apart.
+ * are in separate arrays.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_FOURIER_H
 #define IRRUN_KERNELS_FOURIER_H
@@ -10,7 +10,7 @@
 #include "irrun.h"
 
 #define FOURIER_MAX_LENGTH ((size_t)1 << 40)
-#define FOURIER_MAX_FACTORS 42 /* of a length: 2^40, or the next power of two of twice that */
+#define FOURIER_MAX_FACTORS 42 /* enough for any length up to 2^41, which a chirp may need */
 
 /* A length whose prime factors are at most 7 is transformed by one pass for each factor (Stockham's
  * order, without a reversal of digits). Other lengths are a convolution with a chirp, computed by
@@ -21,7 +21,7 @@ struct fourier {
     unsigned char factors[FOURIER_MAX_FACTORS]; /* of m */
     const double *roots;                        /* [m], exp(-2 pi i k / m) */
     const double *chirp;                        /* [n], exp(-pi i k^2 / n), or NULL */
-    const double *chirp_ft; /* [m], the transform of the conjugated chirp, periodic around 0 */
+    const double *chirp_ft; /* [m], the transform of the conjugated chirp at -n < k < n, mod m */
 };
 
 /* Complex lines side by side: the parts of number k of line i are re[k * n + i] and
@@ -40,7 +40,7 @@ void fourier_plan(struct fourier *plan, size_t n, double *memory);
 size_t fourier_batch(size_t n, size_t n_lines);
 
 /* Transforms lines of n numbers in place. The inverse divides by n. scratch has
- * fourier_scratch_bytes. The number of lines changes no byte of the result. */
+ * fourier_scratch_bytes. The result of a line does not depend on the number of lines. */
 size_t fourier_scratch_bytes(size_t n, size_t n_lines);
 void fourier_run(const struct fourier *plan, bool is_inverse, struct fourier_lines lines,
                  double *scratch);

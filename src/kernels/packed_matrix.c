@@ -9,14 +9,14 @@
 #include "tensor/half.h"
 
 #define FEW_ROWS 2               /* up to here, for_few_f16_rows is used */
-#define ENOUGH_ROWS 6            /* of a micro-kernel, where it is used for several tiles */
+#define ENOUGH_ROWS 6            /* of a micro-kernel, where the rows need several calls */
 #define BLOCK_BYTES (25UL << 10) /* of a micro-panel in L1, which has at least 32 KB */
 
 /* With fewer terms, most of a tile of AMX would be zeros. */
 #define TILES_MIN_K 32
 
-/* Returns the width of the widest micro-panel that has a micro-kernel for this many rows, or for
- * enough of them. */
+/* Returns the width, in groups, of the widest micro-panel that has a micro-kernel for this many
+ * rows; if they are more than GEMM_MAX_MR, for ENOUGH_ROWS. */
 static size_t choose_nr_groups(const struct gemm_microkernels *kernels, size_t width, size_t rows)
 {
     size_t nr_groups = width;
@@ -115,7 +115,8 @@ static void pack_edge(unsigned char *to, size_t to_step, const unsigned char *fr
         memcpy(to + i * to_step, block[i], PANEL_GROUP * size);
 }
 
-/* Clears what follows the last whole step of a group: a half of a pair, and pairs of a tile. */
+/* Clears what follows the last whole step of a group: an incomplete pair, and the pairs that pad a
+ * tile. */
 static void clear_pads(const struct packed_matrix *packed_b, unsigned char *to)
 {
     for (size_t i = packed_b->k / packed_b->step_k; i < steps_of(packed_b); i++)

@@ -13,7 +13,7 @@ struct int8_state {
     unary_fn *activation;
     const struct quantize_kernels *quantize;
     struct int8_borders borders;
-    size_t n_batches, n_in, n_out; /* pixels of a batch element */
+    size_t n_batches, n_in, n_out; /* n_in, n_out: pixels of a batch element */
     size_t out[2];                 /* rows and columns; 1 row if all pixels can be read in order */
     bool is_padded;                /* the image is copied with its pads */
     size_t height, width;          /* of the padded image */
@@ -21,7 +21,7 @@ struct int8_state {
     size_t n_blocks;               /* in a row */
     bool is_gathered;              /* taps are copied to rows; all pixels count as one row */
     size_t n_quads;                /* of a segment */
-    size_t n_splits;               /* parts of the channels; each is a unit of work for a block */
+    size_t n_splits;               /* parts of the channels; a unit of work is a part of a block */
     size_t n_tile_columns;         /* Winograd: tiles in a row of the image */
     size_t tile_rows;              /* see struct int8_product */
     size_t n_parts, part_bytes;    /* part_bytes: scratch memory of each part, after the image */
@@ -32,7 +32,7 @@ struct int8_state {
 struct int8_job {
     const struct int8_convolution_attrs *attrs;
     const struct int8_state *state;
-    const uint8_t *in, *image, *end; /* image: the input or its padded copy; end: of both */
+    const uint8_t *in, *image, *end; /* image: the input or its padded copy; end: of the image */
     void *out;
     unsigned char *scratch;
 };
@@ -53,7 +53,8 @@ void int8_winograd_find(const struct int8_convolution_attrs *attrs, struct int8_
 void int8_winograd_run(const struct int8_job *job, const struct int8_block *block,
                        unsigned char *scratch);
 
-/* Quantizes the activation of the f32 results of a block, whose first pixel is `pixel`. */
+/* Applies the activation to the f32 results of a block, whose first pixel is `pixel`, and quantizes
+ * them. */
 void int8_activate(const struct int8_job *job, const struct int8_block *block, size_t pixel);
 
 /* Copies some rows of the padded image, as words if has_words is set. */

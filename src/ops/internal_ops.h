@@ -49,8 +49,9 @@ extern const struct op_def op_matmul_transposed;
  * the mean. Attributes: struct mvn_attrs. */
 extern const struct op_def op_norm;
 
-/* Convert to f16 or bf16, but a finite value out of its range becomes its largest number, and a
- * bf16 that was an f16 stays in the range of f16. Attributes: struct convert_attrs. */
+/* Convert to f16 or bf16. A finite value beyond the range of the type becomes the largest number of
+ * the type; from f16 to bf16, the largest bf16 that f16 can hold. Attributes: struct
+ * convert_attrs. */
 extern const struct op_def op_narrow;
 
 /* A cell that is run over all steps of X [batch, time, input size]: the sequence op of the family

@@ -1,6 +1,6 @@
 /* Assign-3 (opset3 to 5) and Assign-6: sets the next value of a variable and outputs it. The engine
- * commits the value at the end of the iteration. Type and shape of the variable are those of its
- * ReadValue.
+ * commits the value at the end of the iteration. The type and the shape of the variable are those
+ * of its ReadValue.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/op_state.h"
 

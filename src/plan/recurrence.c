@@ -11,13 +11,13 @@
 #include "ops/recurrent_op.h"
 #include "plan/graph_ints.h"
 
-/* A Parameter and a ReadValue that the elements of a value, not only its shape, depend on. */
+/* A Parameter and a ReadValue on which the elements of a value depend, not only its shape. */
 struct origin {
     const struct op *parameter, *read; /* NULL: none */
 };
 
-/* Finds the origin of a value by a search through the ops that compute it. Returns false
- * without memory. */
+/* Finds the origin of a value by a search through the ops that compute it. Returns false if there
+ * is no memory. */
 static bool find_origin(const struct graph *graph, uint32_t value_id, struct origin *origin,
                         struct irrun_error *err)
 {
@@ -208,7 +208,7 @@ bool recurrence_check_lengths(const struct time_walk *walk, const struct recurre
     enum time_kind kind = walk->uses[value_id].kind;
     *is_fixed = false;
     if (kind == TIME_LENGTH) {
-        for (uint32_t i = 0; i < items.n && is_known; i++)
+        for (uint32_t i = 0; is_known && i < items.n; i++)
             is_known = items.items[i].kind == TIME_ITEM_FRAMES && items.items[i].number == 1;
         return is_known;
     }
@@ -217,7 +217,7 @@ bool recurrence_check_lengths(const struct time_walk *walk, const struct recurre
     *is_fixed = walk->n_frames > 0;
     if (source->def->role == ROLE_CONST)
         return *is_fixed && is_all(graph, source, walk->n_frames);
-    for (uint32_t i = 0; i < items.n && is_known; i++)
+    for (uint32_t i = 0; is_known && i < items.n; i++)
         is_known =
             items.items[i].kind == TIME_ITEM_NUMBER && items.items[i].number == walk->n_frames;
     return kind == TIME_NONE && *is_fixed && is_known;

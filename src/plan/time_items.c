@@ -129,8 +129,8 @@ static bool find_product(const struct time_items *data, struct time_items *list)
 {
     struct time_items one = {.n = 1};
     list->n = 1;
-    list->items[0] = data->items[0];
-    for (uint32_t i = 1; i < data->n; i++) {
+    list->items[0] = (struct time_item){TIME_ITEM_NUMBER, 1};
+    for (uint32_t i = 0; i < data->n; i++) {
         struct time_items before = *list;
         one.items[0] = data->items[i];
         if (!multiply(&before, &one, list))

@@ -67,6 +67,10 @@ compare() {
     run_apart irrun "$data/twice.xml" -i x.csv --expect=want.csv
     [ "$status" -eq 1 ]
     [[ $stderr == *"got nan, expected 1"* ]]
+    printf '1,2\n' >x.csv
+    printf '9,inf\n' >want.csv
+    run_apart irrun "$data/twice.xml" -i x.csv --expect=want.csv
+    [[ $stderr == *", expected inf"* ]]
 }
 
 @test "integers are compared exactly unless a tolerance is given" {
