@@ -109,12 +109,39 @@ static bool hint_candidate(const struct records *records, const struct candidate
         numpy_type(candidate->dtype), wanted);
 }
 
+#define MIN_TEXT_BYTES 16 /* four f32 that are text by chance are rare, two are not */
+#define MAX_TEXT_BYTES 64
+
+/* Returns whether the bytes begin as ASCII text. */
+static bool is_text(const unsigned char *bytes, size_t n)
+{
+    size_t i = 0;
+    n = n < MAX_TEXT_BYTES ? n : MAX_TEXT_BYTES;
+    while (i < n && ((bytes[i] >= ' ' && bytes[i] < 0x7f) || memchr("\t\n\r", bytes[i], 3)))
+        i++;
+    return i == n && n >= MIN_TEXT_BYTES;
+}
+
+static bool fail_text(const struct records *records, struct irrun_error *err)
+{
+    char quoted[TEXT_QUOTED_BYTES];
+    fail_at_offset(err, IRRUN_DATA, records_path(records), 0,
+                   "%s \"%s\": the bytes are text, read as %s", records->port.what,
+                   records->port.name, irrun_dtype_name(records->source_dtype));
+    return fail_hint(err,
+                     "if it holds numbers, read it as csv:%s; --raw-check=never accepts the bytes "
+                     "as they are",
+                     text_shell_quote(typed_path(records, "-"), quoted));
+}
+
 bool raw_check(const struct records *records, size_t n_before, const void *elements, size_t n,
                struct irrun_error *err)
 {
     size_t size_bytes = dtype_size(records->source_dtype), left = RAW_CHECK_ELEMENTS - n_before;
     double values[256];
     n = n < left ? n : left;
+    if (n_before == 0 && is_text(elements, n * size_bytes))
+        return fail_text(records, err);
     for (size_t i = 0; i < n; i++) {
         size_t k = i % 256, n_block = n - i < 256 ? n - i : 256;
         if (k == 0)

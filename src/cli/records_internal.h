@@ -57,8 +57,8 @@ bool records_check_chunk(const struct records *records, uint32_t axis, int64_t c
 bool raw_check_is_due(const struct records *records);
 
 /* Checks n elements of source_dtype that follow the first n_before (below RAW_CHECK_ELEMENTS).
- * Fails with IRRUN_DATA if one is NaN or beyond 1e20; the message has its byte offset and the right
- * format. */
+ * Fails with IRRUN_DATA if one is NaN or beyond 1e20, or the first are text; the message has its
+ * byte offset and the right format. */
 bool raw_check(const struct records *records, size_t n_before, const void *elements, size_t n,
                struct irrun_error *err);
 

@@ -211,3 +211,16 @@ refused_raw() {
     refused 65 'look like little-endian f32: read them as npy with --cast=any' \
         copy.xml -i a=x.raw -i fresh=x.raw --shape=a=104 --shape=fresh=104 -o none:
 }
+
+@test "text is not raw floats" {
+    local text='byte 0: error: input "x": the bytes are text, read as f32'
+    seq 512 >t.csv
+    answered 65 "t.csv: $text" "if it holds numbers, read it as csv:t.csv; $takes" vad.xml -i raw:t.csv --partial=pad
+    run_apart irrun vad.xml -i raw:- --partial=pad <t.csv
+    [ "$status" -eq 65 ]
+    [[ $stderr == *"$text"*"csv:-; $takes" ]]
+    irrun vad.xml -i raw:t.csv --partial=drop -o none: --raw-check=never
+    printf 'Text is u8 as well.\n' >t.raw
+    twice_of u8
+    irrun copy.xml -i a=t.raw -i fresh=t.raw --shape=a=20 --shape=fresh=20 -o a=raw:- | cmp - t.raw
+}
