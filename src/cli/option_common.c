@@ -118,6 +118,21 @@ bool option_set_bool(struct options *options, const struct option_row *row, cons
     return true;
 }
 
+/* Reads 1e6, 10k or 2G; of bytes, k is 1024. Returns 0 for anything else. */
+static int64_t read_large_count(const char *text, bool is_bytes)
+{
+    static const char suffixes[] = "kmg";
+    double number;
+    size_t length = strspn(text, "0123456789.eE+");
+    const char *suffix = text[length] ? strchr(suffixes, text[length] | 0x20) : NULL;
+    if (!text_to_f64(text, length, &number))
+        return 0;
+    for (const char *s = suffixes; suffix && s <= suffix; s++)
+        number *= is_bytes ? 1024 : 1000;
+    bool is_whole = number >= 1 && number < 0x1p62 && number == floor(number);
+    return is_whole && (suffix || !text[length]) ? (int64_t)number : 0;
+}
+
 bool option_set_count(struct options *options, const struct option_row *row, const char *value,
                       struct irrun_error *err)
 {
@@ -130,6 +145,9 @@ bool option_set_count(struct options *options, const struct option_row *row, con
     if (row->most < INT64_MAX)
         fail_append(err, " to %" PRId64, row->most);
     fail_append(err, "%s, not '%s'", row->most < INT64_MAX ? "" : " up", value);
+    int64_t meant = read_large_count(value, strcmp(row->metavar, "BYTES") == 0);
+    if (meant > 0 && meant >= row->least && meant <= row->most)
+        return fail_hint(err, "write --%s=%" PRId64, row->name, meant);
     return fail_hint(err, "for example --%s=%" PRId64, row->name, row->least > 0 ? row->least : 1);
 }
 

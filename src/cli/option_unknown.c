@@ -11,7 +11,8 @@ const char *nearest_word(const char *word, const char *const *words, size_t n)
     unsigned limit = strlen(word) < 4 ? 1 : 2;
     const char *nearest = NULL;
     for (size_t i = 0; i < n; i++) {
-        unsigned distance = text_distance(word, words[i], limit);
+        unsigned distance =
+            text_equals_ignore_case(word, words[i]) ? 0 : text_distance(word, words[i], limit);
         bool is_likely = distance < 2 || word[0] == words[i][0];
         if (distance <= limit && is_likely) {
             nearest = words[i];
@@ -74,12 +75,16 @@ static const struct {
     {"pc", "--profile shows the time of each operator"},
     {"report_type", "--report=FILE writes a report, --profile shows the time of each operator"},
     {"niter,iters,repeat,max-tokens", "-n N runs N iterations"},
+    {"info,describe", "--inspect shows inputs, outputs, variables and operators"},
+    {"ops", "--list-ops lists the operators of the model"},
     {"format", "-i FORMAT:FILE and -o FORMAT:FILE name a format, for example csv:FILE"},
     {"json", "-o jsonl:FILE writes a line of JSON for each record"},
     {"output-dir", "-o DIR/%n.npy writes a file for each output"},
     {"b", "a record at a time is computed; --batch=N is for --key"},
     {"prompt", "printf TEXT | irrun MODEL.xml -i NAME=raw:- reads characters"},
     {"temperature", "--feed=OUT=IN:sample(T) draws with temperature T"},
+    {"pad", "--partial=pad adds zeros to the last record"},
+    {"last", "--emit=last writes the last record only"},
     {"samplerate", "--rate=HZ"},
     {"tolerance", "--atol=X and --rtol=X"},
     {"json_stats,report_folder", "--report=FILE writes a report in JSON"},

@@ -133,15 +133,25 @@ static bool set_option(struct parser *parser, enum option_id id, const char *val
     return false;
 }
 
+/* Returns whether the word looks like an option, and not like a negative number or `-`. */
+static bool is_option(const char *word)
+{
+    return word[0] == '-' && word[1] != '\0' && !strchr("0123456789.", word[1]);
+}
+
 /* Sets an option. value: from the same word; NULL: it may be the next word. */
 static bool parse_value(struct parser *parser, enum option_id id, const char *value)
 {
     const struct option_row *row = &option_rows[id];
-    if (row->argument == OPTION_VALUE && !value)
-        value = *parser->words ? *parser->words++ : NULL;
-    if (row->argument == OPTION_VALUE && !value)
-        return fail(parser->err, IRRUN_USAGE, "--%s needs a value: --%s=%s", row->name, row->name,
-                    row->metavar);
+    if (row->argument == OPTION_VALUE && !value) {
+        const char *next = *parser->words;
+        if (!next || is_option(next)) {
+            fail(parser->err, IRRUN_USAGE, "--%s needs a value: --%s=%s", row->name, row->name,
+                 row->metavar);
+            return next && fail_hint(parser->err, "if it is %s: --%s=%s", next, row->name, next);
+        }
+        value = *parser->words++;
+    }
     return set_option(parser, id, value);
 }
 
@@ -175,6 +185,12 @@ static bool parse_letters(struct parser *parser, const char *word)
             id++;
         if (id == N_OPTIONS)
             return option_fail_unknown(word, letter, 1, parser->words[0], parser->err);
+        if (letter[1] == '=' && letter[2] != '\0' && option_rows[id].argument != OPTION_FLAG) {
+            char quoted[TEXT_QUOTED_BYTES];
+            fail(parser->err, IRRUN_USAGE, "-%c takes its value without '='", *letter);
+            return fail_hint(parser->err, "write -%c %s", *letter,
+                             text_shell_quote(letter + 2, quoted));
+        }
         if (option_rows[id].argument == OPTION_VALUE)
             return parse_value(parser, id, letter[1] ? letter + 1 : NULL);
         if (!parse_value(parser, id, NULL))

@@ -103,6 +103,10 @@ bool format_hint_directory(struct irrun_error *err, const char *path)
                      text_shell_quote(path, quoted), slash);
 }
 
+/* Extensions of other files that hold arrays or pictures. */
+static const char foreign_endings[] =
+    ".png .jpg .jpeg .bmp .gif .webp .tif .tiff .pt .pth .pkl .h5 .hdf5 .mat .json .parquet";
+
 #define NAMES_BYTES 128
 
 /* Writes the names of the formats of files to `text`, separated by spaces. */
@@ -181,6 +185,10 @@ static bool fail_no_format(const char *text, enum direction direction, struct ir
         return false;
     if (direction == READING && format_is_sound(text))
         return format_hint_sound(err, text, "MODEL.xml");
+    if (direction == READING && has_ending(foreign_endings, file_ending(text)))
+        return fail_hint(err,
+                         "convert it with Python: numpy.save(\"x.npy\", array) writes an array "
+                         "of the type and shape of the input");
     return fail_hint(err, "write FORMAT:%s with one of: %s", word, names);
 }
 

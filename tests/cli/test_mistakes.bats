@@ -57,6 +57,9 @@ setup() {
     answered 2 "unknown option -infer_precision" "--precision=f32|f16|bf16; the default is f32" vad.xml -infer_precision f16
     answered 2 "unknown option -input" "did you mean --input?" sum.xml -input five.npy
     answered 2 "unknown option -random" "did you mean --random?" sum.xml -random=ones
+    answered 2 "unknown option --info" "--inspect shows inputs, outputs, variables and operators" --info sum.xml
+    answered 2 "-n takes its value without '='" "write -n 5" sum.xml --random -n=5
+    answered 2 "-o takes its value without '='" "write -o 'my y.npy'" sum.xml --random -qo="my y.npy"
     [ "$(irrun sum.xml -icsv:- -qocsv:- <<<5)" = 5 ]
 }
 
@@ -214,11 +217,19 @@ setup() {
 
 @test "a word that an option does not know" {
     answered 2 "--iterations must be a whole number from 0 up, not 'abc'" "for example --iterations=1" sum.xml --random -n abc
+    answered 2 "not '1k'" "write --iterations=1000" sum.xml --random -n 1k
+    answered 2 "not '2e3'" "write --iterations=2000" sum.xml --random -n 2e3
+    answered 2 "not '1.5GiB'" "write --max-memory=1610612736" sum.xml --random --max-memory=1.5GiB
+    answered 2 "not '-1'" "for example --iterations=1" sum.xml --random -n -1
+    answered 2 "not '1.5'" "for example --iterations=1" sum.xml --random -n 1.5
+    answered 2 "--report needs a value: --report=FILE|-" "if it is -o: --report=-o" sum.xml --random --report -o none:
+    answered 2 "--iterations needs a value: --iterations=N" "" sum.xml --random -n
     answered 2 "--reset: unknown value 'foo'" "use never, sequence, iteration, if:NAME, or a number from 1 up" \
         sum.xml --random --reset=foo
     answered 2 "unknown option --stat: options cannot be abbreviated" \
         "--state-in, --state-out, --state-any-model, --stats" sum.xml --random --stat
     answered 2 "irrun: error: --emit takes all, last or none, not 'every'" "" sum.xml --random --emit=every
+    answered 2 "irrun: error: --emit takes all, last or none, not 'LAST'" "did you mean --emit=last?" sum.xml --random --emit=LAST
     answered 2 "irrun: error: --reset-to takes init or state, not 'zero'" "" sum.xml --random --reset-to=zero
     answered 2 "irrun: error: --help takes all, not 'axis'" "" --help=axis
 }
@@ -467,6 +478,8 @@ denied() {
     answered 2 'format s16 is only for inputs' '' sum.xml -i five.npy -o s16
     answered 2 'format jsonl is only for outputs' "jq -r '.NAME | flatten | @csv' FILE | irrun MODEL.xml -i csv:-" \
         sum.xml -i sum.jsonl
+    answered 2 'the format of "a.PNG" is not known' \
+        'convert it with Python: numpy.save("x.npy", array) writes an array of the type and shape of the input' sum.xml -i a.PNG
     answered 2 'the format of "a.flac" is not known' 'write FORMAT:a.flac with one of: text npy npz raw csv ark wav jsonl none' \
         sum.xml -i five.npy -o a.flac
 }
@@ -650,7 +663,7 @@ with a <= b and s >= 0" sum.xml --random='uniform(-1e308,1e308)'
     local swapped=': are two inputs swapped?'
     answered 65 'input "x" is f32, but this array is i64' "it fits input \"k\"$swapped" \
         "$data/pick.xml" -i x=k.npy -i k=x.npy
-    answered 65 'input "k" is i64 [1], but this array is f32 [2,4]' "it fits input \"x\"$swapped" \
+    answered 65 'input "k" is i64, but this array is f32' "it fits input \"x\"$swapped" \
         "$data/pick.xml" -i k=x.npy -i x=k.npy
 }
 
