@@ -93,7 +93,10 @@ static bool claim_input(struct inputs *inputs, size_t index, const struct format
         fail(err, format->has_names ? IRRUN_DATA : IRRUN_USAGE,
              "input \"%s\" has two sources, %s and %s", port.name,
              records_path(&inputs->records[index]), path);
-        return !inputs->options->manifest_path && inputs->n == 1 &&
+        if (inputs->options->manifest_path)
+            return fail_hint(err, "in a manifest, a field for an output begins with '>': >%s",
+                             path);
+        return inputs->n == 1 &&
                fail_hint(err,
                          "printf '%%s\\n' %s %s | irrun MODEL.xml --manifest=- runs them as two "
                          "sequences",
@@ -201,18 +204,17 @@ static bool take_generated(struct inputs *inputs, const struct binder *binder,
                            const struct binding *binding, struct irrun_error *err)
 {
     const struct format *format = binding->spec.format;
-    const char *path = binding->spec.path;
+    const char *path = binding->spec.path, *text = binding->spec.text;
     const struct axis_spec *axis = NULL;
     struct irrun_tensor record;
     size_t index;
     if (!bind_find_port(binder, binding, &index, err) ||
-        !claim_input(inputs, index, format, path, &axis, err))
+        !claim_input(inputs, index, format, text, &axis, err))
         return false;
     struct records_port port = inputs_port(inputs, index);
     bool is_input = index < inputs->n;
     if (is_input && inputs->slots[index].axis)
-        return fail(err, IRRUN_USAGE, "--axis: input \"%s\" is filled by %s:%s", port.name,
-                    format->name, path);
+        return fail(err, IRRUN_USAGE, "--axis: input \"%s\" is filled by %s", port.name, text);
     if (format->is_counted)
         return (is_input && inputs_counter_of(inputs, index)) ||
                fail(err, IRRUN_USAGE, "%s: is for -i only, not for a manifest", format->name);
@@ -222,7 +224,7 @@ static bool take_generated(struct inputs *inputs, const struct binder *binder,
     if (!value_record(path, &port, &record, err))
         return false;
     records_open_record(&inputs->records[index], &port, &record);
-    inputs->records[index].path = "value:";
+    inputs->records[index].path = text;
     return true;
 }
 

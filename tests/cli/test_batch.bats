@@ -62,7 +62,7 @@ bad_line() { # N WORDS
     bad_line 1 "not the source" < <(printf 'one\tcsv:-\n')
     bad_line 1 "not the source" < <(printf 'csv:-\n')
     bad_line 1 "not the source" < <(printf 'a.ark\n')
-    bad_line 2 "two sources" < <(printf 'one\ta.csv\ntwo\ta.csv\tb.csv\n')
+    bad_line 2 "an output begins with '>': >b.csv" < <(printf 'one\ta.csv\ntwo\ta.csv\tb.csv\n')
     bad_line 1 "contains a carriage return within the line" < <(printf 'one\rtwo\ta.csv\n')
     irrun "$data/sum.xml" --manifest=- -o marked_%k.npy < <(printf '\xef\xbb\xbfone\ta.csv\r\n')
     [ -e marked_one.npy ]

@@ -29,7 +29,10 @@ differs() {
     done
     irrun "$root/models/lstm_tagger/model.xml" --random -n 5 -o want.csv
     cmp got.csv want.csv
-    answered 66 'scalr: error: cannot be opened' '--diff=FILE.npz reads a file of --tap-records; --diff=scalar, plain, unfused and f64 need none' \
+    local reference='--diff=FILE.npz reads a file of --tap-records; --diff=scalar, plain, unfused and f64 need none'
+    seq 9 >y.npz
+    answered 65 'y.npz: byte 0: error: is text, not npz' "$reference" "$data/sum.xml" --random --diff=y.npz
+    answered 66 'scalr: error: cannot be opened' "$reference" \
         "$data/sum.xml" --random --diff=scalr -o none:
     npy '<f4' '3, 1' 1 2 3 >value.npy
     printf '%s\tvalue.npy\n' a b c d >list

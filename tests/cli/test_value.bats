@@ -32,7 +32,7 @@ setup() {
     usage_error "format value is only for inputs" "$data/sum.xml" --random -o value:1
     usage_error "format value is only for inputs" "$data/sum.xml" --random --expect=value:1
     usage_error 'input "b" is filled by value:1' "$data/pair.xml" -i a=one.csv -i b=value:1 --axis=b=0
-    usage_error 'input "b" has two sources' "$data/pair.xml" -i a=one.csv -i b=value:1 -i b=value:2
+    usage_error 'input "b" has two sources, value:1 and value:2' "$data/pair.xml" -i a=one.csv -i b=value:1 -i b=value:2
 }
 
 @test "a source without a name in a manifest is that of the only input that nothing else fills" {
