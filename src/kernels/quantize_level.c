@@ -1,6 +1,9 @@
 /* Quantization: a code is the index of a level of FakeQuantize.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/quantize.h"
+
+#include <stdbool.h>
+
 #include "kernels/vector_integer.h"
 
 /* Returns the numbers that codes stand for. */
@@ -88,21 +91,57 @@ static void to_u8(const struct channel_ranges *ranges, const float *x, size_t x_
     }
 }
 
+/* The levels of a vector of columns. */
+struct levels {
+    vec in_low, inverse_scale, last, slopes;
+};
+
+ALWAYS_INLINE vec_i32 code_at(const struct levels *levels, bool has_slopes, const float *x,
+                              size_t n)
+{
+    vec y = vec_load_n(x, n);
+    if (has_slopes)
+        y = vec_select(vec_less(y, vec_zero()), vec_mul(y, levels->slopes), y);
+    return code_in(levels->in_low, levels->inverse_scale, levels->last, y);
+}
+
+/* Quantizes a vector of columns of all rows. */
+ALWAYS_INLINE void column_to_u8(const struct levels *levels, const bool has_slopes, const float *x,
+                                uint8_t *out, size_t n_rows, size_t n, size_t n_columns)
+{
+    size_t row = 0;
+#ifdef VECTOR_HAS_STORE_U8_ROWS
+    for (; n_columns == VECTOR_LANES && row + 4 <= n_rows; row += 4) {
+        vec_i32 codes[4];
+        void *to[4];
+        UNROLL
+        for (size_t r = 0; r < 4; r++) {
+            codes[r] = code_at(levels, has_slopes, x + (row + r) * n, VECTOR_LANES);
+            to[r] = out + (row + r) * n;
+        }
+        vec_i32_store_u8_rows(to, codes, 4);
+    }
+#endif
+    for (; row < n_rows; row++)
+        vec_i32_store_u8_first(out + row * n, code_at(levels, has_slopes, x + row * n, n_columns),
+                               n_columns);
+}
+
 static void rows_to_u8(const struct column_levels *levels, const float *x, uint8_t *out,
                        size_t n_rows, size_t n)
 {
-    for (size_t row = 0; row < n_rows; row++, x += n, out += n)
-        for (size_t i = 0; i < n; i += VECTOR_LANES) {
-            size_t left = n - i < VECTOR_LANES ? n - i : VECTOR_LANES;
-            vec y = vec_load_n(x + i, left);
-            if (levels->slopes)
-                y = vec_select(vec_less(y, vec_zero()),
-                               vec_mul(y, vec_load_n(levels->slopes + i, left)), y);
-            vec_i32 code = code_in(vec_load_n(levels->in_low + i, left),
-                                   vec_load_n(levels->inverse_scale + i, left),
-                                   vec_load_n(levels->last + i, left), y);
-            vec_i32_store_u8_first(out + i, code, left);
+    for (size_t i = 0; i < n; i += VECTOR_LANES) {
+        size_t left = n - i < VECTOR_LANES ? n - i : VECTOR_LANES;
+        struct levels column = {vec_load_n(levels->in_low + i, left),
+                                vec_load_n(levels->inverse_scale + i, left),
+                                vec_load_n(levels->last + i, left), vec_zero()};
+        if (levels->slopes) {
+            column.slopes = vec_load_n(levels->slopes + i, left);
+            column_to_u8(&column, true, x + i, out + i, n_rows, n, left);
+        } else {
+            column_to_u8(&column, false, x + i, out + i, n_rows, n, left);
         }
+    }
 }
 
 /* The inverse of quantize_lanes, for n pixels. */
