@@ -7,7 +7,7 @@
 /* At most one in this many quads may have an excess: adding one costs 8 times what multiplying a
  * quad by words instead of bytes does. */
 #define QUADS_PER_EXCESS 8
-#define WINOGRAD_MIN_CHANNELS 16
+#define WINOGRAD_MIN_CHANNELS 16   /* of the input */
 #define WINOGRAD_MAX_CHANNELS 1024 /* the fourfold of a sum of 9 * 1024 products fits into i32 */
 #define WINOGRAD_FEW_FILTERS ((size_t)256 * 256) /* of 3 by 3, which fit into L2 as words */
 #define ZERO_TOLERANCE 0x1p-14 /* a value this close to 0, in units of the scale, counts as 0 */
@@ -113,7 +113,7 @@ static bool suits_winograd(const struct int8_match *match,
            match->n_groups == 1 && match->enlarge[0] * match->enlarge[1] == 1 &&
            int8_sums_to(attrs) == INT8_TO_U8 && !attrs->border.sums &&
            attrs->c_in >= WINOGRAD_MIN_CHANNELS && attrs->c_in <= WINOGRAD_MAX_CHANNELS &&
-           attrs->c_out >= WINOGRAD_MIN_CHANNELS &&
+           attrs->c_out > INT8_GROUP / 2 && /* a product has tiles for half a group, too */
            (!match->is_small || attrs->c_in * attrs->c_out <= WINOGRAD_FEW_FILTERS);
 }
 
