@@ -83,10 +83,15 @@ static void run_rectangle(const struct depthwise *plan, struct depthwise_tile *t
                           float *out)
 {
     const int64_t *size = plan->window.out, *steps = plan->steps;
-    bool is_along_x = x->n >= y->n || (plan->channels_last && x->n >= PIXELS_ALONG_X);
+    bool is_along_x =
+        x->n >= y->n || plan->has_whole_rows || (plan->channels_last && x->n >= PIXELS_ALONG_X);
     size_t out_steps[2] = {(size_t)size[2] * plan->pixel, plan->pixel};
     int64_t n_calls = is_along_x ? y->n : x->n;
     tile->n = (size_t)(is_along_x ? x->n : y->n);
+    bool is_whole = x->begin == 0 && x->end == plan->window.kernel[2];
+    tile->row_stride = is_whole && is_along_x && x->n >= DEPTHWISE_MIN_ROW ? plan->row_stride : 0;
+    tile->first_pixel = x->first * plan->window.stride[2] - plan->window.pad_begin[2];
+    tile->n_pixels = (size_t)plan->window.in[2];
     tile->image_step = steps[1 + is_along_x];
     tile->out_step = out_steps[is_along_x];
     tile->start = plan->origin + z * steps[0] + y->first * steps[1] + x->first * steps[2];

@@ -52,7 +52,9 @@ struct depthwise {
     const int32_t *offsets;   /* of each tap in the image */
     const struct depthwise_span *spans[3];
     size_t n_spans[3];
-    size_t pixel; /* channels in lanes: floats from one output position to the next */
+    size_t row_stride;   /* as in depthwise_tile, for spans of all taps */
+    bool has_whole_rows; /* spans[2] is one, with the positions whose taps lie in pads */
+    size_t pixel;        /* channels in lanes: floats from one output position to the next */
     const struct depthwise_strip *strips; /* rows only: replace spans[2] */
     size_t n_strips;
     const struct depthwise_plane *planes; /* of a row, if it is copied */

@@ -13,6 +13,9 @@
  * vectors of channels are computed side by side. */
 #define DEPTHWISE_CHANNEL_VECTORS 4
 
+/* Fewer positions of a row do not share pixels. */
+#define DEPTHWISE_MIN_ROW 4
+
 /* What is computed of the elements of a window: the sum of their products with weights, their sum,
  * or their maximum. A maximum skips NaN, and is -inf if there is no element. */
 enum depthwise_term { DEPTHWISE_PRODUCTS, DEPTHWISE_SUMS, DEPTHWISE_MAXIMA, N_DEPTHWISE_TERMS };
@@ -41,6 +44,11 @@ struct depthwise_tile {
      * channel; NULL: zeros. Only maxima have a check. */
     size_t n_channels, block_weights;
     const float *bounds; /* two, to which products are clamped; NULL: none */
+    /* Products, unless row_stride is 0: at least DEPTHWISE_MIN_ROW positions of a row, row_stride
+     * (1 or 2) pixels apart, whose windows have lines of 3 or 5 neighbouring pixels. That of
+     * position 0 begins with first_pixel of a row of n_pixels; those outside it are left out. */
+    size_t row_stride, n_pixels;
+    ptrdiff_t first_pixel;
 };
 typedef void depthwise_tile_fn(const struct depthwise_tile *tile);
 

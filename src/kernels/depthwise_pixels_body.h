@@ -7,16 +7,14 @@
 #error "include kernels/level.h first"
 #endif
 
-/* Returns the stride in taps, 1 or 2, if the window has three lines of three taps: then add_3_taps
- * loads each pixel of a line once. Otherwise returns 0. */
-ALWAYS_INLINE size_t stride_of_3_taps(const struct depthwise_tile *tile)
+#define MAX_LINE_TAPS 5 /* of add_line */
+
+/* Returns whether the windows have three lines of three taps, none of them in pads. */
+ALWAYS_INLINE bool is_inner_3x3(const struct depthwise_tile *tile)
 {
-    const int32_t *offsets = tile->offsets + tile->first_tap;
-    if (tile->line_taps != 3 || tile->n_taps != 9 || tile->n_slices * tile->n_lines != 1 ||
-        offsets[2] - offsets[1] != offsets[1] - offsets[0])
-        return 0;
-    ptrdiff_t step = offsets[1] - offsets[0];
-    return step == tile->image_step ? 1 : 2 * step == tile->image_step ? 2 : 0;
+    return tile->line_taps == 3 && tile->n_taps == 9 && tile->n_slices * tile->n_lines == 1 &&
+           tile->first_pixel >= 0 &&
+           (size_t)tile->first_pixel + (tile->n - 1) * tile->row_stride + 3 <= tile->n_pixels;
 }
 
 /* The results of run_pixels: n_rows positions, of n_vectors vectors of channels each. */
@@ -46,25 +44,40 @@ ALWAYS_INLINE void add_taps(const struct depthwise_tile *tile, ptrdiff_t start, 
     }
 }
 
-/* Computes the same sums in the same order, for a line of three taps, of which t is the first.
- * vec_keep: gcc would add a pixel to its last sum in the register of the pixel, and move it. */
-ALWAYS_INLINE void add_3_taps(const struct depthwise_tile *tile, ptrdiff_t start, size_t t,
-                              size_t n_rows, const float *weights, size_t stride, vec results[])
+/* Computes the same sums in the same order, for a line of n_taps taps, of which t is the first, and
+ * positions that share pixels: loads each pixel once, and leaves out those in pads.
+ * vec_keep: gcc would add a pixel to its last sum in the register of the pixel, and move it. The
+ * asm: it would compute all addresses first. It unrolls at most 16 times: there are two loops. */
+ALWAYS_INLINE void add_line(const struct depthwise_tile *tile, size_t p, size_t channel, size_t t,
+                            size_t n_rows, const float *weights, size_t n_taps, size_t stride,
+                            bool has_pads, vec results[])
 {
-    const ptrdiff_t step = tile->image_step / (ptrdiff_t)stride;
-    const float *at = tile->image + (start + tile->offsets[t]);
-    vec w[3];
+    const uintptr_t step = (uintptr_t)(tile->image_step / (ptrdiff_t)stride) * sizeof(float);
+    uintptr_t at =
+        (uintptr_t)tile->image + (uintptr_t)(tile->start + (ptrdiff_t)p * tile->image_step +
+                                             (ptrdiff_t)channel + tile->offsets[t]) *
+                                     sizeof(float);
+    const size_t n_pixels = (n_rows - 1) * stride + n_taps;
+    size_t pixel = (size_t)tile->first_pixel + p * stride;
+    vec w[MAX_LINE_TAPS];
     UNROLL
-    for (size_t tap = 0; tap < 3; tap++)
+    for (size_t tap = 0; tap < n_taps; tap++)
         w[tap] = vec_in_register(vec_load(weights + (t + tap) * VECTOR_LANES));
     UNROLL
-    for (size_t i = 0; i < (n_rows - 1) * stride + 3; i++, at += step) {
-        vec x = vec_in_register(vec_load(at));
+    for (size_t first = 0; first < n_pixels; first += stride) {
         UNROLL
-        for (size_t tap = 0; tap < 3; tap++)
-            if (i >= tap && (i - tap) % stride == 0 && (i - tap) / stride < n_rows)
-                results[(i - tap) / stride] = vec_fma(w[tap], x, results[(i - tap) / stride]);
-        vec_keep(x);
+        for (size_t i = first; i < first + stride; i++, at += step, pixel++) {
+            if (has_pads || n_taps > 3)
+                __asm__("" : "+r"(at), "+r"(pixel));
+            if (i >= n_pixels || (has_pads && pixel >= tile->n_pixels))
+                continue;
+            vec x = vec_in_register(vec_load((const void *)at));
+            UNROLL
+            for (size_t tap = 0; tap < n_taps; tap++)
+                if (i >= tap && (i - tap) % stride == 0 && (i - tap) / stride < n_rows)
+                    results[(i - tap) / stride] = vec_fma(w[tap], x, results[(i - tap) / stride]);
+            vec_keep(x);
+        }
     }
 }
 
@@ -102,34 +115,46 @@ ALWAYS_INLINE vec store_pixels(const struct depthwise_tile *tile, size_t p, size
 /* Computes n_rows positions from p on, for n_vectors vectors of n channels from `channel` on. */
 ALWAYS_INLINE vec run_pixels(const struct depthwise_tile *tile, size_t p, size_t n_rows,
                              size_t n_vectors, size_t channel, const float *weights, size_t n,
-                             size_t stride, enum depthwise_term term, vec check)
+                             size_t stride, size_t n_taps, bool is_3x3, enum depthwise_term term,
+                             vec check)
 {
     vec results[MAX_VECTORS];
     const ptrdiff_t start = tile->start + (ptrdiff_t)p * tile->image_step + (ptrdiff_t)channel;
     UNROLL
     for (size_t r = 0; r < n_rows * n_vectors; r++)
         results[r] = vec_set1(term == DEPTHWISE_MAXIMA ? -INFINITY : 0.0F);
-    if (stride > 0) {
-        UNROLL
-        for (size_t line = 0; line < 3; line++)
-            add_3_taps(tile, start, tile->first_tap + 3 * line, n_rows, weights, stride, results);
-    }
-    for (size_t slice = 0; slice < tile->n_slices && stride == 0; slice++) {
+    UNROLL
+    for (size_t line = 0; line < 3 && is_3x3; line++)
+        add_line(tile, p, channel, tile->first_tap + 3 * line, n_rows, weights, 3, stride, false,
+                 results);
+    const ptrdiff_t pixel = tile->first_pixel + (ptrdiff_t)(p * stride);
+    const bool has_pads =
+        pixel < 0 || (size_t)pixel + (n_rows - 1) * stride + n_taps > tile->n_pixels;
+    for (size_t slice = 0; slice < tile->n_slices && !is_3x3; slice++) {
         size_t first = tile->first_tap + slice * tile->slice_taps;
-        for (size_t line = 0; line < tile->n_lines; line++, first += tile->line_taps)
-            add_taps(tile, start, first, n_rows, n_vectors, weights, n, term, results);
+        size_t n_lines = stride > 0 ? tile->n_taps / n_taps : tile->n_lines;
+        for (size_t line = 0; line < n_lines; line++, first += tile->line_taps) {
+            if (stride == 0)
+                add_taps(tile, start, first, n_rows, n_vectors, weights, n, term, results);
+            else if (n_taps == 3 || has_pads)
+                add_line(tile, p, channel, first, n_rows, weights, n_taps, stride, true, results);
+            else
+                add_line(tile, p, channel, first, n_rows, weights, n_taps, stride, false, results);
+        }
     }
     return store_pixels(tile, p, n_rows, n_vectors, channel, n, term, results, check);
 }
 
 #define PIXELS(rows)                                                                               \
     case rows:                                                                                     \
-        return run_pixels(tile, p, rows, n_vectors, channel, weights, VECTOR_LANES, stride, term,  \
-                          check);
+        if (stride > 0 && (rows) < DEPTHWISE_MIN_ROW)                                              \
+            break;                                                                                 \
+        return run_pixels(tile, p, rows, n_vectors, channel, weights, VECTOR_LANES, stride,        \
+                          n_taps, is_3x3, term, check);
 
 ALWAYS_INLINE vec run_some_pixels(const struct depthwise_tile *tile, size_t p, size_t n,
                                   size_t channel, const float *weights, size_t stride,
-                                  enum depthwise_term term, vec check)
+                                  size_t n_taps, bool is_3x3, enum depthwise_term term, vec check)
 {
     const size_t n_vectors = 1;
     switch (n) {
@@ -153,7 +178,8 @@ ALWAYS_INLINE vec run_few_pixels(const struct depthwise_tile *tile, size_t p, si
                                  size_t channel, const float *weights, enum depthwise_term term,
                                  vec check)
 {
-    const size_t n_vectors = DEPTHWISE_CHANNEL_VECTORS, stride = 0;
+    const size_t n_vectors = DEPTHWISE_CHANNEL_VECTORS, stride = 0, n_taps = 0;
+    const bool is_3x3 = false;
     switch (n) {
         PIXELS(1)
         PIXELS(2)
@@ -166,27 +192,36 @@ ALWAYS_INLINE vec run_few_pixels(const struct depthwise_tile *tile, size_t p, si
 ALWAYS_INLINE void run_all_pixels(const struct depthwise_tile *tile, enum depthwise_term term)
 {
     size_t n_parts = (tile->n + MAX_VECTORS - 1) / MAX_VECTORS, p = 0;
-    const size_t stride = term == DEPTHWISE_PRODUCTS ? stride_of_3_taps(tile) : 0;
+    const size_t stride = term == DEPTHWISE_PRODUCTS ? tile->row_stride : 0;
+    const bool is_3x3 = stride > 0 && is_inner_3x3(tile);
     const size_t block = term == DEPTHWISE_PRODUCTS ? tile->block_weights : 0;
     vec check = term == DEPTHWISE_MAXIMA ? vec_load(tile->check) : vec_zero();
     for (; tile->n_channels < VECTOR_LANES && p < tile->n; p++)
-        check = run_pixels(tile, p, 1, 1, 0, tile->weights, tile->n_channels, 0, term, check);
+        check =
+            run_pixels(tile, p, 1, 1, 0, tile->weights, tile->n_channels, 0, 0, false, term, check);
     for (size_t part = 0; part < n_parts && p < tile->n; part++) {
         size_t end = tile->n * (part + 1) / n_parts, last = tile->n_channels - VECTOR_LANES;
         const float *weights = tile->weights;
         size_t channel = 0, step = DEPTHWISE_CHANNEL_VECTORS * VECTOR_LANES;
-        for (; end - p <= FEW_PIXELS && channel + step <= tile->n_channels; channel += step) {
+        for (; stride == 0 && end - p <= FEW_PIXELS && channel + step <= tile->n_channels;
+             channel += step) {
             check = run_few_pixels(tile, p, end - p, channel, weights, term, check);
             weights += DEPTHWISE_CHANNEL_VECTORS * block;
         }
         for (; channel < tile->n_channels; channel += VECTOR_LANES) {
             size_t at = channel < last ? channel : last;
-            if (stride == 1)
-                check = run_some_pixels(tile, p, end - p, at, weights, 1, term, check);
-            else if (stride == 2)
-                check = run_some_pixels(tile, p, end - p, at, weights, 2, term, check);
+            if (stride == 1 && is_3x3)
+                check = run_some_pixels(tile, p, end - p, at, weights, 1, 3, true, term, check);
+            else if (is_3x3)
+                check = run_some_pixels(tile, p, end - p, at, weights, 2, 3, true, term, check);
+            else if (stride == 1 && tile->line_taps == 3)
+                check = run_some_pixels(tile, p, end - p, at, weights, 1, 3, false, term, check);
+            else if (stride == 1)
+                check = run_some_pixels(tile, p, end - p, at, weights, 1, 5, false, term, check);
+            else if (stride == 2 && tile->line_taps == 5)
+                check = run_some_pixels(tile, p, end - p, at, weights, 2, 5, false, term, check);
             else
-                check = run_some_pixels(tile, p, end - p, at, weights, 0, term, check);
+                check = run_some_pixels(tile, p, end - p, at, weights, 0, 0, false, term, check);
             weights += block;
         }
         p = end;

@@ -102,10 +102,13 @@ static bool list_offsets(struct depthwise *plan, struct arena *arena, struct irr
     return true;
 }
 
-static struct depthwise_span find_span(const struct window *w, int d, int64_t first)
+static struct depthwise_span find_span(const struct depthwise *plan, int d, int64_t first)
 {
+    const struct window *w = &plan->window;
     struct depthwise_span span = {.first = first};
     int64_t begin, end;
+    if (d == 2 && plan->has_whole_rows)
+        return (struct depthwise_span){0, w->out[2], 0, w->kernel[2]};
     window_inside(w, d, first, &span.begin, &span.end);
     do {
         span.n++;
@@ -121,7 +124,7 @@ static bool list_spans(struct depthwise *plan, int d, struct arena *arena, struc
     for (int pass = 0; pass < 2; pass++) {
         size_t n = 0;
         for (int64_t first = 0; first < plan->window.out[d]; first += span.n, n++) {
-            span = find_span(&plan->window, d, first);
+            span = find_span(plan, d, first);
             if (pass == 1)
                 spans[n] = span;
         }
@@ -245,6 +248,19 @@ static bool suits_blocks(const struct depthwise *plan)
            (double)plan->n_channels * (n_out * row + copies + n_lines * 10 + 100);
 }
 
+/* Positions of one tile. Longer rows with 3 taps have few positions whose taps lie in pads. */
+#define SHORT_ROW 8
+
+/* Returns the stride of rows whose positions share pixels, or 0. */
+static size_t find_row_stride(const struct depthwise *plan)
+{
+    const struct window *w = &plan->window;
+    bool has_lines = plan->is_blocked && plan->term == DEPTHWISE_PRODUCTS &&
+                     plan->pixel >= plan->kernels->lanes && w->dilation[2] == 1 &&
+                     w->stride[2] <= 2 && (w->kernel[2] == 3 || w->kernel[2] == 5);
+    return has_lines ? (size_t)w->stride[2] : 0;
+}
+
 bool depthwise_measure(struct depthwise *plan)
 {
     const struct window *w = &plan->window;
@@ -258,6 +274,9 @@ bool depthwise_measure(struct depthwise *plan)
     plan->is_2x2_pool = is_2x2_pooling(plan);
     plan->is_blocked = plan->channels_last || (!plan->is_2x2_pool && suits_blocks(plan));
     plan->pixel = plan->channels_last ? (size_t)plan->n_channels : lanes;
+    plan->row_stride = find_row_stride(plan);
+    plan->has_whole_rows = plan->row_stride > 0 && w->out[2] >= DEPTHWISE_MIN_ROW &&
+                           (w->kernel[2] == 5 || (w->stride[2] == 1 && w->out[2] <= SHORT_ROW));
     if (!plan_image(plan) || n_out * DEPTHWISE_MAX_LANES > INT32_MAX ||
         (plan->channels_last && plan->multiplier > 1))
         return false;
