@@ -186,6 +186,9 @@ def winograd_cases():
     m = Quantised("winograd_odd", (2, 20, 9, 13), -0.5, 0.7750000953674316)
     yield m.case("An odd number of pixels, channels that fill no vector, two batch elements.",
                  m.convolved(m.x, m.integers(21, 20, 3, 3)).quantised(-2.5, 2.3984375))
+    m = Quantised("winograd_few_outputs", (1, 24, 6, 7))
+    yield m.case("Fewer output channels than a vector has lanes.",
+                 m.convolved(m.x, m.integers(12, 24, 3, 3)).quantised(-2, 1.984375))
     m = Quantised("winograd_no_pads", (1, 16, 8, 10))
     yield m.case("No pads: the image is read in place.",
                  m.convolved(m.x, m.integers(16, 16, 3, 3), pads=(0, 0)).quantised(-2, 1.984375))

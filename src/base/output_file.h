@@ -20,7 +20,7 @@ struct output_file {
     char *temporary;         /* NULL if is_direct */
     size_t slot;             /* in the table of temporaries */
     struct signal_buffer *signal_buffer; /* NULL unless is_direct */
-    bool is_locked; /* the buffer is locked; part of a record may have been written */
+    bool is_locked; /* signal_buffer is locked: part of a record may have been written */
     unsigned char *buffer;
     size_t n_buffered;
     size_t n_complete; /* bytes of complete records */
@@ -67,7 +67,7 @@ bool output_file_patch(struct output_file *out, uint64_t offset, const void *dat
 
 /* Flushes, closes and renames. Fails with IRRUN_IO if close fails. *out is released. After an
  * error, the temporary file is removed unless is_partial; if only syncing the directory failed, the
- * file has its name. */
+ * file is renamed already. */
 bool output_file_finish(struct output_file *out, struct irrun_error *err);
 
 /* Removes what was written; for a direct file, only its incomplete record. A partial file stays. A

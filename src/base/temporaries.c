@@ -169,7 +169,7 @@ static enum attempt try_to_create(const char *name, int *fd, long *holder)
 static enum attempt create_locked(const char *name, int *fd, long *holder)
 {
     enum attempt attempt;
-    unsigned n_unknown = 0; /* locked by unknown processes, which may have ended since */
+    unsigned n_unknown = 0; /* attempts with an unknown holder, which may have ended since */
     do
         attempt = try_to_create(name, fd, holder);
     while (attempt == TRY_AGAIN || (attempt == IS_LOCKED && *holder == 0 && n_unknown++ < 3));

@@ -120,7 +120,7 @@ static bool advise_url(const char *path, struct irrun_error *err)
 {
     const char *mark = strstr(path, "://");
     char quoted[TEXT_QUOTED_BYTES];
-    return mark && strcspn(path, "./") + 2 > (size_t)(mark - path) &&
+    return mark && strcspn(path, "./") > (size_t)(mark - path) &&
            !fail_hint(err, "irrun reads files; to fetch it: curl -LO %s",
                       text_shell_quote(path, quoted));
 }

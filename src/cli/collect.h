@@ -1,8 +1,8 @@
 /* Collects the results of the workers, and writes and compares them in the order of the sequences.
  *
- * The first unfinished sequence has the turn: its results are written immediately. Workers of later
- * sequences keep their records in memory, up to a limit, and then wait. So neither bytes nor order
- * depend on --jobs.
+ * It is the turn of the first unfinished sequence: its results are written immediately. Workers of
+ * later sequences keep their records in memory, up to a limit, and then wait. The bytes of the
+ * outputs and their order therefore do not depend on --jobs.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_CLI_COLLECT_H
 #define IRRUN_CLI_COLLECT_H
@@ -51,7 +51,7 @@ void collector_fail_sequence(struct collector *collector, struct backlog *backlo
 bool collector_drop_sequence(struct collector *collector, struct backlog *backlog,
                              const struct sequence *sequence, struct irrun_error *err);
 
-/* Flushes pipes if the sequence has the turn; NULL: there is only one worker. */
+/* Flushes pipes if it is the turn of the sequence; NULL: there is only one worker. */
 bool collector_flush(struct collector *collector, const struct sequence *sequence,
                      struct irrun_error *err);
 
@@ -60,7 +60,7 @@ bool collector_flush(struct collector *collector, const struct sequence *sequenc
 struct outputs *collector_outputs(struct collector *collector);
 
 /* Skips a sequence that is not run. --expect then reports no difference, since this sequence is not
- * compared. */
+ * compared. Returns false without an error if an earlier sequence stopped the run. */
 bool collector_skip(struct collector *collector, const struct sequence *sequence);
 
 /* Stops all sequences after number `index`, which failed. */

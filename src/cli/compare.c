@@ -28,7 +28,7 @@ struct expectation {
     struct irrun_tensor last; /* a copy of the output, if only the last iteration is compared */
     size_t last_capacity;     /* bytes */
     bool count_differs;       /* the array has more or fewer records than there are iterations */
-    uint64_t n_records;       /* then: of the array */
+    uint64_t n_records;       /* of the array, if it has fewer */
     /* Why it differs, other than by its elements; "": it does not. */
     char problem[sizeof((struct irrun_error *)NULL)->message];
 };

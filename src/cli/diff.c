@@ -1,5 +1,5 @@
-/* Runs the reference, a session of a second model that gets the same records, or reads it from a
- * file; and compares its tensors.
+/* Runs the reference, a session of a second model, on the same records, or reads the tensors of the
+ * reference from a file. Compares the tensors.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/diff.h"
 

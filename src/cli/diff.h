@@ -27,7 +27,7 @@ bool diff_copy_variables(struct diff *diff, struct irrun_error *err);
 /* Compares after an iteration. Fails with IRRUN_MISMATCH if a tensor differs. */
 bool diff_compare(struct diff *diff, uint64_t record, struct irrun_error *err);
 
-/* After the last of n iterations: compares with the files that have only that iteration. */
+/* After the last of n iterations: compares the tensors of which the file has only this one. */
 bool diff_finish(struct diff *diff, uint64_t n, struct irrun_error *err);
 
 #endif

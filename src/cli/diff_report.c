@@ -6,7 +6,7 @@
 
 #include "cli/diff_internal.h"
 
-#define MAX_STEPS 8  /* ops shown before it */
+#define MAX_STEPS 8  /* ops shown on the way to the op that differs */
 #define MAX_INPUTS 6 /* inputs shown */
 
 static const struct diff_tensor *find_tensor(const struct diff *diff,

@@ -9,7 +9,7 @@
 struct dot_node {
     bool is_hidden; /* not shown: a constant, or in a body of a block that is not shown */
     size_t group;   /* the layer whose node includes it: the last of a chain, or itself */
-    size_t shown;   /* of a group: the group that is shown for it, in the first block; or itself */
+    size_t shown;   /* of a group: the same group of the first block, which is shown; or itself */
     size_t block;   /* number of its block in a repetition, from 1; 0: none */
     size_t repetition;
 };

@@ -162,7 +162,8 @@ static bool fill_the_rest(struct inputs *inputs, const struct sequence *sequence
         if (!spec)
             return fail_unfilled(inputs, sequence, err);
         if (inputs->slots[i].axis)
-            return fail(err, IRRUN_USAGE, "--axis: input \"%s\" is filled by --random", port.name);
+            return fail(err, IRRUN_USAGE, "--axis: input \"%s\" is filled by --%s", port.name,
+                        spec == &zeros ? "feed" : "random");
         if (!random_record(spec, options->seed, i, &port, &record, err))
             return false;
         records_open_record(&inputs->records[i], &port, &record);

@@ -253,7 +253,7 @@ static void add_variables(struct json *json, const struct irrun_model *model)
     json_close(json, ']');
 }
 
-/* Adds "ops": the number of layers of each type, all versions together. */
+/* Adds "ops", the number of layers of each type in all versions, and "unsupported". */
 static void add_ops(struct json *json, const struct irrun_model_info *info)
 {
     size_t n = 0;

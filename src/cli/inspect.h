@@ -13,8 +13,9 @@ bool inspect_as_json(struct irrun_model *model, const struct options *options,
                      struct irrun_error *err);
 bool inspect_list_ops(struct irrun_model *model, struct irrun_error *err);
 
-/* Adds options that may help to `text`, each with a NUL at its end, and returns their number:
- * --feed for inputs that look like states, --low-latency for models that can run in chunks. */
+/* Appends the options that may help, each with a NUL at its end, to `text`. Returns their number.
+ * They are --feed for inputs that look like states, --low-latency for models that can run in
+ * chunks. */
 size_t inspect_add_hints(const struct irrun_model *model, const struct irrun_analysis *analysis,
                          const struct options *options, struct text *text);
 

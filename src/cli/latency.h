@@ -7,8 +7,8 @@
 
 #include "base/error.h"
 
-/* Durations are counted in nanoseconds: exactly below 2048, above in 1024 steps for each power of
- * two, so that the error of a percentile is below 0.1 %. */
+/* Durations are counted in nanoseconds: exactly below 2048, and above that in 1024 steps for each
+ * power of two, so that the error of a percentile is below 0.1 %. */
 #define LATENCY_STEPS 1024
 #define LATENCY_BUCKETS (LATENCY_STEPS * (64 - 9))
 
@@ -25,7 +25,8 @@ struct latency {
 bool latency_new(struct latency *latency, bool keeps_samples, struct irrun_error *err);
 void latency_free(struct latency *latency);
 void latency_add(struct latency *latency, uint64_t duration_ns);
-void latency_merge(struct latency *latency, const struct latency *other); /* adds those of other */
+/* Adds the durations of `other`. */
+void latency_merge(struct latency *latency, const struct latency *other);
 
 /* Returns the duration that a share (0 ... 1) of the iterations does not exceed, by the
  * nearest-rank method. n > 0. */

@@ -137,7 +137,7 @@ static bool lacks_tabs(const char *line)
     return word && format_parse_source(equals ? equals + 1 : word + 1, &spec, &ignored);
 }
 
-/* Returns whether the line is of ls -l. */
+/* Returns whether the line looks like output of ls -l. */
 static bool is_long_listing(const char *line)
 {
     return (strchr("-dl", line[0]) && strspn(line + 1, "-rwxsStT") == 9) ||

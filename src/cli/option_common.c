@@ -107,7 +107,7 @@ bool option_set_word(struct options *options, const struct option_row *row, cons
     return true;
 }
 
-/* Sets a bool by one of two words: the second is true. No word is false. */
+/* Sets a bool: true for the second of two words, false for the first or without a word. */
 bool option_set_bool(struct options *options, const struct option_row *row, const char *value,
                      struct irrun_error *err)
 {
@@ -188,10 +188,11 @@ bool option_set_npz(struct options *options, const struct option_row *row, const
 {
     struct format_spec spec;
     struct irrun_error ignored = {.code = IRRUN_OK};
-    if (!option_set_path(options, row, value, err))
+    bool is_known = format_parse_destination(value, &spec, &ignored);
+    bool is_npz = is_known && spec.format->has_names;
+    if (!option_set_path(options, row, is_npz ? spec.path : value, err))
         return false;
-    if (!format_parse_destination(value, &spec, &ignored) ||
-        (spec.format->has_names && spec.path == value))
+    if (is_npz || !is_known)
         return true;
     size_t stem = strlen(spec.path);
     while (stem > 0 && spec.path[stem] != '.' && spec.path[stem] != '/')
@@ -261,7 +262,7 @@ static bool parse_slices(const struct option_row *row, const char *text, struct 
     for (size_t i = 0; *text == ':'; i++) {
         size_t length = strcspn(++text, ":");
         if (i == 3)
-            return fail(err, IRRUN_USAGE, "--%s: nothing follows LEAD, but here is ':%s'",
+            return fail(err, IRRUN_USAGE, "--%s: nothing may follow LEAD, but ':%s' does",
                         row->name, text);
         if (!text_to_i64(text, length, numbers[i]) || *numbers[i] < (i < 2) ||
             *numbers[i] > MAX_SLICE)
@@ -285,12 +286,13 @@ bool option_set_axis(struct options *options, const struct option_row *row, cons
     const char *colon = has_chunk ? strchr(text, ':') : NULL;
     size_t length = colon ? (size_t)(colon - text) : strlen(text);
     bool is_number = text_to_i64(text, length, &spec.axis);
-    /* For --axis=512, an error that needs the model's shape suggests the right axis. */
+    /* --axis=512 may mean a slice length: a later check, which knows the shape of the model,
+     * suggests the right axis. */
     bool may_be_length = has_chunk && !colon && spec.axis > 0;
     if (!is_number || spec.axis < -IRRUN_MAX_RANK ||
         (spec.axis >= IRRUN_MAX_RANK && !may_be_length)) {
         fail(err, IRRUN_USAGE, "--%s: '%.*s' is not an axis", row->name, (int)length, text);
-        return fail_hint(err, "axes are numbers, from 0 on or backwards from -1: --%s=%s%s0",
+        return fail_hint(err, "axes are counted from 0, or backwards from -1: --%s=%s%s0",
                          row->name, spec.name ? spec.name : "", spec.name ? "=" : "");
     }
     return (!colon || parse_slices(row, colon, &spec, err)) &&

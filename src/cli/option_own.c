@@ -107,7 +107,7 @@ bool option_set_shape(struct options *options, const struct option_row *row, con
     if (!parse_shape(text, &spec.shape)) {
         fail(err, IRRUN_USAGE, "--%s: '%s' is not NAME=D,D,...", row->name, value);
         return fail_hint(err,
-                         "dimensions are numbers with commas between, at most %d: --shape=%s=1,512",
+                         "dimensions are numbers separated by commas, at most %d: --shape=%s=1,512",
                          IRRUN_MAX_RANK, spec.name ? spec.name : "NAME");
     }
     return OPTION_ADD(options, &options->shapes, &spec, err);
@@ -229,8 +229,10 @@ bool option_set_until(struct options *options, const struct option_row *row, con
     if (options->until_name && strlen(number) == 1)
         return fail_hint(err, "a character is given by its number: --until=%s=%d",
                          options->until_name, (unsigned char)*number);
-    return fail_hint(err, "the sequence ends when the output is a number: --until=%s=1",
-                     options->until_name ? options->until_name : number);
+    return fail_hint(err, "the sequence ends when the output equals the number: --until=%s=1",
+                     options->until_name ? options->until_name
+                     : *number           ? number
+                                         : "NAME");
 }
 
 bool option_set_shard(struct options *options, const struct option_row *row, const char *value,
@@ -286,7 +288,8 @@ bool option_set_threads(struct options *options, const struct option_row *row, c
     return true;
 }
 
-/* Rejects -r 16000: other programs take a rate with -r, and a report would replace its check. */
+/* Rejects -r 16000: in other programs -r is the rate. Here it would name a report, and the rate
+ * would not be checked. */
 bool option_set_report(struct options *options, const struct option_row *row, const char *value,
                        struct irrun_error *err)
 {

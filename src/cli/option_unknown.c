@@ -45,7 +45,7 @@ static bool share_word(const char *a, const char *b)
 }
 
 /* Adds a hint that lists the options whose name begins with the first `length` bytes of `name`, or,
- * if length is 0, has a word of it. Returns whether there is one. */
+ * if length is 0, shares a word with it. Returns whether there is such an option. */
 static bool hint_list(const char *name, size_t length, struct irrun_error *err)
 {
     size_t n = 0;
@@ -80,7 +80,7 @@ static const struct {
     {"format", "-i FORMAT:FILE and -o FORMAT:FILE name a format, for example csv:FILE"},
     {"json", "-o jsonl:FILE writes a line of JSON for each record"},
     {"output-dir", "-o DIR/%n.npy writes a file for each output"},
-    {"b", "a record at a time is computed; --batch=N is for --key"},
+    {"b", "irrun computes one record at a time; --batch=N is for --key"},
     {"prompt", "printf TEXT | irrun MODEL.xml -i NAME=raw:- reads characters"},
     {"temperature", "--feed=OUT=IN:sample(T) draws with temperature T"},
     {"pad", "--partial=pad adds zeros to the last record"},

@@ -44,8 +44,8 @@ const struct option_row option_rows[N_OPTIONS] = {
 
 struct parser {
     struct options *options;
-    char **words;                /* the words after the current one, up to NULL */
-    char *next_words[N_OPTIONS]; /* the word after an option without a value; or NULL */
+    char **words;                /* the words after the current one; NULL ends them */
+    char *next_words[N_OPTIONS]; /* the word after an option without a value, or NULL */
     struct irrun_error *err;
 };
 

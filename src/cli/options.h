@@ -1,4 +1,4 @@
-/* The parsed command line. Everything is checked that can be checked without a model.
+/* The parsed command line. Everything that can be checked without a model has been checked.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_CLI_OPTIONS_H
 #define IRRUN_CLI_OPTIONS_H
@@ -47,7 +47,7 @@ struct option_row {
     const char *help;
     option_set_fn *set;
     size_t member;       /* offset in struct options; not for OWN */
-    int64_t least, most; /* range of a COUNT; of an ACTION, those without and with a word */
+    int64_t least, most; /* range of a COUNT; of an ACTION, the actions without and with a word */
 };
 
 extern const struct option_row option_rows[N_OPTIONS];
@@ -171,7 +171,8 @@ enum partial { PARTIAL_ERROR, PARTIAL_DROP, PARTIAL_PAD };
 enum progress_mode { PROGRESS_AUTO, PROGRESS_NEVER, PROGRESS_PLAIN };
 enum color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 
-/* Restricts files and system calls: never, as far as the kernel can, or all of it or fail. */
+/* Restricts files and system calls: never, as far as the kernel supports it, or completely; then
+ * fails if the kernel does not support it. */
 enum sandbox_mode { SANDBOX_NEVER, SANDBOX_AUTO, SANDBOX_ALWAYS };
 
 enum emit { EMIT_ALL, EMIT_LAST, EMIT_NONE, EMIT_DEFAULT };
@@ -210,8 +211,8 @@ struct options {
     const char *spill_path; /* a directory; NULL: none */
     uint64_t max_keys, batch;
     const char *until_name; /* NULL: no --until */
-    const char *until_text; /* its number, as given … */
-    double until_value;     /* … and as a double, to compare with float outputs */
+    const char *until_text; /* its number, as given */
+    double until_value;     /* the same number, to compare with float outputs */
 
     uint64_t n_iterations;        /* NO_LIMIT: one for each record */
     double duration_s, timeout_s; /* 0: none */
@@ -290,7 +291,7 @@ bool options_time_ops(const struct options *options);
 
 bool option_is_given(const struct options *options, enum option_id id);
 
-/* Fails with IRRUN_USAGE if one of the other options is given, with which --name cannot be used. */
+/* Fails with IRRUN_USAGE if one of `others` is given: --name cannot be used with them. */
 bool options_exclude(const struct options *options, const char *name, const enum option_id *others,
                      size_t n, struct irrun_error *err);
 #define OPTIONS_EXCLUDE(options, name, err, ...)                                                   \

@@ -21,8 +21,9 @@ bool path_check_fields(const char *option, const char *path, const char *fields,
         if (p[1] != '\0' && (p[1] == '%' || strchr(fields, p[1])))
             continue;
         fail(err, IRRUN_USAGE, "%s%s: '%.2s' is not a field", option, path, p);
-        return fail_hint(err, "the fields are %%k, the key of the sequence, %%n, the name of the "
-                              "output, and %%%%, a percent sign");
+        return fail_hint(err,
+                         "the fields are %%k, the key of the sequence, %sand %%%%, a percent sign",
+                         strchr(fields, 'n') ? "%n, the name of the output, " : "");
     }
     return true;
 }

@@ -85,7 +85,7 @@ static void *write_lines(void *context)
     return NULL;
 }
 
-/* Returns whether a terminal shows results, between which a progress line would stand. */
+/* Returns whether results go to a terminal, where a progress line would be mixed with them. */
 static bool shows_results(const struct options *options)
 {
     bool is_shown = options->outputs.n == 0;

@@ -70,8 +70,8 @@ static bool allocate_record(struct records *records, const struct irrun_tensor *
 }
 
 /* Finds the axis of --axis among those of the Parameter. */
-static bool normal_axis(struct records *records, uint32_t rank, uint32_t *axis,
-                        struct irrun_error *err)
+static bool normalize_axis(struct records *records, uint32_t rank, uint32_t *axis,
+                           struct irrun_error *err)
 {
     int64_t k = records->axis->axis < 0 ? records->axis->axis + rank : records->axis->axis;
     *axis = (uint32_t)k;
@@ -83,7 +83,7 @@ bool records_check_axis(const struct records_port *port, const struct axis_spec 
 {
     struct records records = {.port = *port, .axis = axis};
     uint32_t normal;
-    return port->shape.is_rank_dynamic || normal_axis(&records, port->shape.rank, &normal, err);
+    return port->shape.is_rank_dynamic || normalize_axis(&records, port->shape.rank, &normal, err);
 }
 
 static int64_t chunk_length(const struct records *records, uint32_t axis)
@@ -109,13 +109,17 @@ static bool cut_slices(struct records *records, uint32_t axis, struct irrun_erro
                     "--axis: LEAD is %" PRId64 ", but must be below CHUNK, which is %" PRId64,
                     spec->lead, chunk);
     records->record.shape.dims[axis] = chunk;
+    int64_t hop = spec->hop > 0 ? spec->hop : chunk;
     size_t element_bytes =
         (size_t)shape_product(shape, axis + 1, shape->rank) * dtype_size(records->source_dtype);
-    records->cut = (struct records_cut){
-        .n_rows = 1,
-        .piece_bytes = (size_t)chunk * element_bytes,
-        .step_bytes = (size_t)(spec->hop > 0 ? spec->hop : chunk) * element_bytes,
-        .position_bytes = (int64_t)(0 - (size_t)spec->lead * element_bytes)};
+    if (element_bytes > 0 && hop > INT64_MAX / (int64_t)element_bytes)
+        return fail(err, IRRUN_USAGE, "--axis: HOP is too large for elements of %zu bytes",
+                    element_bytes);
+    records->cut =
+        (struct records_cut){.n_rows = 1,
+                             .piece_bytes = (size_t)chunk * element_bytes,
+                             .step_bytes = (size_t)hop * element_bytes,
+                             .position_bytes = (int64_t)(0 - (size_t)spec->lead * element_bytes)};
     return true;
 }
 
@@ -138,7 +142,7 @@ static bool take_axis(struct records *records, const struct array_header *header
     uint32_t axis;
     const struct irrun_shape *shape = &header->shape;
     const struct irrun_partial_shape *wanted = &records->port.shape;
-    if (!normal_axis(records, wanted->is_rank_dynamic ? shape->rank : wanted->rank, &axis, err))
+    if (!normalize_axis(records, wanted->is_rank_dynamic ? shape->rank : wanted->rank, &axis, err))
         return false;
     if (!wanted->is_rank_dynamic && shape->rank != wanted->rank)
         return records_fail_type(records, header, err);
@@ -207,7 +211,7 @@ static bool take_unsized(struct records *records, struct irrun_error *err)
     if (port->is_scalar)
         shape = partial_shape_of(&(struct irrun_shape){.rank = 0});
     if (records->axis && !shape.is_rank_dynamic) {
-        if (!normal_axis(records, shape.rank, &axis, err))
+        if (!normalize_axis(records, shape.rank, &axis, err))
             return false;
         shape.min[axis] = shape.max[axis] = chunk_length(records, axis);
     }

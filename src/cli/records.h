@@ -1,5 +1,6 @@
 /* Reads the records of one tensor, one at a time: an input of the model, an expected output, or the
- * numbers of --reset=if:NAME. Only arrays that --axis cuts along an inner axis are read as a whole.
+ * numbers of --reset=if:NAME or --key. Only arrays that --axis cuts along an inner axis are read as
+ * a whole.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_CLI_RECORDS_H
 #define IRRUN_CLI_RECORDS_H
@@ -14,8 +15,8 @@ struct records_port {
     struct irrun_partial_shape shape;
     bool is_scalar;   /* a record is one number: [N] is N records, regardless of `shape` */
     bool keeps_dtype; /* records keep the type of the file */
-    /* The error for an array of another shape, with a short message; IRRUN_OK: IRRUN_DATA, with a
-     * message that names both shapes. */
+    /* The code of the error for an array of another type or shape; the message names those of the
+     * array. IRRUN_OK: the code is IRRUN_DATA, and the message also names those of the port. */
     enum irrun_error_code type_code;
 };
 
@@ -60,7 +61,7 @@ struct records {
     int64_t n_left;        /* records left in the current array */
     int64_t n_elements;    /* of a record */
     size_t capacity_bytes; /* of record.data */
-    void *spare;           /* the record before, if records_set set this one */
+    void *spare;           /* data of the previous record, if records_set set this one */
     size_t spare_bytes;
     void *staging; /* a record in the source's type, if records_are_staged */
     size_t staging_bytes;

@@ -24,7 +24,8 @@ static bool check_type(const struct records *records, bool is_s16, struct irrun_
                fail_hint(err, "sox %s -t s16 - | irrun ... -i raw:- reads the samples unchanged",
                          is_standard ? "FILE" : text_shell_quote(path, quoted));
     return port->dtype == IRRUN_I16
-               ? fail_hint(err, "raw:%s reads the samples unchanged", is_standard ? "-" : path)
+               ? fail_hint(err, "raw:%s reads the samples unchanged",
+                           is_standard ? "-" : text_shell_quote(path, quoted))
                : fail_hint(err,
                            "to read the samples unchanged, convert them with NumPy: "
                            "numpy.fromfile(\"%s\", \"<i2\").astype(TYPE).tofile(\"y.raw\")",
@@ -53,7 +54,7 @@ static bool find_channels(const struct records *records, uint32_t n_channels, ui
     int64_t axis = records->axis ? records->axis->axis : shape->rank;
     if (axis < 0)
         axis += shape->rank;
-    for (uint32_t i = 0; i < shape->rank && !shape->is_rank_dynamic; i++) {
+    for (uint32_t i = shape->is_rank_dynamic ? 0 : shape->rank; i-- > 0;) {
         *found = i;
         if (i != axis && shape->min[i] == n_channels && shape->max[i] == n_channels)
             return true;

@@ -46,7 +46,7 @@ bool records_fail_axis(const struct records *records, uint32_t rank, struct irru
 bool records_check_chunk(const struct records *records, uint32_t axis, int64_t chunk,
                          struct irrun_error *err);
 
-/* ---- raw_check.c: finds raw inputs that have another type than they are read as ----------------
+/* ---- raw_check.c: finds raw inputs that are read as the wrong type -----------------------------
  * 16-bit audio that is read as f32, for example, soon gives NaN or a huge number. */
 
 /* The elements that are checked, from the start of an input. */

@@ -344,13 +344,17 @@ bool check_model(struct irrun_model *model, const struct options *options, struc
 {
     struct run run = {.options = options, .model = model};
     struct sequence sequence = {.key = NULL};
-    bool has_inputs = options->inputs.n > 0 || options->randoms.n > 0, has_one = false;
-    bool is_fine = prepare(&run, err);
-    if (is_fine && has_inputs)
-        is_fine = sequences_next(run.sequences, &sequence, &has_one, err) &&
-                  (!has_one || worker_prepare(&run.workers[0], &sequence, err));
-    else if (is_fine && !warn_unchecked(model, options))
+    bool has_inputs = options->inputs.n > 0 || options->randoms.n > 0 || options->manifest_path;
+    bool is_fine = prepare(&run, err), has_one = has_inputs;
+    while (is_fine && has_one) {
+        is_fine = sequences_next(run.sequences, &sequence, &has_one, err);
+        if (is_fine && has_one && !worker_prepare(&run.workers[0], &sequence, err)) {
+            sequence_locate(&sequence, err);
+            is_fine = false;
+        }
+        sequence_free(&sequence);
+    }
+    if (is_fine && !has_inputs && !warn_unchecked(model, options))
         is_fine = worker_plan(&run.workers[0], err);
-    sequence_free(&sequence);
     return release(&run, err) && is_fine;
 }

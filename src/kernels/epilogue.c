@@ -6,8 +6,8 @@
 #include <assert.h>
 #include <string.h>
 
-/* Points an instruction to the operand of result element `first`. Returns for how many elements the
- * operand advances, or stays, from there. */
+/* Points an instruction to the operand of result element `first`. Returns the number of elements,
+ * from there, along which the operand advances with the result or stays the same. */
 static size_t set_operand(const struct epilogue_operand *operand,
                           struct fused_instruction *instruction, size_t first)
 {

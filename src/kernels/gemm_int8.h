@@ -48,7 +48,7 @@ struct requantization {
 /* What int8_excess_take has subtracted from elements 1 and 3 of some quads of a packed matrix, so
  * that no sum of two products of bytes exceeds 16 bits. */
 struct int8_excess {
-    uint32_t *begins; /* for each group, and at the end: its first place */
+    uint32_t *begins; /* the first place of each group, and then the number of places */
     struct int8_place {
         uint32_t segment, quad;
     } * places;        /* as many as int8_excess_count returns */
@@ -61,8 +61,8 @@ struct int8_product {
     size_t m, n;
     size_t n_segments, n_quads;       /* a row of A has n_segments segments of n_quads quads each */
     size_t begin, end;                /* groups of columns to compute */
-    size_t tile_rows;                 /* 0: not by tiles; otherwise those of a tile, at most m */
-    const uint8_t *const *a;          /* [n_segments] of row 0; where B is padded, any value */
+    size_t tile_rows;                 /* the rows of a tile, at most m; 0: without tiles */
+    const uint8_t *const *a;          /* [n_segments]: row 0; any values where B is padded */
     size_t lda;                       /* bytes from one row to the next */
     const int8_t *b;                  /* packed */
     bool has_words;                   /* A has elements of 16 bits, and B the order of int8_halve */
@@ -94,7 +94,7 @@ struct int8_depthwise {
     const uint8_t *const *taps; /* [n_taps]: the channels of the first pixel */
     size_t pixel_stride;        /* bytes from one pixel to the next */
     size_t row_taps;            /* consecutive taps that are `pixel_stride` apart; divides n_taps */
-    const uint8_t *end;         /* of the readable memory: below it 16 bytes may be read at once */
+    const uint8_t *end;         /* of the readable memory; loads of 16 bytes must not pass it */
     const int16_t (*weights)[2]; /* [n_taps][channels of all groups]; the second number is 0 */
     const int32_t *start;
     enum int8_result to;
@@ -123,7 +123,7 @@ struct int8_winograd {
     int32_t *products; /* scratch: [position][int8_winograd_products_step] */
 };
 
-/* Returns the words of a transformed tile at a position. */
+/* Returns the number of 16-bit words that a transformed tile has at a position. */
 static inline size_t int8_winograd_row(size_t c_in)
 {
     return (c_in + 15) / 16 * 16;
@@ -150,7 +150,7 @@ struct int8_kernels {
     bool (*narrow)(size_t m, size_t k, const int32_t *from, uint8_t *to, int32_t *matrix_min,
                    int32_t *row_sums);
     void (*widen)(size_t n, const uint8_t *from, uint16_t *to);
-    void (*winograd)(const struct int8_winograd *winograd); /* NULL: others are faster */
+    void (*winograd)(const struct int8_winograd *winograd); /* NULL: multiply is faster */
     bool adds_pairs;         /* products are faster if int8_excess_take has changed the matrix, or,
                               * if it has to change many quads, int8_halve */
     tiles_end_fn *tiles_end; /* after products that have tile_rows */

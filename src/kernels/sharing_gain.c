@@ -20,11 +20,11 @@ struct sharing_gain sharing_gain_start(void)
 
 static void rest(struct sharing_gain *gain, uint64_t now_ns)
 {
-    bool is_first = now_ns - gain->awake_ns > 10 * gain->rest_ns;
+    bool is_first = now_ns - gain->rest_end_ns > 10 * gain->rest_ns;
     gain->rest_ns = is_first ? REST_MIN_NS : 2 * gain->rest_ns;
     if (gain->rest_ns > REST_MAX_NS)
         gain->rest_ns = REST_MAX_NS;
-    gain->awake_ns = now_ns + gain->rest_ns;
+    gain->rest_end_ns = now_ns + gain->rest_ns;
     gain->saved_ns = SAVED_MAX_NS;
 }
 
@@ -36,7 +36,7 @@ bool sharing_gain_may_share(struct sharing_gain *gain, uint64_t now_ns, bool are
     }
     if (gain->saved_ns < 0)
         rest(gain, now_ns);
-    if (now_ns < gain->awake_ns ||
+    if (now_ns < gain->rest_end_ns ||
         (are_sleeping && gain->before_ns < WORTH_WAKING_NS && gain->work_ns < WORTH_WAKING_NS))
         return false;
     gain->saved_ns -= are_sleeping ? WAKE_NS : 0;

@@ -11,20 +11,20 @@
 #define SHARING_IDLE_NS 100000
 
 struct sharing_gain {
-    uint64_t end_ns;             /* of the last job */
-    uint64_t work_ns, before_ns; /* time in jobs since the last pause, and before it */
-    int64_t saved_ns;            /* by sharing jobs, less what it cost, up to a limit */
-    uint64_t rest_ns, awake_ns;  /* how long no jobs are shared, and until when */
+    uint64_t end_ns;               /* of the last job */
+    uint64_t work_ns, before_ns;   /* time in jobs since the last pause, and before it */
+    int64_t saved_ns;              /* by sharing jobs, less what it cost, up to a limit */
+    uint64_t rest_ns, rest_end_ns; /* how long no jobs are shared, and until when */
 };
 
 struct sharing_gain sharing_gain_start(void);
 
-/* Returns whether to share a job that begins now. Sleeping threads are worth waking
- * if there was enough work recently, since iterations are alike. */
+/* Returns whether to share a job that begins now. Sleeping threads are worth waking if there was
+ * enough work recently: iterations are alike, so as much will follow. */
 bool sharing_gain_may_share(struct sharing_gain *gain, uint64_t now_ns, bool are_sleeping);
 
-/* A job has ended, in which the caller waited for waited_ns for other threads. all_to_own is the
- * number of its parts divided by that of the parts that the caller ran. */
+/* Adds a job that has ended. waited_ns: how long the caller waited for other threads. all_to_own:
+ * the number of parts of the job, divided by the number of those that the caller ran. */
 void sharing_gain_add(struct sharing_gain *gain, uint64_t start_ns, uint64_t end_ns,
                       uint64_t waited_ns, double all_to_own);
 

@@ -196,9 +196,9 @@ ALWAYS_INLINE vec vec_exp2_of_negative(vec q)
     return vec_scale(power, n);
 }
 
-/* Uses an odd polynomial up to 1, with a relative error of 1.2e-9. Above, 1 - 2^q(x), where q
- * approximates log2(1 - erf(x)) so that erf has an error of 1e-9, and the power one of 1.5e-8. All
- * are minimax fits. From 3.95 on erf is 1. */
+/* Uses an odd polynomial up to 1, with a relative error of 1.2e-9. Above 1, uses 1 - 2^q(x), where
+ * q approximates log2(1 - erf(x)). The error of q changes erf by at most 1e-9, that of the power by
+ * at most 1.5e-8. All are minimax fits. From 3.95 on erf is 1. */
 ALWAYS_INLINE vec vec_erf(vec x)
 {
     vec a = vec_min(vec_set1(3.95F), vec_abs(x)), z = vec_mul(a, a);
@@ -230,7 +230,8 @@ ALWAYS_INLINE vec vec_gelu_erf(vec x)
     q = vec_fma(a, q, vec_set1(-0.0525464366F));
     q = vec_fma(a, q, vec_set1(-0.459193057F));
     q = vec_fma(a, q, vec_set1(-1.15110694F));
-    /* q of NaN is -126: of two NaNs a product has either, and abs(x) has another sign than x. */
+    /* If x is NaN, q is -126, so that only one factor of the product is NaN. A product of two NaNs
+     * may be either, and their signs may differ. */
     q = vec_max(vec_fma(a, q, vec_set1(-0.999999959F)), vec_set1(-126.0F));
     vec tail = vec_sub(vec_exp2_of_negative(q), vec_set1(0x1p-126F));
     vec rest = vec_sub(vec_set1(1.0F), tail);

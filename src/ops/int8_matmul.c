@@ -6,7 +6,7 @@
 #include "ops/cost.h"
 #include "ops/int8_ops.h"
 
-#define PART_ROWS 48 /* if parts are rows, about the fewest of a part */
+#define PART_ROWS 48 /* about the fewest rows of a part, if parts are rows */
 
 struct matmul_state {
     const struct int8_kernels *kernels;
@@ -22,7 +22,7 @@ static bool infer(struct infer *infer)
     struct matmul_state *state = infer->state;
     struct irrun_shape out = infer->in[0]->shape;
     if (out.rank == 0 || out.dims[out.rank - 1] != (int64_t)attrs->c_in)
-        return infer_fail_input(infer, 0, "rows of %zu, as the matrix has", attrs->c_in);
+        return infer_fail_input(infer, 0, "rows of %zu elements, as the matrix has", attrs->c_in);
     state->m = (size_t)shape_n_elements(&out) / attrs->c_in;
     out.dims[out.rank - 1] = (int64_t)attrs->c_out;
     if (out.rank < attrs->rank_min) {

@@ -11,8 +11,8 @@
 
 /* ---- resampling --------------------------------------------------------------------------- */
 
-/* Units begin … begin + n - 1. A unit is what has one index in the dimensions before the first
- * changed axis. */
+/* Units begin … begin + n - 1. The elements of a unit have the same indices in the dimensions
+ * before the first changed axis. */
 struct part {
     const struct interpolate_state *state;
     size_t begin, n;
@@ -162,7 +162,7 @@ static void copy_nearest(const struct interpolate_state *state, uint32_t k, size
     }
 }
 
-/* ---- all ---------------------------------------------------------------------------------- */
+/* ---- all modes ---------------------------------------------------------------------------- */
 
 static void run_units(const struct step *step, size_t begin, size_t end)
 {
@@ -191,6 +191,8 @@ static void convert_to_bytes(struct interpolate_state *state, size_t element_byt
     const struct changed_axis *changed = &state->axes[0];
     size_t n = (size_t)state->out.dims[changed->axis];
     size_t piece_bytes = n_inner(state, changed->axis) * element_bytes;
+    if (state->has_bytes)
+        return; /* the step was prepared before */
     for (size_t i = 0; i < n; i++)
         if (changed->sources[i] < 0)
             return;

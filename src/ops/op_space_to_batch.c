@@ -11,7 +11,8 @@ enum { DATA, BLOCK_SHAPE, PADS_BEGIN, PADS_END };
 
 /* The spatial form is the input of SpaceToBatch and the output of BatchToSpace. Dimension i of it,
  * with padding, has blocks of block[i] elements; its first begin[i] elements are padding. Element r
- * of every block, counted over all dimensions, is in batch r of the batch form. */
+ * of every block, counted over all dimensions, of batch b is in batch r * spatial.dims[0] + b of
+ * the batch form. */
 struct blocks_state {
     struct irrun_shape spatial, batch; /* spatial without padding */
     int64_t block[IRRUN_MAX_RANK], begin[IRRUN_MAX_RANK];
@@ -101,7 +102,7 @@ static bool infer(struct infer *infer)
         return infer_fail(infer, "the blocks are too large");
     if (!is_to_batch && in->dims[0] % state->n_block_elements != 0)
         return infer_fail_input(infer, DATA,
-                                "a batch that is a multiple of %lld, the elements of a block",
+                                "a batch that is a multiple of %lld, the size of a block",
                                 (long long)state->n_block_elements);
     if (!is_to_batch)
         out.dims[0] = in->dims[0] / state->n_block_elements;

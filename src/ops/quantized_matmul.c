@@ -6,7 +6,7 @@
 
 struct quantized_state {
     struct compressed_matrix matrix;
-    struct quantized_product product; /* but for what run sets */
+    struct quantized_product product; /* without the members that multiply_part sets */
     size_t m, row_bytes, n_blocks, panel_bytes;
     size_t n_parts;
 };

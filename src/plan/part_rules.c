@@ -11,12 +11,14 @@
 
 /* ---- slices of the model --------------------------------------------------------------------- */
 
-/* Sets the part for begin:end of an axis. The XML has the rank, which the op that is inserted
- * checks. */
+/* Sets the part that begin:end of an axis reads. The rank is the one in the XML; the op that is
+ * inserted checks it. */
 static bool set_part(const struct graph *graph, const struct op *op, int64_t axis, int64_t begin,
                      int64_t end, struct part *part)
 {
     int64_t rank = graph->values[op_input(graph, op, 0)].rank_hint;
+    if (axis < -IRRUN_MAX_RANK)
+        return false;
     axis = axis < 0 ? -axis : rank - axis;
     if (axis < 2 || axis > rank) /* each element of a product is a sum along the last axis */
         return false;
@@ -27,7 +29,7 @@ static bool set_part(const struct graph *graph, const struct op *op, int64_t axi
     return part->kind != PART_WHOLE;
 }
 
-/* Reads the inputs from the second on, which are constant lists of the same length. */
+/* Reads all inputs but the first, which must be constant lists of the same length. */
 static bool read_lists(const struct graph *graph, const struct op *op,
                        int64_t lists[4][IRRUN_MAX_RANK], uint32_t *n)
 {
@@ -125,11 +127,11 @@ static uint32_t rule_matmul(const struct graph *graph, const struct op *op, uint
 
 static bool is_other_axis(int64_t axis, uint32_t axis_of_part)
 {
-    return axis < 0 && -axis != (int64_t)axis_of_part;
+    return axis < 0 && axis != -(int64_t)axis_of_part;
 }
 
-/* For ops along axes that are input 1. Only axes that are counted from the end are known to be
- * others. */
+/* For ops over the axes that input 1 lists. The part's axis is counted from the end, so only
+ * negative axes are known to differ from it. */
 static uint32_t rule_axes(const struct graph *graph, const struct op *op, uint32_t axis)
 {
     const bool *keeps_dims = op_attr(op, "keep_dims");

@@ -1,5 +1,6 @@
-/* What is known of a model that does not run: its ops and weights as written, and by the shapes in
- * the XML its work, its memory and probable mistakes. Results are in the arena of the model.
+/* What can be found out about a model without running it: its ops and weights as written, and, from
+ * the shapes in the XML, its work, its memory and probable mistakes. Results are in the arena of
+ * the model.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_RUNTIME_MODEL_FACTS_H
 #define IRRUN_RUNTIME_MODEL_FACTS_H
@@ -19,7 +20,7 @@ struct model_facts {
 bool model_facts_collect(struct ir_model *model, struct model_facts *facts,
                          struct irrun_error *err);
 
-/* Lists the variables for the public header, without init_value. */
+/* Lists the variables as irrun_model_variable returns them, but without init_value. */
 bool model_list_variables(const struct model *model, struct irrun_variable **variables,
                           struct irrun_error *err);
 

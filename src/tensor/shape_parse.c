@@ -83,7 +83,7 @@ bool partial_shape_parse(const char *text, struct irrun_partial_shape *shape, co
     struct slice rest = slice_trim((struct slice){text, text + strlen(text)});
     if (!strip_brackets(&rest, why))
         return false;
-    if (strstr(text, "...")) {
+    if (slice_length(rest) == 3 && memcmp(rest.at, "...", 3) == 0) {
         *shape = partial_shape_any();
         return true;
     }

@@ -514,16 +514,16 @@ denied() {
 
 @test "values of --until, --concat and --shape" {
     answered 2 "--until: '3' is not NAME=NUMBER" "name the output: --until=NAME=3" sum.xml --random --until=3
-    answered 2 "--until: 'sum' is not" "the sequence ends when the output is a number: --until=sum=1" \
+    answered 2 "--until: 'sum' is not" "the sequence ends when the output equals the number: --until=sum=1" \
         sum.xml --random --until=sum
-    answered 2 "--until: 'sum=yes' is not" "the sequence ends when the output is a number: --until=sum=1" \
+    answered 2 "--until: 'sum=yes' is not" "the sequence ends when the output equals the number: --until=sum=1" \
         sum.xml --random --until=sum=yes
-    answered 2 "--until: 'sum=nan' is not" "the sequence ends when the output is a number: --until=sum=1" \
+    answered 2 "--until: 'sum=nan' is not" "the sequence ends when the output equals the number: --until=sum=1" \
         sum.xml --random --until=sum=nan
     answered 2 "--until: 'sum=.' is not" "a character is given by its number: --until=sum=46" sum.xml --random --until=sum=.
-    answered 2 "--concat: 'x' is not an axis" "axes are numbers, from 0 on or backwards from -1: --concat=sum=0" \
+    answered 2 "--concat: 'x' is not an axis" "axes are counted from 0, or backwards from -1: --concat=sum=0" \
         sum.xml --random --concat=sum=x
-    answered 2 "--axis: 'x' is not an axis" "axes are numbers, from 0 on or backwards from -1: --axis=0" \
+    answered 2 "--axis: 'x' is not an axis" "axes are counted from 0, or backwards from -1: --axis=0" \
         sum.xml --random --axis=x
     answered 2 'output "sum" is [1]: it has no axis 1' "its only axis is 0" sum.xml -i five.npy -o y.npy --concat=1
     answered 2 'it has no axis 2' "its axes are 0 to 1" "$data/twice_open.xml" --random --shape=x=1,2 -o y.npy --concat=2
@@ -533,11 +533,11 @@ denied() {
         sum.xml --random --shape=x=2
     local many=1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1
     answered 2 "--shape: 'x=$many' is not NAME=D,D,..." \
-        "dimensions are numbers with commas between, at most 16: --shape=x=1,512" "$data/twice_open.xml" --random --shape=x=$many
+        "dimensions are numbers separated by commas, at most 16: --shape=x=1,512" "$data/twice_open.xml" --random --shape=x=$many
     answered 2 "--random: 'uniform(-1e308,1e308)' is not a distribution" "uniform(a,b), normal(m,s), int(a,b), zeros, ones or arange, \
 with a <= b and s >= 0" sum.xml --random='uniform(-1e308,1e308)'
     answered 2 "--shape: '4,2' is not NAME=D,D,..." "name the input: --shape=x=4,2" "$data/twice_open.xml" --random --shape=4,2
-    answered 2 "--shape: 'x=4x2' is not" "dimensions are numbers with commas between, at most 16: --shape=x=1,512" \
+    answered 2 "--shape: 'x=4x2' is not" "dimensions are numbers separated by commas, at most 16: --shape=x=1,512" \
         "$data/twice_open.xml" --random --shape=x=4x2
 }
 
@@ -675,4 +675,13 @@ with a <= b and s >= 0" sum.xml --random='uniform(-1e308,1e308)'
     [ "$stderr" = "" ]
     run_apart irrun --check -q "$data/twice_open.xml"
     [ "$stderr" = "" ]
+}
+
+@test "--check reads the inputs of a manifest" {
+    printf '1,2\n' >good.csv
+    printf 'a\ta=good.csv\nb\ta=bad.csv\n' >list
+    answered 66 "bad.csv: error: cannot be opened" "named in list:2" --check "$data/pair.xml" --random --manifest=list
+    printf '1,2\n' >bad.csv
+    run_apart irrun --check "$data/pair.xml" --random --manifest=list
+    [ "$status" -eq 0 ] && [ "$stderr" = "" ]
 }

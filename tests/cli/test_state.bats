@@ -17,7 +17,7 @@ sum() {
 
 @test "a state goes from one run to the next" {
     [ "$(sum -i five.csv --state-out=s.npz)" = "1 3 6 10 15" ]
-    [ "$(sum -i two.csv --state-in=s.npz --state-out=s.npz)" = "25 45" ]
+    [ "$(sum -i two.csv --state-in=npz:s.npz --state-out=npz:s.npz)" = "25 45" ]
     [ "$(sum -i two.csv --state-in=s.npz)" = "55 75" ]
     [ "$(sum -i two.csv)" = "10 30" ]
 }

@@ -89,10 +89,13 @@ compare() { # N CHUNK HOP LEAD
 
 @test "lengths that cannot be" {
     npy '<f4' '8, 2' $(seq 16) >x.npy
+    npy '<f4' '2, 16' $(seq 32) >wide.npy
     usage_error "--axis: HOP must be a whole number from 1 up, not '0'" "$data/twice_open.xml" -i x.npy --axis=0:4:0
     usage_error "--axis: LEAD must be a whole number from 0 up, not '-1'" "$data/twice_open.xml" -i x.npy --axis=0:4:2:-1
     usage_error "--axis: CHUNK must be a whole number from 1 up, not ''" "$data/twice_open.xml" -i x.npy --axis=0::2
-    usage_error "nothing follows LEAD" "$data/twice_open.xml" -i x.npy --axis=0:4:2:1:7
+    usage_error "--axis: HOP is too large for elements of 64 bytes" "$data/twice_any.xml" -i x=wide.npy \
+        --axis=0:1:1152921504606846975
+    usage_error "nothing may follow LEAD" "$data/twice_open.xml" -i x.npy --axis=0:4:2:1:7
     usage_error "LEAD is 4, but must be below CHUNK, which is 4" "$data/twice_open.xml" -i x.npy --axis=0:4:2:4
     usage_error "--concat: '0:4' is not an axis" "$data/twice_open.xml" -i x.npy --concat=0:4
 }
