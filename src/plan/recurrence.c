@@ -16,8 +16,8 @@ struct origin {
     const struct op *parameter, *read; /* NULL: none */
 };
 
-/* Finds the origin of a value by a search through the ops that compute it. Returns false if there
- * is no memory. */
+/* Finds the origin of a value by a search through the ops that compute it. Returns false with *err
+ * filled if memory is exhausted. */
 static bool find_origin(const struct graph *graph, uint32_t value_id, struct origin *origin,
                         struct irrun_error *err)
 {

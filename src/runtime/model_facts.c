@@ -151,7 +151,7 @@ static uint64_t union_bytes(struct census *census, uint64_t *last_end)
 
 #define PADDING_BYTES 4096 /* of a file that is filled up to whole pages */
 
-/* Warns of a .bin that goes on after the last Const, as that of a larger model does. */
+/* Warns of a .bin that continues after the last Const, as that of a larger model does. */
 static bool warn_of_length(struct census *census, const struct ir_model *model, uint64_t end,
                            struct irrun_error *err)
 {

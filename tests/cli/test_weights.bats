@@ -218,7 +218,7 @@ interrupted() {
     refused 65 'ck: error: belongs to other weights' model.xml "${run[@]}" --checkpoint=ck
 }
 
-@test "weights that go on after the last constant may be those of another model" {
+@test "weights that continue after the last constant may be those of another model" {
     local said='are behind the last constant: does it belong to another model?'
     large 1000
     truncate -s 8103 model.bin
