@@ -67,9 +67,8 @@ static void advise_model(const char *path, struct irrun_error *err)
     int stem = dot ? (int)(dot - path) : (int)strlen(path);
     if ((snprintf(other, sizeof other, "%s.xml", path) < (int)sizeof other && is_file(other)) ||
         (snprintf(other, sizeof other, "%.*s.xml", stem, path) < (int)sizeof other &&
-         is_file(other))) {
+         is_file(other)))
         replace_hint(err, "did you mean %s?", text_shell_quote(other, quoted));
-    }
 }
 
 /* Splits a path into its directory with the slash, "" if there is none, and its name. Returns false
@@ -193,9 +192,8 @@ void advise(const struct options *options, struct irrun_error *err)
     struct stat status;
     const char *path = err->file;
     bool is_model = options->model_path && strcmp(path, options->model_path) == 0;
-    if (is_model && err->code == IRRUN_DATA && text_has_ending(path, ".blob")) {
+    if (is_model && err->code == IRRUN_DATA && text_has_ending(path, ".blob"))
         replace_hint(err, "a .blob is compiled for one device: give the .xml it was made from");
-    }
     if (is_model && err->code == IRRUN_DATA && text_has_ending(path, ".bin"))
         advise_model(path, err);
     if (options->model_path && !is_model && !options->weights_path &&

@@ -345,10 +345,13 @@ bool compare_finish(struct compare *compare, struct irrun_error *err)
         has_problem |= item->problem[0] != '\0';
         has_tolerance |= item->tolerances.has_atol || item->tolerances.has_rtol;
     }
+    const struct options *options = compare->options;
+    bool is_free = options->n_iterations != NO_LIMIT || options->randoms.n > 0;
     if (count_differs)
-        return fail_hint(err, "--expect needs a record for each iteration, or one for the last; "
-                              "-n sets the number of iterations");
-    enum irrun_precision precision = compare->options->precision;
+        return fail_hint(err, "--expect needs a record for each iteration, or one for the last; %s",
+                         is_free ? "-n sets the number of iterations"
+                                 : "was it saved with another input or another --partial?");
+    enum irrun_precision precision = options->precision;
     if (has_problem)
         return false;
     if (compare->options->dynamic_quantization)

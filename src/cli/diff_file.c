@@ -33,13 +33,11 @@ bool diff_file_open(struct diff *diff, struct irrun_error *err)
     const char *path = diff->options->diff_reference;
     const char **names = NULL;
     struct arena arena = {.blocks = NULL};
-    if (!archive_open(path, &diff->archive, err)) {
-        err->hint[0] = '\0'; /* it may name a format for -i */
+    if (!archive_open(path, &diff->archive, err))
         return (err->code == IRRUN_NO_INPUT || err->code == IRRUN_DATA) &&
-               fail_hint(err,
-                         "--diff=FILE.npz reads a file of --tap-records; --diff=scalar, plain, "
-                         "unfused and f64 need none");
-    }
+               replace_hint(err,
+                            "--diff=FILE.npz reads a file of --tap-records; --diff=scalar, plain, "
+                            "unfused and f64 need none");
     bool is_open = tap_file_names(diff->model, &arena, &names, err);
     size_t n = 0, member;
     for (size_t i = 0; i < diff->n && is_open; i++) {

@@ -120,8 +120,9 @@ static bool fits(const struct records_port *port, const struct array_header *hea
     const struct irrun_shape *shape = &header->shape;
     const struct irrun_shape inner =
         shape->rank > 0 ? shape_of(shape->rank - 1, shape->dims + 1) : *shape;
-    return port->dtype == header->dtype && (partial_shape_admits(&port->shape, shape) ||
-                                            partial_shape_admits(&port->shape, &inner));
+    return header->has_shape && port->dtype == header->dtype &&
+           (partial_shape_admits(&port->shape, shape) ||
+            partial_shape_admits(&port->shape, &inner));
 }
 
 /* Replaces the hint if the array does not fit its input but fits another one. Returns false. */
@@ -129,12 +130,12 @@ static bool hint_other_input(const struct inputs *inputs, size_t index, struct i
 {
     const struct array_header *header = &inputs->records[index].pending;
     struct records_port port = inputs_port(inputs, index);
-    bool is_misfit = err->code == IRRUN_DATA && !fits(&port, header);
-    for (size_t i = 0; i < inputs->n && is_misfit; i++) {
+    if (err->code != IRRUN_DATA || fits(&port, header))
+        return false;
+    for (size_t i = 0; i < inputs->n; i++) {
         port = inputs_port(inputs, i);
-        if (!fits(&port, header))
-            continue;
-        return replace_hint(err, "it fits input \"%s\": are two inputs swapped?", port.name);
+        if (fits(&port, header))
+            return replace_hint(err, "it fits input \"%s\": are two inputs swapped?", port.name);
     }
     return false;
 }
@@ -151,7 +152,7 @@ static bool take_reader(void *context, size_t index, const struct binding *bindi
     }
     reader_on_wait(reader, inputs->wait);
     return records_open(&inputs->records[index], &port, reader, NULL, axis, inputs->options, err) ||
-           hint_other_input(inputs, index, err);
+           (!axis && hint_other_input(inputs, index, err));
 }
 
 /* Takes an array that was read already. */
@@ -289,10 +290,11 @@ bool inputs_read_sources(struct inputs *inputs, const struct sequence *sequence,
         if (!read_source(inputs, sequence, &binder, &sequence->inputs[i], err))
             return false;
     const struct kept_columns *kept = inputs->options->kept;
-    if (inputs->options->columns.n > 0 && !inputs->has_table && !inputs->options->manifest_path)
-        return fail(err, IRRUN_USAGE, "--columns: no csv is read");
-    if (!kept || kept->path)
-        return true;
-    fail(err, IRRUN_USAGE, "--keep-columns: no csv is read with --columns");
-    return fail_hint(err, "-i t.csv --columns=A,B selects the columns that the model gets");
+    if (kept && !kept->path)
+        fail(err, IRRUN_USAGE, "--keep-columns: no csv is read with --columns");
+    else if (inputs->options->columns.n > 0 && !inputs->has_table &&
+             !inputs->options->manifest_path)
+        fail(err, IRRUN_USAGE, "--columns: no csv is read with it");
+    return err->code == IRRUN_OK ||
+           fail_hint(err, "-i t.csv --columns=A,B selects the columns that the model gets");
 }

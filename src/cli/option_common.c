@@ -125,12 +125,15 @@ static int64_t read_large_count(const char *text, bool is_bytes)
     double number;
     size_t length = strspn(text, "0123456789.eE+");
     const char *suffix = text[length] ? strchr(suffixes, text[length] | 0x20) : NULL;
+    const char *rest = text + length + (suffix != NULL);
     if (!text_to_f64(text, length, &number))
         return 0;
     for (const char *s = suffixes; suffix && s <= suffix; s++)
         number *= is_bytes ? 1024 : 1000;
     bool is_whole = number >= 1 && number < 0x1p62 && number == floor(number);
-    return is_whole && (suffix || !text[length]) ? (int64_t)number : 0;
+    rest += suffix && (*rest | 0x20) == 'i';
+    rest += suffix && (*rest | 0x20) == 'b';
+    return is_whole && !*rest ? (int64_t)number : 0;
 }
 
 bool option_set_count(struct options *options, const struct option_row *row, const char *value,

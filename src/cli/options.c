@@ -134,6 +134,14 @@ static bool set_option(struct parser *parser, enum option_id id, const char *val
 }
 
 /* Returns whether the word looks like an option, and not like a negative number or `-`. */
+static enum option_id find_letter(char letter)
+{
+    enum option_id id = 0;
+    while (id < N_OPTIONS && option_rows[id].letter != letter)
+        id++;
+    return id;
+}
+
 static bool is_option(const char *word)
 {
     return word[0] == '-' && word[1] != '\0' && !strchr("0123456789.", word[1]);
@@ -144,11 +152,17 @@ static bool parse_value(struct parser *parser, enum option_id id, const char *va
 {
     const struct option_row *row = &option_rows[id];
     if (row->argument == OPTION_VALUE && !value) {
+        char quoted[TEXT_QUOTED_BYTES];
         const char *next = *parser->words;
         if (!next || is_option(next)) {
             fail(parser->err, IRRUN_USAGE, "--%s needs a value: --%s=%s", row->name, row->name,
                  row->metavar);
-            return next && fail_hint(parser->err, "if it is %s: --%s=%s", next, row->name, next);
+            size_t length = next ? strcspn(next + 1, "=") : 0;
+            bool is_known = next && (next[1] == '-' ? find_option(next + 2, length - 1) < N_OPTIONS
+                                                    : find_letter(next[1]) < N_OPTIONS);
+            return next && !is_known &&
+                   fail_hint(parser->err, "if it is %s: --%s=%s", next, row->name,
+                             text_shell_quote(next, quoted));
         }
         value = *parser->words++;
     }
@@ -180,12 +194,10 @@ static bool parse_letters(struct parser *parser, const char *word)
         return option_fail_unknown(word, word + 1, (size_t)length - 1, parser->words[0],
                                    parser->err);
     for (const char *letter = word + 1; *letter; letter++) {
-        enum option_id id = 0;
-        while (id < N_OPTIONS && option_rows[id].letter != *letter)
-            id++;
+        enum option_id id = find_letter(*letter);
         if (id == N_OPTIONS)
             return option_fail_unknown(word, letter, 1, parser->words[0], parser->err);
-        if (letter[1] == '=' && letter[2] != '\0' && option_rows[id].argument != OPTION_FLAG) {
+        if (letter[1] == '=' && letter[2] != '\0' && option_rows[id].argument == OPTION_VALUE) {
             char quoted[TEXT_QUOTED_BYTES];
             fail(parser->err, IRRUN_USAGE, "-%c takes its value without '='", *letter);
             return fail_hint(parser->err, "write -%c %s", *letter,

@@ -109,17 +109,18 @@ static bool hint_candidate(const struct records *records, const struct candidate
         numpy_type(candidate->dtype), wanted);
 }
 
-#define MIN_TEXT_BYTES 24 /* six f32 that are text by chance: (97/256)^18 = 3e-8, or less */
-#define MAX_TEXT_BYTES 64
+#define MIN_TEXT_BYTES 64 /* fewer may be text by chance */
 
-/* Returns whether the bytes begin as ASCII text. */
+/* Returns whether the bytes begin as lines of ASCII text; 0.7 as f32 is "333?". */
 static bool is_text(const unsigned char *bytes, size_t n)
 {
-    size_t i = 0;
-    n = n < MAX_TEXT_BYTES ? n : MAX_TEXT_BYTES;
-    while (i < n && ((bytes[i] >= ' ' && bytes[i] < 0x7f) || memchr("\t\n\r", bytes[i], 3)))
-        i++;
-    return i == n && n >= MIN_TEXT_BYTES;
+    size_t i = 0, n_lines = 0;
+    for (; i < n && i < MIN_TEXT_BYTES; i++) {
+        if ((bytes[i] < ' ' || bytes[i] >= 0x7f) && !memchr("\t\n\r", bytes[i], 3))
+            return false;
+        n_lines += bytes[i] == '\n';
+    }
+    return i == MIN_TEXT_BYTES && n_lines > 0 && memcmp(bytes, bytes + 4, MIN_TEXT_BYTES - 4) != 0;
 }
 
 static bool fail_text(const struct records *records, struct irrun_error *err)

@@ -109,12 +109,12 @@ static bool cut_slices(struct records *records, uint32_t axis, struct irrun_erro
                     "--axis: LEAD is %" PRId64 ", but must be below CHUNK, which is %" PRId64,
                     spec->lead, chunk);
     records->record.shape.dims[axis] = chunk;
-    int64_t hop = spec->hop > 0 ? spec->hop : chunk;
+    int64_t hop = spec->hop > 0 ? spec->hop : chunk, most = hop > chunk ? hop : chunk;
     size_t element_bytes =
         (size_t)shape_product(shape, axis + 1, shape->rank) * dtype_size(records->source_dtype);
-    if (element_bytes > 0 && hop > INT64_MAX / (int64_t)element_bytes)
-        return fail(err, IRRUN_USAGE, "--axis: HOP is too large for elements of %zu bytes",
-                    element_bytes);
+    if (element_bytes > 0 && most > INT64_MAX / (int64_t)element_bytes)
+        return fail(err, IRRUN_USAGE, "--axis: %s is too large for elements of %zu bytes",
+                    hop > chunk ? "HOP" : "CHUNK", element_bytes);
     records->cut =
         (struct records_cut){.n_rows = 1,
                              .piece_bytes = (size_t)chunk * element_bytes,

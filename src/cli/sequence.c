@@ -102,7 +102,10 @@ static bool take_early(struct key_reader *reader, const char *key, struct irrun_
     for (size_t i = 0; i < reader->n_early; i++) {
         if (strcmp(reader->early[i].key, key) != 0)
             continue;
-        *array = reader->early[i].array;
+        if (array)
+            *array = reader->early[i].array;
+        else
+            free(reader->early[i].array.data);
         free(reader->early[i].key);
         reader->early[i] = reader->early[--reader->n_early];
         return true;
@@ -128,12 +131,8 @@ static bool keep_early(struct key_reader *reader, const struct array_header *hea
 static bool find_key(struct key_reader *reader, const char *key, struct irrun_tensor *array,
                      struct irrun_error *err)
 {
-    struct irrun_tensor skipped;
-    if (take_early(reader, key, array ? array : &skipped)) {
-        if (!array)
-            free(skipped.data);
+    if (take_early(reader, key, array))
         return true;
-    }
     for (;;) {
         struct array_header header;
         bool is_end;

@@ -102,7 +102,7 @@ static bool find_heading(const struct csv_columns *csv, struct field line, struc
     fail_at(err, IRRUN_DATA, reader_place(&csv->reader), "no column \"%.*s\"", (int)name.length,
             name.start);
     if (csv->reader.line > 1)
-        fail_hint(err, "a line that begins with # is a comment; sed '1s/^# *//' FILE removes a #");
+        fail_append(err, "; lines that begin with # are skipped");
     return csv_field_hint(line, csv->separator, name, err);
 }
 

@@ -42,8 +42,8 @@ struct format_spec {
 };
 
 /* Parse "FORMAT:PATH", "PATH" (the format follows from its extension) or "FORMAT:" (only for
- * "none:"). A word before the first colon that is not a format is part of the path. Fail with
- * IRRUN_USAGE and a hint otherwise. */
+ * "none:", "count:" and "ones:"). A word before the first colon that is not a format is part of the
+ * path. Fail with IRRUN_USAGE and a hint otherwise. */
 bool format_parse_source(const char *text, struct format_spec *spec, struct irrun_error *err);
 bool format_parse_destination(const char *text, struct format_spec *spec, struct irrun_error *err);
 

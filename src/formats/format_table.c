@@ -192,7 +192,7 @@ static bool fail_no_format(const char *text, enum direction direction, struct ir
     return fail_hint(err, "write FORMAT:%s with one of: %s", word, names);
 }
 
-/* Returns whether nothing needs to follow the colon, as in none: and count:. */
+/* Returns whether the format takes no path or value, as none: and count: do. */
 static bool may_be_empty(const struct format *format)
 {
     return format->writer == &none_writer || format->is_counted;
@@ -202,18 +202,19 @@ static bool may_be_empty(const struct format *format)
 static bool fail_no_path(const char *text, const struct format *format, enum direction direction,
                          struct irrun_error *err)
 {
-    const char *name = format->name;
+    int n = (int)strcspn(text, ":");
     fail(err, IRRUN_USAGE, "\"%s\" has no %s", text,
          may_be_empty(format)   ? "colon"
          : format->is_generated ? "value"
                                 : "path");
     if (may_be_empty(format))
-        return fail_hint(err, "write %s:", name);
+        return fail_hint(err, "write %.*s:", n, text);
     if (format->is_generated)
-        return fail_hint(err, "%s:1 is the number 1", name);
+        return fail_hint(err, "%.*s:1 is the number 1", n, text);
     if (format->can_write && !format->can_pipe)
-        return fail_hint(err, "%s:FILE names a file", name);
-    return fail_hint(err, "%s:- is standard %s", name, direction == READING ? "input" : "output");
+        return fail_hint(err, "%.*s:FILE names a file", n, text);
+    return fail_hint(err, "%.*s:- is standard %s", n, text,
+                     direction == READING ? "input" : "output");
 }
 
 /* Returns the format that is named before `end`; it may have the variant ",t". */

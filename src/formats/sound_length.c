@@ -42,11 +42,12 @@ static bool check_samples(const struct byte_source *source, const struct samples
 }
 
 /* Looks for the chunk of the samples. Each chunk begins with 8 bytes, its name and its length. In
- * RF64, lengths beyond 4 GB are in a chunk before: after that of the file, that of the samples. */
+ * RF64, the chunk ds64 comes first and has lengths beyond 4 GB: that of the file, then that of the
+ * samples. */
 static bool check_chunks(struct byte_source *source, const struct samples *samples,
                          struct irrun_error *err)
 {
-    unsigned char head[8], lengths[16];
+    unsigned char head[8], lengths[16] = {0};
     uint64_t long_bytes = 0;
     size_t n;
     for (;;) {

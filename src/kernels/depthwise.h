@@ -53,7 +53,7 @@ struct depthwise {
     const struct depthwise_span *spans[3];
     size_t n_spans[3];
     size_t row_stride;   /* as in depthwise_tile, for spans of all taps */
-    bool has_whole_rows; /* spans[2] is one, with the positions whose taps lie in pads */
+    bool has_whole_rows; /* spans[2] is one span; the kernels leave out taps in pads */
     size_t pixel;        /* channels in lanes: floats from one output position to the next */
     const struct depthwise_strip *strips; /* rows only: replace spans[2] */
     size_t n_strips;

@@ -47,7 +47,7 @@ ALWAYS_INLINE void add_taps(const struct depthwise_tile *tile, ptrdiff_t start, 
 /* Computes the same sums in the same order, for a line of n_taps taps, of which t is the first, and
  * positions that share pixels: loads each pixel once, and leaves out those in pads.
  * vec_keep: gcc would add a pixel to its last sum in the register of the pixel, and move it. The
- * asm: it would compute all addresses first. It unrolls at most 16 times: there are two loops. */
+ * asm keeps gcc from computing all addresses first. gcc unrolls at most 16 times. */
 ALWAYS_INLINE void add_line(const struct depthwise_tile *tile, size_t p, size_t channel, size_t t,
                             size_t n_rows, const float *weights, size_t n_taps, size_t stride,
                             bool has_pads, vec results[])

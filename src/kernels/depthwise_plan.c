@@ -248,7 +248,7 @@ static bool suits_blocks(const struct depthwise *plan)
            (double)plan->n_channels * (n_out * row + copies + n_lines * 10 + 100);
 }
 
-/* Positions of one tile. Longer rows with 3 taps have few positions whose taps lie in pads. */
+/* Rows of 3 taps that are one tile. In longer ones few positions have taps in pads: spans pay. */
 #define SHORT_ROW 8
 
 /* Returns the stride of rows whose positions share pixels, or 0. */

@@ -6,8 +6,8 @@
 #include "base/checked.h"
 #include "kernels/indirect_convolution.h"
 
-/* Returns whether the dimensions of the pooling are those of the output: window_align moves only
- * those of the pooling if the kernel is as wide as the image. */
+/* Returns whether the pooling and the output have the same dimensions. If the kernel is as wide as
+ * the image, window_align moves the dimensions of the pooling, but not those of the output. */
 static bool has_same_dimensions(const struct indirect_convolution *conv,
                                 const struct pooling *pooling)
 {

@@ -122,7 +122,7 @@ setup() {
     usage_error '--columns: no csv is read' "$data/sum.xml" --random --columns=low
     printf '#id,v\n1,2\n' >comment.csv
     answered 65 'comment.csv:2: error: no column "v"' \
-        "a line that begins with # is a comment; sed '1s/^# *//' FILE removes a #" "$data/sum.xml" -i comment.csv --columns=v
+        "the first line has numbers, not headings: 1,2; --columns=0,... takes columns by number" "$data/sum.xml" -i comment.csv --columns=v
     answered 65 't.csv:1: error: no column "middle"' 'the columns are id,low,"high, in m",note' \
         "$data/sum.xml" -i t.csv --columns=middle -o none:
     refused 65 't.csv:2:1: error: "a" is not a number' "$data/sum.xml" -i t.csv --columns=id -o none:

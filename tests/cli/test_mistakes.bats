@@ -222,7 +222,9 @@ setup() {
     answered 2 "not '1.5GiB'" "write --max-memory=1610612736" sum.xml --random --max-memory=1.5GiB
     answered 2 "not '-1'" "for example --iterations=1" sum.xml --random -n -1
     answered 2 "not '1.5'" "for example --iterations=1" sum.xml --random -n 1.5
-    answered 2 "--report needs a value: --report=FILE|-" "if it is -o: --report=-o" sum.xml --random --report -o none:
+    answered 2 "--report needs a value: --report=FILE|-" "if it is -a.json: --report=-a.json" sum.xml --random --report -a.json
+    refused 2 "--report needs a value: --report=FILE|-" sum.xml --random --report -o none:
+    [[ $stderr != *hint* ]]
     answered 2 "--iterations needs a value: --iterations=N" "" sum.xml --random -n
     answered 2 "--reset: unknown value 'foo'" "use never, sequence, iteration, if:NAME, or a number from 1 up" \
         sum.xml --random --reset=foo
@@ -581,7 +583,7 @@ with a <= b and s >= 0" sum.xml --random='uniform(-1e308,1e308)'
     answered 2 "unknown option --num-threads" "--threads" sum.xml --random --num-threads=2
     answered 2 "unknown option --iters" "-n N runs N iterations" sum.xml --random --iters=2
     answered 2 "unknown option --plot" "irrun --help=all lists them" sum.xml --random --plot
-    answered 2 "unknown option -y" "irrun --help=all lists them" sum.xml --random -y
+    answered 2 "unknown option -w" "irrun --help=all lists them" sum.xml --random -w
     answered 2 "--inspect takes text or json, not 'jso'" "did you mean --inspect=json?" sum.xml --inspect=jso
 }
 

@@ -220,6 +220,8 @@ refused_raw() {
     [ "$status" -eq 65 ]
     [[ $stderr == *"$text"*"csv:-; $takes" ]]
     irrun vad.xml -i raw:t.csv --partial=drop -o none: --raw-check=never
+    perl -e 'print "333?" x 512' >same.raw # 0.7
+    irrun vad.xml -i same.raw -o none:
     printf 'Text is u8 as well.\n' >t.raw
     twice_of u8
     irrun copy.xml -i a=t.raw -i fresh=t.raw --shape=a=20 --shape=fresh=20 -o a=raw:- | cmp - t.raw
