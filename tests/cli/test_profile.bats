@@ -213,9 +213,9 @@ covers() {
     # what the second thread does lies in the step of the first
     local i
     for i in 1 2 3 4 5 6 7 8 9 10; do # the first does all where the CPUs are busy
-        irrun "$root/models/tiny_transformer/model.xml" --random --shape=tokens=8,64 --shape=beam_idx=8 -n 20 --reset -j2 -o none: --trace=t.json
+        irrun "$root/models/tiny_transformer/model.xml" --random --shape=tokens=8,64 --shape=beam_idx=8 -n $((i * 40)) --reset -j2 -o none: --trace=t.json
         is_trace t.json
-        ! jq -e '[.[] | select(.tid == 1 and .ph == "X" and .cat == "MatMul")] | length > 5' t.json || break
+        ! jq -e '[.[] | select(.tid == 1 and .ph == "X" and .cat == "MatMul")] | length > 0' t.json || break
     done
     [ "$i" -lt 10 ]
     jq -e '[.[] | select(.ph == "X" and .cat == "MatMul")] | group_by(.tid) |
