@@ -354,7 +354,7 @@ bool compare_finish(struct compare *compare, struct irrun_error *err)
     enum irrun_precision precision = options->precision;
     if (has_problem)
         return false;
-    if (compare->options->dynamic_quantization)
+    if (options->dynamic_quantization)
         return fail_hint(err, "--dynamic-quantization rounds factors: if it passes without, --atol "
                               "and --rtol can allow for it");
     if (precision == IRRUN_PRECISION_F32)

@@ -133,7 +133,6 @@ static bool set_option(struct parser *parser, enum option_id id, const char *val
     return false;
 }
 
-/* Returns whether the word looks like an option, and not like a negative number or `-`. */
 static enum option_id find_letter(char letter)
 {
     enum option_id id = 0;
@@ -142,9 +141,17 @@ static enum option_id find_letter(char letter)
     return id;
 }
 
+/* Returns whether the word looks like an option, and not like a negative number or `-`. */
 static bool is_option(const char *word)
 {
     return word[0] == '-' && word[1] != '\0' && !strchr("0123456789.", word[1]);
+}
+
+/* Returns whether a word that looks like an option begins with one that irrun has. */
+static bool is_known_option(const char *word)
+{
+    return (word[1] == '-' ? find_option(word + 2, strcspn(word + 2, "=")) : find_letter(word[1])) <
+           N_OPTIONS;
 }
 
 /* Sets an option. value: from the same word; NULL: it may be the next word. */
@@ -157,10 +164,7 @@ static bool parse_value(struct parser *parser, enum option_id id, const char *va
         if (!next || is_option(next)) {
             fail(parser->err, IRRUN_USAGE, "--%s needs a value: --%s=%s", row->name, row->name,
                  row->metavar);
-            size_t length = next ? strcspn(next + 1, "=") : 0;
-            bool is_known = next && (next[1] == '-' ? find_option(next + 2, length - 1) < N_OPTIONS
-                                                    : find_letter(next[1]) < N_OPTIONS);
-            return next && !is_known &&
+            return next && !is_known_option(next) &&
                    fail_hint(parser->err, "if it is %s: --%s=%s", next, row->name,
                              text_shell_quote(next, quoted));
         }

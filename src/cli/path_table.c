@@ -23,7 +23,7 @@ static const struct {
     [PATH_REFERENCE] = {"--diff", "what --diff compares with", false},
     [PATH_STATE_IN] = {"--state-in", "what --state-in loads", false},
     [PATH_OUTPUT] = {"-o", "written by -o", true},
-    [PATH_KEYED] = {.is_written = true}, /* its message names the key */
+    [PATH_KEYED] = {"-o", "written by -o", true},
     [PATH_REPORT] = {"--report", "written by --report", true},
     [PATH_GRAPH] = {"--dot", "written by --dot", true},
     [PATH_TAP_ALL] = {"--tap-all", "written by --tap-all", true},
@@ -32,7 +32,7 @@ static const struct {
     [PATH_STATE_OUT] = {"--state-out", "written by --state-out", true},
     [PATH_CHECKPOINT] = {"--checkpoint", "written by --checkpoint", true},
     [PATH_UNFINISHED] = {"the unfinished file", "an unfinished output", true},
-    [PATH_STANDARD_OUTPUT] = {.role = "standard output", .is_written = true},
+    [PATH_STANDARD_OUTPUT] = {"standard output,", "standard output", true},
 };
 
 bool path_kind_is_written(enum path_kind kind)
