@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs the tests that `make test` has built and ends with one line: N passed, N failed, N skipped.
 #
-#   tests/run.sh           all parts, several at a time
+#   tests/run.sh           all parts, one more at a time than there are CPUs, because some wait
 #   tests/run.sh PART...   some of them, with all they print; `tests/run.sh list` names them
 #
 # The programs run in the root of the project. Environment: BUILD, the build directory (build); they
@@ -155,7 +155,7 @@ run_all() {
     rm -rf "$BUILD/tests/log"
     mkdir -p "$BUILD/tests/log"
     print_row part passed failed skipped seconds ''
-    list_parts | xargs -P "$(nproc)" -I '{}' tests/run.sh log '{}'
+    list_parts | xargs -P "$(($(nproc) + 1))" -I '{}' tests/run.sh log '{}'
     for part in $(list_parts); do
         local log=$BUILD/tests/log/${part//\//-}
         read -r passed failed skipped <"$log.counts"

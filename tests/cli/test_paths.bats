@@ -238,7 +238,7 @@ files() {
     follow() { irrun sum.xml -o none: --report=- --manifest="$1"; }
     mkdir out
     files 100 >few
-    files 20000 >many
-    stays_below "$(($(peak follow few) + 1000000))" follow many
-    stays_below "$(($(peak from_a_pipe few follow -) + 1000000))" from_a_pipe many follow -
+    files 10000 >many
+    stays_below "$(($(peak follow few) + 500000))" follow many
+    stays_below "$(($(peak from_a_pipe few follow -) + 500000))" from_a_pipe many follow -
 }

@@ -64,6 +64,7 @@ make_checkpoint() {
     kill -KILL $!
     wait $! || :
     mv ck whole_ck
+    command[-1]=--checkpoint-every=10000 # enough for the rest
     make_checkpoint ''
     irrun "${command[@]}"
     make_checkpoint 's/^iterations \d/iterations x/'
