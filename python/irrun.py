@@ -167,11 +167,11 @@ def _index(what, word, words):
 
 def _by_name(items, name):
     """Returns {name: (type, shape)}; repeated names get "~2", "~3" …, as in a file of --tap-all."""
+    names = [getattr(item, name).decode() for item in items]
     named = {}
-    for item in items:
-        first = unique = getattr(item, name).decode()
-        n = 1
-        while unique in named:
+    for item, first in zip(items, names):
+        unique, n = first, 1
+        while unique in named or n > 1 and unique in names:
             n += 1
             unique = f"{first}~{n}"
         named[unique] = _describe(item)

@@ -21,6 +21,11 @@ static int compare_names(const void *a, const void *b)
     return order ? order : (x->index > y->index) - (x->index < y->index);
 }
 
+static int compare_name(const void *name, const void *item)
+{
+    return strcmp(name, ((const struct named *)item)->name);
+}
+
 static bool make_unique(const char **names, size_t n, struct arena *arena, struct irrun_error *err)
 {
     struct named *sorted = arena_alloc_array(arena, n + 1, sizeof *sorted, err);
@@ -29,15 +34,18 @@ static bool make_unique(const char **names, size_t n, struct arena *arena, struc
     for (size_t i = 0; i < n; i++)
         sorted[i] = (struct named){names[i], i};
     qsort(sorted, n, sizeof *sorted, compare_names);
-    for (size_t i = 1, n_same = 1; i < n; i++) {
-        n_same = strcmp(sorted[i].name, sorted[i - 1].name) == 0 ? n_same + 1 : 1;
-        if (n_same == 1)
+    for (size_t i = 1, suffix = 1; i < n; i++) {
+        if (strcmp(sorted[i].name, sorted[i - 1].name) != 0) {
+            suffix = 1;
             continue;
+        }
         size_t size_bytes = strlen(sorted[i].name) + 24;
         char *name = arena_alloc(arena, size_bytes, err);
         if (!name)
             return false;
-        snprintf(name, size_bytes, "%s~%zu", sorted[i].name, n_same);
+        do
+            snprintf(name, size_bytes, "%s~%zu", sorted[i].name, ++suffix);
+        while (bsearch(name, sorted, n, sizeof *sorted, compare_name));
         names[sorted[i].index] = name;
     }
     return true;

@@ -8,8 +8,8 @@
 /* A file with all outputs of the model, including traced ones. */
 struct tap_file;
 
-/* Returns unique names for all outputs of the model, in the arena: repeated ones get "~2", "~3"
- * … */
+/* Returns unique names for all outputs of the model, in the arena. Repeated ones get "~2", "~3" …,
+ * except suffixes that give the name of another output. */
 bool tap_file_names(const struct irrun_model *model, struct arena *arena, const char ***names,
                     struct irrun_error *err);
 

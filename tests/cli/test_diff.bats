@@ -41,6 +41,12 @@ differs() {
     irrun "$data/sum.xml" -i value.npy --state-in=s.npz --diff=scalar -o none:
 }
 
+@test "--diff reads tensors of one name, and another with the name that one of them gets" {
+    sed 's|names="minus,diff"|names="all/plus"|; s|names="first"|names="all/plus~2"|' "$data/pair.xml" >same.xml
+    irrun same.xml --random --tap-records=r.npz -o none:
+    irrun same.xml --random --diff=r.npz -o none:
+}
+
 @test "--diff names the op, its line, the record, the element, its inputs and how the difference grew" {
     npy '<f4' '2, 2' 1 2 3 4 >x.npy
     npy '<f4' '2, 2' 1 2 3 4.0625 >other.npy

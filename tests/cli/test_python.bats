@@ -111,4 +111,10 @@ session = irrun.Session("same.xml")
 out = session.run({"@0": np.float32([5, 7]), "@1": np.float32([1, 2])})
 assert {name: list(value) for name, value in out.items()} == {"all/plus": [6, 9], "all/plus~2": [4, 5]}, out
 PYTHON
+    sed -i 's|names="first"|names="all/plus~2"|' same.xml
+    "$python" - <<'PYTHON'
+import irrun
+model = irrun.Model("same.xml", taps=["all/plus~2"])
+assert list(model.outputs) == ["all/plus", "all/plus~3", "all/plus~2"], model.outputs
+PYTHON
 }
