@@ -19,7 +19,7 @@ struct collector {
     size_t n_values;         /* of a record: all_outputs_count */
     bool writes_all, writes_last;
     bool has_skipped;      /* a sequence was skipped because its outputs exist */
-    bool has_many_workers; /* then collector_end flushes: after its turn a worker cannot */
+    bool has_many_workers; /* collector_end then flushes: a worker may write only in its turn */
     pthread_mutex_t lock;
     pthread_cond_t turn_changed;
     _Atomic uint64_t turn;       /* number of the sequence whose worker may write */

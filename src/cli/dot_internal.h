@@ -7,11 +7,11 @@
 
 /* How a layer is shown. */
 struct dot_node {
-    bool is_hidden; /* not shown: a constant, or in a body of a block that is not shown */
-    size_t group;   /* the layer whose node includes it: the last of a chain, or itself */
-    size_t shown;   /* of a group: the same group of the first block, which is shown; or itself */
-    size_t block;   /* number of its block in a repetition, from 1; 0: none */
-    size_t repetition;
+    bool is_hidden;    /* not shown: a constant, or in a body of a block that is not shown */
+    size_t group;      /* the layer whose node includes it: the last of a chain, or itself */
+    size_t shown;      /* the group shown in its place: in a repetition, that of the first block */
+    size_t block;      /* number of its block in a repetition, from 1; 0: none */
+    size_t repetition; /* index of the repetition, if block > 0 */
 };
 
 /* A block of `period` groups that is repeated `count` times in a row. */

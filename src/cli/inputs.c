@@ -1,5 +1,5 @@
-/* Reads the next record of each input together. inputs_sources.c opens the sources, records.c cuts
- * and casts.
+/* Reads one record of every input for an iteration. inputs_sources.c opens the sources; records.c
+ * cuts them into records, and converts the types.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <inttypes.h>
 #include <stdlib.h>

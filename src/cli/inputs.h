@@ -88,10 +88,11 @@ const struct irrun_tensor *inputs_record(const struct inputs *inputs, size_t ind
 /* Returns the number of --key in the current record. */
 int64_t inputs_key(const struct inputs *inputs);
 
-/* Returns the number of records that the headers of the files give; 0: unknown. */
+/* Returns how many records are left, from the headers of the files; 0: unknown. */
 uint64_t inputs_n_expected(const struct inputs *inputs);
 
-/* Returns the number of elements along the cut axis in one record; 0: no input is cut. */
+/* Returns how many elements along the cut axis, or frames of sound, a record adds to those before
+ * it; 0: no input is cut, and none is sound. */
 uint64_t inputs_n_frames(const struct inputs *inputs);
 
 /* Warns of raw and csv files without a record, which are probably mistakes, unlike an empty stack

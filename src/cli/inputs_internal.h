@@ -82,7 +82,8 @@ struct inputs {
     bool was_given; /* the single record of inputs that never end was read */
 };
 
-/* Checks the names in --axis, --shape, --feed and --random. */
+/* Checks the inputs and outputs that options name: --axis, --shape, --feed, -i count: and ones:,
+ * --columns, --random. */
 bool inputs_find_names(struct inputs *inputs, struct irrun_error *err);
 
 /* Returns the type and shape of a record of input `index`, after --shape. */

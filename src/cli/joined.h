@@ -21,8 +21,8 @@ void joined_begin(struct joined *joined, const struct irrun_tensor *value);
 /* Returns whether the value has the type and shape of the first row, or is unset like it. */
 bool joined_matches(const struct joined *joined, const struct irrun_tensor *value);
 
-/* Copies row `row`, after the rows before it. Memory grows with each row, because a row may be
- * large. */
+/* Copies a value to row `row`. Rows are added in order. Memory grows with each row, because a row
+ * may be large. */
 bool joined_add(struct joined *joined, size_t row, const struct irrun_tensor *value,
                 struct irrun_error *err);
 

@@ -10,8 +10,9 @@ struct key_states;
 
 #define NO_KEY UINT32_MAX
 
-/* n_values: the number of variables. spill_path: a directory, or NULL. Fails with IRRUN_CANT_CREATE
- * if no file can be created there. */
+/* n_values: the number of variables. max_held: the keys whose states are in memory, at most.
+ * spill_path: a directory for the file of the others; NULL: there is none. Fails with
+ * IRRUN_CANT_CREATE if no file can be created there. */
 bool key_states_new(size_t n_values, uint64_t max_held, const char *spill_path,
                     struct key_states **states, struct irrun_error *err);
 void key_states_free(struct key_states *states); /* accepts NULL */

@@ -8,7 +8,7 @@
 #include "base/error.h"
 
 /* Durations are counted in nanoseconds: exactly below 2048, and above that in 1024 steps for each
- * power of two, so that the error of a percentile is below 0.1 %. */
+ * power of two. A percentile is the middle of a step, so its error is at most 0.05 %. */
 #define LATENCY_STEPS 1024
 #define LATENCY_BUCKETS (LATENCY_STEPS * (64 - 9))
 

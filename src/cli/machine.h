@@ -5,8 +5,8 @@
 
 #include "base/error.h"
 
-/* Returns a size of this process from /proc/self/status: "VmHWM", its peak in memory; "VmData",
- * the memory that machine_limit_memory limits. Returns 0 if it is not known. */
+/* Returns a size of this process from /proc/self/status: "VmHWM", its peak resident memory;
+ * "VmData", the memory that machine_limit_memory limits. Returns 0 if it is not known. */
 uint64_t machine_status_bytes(const char *name);
 
 /* Makes allocations of this process beyond size_bytes fail; 0: no limit. Mapped files, such as the
@@ -25,8 +25,8 @@ void machine_restore_denormals(uint64_t mode);
 /* Clears the flag that machine_denormal_flag returns. */
 void machine_clear_denormal_flag(void);
 
-/* Returns whether this thread has read or computed denormals since the flag was cleared; false on
- * processors without such a flag. */
+/* Returns whether this thread has read or computed denormals since the flag was cleared. AArch64
+ * notices only those computed with a rounding error. False on processors without such a flag. */
 bool machine_denormal_flag(void);
 
 #endif

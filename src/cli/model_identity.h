@@ -8,10 +8,10 @@
 struct model_identity {
     char xml[24];  /* digest of the file */
     char bin[48];  /* of the weights: "BYTES:DIGEST"; "0:0000000000000000" if there are none */
-    char time[64]; /* modification time of weights that are too large to read; otherwise "" */
+    char time[64]; /* modification time of weights of which only a sample is read; or "" */
 };
 
-/* Computes the identity; reads the weights. */
+/* Computes the identity. Reads the weights, at most 64 MB. */
 void model_identify(const struct irrun_model *model, struct model_identity *identity);
 
 #endif

@@ -8,7 +8,7 @@
 #include "cli/records_internal.h"
 #include "formats/byte_order.h"
 
-/* The range of plausible inputs. Half of all random f32 are outside. */
+/* The range of plausible inputs. Half of all random f32 are outside, a quarter above LARGEST. */
 #define LARGEST 1e20F
 #define SMALLEST 1e-20F
 
@@ -27,8 +27,9 @@ struct candidate {
     size_t n_needed; /* elements other than 0; fewer may be plausible by chance */
 };
 
-/* About half of all random f32 are between SMALLEST and LARGEST, and one in 15 of all f64. Pairs of
- * f32 are also plausible as f64, so f32 comes first. */
+/* About half of all random f32 are between SMALLEST and LARGEST, and one in 15 of all f64, so that
+ * n_needed of them are so by chance in about one of 50,000 inputs: 0.5^16, or 15^-4. Pairs of f32
+ * are also plausible as f64, so f32 comes first. */
 static const struct candidate candidates[] = {
     {IRRUN_F32, false, 16}, {IRRUN_F64, false, 4}, {IRRUN_F32, true, 16}, {IRRUN_F64, true, 4}};
 

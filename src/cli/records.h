@@ -23,7 +23,7 @@ struct records_port {
 enum records_state {
     RECORDS_SINGLE,   /* one record so far; not known whether another follows */
     RECORDS_REPEATED, /* one record for all iterations */
-    RECORDS_STREAM
+    RECORDS_STREAM    /* a stack, slices or several arrays: any number of records */
 };
 
 /* How records are cut from an array: each is a piece of every row. Pieces are step_bytes apart and

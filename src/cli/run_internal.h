@@ -27,8 +27,9 @@ struct run {
     struct irrun_error *error; /* of the first sequence that failed, in their order */
     uint64_t error_index;
     uint64_t n_sequences;             /* started so far */
-    uint64_t n_failed, first_failed;  /* of these, with --keep-going: number of the first … */
-    enum irrun_error_code first_code; /* … and its error */
+    uint64_t n_failed;                /* of these, with --keep-going */
+    uint64_t first_failed;            /* the lowest number of one that failed */
+    enum irrun_error_code first_code; /* its error */
 };
 
 /* Fails with IRRUN_USAGE for options that cannot be used together, need others or do not fit the

@@ -117,8 +117,8 @@ static size_t keep_largest(size_t *heap, double *row, size_t n, const struct sam
 
 /* ---- The draw -------------------------------------------------------------------------------- */
 
-/* Returns the index at which the cumulated weights reach unit * sum: of the n_kept last items of
- * `order`, backwards, or of all if it is NULL. */
+/* Adds up weights, and returns the index with which they exceed unit * (their total). The weights
+ * are those of the n_kept last items of `order`, the last first, or of all if it is NULL. */
 static int64_t draw(const double *row, const size_t *order, size_t n, size_t n_kept, double unit)
 {
     double sum = 0;

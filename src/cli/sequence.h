@@ -17,8 +17,8 @@ struct sequence {
     uint64_t number; /* from 0, among all sequences, including those of other shards */
     struct sequence_input *inputs;
     size_t n_inputs;
-    const struct binding *outputs; /* of its line in a manifest … */
-    size_t n_outputs;              /* … 0: the outputs of the command line */
+    const struct binding *outputs; /* [n_outputs] of its line in a manifest */
+    size_t n_outputs;              /* 0: it has the outputs of the command line */
     struct place place;            /* of its line in a manifest; file is NULL if there is none */
     struct arena arena;            /* of all members */
 };

@@ -91,7 +91,8 @@ static void print_slowest(const struct stats *stats)
     text_free(&text);
 }
 
-/* If the loop may wait for its input, its CPU time is compared with that of its iterations only. */
+/* Compares the CPU time of the run with the time of its loop, or, if the loop may wait for input,
+ * with that of its iterations. */
 void stats_check(const struct stats *stats, const struct options *options)
 {
     bool waits =

@@ -199,9 +199,9 @@ static int64_t new_size(const struct worker *worker, size_t i)
     return value && value->shape.rank > 0 ? value->shape.dims[0] : 0;
 }
 
-/* Returns whether the first records of n keys gave n times as many rows as that of one; if there
- * was none, sets batch->new_sizes. Otherwise an initial value has a fixed axis 0, and the rows are
- * not those of the keys. */
+/* Returns whether the first records of n keys gave n times as many rows as that of one key. If not,
+ * an initial value has a fixed axis 0, and the rows are not those of the keys. The first call, for
+ * one key, sets batch->new_sizes. */
 static bool check_new_sizes(struct worker *worker, size_t n)
 {
     struct worker_batch *batch = worker->batch;

@@ -50,7 +50,8 @@ bool worker_run_once(struct worker *worker, uint64_t index, struct irrun_error *
 /* Sets *is_over if the scalar of --until has its value. In worker_until.c. */
 bool worker_until_is_reached(const struct worker *worker, bool *is_over, struct irrun_error *err);
 
-/* Waits until record `index` is available, for --pace. In worker_pace.c. */
+/* Waits until record `index` is available, for --pace. Without --deadline, sets the deadline to the
+ * time between records. In worker_pace.c. */
 bool worker_wait_for_record(struct worker *worker, uint64_t index, struct irrun_error *err);
 
 /* ---- --batch: worker_batch.c ----------------------------------------------------------------- */
