@@ -15,8 +15,8 @@ struct field {
  * after the last field. */
 struct field csv_field_next(struct field *rest, char separator);
 
-/* Returns the separator of a table by its first line: a tab or a comma, of which it has more. A
- * comma before a space does not count: it may be part of a heading. */
+/* Returns the separator of a table, a tab or a comma: the one that is more frequent in its first
+ * line. A comma before a space does not count: it may be part of a heading. */
 char csv_find_separator(struct field line);
 
 /* Returns whether a field of a line with commas begins with a quote, but no quote ends it. */

@@ -10,7 +10,7 @@
 struct reader_methods;
 struct writer_methods;
 
-/* The properties of a format; a row of the table in format_table.c. */
+/* The properties of a format: a row of formats.def. */
 struct format {
     const char *name;
     const char *read_endings;  /* ".csv .txt": extensions that mean this format; "" for none */
@@ -22,10 +22,10 @@ struct format {
     bool is_shared;    /* a file may hold several outputs (text npz ark jsonl none) */
     bool is_generated; /* value count ones: there is no file, the path describes the data */
     bool is_counted;   /* count ones: the path is the name of an input, or empty */
-    bool is_binary;    /* is not written to a terminal */
+    bool is_binary;    /* not text: is not written to a terminal */
     bool can_pipe;     /* can be written to a pipe */
     bool can_pause;    /* another process can resume writing: writer_pause */
-    const struct reader_methods *reader; /* NULL: not readable in this way */
+    const struct reader_methods *reader; /* NULL: not readable by reader_open */
     const struct writer_methods *writer;
 };
 

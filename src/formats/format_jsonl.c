@@ -65,8 +65,8 @@ static bool write_brackets(struct output_file *file, const char *bracket, uint32
 #define MAX_EMPTY (INT64_C(1) << 20)
 
 /* Writes an empty array as NumPy does: the dimensions before the one that is 0, with [] inside.
- * Fails if there are more than MAX_EMPTY []: a few bytes of input may be a shape with more than fit
- * on any disk. */
+ * Fails if there are more than MAX_EMPTY []: a shape of a few bytes can have more than fit on a
+ * disk. */
 static bool write_empty(struct output_file *file, const struct irrun_shape *shape,
                         struct irrun_error *err)
 {

@@ -1,4 +1,4 @@
-/* --keep-columns: columns of the table that is read go into the table that is written. Rows wait
+/* --keep-columns: copies columns of the table that is read to the table that is written. Rows wait
  * here between reader and writer.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_FORMATS_KEPT_COLUMNS_H
@@ -13,7 +13,7 @@ struct kept_columns {
     struct text heading; /* the row of headings, with '\n'; empty if the table has none */
     struct text rows;    /* rows that were read, each with '\n' at the end */
     size_t offset;       /* of the first row that is not written yet */
-    struct slice row;    /* that is written now */
+    struct slice row;    /* the row to write now; a view of `rows` */
 };
 
 void kept_columns_free(struct kept_columns *kept);

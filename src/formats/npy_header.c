@@ -293,7 +293,7 @@ void npy_header_format(enum irrun_dtype dtype, const struct irrun_shape *shape, 
                                    i == 0 ? "" : ", ", shape->dims[i]);
     length += (size_t)snprintf(out + length, NPY_WRITTEN_HEADER_BYTES - length, "%s), }",
                                shape->rank == 1 ? "," : "");
-    /* The longest header, of 16 dimensions of 19 digits, has about 420 bytes. */
+    /* The longest header, of 16 dimensions of 19 digits, has 399 bytes before the padding. */
     size_t total = (length + 1 + 63) / 64 * 64;
     total = total > min_bytes ? total : min_bytes;
     assert(total <= NPY_WRITTEN_HEADER_BYTES);

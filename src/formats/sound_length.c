@@ -10,8 +10,8 @@
 
 /* ---- RIFF and AIFF --------------------------------------------------------------------------- */
 
-/* The chunk of the samples. A program that writes to a pipe does not know its length, and gives
- * about 2 GB, at least min_unknown, or 4 GB. */
+/* The chunk of the samples. A program that writes to a pipe does not know its length, and writes
+ * one of about 2 GB (min_unknown or more), or of 4 GB. */
 struct samples {
     const char *name;
     uint32_t (*read_u32)(const unsigned char *bytes);
