@@ -13,8 +13,8 @@ double reading_cost(double n_floats, double n)
 /* Winograd must be cheaper by this factor, since it has larger rounding errors. */
 #define WORTH_WINOGRAD 0.95
 
-/* Returns the cost of a multiplication with positions in the lanes. These tiles load more vectors,
- * most with 16 registers of 8 lanes, where a tile has 12 sums. */
+/* Returns the cost of a multiplication with positions in the lanes. These tiles load more vectors
+ * for each multiplication, above all with 16 registers of 8 lanes, where a tile has 12 sums. */
 static double position_cost(const struct indirect_convolution *conv)
 {
     return conv->microkernels->lanes == 8 ? 1.6 : 1.2;
@@ -24,7 +24,7 @@ static double position_cost(const struct indirect_convolution *conv)
  * the times of 60 convolutions. */
 static double find_cost(const struct indirect_convolution *conv)
 {
-    /* an element that is copied, in short rows */
+    /* the cost of copying an element of a short row */
     double copied = conv->in_channels_last ? 2 : conv->channels_in_lanes ? 16 : 11, cost = 0;
 
     for (size_t i = 0; i < conv->n_subconvolutions; i++) {
@@ -76,6 +76,7 @@ void indirect_convolution_choose_pairs(struct indirect_convolution *conv,
                                        const struct convolution *c)
 {
     struct indirect_convolution other;
+    /* rounding the input first: 64 for each element */
     double rounding = 64 * (double)window_product(c->window.in) * (double)c->c_in;
     if (indirect_convolution_plan_pairs(&other, microkernels, c) &&
         find_cost(&other) < find_cost(conv) + rounding)

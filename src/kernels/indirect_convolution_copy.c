@@ -12,7 +12,7 @@ static inline void copy_strided(const float *restrict from, int64_t stride, floa
         to[i] = from[i * stride];
 }
 
-#define LONG_ROW 64 /* floats */
+#define LONG_ROW 64 /* floats; memcpy copies rows of at least this length */
 
 /* Fills a line of `size`: positions [first, end) from every stride-th element of `row`, zeros
  * elsewhere. */
@@ -63,8 +63,8 @@ static inline void copy_blocks(const float *from, float *to, int64_t n)
         to[i] = from[i];
 }
 
-/* Copies n elements of a row. If there are pairs, `from` is the first channel of a pair, and from +
- * second_offset the second one; 0: there is none. */
+/* Copies n elements of a row. If there are pairs, the first channel of a pair is at `from`, and the
+ * second one second_offset elements after it; 0: there is none. */
 static inline void copy_elements(const struct indirect_convolution *conv, const float *from,
                                  size_t second_offset, float *to, int64_t n)
 {

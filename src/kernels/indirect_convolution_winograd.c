@@ -5,9 +5,8 @@
 
 /* ---- The plan ----------------------------------------------------------------------------- */
 
-/* The floats of both transforms of a chunk, which stay in an L2 cache. Where the weights are so
- * large that they do not, and each chunk reads them again, a quarter of the floats of the
- * weights. */
+/* The floats of both transforms of a chunk, which stay in an L2 cache. Large weights do not: each
+ * chunk reads them again. There, a chunk has a quarter of the floats of the weights. */
 #define TRANSFORM_FLOATS 65536
 
 static bool has_tiles(const struct indirect_convolution *conv, int d)
@@ -98,7 +97,7 @@ double winograd_cost(const struct indirect_convolution *conv)
     double n_vectors =
         conv->in_channels_last
             ? (double)conv->n_row_tiles * (double)divide_up((size_t)conv->c_in, 16)
-            : (double)divide_up(conv->n_row_tiles, 16) * c_in * 2.75; /* to divide it into planes */
+            : (double)divide_up(conv->n_row_tiles, 16) * c_in * 2.75; /* 2.75: makes planes too */
     double n_outputs = (double)window_product(conv->out) * (double)conv->ld_sums;
     double n_weights = n_elements * c_in * (double)conv->ld_sums;
     const struct igemm_costs *costs = &conv->microkernels->costs;

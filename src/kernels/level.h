@@ -62,7 +62,7 @@ ALWAYS_INLINE void vec_keep(vec x)
     (void)x;
 }
 
-/* Load and store n elements, at most a vector; the other lanes are not valid. */
+/* Load and store n elements, or a vector if n is larger. The other lanes are undefined. */
 ALWAYS_INLINE vec vec_load_n(const void *at, size_t n)
 {
     return n < VECTOR_LANES ? vec_load_first(at, n) : vec_load(at);

@@ -15,8 +15,9 @@ static void skip_terms(const struct packed_matrix *packed_b, struct gemm_args *a
     args->a += n;
 }
 
-/* Micro-kernels of several rows consume a cache line faster than it arrives from L3 (16 KB ahead
- * gives the same). For a matrix in L2, prefetching takes up to 10 % of the time. */
+/* Bytes from what is read to what is prefetched: micro-kernels of several rows consume a cache line
+ * faster than it arrives from L3. 16 KB give the same. For a matrix in L2, prefetching takes up to
+ * 10 % of the time. */
 #define PREFETCH_AHEAD 8192
 
 static void run_microkernel(const struct packed_matrix *packed_b, const struct gemm_args *args)

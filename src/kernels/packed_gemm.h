@@ -24,7 +24,7 @@
  * error would come close to the tolerance of a recurrent run. Even, because bf16 has pairs. */
 #define GEMM_MAX_KC 512
 
-/* Weights of more bytes are read from memory each time: an L2 cache has 1 to 2 MB. */
+/* Weights of more bytes do not stay in an L2 cache (0.5 to 2 MB): each product reads them again. */
 #define L2_BYTES (1UL << 20)
 
 /* The type of the elements of b. A micro-kernel widens f16 in registers. A product with bf16 rounds
@@ -79,8 +79,8 @@ struct packed_matrix {
     size_t step_bytes; /* bytes from k to k + step_k */
     size_t kc;         /* sums are added to C every kc terms, at most GEMM_MAX_KC */
     size_t block;      /* terms for which a micro-panel stays in L1, at most kc */
-    bool prefetches;   /* the data does not stay in an L2 cache, or, where many rows pay for it, in
-                        * the part that other layers leave */
+    bool prefetches;   /* the data does not stay in an L2 cache; or, with many rows, not in the
+                        * quarter of it that other layers leave */
     size_t micropanel_bytes;
     size_t panel_bytes;
     size_t max_mr;

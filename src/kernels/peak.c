@@ -17,7 +17,7 @@ struct trial {
     volatile float sink; /* keeps the compiler from removing the loops */
 };
 
-#define FMA_ROUNDS 20000 /* about 20 us */
+#define FMA_ROUNDS 20000 /* of 12 vectors, two in a cycle: 30 us at 4 GHz */
 
 static void compute(void *context, size_t part, size_t n_parts)
 {

@@ -3,7 +3,7 @@
 #include "kernels/kernels.h"
 #include "kernels/level.h"
 
-/* As many independent sums as are needed to hide the latency of two multipliers. */
+/* Independent sums: two multipliers with a latency of up to 6 cycles are always busy. */
 #define N_SUMS 12
 
 static float add_lanes(const vec *sums, size_t n)

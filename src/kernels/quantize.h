@@ -43,8 +43,8 @@ static inline const struct quantization *range_of(const struct channel_ranges *r
     return &ranges->all[ranges->n > 1 ? channel : 0];
 }
 
-/* The quantization of each column of a matrix. First, numbers below 0 are multiplied by the slope
- * of their column. slopes NULL: they are not. */
+/* The quantization of each column of a matrix, as in struct quantization. Numbers below 0 are first
+ * multiplied by the slope of their column, unless slopes is NULL. */
 struct column_levels {
     const float *in_low, *inverse_scale, *last, *slopes;
 };
@@ -61,7 +61,7 @@ struct quantize_kernels {
      * channels last. There are at most 256 levels, and in_low < in_high; NaN becomes 0. */
     void (*to_u8)(const struct channel_ranges *ranges, const float *x, size_t x_stride,
                   uint8_t *out, size_t n_channels, size_t n);
-    /* Quantizes n_rows rows of n numbers as to_u8 does. */
+    /* Quantizes n_rows contiguous rows of n numbers as to_u8 does. */
     void (*rows_to_u8)(const struct column_levels *levels, const float *x, uint8_t *out,
                        size_t n_rows, size_t n);
     /* Does the inverse of to_u8. */

@@ -7,7 +7,7 @@
 #include "kernels/quantized_row.h"
 
 enum { CODE_ZERO = 128, INFINITY_BITS = 0x7F800000 };
-#define LEAST 0x1p-118F /* the quotients of smaller numbers and 127 are not normal */
+#define LEAST 0x1p-118F /* of smaller numbers x, x / 127 may be denormal, or 127 / x infinite */
 
 /* ---- rows of f32 ---- */
 

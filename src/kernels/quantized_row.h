@@ -68,8 +68,9 @@ ALWAYS_INLINE struct codes_factor codes_factor(vec_i32 codes, const bool is_4bit
     return (struct codes_factor){is_4bit ? codes : vec_i8_abs(codes), codes};
 }
 /* Returns the sums of the products of n vectors: of `low` and even codes, and, with 4 bits, of
- * `high` and odd ones. A block has at most 128 codes of 4 bits: 8 in each 16 bits of the smallest
- * vector, or 16 with those of its pairs. Their sums do not exceed 16 * 15 * 127 < 2^15. */
+ * `high` and odd ones. 128 codes of 4 bits, the largest block, are four vectors of 16 bytes, the
+ * smallest ones. From each of them, 16 bits of a sum get four products, in all at most
+ * 16 * 15 * 127 < 2^15. */
 ALWAYS_INLINE vec_i32 dot_codes(const struct codes_factor *low, const struct codes_factor *high,
                                 const int8_t *even, const int8_t *odd, size_t n, const bool is_4bit)
 {

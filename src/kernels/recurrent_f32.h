@@ -45,14 +45,14 @@ struct recurrent_f32 {
     size_t n_workers; /* threads that share the panels of a direction */
     bool is_shared;   /* the thread pool is used */
     size_t chunk_steps;
-    size_t ld_x, ld_gates, ld_state; /* in floats, from one row to the next of the following */
+    size_t ld_x, ld_gates, ld_state; /* floats from one row to the next of the arrays below */
     /* Each direction has its own scratch memory. Offsets in it, in floats: */
     size_t direction_floats;
     size_t x_at;           /* [chunk_steps][B][I] */
     size_t gates_at;       /* [chunk_steps][B][n_panels][columns] */
     size_t tile_at;        /* [n_workers][B][columns] */
     size_t h_at[2];        /* [B][H] */
-    size_t rounded_at[2];  /* the same, rounded for r, if it rounds */
+    size_t rounded_at[2];  /* h rounded for the product with R, if that rounds */
     size_t c_at, reset_at; /* [B][H]; c of LSTM, or z of a GRU that resets first */
     size_t reset_rounded_at;
     size_t scratch_bytes;

@@ -10,8 +10,8 @@
  * gates are no longer in L2 when their step runs. */
 #define CHUNK_ROWS 96
 
-/* Row strides are a cache line longer than a power of two, so that rows map to different sets of
- * the cache. */
+/* A cache line is left between rows, so that those whose length is a power of two map to different
+ * sets of the cache. */
 #define PAD_FLOATS 16
 
 static size_t round_up(size_t n)
@@ -63,7 +63,8 @@ static recurrent_cell_fn *choose_cell(const struct recurrent_f32 *engine)
 }
 
 /* From this batch on, weights of f16 are expanded to f32: converting them costs more than reading
- * fewer bytes saves, 10 % at 4 and at 8 rows on Zen 4. Not if f32 would not fit into the caches. */
+ * fewer bytes saves, 10 % at 4 and at 8 rows on Zen 4. Weights that would not fit into the caches
+ * as f32 stay f16. */
 #define EXPAND_MIN_BATCH 4
 #define EXPAND_UP_TO_BYTES 10e6
 
@@ -79,8 +80,8 @@ static bool keeps_f16(const struct recurrent *common)
 /* Threads share the panels of a direction if it has at least this many bytes of weights per step;
  * each thread gets at least half of it. A barrier costs as much as 20 KB. */
 #define SHARE_MIN_BYTES 100000
-/* Directions need no barrier. They run in parallel from this many bytes per run on, which cost four
- * times as much as starting a job. */
+/* Directions need no barrier. They run in parallel from this many bytes per run on: reading these
+ * takes four times as long as starting a job. */
 #define SHARE_DIRECTIONS_MIN_BYTES 200000
 
 static double matrix_bytes(const struct recurrent_f32 *engine,

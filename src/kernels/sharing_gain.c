@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/sharing_gain.h"
 
-#define WAKE_NS 30000          /* up to so much of the caller's time, on a virtual machine */
-#define WORTH_WAKING_NS 100000 /* work since the last pause that makes waking threads worth it */
+#define WAKE_NS 30000          /* most time of the caller to wake threads, on a virtual machine */
+#define WORTH_WAKING_NS 100000 /* work between two pauses that is worth waking threads */
 
 /* If sharing costs more than it saves, no jobs are shared for REST_MIN_NS to REST_MAX_NS. At most
  * SAVED_MAX_NS of what it saved count: a process that takes a time slice has an effect, a delay of

@@ -23,8 +23,8 @@ void thread_pool_free(struct thread_pool *pool);
 
 unsigned thread_pool_n_threads(const struct thread_pool *pool);
 
-/* Returns into how many parts, of at most n, to divide a job: 1 if it is too small, otherwise the
- * number of threads, or fewer if the parts would be too small. The unit of work is a multiply-add
+/* Returns the number of parts of a job, at most n: 1 if the job is small, otherwise the number of
+ * threads, or fewer if the parts would be too small. The unit of work is a multiply-add
  * of a packed product, of which AVX-512 does 50 per ns. */
 size_t thread_pool_n_parts(const struct thread_pool *pool, double work, size_t n);
 
@@ -37,9 +37,9 @@ size_t thread_pool_n_parts(const struct thread_pool *pool, double work, size_t n
 void thread_pool_run(struct thread_pool *pool, thread_pool_fn *function, void *context,
                      size_t n_parts);
 
-/* Runs n_parts parts, at most thread_pool_n_threads, at the same time, so that they may use the
- * barrier; or n_alone parts in turn, which may not, where thread_pool_run would run all by the
- * caller, or if n_parts is 1. */
+/* Runs n_parts parts, at most thread_pool_n_threads, at the same time: they may use the barrier. If
+ * n_parts is 1, or thread_pool_run would run all parts in the caller, runs n_alone parts in turn
+ * instead, which may not use it. */
 void thread_pool_run_gang(struct thread_pool *pool, thread_pool_fn *function, void *context,
                           size_t n_parts, size_t n_alone);
 

@@ -23,7 +23,7 @@ bool tiles_request(tiles_end_fn *end);
 /* How the tiles of this thread are configured: the rows of factors and sums, and the pairs in the
  * last tile of a run; last 0: TILE_PAIRS. rows 0: the tiles are not configured. The CPU has one
  * configuration for each thread, so the files with kernels for tiles share one record of it.
- * initial-exec works in executables and in shared libraries, and needs no call. */
+ * The TLS model initial-exec works in executables and in shared libraries, and needs no call. */
 extern _Thread_local __attribute__((tls_model("initial-exec"))) struct tiles_configured {
     size_t rows, last;
 } tiles_configured;
