@@ -27,8 +27,8 @@ extern "C" {
 enum irrun_error_code {
     IRRUN_OK = 0,
     IRRUN_MISMATCH = 1,     /* a comparison found a difference */
-    IRRUN_USAGE = 2,        /* the caller asked for something that does not exist */
-    IRRUN_DATA = 65,        /* malformed model, weights, tensor file or state */
+    IRRUN_USAGE = 2,        /* the caller asked for what does not exist, or did not set an input */
+    IRRUN_DATA = 65,        /* malformed model, weights, file or state; wrong type or shape */
     IRRUN_NO_INPUT = 66,    /* a file that cannot be opened or read */
     IRRUN_UNSUPPORTED = 69, /* an op, version or type that irrun does not support */
     IRRUN_INTERNAL = 70,    /* a bug of irrun */
@@ -110,7 +110,7 @@ enum irrun_precision { IRRUN_PRECISION_F32, IRRUN_PRECISION_F16, IRRUN_PRECISION
 /* Selects one thread for each CPU that the affinity and the cgroup quota of this process allow. */
 #define IRRUN_THREADS_AUTO UINT32_MAX
 
-struct irrun_options {        /* all zero: the defaults */
+struct irrun_options {        /* all zero: the defaults; not used after irrun_model_load */
     const char *weights_path; /* NULL: the model's path with its extension replaced by .bin */
     enum irrun_gemm gemm;     /* how matrices are multiplied */
     const char *simd;         /* a level, see irrun_simd_level; NULL, "auto": the best one */
@@ -130,8 +130,8 @@ struct irrun_options {        /* all zero: the defaults */
     const char *low_latency;
     bool computes_f64;              /* computes f16, bf16 and f32 in f64; inputs keep their type */
     enum irrun_precision precision; /* with computes_f64, it has no effect */
-    /* Outputs that need not be computed, or of rank 3 and more only at the last position of axis
-     * -2, unless they are in `read` too. Ignored with keep_ops, traces_all and stops_at_nan. */
+    /* Outputs that need not be computed, or only at the last position of axis -2 if of rank 3 or
+     * more; those in `read` in full. Ignored with keep_ops, traces_all and stops_at_nan. */
     const char *const *unread, *const *read_last, *const *read;
     size_t n_unread, n_read_last, n_read;
     bool dynamic_quantization; /* of factors of constant integers; not in f64 */
@@ -157,8 +157,8 @@ struct irrun_variable {
     uint32_t line, column;  /* of the <layer> of its first ReadValue */
 };
 
-/* Reads the model; "-" is standard input. The caller frees *model. Fails with IRRUN_NO_INPUT,
- * IRRUN_DATA, IRRUN_UNSUPPORTED (the message lists all unsupported ops) or IRRUN_SYSTEM. */
+/* Reads the model; "-" is standard input. options: NULL for the defaults. The caller frees *model.
+ * The message of IRRUN_UNSUPPORTED lists all unsupported ops. */
 bool irrun_model_load(const char *xml_path, const struct irrun_options *options,
                       struct irrun_model **model, struct irrun_error *err);
 void irrun_model_free(struct irrun_model *model);
@@ -293,7 +293,7 @@ bool irrun_model_list_layers(struct irrun_model *model, const struct irrun_layer
 struct irrun_weights_info {
     uint64_t size_bytes; /* 0 if no .bin is in use; then the rest is 0 */
     uint64_t digest;     /* 64-bit hash of its content; of a sample if it is above 64 MB */
-    bool is_sampled;
+    bool is_sampled;     /* the digest is that of a sample */
     int64_t written_s, written_ns; /* last modification, since 1970 */
 };
 
