@@ -45,8 +45,8 @@ static const char caches[] =
     LAYER(id, name, "Parameter", "opset1",                                                         \
           "<data shape=\"?,?\" element_type=\"i32\"/>" OUTPUT(PORT("0")))
 
-/* y = -p + -q: the sum may take the memory of a factor of its shape. z = -p and |p| beside each
- * other, which are parts of it if p has one row. */
+/* y = -p + -q: the sum may take the memory of a term of its shape. z has -p and |p| beside each
+ * other. They are computed in its memory if p has one row. */
 static const char sums[] =
     NET(MATRIX("0", "p") MATRIX("1", "q")                                   /**/
         UNARY("2", "minus_p", "Negative") UNARY("3", "minus_q", "Negative") /**/
@@ -99,8 +99,7 @@ static const char in_f16[] =
         EDGE("0", "0", "4", "0") EDGE("1", "0", "2", "0") EDGE("2", "1", "3", "0") /**/
         EDGE("4", "1", "5", "0") EDGE("3", "1", "5", "1") EDGE("5", "2", "6", "0"));
 
-/* The halves of -x are parts of its memory. Its elements in another order are so too if x has one
- * column. */
+/* The halves of -x are views of it, and so is the output of DepthToSpace if x has one column. */
 static const char viewed[] = NET(
     LAYER("0", "x", "Parameter", "opset1",
           "<data shape=\"1,4,1,?\" element_type=\"i32\"/>" OUTPUT(PORT("0")))     /**/
@@ -115,7 +114,7 @@ static const char viewed[] = NET(
     EDGE("5", "2", "6", "0") EDGE("5", "3", "7", "0") EDGE("1", "1", "8", "0") /**/
     EDGE("6", "1", "9", "0") EDGE("7", "1", "10", "0") EDGE("8", "1", "11", "0"));
 
-/* y is the x before, of at most ROWS_MAX rows. */
+/* y is the x of the iteration before, of at most ROWS_MAX rows. */
 #define ROWS_MAX 12
 static const char limited[] = NET(
     MATRIX("0", "x")
@@ -126,7 +125,7 @@ static const char limited[] = NET(
     RESULT("3", "y"),
     EDGE("1", "0", "3", "0") EDGE("0", "0", "2", "0"));
 
-/* y = x by the cache, to which x was added, as matrices; w = -z. */
+/* y = x times the cache, with x added and transposed; w = -z. */
 static const char squeezed[] =
     NET(LAYER("0", "x", "Parameter", "opset1",
               "<data shape=\"1,2,?,16\" element_type=\"f32\"/>" OUTPUT(PORT("0"))) /**/

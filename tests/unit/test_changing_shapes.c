@@ -161,8 +161,8 @@ static const char columns[] =
         EDGE("2", "0", "5", "1") EDGE("5", "2", "6", "0") EDGE("3", "0", "6", "1") /**/
         EDGE("6", "2", "7", "0"));
 
-/* The weights are packed once, for the shapes that come first; those of the last one count. Returns
- * the size of y. x ends with the element `last`. */
+/* Runs the shapes in turn, with weights packed for the first one. Sets y to the result of the last
+ * one, and returns its size. The last element of x is `last`. */
 static size_t convolve(const char *net, const struct irrun_shape *shapes, size_t n, float last,
                        float *y)
 {

@@ -1,4 +1,4 @@
-/* The census of constant indices: in every model of the cases, no step has the data of an index
+/* Constant indices: in every model of the cases, no step has the data of an index
  * operand that is constant, and the outputs stay the same when the bytes of all of them are
  * overwritten after planning.
  * SPDX-License-Identifier: Apache-2.0 */

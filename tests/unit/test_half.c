@@ -108,7 +108,6 @@ static void bf16_rounds_to_nearest_even(void **state)
     assert_int_equal(bf16_from_f32(FLT_MAX), 0x7F80);
 }
 
-/* Every exponent, with few and with many bits; includes numbers that round to infinity or zero. */
 static void nan_stays_nan_and_becomes_quiet(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* cli/lateness: late results are counted, and --pace waits no longer and no shorter than life.
+/* cli/lateness: late results are counted, and --pace waits until each record is due.
  * SPDX-License-Identifier: Apache-2.0 */
 /* link: -Wl,--wrap=signals_pending */
 #include "unit.h"
@@ -92,11 +92,11 @@ static void records_are_available_period_by_period(void **state)
     assert_int_equal(n_calls, 1);
     assert_int_equal(pace_wait(&pace, 4, UINT64_MAX, &before, &err), first + 4 * 2000000);
     assert_true(clock_now_ns() >= first + 4 * 2000000);
-    /* What should have come long ago is not waited for, and its time is that of life. */
+    /* A record that is due already is not waited for. Its time is when it was due. */
     n_calls = 0;
     assert_int_equal(pace_wait(&pace, 2, UINT64_MAX, &before, &err), first + 2 * 2000000);
     assert_int_equal(n_calls, 0);
-    /* A wait ends at end_ns; what has not come is not reported as later than now. */
+    /* A wait ends at end_ns. The time of a record that is not due yet is the current one. */
     uint64_t end_ns = clock_now_ns() + 3000000;
     pace = (struct pace){.period_ns = 1e30};
     uint64_t available_ns = pace_wait(&pace, 0, end_ns, &before, &err);

@@ -23,16 +23,16 @@ static void keys_rise_with_floats_and_nan_is_on_top(void **state)
     (void)state;
     const double numbers[] = {-INFINITY, -1e30, -2, -0.5, 0, 0.25, 1, 1e30, INFINITY, NAN};
     float floats[COUNT(numbers)];
-    uint16_t halves[COUNT(numbers)], brains[COUNT(numbers)];
+    uint16_t halves[COUNT(numbers)], bfloats[COUNT(numbers)];
     for (size_t i = 0; i < COUNT(numbers); i++) {
         floats[i] = (float)numbers[i];
         halves[i] = f16_from_f32(fabs(numbers[i]) == 1e30 ? (float)(numbers[i] / 1e26) : floats[i]);
-        brains[i] = bf16_from_f32(floats[i]);
+        bfloats[i] = bf16_from_f32(floats[i]);
     }
     assert_rising(IRRUN_F64, numbers, COUNT(numbers));
     assert_rising(IRRUN_F32, floats, COUNT(floats));
     assert_rising(IRRUN_F16, halves, COUNT(halves));
-    assert_rising(IRRUN_BF16, brains, COUNT(brains));
+    assert_rising(IRRUN_BF16, bfloats, COUNT(bfloats));
 }
 
 static void zeros_and_nans_have_one_key_each(void **state)
