@@ -98,7 +98,7 @@ static bool count_threads(unsigned asked, unsigned *n_threads, struct irrun_erro
                 THREAD_POOL_MAX_THREADS);
 }
 
-/* Returns whether one of the names is that of the output. */
+/* Returns whether one of the names stands for the output. */
 static bool is_listed(const struct irrun_model *model, size_t output, const char *const *names,
                       size_t n)
 {
@@ -111,7 +111,7 @@ static bool is_listed(const struct irrun_model *model, size_t output, const char
     return is_found;
 }
 
-/* Takes the input from Results that nobody reads, and moves slices before products. */
+/* Removes the inputs of Results that nobody reads, and moves slices before products. */
 static bool drop_unread(struct irrun_model *model, const struct irrun_options *options,
                         struct irrun_error *err)
 {

@@ -19,8 +19,8 @@ struct value {
     uint32_t port;            /* number among the op's outputs */
     const char *const *names; /* tensor names in the order of the file */
     uint32_t n_names;
-    /* The type and shape at the port in the XML. They are shown to the user and used for nothing
-     * else. */
+    /* The type and shape at the port in the XML, which may be outdated. Inspection and some passes
+     * read them; plans infer their own. */
     uint8_t dtype_hint; /* enum irrun_dtype */
     uint8_t rank_hint;
     int64_t *dims_hint; /* [rank_hint]; -1: open */
@@ -33,7 +33,7 @@ struct port_map {
     int64_t external;     /* number among the op's inputs or outputs; -1: no port */
     uint32_t internal_id; /* id of the Parameter or Result in the body */
     bool has_axis;        /* sliced input, concatenated output */
-    int64_t axis, start, end, stride, part_size;
+    int64_t axis, start, end, stride, part_size; /* as in the XML */
     enum port_purpose purpose;
     uint32_t line, column;
 };

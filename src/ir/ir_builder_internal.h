@@ -107,7 +107,8 @@ struct element {
     unsigned body; /* number of the body of its layer that it belongs to */
 };
 
-/* The nesting of elements that are not skipped: body, layers, layer for each body, and others. */
+/* More than the deepest nesting that a valid IR needs: net, layers, layer; then body, layers, layer
+ * for each body; then output, port, dim. Deeper elements are skipped. */
 #define MAX_ELEMENTS (8 + 4 * MAX_BODY_DEPTH)
 
 struct ir_builder {

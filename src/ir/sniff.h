@@ -6,14 +6,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define SNIFF_BYTES 64
+#define SNIFF_BYTES 64 /* more bytes of the file give no other answer */
 
-/* Returns the type of a file from its first bytes, such as "a zip archive", or NULL if it is
+/* Returns the type of a file from its first n bytes, such as "a zip archive", or NULL if it is
  * unknown. *hint says what to do if the file was given as a model, or is NULL; it may have one %s,
  * for the name of the file. */
 const char *sniff(const unsigned char *head, size_t n, const char **hint);
 
-/* Returns whether it is a Git LFS pointer file. */
+/* Returns whether the bytes begin a Git LFS pointer file. */
 bool sniff_is_lfs_pointer(const unsigned char *head, size_t n);
 
 bool sniff_is_xml(const unsigned char *head, size_t n);

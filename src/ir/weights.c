@@ -143,8 +143,8 @@ bool weights_open(struct ir_model *model, struct irrun_error *err)
     return check_all(model->graph, err);
 }
 
-/* Files up to this size are hashed as a whole, in 12 ms. Of a larger file, evenly spaced pieces of
- * the same total size are hashed, including its first and last bytes. */
+/* Files up to this size are hashed as a whole, which takes about 10 ms. Of a larger file, evenly
+ * spaced pieces of the same total size are hashed, including its first and last bytes. */
 #define WHOLE_BYTES ((size_t)64 << 20)
 #define N_PIECES ((size_t)1024)
 #define PIECE_BYTES (WHOLE_BYTES / N_PIECES)

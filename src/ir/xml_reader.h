@@ -22,15 +22,17 @@ struct xml_handlers {
 };
 
 /* Reads the file at `path` ("-": standard input) to its end. Passes pieces of piece_bytes to expat;
- * 0: the default. Rejects a DOCTYPE: IR has none, and without it no entity can be defined. */
+ * 0: the default. *digest becomes the 64-bit FNV-1a hash of the file. Fails with IRRUN_NO_INPUT if
+ * the file cannot be opened or read, with IRRUN_DATA if it is not well-formed or has a DOCTYPE: IR
+ * has none, and without it no entity can be defined. */
 bool xml_read(const char *path, size_t piece_bytes, const struct xml_handlers *handlers,
               void *context, uint64_t *digest, struct irrun_error *err);
 
-/* Returns the name of the file for messages. */
+/* Returns the name of the file in messages, which for "-" is not the path. */
 const char *xml_file_name(const char *path);
 
-/* Returns the start of the element of the current start or end handler. Lines and columns count
- * from 1; a column is a character. */
+/* Returns the place where the element of the current start or end handler starts. Lines and columns
+ * count from 1, columns in characters. */
 struct place xml_place(const struct xml_reader *xml);
 
 /* Chooses whether the text handler is called. */
