@@ -213,8 +213,8 @@ bool finite_blame(struct runner *runner, const struct plan *plan, const struct o
 
 /* ---- Steps ----------------------------------------------------------------------------------- */
 
-/* Returns the step to report. For a conversion before an op this is the op whose value is
- * converted, if there is only one; otherwise the step itself. */
+/* Returns the step to report. A conversion before an op of one input is reported as the op whose
+ * value it converts. */
 static struct step reported_step(const struct step *step)
 {
     struct step copy = *step;

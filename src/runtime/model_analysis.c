@@ -92,8 +92,8 @@ static uint64_t count_elements(const struct irrun_shape *shape)
     return n > 0 && n < 0x1p53 ? (uint64_t)n : 0;
 }
 
-/* Counts the elements of Consts that are weights, not indices. Bytes that several Consts share are
- * counted once. */
+/* Counts the elements of Consts that are weights, not indices. Consts at the same offset count
+ * once. */
 static uint64_t count_parameters(const struct analyst *analyst)
 {
     uint64_t n = 0;
@@ -148,8 +148,8 @@ static void find_dependent(const struct graph *graph, bool *is_dependent)
     }
 }
 
-/* Finds the ops that an output of the model depends on, directly or through a variable that an
- * earlier op has written. */
+/* Finds the ops that an output of the model depends on, directly or, in a later iteration, through
+ * a variable. */
 static void find_needed(const struct analyst *analyst, const struct graph *graph, bool *is_needed)
 {
     for (bool is_changed = true; is_changed;) {

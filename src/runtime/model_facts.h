@@ -29,7 +29,8 @@ bool model_list_layers(const struct model *model, const struct irrun_layer **lay
                        struct irrun_error *err);
 
 /* Finds the number that all elements of value `id` have, and writes it as text in the arena. *text
- * is NULL unless the value is a Const, or a Convert of one, whose bytes are in `weights`. */
+ * is NULL if they differ, or if the value is not a Const, or Converts of one, whose bytes are in
+ * `weights`. */
 bool initial_value_find(const struct graph *graph, uint32_t id, const struct file_map *weights,
                         struct arena *arena, const char **text, struct irrun_error *err);
 

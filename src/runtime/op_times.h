@@ -15,6 +15,7 @@ void op_times_watch(void *context, unsigned thread, uint64_t start_ns, uint64_t 
 /* Adds the time to infer the first op of the continuation, which may include running its bodies. */
 void op_times_add_infer(const struct plan *continuation, uint64_t time_ns);
 
+/* Adds up the tables of sessions of one model. Returns NULL with *err filled on failure. */
 struct irrun_profile *op_times_collect(const struct graph *graph,
                                        const struct step_times_table *const *tables,
                                        size_t n_tables, struct irrun_error *err);

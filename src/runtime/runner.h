@@ -10,7 +10,7 @@
 struct irrun_session {
     struct model *model;
     const struct ports *ports; /* the inputs of the model */
-    struct thread_pool *pool;  /* NULL = one thread */
+    struct thread_pool *pool;  /* NULL: one thread */
     struct variables variables;
     struct runner *root;
     struct irrun_tensor *inputs;
@@ -38,6 +38,8 @@ struct runner {
     const struct slot **outputs; /* for each Result, after a run */
 };
 
+/* is_constant: for each Parameter, copied; NULL: none is. Returns NULL with *err filled on
+ * failure. */
 struct runner *runner_new(struct irrun_session *session, const struct graph *graph, bool is_body,
                           const bool *is_constant, struct irrun_error *err);
 
