@@ -7,7 +7,7 @@
 #include "plan/graph_ints.h"
 #include "plan/plan_internal.h"
 
-#define SPARE_LENGTH 32 /* reserved along the axis, in addition to half of the current length */
+#define SPARE_LENGTH 32 /* reserved along the axis, besides half of the current length */
 
 bool plan_reads_original(const struct plan *plan, const struct op *op, uint32_t i)
 {
@@ -89,8 +89,8 @@ static bool match(const struct plan *plan, const struct op *assign, struct chain
            dtype == plan->slots[chain->read->first_output].declared;
 }
 
-/* Returns the length for which there is or will be memory: the present capacity if it suffices,
- * otherwise a larger one. */
+/* Returns the length along the axis for which there is or will be memory: the present capacity if
+ * that suffices, otherwise more. n_bytes: of all elements at one index of the axis. */
 static size_t choose_capacity(const struct plan *plan, uint32_t variable, size_t length,
                               size_t n_bytes)
 {

@@ -151,7 +151,7 @@ static void classify(struct pass *pass, uint32_t op_id)
     if (*kind == DEPTHWISE && rank != pass->ranks[in])
         rank = 0;
     if (*kind == OTHER && (*kind = find_move(pass, op, &rank)) == TO_LAST) {
-        if (rank != pass->ranks[in]) /* Transpose itself reports it */
+        if (rank != pass->ranks[in]) /* not a chain, or an error that Transpose reports */
             *kind = OTHER;
         rank = 0;
     }

@@ -6,6 +6,7 @@
 
 #include "plan/model.h"
 
+/* A constant whose tree has more nodes, or an op of more inputs, is computed as a whole. */
 #define FOLD_MAX_NODES 24
 #define FOLD_MAX_INPUTS 5
 

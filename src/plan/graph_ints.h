@@ -10,7 +10,7 @@
 bool graph_ints(const struct graph *graph, uint32_t value_id, int64_t *items, uint32_t max,
                 uint32_t *n);
 
-/* Reads a Const of one float, which may be converted from f16 or bf16 to f32. */
+/* Reads a Const of one float, which may be converted from f16 or bf16 to f32, and its shape. */
 bool graph_number(const struct graph *graph, uint32_t value_id, double *number,
                   struct irrun_shape *shape);
 

@@ -9,7 +9,7 @@
 #define QUADS_PER_EXCESS 8
 #define WINOGRAD_MIN_CHANNELS 16   /* of the input */
 #define WINOGRAD_MAX_CHANNELS 1024 /* the fourfold of a sum of 9 * 1024 products fits into i32 */
-#define WINOGRAD_FEW_FILTERS ((size_t)256 * 256) /* of 3 by 3, which fit into L2 as words */
+#define WINOGRAD_FEW_FILTERS ((size_t)256 * 256) /* of 16 words each when packed: 2 MB */
 #define ZERO_TOLERANCE 0x1p-14 /* a value this close to 0, in units of the scale, counts as 0 */
 
 /* ---- filters ---- */

@@ -36,8 +36,9 @@ static inline bool int8_is_transposed_convolution(const struct op *op)
     return op_is_type(op, "ConvolutionBackpropData");
 }
 
-/* Fills in what the op and the shape of its constant tell: NULL, if there is no constant. Returns
- * why the op cannot run in integers, or NULL. */
+/* Sets the filters, the groups, the window and the dimensions of the match from its op and the
+ * shape of the constant, which is NULL if there is none. Returns why the op cannot run in integers,
+ * or NULL. */
 const char *int8_match_filters(struct int8_match *match, const struct irrun_shape *shape);
 
 /* Returns the attributes of the int8 op, in the arena; NULL with *err filled on failure. */

@@ -11,7 +11,7 @@
 #include "plan/model.h"
 #include "plan/passes.h"
 
-/* The image that a value is. n_channels is 0 if that is unknown. */
+/* The dimensions of a value that is an image. n_channels is 0 if that is unknown. */
 struct int8_image {
     size_t n_channels;
     uint32_t n_spatial;
@@ -48,8 +48,8 @@ bool int8_find_ranges(struct int8_pass *pass, const struct op *op,
                       struct quantize_u8_attrs *format);
 
 /* Finds the format of a value that exists as u8, or can: it is the result of a FakeQuantize, or ops
- * such as Split, Broadcast and Concat have moved elements of such results, all of one range. Then
- * n_spatial is 0 if there is one range. */
+ * such as Split, Broadcast and Concat have moved elements of such results, all of one range; then
+ * n_spatial is 0. */
 bool int8_find_format(struct int8_pass *pass, uint32_t value_id, struct quantize_u8_attrs *format);
 
 /* Returns what is quantized to get the bytes of a value: the input of its FakeQuantize, or the
@@ -74,7 +74,7 @@ void int8_match_end(struct int8_pass *pass, struct int8_match *match);
 /* Replaces what is matched with an int8 op. Returns false with *err filled on failure. */
 bool int8_replace(struct int8_pass *pass, const struct int8_match *match);
 
-/* Finds the image that an op computes, from those that it reads; int8_replace knows its own. */
+/* Sets the image of the output of an op from those of its inputs; int8_replace sets its own. */
 void int8_find_image(struct int8_pass *pass, const struct op *op);
 
 /* Returns whether an op can work on u8 values: MaxPool, Concat, Add and Multiply. */

@@ -8,7 +8,7 @@
 
 #include "ops/op_state.h"
 
-/* A bound of the rounding error of at most 128 steps in f32, in steps. */
+/* A bound, in steps, of the rounding error of a product in f32 of at most 128 steps. */
 #define ROUNDING 0x1p-14
 
 struct scales {

@@ -18,8 +18,8 @@ struct low_latency {
     struct irrun_error *err;
 };
 
-/* Changes the graph: adds the variables, and makes the time axis of the inputs, and of constant
- * shapes that the walk has found, dynamic. */
+/* Changes the graph: adds the variables, and makes the time axis dynamic, in the inputs and in the
+ * constant shapes that the walk has found. */
 bool low_latency_edit(struct low_latency *pass, struct remarks *remarks);
 
 #endif

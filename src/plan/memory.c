@@ -10,8 +10,8 @@
 #include "ops/op_state.h"
 #include "plan/plan_internal.h"
 
-#define SPARE_BYTES 256
-#define ROOM_PART 16 /* a block larger than memory_limit() / ROOM_PART gets no room to grow */
+#define SPARE_BYTES 256 /* of the room to grow, besides half of the size */
+#define ROOM_PART 16    /* a block larger than memory_limit() / ROOM_PART gets no room to grow */
 
 struct gap {
     size_t offset, size;

@@ -86,7 +86,7 @@ void *constant_read(const struct graph *graph, const struct op *op, size_t begin
 /* Frees the pages of a Const in the mapped file; for constants that are rarely read again. */
 void constant_drop_pages(const struct graph *graph, const struct op *op);
 
-/* Finds the constants of one graph. index_of must be set. */
+/* Finds the constants of one graph. Its analysis must have the list for them. */
 bool constants_find(struct model *model, struct graph *graph, struct irrun_error *err);
 
 /* Finds the constants of model->graph before it is analysed: sets graph->analysis to memory of

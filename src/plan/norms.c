@@ -45,7 +45,7 @@ static bool match_sum_with_eps(struct norm *norm, uint32_t value_id, uint32_t *o
            match_number(norm, value_id, "Add", 0, &norm->attrs.eps, other);
 }
 
-/* Matches a power of `power`, which Sqrt can be too. */
+/* Matches base to the power of `power`; for 0.5 also Sqrt. */
 static bool match_power(struct norm *norm, uint32_t value_id, double power, uint32_t *base)
 {
     double exponent;
@@ -99,7 +99,7 @@ static bool are_same_axes(const struct norm *norm, uint32_t axes)
            memcmp(a, b, n_a * sizeof *a) == 0;
 }
 
-/* Matches the difference, or the squared one, of x and its mean. */
+/* Matches x minus its mean (Subtract), or the square of that (SquaredDifference). */
 static bool match_centered(const struct norm *norm, uint32_t value_id, const char *type,
                            uint32_t *x)
 {

@@ -1,6 +1,6 @@
 /* The passes that rewrite the graph of a model while it is loaded, called by irrun.c. A pass that
- * takes *remarks sorts what it has changed, and says there what it did. Bodies stay as they are
- * unless the pass says so.
+ * takes *remarks calls toposort after a change, and says in a remark what it did. Bodies stay as
+ * they are unless the comment of the pass says otherwise.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_PLAN_PASSES_H
 #define IRRUN_PLAN_PASSES_H
@@ -34,10 +34,10 @@ bool taps_add(struct graph *graph, struct arena *arena, const char *const *names
  * which return their input. Must be called after toposort, which must then be called again. */
 bool taps_add_all(struct graph *graph, struct arena *arena, struct irrun_error *err);
 
-/* Makes the states of recurrent ops variables and the time axis of inputs dynamic, so that a model
- * of whole sequences runs one chunk of frames per iteration, with the same results. names: "A,B",
- * or "" for all recurrent ops. Fails with IRRUN_USAGE for a name that is not that of such an op,
- * and with IRRUN_UNSUPPORTED and the names of the ops if results would change, or if there is
+/* Keeps the states of recurrent ops in variables and makes the time axis of inputs dynamic: a model
+ * of whole sequences then runs a chunk of frames per iteration, with the same results. names:
+ * "A,B", or "" for all recurrent ops. Fails with IRRUN_USAGE for a name that is not that of such an
+ * op, and with IRRUN_UNSUPPORTED and the names of the ops if results would change, or if there is
  * nothing to do. The graph must be sorted, its ops supported and the .bin open. */
 bool low_latency_apply(struct graph *graph, struct arena *arena, const char *names,
                        struct remarks *remarks, struct irrun_error *err);

@@ -100,7 +100,7 @@ struct plan_request {
     bool is_body; /* of a body: its f16 and bf16 Parameters and Results are stored as f32 */
     struct irrun_session *session;  /* for steps that use it */
     struct step_times_table *times; /* NULL: steps are not timed */
-    struct thread_pool *pool;       /* of the session; NULL = one thread */
+    struct thread_pool *pool;       /* of the session; NULL: one thread */
 };
 
 /* A body's runner and the graph it was made for. */
@@ -200,8 +200,8 @@ struct plan *plan_new(const struct plan_request *request, struct plan *old,
 void plan_free(struct plan *plan);
 
 /* Removes a plan other than in_use from a full set and returns it: the newest if is_newest,
- * otherwise the oldest. Returns NULL if the set is not full. If is_newest, PLAN_SET_GROWN plans
- * fill it. in_use may be NULL. */
+ * otherwise the oldest. Returns NULL if the set is not full: it has fewer than PLAN_SET_MAX plans,
+ * or PLAN_SET_GROWN if is_newest. in_use may be NULL. */
 struct plan *plan_set_evict(struct plan_set *set, const struct plan *in_use, bool is_newest);
 void plan_set_free(struct plan_set *set);
 

@@ -71,8 +71,9 @@ struct head {
 };
 bool plan_infer(struct plan *plan, const struct head *head, struct irrun_error *err);
 
-/* Infers one op. *views: for each output the first element in input 0, if outputs are views of it;
- * otherwise NULL. *is_waiting: the op needs data that is not computed yet. */
+/* Infers one op. has_data: its inputs are computed already, and infer may read them. *views: for
+ * each output the first element in input 0, if outputs are views of it; otherwise NULL. If it
+ * returns false, *is_waiting is set if the op only needs data that is not computed yet. */
 bool plan_infer_op(struct plan *plan, const struct op *op, void *state, struct irrun_tensor *out,
                    bool has_data, struct arena *arena, int64_t **views, bool *is_waiting,
                    struct irrun_error *err);

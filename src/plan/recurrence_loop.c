@@ -21,7 +21,7 @@ static uint32_t output_of(const struct body *body, uint32_t result_id)
     return NO_ID;
 }
 
-/* Whether the next iteration gets the same value as this one. */
+/* Returns whether the next iteration gets the same value as this one. */
 static bool is_loop_invariant(const struct body *body, const struct back_edge *edge)
 {
     const struct op *result = &body->graph->ops[edge->from_id];
@@ -79,7 +79,7 @@ bool recurrence_describe_loop(const struct graph *graph, const struct op *op,
 
 /* ---- the time axis ---- */
 
-/* Whether the slices or pieces are those of all frames, from the first on. */
+/* Returns whether the slices or pieces are those of all frames, from the first on. */
 static bool covers_all(const struct time_op *t, const struct port_map *map)
 {
     int64_t n = t->walk->n_frames;
