@@ -25,7 +25,7 @@ struct attention_rows {
     size_t mask_row_stride, mask_stride, sink_row_stride;
 };
 
-/* Replaces the scores by softmax(scores * scale, masked) along each row. A row becomes NaN if it
+/* Replaces the scores with softmax(scores * scale, masked) along each row. A row becomes NaN if it
  * has a NaN, and zeros if its mask hides all columns: a NaN would spread to the keys and values of
  * the next layer, and from there to all rows. */
 typedef void attention_fn(const struct attention_rows *rows, void *scores);

@@ -7,7 +7,7 @@
 
 #define PATCHES_FLOATS 32768 /* 128 KB: a quarter of an L2 cache, which also has the weights */
 #define MIN_TERMS 24         /* with fewer, copying patches costs more than the product saves */
-#define MIN_CHANNELS 3
+#define MIN_CHANNELS 3       /* of the output; likewise */
 
 static bool is_pointwise(const struct window *w)
 {

@@ -5,7 +5,7 @@
 #include "kernels/convolution.h"
 #include "kernels/pool.h"
 
-/* The epilogue runs as soon as this many floats are computed. */
+/* The epilogue runs as soon as this many floats, 16 KB, are computed. */
 #define EPILOGUE_FLOATS 4096
 
 /* Computes output channel out_channel of one channel with the scalar loops. */

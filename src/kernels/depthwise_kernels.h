@@ -9,8 +9,8 @@
 
 #define DEPTHWISE_MAX_VECTORS 4 /* vectors of a row */
 #define DEPTHWISE_MAX_LANES 16  /* floats of a vector */
-/* A few positions alone do not hide the latency of their additions: with the channels last, so many
- * vectors of channels are computed side by side. */
+/* With the channels last, this many vectors of channels are computed side by side: the additions of
+ * a few positions alone do not hide their latency. */
 #define DEPTHWISE_CHANNEL_VECTORS 4
 
 /* Fewer positions of a row do not share pixels. */

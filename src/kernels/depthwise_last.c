@@ -8,7 +8,7 @@
 /* The epilogue runs after this many floats, while they are in the cache. */
 #define PART_FLOATS 16384
 
-/* So many weights, and the pixels that they meet, stay in an L1 cache. */
+/* This many weights, and the pixels that they multiply, stay in an L1 cache. */
 #define CHUNK_FLOATS 2048
 
 /* Returns whether the window of a position contains -inf; in: a channel of a batch element. */

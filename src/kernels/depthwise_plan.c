@@ -248,7 +248,8 @@ static bool suits_blocks(const struct depthwise *plan)
            (double)plan->n_channels * (n_out * row + copies + n_lines * 10 + 100);
 }
 
-/* Rows of 3 taps that are one tile. In longer ones few positions have taps in pads: spans pay. */
+/* The longest row of 3 taps that is computed as one tile. In longer rows few positions have taps in
+ * pads, and spans are faster. */
 #define SHORT_ROW 8
 
 /* Returns the stride of rows whose positions share pixels, or 0. */

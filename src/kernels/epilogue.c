@@ -49,8 +49,8 @@ void epilogue_run_on(const struct epilogue *epilogue, float *elements, size_t n)
     run_piece(epilogue, 0, elements, n);
 }
 
-#define MAX_REPEATED 2
-#define REPEATED_FLOATS 1024
+#define MAX_REPEATED 2       /* operands */
+#define REPEATED_FLOATS 1024 /* of each copy: 4 KB, on the stack */
 
 /* An epilogue whose short operands, such as a slope for each channel, are copies that hold their
  * elements several times: it runs in fewer pieces. */

@@ -6,8 +6,8 @@
 
 #include "kernels/float_element.h"
 
-#define FAR 0x1p40 /* coordinates are clamped to this, so that they fit into integers */
-#define CUBIC -0.75
+#define FAR 0x1p40  /* coordinates are clamped to this, so that they fit into integers */
+#define CUBIC -0.75 /* the parameter a of cubic convolution (Keys 1981), as in OpenVINO */
 
 static double clamp_coordinate(double x)
 {

@@ -15,7 +15,7 @@ void indexed_gather(const void *from, const int64_t *offsets, size_t n, size_t b
 void indexed_scatter(const void *from, size_t n, size_t block_bytes, void *to,
                      const int64_t *offsets);
 
-/* Writes n copies of the element at `element`. */
+/* Writes n copies of the element at `element`. element_bytes is 1, 2, 4 or 8. */
 void fill_elements(void *to, size_t n, const void *element, size_t element_bytes);
 
 #endif

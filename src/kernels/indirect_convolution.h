@@ -46,7 +46,7 @@
  * All this has positions in the lanes of vectors. Small outputs and strides waste lanes or copies;
  * for them the channels are in the lanes: a tile is one of the transpose of C, and its rows are any
  * output positions. The input is copied with its pads, or read in place if it has none. A line (one
- * dimension) is also read in place: positions for which other taps lie in the pads are in other
+ * dimension) is also read in place: positions that have different taps in the pads are in different
  * tiles, which leave these taps out. The same is used if the channels are last in the input or in
  * the output, which then consists of such tiles.
  *
@@ -57,8 +57,8 @@
  * computed again without Winograd.
  *
  * In bf16 the copy consists of pairs: of channels 0 and 1, 2 and 3 ... of a pixel, each rounded. A
- * pair takes the place of a float, so that to all the rest there are half as many channels. Tiles
- * (AMX) need pairs that are neighbours: the copy then has the channels last. */
+ * pair takes the place of a float: everything else sees half as many channels. Tiles (AMX) need
+ * pairs that are neighbours, so that the copy has the channels last. */
 
 /* The part of B that a tile reads for this many terms stays in an L1 cache while all of A is read:
  * 128 rows of two cache lines are 16 KB. With channels in lanes, the weights of a panel stay there:
@@ -116,8 +116,7 @@ struct indirect_convolution {
     int64_t n_planes[3], plane[3], plane_stride[3];
     size_t channel_floats; /* of the planes of a channel in the copy, or in the input */
     size_t copy_floats;
-    size_t
-        copy_rows; /* channels in lanes: rows that each thread copies for each chunk; 0: the whole
+    size_t copy_rows; /* channels in lanes: rows that a thread copies for a chunk; 0: the whole
                        * image is copied first */
 
     /* Channels in lanes: n_panels panels, whose sizes differ by at most one vector. */
@@ -172,12 +171,11 @@ bool indirect_convolution_plan(struct indirect_convolution *conv,
  * applicable. */
 bool indirect_convolution_plan_winograd(struct indirect_convolution *conv);
 
-/* Estimates of the time, in the unit of indirect_convolution_choose: of a convolution by Winograd's
- * filtering, without the copy; */
+/* Return estimated times, in 1/16 cycle: of a convolution by Winograd's filtering, without the
+ * copy; of one multiplication with channels in lanes; and of reading n_floats weights n times, or 0
+ * if they stay in an L2 cache. */
 double winograd_cost(const struct indirect_convolution *conv);
-/* of one multiplication with channels in lanes; */
 double multiplication_cost(const struct indirect_convolution *conv);
-/* of reading n_floats weights n times: 0 if they stay in an L2 cache. */
 double reading_cost(double n_floats, double n);
 
 /* Changes a plan with channels in lanes, which copies the image: each chunk consists of whole rows
@@ -194,7 +192,7 @@ bool indirect_convolution_plan_pairs(struct indirect_convolution *conv,
 bool indirect_convolution_add_pooling(struct indirect_convolution *conv,
                                       const struct pooling *pooling);
 
-/* Replaces a plan by one in bf16 if that is faster than rounding the input first. */
+/* Replaces a plan with one in bf16 if that takes less time than the plan and rounding its input. */
 void indirect_convolution_choose_pairs(struct indirect_convolution *conv,
                                        const struct igemm_microkernels *microkernels,
                                        const struct convolution *convolution);
