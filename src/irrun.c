@@ -295,7 +295,10 @@ bool irrun_model_list_layers(struct irrun_model *model, const struct irrun_layer
                              size_t *n, struct irrun_error *err)
 {
     error_clear(err);
-    return model_list_layers(&model->model, layers, n, err);
+    pthread_mutex_lock(&model->model.lock); /* sessions that plan use the arena too */
+    bool is_listed = model_list_layers(&model->model, layers, n, err);
+    pthread_mutex_unlock(&model->model.lock);
+    return is_listed;
 }
 
 void irrun_model_weights(const struct irrun_model *model, struct irrun_weights_info *info)

@@ -5,6 +5,7 @@
 #define IRRUN_PLAN_MODEL_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 #include "graph/graph.h"
 #include "kernels/kernels.h"
@@ -50,8 +51,8 @@ struct model {
     uint32_t n_variable_entries;
     pthread_mutex_t lock; /* held while planning; recursive: planning an op plans its bodies */
     struct weights_cache weights_cache;
-    size_t packed_bytes; /* of weights copied, converted or prepacked */
-    unsigned n_threads;  /* of each session */
+    atomic_size_t packed_bytes; /* of weights copied, converted or prepacked; read without lock */
+    unsigned n_threads;         /* of each session */
     bool no_fusion;
     bool stops_at_nan; /* checks the outputs of every step */
     bool allows_inf;   /* with stops_at_nan: infinities do not stop */

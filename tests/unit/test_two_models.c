@@ -1,5 +1,6 @@
-/* Two threads of a program, each with its own model, load, plan and run at the same time and share
- * no writable memory. A build with SANITIZE=thread checks this; others compare the outputs.
+/* Threads of a program, with a model each or with sessions of one model, load, plan, run and describe
+ * at the same time and write no memory that another reads. A build with SANITIZE=thread checks this;
+ * others compare the results.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "unit.h"
 
@@ -59,10 +60,43 @@ static void models_share_nothing(void **state)
         assert_true(users[0].output[i] == (i % 3 == 0 ? 2.0F : 0.0F));
 }
 
+static void *run_session(void *context)
+{
+    struct irrun_error err;
+    return irrun_session_run(context, &err) ? context : NULL;
+}
+
+/* The first run of a session packs the weights of the model. */
+static void describes_a_session_while_another_plans(void **state)
+{
+    struct case_session opened;
+    struct irrun_session *other;
+    struct irrun_session_info info;
+    const struct irrun_layer *layers;
+    struct irrun_error err;
+    pthread_t thread;
+    size_t n_layers;
+    void *result;
+    (void)state;
+    assert_true(case_open("models/speech_watch/model.xml", &opened, &err));
+    assert_true(irrun_session_new(opened.model, &other, &err));
+    assert_int_equal(pthread_create(&thread, NULL, run_session, opened.session), 0);
+    for (size_t i = 0; i < N_ROUNDS; i++)
+        irrun_session_describe(other, &info);
+    assert_true(irrun_model_list_layers(opened.model, &layers, &n_layers, &err));
+    assert_int_equal(pthread_join(thread, &result), 0);
+    assert_ptr_equal(result, opened.session);
+    irrun_session_describe(other, &info);
+    assert_true(info.weights_packed_bytes > 0 && n_layers > 0);
+    irrun_session_free(other);
+    case_close(&opened);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(models_share_nothing),
+        cmocka_unit_test(describes_a_session_while_another_plans),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
