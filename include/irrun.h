@@ -313,7 +313,7 @@ struct irrun_session_info {
     uint64_t n_new_plans;        /* how often an iteration changed the plan */
     size_t weights_mapped_bytes; /* of the .bin */
     size_t weights_packed_bytes; /* copies made for the kernels */
-    size_t arena_bytes;          /* intermediate values and scratch */
+    size_t arena_bytes;          /* intermediate values and scratch, also of bodies */
     size_t state_bytes;          /* of variables: their values and the next ones */
     size_t n_quantized_products; /* because of dynamic_quantization */
 };

@@ -198,12 +198,16 @@ void irrun_session_reset(struct irrun_session *session)
 
 /* ---- Information ----------------------------------------------------------------------------- */
 
-/* Returns the bytes of the values and of scratch memory. */
-static size_t plan_bytes(const struct plan *plan)
+/* Returns the bytes of the values and of scratch memory, also of bodies. */
+static size_t count_bytes(const struct plan_set *plans)
 {
-    size_t sum = plan->block_capacity;
-    for (uint32_t i = 0; i < plan->continuations.n; i++)
-        sum += plan_bytes(plan->continuations.items[i]);
+    size_t sum = 0;
+    for (uint32_t i = 0; i < plans->n; i++) {
+        const struct plan *plan = plans->items[i];
+        sum += plan->block_capacity + count_bytes(&plan->continuations);
+        for (size_t k = 0; k < plan->n_runners; k++)
+            sum += count_bytes(&plan->runners[k].runner->plans);
+    }
     return sum;
 }
 
@@ -224,9 +228,8 @@ void irrun_session_describe(const struct irrun_session *session, struct irrun_se
         .n_new_plans = session->times.n_plans,
         .weights_mapped_bytes = model->graph->weights->size_bytes,
         .weights_packed_bytes = model->packed_bytes,
+        .arena_bytes = count_bytes(&session->root->plans),
     };
-    for (uint32_t i = 0; i < session->root->plans.n; i++)
-        info->arena_bytes += plan_bytes(session->root->plans.items[i]);
     for (uint32_t i = 0; i < model->graph->n_order; i++)
         info->n_quantized_products +=
             model->graph->ops[model->graph->order[i]].def == &op_quantized_matmul;

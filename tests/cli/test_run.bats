@@ -127,6 +127,11 @@ KEYS
     jq -e '.run.exit == 65 and .run.iterations == 1' r.json
 }
 
+@test "the arena of the report has the values of bodies too" {
+    irrun "$root/tests/cases/if/dynamic_input/model.xml" --random --shape=x=100000,3 -n 1 -o none: -r r.json
+    jq -e '.memory_bytes.arena >= 2 * 100000 * 3 * 4' r.json
+}
+
 @test "--stats names what is in use" {
     local word
     run_apart irrun "$data/sum.xml" -i a.csv -o none: -s -j 2 --gemm=plain --reset=2 --warmup=4
