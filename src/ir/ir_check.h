@@ -7,8 +7,8 @@
 #include "graph/graph.h"
 
 /* Fails with IRRUN_UNSUPPORTED at the first live layer that irrun does not support, and lists the
- * types of all of them, also in bodies; or with IRRUN_DATA at the first live layer with invalid
- * attributes or a wrong number of inputs. */
+ * types of such layers, also in bodies, at most 20; or with IRRUN_DATA at the first live layer with
+ * invalid attributes or a wrong number of inputs. */
 bool ir_check_ops(const struct graph *graph, struct irrun_error *err);
 
 /* Returns why irrun cannot run the layer with its element type, although it supports the operator;

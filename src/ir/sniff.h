@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define SNIFF_BYTES 64 /* more bytes of the file give no other answer */
+#define SNIFF_BYTES 64 /* how many first bytes callers pass, at most */
 
 /* Returns the type of a file from its first n bytes, such as "a zip archive", or NULL if it is
  * unknown. *hint says what to do if the file was given as a model, or is NULL; it may have one %s,

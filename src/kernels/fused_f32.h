@@ -1,6 +1,6 @@
 /* Fused element-wise operations: a tile of f32 values, or of booleans, stays in registers from one
- * instruction to the next. Only values that other steps read are written to memory. The results
- * equal those of the separate loops bit for bit.
+ * instruction to the next. Only spills and values that other steps read are written to memory. The
+ * results equal those of the separate loops bit for bit.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_FUSED_F32_H
 #define IRRUN_KERNELS_FUSED_F32_H

@@ -35,13 +35,13 @@ static void store_chunk(const struct indirect_convolution *conv, const struct ch
                         const struct phase *phase, float *out)
 {
     size_t c_out = (size_t)conv->c_out, n_out = (size_t)window_product(conv->out), n;
-    float *turned = chunk->sums + chunk->sub->nr * conv->ld_sums;
+    float *transposed = chunk->sums + chunk->sub->nr * conv->ld_sums;
     conv->microkernels->transpose(&(struct transpose_f32){
         .n_rows = chunk->n,
         .n_columns = c_out,
         .from = chunk->sums,
         .from_stride = conv->ld_sums,
-        .to = conv->is_transposed ? turned : out + chunk->first,
+        .to = conv->is_transposed ? transposed : out + chunk->first,
         .to_stride = conv->is_transposed ? chunk->n : n_out,
     });
     for (size_t i = 0; i < chunk->n && conv->is_transposed; i += n) {
@@ -51,7 +51,7 @@ static void store_chunk(const struct indirect_convolution *conv, const struct ch
         n = chunk->n - i < rest ? chunk->n - i : rest;
         for (size_t channel = 0; channel < c_out; channel++)
             for (size_t j = 0; j < n; j++)
-                to[channel * n_out + j * stride] = turned[channel * chunk->n + i + j];
+                to[channel * n_out + j * stride] = transposed[channel * chunk->n + i + j];
     }
 }
 

@@ -8,7 +8,7 @@
 
 #include "ops/op_state.h"
 
-/* A bound, in steps, of the rounding error of a product in f32 of at most 128 steps. */
+/* A bound, in steps, of the rounding error of FakeQuantize in f32 for values of up to 128 steps. */
 #define ROUNDING 0x1p-14
 
 struct scales {

@@ -1,5 +1,5 @@
 /* Estimates the work of live ops with the shapes that the XML gives for their ports. A body counts
- * once for each slice of its inputs or outputs; without slices, once.
+ * once for each iteration, whose number follows from a sliced port; without one, once.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/model_facts.h"
 
