@@ -131,6 +131,8 @@ struct indirect_convolution {
     size_t row;          /* positions of a row if igemm_microkernels.row is used; otherwise 0 */
     size_t n_channels;   /* of the input, of all groups; of pairs, the last may be half */
     size_t n_panels, n_vectors, ld_sums;
+    bool stores_pixels; /* tiles are stored to an output with the channels last: the last vector of
+                         * a pixel may overlap the next pixel, which is stored later */
 
     /* Winograd: tiles of tile[0] x tile[1] elements, each 4 or 1; tile[0] is 0 without it. A chunk
      * has at most n_tiles tiles, in whole rows. */
@@ -243,8 +245,9 @@ struct channels_product {
     const float *packed;
     const float *biases; /* NULL: zeros */
     const float *bounds; /* as in igemm_channels_args */
-    float *sums;         /* [n][ld_sums] */
-    bool prefetches;     /* packed is prefetched */
+    float *sums;         /* [n][ldc] */
+    size_t ldc;
+    bool prefetches; /* packed is prefetched */
 };
 void indirect_convolution_multiply(const struct indirect_convolution *conv,
                                    const struct channels_product *product);

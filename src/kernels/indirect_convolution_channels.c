@@ -5,7 +5,7 @@
 #include "base/checked.h"
 #include "kernels/indirect_convolution.h"
 
-/* Consecutive positions of a phase. Their sums are [positions][ld_sums]. */
+/* Consecutive positions of a phase. */
 struct chunk {
     const struct subconvolution *sub;
     const float *in; /* of the group */
@@ -15,6 +15,7 @@ struct chunk {
     size_t first, n;          /* in the phase */
     bool is_first;            /* of a thread's share: the weights may not be in the cache */
     float *sums;
+    size_t ldc; /* of the sums */
 };
 
 /* Returns the index of position i of a phase in a channel of the output. */
@@ -112,6 +113,7 @@ static bool compute_chunk(const struct channels_run *run, const struct chunk *ch
         .packed = chunk->packed,
         .biases = run->job->epilogue && run->job->epilogue->bias ? run->biases : NULL,
         .sums = chunk->sums,
+        .ldc = chunk->ldc,
         .prefetches = conv->packed_floats >= PREFETCH_MIN_FLOATS && chunk->is_first,
     };
     product.bounds = epilogue_bounds(run->job->epilogue);
@@ -124,6 +126,24 @@ static bool compute_chunk(const struct channels_run *run, const struct chunk *ch
     else
         indirect_convolution_multiply(conv, &product);
     return product.bounds != NULL;
+}
+
+/* Computes a chunk in the output. Its last position would overlap the next chunk. */
+static bool compute_pixels(const struct channels_run *run, const struct chunk *chunk)
+{
+    struct chunk rest = *chunk, last = *chunk;
+    rest.n = last.ldc < run->conv->ld_sums ? chunk->n - 1 : chunk->n;
+    bool is_done = compute_chunk(run, &rest);
+    if (rest.n == chunk->n)
+        return is_done;
+    last.first += rest.n;
+    last.positions += rest.n;
+    last.n = 1;
+    last.sums = run->sums;
+    last.ldc = run->conv->ld_sums;
+    compute_chunk(run, &last);
+    memcpy(chunk->sums + rest.n * chunk->ldc, last.sums, chunk->ldc * sizeof *last.sums);
+    return is_done;
 }
 
 /* Stores to an output with the channels last. Does nothing if the sums were computed in place. */
@@ -162,6 +182,8 @@ static void run_phase(struct channels_run *run, const struct subconvolution *sub
     size_t c_out = (size_t)conv->c_out, n_out = (size_t)window_product(conv->out);
     const float *bias = job->epilogue ? job->epilogue->bias : NULL;
     const float *in = conv->is_in_place ? job->in : job->scratch;
+    bool in_output = conv->out_channels_last &&
+                     (conv->ld_sums == c_out || (conv->stores_pixels && conv->tile[0] == 0));
     if (bias)
         memcpy(run->biases, bias + group * c_out, c_out * sizeof *bias);
     for (size_t i = 0; i < chunks.n; i++, run->number++) {
@@ -175,18 +197,17 @@ static void run_phase(struct channels_run *run, const struct subconvolution *sub
                               .first = first,
                               .n = (end < n ? end : n) - first,
                               .is_first = run->number == run->begin,
-                              .sums = conv->out_channels_last && conv->ld_sums == c_out
-                                          ? job->out + first * c_out
-                                          : run->sums};
+                              .sums = in_output ? job->out + first * c_out : run->sums,
+                              .ldc = in_output ? c_out : conv->ld_sums};
         if (run->number < run->begin || run->number >= run->end)
             continue;
         if (conv->copy_rows > 0) {
             chunk.in = copy_rows(run, &chunk);
             chunk.positions = positions;
         }
-        bool is_done = compute_chunk(run, &chunk);
+        bool is_done = (in_output ? compute_pixels : compute_chunk)(run, &chunk);
         if (!is_done && job->epilogue && job->epilogue->is_map)
-            epilogue_run_on(job->epilogue, chunk.sums, chunk.n * conv->ld_sums);
+            epilogue_run_on(job->epilogue, chunk.sums, chunk.n * chunk.ldc);
         if (!conv->out_channels_last)
             store_chunk(conv, &chunk, phase, job->out + group * c_out * n_out);
         else
@@ -220,6 +241,7 @@ static void run_pooled_chunk(const struct channels_run *run, const struct pooled
             .first = first,
             .n = is_whole ? sums.n_rows * width : sums.n_columns,
             .sums = run->sums + i * sums.n_columns * conv->ld_sums,
+            .ldc = conv->ld_sums,
         };
         if (conv->copy_rows > 0) {
             chunk.in = copy_rows(run, &chunk);

@@ -70,7 +70,8 @@ static void multiply_panel(const struct indirect_convolution *conv,
     }
 }
 
-/* Multiplies terms begin ... end - 1 of the block of n terms from `at` on by all panels. */
+/* Multiplies terms begin ... end - 1 of the block of n terms from `at` on by all panels. The last
+ * one comes first if it overlaps the next positions. */
 static void multiply_block(const struct indirect_convolution *conv,
                            const struct channels_product *product, const float *packed, size_t at,
                            size_t n)
@@ -78,7 +79,8 @@ static void multiply_block(const struct indirect_convolution *conv,
     size_t begin = product->begin > at ? product->begin : at;
     size_t end = product->end < at + n ? product->end : at + n, lanes = conv->microkernels->lanes;
     bool is_first = begin == product->begin;
-    for (size_t panel = 0; panel < conv->n_panels; panel++) {
+    for (size_t i = 0; i < conv->n_panels; i++) {
+        size_t panel = product->ldc < conv->ld_sums ? conv->n_panels - 1 - i : i;
         size_t first = panel_begin(conv, panel);
         size_t n_vectors = panel_begin(conv, panel + 1) - first;
         multiply_panel(
@@ -90,14 +92,13 @@ static void multiply_block(const struct indirect_convolution *conv,
                 .pixel = conv->pixel_floats,
                 .a = product->a,
                 .indirection = product->indirection + begin,
-                .b = packed + (begin - at) * n_vectors * lanes,
+                .b = packed + (first * n + (begin - at) * n_vectors) * lanes,
                 .c = product->sums + first * lanes,
-                .ldc = conv->ld_sums,
+                .ldc = product->ldc,
                 .bias = product->biases && is_first ? product->biases + first * lanes : NULL,
                 .bounds = end < product->end ? NULL : product->bounds,
                 .is_added = !is_first,
             });
-        packed += n * n_vectors * lanes;
     }
 }
 
@@ -141,7 +142,7 @@ void indirect_convolution_multiply_line(const struct indirect_convolution *conv,
         part.begin = (size_t)(begin < end ? begin * conv->c_in : 0);
         part.end = (size_t)(begin < end ? end * conv->c_in : 0);
         part.positions = product->positions + done;
-        part.sums = product->sums + done * conv->ld_sums;
+        part.sums = product->sums + done * product->ldc;
         indirect_convolution_multiply(conv, &part);
     }
 }

@@ -225,8 +225,10 @@ static bool plan_channels(struct indirect_convolution *conv, struct subconvoluti
     size_t most_terms = conv->has_pairs ? IGEMM_MAX_KC : IGEMM_MAX_PANEL_KC / most;
     size_t most_runs = run < most_terms ? most_terms / run : 1;
     sub->kc = n_runs > 0 ? divide_up(n_runs, divide_up(n_runs, most_runs)) * run : 0;
-    bool is_long =
-        conv->out_channels_last && conv->ld_sums == (size_t)conv->c_out && sub->kc >= sub->k;
+    bool is_long = conv->out_channels_last && sub->kc >= sub->k &&
+                   (conv->ld_sums == (size_t)conv->c_out ||
+                    (conv->run == 0 && conv->ld_sums <= 2 * (size_t)conv->c_out));
+    conv->stores_pixels = is_long;
     size_t most_positions = is_long ? MAX_LONG_CHUNK : MAX_CHUNK;
     sub->nr = (is_long ? LONG_CHUNK_FLOATS : CHUNK_FLOATS) / conv->ld_sums;
     sub->nr = sub->nr < MIN_CHUNK ? MIN_CHUNK : sub->nr > most_positions ? most_positions : sub->nr;

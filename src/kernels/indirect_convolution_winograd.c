@@ -207,6 +207,7 @@ void winograd_run(const struct indirect_convolution *conv, const struct channels
                       .positions = conv->positions + conv->winograd_position,
                       .packed = packed + i * c_in * conv->ld_sums,
                       .sums = products + i * conv->sums_element,
+                      .ldc = conv->ld_sums,
                       .prefetches = product->prefetches,
                   });
     transform_output(conv, product, products);

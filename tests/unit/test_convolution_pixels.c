@@ -20,6 +20,15 @@ static float *move_channels(const float *from, int64_t n, int64_t n_positions, b
     return to;
 }
 
+static struct window window_1x1(int64_t size)
+{
+    return (struct window){.in = {1, size, size},
+                           .out = {1, size, size},
+                           .kernel = {1, 1, 1},
+                           .stride = {1, 1, 1},
+                           .dilation = {1, 1, 1}};
+}
+
 /* Compares with the scalar loops over planes, also with a bias and a ReLU. Pairs are rounded: they
  * get other numbers, which round to those of the scalar loops. */
 static void try_pixels(struct convolution c, const struct igemm_microkernels *microkernels,
@@ -82,6 +91,39 @@ static void channels_may_lie_last(void **state)
     }
 }
 
+/* The last vector of a pixel may overlap the next one, but neither the next chunk, which another
+ * thread may have written, nor what follows the output. */
+static void vectors_stay_in_their_chunk(void **state)
+{
+    (void)state;
+    enum { SIZE = 60, MOST = 70 };
+    struct kernels kernels;
+    struct irrun_error err = {0};
+    float *in = new_numbers(9 * SIZE * SIZE), *weights = new_numbers(9 * MOST);
+    float *alone = new_numbers(MOST * SIZE * SIZE), *shared = new_numbers(MOST * SIZE * SIZE);
+    struct thread_pool *pool = thread_pool_new(3, &err);
+    for (enum simd simd = SIMD_scalar; simd < N_SIMD; simd++) {
+        kernels_fill(&kernels, simd);
+        for (int64_t n = 3; n < MOST && simd_is_supported(simd); n++) {
+            struct way way = {.n_groups = 1, .channels_in_lanes = true};
+            struct convolution c = {
+                .window = window_1x1(SIZE), .c_in = 9, .c_out = n, .out_pixel_stride = n};
+            size_t n_floats = (size_t)(n * SIZE * SIZE);
+            alone[n_floats] = shared[n_floats] = 7;
+            convolve_indirectly(&c, &way, kernels.igemm_f32, in, weights, alone);
+            way.pool = pool;
+            convolve_indirectly(&c, &way, kernels.igemm_f32, in, weights, shared);
+            assert_memory_equal(alone, shared, n_floats * sizeof *alone);
+            assert_true(alone[n_floats] == 7 && shared[n_floats] == 7);
+        }
+    }
+    thread_pool_free(pool);
+    free(in);
+    free(weights);
+    free(alone);
+    free(shared);
+}
+
 /* An infinity or NaN has the same effect as in the scalar loops. */
 static void channels_may_lie_last_for_winograd(void **state)
 {
@@ -132,6 +174,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(channels_may_lie_last),
+        cmocka_unit_test(vectors_stay_in_their_chunk),
         cmocka_unit_test(channels_may_lie_last_for_winograd),
         cmocka_unit_test(pairs_of_bf16_follow_the_definition),
         cmocka_unit_test(a_level_without_bf16_has_no_pairs),
