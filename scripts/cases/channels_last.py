@@ -106,6 +106,15 @@ class Chain:
         # The maximum of NaN is the lowest number: a sum of its products would overflow.
         return self.clamped(y, -9, 9) if is_clamped else y
 
+    def padded(self, x, begin, end, mode="constant", value=None):
+        values = [] if value is None else [self.net.const(np.array(value, np.float32))]
+        port = self.net.op("Pad", x[0], self.net.i64(begin), self.net.i64(end), *values, v=12,
+                           pad_mode=mode)
+        pads = list(zip(begin, end))
+        kept = tuple(slice(max(0, -b), n - max(0, -e)) for n, (b, e) in zip(x[1].shape, pads))
+        more = {"constant_values": value or 0} if mode == "constant" else {}
+        return port, np.pad(x[1][kept], [(max(b, 0), max(e, 0)) for b, e in pads], mode, **more)
+
     def transposed(self, x, order):
         port = self.net.op("Transpose", x[0], self.net.const(np.array(order)))
         return port, x[1].transpose(order)
@@ -217,6 +226,13 @@ def other_op_cases():
     y = c.max_pooled(c.sigmoid(c.convolved(y, 16, [3, 3], None, [1, 1])), [3, 2], [3, 2], [0, 0])
     yield c.case("Convolutions pool what they compute; rows and columns are left.",
                  c.convolved(y, 16, [1, 1]))
+    c = Chain("pad", (2, 6, 7, 9))
+    y = c.relu(c.convolved(c.x, 20, [1, 1]))
+    z = c.convolved(c.convolved(y, 0, [3, 3], None, [1, 1]), 28, [1, 1])
+    y = c.relu(c.added(z, c.padded(y, [0, 0, 0, 0], [0, 8, 0, 0])))
+    y = c.convolved(c.padded(y, [0, 2, 1, 0], [1, -3, 0, 2], value=0.75), 16, [1, 1])
+    y = c.convolved(c.padded(y, [0, 0, 1, 2], [0, 0, 3, 1], "reflect"), 0, [3, 3], [2, 2])
+    yield c.case("Pads of channels, of positions and of the batch.", c.convolved(y, 9, [1, 1]))
     c = Chain("max_pool_row", (2, 4, 50), limit=0.2)
     y = c.max_pooled(c.convolved(c.x, 40, [5]), [3], [2], [1])
     yield c.case("MaxPool over one dimension.", c.convolved(y, 16, [3]))

@@ -5,13 +5,10 @@
 #include "base/checked.h"
 #include "kernels/indexed_copy.h"
 #include "ops/movement.h"
+#include "ops/op_state.h"
 
 enum { DATA, PADS_BEGIN, PADS_END, PAD_VALUE };
 enum mode { MODE_CONSTANT, MODE_EDGE, MODE_REFLECT, MODE_SYMMETRIC };
-
-struct pad_attrs {
-    int pad_mode;
-};
 
 /* Loops over the dimensions up to the last padded one; the inner ones are copied as one slice. */
 struct pad_state {
@@ -58,10 +55,11 @@ static int64_t reach(int64_t n, int mode)
     return mode == MODE_SYMMETRIC || n == 0 ? n : n - 1;
 }
 
-static bool infer_dim(struct infer *infer, uint32_t axis, int64_t begin, int64_t end, int64_t *dim)
+/* n: the length of dimension `axis` of the data. */
+static bool infer_dim(struct infer *infer, uint32_t axis, int64_t n, int64_t begin, int64_t end,
+                      int64_t *dim)
 {
     int mode = ((const struct pad_attrs *)infer->attrs)->pad_mode;
-    int64_t n = infer->in[DATA]->shape.dims[axis];
     if (begin > reach(n, mode) || end > reach(n, mode)) {
         static const char *const names[] = {"constant", "edge", "reflect", "symmetric"};
         return infer_fail_input(infer, DATA,
@@ -77,6 +75,7 @@ static bool infer_dim(struct infer *infer, uint32_t axis, int64_t begin, int64_t
 static bool infer(struct infer *infer)
 {
     struct pad_state *state = infer->state;
+    const struct pad_attrs *attrs = infer->attrs;
     const struct irrun_shape *in = &infer->in[DATA]->shape;
     struct i64_list pads[3] = {{0}};
     for (uint32_t i = PADS_BEGIN; i <= PADS_END; i++) {
@@ -89,11 +88,12 @@ static bool infer(struct infer *infer)
     if (infer->n_inputs > PAD_VALUE && shape_n_elements(&infer->in[PAD_VALUE]->shape) != 1)
         return infer_fail_input(infer, PAD_VALUE, "one number");
     struct irrun_shape out = *in;
-    state->mode = ((const struct pad_attrs *)infer->attrs)->pad_mode;
+    state->mode = attrs->pad_mode;
     state->n_axes = 0;
     for (uint32_t i = 0; i < in->rank; i++) {
-        int64_t begin = pads[PADS_BEGIN].items[i], end = pads[PADS_END].items[i];
-        if (!infer_dim(infer, i, begin, end, &out.dims[i]))
+        uint32_t at = !attrs->channels_last || i == 0 ? i : i + 1 < in->rank ? i + 1 : 1;
+        int64_t begin = pads[PADS_BEGIN].items[at], end = pads[PADS_END].items[at];
+        if (!infer_dim(infer, at, in->dims[i], begin, end, &out.dims[i]))
             return false;
         state->begin[i] = begin;
         if (begin != 0 || end != 0)

@@ -66,6 +66,12 @@ struct reduce_attrs {
                          * plan/channels_last.c */
 };
 
+struct pad_attrs {
+    int pad_mode;
+    bool channels_last; /* the pads are those of the same data with the channels first; set by
+                         * plan/channels_last.c */
+};
+
 enum mvn_eps_mode { EPS_INSIDE_SQRT, EPS_OUTSIDE_SQRT };
 
 struct mvn_attrs {

@@ -11,7 +11,7 @@
 
 #define MAX_RANK 5
 
-enum kind { OTHER, CONVOLUTION, DEPTHWISE, MAX_POOL, ELEMENTWISE, REDUCTION, TO_FIRST, TO_LAST };
+enum kind { OTHER, CONVOLUTION, DEPTHWISE, SPATIAL, ELEMENTWISE, REDUCTION, TO_FIRST, TO_LAST };
 
 struct pass {
     struct model finder; /* finds constants, in memory that is freed after the pass */
@@ -99,9 +99,11 @@ static uint32_t find_elementwise(const struct pass *pass, const struct op *op)
     return rank;
 }
 
-/* Returns the rank of the output of a MaxPool whose indices nothing reads, or 0. */
-static uint32_t find_max_pool(const struct pass *pass, const struct op *op)
+/* Returns the rank of the output of a Pad, or of a MaxPool whose indices nothing reads, or 0. */
+static uint32_t find_spatial(const struct pass *pass, const struct op *op)
 {
+    if (op_is_type(op, "Pad"))
+        return pass->ranks[op_input(pass->graph, op, 0)];
     if (!op_is_type(op, "MaxPool") || (op->n_outputs > 1 && pass->n_uses[op->first_output + 1] > 0))
         return 0;
     return pass->ranks[op_input(pass->graph, op, 0)];
@@ -157,8 +159,8 @@ static void classify(struct pass *pass, uint32_t op_id)
     }
     if (*kind == OTHER && (rank = find_elementwise(pass, op)) > 0)
         *kind = ELEMENTWISE;
-    if (*kind == OTHER && (rank = find_max_pool(pass, op)) > 0)
-        *kind = MAX_POOL;
+    if (*kind == OTHER && (rank = find_spatial(pass, op)) > 0)
+        *kind = SPATIAL;
     if (*kind == OTHER && (rank = find_reduction(pass, op)) > 0)
         *kind = REDUCTION;
     if (rank == 0 && *kind != TO_LAST)
@@ -174,7 +176,7 @@ static void want_inputs(struct pass *pass, uint32_t op_id)
     enum kind kind = pass->kinds[op_id];
     bool wants_inputs =
         kind == CONVOLUTION || kind == DEPTHWISE || kind == REDUCTION || kind == TO_LAST ||
-        ((kind == ELEMENTWISE || kind == MAX_POOL) && pass->are_wanted[op->first_output]);
+        ((kind == ELEMENTWISE || kind == SPATIAL) && pass->are_wanted[op->first_output]);
     uint32_t n = kind == ELEMENTWISE ? op->n_inputs : 1;
     for (uint32_t i = 0; i < n && wants_inputs; i++) {
         uint32_t in = op_input(pass->graph, op, i);
@@ -251,6 +253,20 @@ static bool replace_elementwise(struct pass *pass, const struct op *op)
     return true;
 }
 
+static bool replace_pad(struct pass *pass, const struct op *op)
+{
+    uint32_t inputs[4] = {pass->replaced[op_input(pass->graph, op, 0)]};
+    struct pad_attrs *attrs = arena_copy(pass->arena, op->attrs, 1, sizeof *attrs, pass->err);
+    if (!attrs)
+        return false;
+    attrs->channels_last = true;
+    for (uint32_t i = 1; i < op->n_inputs; i++)
+        inputs[i] = op_input(pass->graph, op, i);
+    take_over(pass, graph_edit_add(&pass->edit, op->def, attrs, op, inputs, op->n_inputs, 1),
+              op->first_output);
+    return true;
+}
+
 static bool replace_max_pool(struct pass *pass, const struct op *op)
 {
     uint32_t in = pass->replaced[op_input(pass->graph, op, 0)];
@@ -283,8 +299,9 @@ static bool replace(struct pass *pass, uint32_t op_id)
     case CONVOLUTION:
     case DEPTHWISE:
         return replace_convolution(pass, &op);
-    case MAX_POOL:
-        return !pass->are_wanted[op.first_output] || replace_max_pool(pass, &op);
+    case SPATIAL:
+        return !pass->are_wanted[op.first_output] ||
+               (op_is_type(&op, "Pad") ? replace_pad : replace_max_pool)(pass, &op);
     case ELEMENTWISE:
         return !pass->are_wanted[op.first_output] || replace_elementwise(pass, &op);
     case REDUCTION:
