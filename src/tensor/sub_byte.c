@@ -6,31 +6,14 @@
 
 #include "base/checked.h"
 
-/* The smallest number of elements that fills whole bytes, and the number of these bytes. */
-struct group {
-    size_t n_elements, n_bytes;
-};
-
-static struct group group_of(enum irrun_dtype dtype)
-{
-    switch (dtype) {
-    case IRRUN_U3:
-        return (struct group){8, 3};
-    case IRRUN_U6:
-        return (struct group){4, 3};
-    default: {
-        unsigned bits = dtype_stored_bits(dtype);
-        return bits < 8 ? (struct group){8 / bits, 1} : (struct group){1, bits / 8};
-    }
-    }
-}
-
 bool sub_byte_size(enum irrun_dtype dtype, size_t n, size_t *size_bytes)
 {
-    if (dtype_stored_bits(dtype) == 0)
+    size_t bits = dtype_stored_bits(dtype);
+    if (bits == 0)
         return false;
-    struct group group = group_of(dtype);
-    return checked_mul(divide_up(n, group.n_elements), group.n_bytes, size_bytes);
+    /* the smallest number of bytes that whole elements fill */
+    size_t group_bytes = bits == 3 || bits == 6 ? 3 : divide_up(bits, 8);
+    return checked_mul(divide_up(n, 8 * group_bytes / bits), group_bytes, size_bytes);
 }
 
 static void unpack_nibbles(const unsigned char *stored, size_t n, unsigned char *out)
