@@ -3,7 +3,6 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "tensor/small_float.h"
 
-#include <assert.h>
 #include <math.h>
 
 #include "tensor/sub_byte.h"
@@ -17,30 +16,16 @@ struct format {
     bool has_subnormals; /* false: an exponent field of 0 is an ordinary exponent */
 };
 
-static const struct format f8e4m3 = {3, 7, 0x80, 0x7E, 0x7F, 0x7F, true};
-static const struct format f8e5m2 = {2, 15, 0x80, 0x7B, 0x7C, 0x7F, true};
-static const struct format f4e2m1 = {1, 1, 0x08, 0x07, 0x07, 0, true};
-static const struct format f8e8m0 = {0, 127, 0, 0xFE, 0xFE, 0xFF, false};
-
-static const struct format *format_of(enum irrun_dtype dtype)
-{
-    switch (dtype) {
-    case IRRUN_F8E4M3:
-        return &f8e4m3;
-    case IRRUN_F8E5M2:
-        return &f8e5m2;
-    case IRRUN_F4E2M1:
-        return &f4e2m1;
-    case IRRUN_F8E8M0:
-        return &f8e8m0;
-    default:
-        return NULL;
-    }
-}
+static const struct format formats[IRRUN_N_DTYPES] = {
+    [IRRUN_F8E4M3] = {3, 7, 0x80, 0x7E, 0x7F, 0x7F, true},
+    [IRRUN_F8E5M2] = {2, 15, 0x80, 0x7B, 0x7C, 0x7F, true},
+    [IRRUN_F4E2M1] = {1, 1, 0x08, 0x07, 0x07, 0, true},
+    [IRRUN_F8E8M0] = {0, 127, 0, 0xFE, 0xFE, 0xFF, false},
+};
 
 bool small_float_is(enum irrun_dtype dtype)
 {
-    return dtype == IRRUN_NF4 || format_of(dtype) != NULL;
+    return dtype == IRRUN_NF4 || formats[dtype].max_code != 0;
 }
 
 /* Decodes a code that is at most max_code and has no sign. */
@@ -106,17 +91,14 @@ float small_float_to_f32(enum irrun_dtype dtype, uint8_t code)
 {
     if (dtype == IRRUN_NF4)
         return nf4_to_f32(code);
-    const struct format *format = format_of(dtype);
-    assert(format);
-    return decode(format, code);
+    return decode(&formats[dtype], code);
 }
 
 uint8_t small_float_from_f32(enum irrun_dtype dtype, float value)
 {
     if (dtype == IRRUN_NF4)
         return encode_nf4(value);
-    const struct format *format = format_of(dtype);
-    assert(format);
+    const struct format *format = &formats[dtype];
     if (isnan(value))
         return format->nan;
     if (!signbit(value))
