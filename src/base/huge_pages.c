@@ -31,17 +31,12 @@ void huge_advise(void *block, size_t begin, size_t end, size_t min_bytes)
 
 void *huge_reserve(size_t *size_bytes)
 {
-    size_t whole_bytes, alignment = LINE_BYTES;
+    size_t wanted = *size_bytes > 0 ? *size_bytes : 1, whole_bytes;
+    size_t unit = wanted > HUGE_PAGE_BYTES - LINE_BYTES ? HUGE_PAGE_BYTES : LINE_BYTES;
     void *data = NULL;
 
-    if (!checked_round_up(*size_bytes > 0 ? *size_bytes : 1, LINE_BYTES, &whole_bytes))
-        return NULL;
-    if (whole_bytes >= HUGE_PAGE_BYTES) {
-        alignment = HUGE_PAGE_BYTES;
-        if (!checked_round_up(whole_bytes, alignment, &whole_bytes))
-            return NULL;
-    }
-    if (posix_memalign(&data, alignment, whole_bytes) != 0)
+    if (!checked_round_up(wanted, unit, &whole_bytes) ||
+        posix_memalign(&data, unit, whole_bytes) != 0)
         return NULL;
     *size_bytes = whole_bytes;
     return data;
