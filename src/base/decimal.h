@@ -19,6 +19,14 @@ struct decimal {
 #define MAX_EXACT_POWER 22
 extern const double powers_of_ten[MAX_EXACT_POWER + 1];
 
+/* Skips a sign, if there is one. Returns whether it is a minus. */
+static inline bool decimal_sign(const char **at, const char *end)
+{
+    bool is_negative = *at < end && **at == '-';
+    *at += *at < end && (**at == '-' || **at == '+');
+    return is_negative;
+}
+
 /* Parses the whole text: digits with an optional sign, point and exponent. Returns false for any
  * other text. */
 bool decimal_scan(const char *text, size_t length, struct decimal *decimal);
