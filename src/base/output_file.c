@@ -88,11 +88,6 @@ bool output_file_reserve(const char *path, struct irrun_error *err)
     return is_reserved;
 }
 
-void output_files_release(void)
-{
-    temporaries_release();
-}
-
 static bool open_temporary(struct output_file *out, struct irrun_error *err)
 {
     long holder;

@@ -33,10 +33,9 @@ struct output_file {
 bool output_file_open(struct output_file *out, const char *path, struct irrun_error *err);
 
 /* Keeps other processes from writing `path` until this one has opened and finished it, or calls
- * output_files_release. Fails with IRRUN_CANT_CREATE as above. Devices, FIFOs and standard output
+ * temporaries_release. Fails with IRRUN_CANT_CREATE as above. Devices, FIFOs and standard output
  * are not reserved. */
 bool output_file_reserve(const char *path, struct irrun_error *err);
-void output_files_release(void);
 
 /* Opens a file like output_file_open, but it may outlive the process: its name is PATH.partial,
  * which neither a failure nor a signal removes, until output_file_finish renames it. Keeps its

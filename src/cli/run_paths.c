@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "base/output_file.h"
+#include "base/temporaries.h"
 #include "cli/diff.h"
 #include "cli/path_fields.h"
 #include "cli/path_table.h"
@@ -251,7 +252,7 @@ void run_paths_free(struct run_paths *paths)
 {
     if (!paths)
         return;
-    output_files_release();
+    temporaries_release();
     digest_set_free(&paths->table.seen);
     free(paths);
 }

@@ -172,7 +172,7 @@ static void a_reserved_file_is_this_process_s(void **state)
     write_text(&out, "mine");
     assert_fine(output_file_finish(&out, &err));
     assert_fine(output_file_reserve(in_directory("y"), &err));
-    output_files_release();
+    temporaries_release();
     assert_int_equal(count_files(), 1);
     assert_text_file(in_directory("x"), "mine");
     assert_failed(output_file_reserve(in_directory("no/directory"), &err), IRRUN_CANT_CREATE,
@@ -194,7 +194,7 @@ static void without_locks_each_process_has_its_own(void **state)
     write_text(&out, "first");
     output_file_abort(&second);
     assert_fine(output_file_finish(&out, &err));
-    output_files_release();
+    temporaries_release();
     assert_int_equal(rmdir(shared), 0);
     free((void *)(uintptr_t)shared);
     assert_text_file(in_directory("x"), "first");
