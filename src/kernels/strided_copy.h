@@ -8,12 +8,16 @@
 
 #define STRIDED_COPY_MAX_RANK (2 * IRRUN_MAX_RANK)
 
-/* Merged loops, outermost first. Strides are in elements; from_strides may be 0 or negative. */
+/* Strides are in elements; `from` may be 0 or negative. */
+struct strided_loop {
+    int64_t n, from, to;
+};
+
+/* Merged loops, outermost first. */
 struct strided_copy {
     uint32_t rank; /* 0: a single element */
     bool is_empty;
-    int64_t dims[STRIDED_COPY_MAX_RANK];
-    int64_t from_strides[STRIDED_COPY_MAX_RANK], to_strides[STRIDED_COPY_MAX_RANK];
+    struct strided_loop loops[STRIDED_COPY_MAX_RANK];
 };
 
 /* Plans loops over dims[rank]: drops dimensions of 1, and merges neighbours if both layouts allow

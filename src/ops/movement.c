@@ -56,7 +56,7 @@ bool move_views(const struct infer *infer, int64_t *firsts)
     const struct move_state *state = infer->state;
     const struct strided_copy *copy = &state->copy;
     firsts[0] = state->from_offset;
-    return !copy->is_empty && (copy->rank == 0 || (copy->rank == 1 && copy->from_strides[0] == 1));
+    return !copy->is_empty && (copy->rank == 0 || (copy->rank == 1 && copy->loops[0].from == 1));
 }
 
 /* Returns the longest loop outside the innermost, if there is one. */
@@ -64,7 +64,7 @@ static uint32_t find_longest(const struct strided_copy *copy)
 {
     uint32_t longest = 0;
     for (uint32_t i = 1; i + 1 < copy->rank; i++)
-        if (copy->dims[i] > copy->dims[longest])
+        if (copy->loops[i].n > copy->loops[longest].n)
             longest = i;
     return longest;
 }
@@ -74,18 +74,17 @@ static void run_units(const struct step *step, size_t begin, size_t end)
 {
     const struct move_state *state = step->state;
     struct strided_copy part = state->copy;
-    uint32_t longest = find_longest(&part);
-    part.dims[longest] = (int64_t)(end - begin);
-    strided_copy_run(&part, dtype_size(step->in[0]->dtype),
-                     tensor_at(step->in[0], (size_t)(state->from_offset +
-                                                     (int64_t)begin * part.from_strides[longest])),
-                     tensor_at(step->out[0], begin * (size_t)part.to_strides[longest]));
+    struct strided_loop *loop = &part.loops[find_longest(&part)];
+    int64_t first = state->from_offset + (int64_t)begin * loop->from;
+    loop->n = (int64_t)(end - begin);
+    strided_copy_run(&part, dtype_size(step->in[0]->dtype), tensor_at(step->in[0], (size_t)first),
+                     tensor_at(step->out[0], begin * (size_t)loop->to));
 }
 
 bool move_prepare(struct prepare *prepare)
 {
     const struct strided_copy *copy = &((const struct move_state *)prepare->state)->copy;
-    size_t n = copy->rank > 0 ? (size_t)copy->dims[find_longest(copy)] : 1;
+    size_t n = copy->rank > 0 ? (size_t)copy->loops[find_longest(copy)].n : 1;
     double work = SHARE_ELEMENT_WORK * (double)shape_n_elements(&prepare->out[0]->shape);
     return prepare_sharing(prepare, run_units, n, work);
 }

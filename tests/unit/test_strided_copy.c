@@ -110,7 +110,7 @@ static void merges_what_is_dense(void **state)
     strided_copy_plan(&copy, 4, (int64_t[]){2, 1, 3, 4}, (int64_t[]){12, 7, 4, 1},
                       (int64_t[]){12, 12, 4, 1});
     assert_int_equal(copy.rank, 1);
-    assert_int_equal(copy.dims[0], 24);
+    assert_int_equal(copy.loops[0].n, 24);
 }
 
 static void bounds_of_slices(void **state)
