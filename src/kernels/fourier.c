@@ -330,3 +330,13 @@ void fourier_store(enum irrun_dtype dtype, bool is_real, const double *re, const
             float_store(dtype, out, 2 * i + 1, im[i]);
     }
 }
+
+void fourier_complete(struct fourier_lines lines, size_t n)
+{
+    for (size_t k = n / 2 + 1; k < n; k++) {
+        for (size_t i = 0; i < lines.n; i++) {
+            lines.re[k * lines.n + i] = lines.re[(n - k) * lines.n + i];
+            lines.im[k * lines.n + i] = -lines.im[(n - k) * lines.n + i];
+        }
+    }
+}

@@ -44,6 +44,9 @@ size_t fourier_batch(size_t n, size_t n_lines);
 size_t fourier_scratch_bytes(size_t n, size_t n_lines);
 void fourier_run(const struct fourier *plan, bool is_inverse, struct fourier_lines lines,
                  double *scratch);
+/* Completes n numbers of the transforms of real lines: the second half of a line is the complex
+ * conjugate of the first, in reverse. */
+void fourier_complete(struct fourier_lines lines, size_t n);
 
 /* Convert n numbers of f32 or f64, complex or real, to doubles and back. Real numbers are loaded
  * with imaginary parts of 0, and stored without them. */

@@ -207,19 +207,6 @@ static void store(const struct step *step, const double *work)
     while (next_row(&rows));
 }
 
-/* Completes the transforms of real signals: the second half is the complex conjugate of the first,
- * in reverse. */
-static void complete_lines(struct fourier_lines lines, size_t n)
-{
-    for (size_t k = n / 2 + 1; k < n; k++) {
-        for (size_t i = 0; i < lines.n; i++) {
-            lines.re[k * lines.n + i] = lines.re[(n - k) * lines.n + i];
-            lines.im[k * lines.n + i] = -lines.im[(n - k) * lines.n + i];
-        }
-    }
-}
-
-/* Copies n numbers with strides. */
 static void copy_strided(const double *from, size_t from_step, double *to, size_t to_step, size_t n)
 {
     for (size_t k = 0; k < n; k++)
@@ -254,7 +241,7 @@ static void transform_axis(const struct step *step, uint32_t axis, double *work,
         copy_lines(&view, work, lines.re, lines.n, first, false);
         copy_lines(&view, work_im, lines.im, lines.n, first, false);
         if (family->to_real && axis + 1 == state->n_axes)
-            complete_lines(lines, n);
+            fourier_complete(lines, n);
         fourier_run(&state->plans[axis], family->is_inverse, lines, scratch);
         copy_lines(&view, work, lines.re, lines.n, first, true);
         copy_lines(&view, work_im, lines.im, lines.n, first, true);

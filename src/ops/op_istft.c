@@ -94,10 +94,7 @@ static void add_frame(const struct step *step, int64_t batch, int64_t frame,
         int64_t at = (batch * frames->n_bins + k) * frames->n + frame;
         fourier_load(dtype, false, tensor_at(step->in[SIGNAL], 2 * (size_t)at), re + k, im + k, 1);
     }
-    for (int64_t k = frames->n_bins; k < frames->size; k++) {
-        re[k] = re[frames->size - k];
-        im[k] = -im[frames->size - k];
-    }
+    fourier_complete(memory->spectrum, (size_t)frames->size);
     fourier_run(&frames->plan, true, memory->spectrum, memory->scratch);
     for (int64_t k = 0; k < frames->size; k++)
         overlap_add[frame * frames->step + k] += re[k];
