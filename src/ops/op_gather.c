@@ -82,12 +82,9 @@ static bool infer(struct infer *infer)
     state->n_slice = shape_product(data, state->axis + 1, data->rank);
     state->n_indices = shape_product(indices, n_batch_dims, indices->rank);
     struct irrun_shape out = {0};
-    for (uint32_t i = 0; i < state->axis; i++)
-        out.dims[out.rank++] = data->dims[i];
-    for (uint32_t i = n_batch_dims; i < indices->rank; i++)
-        out.dims[out.rank++] = indices->dims[i];
-    for (uint32_t i = state->axis + 1; i < data->rank; i++)
-        out.dims[out.rank++] = data->dims[i];
+    shape_append(&out, data, 0, state->axis);
+    shape_append(&out, indices, n_batch_dims, indices->rank);
+    shape_append(&out, data, state->axis + 1, data->rank);
     return infer_output(infer, 0, infer->in[DATA]->dtype, &out) && find_first(infer, state);
 }
 

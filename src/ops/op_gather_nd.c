@@ -38,10 +38,8 @@ static bool infer(struct infer *infer)
     uint32_t n_merged = *(const bool *)infer->op->def->family ? plan->n_batch_dims : 0;
     if (n_merged > 1)
         out.dims[out.rank++] = plan->n_batches;
-    for (uint32_t i = n_merged > 1 ? n_merged : 0; i + 1 < indices->rank; i++)
-        out.dims[out.rank++] = indices->dims[i];
-    for (uint32_t i = data->rank - n_inner; i < data->rank; i++)
-        out.dims[out.rank++] = data->dims[i];
+    shape_append(&out, indices, n_merged > 1 ? n_merged : 0, indices->rank - 1);
+    shape_append(&out, data, data->rank - n_inner, data->rank);
     return infer_output(infer, 0, infer->in[DATA]->dtype, &out);
 }
 

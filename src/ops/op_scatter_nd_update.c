@@ -38,10 +38,8 @@ static bool infer(struct infer *infer)
     if (indices->rank - 1 + data->rank - plan->n_axes > IRRUN_MAX_RANK)
         return infer_fail(infer, "the updates would have more than %d dimensions", IRRUN_MAX_RANK);
     struct irrun_shape updates = {0};
-    for (uint32_t i = 0; i + 1 < indices->rank; i++)
-        updates.dims[updates.rank++] = indices->dims[i];
-    for (uint32_t i = plan->n_axes; i < data->rank; i++)
-        updates.dims[updates.rank++] = data->dims[i];
+    shape_append(&updates, indices, 0, indices->rank - 1);
+    shape_append(&updates, data, plan->n_axes, data->rank);
     const struct irrun_shape *given = &infer->in[UPDATES]->shape;
     bool is_one_for_scalar = updates.rank == 0 && shape_n_elements(given) == 1;
     if (!shape_equals(given, &updates) && !is_one_for_scalar)

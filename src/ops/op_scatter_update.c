@@ -32,12 +32,9 @@ static bool infer(struct infer *infer)
     if (data->rank - 1 + indices->rank > IRRUN_MAX_RANK)
         return infer_fail(infer, "the updates would have more than %d dimensions", IRRUN_MAX_RANK);
     struct irrun_shape updates = {0};
-    for (uint32_t i = 0; i < state->axis; i++)
-        updates.dims[updates.rank++] = data->dims[i];
-    for (uint32_t i = 0; i < indices->rank; i++)
-        updates.dims[updates.rank++] = indices->dims[i];
-    for (uint32_t i = state->axis + 1; i < data->rank; i++)
-        updates.dims[updates.rank++] = data->dims[i];
+    shape_append(&updates, data, 0, state->axis);
+    shape_append(&updates, indices, 0, indices->rank);
+    shape_append(&updates, data, state->axis + 1, data->rank);
     if (!shape_equals(&infer->in[UPDATES]->shape, &updates)) {
         infer_fail_input(infer, UPDATES, "%s: the data with axis %u replaced by the indices",
                          shape_format(&updates, text), state->axis);

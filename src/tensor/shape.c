@@ -51,6 +51,13 @@ struct irrun_shape shape_of(uint32_t rank, const int64_t *dims)
     return shape;
 }
 
+void shape_append(struct irrun_shape *shape, const struct irrun_shape *other, uint32_t from,
+                  uint32_t to)
+{
+    for (uint32_t i = from; i < to; i++)
+        shape->dims[shape->rank++] = other->dims[i];
+}
+
 struct irrun_shape shape_unravel(const struct irrun_shape *shape, size_t element)
 {
     struct irrun_shape at = *shape;

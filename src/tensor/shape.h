@@ -19,6 +19,10 @@ bool shape_equals(const struct irrun_shape *a, const struct irrun_shape *b);
 
 struct irrun_shape shape_of(uint32_t rank, const int64_t *dims);
 
+/* Appends dims[from ... to - 1] of another shape. There must be room for them. */
+void shape_append(struct irrun_shape *shape, const struct irrun_shape *other, uint32_t from,
+                  uint32_t to);
+
 /* Returns the coordinates of an element, as the dims of a shape. */
 struct irrun_shape shape_unravel(const struct irrun_shape *shape, size_t element);
 
