@@ -24,13 +24,6 @@ bool loop_buffer_reserve(struct loop_buffer *buffer, enum irrun_dtype dtype,
     return true;
 }
 
-void value_copy(struct irrun_tensor *to, const struct irrun_tensor *from)
-{
-    size_t size_bytes = tensor_n_bytes(from);
-    if (size_bytes > 0 && to->data != from->data)
-        memcpy(to->data, from->data, size_bytes);
-}
-
 void piece_copy(struct irrun_tensor *whole, uint32_t axis, int64_t at, struct irrun_tensor *piece,
                 bool is_to_whole)
 {

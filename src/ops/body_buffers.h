@@ -17,9 +17,6 @@ bool loop_buffer_reserve(struct loop_buffer *buffer, enum irrun_dtype dtype,
                          const struct irrun_shape *shape, struct arena *arena,
                          struct irrun_error *err);
 
-/* Copies the elements of `from` to `to`, which has room for them. */
-void value_copy(struct irrun_tensor *to, const struct irrun_tensor *from);
-
 /* Copies `piece` to position `at` along `axis` of the whole tensor, or back. */
 void piece_copy(struct irrun_tensor *whole, uint32_t axis, int64_t at, struct irrun_tensor *piece,
                 bool is_to_whole);

@@ -86,7 +86,7 @@ static bool keep_merged(const struct loop_state *state, int64_t iteration, struc
         struct loop_buffer *to = &state->merged[(iteration + 1) & 1][k];
         if (!loop_buffer_reserve(to, from->dtype, &from->shape, state->arena, err))
             return false;
-        value_copy(&to->tensor, from);
+        tensor_copy(&to->tensor, from);
     }
     return true;
 }
@@ -288,7 +288,7 @@ static bool run_to_infer(struct infer *infer, struct loop_state *state, bool con
         if (!loop_buffer_reserve(kept, body_dtype(like->dtype), &like->shape, arena, infer->err))
             return false;
         if (value)
-            value_copy(&kept->tensor, value);
+            tensor_copy(&kept->tensor, value);
     }
     state->arena = NULL;
     state->ran_in_infer = true;
@@ -351,7 +351,7 @@ static void copy_kept(const struct loop_state *state, struct irrun_tensor *const
         const struct loop_output *output = &state->outputs[k];
         struct irrun_tensor piece = state->kept[k].tensor;
         if (!output->is_concatenated) {
-            value_copy(out[k], &piece);
+            tensor_copy(out[k], &piece);
             continue;
         }
         size_t size_bytes = state->n_kept > 0 ? tensor_n_bytes(&piece) : 0;
@@ -379,7 +379,7 @@ bool loop_run(const struct step *step, struct irrun_error *err, int64_t n_iterat
             continue;
         const struct irrun_tensor *value = last_value(state, k, step->in, n_done);
         if (value)
-            value_copy(step->out[k], value);
+            tensor_copy(step->out[k], value);
         else if (tensor_n_bytes(step->out[k]) > 0)
             memset(step->out[k]->data, 0, tensor_n_bytes(step->out[k]));
     }

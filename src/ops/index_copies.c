@@ -240,7 +240,7 @@ bool index_scatter_run(const struct step *step, const struct index_copies *copie
     const int64_t *offsets = NULL;
     if (!copies->loops && !find_offsets(step, copies, &offsets, err))
         return false;
-    scatter_begin(step);
+    tensor_copy(step->out[0], step->in[0]);
     if (copies->loops)
         strided_copy_run(copies->loops, size, from, to + copies->loops_at);
     for (size_t outer = 0; outer < copies->n_outer && !copies->loops && dense_bytes > 0; outer++)

@@ -172,7 +172,7 @@ static void run_units(const struct step *step, size_t begin, size_t end)
     if (shape_n_elements(&state->out) == 0)
         return;
     if (state->n_axes == 0) {
-        memcpy(out->data, in->data, tensor_n_bytes(in));
+        tensor_copy(out, in);
         return;
     }
     const void *from = tensor_at(in, begin * unit_elements(state, &state->in));

@@ -160,7 +160,7 @@ static bool run_to_infer(struct infer *infer, struct if_state *state)
         state->kept[k].data = arena_alloc(infer->arena, tensor_n_bytes(value), infer->err);
         if (!state->kept[k].data)
             return false;
-        value_copy(&state->kept[k], value);
+        tensor_copy(&state->kept[k], value);
     }
     state->ran_in_infer = true;
     return true;
@@ -202,9 +202,9 @@ static bool run(const struct step *step, struct irrun_error *err)
     if (!state->ran_in_infer && !run_branch(&branch, step->in, err))
         return false;
     for (uint32_t k = 0; k < step->n_outputs; k++)
-        value_copy(step->out[k], state->ran_in_infer
-                                     ? &state->kept[k]
-                                     : runner_output(branch.runner, branch.result_of[k]));
+        tensor_copy(step->out[k], state->ran_in_infer
+                                      ? &state->kept[k]
+                                      : runner_output(branch.runner, branch.result_of[k]));
     return true;
 }
 

@@ -73,8 +73,8 @@ static bool run(const struct step *step, struct irrun_error *err)
     size_t n_bytes = tensor_n_bytes(step->in[DATA]);
     if (n_bytes > 0 && state->n_axes > 0)
         roll(state, &step->in[DATA]->shape, 0, n_bytes, step->in[DATA]->data, step->out[0]->data);
-    else if (n_bytes > 0)
-        memcpy(step->out[0]->data, step->in[DATA]->data, n_bytes);
+    else
+        tensor_copy(step->out[0], step->in[DATA]);
     return true;
 }
 

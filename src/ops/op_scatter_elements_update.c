@@ -111,7 +111,7 @@ static bool run_counted(const struct step *step, struct irrun_error *err)
     size_t size = dtype_size(dtype), n_out = (size_t)shape_n_elements(&step->out[0]->shape);
     if (!offsets)
         return false;
-    scatter_begin(step);
+    tensor_copy(step->out[0], step->in[0]);
     for (size_t i = 0; i < n_out; i++)
         counts[i] = state->keeps_data;
     for (size_t k = 0; k < state->copies.n; k++) {

@@ -70,7 +70,7 @@ static bool run(const struct step *step, struct irrun_error *err)
     const struct scatter_nd_state *state = step->state;
     if (shape_n_elements(&step->in[UPDATES]->shape) > 0)
         return index_scatter_run(step, &state->copies, err);
-    scatter_begin(step);
+    tensor_copy(step->out[0], step->in[0]);
     return true;
 }
 

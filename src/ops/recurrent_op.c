@@ -4,7 +4,6 @@
 #include "ops/recurrent_op.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "base/checked.h"
 #include "ops/indexing.h"
@@ -282,11 +281,8 @@ static void *output_data(const struct step *step, uint32_t i)
 static bool keep_states(const struct step *step)
 {
     const struct recurrent_family *family = recurrent_family_of(step->op);
-    for (uint32_t i = 1; i < step->n_outputs; i++) {
-        const struct irrun_tensor *state = step->in[i == 1 ? family->h0 : family->c0];
-        if (tensor_n_bytes(state) > 0)
-            memcpy(step->out[i]->data, state->data, tensor_n_bytes(state));
-    }
+    for (uint32_t i = 1; i < step->n_outputs; i++)
+        tensor_copy(step->out[i], step->in[i == 1 ? family->h0 : family->c0]);
     return true;
 }
 

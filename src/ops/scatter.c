@@ -1,9 +1,7 @@
 /* Combines pieces of a tensor with updates, for all scatter ops.
  * SPDX-License-Identifier: Apache-2.0 */
-#include <string.h>
-
-#include "kernels/indexed_copy.h"
 #include "ops/scatter.h"
+#include "kernels/indexed_copy.h"
 
 binary_fn *scatter_function(enum scatter_reduction reduction, enum irrun_dtype dtype)
 {
@@ -34,11 +32,4 @@ void scatter_apply(binary_fn *fn, const void *from, size_t n, size_t piece_eleme
         char *piece = (char *)to + offsets[k];
         fn(piece, (const char *)from + k * piece_bytes, piece, piece_elements);
     }
-}
-
-void scatter_begin(const struct step *step)
-{
-    size_t n_bytes = tensor_n_bytes(step->in[0]);
-    if (n_bytes > 0 && step->out[0]->data != step->in[0]->data)
-        memcpy(step->out[0]->data, step->in[0]->data, n_bytes);
 }

@@ -26,7 +26,4 @@ binary_fn *scatter_function(enum scatter_reduction reduction, enum irrun_dtype d
 void scatter_apply(binary_fn *fn, const void *from, size_t n, size_t piece_elements,
                    size_t element_bytes, void *to, const int64_t *offsets);
 
-/* Copies input 0 to output 0, unless it is in the same memory (OP_IN_PLACE_INPUT0). */
-void scatter_begin(const struct step *step);
-
 #endif

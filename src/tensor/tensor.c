@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "tensor/tensor.h"
 
+#include <string.h>
+
 #include "base/checked.h"
 
 bool tensor_size(enum irrun_dtype dtype, const struct irrun_shape *shape, size_t *size_bytes)
@@ -16,4 +18,11 @@ bool tensor_size(enum irrun_dtype dtype, const struct irrun_shape *shape, size_t
 size_t tensor_n_bytes(const struct irrun_tensor *tensor)
 {
     return (size_t)shape_n_elements(&tensor->shape) * dtype_size(tensor->dtype);
+}
+
+void tensor_copy(const struct irrun_tensor *to, const struct irrun_tensor *from)
+{
+    size_t n_bytes = tensor_n_bytes(from);
+    if (n_bytes > 0 && to->data != from->data)
+        memcpy(to->data, from->data, n_bytes);
 }

@@ -21,6 +21,10 @@ static inline void *tensor_at(const struct irrun_tensor *tensor, size_t i)
     return (char *)tensor->data + i * dtype_size(tensor->dtype);
 }
 
+/* Copies the elements of `from` to `to`, which has room for them, unless they are in the same
+ * memory. */
+void tensor_copy(const struct irrun_tensor *to, const struct irrun_tensor *from);
+
 /* Converts n elements by the rules of Convert-1:
  * - to floats: rounds to nearest even, once, from any type; overflow as in half.h and
  *   small_float.h;
