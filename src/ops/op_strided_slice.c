@@ -98,12 +98,16 @@ static bool take_dim(struct infer *infer, struct builder *builder, const struct 
     return add_dim(infer, builder, n, n > 1 ? in_stride * step : in_stride);
 }
 
-static bool check_mask(struct infer *infer, const char *name, const struct i64_list *mask)
+/* Checks the attributes, which are all masks. */
+static bool check_masks(struct infer *infer)
 {
-    for (uint32_t i = 0; i < mask->n; i++)
-        if (mask->items[i] != 0 && mask->items[i] != 1)
-            return infer_fail(infer, "%s has %lld, expected 0 or 1", name,
-                              (long long)mask->items[i]);
+    for (const struct attr_def *attr = attr_table; attr->name; attr++) {
+        const struct i64_list *mask = (const void *)((const char *)infer->attrs + attr->offset);
+        for (uint32_t i = 0; i < mask->n; i++)
+            if (mask->items[i] != 0 && mask->items[i] != 1)
+                return infer_fail(infer, "%s has %lld, expected 0 or 1", attr->name,
+                                  (long long)mask->items[i]);
+    }
     return true;
 }
 
@@ -112,11 +116,7 @@ static bool infer(struct infer *infer)
     const struct strided_slice_attrs *attrs = infer->attrs;
     const struct irrun_shape *in = &infer->in[DATA]->shape;
     struct bounds bounds;
-    if (!check_mask(infer, "begin_mask", &attrs->begin_mask) ||
-        !check_mask(infer, "end_mask", &attrs->end_mask) ||
-        !check_mask(infer, "new_axis_mask", &attrs->new_axis_mask) ||
-        !check_mask(infer, "shrink_axis_mask", &attrs->shrink_axis_mask) ||
-        !check_mask(infer, "ellipsis_mask", &attrs->ellipsis_mask) || !read_bounds(infer, &bounds))
+    if (!check_masks(infer) || !read_bounds(infer, &bounds))
         return false;
     uint32_t n_taken = 0;
     for (uint32_t i = 0; i < bounds.begin.n; i++)
@@ -143,9 +143,8 @@ static bool infer(struct infer *infer)
         if (!is_done)
             return false;
     }
-    if (!copy_dims(infer, &builder, in->rank - builder.dim))
-        return false;
-    if (!infer_output(infer, 0, infer->in[DATA]->dtype, &builder.out))
+    if (!copy_dims(infer, &builder, in->rank - builder.dim) ||
+        !infer_output(infer, 0, infer->in[DATA]->dtype, &builder.out))
         return false;
     move_plan(infer->state, builder.out.rank, builder.out.dims, builder.strides, builder.offset);
     return true;
