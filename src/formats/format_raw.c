@@ -36,32 +36,12 @@ static bool raw_next(struct reader *reader, struct array_header *header, bool *i
     return true;
 }
 
-/* Returns the largest byte that is a valid element of the type, or 0 if every byte is. */
-static unsigned max_code(enum irrun_dtype dtype)
-{
-    switch (dtype) {
-    case IRRUN_U1:
-        return 1;
-    case IRRUN_U2:
-        return 3;
-    case IRRUN_U3:
-        return 7;
-    case IRRUN_U4:
-    case IRRUN_NF4:
-    case IRRUN_F4E2M1:
-        return 15;
-    case IRRUN_U6:
-        return 63;
-    default:
-        return 0;
-    }
-}
-
+/* Returns whether the byte is an element of a type of at most 8 bits. */
 static bool is_code(enum irrun_dtype dtype, unsigned char code)
 {
     if (dtype == IRRUN_I4)
         return code <= 7 || code >= 0xf8;
-    return max_code(dtype) == 0 || code <= max_code(dtype);
+    return code >> dtype_stored_bits(dtype) == 0;
 }
 
 static bool check_bytes(struct reader *reader, enum irrun_dtype dtype, unsigned char *data,
@@ -72,7 +52,7 @@ static bool check_bytes(struct reader *reader, enum irrun_dtype dtype, unsigned 
             data[i] = data[i] != 0;
         return true;
     }
-    if (dtype != IRRUN_I4 && max_code(dtype) == 0)
+    if (dtype_stored_bits(dtype) >= 8)
         return true;
     for (size_t i = 0; i < n; i++)
         if (!is_code(dtype, data[i]))
