@@ -12,7 +12,7 @@
 
 /* Returns the index of the largest of n elements, the first of equal ones. NaN is less than any
  * number. */
-static int64_t largest(const struct irrun_tensor *values, size_t start, size_t n)
+static size_t largest_number(const struct irrun_tensor *values, size_t start, size_t n)
 {
     double block[N_BLOCK], most = NAN;
     size_t best = 0;
@@ -26,7 +26,26 @@ static int64_t largest(const struct irrun_tensor *values, size_t start, size_t n
         best = i;
         most = value;
     }
-    return (int64_t)best;
+    return best;
+}
+
+/* The same for i64 and u64, of which doubles cannot tell all from each other. */
+static size_t largest_integer(const struct irrun_tensor *values, size_t start, size_t n)
+{
+    const uint64_t *numbers = tensor_at(values, start);
+    uint64_t sign = values->dtype == IRRUN_I64 ? (uint64_t)1 << 63 : 0;
+    size_t best = 0;
+    for (size_t i = 1; i < n; i++) {
+        if ((numbers[i] ^ sign) > (numbers[best] ^ sign))
+            best = i;
+    }
+    return best;
+}
+
+static int64_t largest(const struct irrun_tensor *values, size_t start, size_t n)
+{
+    bool is_integer = values->dtype == IRRUN_I64 || values->dtype == IRRUN_U64;
+    return (int64_t)(is_integer ? largest_integer : largest_number)(values, start, n);
 }
 
 /* Returns the shape of n numbers for the port. The first open dimension is n divided by the

@@ -124,6 +124,14 @@ XML
     [ "$(irrun "$pick" -i x=x.npy --feed=y=k:argmax -n 2 --emit=all -o y=csv:- | lines)" = "0,nan,9,9 2,nan,11,11" ]
     npy '<f4' '1, 4' nan nan nan nan >x.npy
     [ "$(irrun "$pick" -i x=x.npy --feed=y=k:argmax -n 2 --emit=all -o k=csv:- -o y=none: | lines)" = "0 0" ]
+    sed 's/FP32/I64/; s/"f32"/"i64"/' "$pick" >signed.xml
+    sed 's/FP32/U64/; s/"f32"/"u64"/' "$pick" >unsigned.xml
+    npy '<i8' '1, 4' -1 9007199254740992 9007199254740993 5 >signed.npy
+    npy '<u8' '1, 4' 5 18446744073709551614 18446744073709551615 0 >unsigned.npy
+    local sign
+    for sign in signed unsigned; do
+        [ "$(irrun $sign.xml -i x=$sign.npy --feed=y=k:argmax -n 1 --emit=all -o k=csv:- -o y=none: | lines)" = "2" ]
+    done
     answered 2 '"x" is an input, "y" an output' "write --feed=y=x" "$pick" -i x=x.npy --feed=x=y -n 2
     usage_error "':max' is neither :argmax nor :sample(T,K,P)" "$pick" -i x=x.npy --feed=y=k:max -n 2
     npy '<f4' '2, 4' 0 5 9 9 1 1 1 1 >two.npy
