@@ -13,10 +13,10 @@ enum { LAYOUT_INT8 = 200, LAYOUT_UNPACKED };
 /* The work of an int8 multiply-add, relative to one of f32. */
 #define WORK_OF_BYTES 0.25
 
-bool integer_matrix_should_pack(const struct prepare *prepare, uint32_t a, uint32_t b)
+bool integer_matrix_should_pack(const struct prepare *prepare)
 {
-    enum irrun_dtype dtype = prepare->in[b]->dtype;
-    return kernels_may_pack(prepare->kernels) && prepare->in[a]->dtype == dtype &&
+    enum irrun_dtype dtype = prepare->in[1]->dtype;
+    return kernels_may_pack(prepare->kernels) && prepare->in[0]->dtype == dtype &&
            (dtype == IRRUN_I32 || dtype == IRRUN_U32);
 }
 
@@ -91,10 +91,10 @@ static bool copy_unpacked(struct prepare *prepare, const struct product *p, cons
     return unpacked != NULL;
 }
 
-bool integer_matrix_pack(struct prepare *prepare, uint32_t b, const struct product *p,
+bool integer_matrix_pack(struct prepare *prepare, const struct product *p,
                          struct integer_matrix *matrix)
 {
-    const int32_t *from = prepare_elements(prepare, b, 0, p->k * p->n);
+    const int32_t *from = prepare_elements(prepare, 1, 0, p->k * p->n);
     if (!from)
         return false;
     matrix->kernels = prepare->kernels->gemm_int8;

@@ -16,11 +16,11 @@ struct integer_matrix {
     size_t n_parts;                     /* of the product, for the thread pool */
 };
 
-/* Returns whether to pack the constant input b for a product with input a. For op_def.prepacks. */
-bool integer_matrix_should_pack(const struct prepare *prepare, uint32_t a, uint32_t b);
+/* Returns whether to pack the constant input 1 for a product with input 0. For op_def.prepacks. */
+bool integer_matrix_should_pack(const struct prepare *prepare);
 
-/* Packs input b of the product and requests scratch memory. Called by prepare. */
-bool integer_matrix_pack(struct prepare *prepare, uint32_t b, const struct product *product,
+/* Packs input 1 and requests scratch memory. Called by prepare. */
+bool integer_matrix_pack(struct prepare *prepare, const struct product *product,
                          struct integer_matrix *matrix);
 
 /* Computes c [m][n] from a [m][k]. */

@@ -23,6 +23,7 @@
 
 #include <string.h>
 
+#include "base/checked.h"
 #include "graph/graph.h"
 #include "kernels/epilogue.h"
 #include "kernels/kernels.h"
@@ -277,7 +278,7 @@ bool prepare_sharing(struct prepare *prepare, share_fn *run, size_t n, double wo
 
 static inline size_t share_units(size_t n)
 {
-    return n / SHARE_UNIT + (n % SHARE_UNIT != 0);
+    return divide_up(n, SHARE_UNIT);
 }
 
 /* The elements of units begin … end - 1 of n elements. */

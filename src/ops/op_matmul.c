@@ -133,8 +133,8 @@ static uint32_t prepacks(const struct prepare *prepare, uint32_t constants)
     const struct product *p = &batch->product;
     return shape_n_elements(&prepare->in[B]->shape) == (int64_t)(p->k * p->n) && batch->count > 0 &&
                    p->m > 0 && p->k > 0 &&
-                   (prepacked_matrix_is_wanted(prepare, A, B, p->n) ||
-                    (!p->a_transposed && integer_matrix_should_pack(prepare, A, B)))
+                   (prepacked_matrix_is_wanted(prepare, p->n) ||
+                    (!p->a_transposed && integer_matrix_should_pack(prepare)))
                ? constants & 1U << B
                : 0;
 }
@@ -166,7 +166,7 @@ static bool prepare(struct prepare *prepare)
     state->b = prepare_matrices(prepare, B, p->k * p->n);
     combine_rows(state);
     if (prepare->prepacked != 0 && dtype_is_integer(p->dtype))
-        return integer_matrix_pack(prepare, B, p, &state->integers);
+        return integer_matrix_pack(prepare, p, &state->integers);
     prepare_epilogue(prepare);
     bool is_planned =
         prepare->prepacked == 0

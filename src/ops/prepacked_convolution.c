@@ -8,27 +8,29 @@
 
 enum { DATA, FILTERS };
 
-bool prepacked_convolution_is_wanted(const struct prepare *prepare,
-                                     const struct convolution *convolution, int64_t n_groups,
-                                     bool is_transposed, struct indirect_convolution *conv)
-{
-    const struct igemm_microkernels *microkernels = prepare->kernels->igemm_f32;
-    if (!prepacked_convolution_is_rounded(prepare))
-        return prepacked_matrix_is_allowed(prepare, DATA, FILTERS) &&
-               indirect_convolution_choose(conv, microkernels, convolution, n_groups,
-                                           is_transposed);
-    bool any_channels_last = convolution->in_pixel_stride > 0 || convolution->out_pixel_stride > 0;
-    return indirect_convolution_choose(conv, microkernels, convolution, 1, false) ||
-           indirect_convolution_plan(conv, microkernels, convolution, 1, false, any_channels_last);
-}
-
-bool prepacked_convolution_is_rounded(const struct prepare *prepare)
+/* Returns whether the convolution must round its input to bf16, because --precision=bf16 rounded
+ * its filters. It is then packed, whatever the other options are. */
+static bool must_round(const struct prepare *prepare)
 {
     enum irrun_dtype dtype = prepare->in[DATA]->dtype;
     const struct irrun_shape *filters = &prepare->in[FILTERS]->shape;
     return (prepare->op->def->flags & OP_MULTIPLIES_BF16) && kernels_must_pack(prepare->kernels) &&
            (dtype == IRRUN_F32 || dtype == IRRUN_F16) &&
            filters->dims[1] >= CONVOLUTION_MIN_ROUNDED;
+}
+
+bool prepacked_convolution_is_wanted(const struct prepare *prepare,
+                                     const struct convolution *convolution, int64_t n_groups,
+                                     bool is_transposed, struct indirect_convolution *conv)
+{
+    const struct igemm_microkernels *microkernels = prepare->kernels->igemm_f32;
+    if (!must_round(prepare))
+        return prepacked_matrix_is_allowed(prepare) &&
+               indirect_convolution_choose(conv, microkernels, convolution, n_groups,
+                                           is_transposed);
+    bool any_channels_last = convolution->in_pixel_stride > 0 || convolution->out_pixel_stride > 0;
+    return indirect_convolution_choose(conv, microkernels, convolution, 1, false) ||
+           indirect_convolution_plan(conv, microkernels, convolution, 1, false, any_channels_last);
 }
 
 /* Adds room for a rounded copy of a batch element to the scratch memory of an f32 convolution. */
@@ -47,7 +49,7 @@ bool prepacked_convolution_pack(struct prepare *prepare, const struct convolutio
 {
     struct indirect_convolution *conv = &packed->conv;
     enum weight_type type = prepare_weight_type(prepare, FILTERS);
-    bool is_rounded = type == WEIGHTS_BF16 && prepacked_convolution_is_rounded(prepare);
+    bool is_rounded = type == WEIGHTS_BF16 && must_round(prepare);
     if (is_rounded)
         indirect_convolution_choose_pairs(conv, prepare->kernels->igemm_f32, convolution);
     size_t n_kernel = (size_t)window_product(conv->window.kernel);

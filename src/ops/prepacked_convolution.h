@@ -22,10 +22,6 @@ struct prepacked_convolution {
     size_t rounded_offset; /* of that copy in the scratch memory, in floats */
 };
 
-/* Returns whether the convolution must round its input to bf16, because --precision=bf16 rounded
- * its filters. It is then packed, whatever the other options are. */
-bool prepacked_convolution_is_rounded(const struct prepare *prepare);
-
 /* Returns whether to compute a convolution of input 0 by input 1 with packed filters; if so, plans
  * conv. `convolution` describes one group. For op_def.prepacks and prepare. */
 bool prepacked_convolution_is_wanted(const struct prepare *prepare,

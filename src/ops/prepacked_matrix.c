@@ -5,16 +5,15 @@
 /* The width of the panels of large matrices, in groups of 16 columns. */
 #define MAX_PANEL_WIDTH 4
 
-static bool are_f32(const struct prepare *prepare, uint32_t a, uint32_t b)
+static bool are_f32(const struct prepare *prepare)
 {
-    enum irrun_dtype a_dtype = prepare->in[a]->dtype, b_dtype = prepare->in[b]->dtype;
-    return (a_dtype == IRRUN_F32 || a_dtype == IRRUN_F16) &&
-           (b_dtype == IRRUN_F32 || b_dtype == IRRUN_F16);
+    enum irrun_dtype a = prepare->in[0]->dtype, b = prepare->in[1]->dtype;
+    return (a == IRRUN_F32 || a == IRRUN_F16) && (b == IRRUN_F32 || b == IRRUN_F16);
 }
 
-bool prepacked_matrix_is_allowed(const struct prepare *prepare, uint32_t a, uint32_t b)
+bool prepacked_matrix_is_allowed(const struct prepare *prepare)
 {
-    return kernels_may_pack(prepare->kernels) && are_f32(prepare, a, b);
+    return kernels_may_pack(prepare->kernels) && are_f32(prepare);
 }
 
 enum weight_type prepare_weight_type(struct prepare *prepare, uint32_t i)
@@ -23,11 +22,11 @@ enum weight_type prepare_weight_type(struct prepare *prepare, uint32_t i)
     return dtype == IRRUN_F16 ? WEIGHTS_F16 : dtype == IRRUN_BF16 ? WEIGHTS_BF16 : WEIGHTS_F32;
 }
 
-bool prepacked_matrix_is_wanted(const struct prepare *prepare, uint32_t a, uint32_t b, size_t n)
+bool prepacked_matrix_is_wanted(const struct prepare *prepare, size_t n)
 {
     /* With fewer columns, padding would multiply the size. */
-    return are_f32(prepare, a, b) && ((kernels_may_pack(prepare->kernels) && n >= PANEL_GROUP) ||
-                                      (kernels_must_pack(prepare->kernels) && n > 0));
+    return are_f32(prepare) && ((kernels_may_pack(prepare->kernels) && n >= PANEL_GROUP) ||
+                                (kernels_must_pack(prepare->kernels) && n > 0));
 }
 
 /* Returns the width of panels. A matrix of fewer columns has one narrower panel, so that no group
@@ -44,10 +43,10 @@ static size_t choose_width(const struct gemm_microkernels *kernels, size_t n_gro
 bool packed_matrix_plan(struct packed_matrix *packed_b, const struct gemm_microkernels *kernels,
                         size_t k, size_t n, size_t rows, size_t *size_bytes)
 {
-    size_t n_groups = n / PANEL_GROUP + (n % PANEL_GROUP != 0);
+    size_t n_groups = divide_up(n, PANEL_GROUP);
     size_t width = choose_width(kernels, n_groups, rows);
     *packed_b = (struct packed_matrix){.k = k,
-                                       .n_panels = (n_groups + width - 1) / width,
+                                       .n_panels = divide_up(n_groups, width),
                                        .width = width,
                                        .type = packed_b->type,
                                        .round = packed_b->round};

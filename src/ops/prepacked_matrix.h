@@ -6,13 +6,13 @@
 
 #include "ops/op.h"
 
-/* Returns whether the types, the options and the level allow packing the constant input `b`, by
- * which input `a` is multiplied. For op_def.prepacks. */
-bool prepacked_matrix_is_allowed(const struct prepare *prepare, uint32_t a, uint32_t b);
+/* Returns whether the types, the options and the level allow packing the constant input 1, by which
+ * input 0 is multiplied. For op_def.prepacks. */
+bool prepacked_matrix_is_allowed(const struct prepare *prepare);
 
-/* Returns whether to pack the constant input `b`, which has n columns and by which input `a` is
+/* Returns whether to pack the constant input 1, which has n columns and by which input 0 is
  * multiplied. For op_def.prepacks. */
-bool prepacked_matrix_is_wanted(const struct prepare *prepare, uint32_t a, uint32_t b, size_t n);
+bool prepacked_matrix_is_wanted(const struct prepare *prepare, size_t n);
 
 /* Returns the type of a prepacked input as stored. */
 enum weight_type prepare_weight_type(struct prepare *prepare, uint32_t i);
