@@ -122,7 +122,7 @@ static void free_parts(struct plan *plan)
         runner_free(plan->runners[i].runner);
 }
 
-void plan_free(struct plan *plan)
+static void plan_free(struct plan *plan)
 {
     if (!plan)
         return;

@@ -197,7 +197,6 @@ struct plan {
  * Returns NULL with *err filled on failure. The caller holds the model's lock. */
 struct plan *plan_new(const struct plan_request *request, struct plan *old,
                       struct irrun_error *err);
-void plan_free(struct plan *plan);
 
 /* Removes a plan other than in_use from a full set and returns it: the newest if is_newest,
  * otherwise the oldest. Returns NULL if the set is not full: it has fewer than PLAN_SET_MAX plans,

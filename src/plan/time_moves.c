@@ -10,16 +10,16 @@ static bool read_ints(const struct time_op *t, uint32_t input, int64_t ints[IRRU
            graph_ints(t->graph, op_input(t->graph, t->op, input), ints, IRRUN_MAX_RANK, n);
 }
 
-/* Reads `count` lists of one length, from input `first` on. */
-static bool read_lists(struct time_op *t, uint32_t first, uint32_t count,
-                       int64_t (*lists)[IRRUN_MAX_RANK], uint32_t *n)
+/* Reads `count` lists of one length, from input 1 on. */
+static bool read_lists(struct time_op *t, uint32_t count, int64_t (*lists)[IRRUN_MAX_RANK],
+                       uint32_t *n)
 {
     for (uint32_t i = 0; i < count; i++) {
         uint32_t length;
-        if (!read_ints(t, first + i, lists[i], &length))
-            return time_refuse(t, "has an input %u that is not constant", first + i);
+        if (!read_ints(t, 1 + i, lists[i], &length))
+            return time_refuse(t, "has an input %u that is not constant", 1 + i);
         if (i > 0 && length != *n)
-            return time_refuse(t, "has inputs %u and %u of different length", first, first + i);
+            return time_refuse(t, "has inputs 1 and %u of different length", 1 + i);
         *n = length;
     }
     return true;
@@ -144,7 +144,7 @@ bool time_rule_slice(struct time_op *t)
 {
     int64_t lists[4][IRRUN_MAX_RANK]; /* start, stop, step, axes */
     uint32_t rank = time_input_rank(t, 0), n;
-    if (!read_lists(t, 1, t->op->n_inputs - 1, lists, &n))
+    if (!read_lists(t, t->op->n_inputs - 1, lists, &n))
         return false;
     for (uint32_t i = 0; i < n; i++) {
         int64_t axis = t->op->n_inputs == 5 ? lists[3][i] : i;
@@ -159,7 +159,7 @@ bool time_rule_strided_slice(struct time_op *t)
 {
     int64_t lists[3][IRRUN_MAX_RANK]; /* begin, end, strides */
     uint32_t n, in = 0, out = 0;
-    if (!read_lists(t, 1, t->op->n_inputs - 1, lists, &n))
+    if (!read_lists(t, t->op->n_inputs - 1, lists, &n))
         return false;
     for (uint32_t i = 0; i < n; i++) {
         if (i64_list_is_set(op_attr(t->op, "ellipsis_mask"), i))
@@ -188,7 +188,7 @@ bool time_rule_pad(struct time_op *t)
 {
     int64_t pads[2][IRRUN_MAX_RANK]; /* begin, end */
     uint32_t n;
-    if (!read_lists(t, 1, 2, pads, &n))
+    if (!read_lists(t, 2, pads, &n))
         return false;
     if (n <= t->in.axis)
         return time_refuse(t, "has %u pads for %u dimensions", n, time_input_rank(t, 0));
