@@ -13,7 +13,6 @@ struct col2im_attrs {
 struct col2im_state {
     struct window window; /* over the output; one position per column */
     int64_t n_channels;   /* of all batches */
-    col2im_fn *fn;
 };
 
 static const struct attr_def attr_table[] = {
@@ -84,22 +83,16 @@ static bool infer(struct infer *infer)
     return true;
 }
 
-static bool prepare(struct prepare *prepare)
-{
-    struct col2im_state *state = prepare->state;
-    state->fn = col2im_scalar(prepare->in[DATA]->dtype);
-    return true;
-}
-
 static bool run(const struct step *step, struct irrun_error *err)
 {
     (void)err;
     const struct col2im_state *state = step->state;
     const struct window *w = &state->window;
+    col2im_fn *add = col2im_scalar(step->in[DATA]->dtype);
     size_t n_in = (size_t)(window_product(w->kernel) * window_product(w->out));
     size_t n_out = (size_t)window_product(w->in);
     for (size_t i = 0; i < (size_t)state->n_channels; i++)
-        state->fn(w, tensor_at(step->in[DATA], i * n_in), tensor_at(step->out[0], i * n_out));
+        add(w, tensor_at(step->in[DATA], i * n_in), tensor_at(step->out[0], i * n_out));
     return true;
 }
 
@@ -111,6 +104,5 @@ const struct op_def op_col2im = {
     OP_ATTRS(attr_table, struct col2im_attrs),
     .state_size = sizeof(struct col2im_state),
     .infer = infer,
-    .prepare = prepare,
     .run = run,
 };

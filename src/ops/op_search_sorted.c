@@ -54,12 +54,9 @@ static bool check_rows(struct infer *infer, const struct search_family *family)
     bool fits = family->has_rows && sorted->rank == values->rank && sorted->rank > 0;
     for (uint32_t i = 0; fits && i + 1 < sorted->rank; i++)
         fits = sorted->dims[i] == values->dims[i];
-    if (fits)
-        return true;
-    if (!family->has_rows)
-        return infer_fail_input(infer, family->sorted, "one dimension");
-    return infer_fail_input(infer, family->sorted,
-                            "one dimension, or the dimensions of the values except the last");
+    return fits || infer_fail_input(
+                       infer, family->sorted, "one dimension%s",
+                       family->has_rows ? ", or the dimensions of the values except the last" : "");
 }
 
 /* Returns the type of the comparison. It represents the elements of both types exactly, except that
