@@ -2,7 +2,7 @@
  * against each other; with pdpd, cond and else are aligned to the shape of then; with none, all
  * shapes are equal. Copies the bits of any type.
  * SPDX-License-Identifier: Apache-2.0 */
-#include <string.h>
+#include <math.h>
 
 #include "kernels/select.h"
 #include "ops/op.h"
@@ -31,7 +31,7 @@ struct select_attrs {
  * sleeping thread takes 5 us. */
 #define SPLIT_MIN_BYTES (512 << 10)
 
-#define SELECT_ALIGNED 64 /* elements whose conditions fill a cache line */
+_Static_assert(BROADCAST_UNIT == 64, "a row is divided where conditions fill a cache line");
 
 struct select_state {
     struct broadcast loops; /* operands: out, cond, then, else; without the rows */
@@ -40,14 +40,12 @@ struct select_state {
     select_fn *select;
     size_t width; /* bytes of an element */
     bool is_streamed;
-    size_t n_parts; /* for the thread pool */
 };
 
 /* A pass over all elements or a part of them. */
 struct select_walk {
     const struct step *step;
-    const struct select_state *state;
-    int64_t begin[4]; /* the first element of each operand */
+    size_t n_rows;
 };
 
 static const struct op_input_def inputs[] = {
@@ -93,22 +91,21 @@ static bool infer(struct infer *infer)
 {
     const struct select_attrs *attrs = infer->attrs;
     struct select_state *state = infer->state;
-    struct irrun_shape *out = &infer->out[0].shape;
+    struct irrun_shape out;
     struct irrun_shape condition_shape = infer->in[CONDITION]->shape;
     struct irrun_shape else_shape = infer->in[ELSE]->shape;
     if (attrs->auto_broadcast == AUTO_BROADCAST_NUMPY) {
-        if (!infer_numpy(infer, out))
+        if (!infer_numpy(infer, &out))
             return false;
-    } else if (!infer_broadcast(infer, THEN, ELSE, attrs->auto_broadcast, attrs->axis, out,
+    } else if (!infer_broadcast(infer, THEN, ELSE, attrs->auto_broadcast, attrs->axis, &out,
                                 &else_shape) ||
-               !infer_broadcast(infer, THEN, CONDITION, attrs->auto_broadcast, attrs->axis, out,
+               !infer_broadcast(infer, THEN, CONDITION, attrs->auto_broadcast, attrs->axis, &out,
                                 &condition_shape)) {
         return false;
     }
-    struct irrun_shape shape = *out;
-    if (!infer_output(infer, 0, infer->in[THEN]->dtype, &shape))
+    if (!infer_output(infer, 0, infer->in[THEN]->dtype, &out))
         return false;
-    const struct irrun_shape *shapes[] = {out, &condition_shape, &infer->in[THEN]->shape,
+    const struct irrun_shape *shapes[] = {&out, &condition_shape, &infer->in[THEN]->shape,
                                           &else_shape};
     if (!broadcast_plan(&state->loops, 4, shapes, infer->arena, infer->err))
         return false;
@@ -116,11 +113,17 @@ static bool infer(struct infer *infer)
     return true;
 }
 
-/* Makes the step fusable if it is small and in one row. */
+/* Returns whether the loop over rows is the outermost one. */
+static bool shares_rows(const struct select_state *state)
+{
+    return state->loops.rank == 0 && state->n_rows > 1;
+}
+
+/* Makes the step fusable if it is in one row. */
 static void choose_fusable(struct prepare *prepare, const struct select_state *state)
 {
     const int64_t *strides = state->loops.inner_strides;
-    if (state->loops.rank > 0 || state->n_rows != 1 || state->n_parts > 1 || state->is_streamed)
+    if (state->loops.rank > 0 || state->n_rows != 1)
         return;
     if (prepare->out[0]->dtype == IRRUN_F32)
         prepare->made.fusable = (struct fusable){.code = FUSED_SELECT,
@@ -130,38 +133,18 @@ static void choose_fusable(struct prepare *prepare, const struct select_state *s
                                                  .n = (size_t)state->loops.n_inner};
 }
 
-static bool prepare(struct prepare *prepare)
-{
-    const struct kernels *kernels = prepare->kernels;
-    struct select_state *state = prepare->state;
-    state->width = dtype_size(prepare->out[0]->dtype);
-    state->select = state->width == 1   ? kernels->select_x8
-                    : state->width == 2 ? kernels->select_x16
-                    : state->width == 4 ? kernels->select_x32
-                                        : kernels->select_x64;
-    double n_bytes = (double)tensor_n_bytes(prepare->out[0]); /* read and written */
-    for (uint32_t i = 0; i < 3; i++)
-        n_bytes += (double)tensor_n_bytes(prepare->in[i]);
-    state->n_parts = n_bytes >= SPLIT_MIN_BYTES ? thread_pool_n_threads(prepare->pool) : 1;
-    state->is_streamed =
-        n_bytes >= (state->n_parts > 1 ? STREAM_SHARED_MIN_BYTES : STREAM_MIN_BYTES) &&
-        (size_t)state->loops.n_inner >= STREAM_PIECE / state->width / (size_t)state->n_rows;
-    choose_fusable(prepare, state);
-    return true;
-}
-
 static bool select_piece(void *context, const int64_t *offsets, size_t n)
 {
     const struct select_walk *walk = context;
-    const struct select_state *state = walk->state;
+    const struct select_state *state = walk->step->state;
     const int64_t *strides = state->loops.inner_strides, *rows = state->row_strides;
     struct irrun_tensor *const *in = walk->step->in;
     size_t at[4];
     for (size_t i = 0; i < 4; i++)
-        at[i] = (size_t)(walk->begin[i] + offsets[i]) * (i == 1 ? 1 : state->width);
+        at[i] = (size_t)offsets[i] * (i == 1 ? 1 : state->width);
     state->select(&(struct select_run){
         .n = n,
-        .n_rows = (size_t)state->n_rows,
+        .n_rows = walk->n_rows,
         .condition = (const unsigned char *)in[CONDITION]->data + at[1],
         .then_values = (const unsigned char *)in[THEN]->data + at[2],
         .else_values = (const unsigned char *)in[ELSE]->data + at[3],
@@ -177,57 +160,42 @@ static bool select_piece(void *context, const int64_t *offsets, size_t n)
     return true;
 }
 
-/* A copy of the state, whose outermost loop can be shortened. */
-struct select_part_state {
-    struct select_state state;
-    struct broadcast_loop loops[IRRUN_MAX_RANK];
-};
-
-/* Returns the length of the outermost loop, and sets the stride of each operand in it. */
-static int64_t *find_outermost(struct select_part_state *copy, const int64_t **strides)
-{
-    struct select_state *state = &copy->state;
-    struct broadcast *loops = &state->loops;
-    if (loops->rank > 0) {
-        memcpy(copy->loops, loops->loops, loops->rank * sizeof copy->loops[0]);
-        loops->loops = copy->loops;
-        *strides = copy->loops[0].strides;
-        return &copy->loops[0].n;
-    }
-    *strides = state->n_rows > 1 ? state->row_strides : loops->inner_strides;
-    return state->n_rows > 1 ? &state->n_rows : &loops->n_inner;
-}
-
-/* Runs one of n_parts of the outermost loop. A single row is divided at cache lines. */
-static void select_part(void *context, size_t part, size_t n_parts)
-{
-    const struct step *step = context;
-    struct select_part_state copy;
-    struct select_walk walk = {.step = step, .state = &copy.state};
-    const int64_t *strides;
-    copy.state = *(const struct select_state *)step->state;
-    int64_t *n = find_outermost(&copy, &strides);
-    size_t unit = n == &copy.state.loops.n_inner ? SELECT_ALIGNED : 1;
-    size_t n_units = ((size_t)*n + unit - 1) / unit;
-    int64_t begin = (int64_t)(n_units * part / n_parts * unit);
-    int64_t end = (int64_t)(n_units * (part + 1) / n_parts * unit);
-    *n = (end < *n ? end : *n) - begin;
-    if (*n <= 0)
-        return;
-    for (size_t i = 0; i < 4; i++)
-        walk.begin[i] = begin * strides[i];
-    broadcast_walk(&copy.state.loops, select_piece, &walk);
-}
-
-static bool run(const struct step *step, struct irrun_error *err)
+/* Computes iterations of the outermost loop, or units of a single row. */
+static void run_units(const struct step *step, size_t begin, size_t end)
 {
     const struct select_state *state = step->state;
-    struct select_walk walk = {.step = step, .state = state};
-    (void)err;
-    if (state->n_parts == 1)
-        return broadcast_walk(&state->loops, select_piece, &walk);
-    thread_pool_run(step->pool, select_part, (void *)step, state->n_parts);
-    return true;
+    struct select_walk walk = {.step = step, .n_rows = (size_t)state->n_rows};
+    int64_t first[4];
+    if (!shares_rows(state)) {
+        broadcast_walk_units(&state->loops, begin, end, select_piece, &walk);
+        return;
+    }
+    walk.n_rows = end - begin;
+    for (size_t i = 0; i < 4; i++)
+        first[i] = (int64_t)begin * state->row_strides[i];
+    select_piece(&walk, first, (size_t)state->loops.n_inner);
+}
+
+static bool prepare(struct prepare *prepare)
+{
+    const struct kernels *kernels = prepare->kernels;
+    struct select_state *state = prepare->state;
+    state->width = dtype_size(prepare->out[0]->dtype);
+    state->select = state->width == 1   ? kernels->select_x8
+                    : state->width == 2 ? kernels->select_x16
+                    : state->width == 4 ? kernels->select_x32
+                                        : kernels->select_x64;
+    double n_bytes = (double)tensor_n_bytes(prepare->out[0]); /* read and written */
+    for (uint32_t i = 0; i < 3; i++)
+        n_bytes += (double)tensor_n_bytes(prepare->in[i]);
+    bool is_shared = n_bytes >= SPLIT_MIN_BYTES && thread_pool_n_threads(prepare->pool) > 1;
+    state->is_streamed =
+        n_bytes >= (is_shared ? STREAM_SHARED_MIN_BYTES : STREAM_MIN_BYTES) &&
+        (size_t)state->loops.n_inner >= STREAM_PIECE / state->width / (size_t)state->n_rows;
+    if (!is_shared && !state->is_streamed)
+        choose_fusable(prepare, state);
+    size_t n = shares_rows(state) ? (size_t)state->n_rows : broadcast_n_units(&state->loops);
+    return prepare_sharing(prepare, run_units, n, is_shared ? (double)INFINITY : 0);
 }
 
 const struct op_def op_select = {
@@ -240,5 +208,4 @@ const struct op_def op_select = {
     .state_size = sizeof(struct select_state),
     .infer = infer,
     .prepare = prepare,
-    .run = run,
 };
