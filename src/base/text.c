@@ -154,20 +154,7 @@ const char *text_shell_quote(const char *word, char out[TEXT_QUOTED_BYTES])
     return out;
 }
 
-void text_hide_controls(char *text)
-{
-    for (; *text != '\0'; text++) {
-        unsigned char c = (unsigned char)text[0], next = (unsigned char)text[1];
-        bool is_newline = c == '\n' && (next == '\0' || next == ' ');
-        if ((c < ' ' && !is_newline) || c == 0x7f)
-            text[0] = '?';
-        else if (c == 0xC2 && next >= 0x80 && next < 0xA0)
-            text[0] = text[1] = '?';
-    }
-}
-
-/* Returns the length of a character in UTF-8; 0 if the bytes are not one. */
-static size_t utf8_length(const char *at)
+size_t text_utf8_length(const char *at)
 {
     const unsigned char *c = (const unsigned char *)at;
     size_t n = c[0] < 0x80 ? 1 : c[0] < 0xC2 ? 0 : c[0] < 0xE0 ? 2 : c[0] < 0xF0 ? 3 : 4;
@@ -180,10 +167,29 @@ static size_t utf8_length(const char *at)
     return is_other ? 0 : n;
 }
 
+const char *text_to_name(const char *at, char out[TEXT_CHARACTER_BYTES])
+{
+    unsigned char c = (unsigned char)*at;
+    size_t n = text_utf8_length(at);
+    bool is_hidden = n == 0 || c < ' ' || c == 0x7f || (c == 0xC2 && (unsigned char)at[1] < 0xA0);
+    snprintf(out, TEXT_CHARACTER_BYTES, "%.*s", (int)(is_hidden ? 1 : n), is_hidden ? "?" : at);
+    return at + (n == 0 ? 1 : n);
+}
+
+void text_hide_controls(char *text)
+{
+    char out[TEXT_CHARACTER_BYTES];
+    for (const char *end; *text != '\0'; text += end - text) {
+        end = text_to_name(text, out);
+        if (out[0] == '?' && (*text != '\n' || (text[1] != '\0' && text[1] != ' ')))
+            memset(text, '?', (size_t)(end - text));
+    }
+}
+
 const char *text_to_json(const char *at, char out[TEXT_JSON_BYTES])
 {
     unsigned char byte = (unsigned char)*at;
-    size_t n = utf8_length(at);
+    size_t n = text_utf8_length(at);
     if (byte == '"' || byte == '\\')
         snprintf(out, TEXT_JSON_BYTES, "\\%c", byte);
     else if (byte < ' ' || byte == 0x7F || n == 0)

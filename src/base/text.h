@@ -72,8 +72,17 @@ const char *text_shell_quote(const char *word, char out[TEXT_QUOTED_BYTES]);
 
 /* Replaces control characters, so that text from a file cannot control the terminal or imitate
  * another error. A newline is kept only before an indented line or at the end. Characters U+0080 to
- * U+009F are controls too: C2 80 to C2 9F in UTF-8. */
+ * U+009F are controls too: C2 80 to C2 9F in UTF-8. So are bytes that are not UTF-8, such as the
+ * first half of a character. */
 void text_hide_controls(char *text);
+
+/* Writes the next character of a name to `out`, '?' for a control or what is not UTF-8. Returns the
+ * end of what was read. */
+#define TEXT_CHARACTER_BYTES 5
+const char *text_to_name(const char *at, char out[TEXT_CHARACTER_BYTES]);
+
+/* Returns the length of a character in UTF-8; 0 if the bytes are not one. */
+size_t text_utf8_length(const char *at);
 
 /* Writes a character with the escapes of a JSON string. Returns the end of what was read. A byte
  * that is not UTF-8 becomes U+FFFD. */

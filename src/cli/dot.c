@@ -16,8 +16,11 @@
 
 static void print_escaped(const char *name)
 {
-    for (; *name; name++)
-        printf(*name == '"' || *name == '\\' ? "\\%c" : "%c", *name);
+    char out[TEXT_CHARACTER_BYTES];
+    while (*name) {
+        name = text_to_name(name, out);
+        printf(*out == '"' || *out == '\\' ? "\\%s" : "%s", out);
+    }
 }
 
 /* Prints the types of the ops of a chain, in order. */

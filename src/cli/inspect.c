@@ -11,25 +11,40 @@
 
 /* ---- --inspect=text -------------------------------------------------------------------------- */
 
+/* Prints with '?' for the control characters of names, but not for one that ends the format. */
+PRINTF_LIKE(1, 2)
+static void print(const char *format, ...)
+{
+    char line[8192], out[TEXT_CHARACTER_BYTES], last = format[strlen(format) - 1];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(line, sizeof line, format, args);
+    va_end(args);
+    for (const char *at = line, *next; *at; at = next) {
+        next = text_to_name(at, out);
+        fputs(!at[1] && *at == last ? at : out, stdout);
+    }
+}
+
 static void print_port(const struct irrun_port *port)
 {
     char shape[SHAPE_TEXT_BYTES];
-    printf("  %s  %s %s", port->name, irrun_dtype_name(port->dtype),
-           partial_shape_format(&port->shape, shape));
+    print("  %s  %s %s", port->name, irrun_dtype_name(port->dtype),
+          partial_shape_format(&port->shape, shape));
     for (size_t i = 0; i < port->n_names; i++)
-        printf("%s%s", i == 0 ? "  also: " : ", ", port->names[i]);
+        print("%s%s", i == 0 ? "  also: " : ", ", port->names[i]);
     putchar('\n');
 }
 
 static void print_variable(const struct irrun_variable *variable)
 {
     char shape[SHAPE_TEXT_BYTES];
-    printf("  %s  %s %s  init: ", variable->id, irrun_dtype_name(variable->dtype),
-           partial_shape_format(&variable->shape, shape));
+    print("  %s  %s %s  init: ", variable->id, irrun_dtype_name(variable->dtype),
+          partial_shape_format(&variable->shape, shape));
     if (variable->init_value)
-        printf("%s (%s)\n", variable->init_value, variable->init);
+        print("%s (%s)\n", variable->init_value, variable->init);
     else
-        printf("%s\n", variable->init);
+        print("%s\n", variable->init);
 }
 
 /* Finds the input and the output of --feed. */
@@ -53,8 +68,8 @@ static bool print_feed(const struct irrun_model *model, const struct feed_spec *
     char shape[SHAPE_TEXT_BYTES];
     if (!find_feed(model, feed, &in, &out, err))
         return false;
-    printf("  %s  %s %s  from: %s%s\n", in->name, irrun_dtype_name(in->dtype),
-           partial_shape_format(&in->shape, shape), out->name, feed->choice_text);
+    print("  %s  %s %s  from: %s%s\n", in->name, irrun_dtype_name(in->dtype),
+          partial_shape_format(&in->shape, shape), out->name, feed->choice_text);
     return true;
 }
 
@@ -62,36 +77,35 @@ static void print_analysis(const struct irrun_analysis *analysis,
                            const struct irrun_model_info *info)
 {
     const char *least = analysis->n_open_ops > 0 ? "at least " : "";
-    printf("weights: %" PRIu64 " bytes\n", info->weights_bytes);
-    printf("parameters: %" PRIu64 "\n", analysis->n_parameters);
-    printf("unused weights: %" PRIu64 " bytes\n", analysis->unused_bytes);
+    print("weights: %" PRIu64 " bytes\n", info->weights_bytes);
+    print("parameters: %" PRIu64 "\n", analysis->n_parameters);
+    print("unused weights: %" PRIu64 " bytes\n", analysis->unused_bytes);
     for (size_t i = 0; i < analysis->n_unused; i++)
-        printf("  %s (line %" PRIu32 ")\n", analysis->unused[i].name, analysis->unused[i].line);
-    printf("operations per iteration: %s%.0f\n", least, analysis->flops);
-    printf("bytes per iteration: %s%.0f\n", least, analysis->bytes);
+        print("  %s (line %" PRIu32 ")\n", analysis->unused[i].name, analysis->unused[i].line);
+    print("operations per iteration: %s%.0f\n", least, analysis->flops);
+    print("bytes per iteration: %s%.0f\n", least, analysis->bytes);
     if (analysis->n_open_ops > 0)
-        printf("  not counted: %zu op%s of dynamic shape\n", analysis->n_open_ops,
-               analysis->n_open_ops == 1 ? "" : "s");
-    printf("memory: %s%" PRIu64 " bytes of values, %" PRIu64 " of state\n", least,
-           analysis->values_bytes, analysis->state_bytes);
+        print("  not counted: %zu op%s of dynamic shape\n", analysis->n_open_ops,
+              analysis->n_open_ops == 1 ? "" : "s");
+    print("memory: %s%" PRIu64 " bytes of values, %" PRIu64 " of state\n", least,
+          analysis->values_bytes, analysis->state_bytes);
 }
 
 static void print_op_counts(const struct irrun_model_info *info)
 {
     size_t n_unsupported = 0;
-    printf("ops: %zu\n", info->n_ops);
+    print("ops: %zu\n", info->n_ops);
     for (size_t i = 0; i < info->n_op_counts; i++) {
         const struct irrun_op_count *count = &info->op_counts[i];
-        printf("  %6zu  %s  %s\n", count->n, count->type, count->version);
+        print("  %6zu  %s  %s\n", count->n, count->type, count->version);
         n_unsupported += count->problem != NULL;
     }
-    if (n_unsupported == 0)
-        return;
-    printf("unsupported: %zu\n", n_unsupported);
+    if (n_unsupported > 0)
+        print("unsupported: %zu\n", n_unsupported);
     for (size_t i = 0; i < info->n_op_counts; i++) {
         const struct irrun_op_count *count = &info->op_counts[i];
         if (count->problem)
-            printf("  %6zu  %s  %s: %s\n", count->n, count->type, count->version, count->problem);
+            print("  %6zu  %s  %s: %s\n", count->n, count->type, count->version, count->problem);
     }
 }
 
@@ -103,9 +117,9 @@ static bool print_hints(const struct irrun_model *model, const struct irrun_anal
     bool is_whole = text_check(&hints, err);
     const char *hint = hints.data;
     if (n > 0 && is_whole)
-        printf("hints: %zu\n", n);
+        print("hints: %zu\n", n);
     for (size_t i = 0; i < n && is_whole; i++, hint += strlen(hint) + 1)
-        printf("  %s\n", hint);
+        print("  %s\n", hint);
     text_free(&hints);
     return is_whole;
 }
@@ -118,15 +132,15 @@ bool inspect_as_text(struct irrun_model *model, const struct options *options,
     if (!irrun_model_analyse(model, &analysis, err))
         return false;
     irrun_model_describe(model, &info);
-    printf("model: %s (IR version %" PRIu32 ")\n", info.name[0] ? info.name : options->model_path,
-           info.ir_version);
-    printf("inputs: %zu\n", irrun_model_n_inputs(model));
+    print("model: %s (IR version %" PRIu32 ")\n", info.name[0] ? info.name : options->model_path,
+          info.ir_version);
+    print("inputs: %zu\n", irrun_model_n_inputs(model));
     for (size_t i = 0; i < irrun_model_n_inputs(model); i++)
         print_port(irrun_model_input(model, i));
-    printf("outputs: %zu\n", irrun_model_n_outputs(model));
+    print("outputs: %zu\n", irrun_model_n_outputs(model));
     for (size_t i = 0; i < irrun_model_n_outputs(model); i++)
         print_port(irrun_model_output(model, i));
-    printf("variables: %zu\n", irrun_model_n_variables(model) + options->feeds.n);
+    print("variables: %zu\n", irrun_model_n_variables(model) + options->feeds.n);
     for (size_t i = 0; i < irrun_model_n_variables(model); i++)
         print_variable(irrun_model_variable(model, i));
     for (size_t i = 0; i < options->feeds.n; i++)
@@ -135,9 +149,9 @@ bool inspect_as_text(struct irrun_model *model, const struct options *options,
     print_analysis(&analysis, &info);
     print_op_counts(&info);
     if (analysis.n_suspicions > 0)
-        printf("suspicious: %zu\n", analysis.n_suspicions);
+        print("suspicious: %zu\n", analysis.n_suspicions);
     for (size_t i = 0; i < analysis.n_suspicions; i++)
-        printf("  %s\n", analysis.suspicions[i]);
+        print("  %s\n", analysis.suspicions[i]);
     return print_hints(model, &analysis, options, err);
 }
 
@@ -358,17 +372,18 @@ bool inspect_as_json(struct irrun_model *model, const struct options *options,
 static void print_layer(const struct irrun_layer *layer)
 {
     char shape[SHAPE_TEXT_BYTES];
-    printf("%s%s\t%s\t%s\t%" PRIu32 "\t", layer->path, layer->name, layer->type, layer->version,
-           layer->line);
+    print("%s%s\t", layer->path, layer->name);
+    print("%s\t", layer->type);
+    print("%s\t", layer->version);
+    printf("%" PRIu32 "\t", layer->line);
     for (size_t i = 0; i < layer->n_outputs; i++)
         printf("%s%s%s", i > 0 ? " " : "", irrun_dtype_name(layer->outputs[i].dtype),
                partial_shape_format(&layer->outputs[i].shape, shape));
     bool is_in_body = layer->path[0] != '\0';
     for (size_t i = 0; i < layer->n_outputs && !is_in_body; i++) {
         const struct irrun_port *port = &layer->outputs[i];
-        printf("\t%s", port->name);
-        for (size_t k = 0; k < port->n_names; k++)
-            printf("\t%s", port->names[k]);
+        for (size_t k = 0; k <= port->n_names; k++)
+            putchar('\t'), print("%s", k == 0 ? port->name : port->names[k - 1]);
     }
     putchar('\n');
 }

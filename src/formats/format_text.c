@@ -141,9 +141,10 @@ bool write_number_rows(struct output_file *file, const struct irrun_tensor *tens
 /* Writes a name on one line, with '?' for control characters. */
 static bool write_name(struct output_file *file, const char *name, struct irrun_error *err)
 {
-    for (; *name != '\0'; name++) {
-        char c = (unsigned char)*name < ' ' || *name == 0x7f ? '?' : *name;
-        if (!output_file_write(file, &c, 1, err))
+    char out[TEXT_CHARACTER_BYTES];
+    while (*name != '\0') {
+        name = text_to_name(name, out);
+        if (!output_file_write(file, out, strlen(out), err))
             return false;
     }
     return true;
