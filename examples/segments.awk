@@ -13,11 +13,18 @@
 #
 # With several files, each begins at 0 seconds, and its name is the first column.
 #
-# A segment is printed as soon as its end is known (with mawk, use -W interactive). Lines that begin with # are skipped.
+# A segment is printed as soon as its end is known (with mawk, use -W interactive). Empty lines and those that begin with
+# # are skipped; a line without a number ends the run with status 2.
 # SPDX-License-Identifier: Apache-2.0
 
 function set(value, otherwise) {
     return value == "" ? otherwise : value + 0
+}
+
+function fail(message) {
+    print "segments.awk: " message >"/dev/stderr"
+    is_bad = 1
+    exit 2
 }
 
 function finish(end) {
@@ -45,17 +52,23 @@ FNR == 1 && NR > 1 {
 }
 
 /^# [^ ]+ [a-z0-9]+ \[/ { # the text output of irrun
-    if (output != "" && $2 != output) {
-        print "segments.awk: there are several outputs: choose one, as in -o probability=csv:-" >"/dev/stderr"
-        is_bad = 1
-        exit 2
-    }
+    if (output != "" && $2 != output)
+        fail("there are several outputs: choose one, as in -o probability=csv:-")
     output = $2
 }
 
 /^#/ { next }
 
+{ sub(/^[ \t]+/, ""); sub(/\r$/, "") }
+
+/^$/ { next }
+
 { file = FILENAME }
+
+$field !~ /^[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?$/ {
+    fail((FILENAME == "" || FILENAME == "-" ? "standard input" : FILENAME) ":" FNR ": \"" $field \
+        "\" in column " field " is not a number; -v field=N reads another column, irrun ... -o probability=csv:- writes one")
+}
 
 {
     p = $field + 0

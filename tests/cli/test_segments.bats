@@ -86,3 +86,19 @@ says() {
     printf '%s\n' 1 1 1 1 0 0 0 0 0 0 0 0 >b
     [ "$(awk -f "$root/examples/segments.awk" a b)" = $'a\t0.032\t0.192\t0.160\nb\t0.000\t0.128\t0.128' ]
 }
+
+@test "a line that is not a number is an error, with its place" {
+    local line
+    for line in a 0.5x nan '{"p":1}' '[0.5]'; do
+        status=0
+        printf '0.9\r\n\n%s\n' "$line" | segments >found 2>words || status=$?
+        [ "$status" -eq 2 ]
+        [ ! -s found ]
+        [[ $(<words) == "segments.awk: standard input:3: \"$line\" in column 1 is not a number; -v field=N"* ]]
+    done
+    printf '1 2\n3\n' >numbers
+    status=0
+    awk -v field=2 -f "$root/examples/segments.awk" numbers 2>words || status=$?
+    [ "$status" -eq 2 ]
+    [[ $(<words) == "segments.awk: numbers:2: \"\" in column 2 is not a number"* ]]
+}
