@@ -291,7 +291,7 @@ static bool fail_field(const struct csv_columns *csv, struct field line, struct 
         return fail_empty(csv, line, place, index, err);
     fail_at(err, IRRUN_DATA, place, "\"%.*s\" %s", (int)(field.length < 40 ? field.length : 40),
             field.start, why);
-    csv_separator_hint(line, err);
+    csv_text_hint(field, err);
     csv_decimal_hint(field, csv->separator, err);
     if (text_to_f64(field.start, field.length, &number))
         return false;
@@ -308,8 +308,8 @@ static bool fail_missing(const struct csv_columns *csv, struct field line, size_
     fail_at(err, IRRUN_DATA, reader_place(&csv->reader),
             "the line has %zu column%s, but column %zu, counted from 0, is to be read", n,
             n == 1 ? "" : "s", csv->n_fields - 1);
-    csv_separator_hint(line, err);
-    return false;
+    csv_text_hint(line, err);
+    return fail_hint(err, "columns are counted from 0: the last one is %zu", n - 1);
 }
 
 static bool read_row(struct csv_columns *csv, struct field line, enum irrun_dtype dtype,

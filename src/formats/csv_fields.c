@@ -108,11 +108,48 @@ const char *csv_column_word(struct field heading, char out[TEXT_QUOTED_BYTES])
     return out;
 }
 
-void csv_separator_hint(struct field line, struct irrun_error *err)
+struct field csv_find_heading(struct field text, size_t n_word, bool *is_column)
 {
-    if (memchr(line.start, ';', line.length))
-        fail_hint(err, "columns are separated by commas or tabs: tr ',;' '.,' <FILE | "
-                       "irrun ... -i csv:-");
+    const char *end = memchr(text.start, '\n', text.length);
+    struct field line = {text.start, end ? (size_t)(end - text.start) : text.length};
+    struct field below = {end ? end + 1 : NULL, end ? text.length - line.length - 1 : 0};
+    const char *last = end ? memchr(below.start, '\n', below.length) : NULL;
+    const char separator = csv_find_separator(line);
+    const struct field first = csv_field_next(&line, separator);
+    struct field heading = first, bare = first;
+    double number;
+    *is_column = first.length == n_word || csv_remove_quotes(&bare) || line.start;
+    below.length = last ? (size_t)(last - below.start) : 0;
+    while (last && below.start && heading.start) {
+        struct field value = csv_field_next(&below, separator);
+        csv_remove_quotes(&value);
+        if (text_to_f64(value.start, value.length, &number))
+            return heading;
+        heading = line.start ? csv_field_next(&line, separator) : line;
+    }
+    return first;
+}
+
+#define READ_CSV " | irrun ... -i csv:-"
+
+void csv_text_hint(struct field field, struct irrun_error *err)
+{
+    static const struct {
+        char character;
+        const char *hint;
+    } hints[] = {{';', "columns are separated by commas or tabs: tr ',;' '.,' <FILE" READ_CSV},
+                 {'\xff', "iconv -f UTF-16 -t UTF-8 FILE" READ_CSV},
+                 {'\r', "tr '\\r' '\\n' <FILE" READ_CSV},
+                 {'{', "jq -r '[.[]] | @csv' FILE" READ_CSV},
+                 {'[', "tr -d '[]' <FILE" READ_CSV},
+                 {'%', "tr -d % <FILE" READ_CSV}};
+    char text[FIELD_BYTES];
+    copy_field(field, text);
+    if (text_list_has("NA,N/A,NULL,null,None,none,NaT", text))
+        fail_hint(err, "nan stands for a missing number: sed 's|%s|nan|g' FILE" READ_CSV, text);
+    for (size_t i = 0; i < sizeof hints / sizeof hints[0]; i++)
+        if (memchr(field.start, hints[i].character, field.length))
+            fail_hint(err, "%s", hints[i].hint);
 }
 
 void csv_decimal_hint(struct field field, char separator, struct irrun_error *err)
@@ -140,7 +177,7 @@ bool csv_field_hint(struct field line, char separator, struct field name, struct
     bool has_headings = false;
     double number;
     if (!memchr(line.start, separator, line.length))
-        csv_separator_hint(line, err);
+        csv_text_hint(line, err);
     copy_field(name, wanted);
     for (struct field rest = line; rest.start;) {
         const struct field field = csv_field_next(&rest, separator);

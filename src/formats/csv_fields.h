@@ -32,8 +32,13 @@ bool csv_remove_quotes(struct field *field);
 /* Returns a heading, shortened to fit, as --columns takes it and as it is typed in a shell. */
 const char *csv_column_word(struct field heading, char out[TEXT_QUOTED_BYTES]);
 
-/* Adds a hint if fields of the line seem to be separated by semicolons. */
-void csv_separator_hint(struct field line, struct irrun_error *err);
+/* Returns the heading of the first column with a number in the next line, or that of the first
+ * column. text: from a word of n_word bytes on. *is_column: it may be one of a table whose columns
+ * are separated by commas or tabs. */
+struct field csv_find_heading(struct field text, size_t n_word, bool *is_column);
+
+/* Adds a hint for a field, or a line, that other programs write: with semicolons, brackets, NA. */
+void csv_text_hint(struct field field, struct irrun_error *err);
 
 /* Adds a hint if the field, without quotes, is a number such as 1,5. */
 void csv_decimal_hint(struct field field, char separator, struct irrun_error *err);

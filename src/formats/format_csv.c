@@ -59,20 +59,6 @@ static bool is_text(const char *word, size_t length)
     return length != 0;
 }
 
-/* Returns the field at the position of the reader. *is_column: it may be one of a table whose
- * columns are separated by commas or tabs. */
-static struct field find_field(const struct csv *csv, size_t length, bool *is_column)
-{
-    const struct byte_source *source = &csv->reader.source;
-    const char *start = (const char *)source_bytes(source);
-    const char *end = memchr(start, '\n', source_available(source));
-    struct field line = {start, end ? (size_t)(end - start) : source_available(source)};
-    const struct field field = csv_field_next(&line, csv_find_separator(line));
-    struct field text = field;
-    *is_column = field.length == length || csv_remove_quotes(&text) || line.start;
-    return field;
-}
-
 static bool fail_word(const struct csv *csv, const char *word, size_t length, const char *why,
                       enum irrun_dtype dtype, struct irrun_error *err)
 {
@@ -85,14 +71,13 @@ static bool fail_word(const struct csv *csv, const char *word, size_t length, co
     bool is_heading = csv->reader.line == 1 && csv->n_in_row == 0 && is_text(word, length) &&
                       strchr("+-.0123456789", word[0]) == NULL;
     bool is_column;
-    const struct field field = find_field(csv, length, &is_column);
+    const struct field all = {word, source_available(&csv->reader.source)};
+    const struct field field = csv_find_heading(all, length, &is_column);
     char column[TEXT_QUOTED_BYTES];
     if (word[0] == '"')
         csv_decimal_hint(field, ',', err);
-    if (memchr(word, ';', length))
-        fail_hint(err, "numbers are separated by commas, blanks or tabs: tr ',;' '.,' <FILE | "
-                       "irrun ... -i csv:-");
-    else if (is_heading && dtype == IRRUN_U8)
+    csv_text_hint((struct field){word, length}, err);
+    if (is_heading && dtype == IRRUN_U8)
         fail_hint(err, "-i raw:FILE reads a file of bytes");
     else if (is_heading && is_column)
         fail_hint(err, "if it is a heading, name the columns by it: --columns=%s[,NAME]",
@@ -237,6 +222,7 @@ static bool fail_long_row(struct csv *csv, size_t n, struct irrun_error *err)
 {
     unsigned char next = *source_bytes(&csv->reader.source);
     const struct place place = place_here(csv);
+    bool is_mac = csv->reader.source.start > 0 && source_bytes(&csv->reader.source)[-1] == '\r';
     if (csv->n_in_row < n || next == '#') {
         fail_at(err, IRRUN_DATA, place, "the line continues after the %zu number%s of the record",
                 n, n == 1 ? "" : "s");
@@ -257,7 +243,8 @@ static bool fail_long_row(struct csv *csv, size_t n, struct irrun_error *err)
     fail_at(err, IRRUN_DATA, place, "%s%zu numbers in this line, but the record takes %zu",
             is_whole ? "" : "at least ", n + n_rest, n);
     if (next != ',')
-        return fail_hint(err, "a record takes one or more whole lines");
+        return fail_hint(err, is_mac ? "tr '\\r' '\\n' <FILE | irrun ... -i csv:-"
+                                     : "a record takes one or more whole lines");
     return n == 1 ? fail_hint(err, "cut -d, -f2 FILE | irrun ... -i csv:- reads the second")
                   : fail_hint(err, "cut -d, -f1-%zu FILE | irrun ... -i csv:- reads the first %zu",
                               n, n);
