@@ -17,10 +17,15 @@ bool path_has_field(const char *path, char field)
 bool path_check_fields(const char *option, const char *path, const char *fields,
                        struct irrun_error *err)
 {
-    for (const char *p = strchr(path, '%'); p; p = strchr(p + 2, '%')) {
-        if (p[1] != '\0' && (p[1] == '%' || strchr(fields, p[1])))
+    for (const char *p = path; *p; p += 1 + (*p == '%')) {
+        bool is_name = p[1] != '\0' && strchr(fields, p[1]);
+        size_t length = *p != '*' && p[1] != '\0' ? 1 + text_utf8_length(p + 1) : 1;
+        /* besides a wrong %, {} of xargs, $k of the shell and * of both */
+        if (*p == '%'   ? is_name || p[1] == '%'
+            : *p == '$' ? !is_name
+                        : *p != '*' && strncmp(p, "{}", 2) != 0)
             continue;
-        fail(err, IRRUN_USAGE, "%s%s: '%.2s' is not a field", option, path, p);
+        fail(err, IRRUN_USAGE, "%s%s: '%.*s' is not a field", option, path, (int)length, p);
         return fail_hint(err,
                          "the fields are %%k, the key of the sequence, %sand %%%%, a percent sign",
                          strchr(fields, 'n') ? "%n, the name of the output, " : "");
