@@ -7,23 +7,27 @@
 
 #include "cli/bind.h"
 
-/* Improves the error for a --feed whose IN names no input: if IN without its last `:word` is one,
- * the error is about the word. */
+/* Improves the error for a --feed whose IN names no input: if IN up to a colon is one, the error is
+ * about the rest. A number in it is probably the temperature of :sample. */
 static bool fail_input(const struct irrun_model *model, const struct feed_spec *feed,
                        struct irrun_error *err)
 {
     char name[256];
     size_t input;
     struct irrun_error ignored;
-    const char *colon = strrchr(feed->in, ':');
-    int length = colon ? (int)(colon - feed->in) : 0;
-    if (!colon || snprintf(name, sizeof name, "%.*s", length, feed->in) >= (int)sizeof name ||
-        !irrun_model_find_input(model, name, &input, &ignored))
-        return false;
-    error_clear(err);
-    fail(err, IRRUN_USAGE, "--feed: '%s' is neither :argmax nor :sample(T,K,P)", colon);
-    return fail_hint(err, "write '--feed=%s=%s:%s'", feed->out, name,
-                     colon[1] == 's' ? "sample(1)" : "argmax");
+    for (const char *colon = strchr(feed->in, ':'); colon; colon = strchr(colon + 1, ':')) {
+        const char *number = strpbrk(colon, "0123456789.");
+        int length = snprintf(name, sizeof name, "%.*s", (int)(colon - feed->in), feed->in);
+        if (length >= (int)sizeof name || !irrun_model_find_input(model, name, &input, &ignored))
+            continue;
+        error_clear(err);
+        fail(err, IRRUN_USAGE, "--feed: '%s' is neither :argmax nor :sample(T,K,P)", colon);
+        if (!number && colon[1] != 's')
+            return fail_hint(err, "write --feed=%s=%s:argmax", feed->out, name);
+        return fail_hint(err, "write '--feed=%s=%s:sample(%.*s)'", feed->out, name,
+                         number ? (int)strspn(number, "0123456789.") : 1, number ? number : "1");
+    }
+    return false;
 }
 
 /* Improves the error for a --feed whose OUT names no output, if OUT and IN are swapped. */
@@ -38,7 +42,9 @@ static bool fail_output(const struct irrun_model *model, const struct feed_spec 
     error_clear(err);
     fail(err, IRRUN_USAGE, "--feed=OUT=IN: \"%s\" is an input, \"%s\" an output", feed->out,
          feed->in);
-    return fail_hint(err, "write --feed=%s=%s", feed->in, feed->out);
+    const char *quote = strchr(feed->choice_text, '(') ? "'" : "";
+    return fail_hint(err, "write %s--feed=%s=%s%s%s", quote, feed->in, feed->out, feed->choice_text,
+                     quote);
 }
 
 bool all_outputs_check_feeds(const struct irrun_model *model, const struct options *options,

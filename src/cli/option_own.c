@@ -142,8 +142,7 @@ bool option_set_keep_columns(struct options *options, const struct option_row *r
 }
 
 /* Parses "T[,K[,P])". */
-static bool parse_sampling(const struct option_row *row, const char *text,
-                           struct sampling *sampling, struct irrun_error *err)
+static bool parse_sampling(const char *text, struct sampling *sampling)
 {
     size_t lengths[3] = {0}, n = 0;
     const char *parts[3] = {text};
@@ -154,25 +153,15 @@ static bool parse_sampling(const struct option_row *row, const char *text,
         if (at[lengths[n++]] != ',')
             break;
     }
-    const char *end = parts[n - 1] + lengths[n - 1];
     *sampling = (struct sampling){.top_p = 1};
-    if (strcmp(end, ")") != 0)
-        return fail(err, IRRUN_USAGE, "--%s: ':sample(%s' is not :sample(T,K,P)", row->name, text);
-    if (!text_to_f64(parts[0], lengths[0], &sampling->temperature) ||
-        !(sampling->temperature > 0) || isinf(sampling->temperature))
-        return fail(err, IRRUN_USAGE, "--%s: temperature must be a number above 0, not '%.*s'",
-                    row->name, (int)lengths[0], parts[0]);
-    if (n > 1 && (!text_to_i64(parts[1], lengths[1], &top_k) || top_k < 0))
-        return fail(err, IRRUN_USAGE,
-                    "--%s: top-k must be a whole number, 0 for no limit, not '%.*s'", row->name,
-                    (int)lengths[1], parts[1]);
-    if (n > 2 && (!text_to_f64(parts[2], lengths[2], &sampling->top_p) ||
-                  !(sampling->top_p > 0 && sampling->top_p <= 1)))
-        return fail(err, IRRUN_USAGE,
-                    "--%s: top-p must be a number above 0 and at most 1, not '%.*s'", row->name,
-                    (int)lengths[2], parts[2]);
+    if (strcmp(parts[n - 1] + lengths[n - 1], ")") != 0 ||
+        !text_to_f64(parts[0], lengths[0], &sampling->temperature) ||
+        !(sampling->temperature > 0) || isinf(sampling->temperature) ||
+        (n > 1 && (!text_to_i64(parts[1], lengths[1], &top_k) || top_k < 0)) ||
+        (n > 2 && !text_to_f64(parts[2], lengths[2], &sampling->top_p)))
+        return false;
     sampling->top_k = (uint64_t)top_k;
-    return true;
+    return sampling->top_p > 0 && sampling->top_p <= 1;
 }
 
 /* Parses ":argmax" or ":sample(T,K,P)" after IN. Any other text is part of the name. */
@@ -186,10 +175,12 @@ static bool parse_choice(const struct option_row *row, const char *text, struct 
     if (strncmp(text, sample, n_sample) != 0 || (text[n_sample] != '(' && text[n_sample] != '\0'))
         return true;
     spec->choice = FEED_SAMPLE;
-    if (text[n_sample] == '(')
-        return parse_sampling(row, text + n_sample + 1, &spec->sampling, err);
-    fail(err, IRRUN_USAGE, "--%s: ':sample' has no temperature", row->name);
-    return fail_hint(err, "':sample(1)' draws with the probabilities of the model");
+    if (text[n_sample] == '(' && parse_sampling(text + n_sample + 1, &spec->sampling))
+        return true;
+    fail(err, IRRUN_USAGE, "--%s: '%s' is not :sample(T,K,P), with T above 0 and P up to 1",
+         row->name, text);
+    return fail_hint(err, "':sample(0.8,40,0.9)': temperature 0.8, the 40 most probable, of them "
+                          "0.9; :argmax takes the most probable");
 }
 
 bool option_set_feed(struct options *options, const struct option_row *row, const char *value,

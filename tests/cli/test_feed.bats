@@ -254,17 +254,12 @@ frequencies() {
 @test ":sample that cannot be" {
     npy '<f4' '1, 4' 0 nan 0 0 >x.npy
     local how=("$data/pick.xml" -i x=x.npy -n 2)
-    answered 2 "--feed: ':sample' has no temperature" "':sample(1)' draws with the probabilities of the model" \
-        "${how[@]}" --feed=y=k:sample
-    usage_error "--feed: temperature must be a number above 0, not '0'" "${how[@]}" '--feed=y=k:sample(0)'
-    usage_error "--feed: temperature must be a number above 0, not ''" "${how[@]}" '--feed=y=k:sample()'
-    usage_error "--feed: temperature must be a number above 0, not 'inf'" "${how[@]}" '--feed=y=k:sample(inf)'
-    usage_error "--feed: top-k must be a whole number, 0 for no limit, not '2.5'" "${how[@]}" '--feed=y=k:sample(1,2.5)'
-    usage_error "--feed: top-k must be a whole number, 0 for no limit, not '-1'" "${how[@]}" '--feed=y=k:sample(1,-1,1)'
-    usage_error "--feed: top-p must be a number above 0 and at most 1, not '1.5'" "${how[@]}" '--feed=y=k:sample(1,0,1.5)'
-    usage_error "--feed: top-p must be a number above 0 and at most 1, not ''" "${how[@]}" '--feed=y=k:sample(1,0,)'
-    usage_error "--feed: ':sample(1,2,0.5,4)' is not :sample(T,K,P)" "${how[@]}" '--feed=y=k:sample(1,2,0.5,4)'
-    usage_error "--feed: ':sample(1' is not :sample(T,K,P)" "${how[@]}" '--feed=y=k:sample(1'
+    local how_many
+    for how_many in "" "(0)" "()" "(inf)" "(1,2.5)" "(1,-1,1)" "(1,0,1.5)" "(1,0,)" "(1,2,0.5,4)" "(1"; do
+        answered 2 "--feed: ':sample$how_many' is not :sample(T,K,P), with T above 0 and P up to 1" \
+            "':sample(0.8,40,0.9)': temperature 0.8, the 40 most probable, of them 0.9; :argmax takes the most probable" \
+            "${how[@]}" "--feed=y=k:sample$how_many"
+    done
     npy '<f4' '1, 4' nan nan nan nan >x.npy
     refused 65 'all logits are nan or -inf: output "y" of --feed' "${how[@]}" '--feed=y=k:sample(1)'
     irrun --inspect=json '--feed=y=k:sample(0.5,40)' "$data/pick.xml" |
