@@ -178,13 +178,32 @@ static void advise_output(const char *path, struct irrun_error *err)
     replace_hint(err, "mkdir -p %s", text_shell_quote(directory, quoted));
 }
 
+static bool has_path(const struct binding_list *list, const char *path)
+{
+    size_t i = 0;
+    while (i < list->n && strcmp(list->items[i].spec.path, path) != 0)
+        i++;
+    return i < list->n;
+}
+
 /* Returns whether the path is that of the manifest or of an -i. */
 static bool is_input(const struct options *options, const char *path)
 {
-    bool is_found = options->manifest_path && strcmp(options->manifest_path, path) == 0;
-    for (size_t i = 0; i < options->inputs.n && !is_found; i++)
-        is_found = strcmp(options->inputs.items[i].spec.path, path) == 0;
-    return is_found;
+    return (options->manifest_path && strcmp(options->manifest_path, path) == 0) ||
+           has_path(&options->inputs, path);
+}
+
+/* Changes the hint of a file that --expect reads from what -i does. */
+static void advise_expected(struct irrun_error *err)
+{
+    char hint[sizeof err->hint];
+    strcpy(hint, err->hint);
+    const char *option = strstr(hint, " -i ");
+    if (strstr(hint, "--columns"))
+        replace_hint(err, "the last column of a table: awk -F, 'NR > 1 {print $NF}' FILE | "
+                          "irrun ... --expect=csv:-");
+    else if (option)
+        replace_hint(err, "%.*s --expect=%s", (int)(option - hint), hint, option + 4);
 }
 
 void advise(const struct options *options, struct irrun_error *err)
@@ -203,18 +222,26 @@ void advise(const struct options *options, struct irrun_error *err)
         advise_output(path, err);
         advise_permission(path, true, err);
     }
+    if (has_path(&options->expected, strcmp(path, STANDARD_INPUT) == 0 ? "-" : path) &&
+        !is_input(options, path))
+        advise_expected(err);
     if (err->hint[0] || path[0] == '\0' || err->code != IRRUN_NO_INPUT)
         return;
     if (file_is_directory(path)) {
         if (is_model)
             advise_directory(path, err);
         else if (is_input(options, path))
-            format_hint_directory(err, path);
+            format_hint_list(err, path);
         return;
     }
     advise_permission(path, false, err);
     if (stat(path, &status) == 0 || advise_url(path, err))
         return;
+    const char *colon = strchr(path, ':');
+    if (colon && is_file(colon + 1)) /* tsv:FILE, NAME:FILE */
+        fail_hint(err, "did you mean %s?", colon + 1);
+    if (strpbrk(path, "*?[") && is_input(options, path))
+        format_hint_list(err, path);
     if (is_model)
         advise_model(path, err);
     else if (path_has_field(path, 'n'))

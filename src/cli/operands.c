@@ -103,6 +103,8 @@ static bool check_blanks(int n, char **words, struct irrun_error *err)
 /* Rejects a model or weights whose name shows that the file is something else. */
 static bool check_files(const char *model, const char *weights, struct irrun_error *err)
 {
+    if (weights && strcmp(weights, "-") == 0)
+        return fail_data("csv:-", "the weights", model, err);
     if (weights && is_data(weights))
         return fail_data(weights, "the weights", model, err);
     if (weights && is_data(model) && text_has_ending(weights, ".xml"))
@@ -125,11 +127,14 @@ static bool check_action(int n, char **words, struct irrun_error *err)
 {
     char quoted[TEXT_QUOTED_BYTES];
     for (size_t id = 0; id < N_OPTIONS; id++) {
-        if (strcmp(option_rows[id].name, words[0]) != 0 || access(words[0], F_OK) == 0)
+        bool is_last = n > 1 && strcmp(option_rows[id].name, words[1]) == 0;
+        const char *word = words[is_last], *other = n > 1 ? words[!is_last] : "";
+        if (strcmp(option_rows[id].name, word) != 0 || access(word, F_OK) == 0)
             continue;
-        fail(err, IRRUN_USAGE, "'%s' is taken for the model, and there is no such file", words[0]);
-        return fail_hint(err, "did you mean irrun --%s%s%s?", words[0], n > 1 ? " " : "",
-                         n > 1 ? text_shell_quote(words[1], quoted) : "");
+        fail(err, IRRUN_USAGE, "'%s' is taken for the %s, and there is no such file", word,
+             is_last ? "weights" : "model");
+        return fail_hint(err, "did you mean irrun --%s%s%s?", word, n > 1 ? " " : "",
+                         *other ? text_shell_quote(other, quoted) : "");
     }
     return true;
 }

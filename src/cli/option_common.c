@@ -118,22 +118,44 @@ bool option_set_bool(struct options *options, const struct option_row *row, cons
     return true;
 }
 
-/* Reads 1e6, 10k or 2G; of bytes, k is 1024. Returns 0 for anything else. */
-static int64_t read_large_count(const char *text, bool is_bytes)
+/* Units that people write after a number, for options with this metavar; "" is any. */
+static const struct {
+    const char *metavar, *names;
+    double factor;
+} units[] = {{"BYTES", "k,K,kB,KB,KiB", 0x1p10},
+             {"BYTES", "m,M,MB,MiB", 0x1p20},
+             {"BYTES", "g,G,GB,GiB", 0x1p30},
+             {"SEC", "s,sec", 1},
+             {"SEC", "m,min", 60},
+             {"SEC", "h", 3600},
+             {"SEC", "ms", 1e-3},
+             {"", "%", 1e-2},
+             {"", "k,K,kHz", 1e3},
+             {"", "m,M", 1e6},
+             {"", "g,G,GHz", 1e9},
+             {"", "Hz,e0", 1}};
+
+void option_hint_unit(const struct option_row *row, const char *value, struct irrun_error *err)
 {
-    static const char suffixes[] = "kmg";
+    struct options scratch = {.action = ACTION_RUN};
+    struct irrun_error ignored = {.code = IRRUN_OK};
+    char text[64];
     double number;
-    size_t length = strspn(text, "0123456789.eE+");
-    const char *suffix = text[length] ? strchr(suffixes, text[length] | 0x20) : NULL;
-    const char *rest = text + length + (suffix != NULL);
-    if (!text_to_f64(text, length, &number))
-        return 0;
-    for (const char *s = suffixes; suffix && s <= suffix; s++)
-        number *= is_bytes ? 1024 : 1000;
-    bool is_whole = number >= 1 && number < 0x1p62 && number == floor(number);
-    rest += suffix && (*rest | 0x20) == 'i';
-    rest += suffix && (*rest | 0x20) == 'b';
-    return is_whole && !*rest ? (int64_t)number : 0;
+    size_t name = strcspn(value, "="), start = value[name] ? name + 1 : 0;
+    size_t end = start + strspn(value + start, "0123456789.eE");
+    if (!text_to_f64(value + start, end - start, &number))
+        return;
+    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
+        bool is_unit = !value[end] || text_list_has(units[i].names, value + end);
+        double factor = value[end] ? units[i].factor : 1;
+        snprintf(text, sizeof text, "%.*s%.15g", (int)start, value, number * factor);
+        if (is_unit && strncmp(row->metavar, units[i].metavar, strlen(units[i].metavar)) == 0 &&
+            row->set(&scratch, row, text, &ignored)) {
+            replace_hint(err, "write --%s=%s", row->name, text);
+            break;
+        }
+    }
+    options_free(&scratch);
 }
 
 bool option_set_count(struct options *options, const struct option_row *row, const char *value,
@@ -148,23 +170,18 @@ bool option_set_count(struct options *options, const struct option_row *row, con
     if (row->most < INT64_MAX)
         fail_append(err, " to %" PRId64, row->most);
     fail_append(err, "%s, not '%s'", row->most < INT64_MAX ? "" : " up", value);
-    int64_t meant = read_large_count(value, strcmp(row->metavar, "BYTES") == 0);
-    if (meant > 0 && meant >= row->least && meant <= row->most)
-        return fail_hint(err, "write --%s=%" PRId64, row->name, meant);
-    return fail_hint(err, "for example --%s=%" PRId64, row->name, row->least > 0 ? row->least : 1);
+    int64_t least = strcmp(row->metavar, "BYTES") == 0 ? 1000000000
+                    : row->least > 0                   ? row->least
+                                                       : 1;
+    return fail_hint(err, "for example --%s=%" PRId64, row->name, least);
 }
 
 bool option_set_positive(struct options *options, const struct option_row *row, const char *value,
                          struct irrun_error *err)
 {
     double *number = member_of(options, row);
-    size_t length = strcspn(value, "k");
-    bool is_positive = text_to_f64(value, length, number) && isfinite(*number) && *number > 0;
-    if (is_positive && value[length] == '\0')
-        return true;
-    fail(err, IRRUN_USAGE, "--%s must be a number above 0, not '%s'", row->name, value);
-    return is_positive && value[length + 1] == '\0' &&
-           fail_hint(err, "--%s=%.15g", row->name, *number * 1000);
+    return (text_to_f64(value, strlen(value), number) && isfinite(*number) && *number > 0) ||
+           fail(err, IRRUN_USAGE, "--%s must be a number above 0, not '%s'", row->name, value);
 }
 
 bool option_set_share(struct options *options, const struct option_row *row, const char *value,
@@ -195,6 +212,8 @@ bool option_set_npz(struct options *options, const struct option_row *row, const
     bool is_npz = is_known && spec.format->has_names;
     if (!option_set_path(options, row, is_npz ? spec.path : value, err))
         return false;
+    if (spec.format && spec.format->has_names && !*spec.path) /* npz: */
+        return format_parse_destination(value, &spec, err);
     if (is_npz || !is_known)
         return true;
     size_t stem = strlen(spec.path);
@@ -232,16 +251,37 @@ bool option_set_string(struct options *options, const struct option_row *row, co
 
 /* ---- [NAME=]VALUE ---------------------------------------------------------------------------- */
 
+typedef bool parse_spec_fn(const char *text, struct format_spec *spec, struct irrun_error *err);
+
+/* Rejects a=csv:-,b=csv:-, where the rest of the value would be part of the first name. */
+static bool check_single(const struct option_row *row, const char *value, const char *file,
+                         parse_spec_fn *parse, struct irrun_error *err)
+{
+    struct irrun_error ignored = {.code = IRRUN_OK};
+    struct format_spec spec;
+    char first[TEXT_QUOTED_BYTES];
+    for (const char *comma = strchr(file, ','); comma; comma = strchr(comma + 1, ',')) {
+        const char *equals = strchr(comma, '='), *next = equals ? equals + 1 : comma + 1;
+        snprintf(first, sizeof first, "%.*s", (int)(comma - file), file);
+        if (!parse(next, &spec, &ignored) || (!equals && spec.path == next) ||
+            !parse(first, &spec, &ignored) || access(file, F_OK) == 0)
+            continue;
+        fail(err, IRRUN_USAGE, "--%s names one file, and '%s' are several", row->name, value);
+        return fail_hint(err, "write --%s=%.*s --%s=%s", row->name, (int)(comma - value), value,
+                         row->name, comma + 1);
+    }
+    return true;
+}
+
 static bool add_binding(struct options *options, const struct option_row *row, const char *value,
-                        bool (*parse)(const char *text, struct format_spec *spec,
-                                      struct irrun_error *err),
-                        struct irrun_error *err)
+                        parse_spec_fn *parse, struct irrun_error *err)
 {
     struct binding_list *list = member_of(options, row);
     struct binding binding;
     const char *file;
     return option_split_name(options, value, &binding.name, &file, err) &&
-           parse(file, &binding.spec, err) && OPTION_ADD(options, list, &binding, err);
+           check_single(row, value, file, parse, err) && parse(file, &binding.spec, err) &&
+           OPTION_ADD(options, list, &binding, err);
 }
 
 bool option_set_source(struct options *options, const struct option_row *row, const char *value,

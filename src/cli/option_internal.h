@@ -36,6 +36,10 @@ bool option_hint_blank(const char *word, const char *next, struct irrun_error *e
 bool option_choose_word(const struct option_row *row, const char *words, const char *value,
                         size_t *index, struct irrun_error *err);
 
+/* If the value is a number with a unit, such as 20ms or 1%, replaces the hint of the error by the
+ * number that the option takes. */
+void option_hint_unit(const struct option_row *row, const char *value, struct irrun_error *err);
+
 /* Fails because of `word`, which holds the unknown option `name` of `length` bytes, with a hint.
  * next: the next word, or NULL. In option_unknown.c. */
 bool option_fail_unknown(const char *word, const char *name, size_t length, const char *next,

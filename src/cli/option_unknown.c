@@ -60,44 +60,53 @@ static bool hint_list(const char *name, size_t length, struct irrun_error *err)
     return n > 0;
 }
 
-/* Options of benchmark_app and of other programs, and what does the same here. */
+/* Options of benchmark_app and of other programs, some with a value, and what is the same here. */
 static const struct {
     const char *names, *hint;
 } foreign_options[] = {
-    {"d,device", "irrun runs on the CPU: omit it"},
+    {"d,device,e,ep,cpu,gpu,cuda", "irrun runs on the CPU: omit it"},
     {"t", "--duration=SEC runs for a time"},
-    {"nthreads,x", "--threads=N sets the number of threads"},
-    {"hint", "omit it; --jobs=N runs sequences of a manifest side by side"},
-    {"nstreams,nireq", "--jobs=N runs sequences of a manifest side by side"},
-    {"infer_precision", "--precision=f32|f16|bf16; the default is f32"},
-    {"data_shape", "--shape=NAME=D,D,... sets the shape of an input"},
+    {"nthreads,x,y,cores,num_threads,workers", "--threads=N sets the number of threads"},
+    {"hint,nstreams,nireq,c,parallel", "--jobs=N runs sequences of a manifest side by side"},
+    {"infer_precision,fp16,half,bf16,dtype", "--precision=f32|f16|bf16; the default is f32"},
+    {"data_shape,f", "--shape=NAME=D,D,... sets the shape of an input"},
     {"api", "omit it: an iteration begins when the one before it has ended"},
-    {"pc", "--profile shows the time of each operator"},
-    {"report_type", "--report=FILE writes a report, --profile shows the time of each operator"},
+    {"pc,p,profiling", "--profile shows the time of each operator"},
     {"niter,iters,repeat,max-tokens", "-n N runs N iterations"},
-    {"info,describe", "--inspect shows inputs, outputs, variables and operators"},
+    {"info,describe,summary", "--inspect shows inputs, outputs, variables and operators"},
     {"ops", "--list-ops lists the operators of the model"},
-    {"format", "-i FORMAT:FILE and -o FORMAT:FILE name a format, for example csv:FILE"},
-    {"json", "-o jsonl:FILE writes a line of JSON for each record"},
-    {"output-dir", "-o DIR/%n.npy writes a file for each output"},
-    {"b", "irrun computes one record at a time; --batch=N is for --key"},
+    {"format,type", "-i FORMAT:FILE and -o FORMAT:FILE name a format, for example csv:FILE"},
+    {"json", "--inspect=json is the model, --report=FILE the run, -o jsonl:FILE records"},
+    {"output-dir,outdir,out-dir", "-o DIR/%n.npy writes a file for each output"},
+    {"b,batch-size,batch_size", "irrun computes one record at a time; --batch=N is for --key"},
     {"prompt", "printf TEXT | irrun MODEL.xml -i NAME=raw:- reads characters"},
     {"temperature", "--feed=OUT=IN:sample(T) draws with temperature T"},
     {"pad", "--partial=pad adds zeros to the last record"},
     {"last", "--emit=last writes the last record only"},
-    {"samplerate", "--rate=HZ"},
+    {"samplerate,sample-rate,sr,sampling-rate", "--rate=HZ"},
     {"tolerance,eps", "--atol=X and --rtol=X"},
     {"golden,compare", "--expect=FILE compares the outputs with those of a file"},
     {"resume", "--state-in=FILE continues from a state, --checkpoint=FILE after an interruption"},
     {"top-k", "--feed=OUT=IN:sample(T,K) draws from the K most probable"},
     {"dry-run", "--check does everything except the run"},
-    {"force", "omit it: a file is overwritten"},
+    {"force,y,overwrite", "omit it: a file is overwritten"},
     {"channels", "omit it: the channels of a sound file are averaged"},
     {"header", "--columns=HEADING,... names columns by their headings"},
     {"max-time", "--timeout=SEC gives up after SEC seconds"},
+    {"I,generate,rand", "--random generates inputs"},
+    {"C", "cd DIR && irrun ..."},
+    {"silent,no-warnings,k", "-q shows no warnings and no progress"},
+    {"debug,log-level,verbosity,loglevel,trace-level", "-v shows what was chosen and why"},
+    {"benchmark,bench,time,timing,P", "--stats shows times and memory"},
+    {"no-color", "--color=never"},
+    {"no-progress", "--progress=never"},
+    {"jobs=auto,jobs=all,jobs=max", "--jobs=$(nproc)"},
+    {"threads=all,threads=max,threads=0", "--threads=auto"},
+    {"precision=int8,precision=i8,precision=INT8", "omit it: a quantized model computes in int8"},
+    {"retry,L,O,url", "irrun reads files; curl -LO URL fetches one"},
     {"help-all", "irrun --help=all lists all options"},
     {"exec_graph_path", "--dot draws the model for Graphviz"},
-    {"json_stats,report_folder", "--report=FILE writes a report in JSON"},
+    {"json_stats,report_folder,report_type", "--report=FILE writes a report in JSON"},
     {"ip,op,iop,layout,il,ol", "arrays have the types and the layout of the model: omit it"},
     {"no_warmup", "omit it: --warmup=N runs N iterations first, none by default"},
     {"inference_only", "-o none: writes no outputs"},
@@ -147,6 +156,9 @@ bool option_fail_unknown(const char *word, const char *name, size_t length, cons
         hint_foreign((char[]){*name, '\0'}, word, next, err);
     if (err->hint[0] != '\0')
         return false;
+    for (size_t i = 0; i < N_OPTIONS && is_long && length == 1; i++)
+        if (option_rows[i].letter == *name)
+            return fail_hint(err, "did you mean -%c?", *name);
     if (is_long && hint_list(name, length, err))
         return fail_append(err, ": options cannot be abbreviated");
     const char *near = nearest_option(whole);

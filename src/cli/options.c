@@ -115,6 +115,7 @@ static bool set_option(struct parser *parser, enum option_id id, const char *val
     const struct option_row *row = &option_rows[id];
     struct options *options = parser->options;
     const struct given_option given = {id, value ? value : ""};
+    char word[64];
     const char *before = find_given(options, id, given.value);
     if (before)
         return strcmp(before, given.value) == 0 ||
@@ -128,6 +129,11 @@ static bool set_option(struct parser *parser, enum option_id id, const char *val
         return false;
     if (row->set(options, row, value, parser->err))
         return true;
+    option_hint_unit(row, given.value, parser->err);
+    snprintf(word, sizeof word, "%s=%s", row->name, given.value);
+    const char *hint = option_find_foreign(word, strlen(word));
+    if (hint)
+        replace_hint(parser->err, "%s", hint);
     if (value && parser->words[0])
         option_hint_blank(value, parser->words[0], parser->err);
     return false;
@@ -277,6 +283,17 @@ static bool check_together(const struct options *options, struct irrun_error *er
             return fail_hint(err, "a line of the manifest names it: KEY<tab>%s",
                              options->inputs.items[i].spec.text);
         }
+    struct format_spec list;
+    struct irrun_error ignored = {.code = IRRUN_OK};
+    const char *path = options->manifest_path;
+    if (path && format_parse_source(path, &list, &ignored) && strcmp(list.format->name, "csv") != 0)
+        return fail(err, IRRUN_USAGE, "--manifest takes a list of files, not one in %s",
+                    list.format->name) ||
+               format_hint_list(err, path);
+    if (options->outputs.n > 0 && options->action != ACTION_RUN && options->action != ACTION_CHECK)
+        return fail(err, IRRUN_USAGE, "--%s writes to standard output, not to -o",
+                    options->action_name) ||
+               fail_hint(err, "irrun --%s MODEL.xml >FILE", options->action_name);
     bool is_divided = options->n_jobs > 1 || options->n_shards > 1;
     if (options->reset.when == RESET_NEVER && is_divided)
         return fail(err, IRRUN_USAGE, "--reset=never cannot be used with --jobs or --shard");

@@ -24,7 +24,8 @@ static bool has_sound(const struct options *options)
 
 /* Checks --keep-columns. It copies columns of the input to the row of each record, so every record
  * must be written. */
-static bool check_kept_columns(const struct options *options, struct irrun_error *err)
+static bool check_kept_columns(const struct irrun_model *model, const struct options *options,
+                               struct irrun_error *err)
 {
     if (sequences_are_many(options))
         return fail(err, IRRUN_USAGE, "--keep-columns takes one sequence");
@@ -36,7 +37,9 @@ static bool check_kept_columns(const struct options *options, struct irrun_error
         writes_csv |= strcmp(options->outputs.items[i].spec.format->name, "csv") == 0;
     if (!writes_csv) {
         fail(err, IRRUN_USAGE, "--keep-columns needs an output in csv");
-        return fail_hint(err, "-o csv:- writes it to standard output");
+        return n_default_outputs(model) > 0 &&
+               fail_hint(err, "-o %s=csv:- writes one to standard output",
+                         irrun_model_output(model, 0)->name);
     }
     if (options->emit == EMIT_ALL || (options->emit == EMIT_DEFAULT && !has_end))
         return true;
@@ -57,7 +60,7 @@ bool run_check(const struct irrun_model *model, const struct options *options,
              is_reset_given ? "--reset"
              : options->key ? "--key"
                             : "--state-in, --state-out");
-    if (options->kept && !check_kept_columns(options, err))
+    if (options->kept && !check_kept_columns(model, options, err))
         return false;
     if (options->tap_all_path && options->n_jobs > 1 && sequences_are_many(options))
         return fail(err, IRRUN_USAGE, "--tap-all cannot be used with --jobs");

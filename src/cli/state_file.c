@@ -89,7 +89,8 @@ static bool fail_member(const struct all_variables *variables, const char *path,
     struct irrun_error ignored = {.code = IRRUN_OK};
     fail_at(err, IRRUN_DATA, whole_file(path), "member \"%s\" is not a variable of the model",
             name);
-    if (irrun_model_find_input(variables->model, name, &input, &ignored))
+    if (irrun_model_find_input(variables->model, name, &input, &ignored) ||
+        text_has_ending(name, ":draws"))
         fail_hint(err, OTHER_FEEDS);
     if (names.data)
         fail_hint(err, "the variables are %.900s", names.data);

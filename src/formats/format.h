@@ -52,8 +52,8 @@ bool format_parse_destination(const char *text, struct format_spec *spec, struct
 bool format_is_sound(const char *path);
 bool format_hint_sound(struct irrun_error *err, const char *path, const char *model);
 
-/* Adds a hint for a directory in place of a file: how to run all of its files. */
-bool format_hint_directory(struct irrun_error *err, const char *path);
+/* Adds a hint for a directory, or *.wav in quotes, in place of a file: how to run all its files. */
+bool format_hint_list(struct irrun_error *err, const char *path);
 
 /* ---- Reading: a reader reads a sequence of arrays ------------------------------------------ */
 

@@ -29,7 +29,7 @@ const struct format *format_at(size_t index)
 static const struct format *find(const char *name, size_t length)
 {
     for (size_t i = 0; i < N_FORMATS; i++)
-        if (strlen(formats[i].name) == length && memcmp(formats[i].name, name, length) == 0)
+        if (strlen(formats[i].name) == length && strncasecmp(formats[i].name, name, length) == 0)
             return &formats[i];
     return NULL;
 }
@@ -95,12 +95,14 @@ bool format_hint_sound(struct irrun_error *err, const char *path, const char *mo
                      strcmp(path, "-") == 0 ? "FILE.wav" : text_shell_quote(path, quoted), model);
 }
 
-bool format_hint_directory(struct irrun_error *err, const char *path)
+bool format_hint_list(struct irrun_error *err, const char *path)
 {
     char quoted[TEXT_QUOTED_BYTES];
-    const char *slash = path[strlen(path) - 1] == '/' ? "" : "/";
-    return fail_hint(err, "ls %s%s* | irrun MODEL.xml --manifest=- runs its files",
-                     text_shell_quote(path, quoted), slash);
+    bool is_directory = file_is_directory(path);
+    return fail_hint(err, "ls %s%s%s | irrun MODEL.xml --manifest=- runs %s",
+                     strpbrk(path, "*?[") ? path : text_shell_quote(path, quoted),
+                     is_directory && path[strlen(path) - 1] != '/' ? "/" : "",
+                     is_directory ? "*" : "", is_directory ? "its files" : "it");
 }
 
 /* Extensions of other files that hold arrays or pictures. */
@@ -144,7 +146,8 @@ static bool hint_similar(const char *text, enum direction direction, struct irru
     snprintf(word, sizeof word, "%.*s", (int)length, text);
     for (size_t i = 0; i < N_FORMATS; i++) {
         unsigned distance = text_distance(word, formats[i].name, limit);
-        if (!can_use(&formats[i], direction) || distance > limit || word[0] != formats[i].name[0])
+        bool is_likely = distance < 2 || word[0] == formats[i].name[0];
+        if (!can_use(&formats[i], direction) || distance > limit || !is_likely)
             continue;
         nearest = formats[i].name;
         limit = distance - (distance > 0);
@@ -164,8 +167,10 @@ static bool fail_no_format(const char *text, enum direction direction, struct ir
         fail(err, IRRUN_USAGE, "\"%s\" is a directory, not a file", text);
     else
         fail(err, IRRUN_USAGE, "the format of \"%s\" is not known", text);
+    if (text_list_has("-,stdin,stdout,/dev/stdin,/dev/stdout", text))
+        return fail_hint(err, "csv:- is numbers as text; write FORMAT:- with one of: %s", names);
     if (direction == READING && is_directory)
-        return format_hint_directory(err, text);
+        return format_hint_list(err, text);
     if (direction == WRITING && (is_directory || has_slash))
         return fail_hint(err, "-o %s%s%%n.npy writes a file for each output", word,
                          has_slash ? "" : "/");

@@ -59,8 +59,8 @@ setup() {
     cmp y.raw y.bin
     [ "$(cat y.csv)" = "2,4" ]
     [ "$(head -n 1 y.txt)" = "# y f32 [2] seq=one rec=0" ]
-    answered 2 'format of "-"' 'write FORMAT:- with one of: npy npz raw csv ark s16 wav' "$data/twice.xml" -i - </dev/null
-    answered 2 'format of "-"' 'write FORMAT:- with one of: text npy npz raw csv ark wav jsonl none' "$data/twice.xml" -i one.npy -o -
+    answered 2 'format of "-"' 'csv:- is numbers as text; write FORMAT:- with one of: npy npz raw csv ark s16 wav' "$data/twice.xml" -i - </dev/null
+    answered 2 'format of "-"' 'csv:- is numbers as text; write FORMAT:- with one of: text npy npz raw csv ark wav jsonl none' "$data/twice.xml" -i one.npy -o -
     refused 2 'y.odd' "$data/twice.xml" -i one.npy -o y.odd
 }
 

@@ -51,7 +51,7 @@ setup() {
     answered 2 "'vad.bin' is taken for the model" "the model comes first: irrun vad.xml vad.bin" vad.bin vad.xml
     answered 2 "unknown option -niter" "-n N runs N iterations" vad.xml --random -niter 10
     answered 2 "unknown option --niter" "-n N runs N iterations" vad.xml --random --niter=10
-    answered 2 "unknown option -hint" "omit it; --jobs=N runs sequences of a manifest side by side" vad.xml -hint latency
+    answered 2 "unknown option -hint" "--jobs=N runs sequences of a manifest side by side" vad.xml -hint latency
     answered 2 "unknown option -t" "--duration=SEC runs for a time" vad.xml --random -t 3
     answered 2 "unknown option -pc" "--profile shows the time of each operator" vad.xml --random -pc
     answered 2 "unknown option -infer_precision" "--precision=f32|f16|bf16; the default is f32" vad.xml -infer_precision f16
@@ -508,7 +508,7 @@ denied() {
 
 @test "a word of --feed" {
     local what="is neither :argmax nor :sample(T,K,P)"
-    answered 2 "--feed: ':argmx' $what" "write '--feed=sum=x:argmax'" sum.xml --feed=sum=x:argmx -n 2 -o x=csv:-
+    answered 2 "--feed: ':argmx' $what" "write --feed=sum=x:argmax" sum.xml --feed=sum=x:argmx -n 2 -o x=csv:-
     answered 2 "--feed: ':smaple(1)' $what" "write '--feed=sum=x:sample(1)'" sum.xml '--feed=sum=x:smaple(1)' -n 2
     answered 2 'no input "y"' "" sum.xml --feed=sum=y:argmax -n 2
     answered 2 'no input "y:max"' "" sum.xml --feed=sum=y:max -n 2
@@ -610,7 +610,7 @@ with a <= b and s >= 0" sum.xml --random='uniform(-1e308,1e308)'
     answered 65 "is a TensorFlow Lite model" "convert it to OpenVINO IR first: ovc n.tflite" n.tflite
     answered 65 "c.blob: error: " "a .blob is compiled for one device: give the .xml it was made from" c.blob
     answered 65 "is compressed with gzip" "unpack it: gunzip -c s.xml.gz >model.xml" s.xml.gz --random
-    answered 2 "must be a number above 0, not '16k'" "--rate=16000" sum.xml --rate=16k
+    answered 2 "must be a number above 0, not '16k'" "write --rate=16000" sum.xml --rate=16k
     answered 2 "must be a number above 0, not '-1k'" "" sum.xml --rate=-1k
     answered 2 'format of "cvs:-" is not known' "did you mean csv:-?" sum.xml -i cvs:-
     answered 2 'format of "x.csv.gz" is not known' "gunzip -c x.csv.gz | irrun MODEL.xml -i csv:-" sum.xml -i x.csv.gz

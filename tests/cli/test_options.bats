@@ -32,7 +32,7 @@ setup() {
     usage_error "--iterations" --iter=5 "$data/sum.xml" --random
     usage_error "--inspect" --insp "$data/sum.xml"
     usage_error "--version" --vers
-    usage_error "--random, --raw-check, --reset" --r=1 "$data/sum.xml" # ambiguous
+    usage_error "--reset, --reset-to, --report" --re=1 "$data/sum.xml" # ambiguous
     usage_error "options cannot be abbreviated" --stat "$data/sum.xml"
 }
 

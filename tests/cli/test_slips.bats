@@ -1,0 +1,152 @@
+#!/usr/bin/env bats
+# Slips of the hand and habits: several files in one option, units, placeholders, words of other programs. Every hint is tried.
+# SPDX-License-Identifier: Apache-2.0
+
+# shellcheck disable=SC2154,SC2016 # common.bash sets them; dollar signs are typed by mistake
+load common
+
+setup() {
+    common_setup
+    cp "$data/sum.xml" "$data/pair.xml" "$data/pick.xml" .
+    seq 3 >three.csv
+    printf '1,2\n3,4\n' >two.csv
+}
+
+@test "several files in one option" {
+    local two="names one file, and"
+    answered 2 "--output $two 'all/plus=csv:-,minus=csv:m.csv' are several" "write --output=all/plus=csv:- --output=minus=csv:m.csv" \
+        pair.xml -i a=two.csv -i b=two.csv -o all/plus=csv:-,minus=csv:m.csv
+    irrun pair.xml -i a=two.csv -i b=two.csv --output=all/plus=csv:- --output=minus=csv:m.csv
+    answered 2 "--output $two" "write --output=csv:y.csv --output=npy:y.npy" sum.xml -i three.csv -o csv:y.csv,npy:y.npy
+    answered 2 "--input $two" "write --input=a=two.csv --input=b=two.csv" pair.xml -i a=two.csv,b=two.csv
+    answered 2 "--expect $two" "write --expect=sum=y.csv --expect=x=z.csv" sum.xml -i three.csv --expect=sum=y.csv,x=z.csv
+    [ ! -e y.csv ]
+    irrun sum.xml -i three.csv -o sum=rate=0.1,size=3.csv # one name
+    [ -e rate=0.1,size=3.csv ]
+    irrun pair.xml -i a=value:1,2 -i b=value:1 -o none:
+}
+
+@test "placeholders of other programs in the name of an output" {
+    local fields="the fields are %k, the key of the sequence, %n, the name of the output, and %%, a percent sign" name
+    for name in '{}' '*' '$k' '$n' '%s' '%é'; do
+        answered 2 "'$name' is not a field" "$fields" sum.xml -i three.csv -o "$name.csv"
+        answered 2 "'$name' is not a field" "$fields" sum.xml -i three.csv -o "csv:out$name"
+    done
+    [ "$(find . -name '*.csv' -o -name 'out*' | wc -l)" -eq 2 ]
+    irrun sum.xml -i three.csv -o '{a}$x.csv' -o '%k-%n%%.csv'
+    [ -e '{a}$x.csv' ] && [ -e three-sum%.csv ]
+}
+
+@test "units after a number" {
+    local given
+    for given in duration=10s:duration=10 duration=2m:duration=120 timeout=1h:timeout=3600 deadline=20ms:deadline=0.02 \
+        rtol=1%:rtol=0.01 rtol=sum=1%:rtol=sum=0.01 outliers=5%:outliers=0.05 rate=16kHz:rate=16000 \
+        max-memory=1.5GiB:max-memory=1610612736 iterations=2M:iterations=2000000; do
+        answered 2 "irrun: error: --${given%%=*}" "write --${given#*:}" sum.xml --random "--${given%:*}"
+    done
+    answered 2 "not '50%'" "for example --max-memory=1000000000" sum.xml --random --max-memory=50%
+    answered 2 "not '1,000'" "for example --iterations=1" sum.xml --random -n 1,000
+    answered 2 "not '5x'" "" sum.xml --random --duration=5x
+}
+
+@test "an option with two hyphens, or with words of other programs" {
+    answered 2 "unknown option --n" "did you mean -n?" sum.xml --random --n 3
+    answered 2 "unknown option --json" "--inspect=json is the model, --report=FILE the run, -o jsonl:FILE records" sum.xml --inspect --json
+    answered 2 "--jobs must be" '--jobs=$(nproc)' sum.xml --random --jobs=auto
+    answered 2 "--threads must be" "--threads=auto" sum.xml --random --threads=all
+    answered 2 "--precision takes" "omit it: a quantized model computes in int8" sum.xml --random --precision=int8
+    answered 2 "unknown option -e" "irrun runs on the CPU: omit it" sum.xml --random -e cpu
+    answered 2 "unknown option -I" "--random generates inputs" sum.xml -I
+    answered 2 "unknown option -O" "irrun reads files; curl -LO URL fetches one" -O https://a.org/m.xml
+    answered 2 "unknown option -C" "cd DIR && irrun ..." -C dir sum.xml
+    answered 2 "unknown option --no-progress" "--progress=never" sum.xml --random --no-progress
+    irrun sum.xml --random -o none: --progress=never --threads=auto --jobs="$(nproc)"
+}
+
+@test "files where they cannot be" {
+    answered 2 '"npz:" has no path' "npz:FILE names a file" sum.xml --random -o none: --state-out=npz:
+    answered 2 "--inspect writes to standard output, not to -o" "irrun --inspect MODEL.xml >FILE" sum.xml --inspect -o info.txt
+    answered 2 "--manifest takes a list of files, not one in npy" "ls x.npy | irrun MODEL.xml --manifest=- runs it" sum.xml --manifest=x.npy
+    answered 66 'n*.csv: error: cannot be opened' "ls n*.csv | irrun MODEL.xml --manifest=- runs it" sum.xml -i 'n*.csv'
+    answered 66 "tsv:three.csv: error: cannot be opened" "did you mean three.csv?" sum.xml -i tsv:three.csv
+    answered 2 "'csv:-' is taken for the weights" "inputs go with -i: irrun sum.xml -i csv:-" sum.xml -
+    [ "$(irrun sum.xml -i csv:- -o csv:- <three.csv | lines)" = "1 3 6" ]
+    answered 2 "'inspect' is taken for the weights" "did you mean irrun --inspect sum.xml?" sum.xml inspect
+    answered 2 'the format of "-" is not known' "csv:- is numbers as text; write FORMAT:- with one of: npy npz raw csv ark s16 wav" sum.xml -i -
+    answered 2 'the format of "tsv:-" is not known' "did you mean csv:-?" sum.xml -i three.csv -o tsv:-
+    [ "$(irrun sum.xml -i CSV:three.csv -o Csv:- | lines)" = "1 3 6" ]
+}
+
+@test "an empty manifest is no error" {
+    run_apart irrun sum.xml --manifest=/dev/null -o csv:all.csv
+    [ "$status" -eq 0 ]
+    [ "$stderr" = "irrun: warning: /dev/null: no sequence is listed" ]
+    [ ! -e all.csv ]
+}
+
+# fixed TEXT HINT: a csv is refused with the hint.
+fixed() {
+    printf '%b' "$1" >x.csv
+    answered 65 x.csv "$2" sum.xml -i x.csv -o none:
+}
+
+@test "text that other programs write for numbers" {
+    local read='| irrun ... -i csv:-'
+    fixed '1\nNULL\n' "nan stands for a missing number: sed 's|NULL|nan|g' FILE $read"
+    [ "$(sed 's|NULL|nan|g' x.csv | irrun sum.xml -i csv:- -o csv:- | lines)" = "1 nan" ]
+    fixed '1\r2\r3\r' "tr '\\r' '\\n' <FILE $read"
+    [ "$(tr '\r' '\n' <x.csv | irrun sum.xml -i csv:- -o csv:- | lines)" = "1 3 6" ]
+    fixed '[1]\n' "tr -d '[]' <FILE $read"
+    fixed '{"a":1}\n' "jq -r '[.[]] | @csv' FILE $read"
+    [ "$(jq -r '[.[]] | @csv' x.csv | irrun sum.xml -i csv:- -o csv:-)" = 1 ]
+    fixed '50%%\n' "tr -d % <FILE $read"
+    fixed '\xff\xfe1\0\n\0' "iconv -f UTF-16 -t UTF-8 FILE $read"
+    [ "$(iconv -f UTF-16 -t UTF-8 x.csv | irrun sum.xml -i csv:- -o csv:-)" = 1 ]
+    fixed 'day,rain\nMon,2\n' "if it is a heading, name the columns by it: --columns=rain[,NAME]"
+    [ "$(irrun sum.xml -i x.csv --columns=rain -o csv:-)" = 2 ]
+    answered 65 "the line has 2 columns, but column 3" "columns are counted from 0: the last one is 1" sum.xml -i x.csv --columns=3
+}
+
+@test "a table with headings for --expect" {
+    printf 'day,rain\nMon,2\nTue,3\n' >x.csv
+    irrun sum.xml -i x.csv --columns=rain --keep-columns=all -o want.csv
+    answered 65 '"day" is not a number' "the last column of a table: awk -F, 'NR > 1 {print \$NF}' FILE | irrun ... --expect=csv:-" \
+        sum.xml -i x.csv --columns=rain --expect=want.csv
+    awk -F, 'NR > 1 {print $NF}' want.csv | irrun sum.xml -i x.csv --columns=rain --expect=csv:-
+    printf '2;3\n' >want.csv
+    answered 65 'want.csv:1:1' "columns are separated by commas or tabs: tr ',;' '.,' <FILE | irrun ... --expect=csv:-" \
+        sum.xml -i x.csv --columns=rain --expect=want.csv
+}
+
+@test "spellings of :sample" {
+    local how
+    npy '<f4' '1, 4' 1 2 3 4 >x.npy
+    for how in 'sample 0.4' sample:0.4 sample=0.4 sample0.4 'Sample(0.4)' 'sample[0.4]' 'temperature=0.4'; do
+        answered 2 "--feed: ':$how' is neither :argmax nor :sample(T,K,P)" "write '--feed=y=k:sample(0.4)'" \
+            pick.xml -i x=x.npy -n 2 --feed=y=k:"$how"
+    done
+    irrun pick.xml -i x=x.npy -n 2 '--feed=y=k:sample(0.4)' -o none:
+    answered 2 "is an input" "write '--feed=y=k:sample(0.4)'" pick.xml -i x=x.npy -n 2 '--feed=k=y:sample(0.4)'
+}
+
+@test "a state with draws for :argmax" {
+    npy '<f4' '1, 4' 1 2 3 4 >x.npy
+    irrun pick.xml -i x=x.npy -n 2 '--feed=y=k:sample(0.4)' -o none: --state-out=s.npz
+    answered 65 'member "k:draws" is not a variable of the model' \
+        "it was saved by a run with another --feed, count: or ones:, and continues with the same" \
+        pick.xml -i x=x.npy -n 2 --feed=y=k:argmax -o none: --state-in=s.npz
+    irrun pick.xml -i x=x.npy -n 2 '--feed=y=k:sample(0.4)' -o none: --state-in=s.npz
+}
+
+@test "control characters of names" {
+    sed 's/name="x"/name="x\&#x9B;31m\&#10;\&#9;p"/' sum.xml >odd.xml
+    local what
+    for what in --inspect --list-ops --dot "--random -o text:-"; do
+        # shellcheck disable=SC2086 # words
+        irrun $what odd.xml >shown
+        ! grep -q $'\302\233' shown
+        [ "$(LC_ALL=C tr -d '\n\t -~' <shown)" = "" ]
+    done
+    irrun --inspect odd.xml | grep -q '^  x?31m??p  f32 \[1\]'
+    [ "$(irrun --list-ops odd.xml | wc -l)" -eq "$(irrun --list-ops sum.xml | wc -l)" ]
+}
