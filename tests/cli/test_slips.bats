@@ -77,7 +77,7 @@ setup() {
     [ "$(irrun sum.xml -i CSV:three.csv -o Csv:- | lines)" = "1 3 6" ]
 }
 
-@test "an empty manifest is no error" {
+@test "an empty manifest: a warning, no file, status 0" {
     run_apart irrun sum.xml --manifest=/dev/null -o csv:all.csv
     [ "$status" -eq 0 ]
     [ "$stderr" = "irrun: warning: /dev/null: no sequence is listed" ]
