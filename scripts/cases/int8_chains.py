@@ -66,6 +66,42 @@ def pool_cases():
         yield m.case("Channels that fill no vector.", pooled(m, y, 3, 2, 1))
 
 
+def padded(m, x, begin, end, value=0.0, mode="constant"):
+    """Pads of each dimension."""
+    port = m.net.op("Pad", x.port, m.net.const(np.array(begin)), m.net.const(np.array(end)),
+                    m.net.const(np.float32(value)), v=12, pad_mode=mode)
+    more = {"constant_values": np.float32(value)} if mode == "constant" else {}
+    return Value(m.net, port, np.pad(x.array, list(zip(begin, end)), mode, **more))
+
+
+def pad_cases():
+    m = Quantised("pad_channels", (2, 6, 8, 7))
+    y = m.convolved(m.x, m.integers(9, 6, 3, 3)).relu().quantised(0, 2)
+    z = m.convolved(y, m.integers(13, 9, 3, 3)).quantised(-3, 3)
+    y = added(m, padded(m, pooled(m, y, 3, 1, 1), (0, 0, 0, 0), (0, 4, 0, 0)), z).relu().quantised(0, 4)
+    yield m.case("A residual block whose channels become more.", m.convolved(y, m.integers(5, 13, 3, 3)))
+    m = Quantised("pad_image", (2, 6, 5, 7), -1, 1.1)
+    y = m.convolved(m.x, m.integers(9, 6, 3, 3)).relu().quantised(0, 2)
+    y = padded(m, y, (1, 2, 0, 1), (0, 1, 2, 3))
+    yield m.case("Pads on some sides of each dimension; the next convolution has none.",
+                 m.convolved(y, m.integers(20, 12, 3, 3), pads=(0, 0)).quantised(-3, 3), y)
+    m = Quantised("pad_no_level", (1, 6, 5, 7))
+    y = m.convolved(m.x, m.integers(9, 6, 3, 3)).quantised(-2, 2)
+    y = padded(m, y, (0, 0, 1, 1), (0, 0, 1, 1)).quantised(-2, 2)
+    yield m.case("No level is 0.", m.convolved(y, m.integers(9, 9, 3, 3), pads=(0, 0)))
+    m = Quantised("pad_last_level", (1, 6, 5, 7))
+    y = m.convolved(m.x, m.integers(9, 6, 3, 3)).quantised(-2, 2.1)
+    y = padded(m, y, (0, 1, 1, 0), (0, 0, 0, 2), 2.1)
+    yield m.case("The highest level.", m.convolved(y, m.integers(9, 10, 3, 3), pads=(0, 0)))
+    m = Quantised("pad_line", (1, 6, 12))
+    y = line(m, m.x, m.integers(9, 6, 3)).quantised(-2, 2)
+    yield m.case("Elements are mirrored.",
+                 line(m, padded(m, y, (0, 2, 3), (0, 0, 4), mode="reflect"), m.integers(7, 11, 5), 2, 0))
+    m = Quantised("pad_rows", (5, 24), dynamic=True)
+    y = padded(m, m.multiplied(m.x, m.integers(10, 24)).relu().quantised(0, 2), (2, 0), (0, 6))
+    yield m.case("Products, more of them and longer ones.", m.multiplied(y, m.integers(9, 16)))
+
+
 def concat_cases():
     m = Quantised("concat_channels", (2, 6, 6, 7))
     y = m.convolved(m.x, m.integers(5, 6, 3, 3)).quantised(-2, 2)
@@ -396,6 +432,7 @@ def cases():
     yield from excess_cases()
     yield from add_cases()
     yield from pool_cases()
+    yield from pad_cases()
     yield from gathered_cases()
     yield from clamp_cases()
     yield from line_cases()

@@ -88,4 +88,7 @@ extern const struct op_def op_int8_add;
 /* MaxPool of u8 images. Attributes: struct window_attrs. Pads are ignored. */
 extern const struct op_def op_int8_max_pool;
 
+/* Pad of u8, with the data, pads_begin and pads_end as inputs. Attributes: struct pad_attrs. */
+extern const struct op_def op_int8_pad;
+
 #endif

@@ -4,11 +4,11 @@
 
 #include "base/checked.h"
 #include "kernels/indexed_copy.h"
+#include "ops/int8_ops.h"
 #include "ops/movement.h"
 #include "ops/op_state.h"
 
 enum { DATA, PADS_BEGIN, PADS_END, PAD_VALUE };
-enum mode { MODE_CONSTANT, MODE_EDGE, MODE_REFLECT, MODE_SYMMETRIC };
 
 /* Loops over the dimensions up to the last padded one; the inner ones are copied as one slice. */
 struct pad_state {
@@ -38,11 +38,11 @@ static int64_t source_of(int64_t i, int64_t n, int mode)
 {
     if (i >= 0 && i < n)
         return i;
-    if (mode == MODE_CONSTANT)
+    if (mode == PAD_CONSTANT)
         return -1;
-    if (mode == MODE_EDGE)
+    if (mode == PAD_EDGE)
         return i < 0 ? 0 : n - 1;
-    if (mode == MODE_REFLECT)
+    if (mode == PAD_REFLECT)
         return i < 0 ? -i : 2 * (n - 1) - i;
     return i < 0 ? -1 - i : 2 * n - 1 - i;
 }
@@ -50,9 +50,9 @@ static int64_t source_of(int64_t i, int64_t n, int mode)
 /* Returns the largest pad of an axis of n elements. */
 static int64_t reach(int64_t n, int mode)
 {
-    if (mode == MODE_CONSTANT || (mode == MODE_EDGE && n > 0))
+    if (mode == PAD_CONSTANT || (mode == PAD_EDGE && n > 0))
         return INT64_MAX;
-    return mode == MODE_SYMMETRIC || n == 0 ? n : n - 1;
+    return mode == PAD_SYMMETRIC || n == 0 ? n : n - 1;
 }
 
 /* n: the length of dimension `axis` of the data. */
@@ -74,8 +74,8 @@ static bool infer_dim(struct infer *infer, uint32_t axis, int64_t n, int64_t beg
 
 static bool infer(struct infer *infer)
 {
-    struct pad_state *state = infer->state;
     const struct pad_attrs *attrs = infer->attrs;
+    struct pad_state *state = infer->state;
     const struct irrun_shape *in = &infer->in[DATA]->shape;
     struct i64_list pads[3] = {{0}};
     for (uint32_t i = PADS_BEGIN; i <= PADS_END; i++) {
@@ -123,7 +123,7 @@ static char *pad_border(const struct run *run, uint32_t axis, int64_t first, int
 {
     const struct pad_state *state = run->state;
     size_t in_bytes = (size_t)state->in_elements[axis] * run->element_bytes;
-    if (state->mode == MODE_CONSTANT) {
+    if (state->mode == PAD_CONSTANT) {
         size_t n = (size_t)((end - first) * state->out_elements[axis]);
         fill_elements(to, n, run->value, run->element_bytes);
         return to + n * run->element_bytes;
@@ -138,7 +138,7 @@ static char *pad_border(const struct run *run, uint32_t axis, int64_t first, int
 /* Returns whether `axis` is the last padded one, and its rows only get a constant border. */
 static bool has_bordered_rows(const struct run *run, uint32_t axis)
 {
-    if (axis + 1 != run->state->n_axes || run->state->mode != MODE_CONSTANT)
+    if (axis + 1 != run->state->n_axes || run->state->mode != PAD_CONSTANT)
         return false;
     int64_t begin = run->state->begin[axis], n = run->in->dims[axis];
     return begin >= 0 && n > 0 && begin + n <= run->out->dims[axis];
@@ -195,12 +195,13 @@ static char *pad(const struct run *run, uint32_t axis, const char *from, char *t
 static bool run(const struct step *step, struct irrun_error *err)
 {
     (void)err;
-    static const unsigned char zero[8];
+    const struct pad_attrs *attrs = step->op->attrs;
     const struct run run = {.state = step->state,
                             .in = &step->in[DATA]->shape,
                             .out = &step->out[0]->shape,
                             .element_bytes = dtype_size(step->in[DATA]->dtype),
-                            .value = step->n_inputs > PAD_VALUE ? step->in[PAD_VALUE]->data : zero};
+                            .value = step->n_inputs > PAD_VALUE ? step->in[PAD_VALUE]->data
+                                                                : attrs->value};
     if (shape_n_elements(run.out) > 0)
         pad(&run, 0, step->in[DATA]->data, step->out[0]->data);
     return true;
@@ -220,3 +221,4 @@ static bool run(const struct step *step, struct irrun_error *err)
 
 PAD_OP(op_pad_v1, 1, .opset_last = 11);
 PAD_OP(op_pad_v12, 12, );
+PAD_OP(op_int8_pad, 1, );

@@ -16,6 +16,15 @@ struct concat_attrs {
     int64_t axis;
 };
 
+enum pad_mode { PAD_CONSTANT, PAD_EDGE, PAD_REFLECT, PAD_SYMMETRIC };
+
+struct pad_attrs {
+    int pad_mode;       /* enum pad_mode */
+    bool channels_last; /* the pads are those of the same data with the channels first; set by
+                         * plan/channels_last.c and plan/int8_chains.c */
+    uint8_t value[8];   /* used if there is no pad_value */
+};
+
 struct convert_attrs {
     enum irrun_dtype destination_type;
 };
@@ -63,12 +72,6 @@ struct binary_attrs {
 struct reduce_attrs {
     bool keep_dims;
     bool channels_last; /* the axes are those of the same data with the channels first; set by
-                         * plan/channels_last.c */
-};
-
-struct pad_attrs {
-    int pad_mode;
-    bool channels_last; /* the pads are those of the same data with the channels first; set by
                          * plan/channels_last.c */
 };
 

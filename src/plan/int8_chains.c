@@ -1,4 +1,4 @@
-/* Makes MaxPool, Concat, Add and Multiply between int8 ops work on u8.
+/* Makes MaxPool, Pad, Concat, Add and Multiply between int8 ops work on u8.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 
@@ -9,7 +9,7 @@
 bool int8_passes_on(const struct op *op)
 {
     return op_is_type(op, "MaxPool") || op_is_type(op, "Concat") || op_is_type(op, "Add") ||
-           op_is_type(op, "Multiply");
+           op_is_type(op, "Multiply") || op_is_type(op, "Pad");
 }
 
 /* Returns the quantization of a value that exists as u8, or NULL. */
@@ -227,6 +227,44 @@ static bool pass_on_concat(struct int8_pass *pass, uint32_t op_id)
     return true;
 }
 
+/* Finds the byte that stands for a number exactly. */
+static bool find_byte(const struct quantization *range, float number, uint8_t *byte)
+{
+    for (int i = 0; i <= (int)range->last; i++) {
+        float level = (float)i * range->scale;
+        level = i == (int)range->last ? range->out_high : level + range->out_low;
+        *byte = (uint8_t)i;
+        if (level == number && !signbit(level) == !signbit(number))
+            return true;
+    }
+    return false;
+}
+
+static bool pass_on_pad(struct int8_pass *pass, uint32_t op_id)
+{
+    const struct op op = pass->graph->ops[op_id];
+    uint32_t in[3] = {op_input(pass->graph, &op, 0), op_input(pass->graph, &op, 1),
+                      op_input(pass->graph, &op, 2)};
+    const struct quantize_u8_attrs *format = find_bytes(pass, in[0]);
+    struct pad_attrs attrs = *(const struct pad_attrs *)op.attrs;
+    if (!format || format->ranges.n > 1)
+        return true;
+    if (attrs.pad_mode == PAD_CONSTANT) {
+        const struct irrun_tensor *value =
+            op.n_inputs > 3 ? int8_find_floats(pass, op_input(pass->graph, &op, 3)) : NULL;
+        if ((op.n_inputs > 3 && (!value || shape_n_elements(&value->shape) != 1)) ||
+            !find_byte(format->ranges.all, value ? *(const float *)value->data : 0, attrs.value))
+            return pass->err->code == IRRUN_OK;
+    }
+    attrs.channels_last = format->n_spatial > 0;
+    in[0] = bytes_of(pass, in[0], format);
+    const void *kept = arena_copy(pass->arena, &attrs, 1, sizeof attrs, pass->err);
+    if (kept)
+        take_over(pass, op.first_output,
+                  graph_edit_add(&pass->edit, &op_int8_pad, kept, &op, in, 3, 1), format);
+    return kept != NULL;
+}
+
 /* Adds bytes of one range each, if the result is quantized. */
 static bool pass_on_add(struct int8_pass *pass, uint32_t op_id)
 {
@@ -308,6 +346,8 @@ bool int8_pass_on(struct int8_pass *pass, uint32_t op_id)
     const struct op *op = &pass->graph->ops[op_id];
     if (op_is_type(op, "MaxPool"))
         return pass_on_max(pass, op_id);
+    if (op_is_type(op, "Pad"))
+        return pass_on_pad(pass, op_id);
     if (op_is_type(op, "Concat"))
         return pass_on_concat(pass, op_id);
     if (op_is_type(op, "Add"))

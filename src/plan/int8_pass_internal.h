@@ -77,7 +77,7 @@ bool int8_replace(struct int8_pass *pass, const struct int8_match *match);
 /* Sets the image of the output of an op from those of its inputs; int8_replace sets its own. */
 void int8_find_image(struct int8_pass *pass, const struct op *op);
 
-/* Returns whether an op can work on u8 values: MaxPool, Concat, Add and Multiply. */
+/* Returns whether an op can work on u8 values: MaxPool, Pad, Concat, Add and Multiply. */
 bool int8_passes_on(const struct op *op);
 
 /* Makes such an op work on u8 if its inputs are u8. Returns false with *err filled on failure. */
