@@ -54,10 +54,13 @@ static bool fail_needs_name(const struct destination_list *list, const struct fo
         return fail_append(err, " none");
     for (size_t i = 0; i < n; i++)
         fail_append(err, "%s \"%s\"", i == 0 ? "" : ",", irrun_model_output(list->model, i)->name);
+    const char *file = strrchr(text, '/');
+    size_t n_directory = file && strchr(text, '%') ? (size_t)(file + 1 - text) : 0;
     return fail_hint(err,
-                     "-o %s=%s writes one of them, -o text:- all of them, -o %%n.%s each to its "
-                     "own file",
-                     irrun_model_output(list->model, 0)->name, text, format);
+                     "-o %s=%s writes one of them, -o text:- all of them, -o %.*s%%n.%s each to "
+                     "its own file",
+                     irrun_model_output(list->model, 0)->name, text, (int)n_directory, text,
+                     strchr(text, '%') ? text + n_directory : format);
 }
 
 bool destination_add(struct destination_list *list, const struct binding *binding,

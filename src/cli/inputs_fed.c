@@ -49,8 +49,10 @@ static bool check_type(const struct inputs *inputs, const struct feed *feed,
          irrun_dtype_name(output->dtype), input->name, irrun_dtype_name(input->dtype));
     if (dtype_is_float(output->dtype) && !dtype_is_float(input->dtype))
         return fail_hint(
-            err, "--feed=%s=%s:argmax feeds the index of the largest value; :sample draws one",
-            feed->spec->out, feed->spec->in);
+            err,
+            "--feed=%s=%s:argmax feeds the index of the largest value; '--feed=%s=%s:sample(1)' "
+            "draws one",
+            feed->spec->out, feed->spec->in, feed->spec->out, feed->spec->in);
     return fail_hint(err, cast == CAST_NONE ? "--cast=none allows no conversion"
                                             : "--cast=any converts the numbers");
 }

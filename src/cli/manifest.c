@@ -127,14 +127,23 @@ static size_t count_fields(const char *line)
     return n;
 }
 
-/* Returns whether tabs are probably missing, as in "a a.npy": a line without a tab whose last word
- * is a source. */
+/* Returns whether tabs are probably missing, as in "a a.npy": the last word of a line without a tab
+ * is a file that can be read, and the line is not. */
 static bool lacks_tabs(const char *line)
 {
     struct format_spec spec;
     struct irrun_error ignored = {.code = IRRUN_OK};
     const char *word = strrchr(line, ' '), *equals = word ? strchr(word, '=') : NULL;
-    return word && format_parse_source(equals ? equals + 1 : word + 1, &spec, &ignored);
+    return word && format_parse_source(equals ? equals + 1 : word + 1, &spec, &ignored) &&
+           access(spec.path, F_OK) == 0 && access(line, F_OK) != 0;
+}
+
+/* has_files: the first word is a file, too. */
+static bool fail_lacks_tabs(bool has_files, struct irrun_error *err)
+{
+    fail(err, IRRUN_DATA, "one field: fields are separated by tabs, not blanks");
+    return fail_hint(err, "tr -s ' ' '%s' <FILE | irrun ... --manifest=-",
+                     has_files ? "\\n" : "\\t");
 }
 
 /* Returns whether the line looks like output of ls -l. */
@@ -172,9 +181,9 @@ static bool parse_line(const struct manifest *manifest, char *line, struct seque
         fail(err, IRRUN_DATA, "is a line of ls -l, not the name of a file");
         return fail_hint(err, "ls FOLDER/* | irrun ... --manifest=-");
     }
-    if (n == 1 && lacks_tabs(line) && access(line, F_OK) != 0) {
-        fail(err, IRRUN_DATA, "one field: fields are separated by tabs, not blanks");
-        return fail_hint(err, "tr -s ' ' '\\t' <FILE | irrun ... --manifest=-");
+    if (n == 1 && lacks_tabs(line)) {
+        line[strcspn(line, " ")] = '\0';
+        return fail_lacks_tabs(access(line, F_OK) == 0, err);
     }
     if (n == 1 && !manifest->has_only_keys && (parse_path(line, sequence, err) || err->code))
         return err->code == IRRUN_OK;

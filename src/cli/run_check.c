@@ -47,6 +47,17 @@ static bool check_kept_columns(const struct irrun_model *model, const struct opt
     return fail_hint(err, "--emit=all writes every record");
 }
 
+/* A test without what to expect would pass. */
+static bool check_tolerances(const struct options *options, struct irrun_error *err)
+{
+    if (options->atols.n + options->rtols.n == 0 || options->expected.n > 0 ||
+        options->diff_reference)
+        return true;
+    fail(err, IRRUN_USAGE, "%s is a tolerance of --expect, which is not given",
+         options->atols.n > 0 ? "--atol" : "--rtol");
+    return fail_hint(err, "--expect=FILE compares the outputs with those of FILE");
+}
+
 bool run_check(const struct irrun_model *model, const struct options *options,
                struct irrun_error *err)
 {
@@ -61,6 +72,8 @@ bool run_check(const struct irrun_model *model, const struct options *options,
              : options->key ? "--key"
                             : "--state-in, --state-out");
     if (options->kept && !check_kept_columns(model, options, err))
+        return false;
+    if (!check_tolerances(options, err))
         return false;
     if (options->tap_all_path && options->n_jobs > 1 && sequences_are_many(options))
         return fail(err, IRRUN_USAGE, "--tap-all cannot be used with --jobs");
@@ -85,7 +98,8 @@ bool run_check(const struct irrun_model *model, const struct options *options,
     }
     if (options->is_paced && options->batch > 1)
         return fail(err, IRRUN_USAGE, "--pace and --batch cannot be used together");
-    if (options->rate_hz > 0 && options->axes.n == 0 && !has_sound(options)) {
+    if (options->rate_hz > 0 && options->axes.n == 0 && !has_sound(options) &&
+        options->inputs.n + options->randoms.n > 0) {
         fail(err, IRRUN_USAGE, "--rate counts frames along --axis, which is not given");
         return fail_hint(err, "add --axis=K; 1 is the second axis");
     }

@@ -146,7 +146,8 @@ void csv_text_hint(struct field field, struct irrun_error *err)
     char text[FIELD_BYTES];
     copy_field(field, text);
     if (text_list_has("NA,N/A,NULL,null,None,none,NaT", text))
-        fail_hint(err, "nan stands for a missing number: sed 's|%s|nan|g' FILE" READ_CSV, text);
+        fail_hint(err, "nan stands for a missing number: sed 's|\\b%s\\b|nan|g' FILE" READ_CSV,
+                  text);
     for (size_t i = 0; i < sizeof hints / sizeof hints[0]; i++)
         if (memchr(field.start, hints[i].character, field.length))
             fail_hint(err, "%s", hints[i].hint);

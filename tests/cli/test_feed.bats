@@ -144,7 +144,7 @@ XML
     npy '<f4' '1, 4' 0 5 9 9 >x.npy
     npy '<f4' '2, 4' 0 5 9 9 1 1 1 1 >two.npy
     answered 65 '--feed: output "y" is f32, but input "k" is i64' \
-        "--feed=y=k:argmax feeds the index of the largest value; :sample draws one" \
+        "--feed=y=k:argmax feeds the index of the largest value; '--feed=y=k:sample(1)' draws one" \
         "$pick" -i x=x.npy --feed=y=k -n 3 --emit=all -o y=csv:-
     answered 65 '--feed: output "y" is [1,4], but input "k" is [1]' "" \
         "$pick" -i x=x.npy --feed=y=k -n 3 --emit=all -o y=csv:- --cast=any

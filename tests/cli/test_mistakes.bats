@@ -126,6 +126,8 @@ setup() {
         "-o all/plus=csv:- writes one of them, -o text:- all of them, -o %n.csv each to its own file" pair.xml --random -o csv:-
     answered 2 "-o y.npy: npy holds one output" \
         "-o all/plus=y.npy writes one of them, -o text:- all of them, -o %n.npy each to its own file" pair.xml --random -o y.npy
+    refused 2 "holds one output" pair.xml --random -o d/%k.npy
+    [[ $stderr == *", -o d/%n.%k.npy each to its own file"* ]]
     answered 2 "-o raw:y.f32: raw holds one output" \
         "-o all/plus=raw:y.f32 writes one of them, -o text:- all of them, -o %n.raw each to its own file" \
         pair.xml --random -o raw:y.f32
@@ -202,6 +204,7 @@ setup() {
 @test "--rate" {
     answered 2 "--rate counts frames along --axis" "add --axis=K; 1 is the second axis" \
         vad.xml --random --rate=16000
+    refused 2 'no data for input "x"' vad.xml --rate=16000
     run_apart irrun vad.xml --random --rate=16000 --axis=1 -n 10 -s -o none:
     [[ $stderr =~ real-time\ factor\ +[0-9] ]]
 }

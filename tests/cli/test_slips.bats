@@ -92,8 +92,8 @@ fixed() {
 
 @test "text that other programs write for numbers" {
     local read='| irrun ... -i csv:-'
-    fixed '1\nNULL\n' "nan stands for a missing number: sed 's|NULL|nan|g' FILE $read"
-    [ "$(sed 's|NULL|nan|g' x.csv | irrun sum.xml -i csv:- -o csv:- | lines)" = "1 nan" ]
+    fixed '1\nNULL\n' "nan stands for a missing number: sed 's|\bNULL\b|nan|g' FILE $read"
+    [ "$(sed 's|\bNULL\b|nan|g' x.csv | irrun sum.xml -i csv:- -o csv:- | lines)" = "1 nan" ]
     fixed '1\r2\r3\r' "tr '\\r' '\\n' <FILE $read"
     [ "$(tr '\r' '\n' <x.csv | irrun sum.xml -i csv:- -o csv:- | lines)" = "1 3 6" ]
     fixed '[1]\n' "tr -d '[]' <FILE $read"
