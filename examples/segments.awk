@@ -13,8 +13,8 @@
 #
 # With several files, each begins at 0 seconds, and its name is the first column.
 #
-# A segment is printed as soon as its end is known (with mawk, use -W interactive). Empty lines and those that begin with
-# # are skipped; a line without a number ends the run with status 2.
+# A segment is printed as soon as its end is known (with mawk, use -W interactive). Empty lines, those that begin with
+# # and a heading in the first line are skipped; another line without a number ends the run with status 2.
 # SPDX-License-Identifier: Apache-2.0
 
 function set(value, otherwise) {
@@ -64,6 +64,8 @@ FNR == 1 && NR > 1 {
 /^$/ { next }
 
 { file = FILENAME }
+
+FNR == 1 && $field ~ /^[^-+.0-9]/ { next } # a heading
 
 $field !~ /^[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?$/ {
     fail((FILENAME == "" || FILENAME == "-" ? "standard input" : FILENAME) ":" FNR ": \"" $field \

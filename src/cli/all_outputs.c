@@ -3,12 +3,13 @@
 #include "cli/all_outputs.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/bind.h"
 
 /* Improves the error for a --feed whose IN names no input: if IN up to a colon is one, the error is
- * about the rest. A number in it is probably the temperature of :sample. */
+ * about the rest. A number alone or after a word such as sample is probably a temperature. */
 static bool fail_input(const struct irrun_model *model, const struct feed_spec *feed,
                        struct irrun_error *err)
 {
@@ -17,12 +18,13 @@ static bool fail_input(const struct irrun_model *model, const struct feed_spec *
     struct irrun_error ignored;
     for (const char *colon = strchr(feed->in, ':'); colon; colon = strchr(colon + 1, ':')) {
         const char *number = strpbrk(colon, "0123456789.");
+        bool is_sample = strchr("sS0123456789.", colon[1]) || strncmp(colon, ":temp", 5) == 0;
         int length = snprintf(name, sizeof name, "%.*s", (int)(colon - feed->in), feed->in);
         if (length >= (int)sizeof name || !irrun_model_find_input(model, name, &input, &ignored))
             continue;
         error_clear(err);
         fail(err, IRRUN_USAGE, "--feed: '%s' is neither :argmax nor :sample(T,K,P)", colon);
-        if (!number && colon[1] != 's')
+        if (!is_sample || (number && !(strtod(number, NULL) > 0)))
             return fail_hint(err, "write --feed=%s=%s:argmax", feed->out, name);
         return fail_hint(err, "write '--feed=%s=%s:sample(%.*s)'", feed->out, name,
                          number ? (int)strspn(number, "0123456789.") : 1, number ? number : "1");

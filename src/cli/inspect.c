@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/json.h"
@@ -15,15 +16,14 @@
 PRINTF_LIKE(1, 2)
 static void print(const char *format, ...)
 {
-    char line[8192], out[TEXT_CHARACTER_BYTES], last = format[strlen(format) - 1];
+    char *line, out[TEXT_CHARACTER_BYTES], last = format[strlen(format) - 1];
     va_list args;
     va_start(args, format);
-    vsnprintf(line, sizeof line, format, args);
+    line = vasprintf(&line, format, args) < 0 ? NULL : line;
     va_end(args);
-    for (const char *at = line, *next; *at; at = next) {
-        next = text_to_name(at, out);
-        fputs(!at[1] && *at == last ? at : out, stdout);
-    }
+    for (const char *at = line, *next; at && *at; at = next)
+        next = text_to_name(at, out), fputs(!at[1] && *at == last ? at : out, stdout);
+    free(line);
 }
 
 static void print_port(const struct irrun_port *port)
@@ -383,7 +383,7 @@ static void print_layer(const struct irrun_layer *layer)
     for (size_t i = 0; i < layer->n_outputs && !is_in_body; i++) {
         const struct irrun_port *port = &layer->outputs[i];
         for (size_t k = 0; k <= port->n_names; k++)
-            putchar('\t'), print("%s", k == 0 ? port->name : port->names[k - 1]);
+            print("\t"), print("%s", k == 0 ? port->name : port->names[k - 1]);
     }
     putchar('\n');
 }

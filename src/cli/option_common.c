@@ -122,9 +122,10 @@ bool option_set_bool(struct options *options, const struct option_row *row, cons
 static const struct {
     const char *metavar, *names;
     double factor;
-} units[] = {{"BYTES", "k,K,kB,KB,KiB", 0x1p10},
-             {"BYTES", "m,M,MB,MiB", 0x1p20},
-             {"BYTES", "g,G,GB,GiB", 0x1p30},
+} units[] = {{"BYTES", "k,K,kB,KB,KiB,Kib", 0x1p10},
+             {"BYTES", "m,M,MB,MiB,Mib", 0x1p20},
+             {"BYTES", "g,G,GB,GiB,Gib", 0x1p30},
+             {"BYTES", "t,T,TB,TiB,Tib", 0x1p40},
              {"SEC", "s,sec", 1},
              {"SEC", "m,min", 60},
              {"SEC", "h", 3600},
@@ -133,7 +134,7 @@ static const struct {
              {"", "k,K,kHz", 1e3},
              {"", "m,M", 1e6},
              {"", "g,G,GHz", 1e9},
-             {"", "Hz,e0", 1}};
+             {"", "Hz", 1}};
 
 void option_hint_unit(const struct option_row *row, const char *value, struct irrun_error *err)
 {
@@ -260,11 +261,13 @@ static bool check_single(const struct option_row *row, const char *value, const 
     struct irrun_error ignored = {.code = IRRUN_OK};
     struct format_spec spec;
     char first[TEXT_QUOTED_BYTES];
+    if (parse(file, &spec, &ignored) && (spec.format->is_generated || access(spec.path, F_OK) == 0))
+        return true;
     for (const char *comma = strchr(file, ','); comma; comma = strchr(comma + 1, ',')) {
         const char *equals = strchr(comma, '='), *next = equals ? equals + 1 : comma + 1;
         snprintf(first, sizeof first, "%.*s", (int)(comma - file), file);
         if (!parse(next, &spec, &ignored) || (!equals && spec.path == next) ||
-            !parse(first, &spec, &ignored) || access(file, F_OK) == 0)
+            !parse(first, &spec, &ignored))
             continue;
         fail(err, IRRUN_USAGE, "--%s names one file, and '%s' are several", row->name, value);
         return fail_hint(err, "write --%s=%.*s --%s=%s", row->name, (int)(comma - value), value,

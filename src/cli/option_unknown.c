@@ -89,7 +89,7 @@ static const struct {
     {"resume", "--state-in=FILE continues from a state, --checkpoint=FILE after an interruption"},
     {"top-k", "--feed=OUT=IN:sample(T,K) draws from the K most probable"},
     {"dry-run", "--check does everything except the run"},
-    {"force,y,overwrite", "omit it: a file is overwritten"},
+    {"force,overwrite", "omit it: a file is overwritten"},
     {"channels", "omit it: the channels of a sound file are averaged"},
     {"header", "--columns=HEADING,... names columns by their headings"},
     {"max-time", "--timeout=SEC gives up after SEC seconds"},

@@ -286,14 +286,11 @@ static bool check_together(const struct options *options, struct irrun_error *er
     struct format_spec list;
     struct irrun_error ignored = {.code = IRRUN_OK};
     const char *path = options->manifest_path;
-    if (path && format_parse_source(path, &list, &ignored) && strcmp(list.format->name, "csv") != 0)
+    if (path && format_parse_source(path, &list, &ignored) && !list.format->is_generated &&
+        strcmp(list.format->name, "csv") != 0)
         return fail(err, IRRUN_USAGE, "--manifest takes a list of files, not one in %s",
                     list.format->name) ||
                format_hint_list(err, path);
-    if (options->outputs.n > 0 && options->action != ACTION_RUN && options->action != ACTION_CHECK)
-        return fail(err, IRRUN_USAGE, "--%s writes to standard output, not to -o",
-                    options->action_name) ||
-               fail_hint(err, "irrun --%s MODEL.xml >FILE", options->action_name);
     bool is_divided = options->n_jobs > 1 || options->n_shards > 1;
     if (options->reset.when == RESET_NEVER && is_divided)
         return fail(err, IRRUN_USAGE, "--reset=never cannot be used with --jobs or --shard");

@@ -135,21 +135,25 @@ struct field csv_find_heading(struct field text, size_t n_word, bool *is_column)
 void csv_text_hint(struct field field, struct irrun_error *err)
 {
     static const struct {
-        char character;
+        char character; /* anywhere; a bracket only where the text begins */
         const char *hint;
     } hints[] = {{';', "columns are separated by commas or tabs: tr ',;' '.,' <FILE" READ_CSV},
                  {'\xff', "iconv -f UTF-16 -t UTF-8 FILE" READ_CSV},
                  {'\r', "tr '\\r' '\\n' <FILE" READ_CSV},
                  {'{', "jq -r '[.[]] | @csv' FILE" READ_CSV},
-                 {'[', "tr -d '[]' <FILE" READ_CSV},
-                 {'%', "tr -d % <FILE" READ_CSV}};
+                 {'[', "tr -d '[]' <FILE" READ_CSV}};
     char text[FIELD_BYTES];
+    double number;
     copy_field(field, text);
+    if (field.length > 0 && field.start[field.length - 1] == '%' &&
+        text_to_f64(field.start, field.length - 1, &number))
+        fail_hint(err, "tr -d %% <FILE" READ_CSV);
     if (text_list_has("NA,N/A,NULL,null,None,none,NaT", text))
         fail_hint(err, "nan stands for a missing number: sed 's|\\b%s\\b|nan|g' FILE" READ_CSV,
                   text);
     for (size_t i = 0; i < sizeof hints / sizeof hints[0]; i++)
-        if (memchr(field.start, hints[i].character, field.length))
+        if (memchr(field.start, hints[i].character,
+                   strchr("[{", hints[i].character) && field.length > 0 ? 1 : field.length))
             fail_hint(err, "%s", hints[i].hint);
 }
 

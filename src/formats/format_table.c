@@ -98,11 +98,14 @@ bool format_hint_sound(struct irrun_error *err, const char *path, const char *mo
 bool format_hint_list(struct irrun_error *err, const char *path)
 {
     char quoted[TEXT_QUOTED_BYTES];
-    bool is_directory = file_is_directory(path);
+    bool is_directory = file_is_directory(path), is_pattern = strpbrk(path, "*?[") != NULL;
     return fail_hint(err, "ls %s%s%s | irrun MODEL.xml --manifest=- runs %s",
-                     strpbrk(path, "*?[") ? path : text_shell_quote(path, quoted),
+                     is_pattern ? path : text_shell_quote(path, quoted),
                      is_directory && path[strlen(path) - 1] != '/' ? "/" : "",
-                     is_directory ? "*" : "", is_directory ? "its files" : "it");
+                     is_directory ? "*" : "",
+                     is_directory ? "its files"
+                     : is_pattern ? "these files"
+                                  : "it");
 }
 
 /* Extensions of other files that hold arrays or pictures. */

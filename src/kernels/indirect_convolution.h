@@ -76,8 +76,8 @@
 #define MAX_SUBCONVOLUTIONS 8 /* long and short phases in each dimension */
 
 /* One GEMM: the whole convolution, or, for a transposed one, the phases that use the same taps.
- * With channels in lanes, a tile is mr positions, and a chunk is nr positions, whose sums are
- * computed before any is stored; n_row_tiles and n_column_tiles are not used. */
+ * With channels in lanes, a tile is mr positions, a chunk is nr positions, and n_row_tiles and
+ * n_column_tiles are not used. */
 struct subconvolution {
     int64_t first_phase[3], n_phases[3];    /* of the output */
     int64_t first_tap[3];                   /* of window.kernel; all later taps of a phase follow */

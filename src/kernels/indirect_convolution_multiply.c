@@ -70,8 +70,8 @@ static void multiply_panel(const struct indirect_convolution *conv,
     }
 }
 
-/* Multiplies terms begin ... end - 1 of the block of n terms from `at` on by all panels. The last
- * one comes first if it overlaps the next positions. */
+/* Multiplies terms begin ... end - 1 of the block of n terms from `at` on by all panels, in
+ * reverse order if the last one overlaps the next positions. */
 static void multiply_block(const struct indirect_convolution *conv,
                            const struct channels_product *product, const float *packed, size_t at,
                            size_t n)

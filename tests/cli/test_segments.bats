@@ -96,6 +96,7 @@ says() {
         [ ! -s found ]
         [[ $(<words) == "segments.awk: standard input:3: \"$line\" in column 1 is not a number; -v field=N"* ]]
     done
+    [ "$(printf '%s\n' p 0 1 1 1 1 0 0 0 0 0 0 0 0 | segments)" = $'0.032\t0.160\t0.128' ] # a heading
     printf '1 2\n3\n' >numbers
     status=0
     awk -v field=2 -f "$root/examples/segments.awk" numbers 2>words || status=$?

@@ -60,14 +60,14 @@ setup() {
     answered 2 "unknown option -O" "irrun reads files; curl -LO URL fetches one" -O https://a.org/m.xml
     answered 2 "unknown option -C" "cd DIR && irrun ..." -C dir sum.xml
     answered 2 "unknown option --no-progress" "--progress=never" sum.xml --random --no-progress
+    timeout 5 "$IRRUN" sum.xml -i x="value:$(seq 20000 | paste -sd ,)" -o none: || [ $? -lt 124 ]
     irrun sum.xml --random -o none: --progress=never --threads=auto --jobs="$(nproc)"
 }
 
 @test "files where they cannot be" {
     answered 2 '"npz:" has no path' "npz:FILE names a file" sum.xml --random -o none: --state-out=npz:
-    answered 2 "--inspect writes to standard output, not to -o" "irrun --inspect MODEL.xml >FILE" sum.xml --inspect -o info.txt
     answered 2 "--manifest takes a list of files, not one in npy" "ls x.npy | irrun MODEL.xml --manifest=- runs it" sum.xml --manifest=x.npy
-    answered 66 'n*.csv: error: cannot be opened' "ls n*.csv | irrun MODEL.xml --manifest=- runs it" sum.xml -i 'n*.csv'
+    answered 66 'n*.csv: error: cannot be opened' "ls n*.csv | irrun MODEL.xml --manifest=- runs these files" sum.xml -i 'n*.csv'
     answered 66 "tsv:three.csv: error: cannot be opened" "did you mean three.csv?" sum.xml -i tsv:three.csv
     answered 2 "'csv:-' is taken for the weights" "inputs go with -i: irrun sum.xml -i csv:-" sum.xml -
     [ "$(irrun sum.xml -i csv:- -o csv:- <three.csv | lines)" = "1 3 6" ]
@@ -99,7 +99,8 @@ fixed() {
     fixed '[1]\n' "tr -d '[]' <FILE $read"
     fixed '{"a":1}\n' "jq -r '[.[]] | @csv' FILE $read"
     [ "$(jq -r '[.[]] | @csv' x.csv | irrun sum.xml -i csv:- -o csv:-)" = 1 ]
-    fixed '50%%\n' "tr -d % <FILE $read"
+    fixed '50%\n' "tr -d % <FILE $read"
+    fixed 'load%,temp[C]\n1,2\n' "if it is a heading, name the columns by it: --columns=load%[,NAME]"
     fixed '\xff\xfe1\0\n\0' "iconv -f UTF-16 -t UTF-8 FILE $read"
     [ "$(iconv -f UTF-16 -t UTF-8 x.csv | irrun sum.xml -i csv:- -o csv:-)" = 1 ]
     fixed 'day,rain\nMon,2\n' "if it is a heading, name the columns by it: --columns=rain[,NAME]"
@@ -126,6 +127,10 @@ fixed() {
             pick.xml -i x=x.npy -n 2 --feed=y=k:"$how"
     done
     irrun pick.xml -i x=x.npy -n 2 '--feed=y=k:sample(0.4)' -o none:
+    for how in top5 argmax:2 sample0; do
+        answered 2 "--feed: ':$how' is neither :argmax nor :sample(T,K,P)" "write --feed=y=k:argmax" \
+            pick.xml -i x=x.npy -n 2 --feed=y=k:"$how"
+    done
     answered 2 "is an input" "write '--feed=y=k:sample(0.4)'" pick.xml -i x=x.npy -n 2 '--feed=k=y:sample(0.4)'
 }
 
