@@ -32,7 +32,7 @@ PKG_CONFIG ?= pkg-config
 ifneq ($(SANITIZE),)
 BUILD ?= build/sanitize-$(subst $(comma),-,$(SANITIZE))
 CFLAGS ?= -O1 -g
-instrument := -fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer
+instrument := -fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer -DSMALL_CODE
 else ifneq ($(COVERAGE),)
 BUILD ?= build/coverage
 CFLAGS ?= -O1

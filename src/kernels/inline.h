@@ -5,14 +5,18 @@
 
 #include <stddef.h>
 
-#define ALWAYS_INLINE static inline __attribute__((always_inline))
-
 /* Loops over rows and vectors must be unrolled: otherwise the arrays that they index are in memory
- * instead of registers. */
+ * instead of registers. SMALL_CODE: with sanitizers, a file would take minutes to compile. */
+#if defined(SMALL_CODE)
+#define ALWAYS_INLINE static inline
+#define UNROLL
+#else
+#define ALWAYS_INLINE static inline __attribute__((always_inline))
 #if defined(__clang__)
 #define UNROLL _Pragma("unroll")
 #else
 #define UNROLL _Pragma("GCC unroll 16")
+#endif
 #endif
 
 #endif

@@ -29,7 +29,7 @@ static inline uint32_t choose(int is_first, uint32_t a, uint32_t b)
     return (a & mask) | (b & ~mask);
 }
 
-inline float f16_to_f32(uint16_t bits)
+static inline float widen_f16(uint16_t bits)
 {
     /* Exponent and mantissa, aligned as in f32. */
     uint32_t magnitude = (uint32_t)(bits & 0x7FFF) << 13;
@@ -44,7 +44,7 @@ inline float f16_to_f32(uint16_t bits)
     return float_of(wide | (uint32_t)(bits & 0x8000) << 16);
 }
 
-inline uint16_t f16_from_f32(float value)
+static inline uint16_t narrow_f16(float value)
 {
     uint32_t bits = bits_of(value);
     uint32_t magnitude = bits & 0x7FFFFFFF;
@@ -60,17 +60,37 @@ inline uint16_t f16_from_f32(float value)
     return (uint16_t)(narrow | (bits >> 16 & 0x8000));
 }
 
-inline float bf16_to_f32(uint16_t bits)
+static inline float widen_bf16(uint16_t bits)
 {
     return float_of((uint32_t)bits << 16);
 }
 
-inline uint16_t bf16_from_f32(float value)
+static inline uint16_t narrow_bf16(float value)
 {
     uint32_t bits = bits_of(value);
     uint32_t rounded = (bits + 0x7FFF + (bits >> 16 & 1)) >> 16;
     uint32_t nan = bits >> 16 | 0x40;
     return (uint16_t)choose((bits & 0x7FFFFFFF) > 0x7F800000, nan, rounded);
+}
+
+float f16_to_f32(uint16_t bits)
+{
+    return widen_f16(bits);
+}
+
+uint16_t f16_from_f32(float value)
+{
+    return narrow_f16(value);
+}
+
+float bf16_to_f32(uint16_t bits)
+{
+    return widen_bf16(bits);
+}
+
+uint16_t bf16_from_f32(float value)
+{
+    return narrow_bf16(value);
 }
 
 /* Whole groups have a separate loop: compilers vectorize a loop of constant length even at -O2. */
@@ -98,14 +118,14 @@ inline uint16_t bf16_from_f32(float value)
         name##_run(from, to, n);                                                                   \
     }
 
-CONVERT_N(f16_to_f32_n, uint16_t, float, f16_to_f32)
-CONVERT_N(f16_from_f32_n, float, uint16_t, f16_from_f32)
-CONVERT_N(bf16_to_f32_n, uint16_t, float, bf16_to_f32)
-CONVERT_N(bf16_from_f32_n, float, uint16_t, bf16_from_f32)
+CONVERT_N(f16_to_f32_n, uint16_t, float, widen_f16)
+CONVERT_N(f16_from_f32_n, float, uint16_t, narrow_f16)
+CONVERT_N(bf16_to_f32_n, uint16_t, float, widen_bf16)
+CONVERT_N(bf16_from_f32_n, float, uint16_t, narrow_bf16)
 
 static inline float round_bf16(float value)
 {
-    return bf16_to_f32(bf16_from_f32(value));
+    return widen_bf16(narrow_bf16(value));
 }
 
 CONVERT_N(bf16_round_n, float, float, round_bf16)
