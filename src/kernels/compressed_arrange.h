@@ -31,7 +31,7 @@ static size_t arrange_chunks(enum irrun_dtype dtype, size_t n_of_chunk, bool is_
 }
 
 /* Arranges a row of x: of each scale group the wide chunks, then the narrow ones. */
-static void arrange(const struct compressed_matrix *matrix, const float *x, float *to)
+static inline void arrange(const struct compressed_matrix *matrix, const float *x, float *to)
 {
     enum irrun_dtype dtype = decoded_as(matrix);
     size_t n = matrix->group, n_groups = matrix->k / n;
