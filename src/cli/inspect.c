@@ -4,7 +4,6 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cli/json.h"
@@ -16,14 +15,15 @@
 PRINTF_LIKE(1, 2)
 static void print(const char *format, ...)
 {
-    char *line, out[TEXT_CHARACTER_BYTES], last = format[strlen(format) - 1];
+    static char line[1 << 16]; /* a longer one is cut */
+    char out[TEXT_CHARACTER_BYTES], last = format[strlen(format) - 1];
     va_list args;
     va_start(args, format);
-    line = vasprintf(&line, format, args) < 0 ? NULL : line;
+    bool is_cut = vsnprintf(line, sizeof line, format, args) >= (int)sizeof line;
     va_end(args);
-    for (const char *at = line, *next; at && *at; at = next)
+    for (const char *at = line, *next; *at; at = next)
         next = text_to_name(at, out), fputs(!at[1] && *at == last ? at : out, stdout);
-    free(line);
+    fputs(is_cut && last == '\n' ? "\n" : "", stdout);
 }
 
 static void print_port(const struct irrun_port *port)
