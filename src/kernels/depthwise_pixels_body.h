@@ -194,7 +194,7 @@ ALWAYS_INLINE void run_all_pixels(const struct depthwise_tile *tile, enum depthw
     size_t n_parts = (tile->n + MAX_VECTORS - 1) / MAX_VECTORS, p = 0;
     const size_t stride = term == DEPTHWISE_PRODUCTS ? tile->row_stride : 0;
     const bool is_3x3 = stride > 0 && is_inner_3x3(tile);
-    const size_t block = term == DEPTHWISE_PRODUCTS ? tile->block_weights : 0;
+    const size_t block = tile->block_weights;
     vec check = term == DEPTHWISE_MAXIMA ? vec_load(tile->check) : vec_zero();
     for (; tile->n_channels < VECTOR_LANES && p < tile->n; p++)
         check =
@@ -206,7 +206,8 @@ ALWAYS_INLINE void run_all_pixels(const struct depthwise_tile *tile, enum depthw
         for (; stride == 0 && end - p <= FEW_PIXELS && channel + step <= tile->n_channels;
              channel += step) {
             check = run_few_pixels(tile, p, end - p, channel, weights, term, check);
-            weights += DEPTHWISE_CHANNEL_VECTORS * block;
+            if (term == DEPTHWISE_PRODUCTS) /* otherwise there are none */
+                weights += DEPTHWISE_CHANNEL_VECTORS * block;
         }
         for (; channel < tile->n_channels; channel += VECTOR_LANES) {
             size_t at = channel < last ? channel : last;
@@ -222,7 +223,8 @@ ALWAYS_INLINE void run_all_pixels(const struct depthwise_tile *tile, enum depthw
                 check = run_some_pixels(tile, p, end - p, at, weights, 2, 5, false, term, check);
             else
                 check = run_some_pixels(tile, p, end - p, at, weights, 0, 0, false, term, check);
-            weights += block;
+            if (term == DEPTHWISE_PRODUCTS)
+                weights += block;
         }
         p = end;
     }
