@@ -36,6 +36,9 @@ bool option_hint_blank(const char *word, const char *next, struct irrun_error *e
 bool option_choose_word(const struct option_row *row, const char *words, const char *value,
                         size_t *index, struct irrun_error *err);
 
+/* Returns the option with a letter, or N_OPTIONS. In options.c. */
+enum option_id option_find_letter(char letter);
+
 /* If the value is a number with a unit, such as 20ms or 1%, replaces the hint of the error by the
  * number that the option takes. */
 void option_hint_unit(const struct option_row *row, const char *value, struct irrun_error *err);

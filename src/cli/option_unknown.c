@@ -156,9 +156,8 @@ bool option_fail_unknown(const char *word, const char *name, size_t length, cons
         hint_foreign((char[]){*name, '\0'}, word, next, err);
     if (err->hint[0] != '\0')
         return false;
-    for (size_t i = 0; i < N_OPTIONS && is_long && length == 1; i++)
-        if (option_rows[i].letter == *name)
-            return fail_hint(err, "did you mean -%c?", *name);
+    if (is_long && length == 1 && option_find_letter(*name) < N_OPTIONS)
+        return fail_hint(err, "did you mean -%c?", *name);
     if (is_long && hint_list(name, length, err))
         return fail_append(err, ": options cannot be abbreviated");
     const char *near = nearest_option(whole);

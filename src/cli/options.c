@@ -139,7 +139,7 @@ static bool set_option(struct parser *parser, enum option_id id, const char *val
     return false;
 }
 
-static enum option_id find_letter(char letter)
+enum option_id option_find_letter(char letter)
 {
     enum option_id id = 0;
     while (id < N_OPTIONS && option_rows[id].letter != letter)
@@ -156,8 +156,8 @@ static bool is_option(const char *word)
 /* Returns whether a word that looks like an option begins with one that irrun has. */
 static bool is_known_option(const char *word)
 {
-    return (word[1] == '-' ? find_option(word + 2, strcspn(word + 2, "=")) : find_letter(word[1])) <
-           N_OPTIONS;
+    return (word[1] == '-' ? find_option(word + 2, strcspn(word + 2, "="))
+                           : option_find_letter(word[1])) < N_OPTIONS;
 }
 
 /* Sets an option. value: from the same word; NULL: it may be the next word. */
@@ -204,7 +204,7 @@ static bool parse_letters(struct parser *parser, const char *word)
         return option_fail_unknown(word, word + 1, (size_t)length - 1, parser->words[0],
                                    parser->err);
     for (const char *letter = word + 1; *letter; letter++) {
-        enum option_id id = find_letter(*letter);
+        enum option_id id = option_find_letter(*letter);
         if (id == N_OPTIONS)
             return option_fail_unknown(word, letter, 1, parser->words[0], parser->err);
         if (letter[1] == '=' && letter[2] != '\0' && option_rows[id].argument == OPTION_VALUE) {

@@ -135,13 +135,15 @@ struct field csv_find_heading(struct field text, size_t n_word, bool *is_column)
 void csv_text_hint(struct field field, struct irrun_error *err)
 {
     static const struct {
-        char character; /* anywhere; a bracket only where the text begins */
+        char character;
+        size_t most; /* it is looked for in so many characters */
         const char *hint;
-    } hints[] = {{';', "columns are separated by commas or tabs: tr ',;' '.,' <FILE" READ_CSV},
-                 {'\xff', "iconv -f UTF-16 -t UTF-8 FILE" READ_CSV},
-                 {'\r', "tr '\\r' '\\n' <FILE" READ_CSV},
-                 {'{', "jq -r '[.[]] | @csv' FILE" READ_CSV},
-                 {'[', "tr -d '[]' <FILE" READ_CSV}};
+    } hints[] = {
+        {';', SIZE_MAX, "columns are separated by commas or tabs: tr ',;' '.,' <FILE" READ_CSV},
+        {'\xff', SIZE_MAX, "iconv -f UTF-16 -t UTF-8 FILE" READ_CSV},
+        {'\r', SIZE_MAX, "tr '\\r' '\\n' <FILE" READ_CSV},
+        {'{', 1, "jq -r '[.[]] | @csv' FILE" READ_CSV},
+        {'[', 1, "tr -d '[]' <FILE" READ_CSV}};
     char text[FIELD_BYTES];
     double number;
     copy_field(field, text);
@@ -151,10 +153,11 @@ void csv_text_hint(struct field field, struct irrun_error *err)
     if (text_list_has("NA,N/A,NULL,null,None,none,NaT", text))
         fail_hint(err, "nan stands for a missing number: sed 's|\\b%s\\b|nan|g' FILE" READ_CSV,
                   text);
-    for (size_t i = 0; i < sizeof hints / sizeof hints[0]; i++)
-        if (memchr(field.start, hints[i].character,
-                   strchr("[{", hints[i].character) && field.length > 0 ? 1 : field.length))
+    for (size_t i = 0; i < sizeof hints / sizeof hints[0]; i++) {
+        size_t n = field.length < hints[i].most ? field.length : hints[i].most;
+        if (memchr(field.start, hints[i].character, n))
             fail_hint(err, "%s", hints[i].hint);
+    }
 }
 
 void csv_decimal_hint(struct field field, char separator, struct irrun_error *err)

@@ -33,9 +33,8 @@ bool csv_remove_quotes(struct field *field);
 const char *csv_column_word(struct field heading, char out[TEXT_QUOTED_BYTES]);
 
 /* Returns the heading of the first column with a number in the next line, or that of the first
- * column. The text begins with the word that is no
- * number, of n_word bytes. *is_column: it may be one of a table whose columns
- * are separated by commas or tabs. */
+ * column. The text begins with a word of n_word bytes, which is not a number. *is_column: it may be
+ * one of a table whose columns are separated by commas or tabs. */
 struct field csv_find_heading(struct field text, size_t n_word, bool *is_column);
 
 /* Adds a hint for a field, or a line, that other programs write: with semicolons, brackets, NA. */

@@ -131,8 +131,9 @@ struct indirect_convolution {
     size_t row;          /* positions of a row if igemm_microkernels.row is used; otherwise 0 */
     size_t n_channels;   /* of the input, of all groups; of pairs, the last may be half */
     size_t n_panels, n_vectors, ld_sums;
-    bool stores_pixels; /* tiles are stored to an output with the channels last: the last vector of
-                         * a pixel may overlap the next pixel, which is stored later */
+    bool stores_pixels; /* unless by Winograd or with pooling, tiles are stored to an output with
+                         * the channels last. The last vector of a pixel may overlap the next
+                         * pixel, which is stored later */
 
     /* Winograd: tiles of tile[0] x tile[1] elements, each 4 or 1; tile[0] is 0 without it. A chunk
      * has at most n_tiles tiles, in whole rows. */
