@@ -115,6 +115,10 @@ class Chain:
         more = {"constant_values": value or 0} if mode == "constant" else {}
         return port, np.pad(x[1][kept], [(max(b, 0), max(e, 0)) for b, e in pads], mode, **more)
 
+    def joined(self, xs, axis):
+        port = self.net.op("Concat", *(x[0] for x in xs), axis=axis)
+        return port, np.concatenate([x[1] for x in xs], axis)
+
     def transposed(self, x, order):
         port = self.net.op("Transpose", x[0], self.net.const(np.array(order)))
         return port, x[1].transpose(order)
@@ -233,6 +237,14 @@ def other_op_cases():
     y = c.convolved(c.padded(y, [0, 2, 1, 0], [1, -3, 0, 2], value=0.75), 16, [1, 1])
     y = c.convolved(c.padded(y, [0, 0, 1, 2], [0, 0, 3, 1], "reflect"), 0, [3, 3], [2, 2])
     yield c.case("Pads of channels, of positions and of the batch.", c.convolved(y, 9, [1, 1]))
+    c = Chain("concat", (2, 6, 7, 9))
+    y = c.relu(c.convolved(c.x, 20, [1, 1]))
+    y = c.joined([y, c.relu(c.convolved(y, 0, [3, 3], None, [1, 1])), y], 1)
+    z = c.convolved(c.convolved(y, 0, [3, 3], [2, 2], [1, 1]), 9, [1, 1])
+    z = c.joined([z, c.convolved(z, 0, [3, 3], None, [1, 1])], -3)
+    rows = c.joined([z, c.relu(z)], 2)
+    yield c.case("Concat of channels, which two ops read, and of rows.", c.convolved(z, 16, [1, 1]),
+                 c.convolved(rows, 5, [1, 1]), c.relu(y))
     c = Chain("max_pool_row", (2, 4, 50), limit=0.2)
     y = c.max_pooled(c.convolved(c.x, 40, [5]), [3], [2], [1])
     yield c.case("MaxPool over one dimension.", c.convolved(y, 16, [3]))

@@ -11,7 +11,17 @@
 
 #define MAX_RANK 5
 
-enum kind { OTHER, CONVOLUTION, DEPTHWISE, SPATIAL, ELEMENTWISE, REDUCTION, TO_FIRST, TO_LAST };
+enum kind {
+    OTHER,
+    CONVOLUTION,
+    DEPTHWISE,
+    SPATIAL,
+    ELEMENTWISE,
+    CONCAT,
+    REDUCTION,
+    TO_FIRST,
+    TO_LAST
+};
 
 struct pass {
     struct model finder; /* finds constants, in memory that is freed after the pass */
@@ -21,6 +31,7 @@ struct pass {
     enum kind *kinds;   /* of each op */
     uint32_t *ranks;    /* of each value that can have the channels last; otherwise 0 */
     bool *are_wanted;   /* for each value: an op reads it with the channels last */
+    bool *are_last;     /* for each value: it has the channels last, even if nothing wants it so */
     uint32_t *replaced; /* for each value: its replacement with the channels last, or NO_ID */
     size_t n_replaced;  /* number of convolutions that are replaced */
     uint32_t *n_uses;   /* of each value */
@@ -127,6 +138,24 @@ static uint32_t find_reduction(const struct pass *pass, const struct op *op)
     return reduced == (1U << rank) - 4 ? rank : 0; /* all axes but 0 and 1 */
 }
 
+/* Returns the rank of the output of a Concat of channels of which some are last anyway, or 0. A
+ * Concat with the channels first often costs nothing, because its inputs are computed in place. */
+static uint32_t find_concat(const struct pass *pass, const struct op *op)
+{
+    if (!op_is_type(op, "Concat"))
+        return 0;
+    uint32_t rank = pass->ranks[op_input(pass->graph, op, 0)];
+    int64_t axis = ((const struct concat_attrs *)op->attrs)->axis;
+    bool is_last = false;
+    for (uint32_t i = 0; i < op->n_inputs; i++) {
+        uint32_t in = op_input(pass->graph, op, i);
+        if (pass->ranks[in] != rank)
+            return 0;
+        is_last |= pass->are_last[in];
+    }
+    return is_last && (axis < 0 ? axis + rank : axis) == 1 ? rank : 0;
+}
+
 /* Returns TO_LAST for a Transpose that moves the channels to the end, TO_FIRST for one that moves
  * them back, otherwise OTHER. */
 static enum kind find_move(const struct pass *pass, const struct op *op, uint32_t *rank)
@@ -161,12 +190,18 @@ static void classify(struct pass *pass, uint32_t op_id)
         *kind = ELEMENTWISE;
     if (*kind == OTHER && (rank = find_spatial(pass, op)) > 0)
         *kind = SPATIAL;
+    if (*kind == OTHER && (rank = find_concat(pass, op)) > 0)
+        *kind = CONCAT;
     if (*kind == OTHER && (rank = find_reduction(pass, op)) > 0)
         *kind = REDUCTION;
     if (rank == 0 && *kind != TO_LAST)
         *kind = OTHER;
-    if (op->n_outputs > 0)
+    if (op->n_outputs > 0) {
         pass->ranks[op->first_output] = rank;
+        pass->are_last[op->first_output] =
+            *kind == DEPTHWISE || *kind == CONCAT ||
+            ((*kind == ELEMENTWISE || *kind == SPATIAL) && pass->are_last[in]);
+    }
 }
 
 /* Marks the inputs that the op reads with the channels last. Its readers are visited before. */
@@ -174,10 +209,11 @@ static void want_inputs(struct pass *pass, uint32_t op_id)
 {
     const struct op *op = &pass->graph->ops[op_id];
     enum kind kind = pass->kinds[op_id];
-    bool wants_inputs =
-        kind == CONVOLUTION || kind == DEPTHWISE || kind == REDUCTION || kind == TO_LAST ||
-        ((kind == ELEMENTWISE || kind == SPATIAL) && pass->are_wanted[op->first_output]);
-    uint32_t n = kind == ELEMENTWISE ? op->n_inputs : 1;
+    bool wants_inputs = kind == CONVOLUTION || kind == DEPTHWISE || kind == REDUCTION ||
+                        kind == TO_LAST ||
+                        ((kind == ELEMENTWISE || kind == SPATIAL || kind == CONCAT) &&
+                         pass->are_wanted[op->first_output]);
+    uint32_t n = kind == ELEMENTWISE || kind == CONCAT ? op->n_inputs : 1;
     for (uint32_t i = 0; i < n && wants_inputs; i++) {
         uint32_t in = op_input(pass->graph, op, i);
         pass->are_wanted[in] = pass->ranks[in] > 0;
@@ -253,6 +289,21 @@ static bool replace_elementwise(struct pass *pass, const struct op *op)
     return true;
 }
 
+static bool replace_concat(struct pass *pass, const struct op *op)
+{
+    uint32_t *inputs =
+        arena_alloc_array(pass->finder.arena, op->n_inputs, sizeof *inputs, pass->err);
+    struct concat_attrs *attrs = arena_alloc(pass->arena, sizeof *attrs, pass->err);
+    if (!inputs || !attrs)
+        return false;
+    *attrs = (struct concat_attrs){.axis = -1};
+    for (uint32_t i = 0; i < op->n_inputs; i++)
+        inputs[i] = pass->replaced[op_input(pass->graph, op, i)];
+    take_over(pass, graph_edit_add(&pass->edit, op->def, attrs, op, inputs, op->n_inputs, 1),
+              op->first_output);
+    return true;
+}
+
 static bool replace_pad(struct pass *pass, const struct op *op)
 {
     uint32_t inputs[4] = {pass->replaced[op_input(pass->graph, op, 0)]};
@@ -304,6 +355,8 @@ static bool replace(struct pass *pass, uint32_t op_id)
                (op_is_type(&op, "Pad") ? replace_pad : replace_max_pool)(pass, &op);
     case ELEMENTWISE:
         return !pass->are_wanted[op.first_output] || replace_elementwise(pass, &op);
+    case CONCAT:
+        return !pass->are_wanted[op.first_output] || replace_concat(pass, &op);
     case REDUCTION:
         return pass->replaced[in] == NO_ID || replace_reduction(pass, &op);
     case TO_FIRST:
@@ -331,9 +384,11 @@ static bool allocate(struct pass *pass)
     pass->kinds = arena_alloc_array(memory, graph->n_ops, sizeof *pass->kinds, pass->err);
     pass->ranks = arena_alloc_array(memory, n, sizeof *pass->ranks, pass->err);
     pass->are_wanted = arena_alloc_array(memory, n, sizeof *pass->are_wanted, pass->err);
+    pass->are_last = arena_alloc_array(memory, n, sizeof *pass->are_last, pass->err);
     pass->replaced = arena_alloc_array(memory, n, sizeof *pass->replaced, pass->err);
     pass->n_uses = arena_alloc_array(memory, n, sizeof *pass->n_uses, pass->err);
-    if (!pass->kinds || !pass->ranks || !pass->are_wanted || !pass->replaced || !pass->n_uses)
+    if (!pass->kinds || !pass->ranks || !pass->are_wanted || !pass->are_last || !pass->replaced ||
+        !pass->n_uses)
         return false;
     for (uint32_t i = 0; i < graph->n_order; i++) {
         const struct op *op = &graph->ops[graph->order[i]];
