@@ -74,6 +74,15 @@ def padded(m, x, begin, end, value=0.0, mode="constant"):
     return Value(m.net, port, np.pad(x.array, list(zip(begin, end)), mode, **more))
 
 
+def enlarged(m, x):
+    """Twice the rows and columns, of the nearest elements."""
+    sizes = np.array([2 * n for n in x.array.shape[2:]])
+    port = m.net.op("Interpolate", x.port, m.net.const(sizes), m.net.const(np.array([2, 3])), v=11,
+                    mode="nearest", shape_calculation_mode="sizes", nearest_mode="floor",
+                    coordinate_transformation_mode="asymmetric")
+    return Value(m.net, port, x.array.repeat(2, 2).repeat(2, 3))
+
+
 def pad_cases():
     m = Quantised("pad_channels", (2, 6, 8, 7))
     y = m.convolved(m.x, m.integers(9, 6, 3, 3)).relu().quantised(0, 2)
@@ -100,6 +109,23 @@ def pad_cases():
     m = Quantised("pad_rows", (5, 24), dynamic=True)
     y = padded(m, m.multiplied(m.x, m.integers(10, 24)).relu().quantised(0, 2), (2, 0), (0, 6))
     yield m.case("Products, more of them and longer ones.", m.multiplied(y, m.integers(9, 16)))
+
+
+    m = Quantised("pad_input", (2, 6, 5, 7), -1, 1.1)
+    y = padded(m, m.x, (0, 0, 2, 1), (0, 0, 1, 3), mode="reflect")
+    yield m.case("No convolution computes what is mirrored.",
+                 m.convolved(y, m.integers(9, 6, 3, 3), pads=(0, 0)).quantised(-2, 2))
+    m = Quantised("pad_input_zero", (2, 6, 5, 7), 0, 2)
+    y = padded(m, m.x, (0, 1, 0, 2), (0, 2, 1, 0))
+    yield m.case("No convolution computes what is padded with zeros.",
+                 m.convolved(y, m.integers(9, 9, 3, 3), pads=(0, 0)).quantised(-2, 2))
+    m = Quantised("pad_enlarged", (1, 6, 5, 7))
+    y = padded(m, enlarged(m, m.x.relu().quantised(0, 2)), (0, 0, 1, 1), (0, 0, 1, 1), mode="edge")
+    yield m.case("An image is enlarged, then padded.",
+                 m.convolved(y, m.integers(9, 6, 3, 3), pads=(0, 0)).quantised(-2, 2))
+    m = Quantised("enlarged", (1, 6, 5, 7))
+    y = enlarged(m, m.convolved(m.x, m.integers(9, 6, 3, 3)).quantised(-2, 2))
+    yield m.case("A convolution reads an enlarged image.", m.convolved(y, m.integers(5, 9, 3, 3)))
 
 
 def concat_cases():

@@ -4,6 +4,7 @@
 
 #include "base/checked.h"
 #include "ops/op_state.h"
+#include "plan/graph_ints.h"
 #include "plan/int8_pass_internal.h"
 
 bool int8_passes_on(const struct op *op)
@@ -240,6 +241,20 @@ static bool find_byte(const struct quantization *range, float number, uint8_t *b
     return false;
 }
 
+/* Finds the format of values that a convolution reads through a Pad. */
+static bool find_padded_format(struct int8_pass *pass, const struct op *pad,
+                               struct quantize_u8_attrs *format)
+{
+    int64_t pads[3 + 2];
+    uint32_t n;
+    if (!op_is_type(&pass->graph->ops[pass->user[pad->first_output]], "Convolution") ||
+        !int8_find_format(pass, op_input(pass->graph, pad, 0), format) || format->ranges.n > 1 ||
+        !graph_ints(pass->graph, op_input(pass->graph, pad, 1), pads, 3 + 2, &n) || n < 3)
+        return false;
+    format->n_spatial = n - 2;
+    return true;
+}
+
 static bool pass_on_pad(struct int8_pass *pass, uint32_t op_id)
 {
     const struct op op = pass->graph->ops[op_id];
@@ -247,8 +262,11 @@ static bool pass_on_pad(struct int8_pass *pass, uint32_t op_id)
                       op_input(pass->graph, &op, 2)};
     const struct quantize_u8_attrs *format = find_bytes(pass, in[0]);
     struct pad_attrs attrs = *(const struct pad_attrs *)op.attrs;
+    struct quantize_u8_attrs padded;
+    if (!format && find_padded_format(pass, &op, &padded))
+        format = int8_keep_format(pass, &padded.ranges, padded.n_spatial);
     if (!format || format->ranges.n > 1)
-        return true;
+        return pass->err->code == IRRUN_OK;
     if (attrs.pad_mode == PAD_CONSTANT) {
         const struct irrun_tensor *value =
             op.n_inputs > 3 ? int8_find_floats(pass, op_input(pass->graph, &op, 3)) : NULL;

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "ops/interpolation.h"
 #include "ops/op_state.h"
 
 /* A bound, in steps, of the rounding error of FakeQuantize in f32 for values of up to 128 steps. */
@@ -42,6 +43,15 @@ static double scale_at(const struct scales *scales, size_t i)
     return (element(scales->high, i) - element(scales->low, i)) / scales->n_steps;
 }
 
+static bool has_pads(const struct op *op, const char *attr)
+{
+    const struct i64_list *pads = op_attr(op, attr);
+    for (uint32_t d = 0; d < pads->n; d++)
+        if (pads->items[d] != 0)
+            return true;
+    return false;
+}
+
 bool int8_moves_elements(const struct op *op)
 {
     static const char *const types[] = {"Split",        "VariadicSplit", "Slice",   "StridedSlice",
@@ -50,7 +60,11 @@ bool int8_moves_elements(const struct op *op)
     for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
         if (op_is_type(op, types[i]))
             return true;
-    return false;
+    if (op_is_type(op, "Pad"))
+        return ((const struct pad_attrs *)op->attrs)->pad_mode != PAD_CONSTANT;
+    return op_is_type(op, "Interpolate") &&
+           *(const int *)op_attr(op, "mode") == INTERPOLATION_NEAREST &&
+           !has_pads(op, "pads_begin") && !has_pads(op, "pads_end");
 }
 
 const struct irrun_tensor *int8_floats(struct model *model, const struct graph *graph,

@@ -11,7 +11,8 @@ struct int8_weights {
     float *scales;              /* [n_channels] */
 };
 
-/* Returns whether an op only moves elements of input 0, as Reshape and Split do. */
+/* Returns whether an op only moves elements of input 0, as Reshape, Split, a Pad without a constant
+ * and an Interpolate to the nearest elements do. */
 bool int8_moves_elements(const struct op *op);
 
 /* Returns the data of an f32 constant; NULL if the value is not one, or on failure. */
