@@ -186,11 +186,11 @@ static bool complete_const(struct ir_builder *builder, struct op *op)
 /* Adds the outputs of the op definition that the layer does not list. */
 static bool complete_outputs(struct ir_builder *builder, struct op *op)
 {
-    uint32_t n_listed = op->n_outputs;
-    uint32_t n_wanted = op->def ? op->def->n_outputs : 0;
-    bool is_variadic = !op->def || (n_wanted == 0 && op->def->role != ROLE_RESULT);
-    if (is_variadic)
+    if (!op->def || op->def->n_outputs == OUTPUTS_LISTED)
         return true;
+    uint32_t n_listed = op->n_outputs, n_wanted = op->def->n_outputs;
+    if (n_wanted == 0 && op->def->role != ROLE_RESULT)
+        n_wanted = 1;
     if (n_listed > n_wanted) {
         fail_at(builder->err, IRRUN_DATA, here(builder),
                 "%s \"%.200s\" lists %u output ports, but the operator has %u", op->def->type,

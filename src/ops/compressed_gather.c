@@ -80,7 +80,6 @@ const struct op_def op_compressed_gather = {
     .type = "Gather",
     .opset = 8,
     .inputs = inputs,
-    .n_outputs = 1,
     .attrs_size = sizeof(struct compressed_attrs),
     .state_size = sizeof(struct gather_state),
     .infer = infer,

@@ -42,7 +42,7 @@ uint32_t compressed_prepacks(const struct prepare *prepare, uint32_t constants);
 /* The definition of either MatMul. */
 #define COMPRESSED_MATMUL(state_, infer_, prepare_, run_)                                          \
     {                                                                                              \
-        .type = "MatMul", .opset = 1, .inputs = compressed_matmul_inputs, .n_outputs = 1,          \
+        .type = "MatMul", .opset = 1, .inputs = compressed_matmul_inputs,                          \
         .attrs_size = sizeof(struct compressed_attrs), .state_size = sizeof(state_),               \
         .infer = infer_, .prepacks = compressed_prepacks, .prepare = prepare_, .run = run_,        \
         .flops = compressed_matmul_flops                                                           \

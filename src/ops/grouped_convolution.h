@@ -78,7 +78,6 @@ double convolution_flops(const struct op *op, struct irrun_tensor *const *in,
         .type = type_,                                                                             \
         .opset = 1,                                                                                \
         .inputs = inputs,                                                                          \
-        .n_outputs = 1,                                                                            \
         OP_ATTRS(attr_table, attrs_type),                                                          \
         .state_size = sizeof(state_type),                                                          \
         .family = &(const uint32_t){n_group_dims},                                                 \

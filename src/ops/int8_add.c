@@ -50,7 +50,6 @@ static const struct op_input_def inputs[] = {
 const struct op_def op_int8_add = {
     .type = "Add",
     .inputs = inputs,
-    .n_outputs = 1,
     .attrs_size = sizeof(struct bytes_sum),
     .state_size = sizeof(struct add_state),
     .infer = infer,

@@ -122,9 +122,9 @@ static const struct op_input_def bytes[] = {{"X", .types = TYPE_BIT(IRRUN_U8)}, 
 
 #define BYTES_OP(inputs_, infer_, prepare_, run_)                                                  \
     {                                                                                              \
-        .type = "FakeQuantize", .inputs = inputs_, .n_outputs = 1,                                 \
-        .attrs_size = sizeof(struct quantize_u8_attrs), .state_size = sizeof(struct bytes_state),  \
-        .infer = infer_, .prepare = prepare_, .run = run_,                                         \
+        .type = "FakeQuantize", .inputs = inputs_, .attrs_size = sizeof(struct quantize_u8_attrs), \
+        .state_size = sizeof(struct bytes_state), .infer = infer_, .prepare = prepare_,            \
+        .run = run_,                                                                               \
     }
 
 const struct op_def op_quantize_u8 =

@@ -386,7 +386,6 @@ static double flops(const struct op *op, struct irrun_tensor *const *in,
 const struct op_def op_int8_convolution = {
     .type = "Convolution",
     .inputs = inputs,
-    .n_outputs = 1,
     .attrs_size = sizeof(struct int8_convolution_attrs),
     .state_size = sizeof(struct int8_state),
     .infer = infer,

@@ -127,7 +127,6 @@ static const struct op_input_def inputs[] = {{"data", .types = TYPE_BIT(IRRUN_U8
 const struct op_def op_int8_matmul = {
     .type = "MatMul",
     .inputs = inputs,
-    .n_outputs = 1,
     .attrs_size = sizeof(struct int8_convolution_attrs),
     .state_size = sizeof(struct matmul_state),
     .flops = flops,

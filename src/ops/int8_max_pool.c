@@ -73,7 +73,6 @@ static const struct op_input_def inputs[] = {{"data", .types = TYPE_BIT(IRRUN_U8
 const struct op_def op_int8_max_pool = {
     .type = "MaxPool",
     .inputs = inputs,
-    .n_outputs = 1,
     .attrs_size = sizeof(struct window_attrs),
     .state_size = sizeof(struct max_state),
     .infer = infer,

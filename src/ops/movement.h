@@ -51,7 +51,6 @@ void slice_bounds(int64_t dim, int64_t begin, int64_t end, int64_t step, int64_t
                                   .opset = opset_,                                                 \
                                   .flags = OP_DATA_MOVEMENT,                                       \
                                   .inputs = inputs_,                                               \
-                                  .n_outputs = 1,                                                  \
                                   .state_size = sizeof(struct move_state),                         \
                                   .infer = infer_,                                                 \
                                   .views = move_views,                                             \
@@ -64,7 +63,6 @@ void slice_bounds(int64_t dim, int64_t begin, int64_t end, int64_t step, int64_t
                                   .opset = opset_,                                                 \
                                   .flags = OP_VIEW,                                                \
                                   .inputs = inputs_,                                               \
-                                  .n_outputs = 1,                                                  \
                                   .infer = infer_,                                                 \
                                   __VA_ARGS__}
 

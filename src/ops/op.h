@@ -11,7 +11,7 @@
  *   prepare  optional: chooses kernels, prepacks constants, resolves indices, requests memory.
  *   run      computes. Allocates nothing, parses no attributes.
  *
- * Most ops need only type, opset, inputs, n_outputs, state_size, infer and run.
+ * Most ops need only type, opset, inputs, state_size, infer and run.
  *
  * f16 and bf16: arithmetic ops never see them. Their inputs are widened to f32, and their outputs
  * are kept in f32 until something observable needs 16 bits. So in prepare and run the dtype of a
@@ -31,7 +31,8 @@
 #include "ops/attrs.h"
 #include "tensor/tensor.h"
 
-#define OPSET_LAST 17 /* the newest opset */
+#define OPSET_LAST 17            /* the newest opset */
+#define OUTPUTS_LISTED UINT8_MAX /* for op_def.n_outputs */
 
 enum op_role {
     ROLE_ORDINARY,
@@ -91,7 +92,7 @@ struct op_def {
     enum op_role role;
     uint32_t flags;
     const struct op_input_def *inputs; /* NULL: none */
-    uint8_t n_outputs;     /* 0: as many as the layer lists (Split); a Result has none */
+    uint8_t n_outputs; /* 0 = 1 (a Result has none); OUTPUTS_LISTED: as many as the layer lists */
     uint8_t n_outputs_min; /* fewer may be listed; 0 = n_outputs */
     const struct attr_def *attrs;
     size_t attrs_size;

@@ -114,6 +114,6 @@ static bool run(const struct step *step, struct irrun_error *err)
                                   .run = run,                                                      \
                                   __VA_ARGS__}
 
-ADAPTIVE_OP(op_adaptive_avg_pool, "AdaptiveAvgPool", .n_outputs = 1);
+ADAPTIVE_OP(op_adaptive_avg_pool, "AdaptiveAvgPool", );
 ADAPTIVE_OP(op_adaptive_max_pool, "AdaptiveMaxPool", .n_outputs = 2, .n_outputs_min = 1,
             OP_ATTRS(max_attrs, struct adaptive_attrs));

@@ -17,8 +17,7 @@ static const struct attr_def attr_table[] = {
 #define ASSIGN(first, last)                                                                        \
     {                                                                                              \
         .type = "Assign", .opset = first, .opset_last = last, .role = ROLE_ASSIGN,                 \
-        .flags = OP_DATA_MOVEMENT, .inputs = inputs, .n_outputs = 1,                               \
-        OP_ATTRS(attr_table, struct assign_attrs),                                                 \
+        .flags = OP_DATA_MOVEMENT, .inputs = inputs, OP_ATTRS(attr_table, struct assign_attrs),    \
     }
 
 const struct op_def op_assign_v3 = ASSIGN(3, 5);

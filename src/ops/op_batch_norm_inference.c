@@ -119,7 +119,6 @@ static bool run(const struct step *step, struct irrun_error *err)
         .opset_last = opset_last_,                                                                 \
         .flags = OP_IN_PLACE,                                                                      \
         .inputs = inputs_,                                                                         \
-        .n_outputs = 1,                                                                            \
         OP_ATTRS(attr_table, struct batch_norm_attrs),                                             \
         .state_size = sizeof(struct batch_norm_state),                                             \
         .family = &(const struct batch_norm_family){__VA_ARGS__},                                  \

@@ -213,7 +213,6 @@ static bool run(const struct step *step, struct irrun_error *err)
         .opset = opset_,                                                                           \
         .flags = OP_IN_PLACE | OP_ELEMENTWISE,                                                     \
         .inputs = signature,                                                                       \
-        .n_outputs = 1,                                                                            \
         OP_ATTRS(attr_table, struct binary_attrs),                                                 \
         .state_size = sizeof(struct binary_state),                                                 \
         .family = &(const enum binary_operation){BINARY_##function},                               \
@@ -235,7 +234,6 @@ static const struct op_input_def prelu_inputs[] = {
         .opset = 1,                                                                                \
         .flags = OP_IN_PLACE,                                                                      \
         .inputs = prelu_inputs,                                                                    \
-        .n_outputs = 1,                                                                            \
         .state_size = sizeof(struct binary_state),                                                 \
         .family = &(const enum binary_operation){BINARY_PRELU},                                    \
         .infer = infer_prelu,                                                                      \

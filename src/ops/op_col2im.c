@@ -100,7 +100,6 @@ const struct op_def op_col2im = {
     .type = "Col2Im",
     .opset = 15,
     .inputs = inputs,
-    .n_outputs = 1,
     OP_ATTRS(attr_table, struct col2im_attrs),
     .state_size = sizeof(struct col2im_state),
     .infer = infer,

@@ -101,7 +101,6 @@ const struct op_def op_concat = {
     .opset = 1,
     .flags = OP_DATA_MOVEMENT,
     .inputs = inputs,
-    .n_outputs = 1,
     OP_ATTRS(attr_table, struct concat_attrs),
     .state_size = sizeof(struct concat_state),
     .infer = infer,

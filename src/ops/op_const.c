@@ -16,6 +16,5 @@ const struct op_def op_const = {
     .opset = 1,
     .role = ROLE_CONST,
     .flags = OP_DATA_MOVEMENT,
-    .n_outputs = 1,
     OP_ATTRS(attr_table, struct const_attrs),
 };

@@ -182,7 +182,6 @@ const struct op_def op_ctc_greedy_decoder = {
     .type = "CTCGreedyDecoder",
     .opset = 1,
     .inputs = v1_inputs,
-    .n_outputs = 1,
     OP_ATTRS(v1_attr_table, struct ctc_attrs),
     .infer = infer_v1,
     .run = run_v1,

@@ -52,7 +52,6 @@ const struct op_def op_cum_sum = {
     .type = "CumSum",
     .opset = 3,
     .inputs = inputs,
-    .n_outputs = 1,
     OP_ATTRS(attr_table, struct cum_sum_attrs),
     .state_size = sizeof(struct axis_view),
     .infer = infer,

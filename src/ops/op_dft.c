@@ -267,7 +267,6 @@ static bool run(const struct step *step, struct irrun_error *err)
         .type = type_,                                                                             \
         .opset = opset_,                                                                           \
         .inputs = inputs,                                                                          \
-        .n_outputs = 1,                                                                            \
         .state_size = sizeof(struct dft_state),                                                    \
         .family = &(const struct dft_family){__VA_ARGS__},                                         \
         .infer = infer,                                                                            \

@@ -165,7 +165,6 @@ const struct op_def op_einsum = {
     .type = "Einsum",
     .opset = 7,
     .inputs = inputs,
-    .n_outputs = 1,
     OP_ATTRS(attr_table, struct einsum_attrs),
     .state_size = sizeof(struct einsum_plan),
     .factors = UINT32_MAX,

@@ -256,7 +256,6 @@ static bool run(const struct step *step, struct irrun_error *err)
     const struct op_def object = {.type = type_,                                                   \
                                   .opset = opset_,                                                 \
                                   .inputs = inputs_,                                               \
-                                  .n_outputs = 1,                                                  \
                                   .attrs_size = sizeof(struct bag_attrs),                          \
                                   .state_size = sizeof(struct bag_state),                          \
                                   .family =                                                        \

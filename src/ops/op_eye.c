@@ -72,7 +72,6 @@ const struct op_def op_eye = {
     .type = "Eye",
     .opset = 9,
     .inputs = inputs,
-    .n_outputs = 1,
     OP_ATTRS(attr_table, struct eye_attrs),
     .state_size = sizeof(struct index_list),
     .infer = infer,

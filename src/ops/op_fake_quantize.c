@@ -105,7 +105,6 @@ const struct op_def op_fake_quantize = {
     .opset = 1,
     .flags = OP_IN_PLACE | OP_ELEMENTWISE,
     .inputs = inputs,
-    .n_outputs = 1,
     OP_ATTRS(attr_table, struct fake_quantize_attrs),
     .state_size = sizeof(struct quantize_state),
     .infer = infer,

@@ -145,7 +145,6 @@ static bool run(const struct step *step, struct irrun_error *err)
                                   .opset = opset_,                                                 \
                                   .flags = OP_DATA_MOVEMENT,                                       \
                                   .inputs = inputs,                                                \
-                                  .n_outputs = 1,                                                  \
                                   .attrs_size = sizeof(struct gather_attrs),                       \
                                   .state_size = sizeof(struct gather_state),                       \
                                   .family = &(const bool){gives_zeros_},                           \

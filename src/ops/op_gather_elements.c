@@ -53,7 +53,6 @@ const struct op_def op_gather_elements = {
     .opset = 6,
     .flags = OP_DATA_MOVEMENT,
     .inputs = inputs,
-    .n_outputs = 1,
     OP_ATTRS(attr_table, struct gather_elements_attrs),
     .state_size = sizeof(struct gather_elements_state),
     .infer = infer,

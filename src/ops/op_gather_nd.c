@@ -68,7 +68,6 @@ static bool run(const struct step *step, struct irrun_error *err)
                                   .opset = opset_,                                                 \
                                   .flags = OP_DATA_MOVEMENT,                                       \
                                   .inputs = inputs,                                                \
-                                  .n_outputs = 1,                                                  \
                                   OP_ATTRS(attr_table, struct gather_nd_attrs),                    \
                                   .state_size = sizeof(struct gather_nd_state),                    \
                                   .family = &(const bool){merges_batch_dims},                      \

@@ -123,7 +123,6 @@ const struct op_def op_grid_sample = {
     .type = "GridSample",
     .opset = 9,
     .inputs = inputs,
-    .n_outputs = 1,
     OP_ATTRS(attr_table, struct grid_sample_attrs),
     .state_size = sizeof(struct grid_sample_state),
     .infer = infer,

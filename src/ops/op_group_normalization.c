@@ -112,7 +112,6 @@ const struct op_def op_group_normalization = {
     .opset = 12,
     .flags = OP_IN_PLACE,
     .inputs = inputs,
-    .n_outputs = 1,
     OP_ATTRS(attr_table, struct group_attrs),
     .state_size = sizeof(struct group_state),
     .infer = infer,

@@ -218,6 +218,7 @@ const struct op_def op_if = {
     .type = "If",
     .opset = 8,
     .inputs = inputs,
+    .n_outputs = OUTPUTS_LISTED,
     .state_size = sizeof(struct if_state),
     .infer = infer,
     .run = run,

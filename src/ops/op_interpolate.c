@@ -261,7 +261,6 @@ static bool infer(struct infer *infer)
         .opset = opset_,                                                                           \
         .opset_last = opset_last_,                                                                 \
         .inputs = inputs_,                                                                         \
-        .n_outputs = 1,                                                                            \
         OP_ATTRS(attrs_, struct interpolate_attrs),                                                \
         .state_size = sizeof(struct interpolate_state),                                            \
         .family = &(const struct interpolate_family){__VA_ARGS__},                                 \

@@ -143,7 +143,6 @@ const struct op_def op_istft = {
     .type = "ISTFT",
     .opset = 16,
     .inputs = inputs,
-    .n_outputs = 1,
     OP_ATTRS(attr_table, struct istft_attrs),
     .state_size = sizeof(struct istft_state),
     .infer = infer,

@@ -115,6 +115,7 @@ const struct op_def op_loop = {
     .type = "Loop",
     .opset = 5,
     .inputs = inputs,
+    .n_outputs = OUTPUTS_LISTED,
     .state_size = sizeof(struct loop_op_state),
     .infer = infer,
     .prepare = prepare,

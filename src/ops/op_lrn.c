@@ -104,7 +104,6 @@ const struct op_def op_lrn = {
     .opset = 1,
     .flags = OP_IN_PLACE,
     .inputs = inputs,
-    .n_outputs = 1,
     OP_ATTRS(attr_table, struct lrn_attrs),
     .state_size = sizeof(struct lrn_state),
     .infer = infer,

@@ -231,7 +231,6 @@ static double flops(const struct op *op, struct irrun_tensor *const *in,
         .type = "MatMul",                                                                          \
         .opset = 1,                                                                                \
         .inputs = inputs_,                                                                         \
-        .n_outputs = 1,                                                                            \
         OP_ATTRS(attr_table, struct matmul_attrs),                                                 \
         .state_size = sizeof(struct matmul_state),                                                 \
         .flags = OP_MULTIPLIES_BF16,                                                               \

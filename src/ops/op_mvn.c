@@ -79,7 +79,6 @@ static bool prepare(struct prepare *prepare)
         .opset_last = opset_last_,                                                                 \
         .flags = OP_IN_PLACE,                                                                      \
         .inputs = inputs_,                                                                         \
-        .n_outputs = 1,                                                                            \
         OP_ATTRS(attrs_, struct mvn_attrs),                                                        \
         .state_size = sizeof(struct normalize),                                                    \
         .infer = infer_,                                                                           \

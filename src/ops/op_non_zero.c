@@ -79,7 +79,6 @@ const struct op_def op_non_zero = {
     .type = "NonZero",
     .opset = 3,
     .inputs = inputs,
-    .n_outputs = 1,
     OP_ATTRS(attr_table, struct non_zero_attrs),
     .infer = infer,
     .run = run,

@@ -66,7 +66,6 @@ const struct op_def op_normalize_l2 = {
     .opset = 1,
     .flags = OP_IN_PLACE,
     .inputs = inputs,
-    .n_outputs = 1,
     OP_ATTRS(attr_table, struct l2_attrs),
     .state_size = sizeof(struct normalize),
     .infer = normalize_infer_axes,

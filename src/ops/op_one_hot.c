@@ -117,7 +117,6 @@ static bool run(const struct step *step, struct irrun_error *err)
         .opset_last = opset_last_,                                                                 \
         .flags = OP_DATA_MOVEMENT,                                                                 \
         .inputs = inputs,                                                                          \
-        .n_outputs = 1,                                                                            \
         OP_ATTRS(attrs_, struct one_hot_attrs),                                                    \
         .state_size = sizeof(struct one_hot_state),                                                \
         .infer = infer,                                                                            \

@@ -212,7 +212,6 @@ static bool run(const struct step *step, struct irrun_error *err)
                                   .opset = opset_,                                                 \
                                   .flags = OP_DATA_MOVEMENT,                                       \
                                   .inputs = inputs,                                                \
-                                  .n_outputs = 1,                                                  \
                                   OP_ATTRS(attr_table, struct pad_attrs),                          \
                                   .state_size = sizeof(struct pad_state),                          \
                                   .infer = infer,                                                  \

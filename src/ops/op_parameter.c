@@ -13,6 +13,5 @@ const struct op_def op_parameter = {
     .opset = 1,
     .role = ROLE_PARAMETER,
     .flags = OP_DATA_MOVEMENT,
-    .n_outputs = 1,
     OP_ATTRS(attr_table, struct parameter_attrs),
 };

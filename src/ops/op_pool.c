@@ -236,9 +236,9 @@ static bool run(const struct step *step, struct irrun_error *err)
                                   __VA_ARGS__}
 #define WITH_INDICES .n_outputs = 2, .n_outputs_min = 1
 
-POOL_OP(op_max_pool_v1, "MaxPool", 1, 7, numbers, max_v1_attrs, infer_pool, .n_outputs = 1);
+POOL_OP(op_max_pool_v1, "MaxPool", 1, 7, numbers, max_v1_attrs, infer_pool, );
 POOL_OP(op_max_pool_v8, "MaxPool", 8, 13, numbers, max_v8_attrs, infer_max_v8, WITH_INDICES);
 POOL_OP(op_max_pool_v14, "MaxPool", 14, 0, numbers, max_v8_attrs, infer_max_v8, WITH_INDICES);
-POOL_OP(op_avg_pool_v1, "AvgPool", 1, 13, floats, avg_v1_attrs, infer_pool, .n_outputs = 1);
-POOL_OP(op_avg_pool_v14, "AvgPool", 14, 15, floats, avg_v1_attrs, infer_pool, .n_outputs = 1);
-POOL_OP(op_avg_pool_v16, "AvgPool", 16, 0, floats, avg_v16_attrs, infer_pool, .n_outputs = 1);
+POOL_OP(op_avg_pool_v1, "AvgPool", 1, 13, floats, avg_v1_attrs, infer_pool, );
+POOL_OP(op_avg_pool_v14, "AvgPool", 14, 15, floats, avg_v1_attrs, infer_pool, );
+POOL_OP(op_avg_pool_v16, "AvgPool", 16, 0, floats, avg_v16_attrs, infer_pool, );

@@ -112,7 +112,6 @@ static bool run(const struct step *step, struct irrun_error *err)
     const struct op_def object = {.type = "Range",                                                 \
                                   .opset = opset_,                                                 \
                                   .inputs = inputs_,                                               \
-                                  .n_outputs = 1,                                                  \
                                   .state_size = sizeof(struct range_state),                        \
                                   .infer = infer,                                                  \
                                   .run = run,                                                      \

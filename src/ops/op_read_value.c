@@ -25,7 +25,7 @@ static const struct attr_def attr_table[] = {
 #define READ_VALUE(first, last, inputs_)                                                           \
     {                                                                                              \
         .type = "ReadValue", .opset = first, .opset_last = last, .role = ROLE_READ_VALUE,          \
-        .flags = OP_DATA_MOVEMENT, .inputs = inputs_, .n_outputs = 1,                              \
+        .flags = OP_DATA_MOVEMENT, .inputs = inputs_,                                              \
         OP_ATTRS(attr_table, struct read_value_attrs),                                             \
     }
 

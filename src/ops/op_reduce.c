@@ -222,7 +222,6 @@ static bool prepare(struct prepare *prepare)
         .type = type_,                                                                             \
         .opset = opset_,                                                                           \
         .inputs = inputs_,                                                                         \
-        .n_outputs = 1,                                                                            \
         OP_ATTRS(attr_table, struct reduce_attrs),                                                 \
         .state_size = sizeof(struct reduce_state),                                                 \
         .family = &(const struct reduce_family){operation, finish},                                \

@@ -118,7 +118,6 @@ const struct op_def op_reverse_sequence = {
     .opset = 1,
     .flags = OP_DATA_MOVEMENT,
     .inputs = inputs,
-    .n_outputs = 1,
     OP_ATTRS(attr_table, struct reverse_sequence_attrs),
     .state_size = sizeof(struct reverse_sequence_state),
     .infer = infer,

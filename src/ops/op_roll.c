@@ -83,7 +83,6 @@ const struct op_def op_roll = {
     .opset = 7,
     .flags = OP_DATA_MOVEMENT,
     .inputs = inputs,
-    .n_outputs = 1,
     .state_size = sizeof(struct roll_state),
     .infer = infer,
     .run = run,

@@ -338,7 +338,6 @@ const struct op_def op_scaled_dot_product_attention = {
     .type = "ScaledDotProductAttention",
     .opset = 13,
     .inputs = inputs,
-    .n_outputs = 1,
     OP_ATTRS(attr_table, struct attention_attrs),
     .state_size = sizeof(struct attention_state),
     .strided_inputs = 1 << KEY | 1 << VALUE,

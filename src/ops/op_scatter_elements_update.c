@@ -139,7 +139,6 @@ static bool run(const struct step *step, struct irrun_error *err)
     const struct op_def object = {.type = "ScatterElementsUpdate",                                 \
                                   .opset = opset_,                                                 \
                                   .inputs = inputs_,                                               \
-                                  .n_outputs = 1,                                                  \
                                   .attrs_size = sizeof(struct scatter_elements_attrs),             \
                                   .state_size = sizeof(struct scatter_elements_state),             \
                                   .infer = infer,                                                  \

@@ -78,7 +78,6 @@ static bool run(const struct step *step, struct irrun_error *err)
     const struct op_def object = {.type = "ScatterNDUpdate",                                       \
                                   .opset = opset_,                                                 \
                                   .inputs = inputs_,                                               \
-                                  .n_outputs = 1,                                                  \
                                   .attrs_size = sizeof(struct scatter_nd_attrs),                   \
                                   .state_size = sizeof(struct scatter_nd_state),                   \
                                   .infer = infer,                                                  \

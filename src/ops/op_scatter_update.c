@@ -83,7 +83,6 @@ const struct op_def op_scatter_update = {
     .opset = 3,
     .flags = OP_DATA_MOVEMENT | OP_IN_PLACE_INPUT0,
     .inputs = inputs,
-    .n_outputs = 1,
     .state_size = sizeof(struct scatter_update_state),
     .infer = infer,
     .prepare = prepare,

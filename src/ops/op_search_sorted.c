@@ -167,7 +167,6 @@ static bool run(const struct step *step, struct irrun_error *err)
         .type = type_,                                                                             \
         .opset = opset_,                                                                           \
         .inputs = inputs_,                                                                         \
-        .n_outputs = 1,                                                                            \
         OP_ATTRS(attrs_, struct search_attrs),                                                     \
         .state_size = sizeof(struct search_state),                                                 \
         .family = &(const struct search_family){__VA_ARGS__},                                      \

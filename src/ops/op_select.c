@@ -203,7 +203,6 @@ const struct op_def op_select = {
     .opset = 1,
     .flags = OP_DATA_MOVEMENT | OP_IN_PLACE,
     .inputs = inputs,
-    .n_outputs = 1,
     OP_ATTRS(attr_table, struct select_attrs),
     .state_size = sizeof(struct select_state),
     .infer = infer,

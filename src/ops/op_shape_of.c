@@ -35,7 +35,6 @@ static bool run(const struct step *step, struct irrun_error *err)
                                   .opset = opset_,                                                 \
                                   .flags = OP_DATA_MOVEMENT | OP_SHAPES_ONLY,                      \
                                   .inputs = inputs,                                                \
-                                  .n_outputs = 1,                                                  \
                                   .infer = infer,                                                  \
                                   .run = run,                                                      \
                                   __VA_ARGS__}

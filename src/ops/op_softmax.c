@@ -61,7 +61,6 @@ static bool prepare(struct prepare *prepare)
                                   .opset = opset_,                                                 \
                                   .flags = OP_IN_PLACE,                                            \
                                   .inputs = inputs,                                                \
-                                  .n_outputs = 1,                                                  \
                                   OP_ATTRS(attr_table, struct softmax_attrs),                      \
                                   .state_size = sizeof(struct softmax_state),                      \
                                   .family = &(const bool){is_log},                                 \

@@ -167,7 +167,6 @@ static bool run(const struct step *step, struct irrun_error *err)
         .opset = 2,                                                                                \
         .flags = OP_DATA_MOVEMENT,                                                                 \
         .inputs = inputs_,                                                                         \
-        .n_outputs = 1,                                                                            \
         .state_size = sizeof(struct blocks_state),                                                 \
         .family = &(const bool){is_to_batch_},                                                     \
         .infer = infer,                                                                            \

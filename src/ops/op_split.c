@@ -137,6 +137,7 @@ static bool run(const struct step *step, struct irrun_error *err)
                                   .opset = 1,                                                      \
                                   .flags = OP_DATA_MOVEMENT,                                       \
                                   .inputs = inputs_,                                               \
+                                  .n_outputs = OUTPUTS_LISTED,                                     \
                                   .state_size = sizeof(struct split_state),                        \
                                   .infer = infer_,                                                 \
                                   .views = views,                                                  \

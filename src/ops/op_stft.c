@@ -89,7 +89,6 @@ const struct op_def op_stft = {
     .type = "STFT",
     .opset = 15,
     .inputs = inputs,
-    .n_outputs = 1,
     OP_ATTRS(attr_table, struct stft_attrs),
     .state_size = sizeof(struct stft_state),
     .infer = infer,

@@ -43,6 +43,7 @@ const struct op_def op_tensor_iterator = {
     .type = "TensorIterator",
     .opset = 1,
     .inputs = inputs,
+    .n_outputs = OUTPUTS_LISTED,
     .state_size = sizeof(struct loop_state),
     .infer = infer,
     .prepare = loop_prepare,

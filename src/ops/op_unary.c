@@ -191,7 +191,6 @@ static const struct attr_def gelu_attrs[] = {
         .opset = opset_,                                                                           \
         .flags = OP_IN_PLACE | OP_ELEMENTWISE,                                                     \
         SIGNATURE_##signature,                                                                     \
-        .n_outputs = 1,                                                                            \
         .state_size = sizeof(struct unary_state),                                                  \
         .family = &(const enum unary_operation){UNARY_##function},                                 \
         .infer = infer,                                                                            \
