@@ -89,40 +89,19 @@ static bool replace_concat(struct last_pass *pass, const struct op *op)
     return true;
 }
 
-static bool replace_pad(struct last_pass *pass, const struct op *op)
+/* Replaces a Pad, a MaxPool or a reduction with the same op for channels that are last. */
+static bool replace_same(struct last_pass *pass, const struct op *op)
 {
     uint32_t inputs[4] = {pass->replaced[op_input(pass->graph, op, 0)]};
-    struct pad_attrs *attrs = arena_copy(pass->arena, op->attrs, 1, sizeof *attrs, pass->err);
+    void *attrs = arena_copy(pass->arena, op->attrs, 1, op->def->attrs_size, pass->err);
     if (!attrs)
         return false;
-    attrs->channels_last = true;
+    *(op_is_type(op, "Pad")       ? &((struct pad_attrs *)attrs)->channels_last
+      : op_is_type(op, "MaxPool") ? &((struct pool_attrs *)attrs)->channels_last
+                                  : &((struct reduce_attrs *)attrs)->channels_last) = true;
     for (uint32_t i = 1; i < op->n_inputs; i++)
         inputs[i] = op_input(pass->graph, op, i);
     take_over(pass, graph_edit_add(&pass->edit, op->def, attrs, op, inputs, op->n_inputs, 1),
-              op->first_output);
-    return true;
-}
-
-static bool replace_max_pool(struct last_pass *pass, const struct op *op)
-{
-    uint32_t in = pass->replaced[op_input(pass->graph, op, 0)];
-    struct pool_attrs *attrs = arena_copy(pass->arena, op->attrs, 1, sizeof *attrs, pass->err);
-    if (!attrs)
-        return false;
-    attrs->channels_last = true;
-    take_over(pass, graph_edit_add(&pass->edit, op->def, attrs, op, &in, 1, 1), op->first_output);
-    return true;
-}
-
-static bool replace_reduction(struct last_pass *pass, const struct op *op)
-{
-    uint32_t inputs[] = {pass->replaced[op_input(pass->graph, op, 0)],
-                         op_input(pass->graph, op, 1)};
-    struct reduce_attrs *attrs = arena_alloc(pass->arena, sizeof *attrs, pass->err);
-    if (!attrs)
-        return false;
-    *attrs = (struct reduce_attrs){.keep_dims = true, .channels_last = true};
-    take_over(pass, graph_edit_add(&pass->edit, op->def, attrs, op, inputs, 2, 1),
               op->first_output);
     return true;
 }
@@ -136,14 +115,13 @@ static bool replace(struct last_pass *pass, uint32_t op_id)
     case DEPTHWISE:
         return replace_convolution(pass, &op);
     case SPATIAL:
-        return !pass->are_wanted[op.first_output] ||
-               (op_is_type(&op, "Pad") ? replace_pad : replace_max_pool)(pass, &op);
+        return !pass->are_wanted[op.first_output] || replace_same(pass, &op);
     case ELEMENTWISE:
         return !pass->are_wanted[op.first_output] || replace_elementwise(pass, &op);
     case CONCAT:
         return !pass->are_wanted[op.first_output] || replace_concat(pass, &op);
     case REDUCTION:
-        return pass->replaced[in] == NO_ID || replace_reduction(pass, &op);
+        return pass->replaced[in] == NO_ID || replace_same(pass, &op);
     case TO_FIRST:
         pass->replaced[op.first_output] = pass->are_wanted[op.first_output] ? in : NO_ID;
         return true;
