@@ -105,9 +105,9 @@ static bool fail_unsupported(const struct graph *graph, const struct unsupported
 static void count_inputs(const struct op_def *def, uint32_t *n_min, uint32_t *n_max)
 {
     *n_min = *n_max = 0;
-    for (const struct op_input_def *input = def->inputs; input && input->name; input++) {
-        *n_max = input->is_repeated ? UINT32_MAX : *n_max + 1;
-        *n_min += !input->is_optional;
+    for (uint32_t i = 0; i < def->n_inputs; i++) {
+        *n_max = def->inputs[i].is_repeated ? UINT32_MAX : *n_max + 1;
+        *n_min += !def->inputs[i].is_optional;
     }
 }
 
@@ -123,9 +123,11 @@ bool ir_has_bad_inputs(const struct op *op)
 static bool hint_inputs(const struct op_def *def, struct irrun_error *err)
 {
     struct text list = {0};
-    for (const struct op_input_def *input = def->inputs; input && input->name; input++)
-        text_add(&list, "%s%s%s%s", input == def->inputs ? "" : ", ", input->name,
+    for (uint32_t i = 0; i < def->n_inputs; i++) {
+        const struct op_input_def *input = &def->inputs[i];
+        text_add(&list, "%s%s%s%s", i == 0 ? "" : ", ", input->name,
                  input->is_repeated ? " ..." : "", input->is_optional ? " (optional)" : "");
+    }
     if (!list.is_failed)
         fail_hint(err, "the inputs of %s: %s", def->type, list.length ? list.data : "none");
     text_free(&list);

@@ -203,8 +203,8 @@ bool attrs_read(const struct op_def *def, const char *const *pairs, void *attrs,
 {
     struct reading reading = {
         .def = def, .arena = arena, .layer_name = layer_name, .place = place, .err = err};
-    for (const struct attr_def *attr = def->attrs; attr && attr->name; attr++) {
-        reading.attr = attr;
+    for (uint32_t i = 0; i < def->n_attrs; i++) {
+        const struct attr_def *attr = reading.attr = &def->attrs[i];
         reading.value = attrs_find(pairs, attr->name);
         if (!reading.value)
             reading.value = attr->default_text;

@@ -44,7 +44,7 @@ enum attr_kind {
 };
 
 struct attr_def {
-    const char *name; /* as in the XML; NULL ends the table */
+    const char *name; /* as in the XML */
     enum attr_kind kind;
     size_t offset;
     /* Parsed like a value in the XML: "" is an empty list. NULL: the attribute is required. */
@@ -81,13 +81,9 @@ struct attr_def {
         .name = name_, .kind = ATTR_KIND_CHOICE, .offset = offsetof(type, field),                  \
         .default_text = default_text_, .choices = choices_                                         \
     }
-#define ATTR_END                                                                                   \
-    {                                                                                              \
-        .name = NULL                                                                               \
-    }
-
 /* For a struct op_def: the table, and the struct that its fields are in. */
-#define OP_ATTRS(table, type) .attrs = table, .attrs_size = sizeof(type)
+#define OP_ATTRS(table, type) OP_ATTR_TABLE(table), .attrs_size = sizeof(type)
+#define OP_ATTR_TABLE(table) .attrs = table, .n_attrs = sizeof(table) / sizeof *(table)
 
 struct op_def;
 

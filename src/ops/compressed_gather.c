@@ -19,7 +19,6 @@ static const struct op_input_def inputs[] = {
     {"indices", .types = TYPES_INTEGER},
     {"scale", .types = TYPES_ANY, .is_optional = true},
     {"zero point", .types = TYPES_ANY, .is_optional = true},
-    {.name = NULL},
 };
 
 static bool infer(struct infer *infer)
@@ -79,7 +78,7 @@ static double flops(const struct op *op, struct irrun_tensor *const *in,
 const struct op_def op_compressed_gather = {
     .type = "Gather",
     .opset = 8,
-    .inputs = inputs,
+    OP_INPUTS(inputs),
     .attrs_size = sizeof(struct compressed_attrs),
     .state_size = sizeof(struct gather_state),
     .infer = infer,

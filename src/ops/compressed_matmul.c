@@ -28,12 +28,11 @@ struct matmul_state {
     size_t n_parts, part_bytes;  /* part_bytes: scratch memory of a part; 0: expanded once */
 };
 
-const struct op_input_def compressed_matmul_inputs[] = {
+const struct op_input_def compressed_matmul_inputs[4] = {
     {"A", .types = TYPES_FLOAT},
     {"B", .types = TYPES_ANY},
     {"scale", .types = TYPES_ANY, .is_optional = true},
     {"zero point", .types = TYPES_ANY, .is_optional = true},
-    {.name = NULL},
 };
 
 bool compressed_matmul_infer(struct infer *infer, size_t *m)

@@ -31,7 +31,7 @@ bool compressed_type_is_supported(enum irrun_dtype dtype);
 bool compressed_matrix_find(struct prepare *prepare, struct compressed_matrix *matrix);
 
 /* Members of both MatMuls. infer sets *m to the rows of A. */
-extern const struct op_input_def compressed_matmul_inputs[];
+extern const struct op_input_def compressed_matmul_inputs[4];
 bool compressed_matmul_infer(struct infer *infer, size_t *m);
 double compressed_matmul_flops(const struct op *op, struct irrun_tensor *const *in,
                                struct irrun_tensor *const *out);
@@ -42,7 +42,7 @@ uint32_t compressed_prepacks(const struct prepare *prepare, uint32_t constants);
 /* The definition of either MatMul. */
 #define COMPRESSED_MATMUL(state_, infer_, prepare_, run_)                                          \
     {                                                                                              \
-        .type = "MatMul", .opset = 1, .inputs = compressed_matmul_inputs,                          \
+        .type = "MatMul", .opset = 1, OP_INPUTS(compressed_matmul_inputs),                         \
         .attrs_size = sizeof(struct compressed_attrs), .state_size = sizeof(state_),               \
         .infer = infer_, .prepacks = compressed_prepacks, .prepare = prepare_, .run = run_,        \
         .flops = compressed_matmul_flops                                                           \

@@ -77,7 +77,7 @@ double convolution_flops(const struct op *op, struct irrun_tensor *const *in,
     const struct op_def object = {                                                                 \
         .type = type_,                                                                             \
         .opset = 1,                                                                                \
-        .inputs = inputs,                                                                          \
+        OP_INPUTS(inputs),                                                                         \
         OP_ATTRS(attr_table, attrs_type),                                                          \
         .state_size = sizeof(state_type),                                                          \
         .family = &(const uint32_t){n_group_dims},                                                 \

@@ -44,12 +44,12 @@ static bool prepare(struct prepare *prepare)
                            SHARE_ELEMENT_WORK * n / 4);
 }
 
-static const struct op_input_def inputs[] = {
-    {"A", .types = TYPE_BIT(IRRUN_U8)}, {"B", .types = TYPE_BIT(IRRUN_U8)}, {.name = NULL}};
+static const struct op_input_def inputs[] = {{"A", .types = TYPE_BIT(IRRUN_U8)},
+                                             {"B", .types = TYPE_BIT(IRRUN_U8)}};
 
 const struct op_def op_int8_add = {
     .type = "Add",
-    .inputs = inputs,
+    OP_INPUTS(inputs),
     .attrs_size = sizeof(struct bytes_sum),
     .state_size = sizeof(struct add_state),
     .infer = infer,

@@ -115,16 +115,15 @@ static bool run_from_bytes(const struct step *step, struct irrun_error *err)
 
 static const struct op_input_def numbers[] = {
     {"X", .types = TYPE_BIT(IRRUN_F32) | TYPE_BIT(IRRUN_I8) | TYPE_BIT(IRRUN_U8)},
-    {.name = NULL},
 };
 
-static const struct op_input_def bytes[] = {{"X", .types = TYPE_BIT(IRRUN_U8)}, {.name = NULL}};
+static const struct op_input_def bytes[] = {{"X", .types = TYPE_BIT(IRRUN_U8)}};
 
 #define BYTES_OP(inputs_, infer_, prepare_, run_)                                                  \
     {                                                                                              \
-        .type = "FakeQuantize", .inputs = inputs_, .attrs_size = sizeof(struct quantize_u8_attrs), \
-        .state_size = sizeof(struct bytes_state), .infer = infer_, .prepare = prepare_,            \
-        .run = run_,                                                                               \
+        .type = "FakeQuantize", OP_INPUTS(inputs_),                                                \
+        .attrs_size = sizeof(struct quantize_u8_attrs), .state_size = sizeof(struct bytes_state),  \
+        .infer = infer_, .prepare = prepare_, .run = run_,                                         \
     }
 
 const struct op_def op_quantize_u8 =

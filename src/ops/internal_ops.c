@@ -126,7 +126,6 @@ static bool run_narrow(const struct step *step, struct irrun_error *err)
 
 static const struct op_input_def one_input[] = {
     {.name = "data", .types = TYPES_ANY},
-    {.name = NULL},
 };
 
 VIEW_OP(op_insert_axis, "(insert axis)", 0, one_input, infer_insert_axis,
@@ -143,7 +142,7 @@ MOVE_OP(op_one_position, "(one position)", 1, one_input, infer_one_position,
 const struct op_def op_n_frames = {
     .type = "(number of frames)",
     .flags = OP_DATA_MOVEMENT | OP_SHAPES_ONLY,
-    .inputs = one_input,
+    OP_INPUTS(one_input),
     .attrs_size = sizeof(struct n_frames_attrs),
     .infer = infer_n_frames,
     .run = run_n_frames,
@@ -151,7 +150,7 @@ const struct op_def op_n_frames = {
 const struct op_def op_narrow = {
     .type = "(narrow)",
     .flags = OP_ANY_STORAGE | OP_ELEMENTWISE,
-    .inputs = one_input,
+    OP_INPUTS(one_input),
     .attrs_size = sizeof(struct convert_attrs),
     .infer = infer_narrow,
     .run = run_narrow,

@@ -50,7 +50,7 @@ void slice_bounds(int64_t dim, int64_t begin, int64_t end, int64_t step, int64_t
     const struct op_def object = {.type = type_,                                                   \
                                   .opset = opset_,                                                 \
                                   .flags = OP_DATA_MOVEMENT,                                       \
-                                  .inputs = inputs_,                                               \
+                                  OP_INPUTS(inputs_),                                              \
                                   .state_size = sizeof(struct move_state),                         \
                                   .infer = infer_,                                                 \
                                   .views = move_views,                                             \
@@ -62,7 +62,7 @@ void slice_bounds(int64_t dim, int64_t begin, int64_t end, int64_t step, int64_t
     const struct op_def object = {.type = type_,                                                   \
                                   .opset = opset_,                                                 \
                                   .flags = OP_VIEW,                                                \
-                                  .inputs = inputs_,                                               \
+                                  OP_INPUTS(inputs_),                                              \
                                   .infer = infer_,                                                 \
                                   __VA_ARGS__}
 

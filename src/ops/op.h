@@ -64,7 +64,7 @@ enum op_flags {
     OP_MULTIPLIES_BF16 = 128,
 };
 
-/* One input of an op; the table ends with name NULL. */
+/* One input of an op. OP_INPUTS puts a table of them into a struct op_def. */
 struct op_input_def {
     const char *name; /* as in the specification: "X", "initial_hidden_state" */
     uint32_t types;   /* set of TYPE_BIT */
@@ -72,6 +72,7 @@ struct op_input_def {
     bool is_optional; /* this and all that follow may be absent */
     bool is_repeated; /* the last row: any number of inputs */
 };
+#define OP_INPUTS(table) .inputs = table, .n_inputs = sizeof(table) / sizeof *(table)
 
 /* Describes a tensor in which each run of `length` elements is repeated `count` times. */
 struct runs {
@@ -91,10 +92,11 @@ struct op_def {
     bool is_extension;  /* also found under version="extension" and "experimental" */
     enum op_role role;
     uint32_t flags;
-    const struct op_input_def *inputs; /* NULL: none */
+    const struct op_input_def *inputs; /* rows of a table: OP_INPUTS */
     uint8_t n_outputs; /* 0 = 1 (a Result has none); OUTPUTS_LISTED: as many as the layer lists */
-    uint8_t n_outputs_min; /* fewer may be listed; 0 = n_outputs */
-    const struct attr_def *attrs;
+    uint8_t n_outputs_min;        /* fewer may be listed; 0 = n_outputs */
+    const struct attr_def *attrs; /* OP_ATTRS */
+    uint8_t n_inputs, n_attrs;    /* rows of the tables */
     size_t attrs_size;
     size_t state_size;  /* bytes that infer fills and run reads */
     const void *family; /* distinguishes ops that share functions */

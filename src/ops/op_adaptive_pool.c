@@ -18,13 +18,11 @@ struct adaptive_state {
 
 static const struct attr_def max_attrs[] = {
     ATTR(struct adaptive_attrs, index_element_type, "i64"),
-    ATTR_END,
 };
 
 static const struct op_input_def inputs[] = {
     {"data", .types = TYPES_FLOAT},
     {"output_shape", .types = TYPES_INTEGER},
-    {.name = NULL},
 };
 
 static bool read_sizes(struct infer *infer, struct adaptive_pool *pool, struct irrun_shape *out)
@@ -107,7 +105,7 @@ static bool run(const struct step *step, struct irrun_error *err)
 #define ADAPTIVE_OP(object, type_, ...)                                                            \
     const struct op_def object = {.type = type_,                                                   \
                                   .opset = 8,                                                      \
-                                  .inputs = inputs,                                                \
+                                  OP_INPUTS(inputs),                                               \
                                   .state_size = sizeof(struct adaptive_state),                     \
                                   .infer = infer,                                                  \
                                   .prepare = prepare,                                              \

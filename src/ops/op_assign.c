@@ -6,18 +6,16 @@
 
 static const struct op_input_def inputs[] = {
     {.name = "new_value", .types = TYPES_ANY},
-    {.name = NULL},
 };
 
 static const struct attr_def attr_table[] = {
     ATTR(struct assign_attrs, variable_id, NULL),
-    ATTR_END,
 };
 
 #define ASSIGN(first, last)                                                                        \
     {                                                                                              \
         .type = "Assign", .opset = first, .opset_last = last, .role = ROLE_ASSIGN,                 \
-        .flags = OP_DATA_MOVEMENT, .inputs = inputs, OP_ATTRS(attr_table, struct assign_attrs),    \
+        .flags = OP_DATA_MOVEMENT, OP_INPUTS(inputs), OP_ATTRS(attr_table, struct assign_attrs),   \
     }
 
 const struct op_def op_assign_v3 = ASSIGN(3, 5);

@@ -22,17 +22,16 @@ struct batch_norm_state {
 
 static const struct attr_def attr_table[] = {
     ATTR(struct batch_norm_attrs, epsilon, NULL),
-    ATTR_END,
 };
 
 #define INPUT(name_)                                                                               \
     {                                                                                              \
         name_, .types = TYPES_FLOAT, .same = 1                                                     \
     }
-static const struct op_input_def v1_inputs[] = {INPUT("gamma"), INPUT("beta"),     INPUT("data"),
-                                                INPUT("mean"),  INPUT("variance"), {.name = NULL}};
-static const struct op_input_def v5_inputs[] = {INPUT("data"), INPUT("gamma"),    INPUT("beta"),
-                                                INPUT("mean"), INPUT("variance"), {.name = NULL}};
+static const struct op_input_def v1_inputs[] = {INPUT("gamma"), INPUT("beta"), INPUT("data"),
+                                                INPUT("mean"), INPUT("variance")};
+static const struct op_input_def v5_inputs[] = {INPUT("data"), INPUT("gamma"), INPUT("beta"),
+                                                INPUT("mean"), INPUT("variance")};
 
 static bool infer(struct infer *infer)
 {
@@ -118,7 +117,7 @@ static bool run(const struct step *step, struct irrun_error *err)
         .opset = opset_,                                                                           \
         .opset_last = opset_last_,                                                                 \
         .flags = OP_IN_PLACE,                                                                      \
-        .inputs = inputs_,                                                                         \
+        OP_INPUTS(inputs_),                                                                        \
         OP_ATTRS(attr_table, struct batch_norm_attrs),                                             \
         .state_size = sizeof(struct batch_norm_state),                                             \
         .family = &(const struct batch_norm_family){__VA_ARGS__},                                  \

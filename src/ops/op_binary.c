@@ -17,12 +17,11 @@ static const struct attr_def attr_table[] = {
     ATTR_CHOICE(struct binary_attrs, auto_broadcast, "numpy", AUTO_BROADCAST_CHOICES),
     ATTR_NAMED(struct binary_attrs, axis, "auto_broadcast.auto_broadcast_axis", "0"),
     ATTR(struct binary_attrs, m_pythondiv, "true"),
-    ATTR_END,
 };
 
 #define TWO_INPUTS(type_set)                                                                       \
     {                                                                                              \
-        {"A", .types = type_set, .same = 1}, {"B", .types = type_set, .same = 1}, {.name = NULL},  \
+        {"A", .types = type_set, .same = 1}, {"B", .types = type_set, .same = 1},                  \
     }
 static const struct op_input_def number[] = TWO_INPUTS(TYPES_NUMBER);
 static const struct op_input_def integer[] = TWO_INPUTS(TYPES_INTEGER);
@@ -212,7 +211,7 @@ static bool run(const struct step *step, struct irrun_error *err)
         .type = type_,                                                                             \
         .opset = opset_,                                                                           \
         .flags = OP_IN_PLACE | OP_ELEMENTWISE,                                                     \
-        .inputs = signature,                                                                       \
+        OP_INPUTS(signature),                                                                      \
         OP_ATTRS(attr_table, struct binary_attrs),                                                 \
         .state_size = sizeof(struct binary_state),                                                 \
         .family = &(const enum binary_operation){BINARY_##function},                               \
@@ -225,7 +224,6 @@ static bool run(const struct step *step, struct irrun_error *err)
 static const struct op_input_def prelu_inputs[] = {
     {"data", .types = TYPES_FLOAT | TYPES_SIGNED, .same = 1},
     {"slope", .types = TYPES_FLOAT | TYPES_SIGNED, .same = 1},
-    {.name = NULL},
 };
 
 #define PRELU(op)                                                                                  \
@@ -233,7 +231,7 @@ static const struct op_input_def prelu_inputs[] = {
         .type = "PReLU",                                                                           \
         .opset = 1,                                                                                \
         .flags = OP_IN_PLACE,                                                                      \
-        .inputs = prelu_inputs,                                                                    \
+        OP_INPUTS(prelu_inputs),                                                                   \
         .state_size = sizeof(struct binary_state),                                                 \
         .family = &(const enum binary_operation){BINARY_PRELU},                                    \
         .infer = infer_prelu,                                                                      \

@@ -14,7 +14,7 @@ struct broadcast_attrs {
 #define ATTRS(modes)                                                                               \
     {                                                                                              \
         ATTR_CHOICE(struct broadcast_attrs, mode, "numpy", modes),                                 \
-            ATTR_NAMED(struct broadcast_attrs, axis, "mode.auto_broadcast_axis", "0"), ATTR_END,   \
+            ATTR_NAMED(struct broadcast_attrs, axis, "mode.auto_broadcast_axis", "0"),             \
     }
 static const struct attr_def v1_attrs[] = ATTRS("numpy|none|explicit|pdpd");
 static const struct attr_def v3_attrs[] = ATTRS("numpy|none|explicit|pdpd|bidirectional");
@@ -23,7 +23,6 @@ static const struct op_input_def inputs[] = {
     {"data", .types = TYPES_ANY},
     {"target_shape", .types = TYPES_INTEGER},
     {"axes_mapping", .types = TYPES_INTEGER, .is_optional = true},
-    {.name = NULL},
 };
 
 static bool read_target(struct infer *infer, struct irrun_shape *target)

@@ -20,14 +20,12 @@ static const struct attr_def attr_table[] = {
     ATTR_NAMED(struct col2im_attrs, window.dilations, "dilations", ""),
     ATTR_NAMED(struct col2im_attrs, window.pads_begin, "pads_begin", ""),
     ATTR_NAMED(struct col2im_attrs, window.pads_end, "pads_end", ""),
-    ATTR_END,
 };
 
 static const struct op_input_def inputs[] = {
     {"data", .types = TYPES_NUMBER},
     {"output_size", .types = TYPES_INTEGER},
     {"kernel_size", .types = TYPES_INTEGER},
-    {.name = NULL},
 };
 
 /* Reads a height and a width. */
@@ -99,7 +97,7 @@ static bool run(const struct step *step, struct irrun_error *err)
 const struct op_def op_col2im = {
     .type = "Col2Im",
     .opset = 15,
-    .inputs = inputs,
+    OP_INPUTS(inputs),
     OP_ATTRS(attr_table, struct col2im_attrs),
     .state_size = sizeof(struct col2im_state),
     .infer = infer,

@@ -11,11 +11,10 @@ struct concat_state {
     size_t *piece_elements;
 };
 
-static const struct attr_def attr_table[] = {ATTR(struct concat_attrs, axis, NULL), ATTR_END};
+static const struct attr_def attr_table[] = {ATTR(struct concat_attrs, axis, NULL)};
 
 static const struct op_input_def inputs[] = {
     {"data", .types = TYPES_ANY, .same = 1, .is_repeated = true},
-    {.name = NULL},
 };
 
 static bool fits(const struct irrun_shape *a, struct irrun_shape b, uint32_t axis)
@@ -100,7 +99,7 @@ const struct op_def op_concat = {
     .type = "Concat",
     .opset = 1,
     .flags = OP_DATA_MOVEMENT,
-    .inputs = inputs,
+    OP_INPUTS(inputs),
     OP_ATTRS(attr_table, struct concat_attrs),
     .state_size = sizeof(struct concat_state),
     .infer = infer,

@@ -8,7 +8,6 @@ static const struct attr_def attr_table[] = {
     ATTR(struct const_attrs, shape, ""),
     ATTR(struct const_attrs, offset, NULL),
     ATTR(struct const_attrs, size, NULL),
-    ATTR_END,
 };
 
 const struct op_def op_const = {

@@ -4,14 +4,12 @@
 
 static const struct attr_def attr_table[] = {
     ATTR(struct convert_attrs, destination_type, NULL),
-    ATTR_END,
 };
 
-static const struct op_input_def convert_inputs[] = {{"data", .types = TYPES_ANY}, {.name = NULL}};
+static const struct op_input_def convert_inputs[] = {{"data", .types = TYPES_ANY}};
 static const struct op_input_def convert_like_inputs[] = {
     {"data", .types = TYPES_ANY},
     {"like", .types = TYPES_ANY},
-    {.name = NULL},
 };
 
 static bool infer_convert(struct infer *infer)
@@ -50,7 +48,7 @@ const struct op_def op_convert = {
     .type = "Convert",
     .opset = 1,
     .flags = OP_ANY_STORAGE | OP_ELEMENTWISE,
-    .inputs = convert_inputs,
+    OP_INPUTS(convert_inputs),
     OP_ATTRS(attr_table, struct convert_attrs),
     .infer = infer_convert,
     .views = views,
@@ -61,7 +59,7 @@ const struct op_def op_convert_like = {
     .type = "ConvertLike",
     .opset = 1,
     .flags = OP_ANY_STORAGE,
-    .inputs = convert_like_inputs,
+    OP_INPUTS(convert_like_inputs),
     .infer = infer_convert_like,
     .views = views,
     .run = run,

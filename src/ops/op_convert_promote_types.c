@@ -11,7 +11,6 @@ static const struct attr_def attr_table[] = {
     ATTR(struct promote_attrs, promote_unsafe, "false"),
     ATTR(struct promote_attrs, pytorch_scalar_promotion, "false"),
     ATTR(struct promote_attrs, u64_integer_promotion_target, "f32"),
-    ATTR_END,
 };
 
 #define TYPES_PROMOTED                                                                             \
@@ -21,7 +20,6 @@ static const struct attr_def attr_table[] = {
 static const struct op_input_def inputs[] = {
     {"input_0", .types = TYPES_PROMOTED},
     {"input_1", .types = TYPES_PROMOTED},
-    {.name = NULL},
 };
 
 static bool is_float(enum irrun_dtype dtype)
@@ -130,7 +128,7 @@ const struct op_def op_convert_promote_types = {
     .type = "ConvertPromoteTypes",
     .opset = 14,
     .flags = OP_ANY_STORAGE,
-    .inputs = inputs,
+    OP_INPUTS(inputs),
     .n_outputs = 2,
     OP_ATTRS(attr_table, struct promote_attrs),
     .infer = infer,

@@ -15,13 +15,11 @@ struct convolution_state {
 static const struct attr_def attr_table[] = {
     WINDOW_ATTRS(struct convolution_attrs),
     ATTR_NAMED(struct convolution_attrs, window.dilations, "dilations", NULL),
-    ATTR_END,
 };
 
 static const struct op_input_def inputs[] = {
     {"data", .types = TYPES_NUMBER, .same = 1},
     {"filters", .types = TYPES_NUMBER, .same = 1},
-    {.name = NULL},
 };
 
 static bool infer(struct infer *infer)

@@ -17,14 +17,12 @@ static const struct attr_def attr_table[] = {
     WINDOW_ATTRS(struct backprop_attrs),
     ATTR_NAMED(struct backprop_attrs, window.dilations, "dilations", NULL),
     ATTR(struct backprop_attrs, output_padding, ""),
-    ATTR_END,
 };
 
 static const struct op_input_def inputs[] = {
     {"data", .types = TYPES_NUMBER, .same = 1},
     {"filters", .types = TYPES_NUMBER, .same = 1},
     {"output_shape", .types = TYPES_INTEGER, .is_optional = true},
-    {.name = NULL},
 };
 
 /* Computes the size of the output without pads: the end of the last window, plus output_padding. */

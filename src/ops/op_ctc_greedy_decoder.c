@@ -10,25 +10,21 @@ struct ctc_attrs {
 
 static const struct attr_def v1_attr_table[] = {
     ATTR_NAMED(struct ctc_attrs, merge_repeated, "ctc_merge_repeated", "true"),
-    ATTR_END,
 };
 static const struct attr_def seq_len_attr_table[] = {
     ATTR(struct ctc_attrs, merge_repeated, "true"),
     ATTR(struct ctc_attrs, classes_index_type, "i32"),
     ATTR(struct ctc_attrs, sequence_length_type, "i32"),
-    ATTR_END,
 };
 
 static const struct op_input_def v1_inputs[] = {
     {"data", .types = TYPES_FLOAT},
     {"sequence_mask", .types = TYPES_FLOAT},
-    {.name = NULL},
 };
 static const struct op_input_def seq_len_inputs[] = {
     {"data", .types = TYPES_FLOAT},
     {"sequence_length", .types = TYPES_INTEGER},
     {"blank_index", .types = TYPES_INTEGER, .is_optional = true},
-    {.name = NULL},
 };
 
 enum { DATA, LENGTHS, BLANK };
@@ -181,7 +177,7 @@ static bool run_seq_len(const struct step *step, struct irrun_error *err)
 const struct op_def op_ctc_greedy_decoder = {
     .type = "CTCGreedyDecoder",
     .opset = 1,
-    .inputs = v1_inputs,
+    OP_INPUTS(v1_inputs),
     OP_ATTRS(v1_attr_table, struct ctc_attrs),
     .infer = infer_v1,
     .run = run_v1,
@@ -190,7 +186,7 @@ const struct op_def op_ctc_greedy_decoder = {
 const struct op_def op_ctc_greedy_decoder_seq_len = {
     .type = "CTCGreedyDecoderSeqLen",
     .opset = 6,
-    .inputs = seq_len_inputs,
+    OP_INPUTS(seq_len_inputs),
     .n_outputs = 2,
     OP_ATTRS(seq_len_attr_table, struct ctc_attrs),
     .state_size = sizeof(struct seq_len_state),

@@ -12,13 +12,11 @@ struct cum_sum_attrs {
 static const struct attr_def attr_table[] = {
     ATTR(struct cum_sum_attrs, exclusive, "false"),
     ATTR(struct cum_sum_attrs, reverse, "false"),
-    ATTR_END,
 };
 
 static const struct op_input_def inputs[] = {
     {"data", .types = TYPES_NUMBER},
     {"axis", .types = TYPES_INTEGER, .is_optional = true},
-    {.name = NULL},
 };
 
 static bool infer(struct infer *infer)
@@ -51,7 +49,7 @@ static bool run(const struct step *step, struct irrun_error *err)
 const struct op_def op_cum_sum = {
     .type = "CumSum",
     .opset = 3,
-    .inputs = inputs,
+    OP_INPUTS(inputs),
     OP_ATTRS(attr_table, struct cum_sum_attrs),
     .state_size = sizeof(struct axis_view),
     .infer = infer,

@@ -13,10 +13,9 @@ struct depth_attrs {
 static const struct attr_def attr_table[] = {
     ATTR(struct depth_attrs, block_size, "1"),
     ATTR_CHOICE(struct depth_attrs, mode, NULL, "blocks_first|depth_first"),
-    ATTR_END,
 };
 
-static const struct op_input_def inputs[] = {{"data", .types = TYPES_ANY}, {.name = NULL}};
+static const struct op_input_def inputs[] = {{"data", .types = TYPES_ANY}};
 
 /* Computes the strides of the deep form, [N][block …, C in the order of mode][D …], for the
  * dimensions of the spatial form: [N][C] and then [D][block] for each spatial dimension. */

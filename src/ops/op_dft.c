@@ -31,7 +31,6 @@ static const struct op_input_def inputs[] = {
     {"data", .types = TYPES_FLOAT},
     {"axes", .types = TYPES_INTEGER},
     {"signal_size", .types = TYPES_INTEGER, .is_optional = true},
-    {.name = NULL},
 };
 
 /* ---- infer -------------------------------------------------------------------------------- */
@@ -266,7 +265,7 @@ static bool run(const struct step *step, struct irrun_error *err)
     const struct op_def object = {                                                                 \
         .type = type_,                                                                             \
         .opset = opset_,                                                                           \
-        .inputs = inputs,                                                                          \
+        OP_INPUTS(inputs),                                                                         \
         .state_size = sizeof(struct dft_state),                                                    \
         .family = &(const struct dft_family){__VA_ARGS__},                                         \
         .infer = infer,                                                                            \

@@ -9,11 +9,10 @@ struct einsum_attrs {
     const char *equation;
 };
 
-static const struct attr_def attr_table[] = {ATTR(struct einsum_attrs, equation, NULL), ATTR_END};
+static const struct attr_def attr_table[] = {ATTR(struct einsum_attrs, equation, NULL)};
 
 static const struct op_input_def inputs[] = {
     {"input", .types = TYPES_NUMBER, .same = 1, .is_repeated = true},
-    {.name = NULL},
 };
 
 static bool infer(struct infer *infer)
@@ -164,7 +163,7 @@ static double flops(const struct op *op, struct irrun_tensor *const *in,
 const struct op_def op_einsum = {
     .type = "Einsum",
     .opset = 7,
-    .inputs = inputs,
+    OP_INPUTS(inputs),
     OP_ATTRS(attr_table, struct einsum_attrs),
     .state_size = sizeof(struct einsum_plan),
     .factors = UINT32_MAX,

@@ -31,7 +31,6 @@ struct bag_state {
 
 static const struct attr_def attr_table[] = {
     ATTR_CHOICE(struct bag_attrs, reduction, "sum", "sum|mean"),
-    ATTR_END,
 };
 
 #define TABLE_AND_INDICES                                                                          \
@@ -49,14 +48,13 @@ static const struct attr_def attr_table[] = {
     }
 
 static const struct op_input_def offsets_inputs[] = {
-    TABLE_AND_INDICES, {"offsets", .types = TYPES_INTEGER}, DEFAULT_INDEX, WEIGHTS, {.name = NULL}};
-static const struct op_input_def packed_inputs[] = {TABLE_AND_INDICES, WEIGHTS, {.name = NULL}};
+    TABLE_AND_INDICES, {"offsets", .types = TYPES_INTEGER}, DEFAULT_INDEX, WEIGHTS};
+static const struct op_input_def packed_inputs[] = {TABLE_AND_INDICES, WEIGHTS};
 static const struct op_input_def segments_inputs[] = {TABLE_AND_INDICES,
                                                       {"segment_ids", .types = TYPES_INTEGER},
                                                       {"num_segments", .types = TYPES_INTEGER},
                                                       DEFAULT_INDEX,
-                                                      WEIGHTS,
-                                                      {.name = NULL}};
+                                                      WEIGHTS};
 
 static bool is_mean(const struct op *op)
 {
@@ -255,7 +253,7 @@ static bool run(const struct step *step, struct irrun_error *err)
 #define BAG_OP(object, type_, opset_, inputs_, form, default_index, weights, ...)                  \
     const struct op_def object = {.type = type_,                                                   \
                                   .opset = opset_,                                                 \
-                                  .inputs = inputs_,                                               \
+                                  OP_INPUTS(inputs_),                                              \
                                   .attrs_size = sizeof(struct bag_attrs),                          \
                                   .state_size = sizeof(struct bag_state),                          \
                                   .family =                                                        \
@@ -271,6 +269,6 @@ BAG_OP(op_embedding_bag_packed_sum, "EmbeddingBagPackedSum", 3, packed_inputs, B
        2, );
 BAG_OP(op_embedding_segments_sum, "EmbeddingSegmentsSum", 3, segments_inputs, BAG_SEGMENTS, 4, 5, );
 BAG_OP(op_embedding_bag_offsets, "EmbeddingBagOffsets", 15, offsets_inputs, BAG_OFFSETS, 3, 4,
-       .attrs = attr_table);
+       OP_ATTR_TABLE(attr_table));
 BAG_OP(op_embedding_bag_packed, "EmbeddingBagPacked", 15, packed_inputs, BAG_PACKED, ABSENT, 2,
-       .attrs = attr_table);
+       OP_ATTR_TABLE(attr_table));

@@ -10,14 +10,13 @@ struct eye_attrs {
     enum irrun_dtype output_type;
 };
 
-static const struct attr_def attr_table[] = {ATTR(struct eye_attrs, output_type, NULL), ATTR_END};
+static const struct attr_def attr_table[] = {ATTR(struct eye_attrs, output_type, NULL)};
 
 static const struct op_input_def inputs[] = {
     {"num_rows", .types = TYPES_INTEGER},
     {"num_columns", .types = TYPES_INTEGER},
     {"diagonal_index", .types = TYPES_INTEGER},
     {"batch_shape", .types = TYPES_INTEGER, .is_optional = true},
-    {.name = NULL},
 };
 
 static bool infer(struct infer *infer)
@@ -71,7 +70,7 @@ static bool run(const struct step *step, struct irrun_error *err)
 const struct op_def op_eye = {
     .type = "Eye",
     .opset = 9,
-    .inputs = inputs,
+    OP_INPUTS(inputs),
     OP_ATTRS(attr_table, struct eye_attrs),
     .state_size = sizeof(struct index_list),
     .infer = infer,

@@ -16,7 +16,6 @@ static const struct attr_def attr_table[] = {
     ATTR(struct fake_quantize_attrs, levels, NULL),
     ATTR_CHOICE(struct fake_quantize_attrs, auto_broadcast, "numpy", AUTO_BROADCAST_CHOICES),
     ATTR_NAMED(struct fake_quantize_attrs, axis, "auto_broadcast.auto_broadcast_axis", "0"),
-    ATTR_END,
 };
 
 static const struct op_input_def inputs[] = {
@@ -25,7 +24,6 @@ static const struct op_input_def inputs[] = {
     {"input_high", .types = TYPES_FLOAT, .same = 1},
     {"output_low", .types = TYPES_FLOAT, .same = 1},
     {"output_high", .types = TYPES_FLOAT, .same = 1},
-    {.name = NULL},
 };
 
 static bool infer(struct infer *infer)
@@ -104,7 +102,7 @@ const struct op_def op_fake_quantize = {
     .type = "FakeQuantize",
     .opset = 1,
     .flags = OP_IN_PLACE | OP_ELEMENTWISE,
-    .inputs = inputs,
+    OP_INPUTS(inputs),
     OP_ATTRS(attr_table, struct fake_quantize_attrs),
     .state_size = sizeof(struct quantize_state),
     .infer = infer,

@@ -15,13 +15,12 @@ struct gather_state {
     int64_t first; /* of constant indices that are consecutive; otherwise -1 */
 };
 
-static const struct attr_def attr_table[] = {ATTR(struct gather_attrs, batch_dims, "0"), ATTR_END};
+static const struct attr_def attr_table[] = {ATTR(struct gather_attrs, batch_dims, "0")};
 
 static const struct op_input_def inputs[] = {
     {"data", .types = TYPES_ANY},
     {"indices", .types = TYPES_INTEGER},
     {"axis", .types = TYPES_INTEGER},
-    {.name = NULL},
 };
 
 static bool infer_batch_dims(struct infer *infer, uint32_t *n_batch_dims)
@@ -144,7 +143,7 @@ static bool run(const struct step *step, struct irrun_error *err)
     const struct op_def object = {.type = "Gather",                                                \
                                   .opset = opset_,                                                 \
                                   .flags = OP_DATA_MOVEMENT,                                       \
-                                  .inputs = inputs,                                                \
+                                  OP_INPUTS(inputs),                                               \
                                   .attrs_size = sizeof(struct gather_attrs),                       \
                                   .state_size = sizeof(struct gather_state),                       \
                                   .family = &(const bool){gives_zeros_},                           \
@@ -155,5 +154,5 @@ static bool run(const struct step *step, struct irrun_error *err)
                                   __VA_ARGS__}
 
 GATHER_OP(op_gather_v1, 1, false, .opset_last = 6);
-GATHER_OP(op_gather_v7, 7, false, .opset_last = 7, .attrs = attr_table);
-GATHER_OP(op_gather_v8, 8, true, .attrs = attr_table);
+GATHER_OP(op_gather_v7, 7, false, .opset_last = 7, OP_ATTR_TABLE(attr_table));
+GATHER_OP(op_gather_v8, 8, true, OP_ATTR_TABLE(attr_table));

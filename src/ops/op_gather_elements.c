@@ -16,13 +16,11 @@ struct gather_elements_state {
 
 static const struct attr_def attr_table[] = {
     ATTR(struct gather_elements_attrs, axis, NULL),
-    ATTR_END,
 };
 
 static const struct op_input_def inputs[] = {
     {"data", .types = TYPES_ANY},
     {"indices", .types = TYPES_INTEGER},
-    {.name = NULL},
 };
 
 static bool infer(struct infer *infer)
@@ -52,7 +50,7 @@ const struct op_def op_gather_elements = {
     .type = "GatherElements",
     .opset = 6,
     .flags = OP_DATA_MOVEMENT,
-    .inputs = inputs,
+    OP_INPUTS(inputs),
     OP_ATTRS(attr_table, struct gather_elements_attrs),
     .state_size = sizeof(struct gather_elements_state),
     .infer = infer,

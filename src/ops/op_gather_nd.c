@@ -16,13 +16,11 @@ struct gather_nd_state {
 
 static const struct attr_def attr_table[] = {
     ATTR(struct gather_nd_attrs, batch_dims, "0"),
-    ATTR_END,
 };
 
 static const struct op_input_def inputs[] = {
     {"data", .types = TYPES_ANY},
     {"indices", .types = TYPES_INTEGER},
-    {.name = NULL},
 };
 
 static bool infer(struct infer *infer)
@@ -67,7 +65,7 @@ static bool run(const struct step *step, struct irrun_error *err)
     const struct op_def object = {.type = "GatherND",                                              \
                                   .opset = opset_,                                                 \
                                   .flags = OP_DATA_MOVEMENT,                                       \
-                                  .inputs = inputs,                                                \
+                                  OP_INPUTS(inputs),                                               \
                                   OP_ATTRS(attr_table, struct gather_nd_attrs),                    \
                                   .state_size = sizeof(struct gather_nd_state),                    \
                                   .family = &(const bool){merges_batch_dims},                      \

@@ -21,13 +21,11 @@ static const struct attr_def attr_table[] = {
     ATTR(struct grid_sample_attrs, align_corners, "false"),
     ATTR_CHOICE(struct grid_sample_attrs, mode, "bilinear", "bilinear|bicubic|nearest"),
     ATTR_CHOICE(struct grid_sample_attrs, padding_mode, "zeros", "zeros|border|reflection"),
-    ATTR_END,
 };
 
 static const struct op_input_def inputs[] = {
     {"data", .types = TYPES_NUMBER},
     {"grid", .types = TYPES_FLOAT},
-    {.name = NULL},
 };
 
 static bool infer(struct infer *infer)
@@ -122,7 +120,7 @@ static bool run(const struct step *step, struct irrun_error *err)
 const struct op_def op_grid_sample = {
     .type = "GridSample",
     .opset = 9,
-    .inputs = inputs,
+    OP_INPUTS(inputs),
     OP_ATTRS(attr_table, struct grid_sample_attrs),
     .state_size = sizeof(struct grid_sample_state),
     .infer = infer,

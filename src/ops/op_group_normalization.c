@@ -22,14 +22,12 @@ struct group_state {
 static const struct attr_def attr_table[] = {
     ATTR(struct group_attrs, num_groups, NULL),
     ATTR(struct group_attrs, epsilon, NULL),
-    ATTR_END,
 };
 
 static const struct op_input_def inputs[] = {
     {"data", .types = TYPES_FLOAT, .same = 1},
     {"scale", .types = TYPES_FLOAT, .same = 1},
     {"bias", .types = TYPES_FLOAT, .same = 1},
-    {.name = NULL},
 };
 
 static bool infer(struct infer *infer)
@@ -111,7 +109,7 @@ const struct op_def op_group_normalization = {
     .type = "GroupNormalization",
     .opset = 12,
     .flags = OP_IN_PLACE,
-    .inputs = inputs,
+    OP_INPUTS(inputs),
     OP_ATTRS(attr_table, struct group_attrs),
     .state_size = sizeof(struct group_state),
     .infer = infer,

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/movement.h"
 
-static const struct op_input_def inputs[] = {{"input", .types = TYPES_ANY}, {.name = NULL}};
+static const struct op_input_def inputs[] = {{"input", .types = TYPES_ANY}};
 
 static bool infer(struct infer *infer)
 {

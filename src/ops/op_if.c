@@ -211,13 +211,12 @@ static bool run(const struct step *step, struct irrun_error *err)
 static const struct op_input_def inputs[] = {
     {.name = "cond", .types = TYPES_BOOLEAN},
     {.name = "inputs", .types = TYPES_ANY, .is_optional = true, .is_repeated = true},
-    {.name = NULL},
 };
 
 const struct op_def op_if = {
     .type = "If",
     .opset = 8,
-    .inputs = inputs,
+    OP_INPUTS(inputs),
     .n_outputs = OUTPUTS_LISTED,
     .state_size = sizeof(struct if_state),
     .infer = infer,

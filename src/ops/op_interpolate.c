@@ -35,7 +35,6 @@ static const struct attr_def v1_attr_table[] = {
     ATTR(struct interpolate_attrs, axes, NULL),
     ATTR(struct interpolate_attrs, align_corners, "true"),
     PADS,
-    ATTR_END,
 };
 static const struct attr_def attr_table[] = {
     ATTR_CHOICE(struct interpolate_attrs, mode, NULL, INTERPOLATION_MODES),
@@ -45,26 +44,22 @@ static const struct attr_def attr_table[] = {
     ATTR_CHOICE(struct interpolate_attrs, nearest_mode, "round_prefer_floor", NEAREST_MODES),
     ATTR(struct interpolate_attrs, cube_coeff, "-0.75"),
     PADS,
-    ATTR_END,
 };
 
 static const struct op_input_def v1_inputs[] = {
     {"data", .types = TYPES_NUMBER},
     {"target_spatial_shape", .types = TYPES_INTEGER},
-    {.name = NULL},
 };
 static const struct op_input_def v4_inputs[] = {
     {"data", .types = TYPES_NUMBER},
     {"sizes", .types = TYPES_INTEGER},
     {"scales", .types = TYPES_FLOAT},
     {"axes", .types = TYPES_INTEGER, .is_optional = true},
-    {.name = NULL},
 };
 static const struct op_input_def v11_inputs[] = {
     {"image", .types = TYPES_NUMBER},
     {"scales_or_sizes", .types = TYPES_NUMBER},
     {"axes", .types = TYPES_INTEGER, .is_optional = true},
-    {.name = NULL},
 };
 
 /* ---- shapes ------------------------------------------------------------------------------- */
@@ -260,7 +255,7 @@ static bool infer(struct infer *infer)
         .type = "Interpolate",                                                                     \
         .opset = opset_,                                                                           \
         .opset_last = opset_last_,                                                                 \
-        .inputs = inputs_,                                                                         \
+        OP_INPUTS(inputs_),                                                                        \
         OP_ATTRS(attrs_, struct interpolate_attrs),                                                \
         .state_size = sizeof(struct interpolate_state),                                            \
         .family = &(const struct interpolate_family){__VA_ARGS__},                                 \

@@ -23,7 +23,6 @@ struct istft_state {
 static const struct attr_def attr_table[] = {
     ATTR(struct istft_attrs, center, NULL),
     ATTR(struct istft_attrs, normalized, NULL),
-    ATTR_END,
 };
 
 static const struct op_input_def inputs[] = {
@@ -32,7 +31,6 @@ static const struct op_input_def inputs[] = {
     {"frame_size", .types = TYPES_INTEGER},
     {"frame_step", .types = TYPES_INTEGER},
     {"signal_length", .types = TYPES_INTEGER, .is_optional = true},
-    {.name = NULL},
 };
 
 static bool find_length(struct infer *infer, struct istft_state *state)
@@ -142,7 +140,7 @@ static bool run(const struct step *step, struct irrun_error *err)
 const struct op_def op_istft = {
     .type = "ISTFT",
     .opset = 16,
-    .inputs = inputs,
+    OP_INPUTS(inputs),
     OP_ATTRS(attr_table, struct istft_attrs),
     .state_size = sizeof(struct istft_state),
     .infer = infer,

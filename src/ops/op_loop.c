@@ -108,13 +108,12 @@ static const struct op_input_def inputs[] = {
     {.name = "trip_count", .types = TYPE_BIT(IRRUN_I32) | TYPE_BIT(IRRUN_I64)},
     {.name = "execution_condition", .types = TYPES_BOOLEAN},
     {.name = "inputs", .types = TYPES_ANY, .is_optional = true, .is_repeated = true},
-    {.name = NULL},
 };
 
 const struct op_def op_loop = {
     .type = "Loop",
     .opset = 5,
-    .inputs = inputs,
+    OP_INPUTS(inputs),
     .n_outputs = OUTPUTS_LISTED,
     .state_size = sizeof(struct loop_op_state),
     .infer = infer,

@@ -23,13 +23,11 @@ static const struct attr_def attr_table[] = {
     ATTR(struct lrn_attrs, beta, NULL),
     ATTR(struct lrn_attrs, bias, NULL),
     ATTR(struct lrn_attrs, size, NULL),
-    ATTR_END,
 };
 
 static const struct op_input_def inputs[] = {
     {"data", .types = TYPES_FLOAT},
     {"axes", .types = TYPES_INTEGER},
-    {.name = NULL},
 };
 
 static bool infer(struct infer *infer)
@@ -103,7 +101,7 @@ const struct op_def op_lrn = {
     .type = "LRN",
     .opset = 1,
     .flags = OP_IN_PLACE,
-    .inputs = inputs,
+    OP_INPUTS(inputs),
     OP_ATTRS(attr_table, struct lrn_attrs),
     .state_size = sizeof(struct lrn_state),
     .infer = infer,

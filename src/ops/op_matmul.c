@@ -22,20 +22,17 @@ struct matmul_state {
 static const struct attr_def attr_table[] = {
     ATTR(struct matmul_attrs, transpose_a, "false"),
     ATTR(struct matmul_attrs, transpose_b, "false"),
-    ATTR_END,
 };
 
 static const struct op_input_def inputs[] = {
     {"A", .types = TYPES_NUMBER, .same = 1},
     {"B", .types = TYPES_NUMBER, .same = 1},
-    {.name = NULL},
 };
 
 static const struct op_input_def inputs_transposed[] = {
     {"A", .types = TYPES_NUMBER, .same = 1},
     {"B", .types = TYPES_NUMBER, .same = 1},
     {"input_order", .types = TYPES_INTEGER},
-    {.name = NULL},
 };
 
 /* An operand as batches of matrices. */
@@ -230,7 +227,7 @@ static double flops(const struct op *op, struct irrun_tensor *const *in,
     const struct op_def object = {                                                                 \
         .type = "MatMul",                                                                          \
         .opset = 1,                                                                                \
-        .inputs = inputs_,                                                                         \
+        OP_INPUTS(inputs_),                                                                        \
         OP_ATTRS(attr_table, struct matmul_attrs),                                                 \
         .state_size = sizeof(struct matmul_state),                                                 \
         .flags = OP_MULTIPLIES_BF16,                                                               \

@@ -11,20 +11,17 @@ static const struct attr_def v1_attrs[] = {
     ATTR(struct mvn_attrs, across_channels, "true"),
     ATTR(struct mvn_attrs, normalize_variance, "true"),
     ATTR(struct mvn_attrs, eps, "1e-9"),
-    ATTR_END,
 };
 static const struct attr_def v6_attrs[] = {
     ATTR(struct mvn_attrs, normalize_variance, NULL),
     ATTR(struct mvn_attrs, eps, NULL),
     ATTR_CHOICE(struct mvn_attrs, eps_mode, NULL, "inside_sqrt|outside_sqrt"),
-    ATTR_END,
 };
 
-static const struct op_input_def v1_inputs[] = {{"data", .types = TYPES_FLOAT}, {.name = NULL}};
+static const struct op_input_def v1_inputs[] = {{"data", .types = TYPES_FLOAT}};
 static const struct op_input_def v6_inputs[] = {
     {"data", .types = TYPES_FLOAT},
     {"axes", .types = TYPES_INTEGER},
-    {.name = NULL},
 };
 
 static bool infer_v1(struct infer *infer)
@@ -78,7 +75,7 @@ static bool prepare(struct prepare *prepare)
         .opset = opset_,                                                                           \
         .opset_last = opset_last_,                                                                 \
         .flags = OP_IN_PLACE,                                                                      \
-        .inputs = inputs_,                                                                         \
+        OP_INPUTS(inputs_),                                                                        \
         OP_ATTRS(attrs_, struct mvn_attrs),                                                        \
         .state_size = sizeof(struct normalize),                                                    \
         .infer = infer_,                                                                           \
@@ -87,4 +84,4 @@ static bool prepare(struct prepare *prepare)
 
 MVN_OP(op_mvn_v1, 2, 5, v1_inputs, v1_attrs, infer_v1);
 MVN_OP(op_mvn_v6, 6, 0, v6_inputs, v6_attrs, normalize_infer_axes);
-MVN_OP(op_norm, 0, 0, v6_inputs, NULL, infer_norm);
+MVN_OP(op_norm, 0, 0, v6_inputs, v6_attrs, infer_norm);

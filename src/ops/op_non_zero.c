@@ -9,10 +9,9 @@ struct non_zero_attrs {
 
 static const struct attr_def attr_table[] = {
     ATTR(struct non_zero_attrs, output_type, "i64"),
-    ATTR_END,
 };
 
-static const struct op_input_def inputs[] = {{"data", .types = TYPES_ANY}, {.name = NULL}};
+static const struct op_input_def inputs[] = {{"data", .types = TYPES_ANY}};
 
 #define BLOCK 256 /* elements tested at a time */
 
@@ -78,7 +77,7 @@ static bool run(const struct step *step, struct irrun_error *err)
 const struct op_def op_non_zero = {
     .type = "NonZero",
     .opset = 3,
-    .inputs = inputs,
+    OP_INPUTS(inputs),
     OP_ATTRS(attr_table, struct non_zero_attrs),
     .infer = infer,
     .run = run,

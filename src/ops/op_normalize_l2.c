@@ -15,13 +15,11 @@ struct l2_attrs {
 static const struct attr_def attr_table[] = {
     ATTR(struct l2_attrs, eps, NULL),
     ATTR_CHOICE(struct l2_attrs, eps_mode, NULL, "add|max"),
-    ATTR_END,
 };
 
 static const struct op_input_def inputs[] = {
     {"data", .types = TYPES_FLOAT},
     {"axes", .types = TYPES_INTEGER},
-    {.name = NULL},
 };
 
 /* Divides the elements of the slices by themselves. Their squares could overflow. */
@@ -65,7 +63,7 @@ const struct op_def op_normalize_l2 = {
     .type = "NormalizeL2",
     .opset = 1,
     .flags = OP_IN_PLACE,
-    .inputs = inputs,
+    OP_INPUTS(inputs),
     OP_ATTRS(attr_table, struct l2_attrs),
     .state_size = sizeof(struct normalize),
     .infer = normalize_infer_axes,

@@ -26,7 +26,6 @@ static const struct attr_def attr_table[] = {
     ATTR(struct one_hot_attrs, axis, NULL),
     ATTR_CHOICE(struct one_hot_attrs, negative_indices_mode, "ignore_negative",
                 "ignore_negative|ignore-negative|normalize"),
-    ATTR_END,
 };
 
 static const struct op_input_def inputs[] = {
@@ -34,7 +33,6 @@ static const struct op_input_def inputs[] = {
     {"depth", .types = TYPES_INTEGER},
     {"on_value", .types = TYPES_ANY, .same = 1},
     {"off_value", .types = TYPES_ANY, .same = 1},
-    {.name = NULL},
 };
 
 static bool infer(struct infer *infer)
@@ -116,7 +114,7 @@ static bool run(const struct step *step, struct irrun_error *err)
         .opset = opset_,                                                                           \
         .opset_last = opset_last_,                                                                 \
         .flags = OP_DATA_MOVEMENT,                                                                 \
-        .inputs = inputs,                                                                          \
+        OP_INPUTS(inputs),                                                                         \
         OP_ATTRS(attrs_, struct one_hot_attrs),                                                    \
         .state_size = sizeof(struct one_hot_state),                                                \
         .infer = infer,                                                                            \
@@ -124,7 +122,7 @@ static bool run(const struct step *step, struct irrun_error *err)
         .run = run,                                                                                \
     }
 
-static const struct attr_def v1_attr_table[] = {ATTR(struct one_hot_attrs, axis, NULL), ATTR_END};
+static const struct attr_def v1_attr_table[] = {ATTR(struct one_hot_attrs, axis, NULL)};
 
 ONE_HOT_OP(op_one_hot_v1, 1, 15, v1_attr_table);
 ONE_HOT_OP(op_one_hot_v16, 16, 0, attr_table);

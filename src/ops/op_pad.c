@@ -21,7 +21,6 @@ struct pad_state {
 
 static const struct attr_def attr_table[] = {
     ATTR_CHOICE(struct pad_attrs, pad_mode, NULL, "constant|edge|reflect|symmetric"),
-    ATTR_END,
 };
 
 static const struct op_input_def inputs[] = {
@@ -29,7 +28,6 @@ static const struct op_input_def inputs[] = {
     {"pads_begin", .types = TYPES_INTEGER},
     {"pads_end", .types = TYPES_INTEGER},
     {"pad_value", .types = TYPES_ANY, .same = 1, .is_optional = true},
-    {.name = NULL},
 };
 
 /* Returns the input coordinate that is copied to coordinate i, where 0 is the first of the input;
@@ -211,7 +209,7 @@ static bool run(const struct step *step, struct irrun_error *err)
     const struct op_def object = {.type = "Pad",                                                   \
                                   .opset = opset_,                                                 \
                                   .flags = OP_DATA_MOVEMENT,                                       \
-                                  .inputs = inputs,                                                \
+                                  OP_INPUTS(inputs),                                               \
                                   OP_ATTRS(attr_table, struct pad_attrs),                          \
                                   .state_size = sizeof(struct pad_state),                          \
                                   .infer = infer,                                                  \

@@ -5,7 +5,6 @@
 static const struct attr_def attr_table[] = {
     ATTR(struct parameter_attrs, element_type, NULL),
     ATTR(struct parameter_attrs, shape, NULL),
-    ATTR_END,
 };
 
 const struct op_def op_parameter = {

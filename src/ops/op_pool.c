@@ -27,28 +27,25 @@ struct pool_state {
                           "floor|ceil|ceil_torch")
 #define DILATIONS ATTR_NAMED(struct pool_attrs, window.dilations, "dilations", "")
 
-static const struct attr_def max_v1_attrs[] = {POOL_ATTRS, ATTR_END};
+static const struct attr_def max_v1_attrs[] = {POOL_ATTRS};
 static const struct attr_def max_v8_attrs[] = {
     POOL_ATTRS,
     DILATIONS,
     ATTR(struct pool_attrs, axis, "0"),
     ATTR(struct pool_attrs, index_element_type, "i64"),
-    ATTR_END,
 };
 static const struct attr_def avg_v1_attrs[] = {
     POOL_ATTRS,
     ATTR_NAMED(struct pool_attrs, exclude_pad, "exclude-pad", NULL),
-    ATTR_END,
 };
 static const struct attr_def avg_v16_attrs[] = {
     POOL_ATTRS,
     DILATIONS,
     ATTR_NAMED(struct pool_attrs, exclude_pad, "exclude-pad", NULL),
-    ATTR_END,
 };
 
-static const struct op_input_def numbers[] = {{"data", .types = TYPES_NUMBER}, {.name = NULL}};
-static const struct op_input_def floats[] = {{"data", .types = TYPES_FLOAT}, {.name = NULL}};
+static const struct op_input_def numbers[] = {{"data", .types = TYPES_NUMBER}};
+static const struct op_input_def floats[] = {{"data", .types = TYPES_FLOAT}};
 
 /* Checks that no window is entirely in the padding and no pad is negative. */
 static bool check_pads(struct infer *infer, const struct window *window, uint32_t rank)
@@ -227,7 +224,7 @@ static bool run(const struct step *step, struct irrun_error *err)
     const struct op_def object = {.type = type_,                                                   \
                                   .opset = opset_,                                                 \
                                   .opset_last = opset_last_,                                       \
-                                  .inputs = inputs_,                                               \
+                                  OP_INPUTS(inputs_),                                              \
                                   OP_ATTRS(attrs_, struct pool_attrs),                             \
                                   .state_size = sizeof(struct pool_state),                         \
                                   .infer = infer_,                                                 \

@@ -18,13 +18,13 @@ struct range_state {
     double start_f64, step_f64;
 };
 
-static const struct attr_def attr_table[] = {ATTR(struct range_attrs, output_type, NULL), ATTR_END};
+static const struct attr_def attr_table[] = {ATTR(struct range_attrs, output_type, NULL)};
 
 #define INPUTS(same_)                                                                              \
     {                                                                                              \
         {"start", .types = TYPES_NUMBER, .same = same_},                                           \
             {"stop", .types = TYPES_NUMBER, .same = same_},                                        \
-            {"step", .types = TYPES_NUMBER, .same = same_}, {.name = NULL},                        \
+            {"step", .types = TYPES_NUMBER, .same = same_},                                        \
     }
 static const struct op_input_def v1_inputs[] = INPUTS(1);
 static const struct op_input_def v4_inputs[] = INPUTS(0);
@@ -111,7 +111,7 @@ static bool run(const struct step *step, struct irrun_error *err)
 #define RANGE_OP(object, opset_, inputs_, ...)                                                     \
     const struct op_def object = {.type = "Range",                                                 \
                                   .opset = opset_,                                                 \
-                                  .inputs = inputs_,                                               \
+                                  OP_INPUTS(inputs_),                                              \
                                   .state_size = sizeof(struct range_state),                        \
                                   .infer = infer,                                                  \
                                   .run = run,                                                      \

@@ -7,25 +7,22 @@
 
 static const struct op_input_def inputs_v3[] = {
     {.name = "init_value", .types = TYPES_ANY},
-    {.name = NULL},
 };
 
 static const struct op_input_def inputs_v6[] = {
     {.name = "init_value", .types = TYPES_ANY, .is_optional = true},
-    {.name = NULL},
 };
 
 static const struct attr_def attr_table[] = {
     ATTR(struct read_value_attrs, variable_id, NULL),
     ATTR(struct read_value_attrs, variable_type, "dynamic"),
     ATTR(struct read_value_attrs, variable_shape, "..."),
-    ATTR_END,
 };
 
 #define READ_VALUE(first, last, inputs_)                                                           \
     {                                                                                              \
         .type = "ReadValue", .opset = first, .opset_last = last, .role = ROLE_READ_VALUE,          \
-        .flags = OP_DATA_MOVEMENT, .inputs = inputs_,                                              \
+        .flags = OP_DATA_MOVEMENT, OP_INPUTS(inputs_),                                             \
         OP_ATTRS(attr_table, struct read_value_attrs),                                             \
     }
 

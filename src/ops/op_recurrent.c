@@ -28,7 +28,7 @@
 #define LENGTHS INPUT_OF("sequence_lengths", TYPES_INTEGER, 0, false)
 #define W_R_B INPUT("W"), INPUT("R"), INPUT("B")
 #define W_R_OPTIONAL_B INPUT("W"), INPUT("R"), OPTIONAL("B")
-#define INPUTS(...) ((const struct op_input_def[]){__VA_ARGS__, {.name = NULL}})
+#define INPUTS(...) ((const struct op_input_def[]){__VA_ARGS__})
 
 /* The input tables also allow the legacy form, so that recurrent_infer can report it: five inputs,
  * with W and R concatenated in the fourth. */
@@ -50,7 +50,7 @@
 #define LSTM_V1_ATTRS                                                                              \
     ATTR(struct recurrent_attrs, input_forget, "false"),                                           \
         ATTR_CHOICE(struct recurrent_attrs, weights_format, "fico", "fico|icof|ifco|ifoc|iofc")
-#define ATTRS(...) ((const struct attr_def[]){__VA_ARGS__, ATTR_END})
+#define ATTRS(...) ((const struct attr_def[]){__VA_ARGS__})
 
 /* ---- rows ---- */
 
@@ -75,7 +75,7 @@ static double flops(const struct op *op, struct irrun_tensor *const *in,
 
 #define ROW(type_, kind_, form_, inputs_, attrs_, ...)                                             \
     {                                                                                              \
-        .type = type_, .inputs = inputs_, .attrs = attrs_,                                         \
+        .type = type_, OP_INPUTS(inputs_), OP_ATTR_TABLE(attrs_),                                  \
         .n_outputs = N_STATES(kind_) + ((form_) != FORM_CELL), .n_outputs_min = 1,                 \
         .family =                                                                                  \
             &(const struct recurrent_family){                                                      \
@@ -124,9 +124,9 @@ const struct op_def op_rnn_sequence =
         ATTRS(SEQUENCE_ATTRS), .opset = 5);
 
 /* The pass that inserts these ops sets their attributes. */
-const struct op_def op_lstm_over_time =
-    ROW("LSTMCell", RECURRENT_LSTM, FORM_OVER_TIME, INPUTS(X_H_C, W_R_OPTIONAL_B), NULL, );
+const struct op_def op_lstm_over_time = ROW("LSTMCell", RECURRENT_LSTM, FORM_OVER_TIME,
+                                            INPUTS(X_H_C, W_R_OPTIONAL_B), ATTRS(CELL_ATTRS), );
 const struct op_def op_gru_over_time =
-    ROW("GRUCell", RECURRENT_GRU, FORM_OVER_TIME, INPUTS(X_H, W_R_OPTIONAL_B), NULL, );
+    ROW("GRUCell", RECURRENT_GRU, FORM_OVER_TIME, INPUTS(X_H, W_R_OPTIONAL_B), ATTRS(CELL_ATTRS), );
 const struct op_def op_rnn_over_time =
-    ROW("RNNCell", RECURRENT_RNN, FORM_OVER_TIME, INPUTS(X_H, W_R_B), NULL, );
+    ROW("RNNCell", RECURRENT_RNN, FORM_OVER_TIME, INPUTS(X_H, W_R_B), ATTRS(CELL_ATTRS), );

@@ -27,18 +27,15 @@ struct reduce_state {
 
 static const struct attr_def attr_table[] = {
     ATTR(struct reduce_attrs, keep_dims, "false"),
-    ATTR_END,
 };
 
 static const struct op_input_def numbers[] = {
     {"data", .types = TYPES_NUMBER},
     {"axes", .types = TYPES_INTEGER},
-    {.name = NULL},
 };
 static const struct op_input_def booleans[] = {
     {"data", .types = TYPES_BOOLEAN},
     {"axes", .types = TYPES_INTEGER},
-    {.name = NULL},
 };
 
 static bool infer(struct infer *infer)
@@ -221,7 +218,7 @@ static bool prepare(struct prepare *prepare)
     const struct op_def object = {                                                                 \
         .type = type_,                                                                             \
         .opset = opset_,                                                                           \
-        .inputs = inputs_,                                                                         \
+        OP_INPUTS(inputs_),                                                                        \
         OP_ATTRS(attr_table, struct reduce_attrs),                                                 \
         .state_size = sizeof(struct reduce_state),                                                 \
         .family = &(const struct reduce_family){operation, finish},                                \

@@ -11,13 +11,11 @@ struct reshape_attrs {
 
 static const struct attr_def attr_table[] = {
     ATTR(struct reshape_attrs, special_zero, NULL),
-    ATTR_END,
 };
 
 static const struct op_input_def inputs[] = {
     {"data", .types = TYPES_ANY},
     {"shape", .types = TYPES_INTEGER},
-    {.name = NULL},
 };
 
 /* With special_zero, copies dimensions of the input where the new shape has 0. *rest is the product
@@ -86,7 +84,7 @@ static bool infer_frames(struct infer *infer)
 
 VIEW_OP(op_reshape, "Reshape", 1, inputs, infer, OP_ATTRS(attr_table, struct reshape_attrs));
 
-static const struct op_input_def frames_inputs[] = {{"data", .types = TYPES_ANY}, {.name = NULL}};
+static const struct op_input_def frames_inputs[] = {{"data", .types = TYPES_ANY}};
 
 VIEW_OP(op_reshape_frames, "(reshape frames)", 0, frames_inputs, infer_frames,
         .attrs_size = sizeof(struct irrun_shape));

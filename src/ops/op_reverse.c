@@ -11,13 +11,11 @@ struct reverse_attrs {
 
 static const struct attr_def attr_table[] = {
     ATTR_CHOICE(struct reverse_attrs, mode, NULL, "index|mask"),
-    ATTR_END,
 };
 
 static const struct op_input_def inputs[] = {
     {"data", .types = TYPES_ANY},
     {"axis", .types = TYPES_INTEGER | TYPES_BOOLEAN},
-    {.name = NULL},
 };
 
 static bool read_mask(struct infer *infer, uint32_t rank, bool is_reversed[IRRUN_MAX_RANK])

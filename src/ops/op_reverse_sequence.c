@@ -23,13 +23,11 @@ struct reverse_sequence_state {
 static const struct op_input_def inputs[] = {
     {.name = "data", .types = TYPES_ANY},
     {.name = "seq_lengths", .types = TYPES_INTEGER},
-    {.name = NULL},
 };
 
 static const struct attr_def attr_table[] = {
     ATTR(struct reverse_sequence_attrs, batch_axis, "0"),
     ATTR(struct reverse_sequence_attrs, seq_axis, "1"),
-    ATTR_END,
 };
 
 static bool infer(struct infer *infer)
@@ -117,7 +115,7 @@ const struct op_def op_reverse_sequence = {
     .type = "ReverseSequence",
     .opset = 1,
     .flags = OP_DATA_MOVEMENT,
-    .inputs = inputs,
+    OP_INPUTS(inputs),
     OP_ATTRS(attr_table, struct reverse_sequence_attrs),
     .state_size = sizeof(struct reverse_sequence_state),
     .infer = infer,

@@ -16,7 +16,6 @@ static const struct op_input_def inputs[] = {
     {"data", .types = TYPES_ANY},
     {"shift", .types = TYPES_INTEGER},
     {"axes", .types = TYPES_INTEGER},
-    {.name = NULL},
 };
 
 static bool infer(struct infer *infer)
@@ -82,7 +81,7 @@ const struct op_def op_roll = {
     .type = "Roll",
     .opset = 7,
     .flags = OP_DATA_MOVEMENT,
-    .inputs = inputs,
+    OP_INPUTS(inputs),
     .state_size = sizeof(struct roll_state),
     .infer = infer,
     .run = run,

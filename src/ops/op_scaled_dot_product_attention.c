@@ -36,7 +36,7 @@ struct attention_state {
     softmax_f32_fn *softmax; /* used for f32 without a sink; otherwise NULL */
 };
 
-static const struct attr_def attr_table[] = {ATTR(struct attention_attrs, causal, NULL), ATTR_END};
+static const struct attr_def attr_table[] = {ATTR(struct attention_attrs, causal, NULL)};
 
 static const struct op_input_def inputs[] = {
     {"query", .types = TYPES_FLOAT, .same = 1},
@@ -45,7 +45,6 @@ static const struct op_input_def inputs[] = {
     {"attention_mask", .types = TYPES_FLOAT | TYPES_BOOLEAN, .is_optional = true},
     {"scale", .types = TYPES_FLOAT, .same = 1, .is_optional = true},
     {"sink", .types = TYPES_FLOAT, .same = 1, .is_optional = true},
-    {.name = NULL},
 };
 
 /* ---- infer -------------------------------------------------------------------------------- */
@@ -337,7 +336,7 @@ static double flops(const struct op *op, struct irrun_tensor *const *in,
 const struct op_def op_scaled_dot_product_attention = {
     .type = "ScaledDotProductAttention",
     .opset = 13,
-    .inputs = inputs,
+    OP_INPUTS(inputs),
     OP_ATTRS(attr_table, struct attention_attrs),
     .state_size = sizeof(struct attention_state),
     .strided_inputs = 1 << KEY | 1 << VALUE,

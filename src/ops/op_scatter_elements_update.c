@@ -25,14 +25,12 @@ struct scatter_elements_state {
 static const struct attr_def attr_table[] = {
     ATTR_CHOICE(struct scatter_elements_attrs, reduction, "none", "none|sum|prod|min|max|mean"),
     ATTR(struct scatter_elements_attrs, use_init_val, "true"),
-    ATTR_END,
 };
 
 #define INPUTS(types_)                                                                             \
     {                                                                                              \
         {"data", .types = types_, .same = 1}, {"indices", .types = TYPES_INTEGER},                 \
             {"updates", .types = types_, .same = 1}, {"axis", .types = TYPES_INTEGER},             \
-            {.name = NULL},                                                                        \
     }
 static const struct op_input_def any_inputs[] = INPUTS(TYPES_ANY);
 static const struct op_input_def number_inputs[] = INPUTS(TYPES_NUMBER | TYPES_BOOLEAN);
@@ -138,7 +136,7 @@ static bool run(const struct step *step, struct irrun_error *err)
 #define SCATTER_ELEMENTS_OP(object, opset_, inputs_, ...)                                          \
     const struct op_def object = {.type = "ScatterElementsUpdate",                                 \
                                   .opset = opset_,                                                 \
-                                  .inputs = inputs_,                                               \
+                                  OP_INPUTS(inputs_),                                              \
                                   .attrs_size = sizeof(struct scatter_elements_attrs),             \
                                   .state_size = sizeof(struct scatter_elements_state),             \
                                   .infer = infer,                                                  \
@@ -149,4 +147,4 @@ static bool run(const struct step *step, struct irrun_error *err)
 SCATTER_ELEMENTS_OP(op_scatter_elements_update_v3, 3, any_inputs, .opset_last = 11,
                     .flags = OP_DATA_MOVEMENT | OP_IN_PLACE_INPUT0);
 SCATTER_ELEMENTS_OP(op_scatter_elements_update_v12, 12, number_inputs, .flags = OP_IN_PLACE_INPUT0,
-                    .attrs = attr_table);
+                    OP_ATTR_TABLE(attr_table));

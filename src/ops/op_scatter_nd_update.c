@@ -17,13 +17,12 @@ struct scatter_nd_state {
 
 static const struct attr_def attr_table[] = {
     ATTR_CHOICE(struct scatter_nd_attrs, reduction, "none", "none|sum|sub|prod|min|max"),
-    ATTR_END,
 };
 
 #define INPUTS(types_)                                                                             \
     {                                                                                              \
         {"data", .types = types_, .same = 1}, {"indices", .types = TYPES_INTEGER},                 \
-            {"updates", .types = types_, .same = 1}, {.name = NULL},                               \
+            {"updates", .types = types_, .same = 1},                                               \
     }
 static const struct op_input_def any_inputs[] = INPUTS(TYPES_ANY);
 static const struct op_input_def number_inputs[] = INPUTS(TYPES_NUMBER | TYPES_BOOLEAN);
@@ -77,7 +76,7 @@ static bool run(const struct step *step, struct irrun_error *err)
 #define SCATTER_ND_OP(object, opset_, inputs_, ...)                                                \
     const struct op_def object = {.type = "ScatterNDUpdate",                                       \
                                   .opset = opset_,                                                 \
-                                  .inputs = inputs_,                                               \
+                                  OP_INPUTS(inputs_),                                              \
                                   .attrs_size = sizeof(struct scatter_nd_attrs),                   \
                                   .state_size = sizeof(struct scatter_nd_state),                   \
                                   .infer = infer,                                                  \
@@ -88,4 +87,4 @@ static bool run(const struct step *step, struct irrun_error *err)
 SCATTER_ND_OP(op_scatter_nd_update_v3, 3, any_inputs, .opset_last = 14,
               .flags = OP_DATA_MOVEMENT | OP_IN_PLACE_INPUT0);
 SCATTER_ND_OP(op_scatter_nd_update_v15, 15, number_inputs, .flags = OP_IN_PLACE_INPUT0,
-              .attrs = attr_table);
+              OP_ATTR_TABLE(attr_table));

@@ -18,7 +18,6 @@ static const struct op_input_def inputs[] = {
     {"indices", .types = TYPES_INTEGER},
     {"updates", .types = TYPES_ANY, .same = 1},
     {"axis", .types = TYPES_INTEGER},
-    {.name = NULL},
 };
 
 static bool infer(struct infer *infer)
@@ -82,7 +81,7 @@ const struct op_def op_scatter_update = {
     .type = "ScatterUpdate",
     .opset = 3,
     .flags = OP_DATA_MOVEMENT | OP_IN_PLACE_INPUT0,
-    .inputs = inputs,
+    OP_INPUTS(inputs),
     .state_size = sizeof(struct scatter_update_state),
     .infer = infer,
     .prepare = prepare,

@@ -26,23 +26,19 @@ struct search_state {
 static const struct attr_def search_sorted_attrs[] = {
     ATTR_NAMED(struct search_attrs, counts_equals, "right_mode", "false"),
     ATTR(struct search_attrs, output_type, "i64"),
-    ATTR_END,
 };
 static const struct attr_def bucketize_attrs[] = {
     ATTR_NAMED(struct search_attrs, excludes_equals, "with_right_bound", "true"),
     ATTR(struct search_attrs, output_type, "i64"),
-    ATTR_END,
 };
 
 static const struct op_input_def search_sorted_inputs[] = {
     {"sorted", .types = TYPES_NUMBER, .same = 1},
     {"values", .types = TYPES_NUMBER, .same = 1},
-    {.name = NULL},
 };
 static const struct op_input_def bucketize_inputs[] = {
     {"data", .types = TYPES_NUMBER},
     {"buckets", .types = TYPES_NUMBER},
-    {.name = NULL},
 };
 
 static bool check_rows(struct infer *infer, const struct search_family *family)
@@ -166,7 +162,7 @@ static bool run(const struct step *step, struct irrun_error *err)
     const struct op_def object = {                                                                 \
         .type = type_,                                                                             \
         .opset = opset_,                                                                           \
-        .inputs = inputs_,                                                                         \
+        OP_INPUTS(inputs_),                                                                        \
         OP_ATTRS(attrs_, struct search_attrs),                                                     \
         .state_size = sizeof(struct search_state),                                                 \
         .family = &(const struct search_family){__VA_ARGS__},                                      \

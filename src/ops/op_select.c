@@ -52,13 +52,11 @@ static const struct op_input_def inputs[] = {
     {.name = "cond", .types = TYPES_BOOLEAN},
     {.name = "then", .types = TYPES_ANY, .same = 1},
     {.name = "else", .types = TYPES_ANY, .same = 1},
-    {.name = NULL},
 };
 
 static const struct attr_def attr_table[] = {
     ATTR_CHOICE(struct select_attrs, auto_broadcast, "numpy", AUTO_BROADCAST_CHOICES),
     ATTR_NAMED(struct select_attrs, axis, "auto_broadcast.auto_broadcast_axis", "0"),
-    ATTR_END,
 };
 
 /* Infers the output with auto_broadcast numpy. In the specification only cond is broadcast to then
@@ -202,7 +200,7 @@ const struct op_def op_select = {
     .type = "Select",
     .opset = 1,
     .flags = OP_DATA_MOVEMENT | OP_IN_PLACE,
-    .inputs = inputs,
+    OP_INPUTS(inputs),
     OP_ATTRS(attr_table, struct select_attrs),
     .state_size = sizeof(struct select_state),
     .infer = infer,

@@ -8,10 +8,9 @@ struct shape_of_attrs {
 
 static const struct attr_def attr_table[] = {
     ATTR(struct shape_of_attrs, output_type, "i64"),
-    ATTR_END,
 };
 
-static const struct op_input_def inputs[] = {{"data", .types = TYPES_ANY}, {.name = NULL}};
+static const struct op_input_def inputs[] = {{"data", .types = TYPES_ANY}};
 
 static bool infer(struct infer *infer)
 {
@@ -34,7 +33,7 @@ static bool run(const struct step *step, struct irrun_error *err)
     const struct op_def object = {.type = "ShapeOf",                                               \
                                   .opset = opset_,                                                 \
                                   .flags = OP_DATA_MOVEMENT | OP_SHAPES_ONLY,                      \
-                                  .inputs = inputs,                                                \
+                                  OP_INPUTS(inputs),                                               \
                                   .infer = infer,                                                  \
                                   .run = run,                                                      \
                                   __VA_ARGS__}

@@ -10,10 +10,9 @@ struct shuffle_channels_attrs {
 static const struct attr_def attr_table[] = {
     ATTR(struct shuffle_channels_attrs, axis, "1"),
     ATTR(struct shuffle_channels_attrs, group, "1"),
-    ATTR_END,
 };
 
-static const struct op_input_def inputs[] = {{"data", .types = TYPES_ANY}, {.name = NULL}};
+static const struct op_input_def inputs[] = {{"data", .types = TYPES_ANY}};
 
 static bool infer(struct infer *infer)
 {

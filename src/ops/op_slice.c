@@ -10,7 +10,6 @@ static const struct op_input_def inputs[] = {
     {"stop", .types = TYPES_INTEGER},
     {"step", .types = TYPES_INTEGER},
     {"axes", .types = TYPES_INTEGER, .is_optional = true},
-    {.name = NULL},
 };
 
 struct slices {

@@ -14,9 +14,9 @@ struct softmax_state {
     softmax_f32_fn *f32;
 };
 
-static const struct attr_def attr_table[] = {ATTR(struct softmax_attrs, axis, "1"), ATTR_END};
+static const struct attr_def attr_table[] = {ATTR(struct softmax_attrs, axis, "1")};
 
-static const struct op_input_def inputs[] = {{"data", .types = TYPES_FLOAT}, {.name = NULL}};
+static const struct op_input_def inputs[] = {{"data", .types = TYPES_FLOAT}};
 
 /* Sets the output and the state. family points to a bool: compute the logarithm. */
 static bool infer(struct infer *infer)
@@ -60,7 +60,7 @@ static bool prepare(struct prepare *prepare)
     const struct op_def object = {.type = type_,                                                   \
                                   .opset = opset_,                                                 \
                                   .flags = OP_IN_PLACE,                                            \
-                                  .inputs = inputs,                                                \
+                                  OP_INPUTS(inputs),                                               \
                                   OP_ATTRS(attr_table, struct softmax_attrs),                      \
                                   .state_size = sizeof(struct softmax_state),                      \
                                   .family = &(const bool){is_log},                                 \

@@ -24,14 +24,12 @@ static const struct op_input_def to_batch_inputs[] = {
     {"block_shape", .types = TYPES_INTEGER},
     {"pads_begin", .types = TYPES_INTEGER},
     {"pads_end", .types = TYPES_INTEGER},
-    {.name = NULL},
 };
 static const struct op_input_def to_space_inputs[] = {
     {"data", .types = TYPES_ANY},
     {"block_shape", .types = TYPES_INTEGER},
     {"crops_begin", .types = TYPES_INTEGER},
     {"crops_end", .types = TYPES_INTEGER},
-    {.name = NULL},
 };
 
 static bool read_lists(struct infer *infer, struct i64_list lists[4])
@@ -166,7 +164,7 @@ static bool run(const struct step *step, struct irrun_error *err)
         .type = type_,                                                                             \
         .opset = 2,                                                                                \
         .flags = OP_DATA_MOVEMENT,                                                                 \
-        .inputs = inputs_,                                                                         \
+        OP_INPUTS(inputs_),                                                                        \
         .state_size = sizeof(struct blocks_state),                                                 \
         .family = &(const bool){is_to_batch_},                                                     \
         .infer = infer,                                                                            \

@@ -19,20 +19,17 @@ struct split_state {
 
 static const struct attr_def split_attr_table[] = {
     ATTR(struct split_attrs, num_splits, NULL),
-    ATTR_END,
 };
 
 static const struct op_input_def split_inputs[] = {
     {"data", .types = TYPES_ANY},
     {"axis", .types = TYPES_INTEGER},
-    {.name = NULL},
 };
 
 static const struct op_input_def variadic_split_inputs[] = {
     {"data", .types = TYPES_ANY},
     {"axis", .types = TYPES_INTEGER},
     {"split_lengths", .types = TYPES_INTEGER},
-    {.name = NULL},
 };
 
 static bool infer_split_axis(struct infer *infer, int64_t *dim)
@@ -136,7 +133,7 @@ static bool run(const struct step *step, struct irrun_error *err)
     const struct op_def object = {.type = type_,                                                   \
                                   .opset = 1,                                                      \
                                   .flags = OP_DATA_MOVEMENT,                                       \
-                                  .inputs = inputs_,                                               \
+                                  OP_INPUTS(inputs_),                                              \
                                   .n_outputs = OUTPUTS_LISTED,                                     \
                                   .state_size = sizeof(struct split_state),                        \
                                   .infer = infer_,                                                 \

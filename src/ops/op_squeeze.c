@@ -5,13 +5,11 @@
 static const struct op_input_def squeeze_inputs[] = {
     {"data", .types = TYPES_ANY},
     {"axes", .types = TYPES_INTEGER, .is_optional = true},
-    {.name = NULL},
 };
 
 static const struct op_input_def unsqueeze_inputs[] = {
     {"data", .types = TYPES_ANY},
     {"axes", .types = TYPES_INTEGER},
-    {.name = NULL},
 };
 
 /* Removes the given axes, or all dimensions of 1 if no axes are given. An axis whose dimension is

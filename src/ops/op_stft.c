@@ -14,7 +14,6 @@ struct stft_state {
 
 static const struct attr_def attr_table[] = {
     ATTR(struct stft_attrs, transpose_frames, NULL),
-    ATTR_END,
 };
 
 static const struct op_input_def inputs[] = {
@@ -22,7 +21,6 @@ static const struct op_input_def inputs[] = {
     {"window", .types = TYPES_FLOAT, .same = 1},
     {"frame_size", .types = TYPES_INTEGER},
     {"frame_step", .types = TYPES_INTEGER},
-    {.name = NULL},
 };
 
 static bool infer(struct infer *infer)
@@ -88,7 +86,7 @@ static bool run(const struct step *step, struct irrun_error *err)
 const struct op_def op_stft = {
     .type = "STFT",
     .opset = 15,
-    .inputs = inputs,
+    OP_INPUTS(inputs),
     OP_ATTRS(attr_table, struct stft_attrs),
     .state_size = sizeof(struct stft_state),
     .infer = infer,

@@ -15,7 +15,6 @@ static const struct attr_def attr_table[] = {
     ATTR(struct strided_slice_attrs, new_axis_mask, ""),
     ATTR(struct strided_slice_attrs, shrink_axis_mask, ""),
     ATTR(struct strided_slice_attrs, ellipsis_mask, ""),
-    ATTR_END,
 };
 
 static const struct op_input_def inputs[] = {
@@ -23,7 +22,6 @@ static const struct op_input_def inputs[] = {
     {"begin", .types = TYPES_INTEGER},
     {"end", .types = TYPES_INTEGER},
     {"strides", .types = TYPES_INTEGER, .is_optional = true},
-    {.name = NULL},
 };
 
 struct bounds {
@@ -101,7 +99,8 @@ static bool take_dim(struct infer *infer, struct builder *builder, const struct 
 /* Checks the attributes, which are all masks. */
 static bool check_masks(struct infer *infer)
 {
-    for (const struct attr_def *attr = attr_table; attr->name; attr++) {
+    for (uint32_t k = 0; k < infer->op->def->n_attrs; k++) {
+        const struct attr_def *attr = &attr_table[k];
         const struct i64_list *mask = (const void *)((const char *)infer->attrs + attr->offset);
         for (uint32_t i = 0; i < mask->n; i++)
             if (mask->items[i] != 0 && mask->items[i] != 1)

@@ -36,13 +36,12 @@ static bool run(const struct step *step, struct irrun_error *err)
 
 static const struct op_input_def inputs[] = {
     {.name = "inputs", .types = TYPES_ANY, .is_optional = true, .is_repeated = true},
-    {.name = NULL},
 };
 
 const struct op_def op_tensor_iterator = {
     .type = "TensorIterator",
     .opset = 1,
-    .inputs = inputs,
+    OP_INPUTS(inputs),
     .n_outputs = OUTPUTS_LISTED,
     .state_size = sizeof(struct loop_state),
     .infer = infer,

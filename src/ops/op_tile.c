@@ -7,7 +7,6 @@
 static const struct op_input_def inputs[] = {
     {"data", .types = TYPES_ANY},
     {"repeats", .types = TYPES_INTEGER},
-    {.name = NULL},
 };
 
 static bool infer(struct infer *infer)

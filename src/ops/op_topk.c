@@ -29,13 +29,11 @@ static const struct attr_def attr_table[] = {
     ATTR_CHOICE(struct topk_attrs, mode, NULL, "min|max"),
     ATTR_CHOICE(struct topk_attrs, sort, NULL, "none|value|index"),
     ATTR(struct topk_attrs, index_element_type, "i32"),
-    ATTR_END,
 };
 
 static const struct op_input_def inputs[] = {
     {"data", .types = TYPES_NUMBER},
     {"k", .types = TYPES_INTEGER},
-    {.name = NULL},
 };
 
 static bool infer(struct infer *infer)
@@ -190,7 +188,7 @@ const struct op_def op_topk = {
     .type = "TopK",
     .opset = 1,
     .flags = OP_DATA_MOVEMENT,
-    .inputs = inputs,
+    OP_INPUTS(inputs),
     .n_outputs = 2,
     OP_ATTRS(attr_table, struct topk_attrs),
     .state_size = sizeof(struct topk_state),

@@ -6,7 +6,6 @@
 static const struct op_input_def inputs[] = {
     {"arg", .types = TYPES_ANY},
     {"input_order", .types = TYPES_INTEGER},
-    {.name = NULL},
 };
 
 static bool infer(struct infer *infer)

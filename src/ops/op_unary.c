@@ -124,66 +124,57 @@ static bool prepare(struct prepare *prepare)
 
 /* ---- signatures ---- */
 
-static const struct op_input_def numbers[] = {{"data", .types = TYPES_NUMBER}, {.name = NULL}};
-static const struct op_input_def floats[] = {{"data", .types = TYPES_FLOAT}, {.name = NULL}};
-static const struct op_input_def booleans[] = {{"data", .types = TYPES_BOOLEAN}, {.name = NULL}};
-static const struct op_input_def bits[] = {{"data", .types = TYPES_INTEGER | TYPES_BOOLEAN},
-                                           {.name = NULL}};
+static const struct op_input_def numbers[] = {{"data", .types = TYPES_NUMBER}};
+static const struct op_input_def floats[] = {{"data", .types = TYPES_FLOAT}};
+static const struct op_input_def booleans[] = {{"data", .types = TYPES_BOOLEAN}};
+static const struct op_input_def bits[] = {{"data", .types = TYPES_INTEGER | TYPES_BOOLEAN}};
 static const struct op_input_def hard_sigmoid_inputs[] = {
     {"data", .types = TYPES_FLOAT, .same = 1},
     {"alpha", .types = TYPES_FLOAT, .same = 1},
     {"beta", .types = TYPES_FLOAT, .same = 1},
-    {.name = NULL},
 };
 static const struct op_input_def selu_inputs[] = {
     {"data", .types = TYPES_FLOAT, .same = 1},
     {"alpha", .types = TYPES_FLOAT, .same = 1},
     {"lambda", .types = TYPES_FLOAT, .same = 1},
-    {.name = NULL},
 };
 static const struct op_input_def swish_inputs[] = {
     {"data", .types = TYPES_FLOAT, .same = 1},
     {"beta", .types = TYPES_FLOAT, .same = 1, .is_optional = true},
-    {.name = NULL},
 };
 
 static const struct attr_def clamp_attrs[] = {
     ATTR_NAMED(struct unary_attrs, p[0], "min", NULL),
     ATTR_NAMED(struct unary_attrs, p[1], "max", NULL),
-    ATTR_END,
 };
 static const struct attr_def elu_attrs[] = {
     ATTR_NAMED(struct unary_attrs, p[0], "alpha", NULL),
-    ATTR_END,
 };
 static const struct attr_def is_inf_attrs[] = {
     ATTR_NAMED(struct unary_attrs, detect[0], "detect_negative", "true"),
     ATTR_NAMED(struct unary_attrs, detect[1], "detect_positive", "true"),
-    ATTR_END,
 };
 static const struct attr_def round_attrs[] = {
     ATTR_CHOICE(struct unary_attrs, mode, "half_to_even", "half_to_even|half_away_from_zero"),
-    ATTR_END,
 };
 static const struct attr_def gelu_attrs[] = {
     ATTR_CHOICE_NAMED(struct unary_attrs, mode, "approximation_mode", "erf", "erf|tanh"),
-    ATTR_END,
 };
 
 #define ATTRS(table) OP_ATTRS(table, struct unary_attrs)
-#define SIGNATURE_number .inputs = numbers
-#define SIGNATURE_floating .inputs = floats
-#define SIGNATURE_boolean .inputs = booleans
-#define SIGNATURE_bits .inputs = bits
-#define SIGNATURE_hard_sigmoid .inputs = hard_sigmoid_inputs
-#define SIGNATURE_selu .inputs = selu_inputs
-#define SIGNATURE_swish .inputs = swish_inputs
-#define SIGNATURE_clamp .inputs = numbers, ATTRS(clamp_attrs)
-#define SIGNATURE_elu .inputs = floats, ATTRS(elu_attrs)
-#define SIGNATURE_is_inf .inputs = floats, ATTRS(is_inf_attrs)
-#define SIGNATURE_round .inputs = numbers, ATTRS(round_attrs)
-#define SIGNATURE_gelu .inputs = floats, ATTRS(gelu_attrs)
-#define SIGNATURE_gelu_v2 .inputs = floats, .opset_last = 6
+#define SIGNATURE_number OP_INPUTS(numbers)
+#define SIGNATURE_floating OP_INPUTS(floats)
+#define SIGNATURE_boolean OP_INPUTS(booleans)
+#define SIGNATURE_bits OP_INPUTS(bits)
+#define SIGNATURE_hard_sigmoid OP_INPUTS(hard_sigmoid_inputs)
+#define SIGNATURE_selu OP_INPUTS(selu_inputs)
+#define SIGNATURE_swish OP_INPUTS(swish_inputs)
+#define SIGNATURE_clamp OP_INPUTS(numbers), ATTRS(clamp_attrs)
+#define SIGNATURE_elu OP_INPUTS(floats), ATTRS(elu_attrs)
+#define SIGNATURE_is_inf OP_INPUTS(floats), ATTRS(is_inf_attrs)
+#define SIGNATURE_round OP_INPUTS(numbers), ATTRS(round_attrs)
+#define SIGNATURE_gelu OP_INPUTS(floats), ATTRS(gelu_attrs)
+#define SIGNATURE_gelu_v2 OP_INPUTS(floats), .opset_last = 6
 
 #define UNARY_OP(name, type_, opset_, signature, function)                                         \
     const struct op_def op_##name = {                                                              \

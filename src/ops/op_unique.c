@@ -26,13 +26,11 @@ static const struct attr_def attr_table[] = {
     ATTR(struct unique_attrs, sorted, "true"),
     ATTR(struct unique_attrs, index_element_type, "i64"),
     ATTR(struct unique_attrs, count_element_type, "i64"),
-    ATTR_END,
 };
 
 static const struct op_input_def inputs[] = {
     {"data", .types = TYPES_NUMBER | TYPES_BOOLEAN},
     {"axis", .types = TYPES_INTEGER, .is_optional = true},
-    {.name = NULL},
 };
 
 struct slices {
@@ -173,7 +171,7 @@ const struct op_def op_unique = {
     .type = "Unique",
     .opset = 10,
     .flags = OP_DATA_MOVEMENT,
-    .inputs = inputs,
+    OP_INPUTS(inputs),
     .n_outputs = N_OUTPUTS,
     OP_ATTRS(attr_table, struct unique_attrs),
     .state_size = sizeof(struct unique_state),

@@ -148,10 +148,10 @@ const struct op_def *op_def_sorted(size_t index)
 
 const struct op_input_def *op_find_input(const struct op_def *def, uint32_t i)
 {
-    const struct op_input_def *input = def->inputs;
-    for (; input && input->name && i > 0 && !input->is_repeated; i--)
-        input++;
-    return input && input->name ? input : NULL;
+    uint32_t n = def->n_inputs;
+    if (i >= n && n > 0 && def->inputs[n - 1].is_repeated)
+        i = n - 1;
+    return i < n ? &def->inputs[i] : NULL;
 }
 
 bool op_input_is_index(const struct op_def *def, uint32_t i)
@@ -164,18 +164,20 @@ bool op_input_is_index(const struct op_def *def, uint32_t i)
 
 const void *op_attr(const struct op *op, const char *name)
 {
-    for (const struct attr_def *attr = op->def->attrs; attr && attr->name; attr++)
-        if (strcmp(attr->name, name) == 0)
-            return (const char *)op->attrs + attr->offset;
+    for (uint32_t i = 0; i < op->def->n_attrs; i++)
+        if (strcmp(op->def->attrs[i].name, name) == 0)
+            return (const char *)op->attrs + op->def->attrs[i].offset;
     return NULL;
 }
 
 uint32_t op_types(const struct op_def *def)
 {
-    const struct op_input_def *input = def->inputs;
-    if (!input || !input->name)
+    const struct op_input_def *inputs = def->inputs;
+    uint32_t i = 0;
+    if (def->n_inputs == 0)
         return TYPES_ANY;
-    while (input[1].name && !input->same && input->types != TYPES_ANY && input[1].same)
-        input++;
-    return input->types;
+    while (i + 1 < def->n_inputs && !inputs[i].same && inputs[i].types != TYPES_ANY &&
+           inputs[i + 1].same)
+        i++;
+    return inputs[i].types;
 }

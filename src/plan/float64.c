@@ -17,9 +17,9 @@ static enum irrun_dtype *find_dtype(const struct attr_def *def, const void *attr
 /* Returns whether an attribute of the op is a type that becomes f64. */
 static bool has_narrow_type(const struct op *op)
 {
-    const struct attr_def *def = op->attrs ? op->def->attrs : NULL;
-    for (; def && def->name; def++)
-        if (def->kind == ATTR_KIND_DTYPE && is_narrow(*find_dtype(def, op->attrs)))
+    const struct attr_def *defs = op->def->attrs;
+    for (uint32_t i = 0; op->attrs && i < op->def->n_attrs; i++)
+        if (defs[i].kind == ATTR_KIND_DTYPE && is_narrow(*find_dtype(&defs[i], op->attrs)))
             return true;
     return false;
 }
@@ -29,9 +29,9 @@ static const void *widen_attrs(const struct op_def *op, const void *attrs, struc
                                struct irrun_error *err)
 {
     void *copy = arena_copy(arena, attrs, 1, op->attrs_size, err);
-    for (const struct attr_def *def = op->attrs; copy && def->name; def++)
-        if (def->kind == ATTR_KIND_DTYPE && is_narrow(*find_dtype(def, copy)))
-            *find_dtype(def, copy) = IRRUN_F64;
+    for (uint32_t i = 0; copy && i < op->n_attrs; i++)
+        if (op->attrs[i].kind == ATTR_KIND_DTYPE && is_narrow(*find_dtype(&op->attrs[i], copy)))
+            *find_dtype(&op->attrs[i], copy) = IRRUN_F64;
     return copy;
 }
 

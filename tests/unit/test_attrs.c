@@ -35,11 +35,9 @@ static const struct attr_def table[] = {
     ATTR(struct all_attrs, open_shape, "1,?"),
     ATTR(struct all_attrs, shape, "3"),
     ATTR_CHOICE(struct all_attrs, mode, "numpy", "none|numpy|pdpd"),
-    ATTR_END,
 };
 
-static const struct op_def op = {
-    .type = "Thing", .attrs = table, .attrs_size = sizeof(struct all_attrs)};
+static const struct op_def op = {.type = "Thing", OP_ATTRS(table, struct all_attrs)};
 
 struct fixture {
     struct all_attrs attrs;
@@ -206,9 +204,8 @@ static void names_what_is_missing(void **state)
 {
     (void)state;
     static const struct attr_def required[] = {
-        ATTR_NAMED(struct all_attrs, number, "hidden_size", NULL), ATTR_END};
-    static const struct op_def needy = {
-        .type = "Needy", .attrs = required, .attrs_size = sizeof(struct all_attrs)};
+        ATTR_NAMED(struct all_attrs, number, "hidden_size", NULL)};
+    static const struct op_def needy = {.type = "Needy", OP_ATTRS(required, struct all_attrs)};
     struct fixture f = {.attrs = {.number = 0}};
     error_clear(&f.err);
     assert_false(attrs_read(&needy, NULL, &f.attrs, &f.arena, "cell", (struct place){"m.xml", 9, 3},

@@ -187,12 +187,14 @@ static void tables_are_well_formed(void **state)
     (void)state;
     for (size_t i = 0; i < n_op_defs; i++) {
         const struct op_def *def = op_defs[i];
-        for (const struct attr_def *attr = def->attrs; attr && attr->name; attr++) {
+        for (uint32_t k = 0; k < def->n_attrs; k++) {
+            const struct attr_def *attr = &def->attrs[k];
             assert_true(attr->offset < def->attrs_size);
             assert_true((attr->choices != NULL) == (attr->kind == ATTR_KIND_CHOICE));
         }
         bool is_optional = false, is_repeated = false;
-        for (const struct op_input_def *input = def->inputs; input && input->name; input++) {
+        for (uint32_t k = 0; k < def->n_inputs; k++) {
+            const struct op_input_def *input = &def->inputs[k];
             if (is_repeated || (is_optional && !input->is_optional))
                 fail_test("%s-%d: input %s\n", def->type, def->opset, input->name);
             is_optional = input->is_optional;
@@ -203,9 +205,9 @@ static void tables_are_well_formed(void **state)
 
 static void check_default(const struct op_def *def, const struct attr_def *attr)
 {
-    const struct attr_def alone[] = {*attr, ATTR_END};
     struct op_def one = *def;
-    one.attrs = alone;
+    one.attrs = attr;
+    one.n_attrs = 1;
     struct arena arena = {NULL, 0};
     struct irrun_error err;
     error_clear(&err);
@@ -222,8 +224,8 @@ static void defaults_are_good(void **state)
 {
     (void)state;
     for (size_t i = 0; i < n_op_defs; i++)
-        for (const struct attr_def *attr = op_defs[i]->attrs; attr && attr->name; attr++)
-            check_default(op_defs[i], attr);
+        for (uint32_t k = 0; k < op_defs[i]->n_attrs; k++)
+            check_default(op_defs[i], &op_defs[i]->attrs[k]);
 }
 
 int main(void)

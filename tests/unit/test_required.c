@@ -136,9 +136,9 @@ static void every_required_attribute_is_required(void **state)
         struct text name = {0}, names = {0};
         text_add(&name, "%s-%d", def->type, def->opset);
         text_add(&names, "%s", "");
-        for (const struct attr_def *attr = def->attrs; attr && attr->name; attr++)
-            if (!attr->default_text)
-                text_add(&names, "%s%s", names.length ? " " : "", attr->name);
+        for (uint32_t k = 0; k < def->n_attrs; k++)
+            if (!def->attrs[k].default_text)
+                text_add(&names, "%s%s", names.length ? " " : "", def->attrs[k].name);
         const char *expected = "";
         for (size_t k = 0; k < N_OF(required); k++)
             if (strcmp(required[k].op, name.data) == 0)
@@ -160,10 +160,10 @@ static void only_optional_inputs_may_be_absent(void **state)
         const struct op_def *def = op_defs[i];
         unsigned n_min = 0, n_max = 0;
         bool is_repeated = false;
-        for (const struct op_input_def *input = def->inputs; input && input->name; input++) {
-            n_min += !input->is_optional;
+        for (uint32_t k = 0; k < def->n_inputs; k++) {
+            n_min += !def->inputs[k].is_optional;
             n_max++;
-            is_repeated = is_repeated || input->is_repeated;
+            is_repeated = is_repeated || def->inputs[k].is_repeated;
         }
         unsigned expected_min = n_max, expected_max = n_max;
         struct text name = {0};
