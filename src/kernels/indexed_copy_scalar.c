@@ -5,6 +5,14 @@
 #include "kernels/indexed_copy.h"
 #include "kernels/inline.h"
 
+/* Calls f with the size of an element, 1, 2, 4 or 8, as its last argument: with a constant, memcpy
+ * becomes one load and one store. */
+#define CALL_WITH_SIZE(f, size, ...)                                                               \
+    ((size) == 4   ? f(__VA_ARGS__, 4)                                                             \
+     : (size) == 8 ? f(__VA_ARGS__, 8)                                                             \
+     : (size) == 2 ? f(__VA_ARGS__, 2)                                                             \
+                   : f(__VA_ARGS__, 1))
+
 /* Returns the offset of block k; without a list, blocks are contiguous. */
 ALWAYS_INLINE size_t offset_of(const int64_t *offsets, size_t k, size_t size)
 {
@@ -18,28 +26,13 @@ ALWAYS_INLINE void copy_blocks(const char *from, const int64_t *from_offsets, ch
         memcpy(to + offset_of(to_offsets, k, size), from + offset_of(from_offsets, k, size), size);
 }
 
-/* With a constant size, memcpy becomes one load and one store. */
-ALWAYS_INLINE void copy(const void *from, const int64_t *from_offsets, void *to,
-                        const int64_t *to_offsets, size_t n, size_t size)
+static void copy(const void *from, const int64_t *from_offsets, void *to, const int64_t *to_offsets,
+                 size_t n, size_t size)
 {
-    switch (size) {
-    case 0:
-        break;
-    case 1:
-        copy_blocks(from, from_offsets, to, to_offsets, n, 1);
-        break;
-    case 2:
-        copy_blocks(from, from_offsets, to, to_offsets, n, 2);
-        break;
-    case 4:
-        copy_blocks(from, from_offsets, to, to_offsets, n, 4);
-        break;
-    case 8:
-        copy_blocks(from, from_offsets, to, to_offsets, n, 8);
-        break;
-    default:
+    if (size == 1 || size == 2 || size == 4 || size == 8)
+        CALL_WITH_SIZE(copy_blocks, size, from, from_offsets, to, to_offsets, n);
+    else if (size > 0)
         copy_blocks(from, from_offsets, to, to_offsets, n, size);
-    }
 }
 
 void indexed_gather(const void *from, const int64_t *offsets, size_t n, size_t block_bytes,
@@ -64,18 +57,5 @@ ALWAYS_INLINE void fill(char *to, size_t n, const void *element, size_t size)
 
 void fill_elements(void *to, size_t n, const void *element, size_t element_bytes)
 {
-    switch (element_bytes) {
-    case 1:
-        fill(to, n, element, 1);
-        break;
-    case 2:
-        fill(to, n, element, 2);
-        break;
-    case 4:
-        fill(to, n, element, 4);
-        break;
-    default:
-        fill(to, n, element, 8);
-        break;
-    }
+    CALL_WITH_SIZE(fill, element_bytes, to, n, element);
 }
