@@ -372,8 +372,6 @@ static bool run(const struct step *step, struct irrun_error *err)
     return true;
 }
 
-static const struct op_input_def inputs[] = {{"data", .types = TYPE_BIT(IRRUN_U8)}};
-
 static double flops(const struct op *op, struct irrun_tensor *const *in,
                     struct irrun_tensor *const *out)
 {
@@ -385,7 +383,7 @@ static double flops(const struct op *op, struct irrun_tensor *const *in,
 
 const struct op_def op_int8_convolution = {
     .type = "Convolution",
-    OP_INPUTS(inputs),
+    OP_ONE_INPUT("data", TYPE_BIT(IRRUN_U8)),
     .attrs_size = sizeof(struct int8_convolution_attrs),
     .state_size = sizeof(struct int8_state),
     .infer = infer,

@@ -122,11 +122,9 @@ static double flops(const struct op *op, struct irrun_tensor *const *in,
     return 2 * cost_n(out[0]) * (double)attrs->c_in;
 }
 
-static const struct op_input_def inputs[] = {{"data", .types = TYPE_BIT(IRRUN_U8)}};
-
 const struct op_def op_int8_matmul = {
     .type = "MatMul",
-    OP_INPUTS(inputs),
+    OP_ONE_INPUT("data", TYPE_BIT(IRRUN_U8)),
     .attrs_size = sizeof(struct int8_convolution_attrs),
     .state_size = sizeof(struct matmul_state),
     .flops = flops,

@@ -68,11 +68,9 @@ static bool prepare(struct prepare *prepare)
     return prepare_sharing(prepare, run_rows, state->n_rows, (double)state->n_rows * row / 16);
 }
 
-static const struct op_input_def inputs[] = {{"data", .types = TYPE_BIT(IRRUN_U8)}};
-
 const struct op_def op_int8_max_pool = {
     .type = "MaxPool",
-    OP_INPUTS(inputs),
+    OP_ONE_INPUT("data", TYPE_BIT(IRRUN_U8)),
     .attrs_size = sizeof(struct window_attrs),
     .state_size = sizeof(struct max_state),
     .infer = infer,

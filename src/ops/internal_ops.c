@@ -124,25 +124,21 @@ static bool run_narrow(const struct step *step, struct irrun_error *err)
     return true;
 }
 
-static const struct op_input_def one_input[] = {
-    {.name = "data", .types = TYPES_ANY},
-};
-
-VIEW_OP(op_insert_axis, "(insert axis)", 0, one_input, infer_insert_axis,
+VIEW_OP(op_insert_axis, "(insert axis)", 0, OP_ONE_INPUT("data", TYPES_ANY), infer_insert_axis,
         .attrs_size = sizeof(struct axis_attrs));
-VIEW_OP(op_drop_axis, "(drop axis)", 0, one_input, infer_drop_axis,
+VIEW_OP(op_drop_axis, "(drop axis)", 0, OP_ONE_INPUT("data", TYPES_ANY), infer_drop_axis,
         .attrs_size = sizeof(struct axis_attrs));
-MOVE_OP(op_swap_axes, "(swap axes)", 0, one_input, infer_swap_axes, );
-MOVE_OP(op_channels_last, "(channels last)", 0, one_input, infer_channels,
+MOVE_OP(op_swap_axes, "(swap axes)", 0, OP_ONE_INPUT("data", TYPES_ANY), infer_swap_axes, );
+MOVE_OP(op_channels_last, "(channels last)", 0, OP_ONE_INPUT("data", TYPES_ANY), infer_channels,
         .family = &(const bool){true});
-MOVE_OP(op_channels_first, "(channels first)", 0, one_input, infer_channels,
+MOVE_OP(op_channels_first, "(channels first)", 0, OP_ONE_INPUT("data", TYPES_ANY), infer_channels,
         .family = &(const bool){false});
-MOVE_OP(op_one_position, "(one position)", 1, one_input, infer_one_position,
+MOVE_OP(op_one_position, "(one position)", 1, OP_ONE_INPUT("data", TYPES_ANY), infer_one_position,
         .attrs_size = sizeof(struct one_position_attrs));
 const struct op_def op_n_frames = {
     .type = "(number of frames)",
     .flags = OP_DATA_MOVEMENT | OP_SHAPES_ONLY,
-    OP_INPUTS(one_input),
+    OP_ONE_INPUT("data", TYPES_ANY),
     .attrs_size = sizeof(struct n_frames_attrs),
     .infer = infer_n_frames,
     .run = run_n_frames,
@@ -150,7 +146,7 @@ const struct op_def op_n_frames = {
 const struct op_def op_narrow = {
     .type = "(narrow)",
     .flags = OP_ANY_STORAGE | OP_ELEMENTWISE,
-    OP_INPUTS(one_input),
+    OP_ONE_INPUT("data", TYPES_ANY),
     .attrs_size = sizeof(struct convert_attrs),
     .infer = infer_narrow,
     .run = run_narrow,

@@ -50,7 +50,7 @@ void slice_bounds(int64_t dim, int64_t begin, int64_t end, int64_t step, int64_t
     const struct op_def object = {.type = type_,                                                   \
                                   .opset = opset_,                                                 \
                                   .flags = OP_DATA_MOVEMENT,                                       \
-                                  OP_INPUTS(inputs_),                                              \
+                                  inputs_,                                                         \
                                   .state_size = sizeof(struct move_state),                         \
                                   .infer = infer_,                                                 \
                                   .views = move_views,                                             \
@@ -59,11 +59,7 @@ void slice_bounds(int64_t dim, int64_t begin, int64_t end, int64_t step, int64_t
 
 /* An op whose output 0 is input 0 with another shape. */
 #define VIEW_OP(object, type_, opset_, inputs_, infer_, ...)                                       \
-    const struct op_def object = {.type = type_,                                                   \
-                                  .opset = opset_,                                                 \
-                                  .flags = OP_VIEW,                                                \
-                                  OP_INPUTS(inputs_),                                              \
-                                  .infer = infer_,                                                 \
-                                  __VA_ARGS__}
+    const struct op_def object = {                                                                 \
+        .type = type_, .opset = opset_, .flags = OP_VIEW, inputs_, .infer = infer_, __VA_ARGS__}
 
 #endif

@@ -72,6 +72,8 @@ struct op_input_def {
     bool is_optional; /* this and all that follow may be absent */
     bool is_repeated; /* the last row: any number of inputs */
 };
+#define OP_ONE_INPUT(name_, types_)                                                                \
+    .inputs = &(const struct op_input_def){name_, .types = types_}, .n_inputs = 1
 #define OP_INPUTS(table) .inputs = table, .n_inputs = sizeof(table) / sizeof *(table)
 
 /* Describes a tensor in which each run of `length` elements is repeated `count` times. */
@@ -80,10 +82,8 @@ struct runs {
 };
 
 struct infer;
-struct plan;
 struct prepare;
 struct step;
-struct step_cost;
 
 struct op_def {
     const char *type;   /* as in the IR */

@@ -4,10 +4,6 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/op_state.h"
 
-static const struct op_input_def inputs[] = {
-    {.name = "new_value", .types = TYPES_ANY},
-};
-
 static const struct attr_def attr_table[] = {
     ATTR(struct assign_attrs, variable_id, NULL),
 };
@@ -15,7 +11,8 @@ static const struct attr_def attr_table[] = {
 #define ASSIGN(first, last)                                                                        \
     {                                                                                              \
         .type = "Assign", .opset = first, .opset_last = last, .role = ROLE_ASSIGN,                 \
-        .flags = OP_DATA_MOVEMENT, OP_INPUTS(inputs), OP_ATTRS(attr_table, struct assign_attrs),   \
+        .flags = OP_DATA_MOVEMENT, OP_ONE_INPUT("new_value", TYPES_ANY),                           \
+        OP_ATTRS(attr_table, struct assign_attrs),                                                 \
     }
 
 const struct op_def op_assign_v3 = ASSIGN(3, 5);

@@ -139,8 +139,8 @@ static bool infer(struct infer *infer)
 }
 
 #define BROADCAST_OP(object, opset, attrs_, ...)                                                   \
-    MOVE_OP(object, "Broadcast", opset, inputs, infer, OP_ATTRS(attrs_, struct broadcast_attrs),   \
-            .repeats = repeats, __VA_ARGS__)
+    MOVE_OP(object, "Broadcast", opset, OP_INPUTS(inputs), infer,                                  \
+            OP_ATTRS(attrs_, struct broadcast_attrs), .repeats = repeats, __VA_ARGS__)
 
 BROADCAST_OP(op_broadcast_v1, 1, v1_attrs, .opset_last = 2);
 BROADCAST_OP(op_broadcast_v3, 3, v3_attrs, .opset_last = 0);

@@ -6,7 +6,6 @@ static const struct attr_def attr_table[] = {
     ATTR(struct convert_attrs, destination_type, NULL),
 };
 
-static const struct op_input_def convert_inputs[] = {{"data", .types = TYPES_ANY}};
 static const struct op_input_def convert_like_inputs[] = {
     {"data", .types = TYPES_ANY},
     {"like", .types = TYPES_ANY},
@@ -48,7 +47,7 @@ const struct op_def op_convert = {
     .type = "Convert",
     .opset = 1,
     .flags = OP_ANY_STORAGE | OP_ELEMENTWISE,
-    OP_INPUTS(convert_inputs),
+    OP_ONE_INPUT("data", TYPES_ANY),
     OP_ATTRS(attr_table, struct convert_attrs),
     .infer = infer_convert,
     .views = views,

@@ -15,8 +15,6 @@ static const struct attr_def attr_table[] = {
     ATTR_CHOICE(struct depth_attrs, mode, NULL, "blocks_first|depth_first"),
 };
 
-static const struct op_input_def inputs[] = {{"data", .types = TYPES_ANY}};
-
 /* Computes the strides of the deep form, [N][block …, C in the order of mode][D …], for the
  * dimensions of the spatial form: [N][C] and then [D][block] for each spatial dimension. */
 static void deep_strides(uint32_t n_spatial, int mode, const int64_t *dims, int64_t *strides)
@@ -91,8 +89,8 @@ static bool infer(struct infer *infer)
 }
 
 #define DEPTH_OP(object, type_, is_to_space_)                                                      \
-    MOVE_OP(object, type_, 1, inputs, infer, OP_ATTRS(attr_table, struct depth_attrs),             \
-            .family = &(const bool){is_to_space_})
+    MOVE_OP(object, type_, 1, OP_ONE_INPUT("data", TYPES_ANY), infer,                              \
+            OP_ATTRS(attr_table, struct depth_attrs), .family = &(const bool){is_to_space_})
 
 DEPTH_OP(op_depth_to_space, "DepthToSpace", true);
 DEPTH_OP(op_space_to_depth, "SpaceToDepth", false);

@@ -2,11 +2,9 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/movement.h"
 
-static const struct op_input_def inputs[] = {{"input", .types = TYPES_ANY}};
-
 static bool infer(struct infer *infer)
 {
     return infer_output(infer, 0, infer->in[0]->dtype, &infer->in[0]->shape);
 }
 
-VIEW_OP(op_identity, "Identity", 16, inputs, infer, );
+VIEW_OP(op_identity, "Identity", 16, OP_ONE_INPUT("input", TYPES_ANY), infer, );

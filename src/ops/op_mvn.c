@@ -18,7 +18,6 @@ static const struct attr_def v6_attrs[] = {
     ATTR_CHOICE(struct mvn_attrs, eps_mode, NULL, "inside_sqrt|outside_sqrt"),
 };
 
-static const struct op_input_def v1_inputs[] = {{"data", .types = TYPES_FLOAT}};
 static const struct op_input_def v6_inputs[] = {
     {"data", .types = TYPES_FLOAT},
     {"axes", .types = TYPES_INTEGER},
@@ -75,13 +74,13 @@ static bool prepare(struct prepare *prepare)
         .opset = opset_,                                                                           \
         .opset_last = opset_last_,                                                                 \
         .flags = OP_IN_PLACE,                                                                      \
-        OP_INPUTS(inputs_),                                                                        \
+        inputs_,                                                                                   \
         OP_ATTRS(attrs_, struct mvn_attrs),                                                        \
         .state_size = sizeof(struct normalize),                                                    \
         .infer = infer_,                                                                           \
         .prepare = prepare,                                                                        \
     }
 
-MVN_OP(op_mvn_v1, 2, 5, v1_inputs, v1_attrs, infer_v1);
-MVN_OP(op_mvn_v6, 6, 0, v6_inputs, v6_attrs, normalize_infer_axes);
-MVN_OP(op_norm, 0, 0, v6_inputs, v6_attrs, infer_norm);
+MVN_OP(op_mvn_v1, 2, 5, OP_ONE_INPUT("data", TYPES_FLOAT), v1_attrs, infer_v1);
+MVN_OP(op_mvn_v6, 6, 0, OP_INPUTS(v6_inputs), v6_attrs, normalize_infer_axes);
+MVN_OP(op_norm, 0, 0, OP_INPUTS(v6_inputs), v6_attrs, infer_norm);

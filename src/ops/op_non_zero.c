@@ -11,8 +11,6 @@ static const struct attr_def attr_table[] = {
     ATTR(struct non_zero_attrs, output_type, "i64"),
 };
 
-static const struct op_input_def inputs[] = {{"data", .types = TYPES_ANY}};
-
 #define BLOCK 256 /* elements tested at a time */
 
 /* Converts up to BLOCK elements from `first` on to booleans. Returns their number. */
@@ -77,7 +75,7 @@ static bool run(const struct step *step, struct irrun_error *err)
 const struct op_def op_non_zero = {
     .type = "NonZero",
     .opset = 3,
-    OP_INPUTS(inputs),
+    OP_ONE_INPUT("data", TYPES_ANY),
     OP_ATTRS(attr_table, struct non_zero_attrs),
     .infer = infer,
     .run = run,

@@ -44,9 +44,6 @@ static const struct attr_def avg_v16_attrs[] = {
     ATTR_NAMED(struct pool_attrs, exclude_pad, "exclude-pad", NULL),
 };
 
-static const struct op_input_def numbers[] = {{"data", .types = TYPES_NUMBER}};
-static const struct op_input_def floats[] = {{"data", .types = TYPES_FLOAT}};
-
 /* Checks that no window is entirely in the padding and no pad is negative. */
 static bool check_pads(struct infer *infer, const struct window *window, uint32_t rank)
 {
@@ -220,11 +217,11 @@ static bool run(const struct step *step, struct irrun_error *err)
     return true;
 }
 
-#define POOL_OP(object, type_, opset_, opset_last_, inputs_, attrs_, infer_, ...)                  \
+#define POOL_OP(object, type_, opset_, opset_last_, types_, attrs_, infer_, ...)                   \
     const struct op_def object = {.type = type_,                                                   \
                                   .opset = opset_,                                                 \
                                   .opset_last = opset_last_,                                       \
-                                  OP_INPUTS(inputs_),                                              \
+                                  OP_ONE_INPUT("data", types_),                                    \
                                   OP_ATTRS(attrs_, struct pool_attrs),                             \
                                   .state_size = sizeof(struct pool_state),                         \
                                   .infer = infer_,                                                 \
@@ -233,9 +230,9 @@ static bool run(const struct step *step, struct irrun_error *err)
                                   __VA_ARGS__}
 #define WITH_INDICES .n_outputs = 2, .n_outputs_min = 1
 
-POOL_OP(op_max_pool_v1, "MaxPool", 1, 7, numbers, max_v1_attrs, infer_pool, );
-POOL_OP(op_max_pool_v8, "MaxPool", 8, 13, numbers, max_v8_attrs, infer_max_v8, WITH_INDICES);
-POOL_OP(op_max_pool_v14, "MaxPool", 14, 0, numbers, max_v8_attrs, infer_max_v8, WITH_INDICES);
-POOL_OP(op_avg_pool_v1, "AvgPool", 1, 13, floats, avg_v1_attrs, infer_pool, );
-POOL_OP(op_avg_pool_v14, "AvgPool", 14, 15, floats, avg_v1_attrs, infer_pool, );
-POOL_OP(op_avg_pool_v16, "AvgPool", 16, 0, floats, avg_v16_attrs, infer_pool, );
+POOL_OP(op_max_pool_v1, "MaxPool", 1, 7, TYPES_NUMBER, max_v1_attrs, infer_pool, );
+POOL_OP(op_max_pool_v8, "MaxPool", 8, 13, TYPES_NUMBER, max_v8_attrs, infer_max_v8, WITH_INDICES);
+POOL_OP(op_max_pool_v14, "MaxPool", 14, 0, TYPES_NUMBER, max_v8_attrs, infer_max_v8, WITH_INDICES);
+POOL_OP(op_avg_pool_v1, "AvgPool", 1, 13, TYPES_FLOAT, avg_v1_attrs, infer_pool, );
+POOL_OP(op_avg_pool_v14, "AvgPool", 14, 15, TYPES_FLOAT, avg_v1_attrs, infer_pool, );
+POOL_OP(op_avg_pool_v16, "AvgPool", 16, 0, TYPES_FLOAT, avg_v16_attrs, infer_pool, );

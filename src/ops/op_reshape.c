@@ -82,9 +82,8 @@ static bool infer_frames(struct infer *infer)
     return infer_pattern(infer, infer->attrs, true);
 }
 
-VIEW_OP(op_reshape, "Reshape", 1, inputs, infer, OP_ATTRS(attr_table, struct reshape_attrs));
+VIEW_OP(op_reshape, "Reshape", 1, OP_INPUTS(inputs), infer,
+        OP_ATTRS(attr_table, struct reshape_attrs));
 
-static const struct op_input_def frames_inputs[] = {{"data", .types = TYPES_ANY}};
-
-VIEW_OP(op_reshape_frames, "(reshape frames)", 0, frames_inputs, infer_frames,
+VIEW_OP(op_reshape_frames, "(reshape frames)", 0, OP_ONE_INPUT("data", TYPES_ANY), infer_frames,
         .attrs_size = sizeof(struct irrun_shape));

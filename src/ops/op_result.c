@@ -2,12 +2,10 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/op_state.h"
 
-static const struct op_input_def inputs[] = {{.name = "x", .types = TYPES_ANY}};
-
 const struct op_def op_result = {
     .type = "Result",
     .opset = 1,
     .role = ROLE_RESULT,
     .flags = OP_DATA_MOVEMENT,
-    OP_INPUTS(inputs),
+    OP_ONE_INPUT("x", TYPES_ANY),
 };

@@ -57,4 +57,5 @@ static bool infer(struct infer *infer)
     return true;
 }
 
-MOVE_OP(op_reverse, "Reverse", 1, inputs, infer, OP_ATTRS(attr_table, struct reverse_attrs));
+MOVE_OP(op_reverse, "Reverse", 1, OP_INPUTS(inputs), infer,
+        OP_ATTRS(attr_table, struct reverse_attrs));

@@ -10,8 +10,6 @@ static const struct attr_def attr_table[] = {
     ATTR(struct shape_of_attrs, output_type, "i64"),
 };
 
-static const struct op_input_def inputs[] = {{"data", .types = TYPES_ANY}};
-
 static bool infer(struct infer *infer)
 {
     enum irrun_dtype dtype = IRRUN_I64;
@@ -33,7 +31,7 @@ static bool run(const struct step *step, struct irrun_error *err)
     const struct op_def object = {.type = "ShapeOf",                                               \
                                   .opset = opset_,                                                 \
                                   .flags = OP_DATA_MOVEMENT | OP_SHAPES_ONLY,                      \
-                                  OP_INPUTS(inputs),                                               \
+                                  OP_ONE_INPUT("data", TYPES_ANY),                                 \
                                   .infer = infer,                                                  \
                                   .run = run,                                                      \
                                   __VA_ARGS__}

@@ -12,8 +12,6 @@ static const struct attr_def attr_table[] = {
     ATTR(struct shuffle_channels_attrs, group, "1"),
 };
 
-static const struct op_input_def inputs[] = {{"data", .types = TYPES_ANY}};
-
 static bool infer(struct infer *infer)
 {
     const struct shuffle_channels_attrs *attrs = infer->attrs;
@@ -34,5 +32,5 @@ static bool infer(struct infer *infer)
     return infer_output(infer, 0, infer->in[0]->dtype, shape);
 }
 
-MOVE_OP(op_shuffle_channels, "ShuffleChannels", 1, inputs, infer,
+MOVE_OP(op_shuffle_channels, "ShuffleChannels", 1, OP_ONE_INPUT("data", TYPES_ANY), infer,
         OP_ATTRS(attr_table, struct shuffle_channels_attrs));

@@ -63,4 +63,4 @@ static bool infer(struct infer *infer)
     return true;
 }
 
-MOVE_OP(op_slice, "Slice", 8, inputs, infer, );
+MOVE_OP(op_slice, "Slice", 8, OP_INPUTS(inputs), infer, );

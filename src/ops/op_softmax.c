@@ -16,8 +16,6 @@ struct softmax_state {
 
 static const struct attr_def attr_table[] = {ATTR(struct softmax_attrs, axis, "1")};
 
-static const struct op_input_def inputs[] = {{"data", .types = TYPES_FLOAT}};
-
 /* Sets the output and the state. family points to a bool: compute the logarithm. */
 static bool infer(struct infer *infer)
 {
@@ -60,7 +58,7 @@ static bool prepare(struct prepare *prepare)
     const struct op_def object = {.type = type_,                                                   \
                                   .opset = opset_,                                                 \
                                   .flags = OP_IN_PLACE,                                            \
-                                  OP_INPUTS(inputs),                                               \
+                                  OP_ONE_INPUT("data", TYPES_FLOAT),                               \
                                   OP_ATTRS(attr_table, struct softmax_attrs),                      \
                                   .state_size = sizeof(struct softmax_state),                      \
                                   .family = &(const bool){is_log},                                 \

@@ -46,8 +46,8 @@ static bool infer_unsqueeze(struct infer *infer)
     return infer_output(infer, 0, infer->in[0]->dtype, &out);
 }
 
-VIEW_OP(op_squeeze_v1, "Squeeze", 1, squeeze_inputs, infer_squeeze, .opset_last = 14);
+VIEW_OP(op_squeeze_v1, "Squeeze", 1, OP_INPUTS(squeeze_inputs), infer_squeeze, .opset_last = 14);
 /* The attribute allow_axis_skip of version 15 only matters for dynamic shapes; here all shapes are
  * concrete. */
-VIEW_OP(op_squeeze_v15, "Squeeze", 15, squeeze_inputs, infer_squeeze, );
-VIEW_OP(op_unsqueeze, "Unsqueeze", 1, unsqueeze_inputs, infer_unsqueeze, );
+VIEW_OP(op_squeeze_v15, "Squeeze", 15, OP_INPUTS(squeeze_inputs), infer_squeeze, );
+VIEW_OP(op_unsqueeze, "Unsqueeze", 1, OP_INPUTS(unsqueeze_inputs), infer_unsqueeze, );

@@ -149,5 +149,5 @@ static bool infer(struct infer *infer)
     return true;
 }
 
-MOVE_OP(op_strided_slice, "StridedSlice", 1, inputs, infer,
+MOVE_OP(op_strided_slice, "StridedSlice", 1, OP_INPUTS(inputs), infer,
         OP_ATTRS(attr_table, struct strided_slice_attrs));

@@ -42,4 +42,4 @@ static bool infer(struct infer *infer)
     return true;
 }
 
-MOVE_OP(op_tile, "Tile", 1, inputs, infer, );
+MOVE_OP(op_tile, "Tile", 1, OP_INPUTS(inputs), infer, );

@@ -28,4 +28,4 @@ static bool infer(struct infer *infer)
     return move_infer_transposed(infer, from);
 }
 
-MOVE_OP(op_transpose, "Transpose", 1, inputs, infer, );
+MOVE_OP(op_transpose, "Transpose", 1, OP_INPUTS(inputs), infer, );

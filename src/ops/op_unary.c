@@ -124,10 +124,6 @@ static bool prepare(struct prepare *prepare)
 
 /* ---- signatures ---- */
 
-static const struct op_input_def numbers[] = {{"data", .types = TYPES_NUMBER}};
-static const struct op_input_def floats[] = {{"data", .types = TYPES_FLOAT}};
-static const struct op_input_def booleans[] = {{"data", .types = TYPES_BOOLEAN}};
-static const struct op_input_def bits[] = {{"data", .types = TYPES_INTEGER | TYPES_BOOLEAN}};
 static const struct op_input_def hard_sigmoid_inputs[] = {
     {"data", .types = TYPES_FLOAT, .same = 1},
     {"alpha", .types = TYPES_FLOAT, .same = 1},
@@ -162,19 +158,19 @@ static const struct attr_def gelu_attrs[] = {
 };
 
 #define ATTRS(table) OP_ATTRS(table, struct unary_attrs)
-#define SIGNATURE_number OP_INPUTS(numbers)
-#define SIGNATURE_floating OP_INPUTS(floats)
-#define SIGNATURE_boolean OP_INPUTS(booleans)
-#define SIGNATURE_bits OP_INPUTS(bits)
+#define SIGNATURE_number OP_ONE_INPUT("data", TYPES_NUMBER)
+#define SIGNATURE_floating OP_ONE_INPUT("data", TYPES_FLOAT)
+#define SIGNATURE_boolean OP_ONE_INPUT("data", TYPES_BOOLEAN)
+#define SIGNATURE_bits OP_ONE_INPUT("data", TYPES_INTEGER | TYPES_BOOLEAN)
 #define SIGNATURE_hard_sigmoid OP_INPUTS(hard_sigmoid_inputs)
 #define SIGNATURE_selu OP_INPUTS(selu_inputs)
 #define SIGNATURE_swish OP_INPUTS(swish_inputs)
-#define SIGNATURE_clamp OP_INPUTS(numbers), ATTRS(clamp_attrs)
-#define SIGNATURE_elu OP_INPUTS(floats), ATTRS(elu_attrs)
-#define SIGNATURE_is_inf OP_INPUTS(floats), ATTRS(is_inf_attrs)
-#define SIGNATURE_round OP_INPUTS(numbers), ATTRS(round_attrs)
-#define SIGNATURE_gelu OP_INPUTS(floats), ATTRS(gelu_attrs)
-#define SIGNATURE_gelu_v2 OP_INPUTS(floats), .opset_last = 6
+#define SIGNATURE_clamp OP_ONE_INPUT("data", TYPES_NUMBER), ATTRS(clamp_attrs)
+#define SIGNATURE_elu OP_ONE_INPUT("data", TYPES_FLOAT), ATTRS(elu_attrs)
+#define SIGNATURE_is_inf OP_ONE_INPUT("data", TYPES_FLOAT), ATTRS(is_inf_attrs)
+#define SIGNATURE_round OP_ONE_INPUT("data", TYPES_NUMBER), ATTRS(round_attrs)
+#define SIGNATURE_gelu OP_ONE_INPUT("data", TYPES_FLOAT), ATTRS(gelu_attrs)
+#define SIGNATURE_gelu_v2 OP_ONE_INPUT("data", TYPES_FLOAT), .opset_last = 6
 
 #define UNARY_OP(name, type_, opset_, signature, function)                                         \
     const struct op_def op_##name = {                                                              \
