@@ -16,9 +16,7 @@ struct adaptive_state {
     int64_t n_in, n_out;       /* elements of a channel */
 };
 
-static const struct attr_def max_attrs[] = {
-    ATTR(struct adaptive_attrs, index_element_type, "i64"),
-};
+static const struct attr_def max_attrs[] = {ATTR(struct adaptive_attrs, index_element_type, "i64")};
 
 static const struct op_input_def inputs[] = {
     {"data", .types = TYPES_FLOAT},

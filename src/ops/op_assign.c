@@ -4,9 +4,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/op_state.h"
 
-static const struct attr_def attr_table[] = {
-    ATTR(struct assign_attrs, variable_id, NULL),
-};
+static const struct attr_def attr_table[] = {ATTR(struct assign_attrs, variable_id, NULL)};
 
 #define ASSIGN(first, last)                                                                        \
     {                                                                                              \

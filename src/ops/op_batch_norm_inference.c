@@ -20,9 +20,7 @@ struct batch_norm_state {
     struct affine *coefficients; /* one per channel; NULL: run computes them */
 };
 
-static const struct attr_def attr_table[] = {
-    ATTR(struct batch_norm_attrs, epsilon, NULL),
-};
+static const struct attr_def attr_table[] = {ATTR(struct batch_norm_attrs, epsilon, NULL)};
 
 #define INPUT(name_)                                                                               \
     {                                                                                              \

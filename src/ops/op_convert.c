@@ -2,9 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/op_state.h"
 
-static const struct attr_def attr_table[] = {
-    ATTR(struct convert_attrs, destination_type, NULL),
-};
+static const struct attr_def attr_table[] = {ATTR(struct convert_attrs, destination_type, NULL)};
 
 static const struct op_input_def convert_like_inputs[] = {
     {"data", .types = TYPES_ANY},

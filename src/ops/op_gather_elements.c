@@ -14,9 +14,7 @@ struct gather_elements_state {
     struct index_copies copies;
 };
 
-static const struct attr_def attr_table[] = {
-    ATTR(struct gather_elements_attrs, axis, NULL),
-};
+static const struct attr_def attr_table[] = {ATTR(struct gather_elements_attrs, axis, NULL)};
 
 static const struct op_input_def inputs[] = {
     {"data", .types = TYPES_ANY},

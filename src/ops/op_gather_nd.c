@@ -14,9 +14,7 @@ struct gather_nd_state {
     struct index_copies copies;
 };
 
-static const struct attr_def attr_table[] = {
-    ATTR(struct gather_nd_attrs, batch_dims, "0"),
-};
+static const struct attr_def attr_table[] = {ATTR(struct gather_nd_attrs, batch_dims, "0")};
 
 static const struct op_input_def inputs[] = {
     {"data", .types = TYPES_ANY},

@@ -7,9 +7,7 @@ struct non_zero_attrs {
     enum irrun_dtype output_type;
 };
 
-static const struct attr_def attr_table[] = {
-    ATTR(struct non_zero_attrs, output_type, "i64"),
-};
+static const struct attr_def attr_table[] = {ATTR(struct non_zero_attrs, output_type, "i64")};
 
 #define BLOCK 256 /* elements tested at a time */
 

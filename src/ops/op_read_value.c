@@ -5,9 +5,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/op_state.h"
 
-static const struct op_input_def inputs_v3[] = {
-    {.name = "init_value", .types = TYPES_ANY},
-};
+static const struct op_input_def inputs_v3[] = {{.name = "init_value", .types = TYPES_ANY}};
 
 static const struct op_input_def inputs_v6[] = {
     {.name = "init_value", .types = TYPES_ANY, .is_optional = true},

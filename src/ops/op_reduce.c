@@ -25,9 +25,7 @@ struct reduce_state {
     reduce_fn *reduce;
 };
 
-static const struct attr_def attr_table[] = {
-    ATTR(struct reduce_attrs, keep_dims, "false"),
-};
+static const struct attr_def attr_table[] = {ATTR(struct reduce_attrs, keep_dims, "false")};
 
 static const struct op_input_def numbers[] = {
     {"data", .types = TYPES_NUMBER},

@@ -9,9 +9,7 @@ struct reshape_attrs {
     bool special_zero;
 };
 
-static const struct attr_def attr_table[] = {
-    ATTR(struct reshape_attrs, special_zero, NULL),
-};
+static const struct attr_def attr_table[] = {ATTR(struct reshape_attrs, special_zero, NULL)};
 
 static const struct op_input_def inputs[] = {
     {"data", .types = TYPES_ANY},

@@ -6,9 +6,7 @@ struct shape_of_attrs {
     enum irrun_dtype output_type;
 };
 
-static const struct attr_def attr_table[] = {
-    ATTR(struct shape_of_attrs, output_type, "i64"),
-};
+static const struct attr_def attr_table[] = {ATTR(struct shape_of_attrs, output_type, "i64")};
 
 static bool infer(struct infer *infer)
 {

@@ -17,9 +17,7 @@ struct split_state {
     size_t n_rows, row_elements;
 };
 
-static const struct attr_def split_attr_table[] = {
-    ATTR(struct split_attrs, num_splits, NULL),
-};
+static const struct attr_def split_attr_table[] = {ATTR(struct split_attrs, num_splits, NULL)};
 
 static const struct op_input_def split_inputs[] = {
     {"data", .types = TYPES_ANY},

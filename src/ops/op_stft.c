@@ -12,9 +12,7 @@ struct stft_state {
     int64_t n_batches, n_signal;
 };
 
-static const struct attr_def attr_table[] = {
-    ATTR(struct stft_attrs, transpose_frames, NULL),
-};
+static const struct attr_def attr_table[] = {ATTR(struct stft_attrs, transpose_frames, NULL)};
 
 static const struct op_input_def inputs[] = {
     {"signal", .types = TYPES_FLOAT, .same = 1},

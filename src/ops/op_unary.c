@@ -143,9 +143,7 @@ static const struct attr_def clamp_attrs[] = {
     ATTR_NAMED(struct unary_attrs, p[0], "min", NULL),
     ATTR_NAMED(struct unary_attrs, p[1], "max", NULL),
 };
-static const struct attr_def elu_attrs[] = {
-    ATTR_NAMED(struct unary_attrs, p[0], "alpha", NULL),
-};
+static const struct attr_def elu_attrs[] = {ATTR_NAMED(struct unary_attrs, p[0], "alpha", NULL)};
 static const struct attr_def is_inf_attrs[] = {
     ATTR_NAMED(struct unary_attrs, detect[0], "detect_negative", "true"),
     ATTR_NAMED(struct unary_attrs, detect[1], "detect_positive", "true"),
