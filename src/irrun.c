@@ -13,7 +13,6 @@
 #include "ir/weights.h"
 #include "kernels/cpu.h"
 #include "ops/op.h"
-#include "plan/cell_loop.h"
 #include "plan/model.h"
 #include "plan/passes.h"
 #include "runtime/model_facts.h"

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "kernels/indexed_copy.h"
-#include "ops/indexing.h"
 #include "ops/interpolation.h"
 
 #define WORK 50 /* of an element, in the unit of thread_pool_n_parts */

@@ -1,7 +1,6 @@
 /* Convolution-1 and GroupConvolution-1 over one to three spatial dimensions.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/grouped_convolution.h"
-#include "ops/prepacked_matrix.h"
 #include "ops/window.h"
 
 enum { DATA, FILTERS };

@@ -2,7 +2,6 @@
  * the body. Otherwise infer needs the condition, and plans only the selected body.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/body.h"
-#include "ops/body_buffers.h"
 
 enum { THEN_BODY, ELSE_BODY };
 

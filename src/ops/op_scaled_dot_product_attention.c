@@ -6,7 +6,6 @@
 #include "base/checked.h"
 #include "kernels/attention.h"
 #include "ops/cost.h"
-#include "ops/indexing.h"
 #include "ops/product_batch.h"
 #include "tensor/broadcast.h"
 

@@ -2,7 +2,6 @@
  * indices. The specification does not allow negative indices.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/index_copies.h"
-#include "ops/scatter.h"
 
 enum { DATA, INDICES, UPDATES, AXIS };
 

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 
 #include "ops/internal_ops.h"
-#include "ops/op_state.h"
 #include "plan/cell_loop.h"
 #include "plan/graph_edit.h"
 #include "plan/passes.h"
