@@ -4,7 +4,6 @@
 #define IRRUN_KERNELS_CPU_H
 
 #include <stdbool.h>
-#include <stddef.h>
 
 /* IF_<architecture>(text) is the text in builds for that architecture, otherwise nothing. */
 #define IF_any(...) __VA_ARGS__

@@ -4,7 +4,6 @@
 #define IRRUN_OPS_SCATTER_H
 
 #include "kernels/elementwise.h"
-#include "ops/indexing.h"
 
 /* In the order of the choices of ScatterNDUpdate. */
 enum scatter_reduction {
