@@ -3,7 +3,6 @@
 #ifndef IRRUN_CLI_SIGNALS_H
 #define IRRUN_CLI_SIGNALS_H
 
-
 /* Installs handlers for all signals that end a process and can be caught. They flush complete
  * records, remove temporary files, and end the process as the signal would have. Ignored signals
  * stay ignored (nohup, background jobs), except SIGTERM and SIGPIPE. A write beyond the file size

@@ -216,14 +216,13 @@ static void run_part(void *context, size_t part, size_t n_parts)
         run_few_rows(step, begin * UNIT_ROWS, end * UNIT_ROWS < n ? end * UNIT_ROWS : n);
 }
 
-static bool run(const struct step *step, struct irrun_error *err)
+static void run(const struct step *step)
 {
-    (void)err;
     const struct matmul_state *state = step->state;
     const struct compressed_matrix *matrix = &state->matrix;
     const float *x = step->in[0]->data;
     if (state->m == 0)
-        return true;
+        return;
     for (size_t i = 0; state->m <= COMPRESSED_MAX_ROWS && i < state->m; i++)
         state->kernels->arrange(matrix, x + i * matrix->k,
                                 (float *)step->scratch + i * compressed_row_floats(matrix));
@@ -231,7 +230,6 @@ static bool run(const struct step *step, struct irrun_error *err)
         run_part((void *)step, 0, 1);
     else
         thread_pool_run(step->pool, run_part, (void *)step, state->n_parts);
-    return true;
 }
 
 double compressed_matmul_flops(const struct op *op, struct irrun_tensor *const *in,

@@ -44,7 +44,7 @@ uint32_t compressed_prepacks(const struct prepare *prepare, uint32_t constants);
     {                                                                                              \
         .type = "MatMul", .opset = 1, OP_INPUTS(compressed_matmul_inputs),                         \
         .attrs_size = sizeof(struct compressed_attrs), .state_size = sizeof(state_),               \
-        .infer = infer_, .prepacks = compressed_prepacks, .prepare = prepare_, .run = run_,        \
+        .infer = infer_, .prepacks = compressed_prepacks, .prepare = prepare_, .compute = run_,    \
         .flops = compressed_matmul_flops                                                           \
     }
 

@@ -82,9 +82,8 @@ static void translate(const uint8_t codes[256], const uint8_t *x, uint8_t *out, 
             out[i * n_channels + c] = codes[x[c * n + i]];
 }
 
-static bool run_to_bytes(const struct step *step, struct irrun_error *err)
+static void run_to_bytes(const struct step *step)
 {
-    (void)err;
     const struct quantize_u8_attrs *attrs = step->op->attrs;
     const struct bytes_state *state = step->state;
     struct planes p = planes_of(attrs, &step->in[0]->shape);
@@ -97,12 +96,10 @@ static bool run_to_bytes(const struct step *step, struct irrun_error *err)
         else
             translate(state->codes, in, out, p.n_channels, p.n);
     }
-    return true;
 }
 
-static bool run_from_bytes(const struct step *step, struct irrun_error *err)
+static void run_from_bytes(const struct step *step)
 {
-    (void)err;
     const struct quantize_u8_attrs *attrs = step->op->attrs;
     const struct bytes_state *state = step->state;
     struct planes p = planes_of(attrs, &step->out[0]->shape);
@@ -110,7 +107,6 @@ static bool run_from_bytes(const struct step *step, struct irrun_error *err)
         state->kernels->from_u8(&attrs->ranges, tensor_at(step->in[0], i * p.n * p.n_channels),
                                 tensor_at(step->out[0], i * p.n * p.n_channels), p.n, p.n_channels,
                                 p.n);
-    return true;
 }
 
 static const struct op_input_def numbers[] = {
@@ -123,7 +119,7 @@ static const struct op_input_def bytes[] = {{"X", .types = TYPE_BIT(IRRUN_U8)}};
     {                                                                                              \
         .type = "FakeQuantize", OP_INPUTS(inputs_),                                                \
         .attrs_size = sizeof(struct quantize_u8_attrs), .state_size = sizeof(struct bytes_state),  \
-        .infer = infer_, .prepare = prepare_, .run = run_,                                         \
+        .infer = infer_, .prepare = prepare_, .compute = run_,                                     \
     }
 
 const struct op_def op_quantize_u8 =

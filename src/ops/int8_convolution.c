@@ -346,9 +346,8 @@ static void run_part(void *context, size_t part, size_t n_parts)
         state->kernels->tiles_end();
 }
 
-static bool run(const struct step *step, struct irrun_error *err)
+static void run(const struct step *step)
 {
-    (void)err;
     const struct int8_convolution_attrs *attrs = step->op->attrs;
     const struct int8_state *state = step->state;
     for (size_t i = 0; i < state->n_batches; i++) {
@@ -369,7 +368,6 @@ static bool run(const struct step *step, struct irrun_error *err)
         }
         thread_pool_run(step->pool, run_part, &job, state->n_parts);
     }
-    return true;
 }
 
 static double flops(const struct op *op, struct irrun_tensor *const *in,
@@ -388,6 +386,6 @@ const struct op_def op_int8_convolution = {
     .state_size = sizeof(struct int8_state),
     .infer = infer,
     .prepare = prepare,
-    .run = run,
+    .compute = run,
     .flops = flops,
 };

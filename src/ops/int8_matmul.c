@@ -103,15 +103,13 @@ static void copy_rows(const struct step *step)
     }
 }
 
-static bool run(const struct step *step, struct irrun_error *err)
+static void run(const struct step *step)
 {
-    (void)err;
     const struct int8_convolution_attrs *attrs = step->op->attrs;
     const struct matmul_state *state = step->state;
     if (state->row_bytes != attrs->c_in)
         copy_rows(step);
     thread_pool_run(step->pool, run_part, (void *)step, state->n_parts);
-    return true;
 }
 
 static double flops(const struct op *op, struct irrun_tensor *const *in,
@@ -130,5 +128,5 @@ const struct op_def op_int8_matmul = {
     .flops = flops,
     .infer = infer,
     .prepare = prepare,
-    .run = run,
+    .compute = run,
 };

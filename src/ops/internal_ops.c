@@ -93,14 +93,12 @@ static bool infer_n_frames(struct infer *infer)
     return infer_output(infer, 0, IRRUN_I64, &out);
 }
 
-static bool run_n_frames(const struct step *step, struct irrun_error *err)
+static void run_n_frames(const struct step *step)
 {
     const struct n_frames_attrs *attrs = step->op->attrs;
     int64_t *out = step->out[0]->data, n = shape_n_elements(&step->out[0]->shape);
-    (void)err;
     for (int64_t i = 0; i < n; i++)
         out[i] = step->in[0]->shape.dims[attrs->axis];
-    return true;
 }
 
 static bool infer_narrow(struct infer *infer)
@@ -109,9 +107,8 @@ static bool infer_narrow(struct infer *infer)
     return infer_output(infer, 0, attrs->destination_type, &infer->in[0]->shape);
 }
 
-static bool run_narrow(const struct step *step, struct irrun_error *err)
+static void run_narrow(const struct step *step)
 {
-    (void)err;
     const struct irrun_tensor *from = step->in[0], *to = step->out[0];
     uint16_t *out = to->data, largest = F16_MAX_BITS;
     size_t n = (size_t)shape_n_elements(&to->shape);
@@ -121,7 +118,6 @@ static bool run_narrow(const struct step *step, struct irrun_error *err)
     for (size_t i = 0; i < n; i++)
         if ((out[i] & 0x7FFFU) > largest && isfinite(element_as_f64(from->dtype, from->data, i)))
             out[i] = (uint16_t)((out[i] & 0x8000U) | largest);
-    return true;
 }
 
 VIEW_OP(op_insert_axis, "(insert axis)", 0, OP_ONE_INPUT("data", TYPES_ANY), infer_insert_axis,
@@ -141,7 +137,7 @@ const struct op_def op_n_frames = {
     OP_ONE_INPUT("data", TYPES_ANY),
     .attrs_size = sizeof(struct n_frames_attrs),
     .infer = infer_n_frames,
-    .run = run_n_frames,
+    .compute = run_n_frames,
 };
 const struct op_def op_narrow = {
     .type = "(narrow)",
@@ -149,5 +145,5 @@ const struct op_def op_narrow = {
     OP_ONE_INPUT("data", TYPES_ANY),
     .attrs_size = sizeof(struct convert_attrs),
     .infer = infer_narrow,
-    .run = run_narrow,
+    .compute = run_narrow,
 };

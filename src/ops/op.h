@@ -11,7 +11,7 @@
  *   prepare  optional: chooses kernels, prepacks constants, resolves indices, requests memory.
  *   run      computes. Allocates nothing, parses no attributes.
  *
- * Most ops need only type, opset, inputs, state_size, infer and run.
+ * Most ops need only type, opset, inputs, state_size, infer and run or compute.
  *
  * f16 and bf16: arithmetic ops never see them. Their inputs are widened to f32, and their outputs
  * are kept in f32 until something observable needs 16 bits. So in prepare and run the dtype of a
@@ -115,8 +115,10 @@ struct op_def {
      * i). Their data is not widened then, and step->in has no data for them. */
     uint32_t (*prepacks)(const struct prepare *prepare, uint32_t constants);
     bool (*prepare)(struct prepare *prepare);
-    /* NULL if prepare sets made.flat.run, as prepare_sharing does. */
+    /* The first if it can fail, otherwise the second; neither if prepare sets made.flat, as
+     * prepare_sharing does. */
     bool (*run)(const struct step *step, struct irrun_error *err);
+    void (*compute)(const struct step *step);
     /* Optional: returns the floating-point operations of a run; see op_flops in cost.h. */
     double (*flops)(const struct op *op, struct irrun_tensor *const *in,
                     struct irrun_tensor *const *out);
@@ -175,8 +177,6 @@ bool infer_axes(struct infer *infer, const struct i64_list *axes, uint32_t rank,
 
 enum auto_broadcast { AUTO_BROADCAST_NONE, AUTO_BROADCAST_NUMPY, AUTO_BROADCAST_PDPD };
 
-#define AUTO_BROADCAST_CHOICES "none|numpy|pdpd|explicit"
-
 /* Computes the output shape of inputs a and b under auto_broadcast (axis is for pdpd). b_shape is
  * the shape of b; for pdpd, without trailing ones and padded with ones to the rank of a. */
 bool infer_broadcast(struct infer *infer, uint32_t a, uint32_t b, int auto_broadcast, int64_t axis,
@@ -198,12 +198,13 @@ struct sharing {
 /* A step that is one kernel call over n elements. Every operand starts at element 0 of its
  * tensor. */
 struct flat {
-    bool (*run)(const struct step *step, struct irrun_error *err); /* def->run, unless replaced */
+    bool (*run)(const struct step *step, struct irrun_error *err);
     union {
         binary_fn *binary;
         unary_fn *unary;
         fused_fn *fused;               /* for a step of several fused ops */
         const struct sharing *sharing; /* of a step with units */
+        void (*compute)(const struct step *step);
     } kernel;
     size_t n; /* elements; for an Assign, bytes */
 };
@@ -234,7 +235,7 @@ struct epilogue_offer {
 /* The results of prepare other than the op's state. All are optional. */
 struct prepared {
     size_t scratch_bytes; /* memory that run may use, 64-byte aligned, not kept between runs */
-    struct flat flat;     /* replaces run for these shapes */
+    struct flat flat;     /* replaces run or compute for these shapes */
     struct fusable fusable;
     struct epilogue_offer epilogue;           /* not allowed with OP_IN_PLACE */
     const struct pooling *pooling;            /* of a MaxPool that a convolution can compute */
@@ -335,7 +336,7 @@ static inline void prepare_epilogue(struct prepare *prepare)
 /* ---- run ---------------------------------------------------------------------------------- */
 
 struct step {
-    struct flat flat;                /* run is def->run, or was set by prepare */
+    struct flat flat;                /* see op_flat, unless prepare has replaced it */
     void *data[FLAT_MAX_OPERANDS];   /* inputs, then outputs, if they are few enough */
     const void *state;               /* NULL: the step converts an input for the next step */
     struct irrun_tensor *const *in;  /* the op's inputs, then those of the epilogue */

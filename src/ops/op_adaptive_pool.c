@@ -79,9 +79,8 @@ static bool prepare(struct prepare *prepare)
     return !is_max || prepare_scratch(prepare, (size_t)state->n_out, sizeof(int64_t));
 }
 
-static bool run(const struct step *step, struct irrun_error *err)
+static void run(const struct step *step)
 {
-    (void)err;
     const struct adaptive_state *state = step->state;
     enum irrun_dtype dtype = step->in[DATA]->dtype;
     bool is_max = step->op->def->attrs_size > 0; /* AdaptiveAvgPool has no attributes */
@@ -97,7 +96,6 @@ static bool run(const struct step *step, struct irrun_error *err)
             convert_elements(IRRUN_I64, step->scratch, step->out[1]->dtype,
                              tensor_at(step->out[1], i * n_out), n_out);
     }
-    return true;
 }
 
 #define ADAPTIVE_OP(object, type_, ...)                                                            \
@@ -107,7 +105,7 @@ static bool run(const struct step *step, struct irrun_error *err)
                                   .state_size = sizeof(struct adaptive_state),                     \
                                   .infer = infer,                                                  \
                                   .prepare = prepare,                                              \
-                                  .run = run,                                                      \
+                                  .compute = run,                                                  \
                                   __VA_ARGS__}
 
 ADAPTIVE_OP(op_adaptive_avg_pool, "AdaptiveAvgPool", );

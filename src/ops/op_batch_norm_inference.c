@@ -92,9 +92,8 @@ static bool prepare(struct prepare *prepare)
     return true;
 }
 
-static bool run(const struct step *step, struct irrun_error *err)
+static void run(const struct step *step)
 {
-    (void)err;
     const struct batch_norm_family *f = step->op->def->family;
     const struct batch_norm_state *state = step->state;
     const struct affine *coefficients = state->coefficients;
@@ -106,7 +105,6 @@ static bool run(const struct step *step, struct irrun_error *err)
     for (size_t i = 0; i < state->n_batches * state->n_channels; i++)
         state->affine(&coefficients[i % state->n_channels], tensor_at(step->in[f->data], i * n),
                       tensor_at(step->out[0], i * n), n);
-    return true;
 }
 
 #define BATCH_NORM_OP(object, opset_, opset_last_, inputs_, ...)                                   \
@@ -121,7 +119,7 @@ static bool run(const struct step *step, struct irrun_error *err)
         .family = &(const struct batch_norm_family){__VA_ARGS__},                                  \
         .infer = infer,                                                                            \
         .prepare = prepare,                                                                        \
-        .run = run,                                                                                \
+        .compute = run,                                                                            \
     }
 
 BATCH_NORM_OP(op_batch_norm_inference_v1, 1, 4, v1_inputs, .data = 2, .gamma = 0, .beta = 1,

@@ -81,9 +81,8 @@ static bool infer(struct infer *infer)
     return true;
 }
 
-static bool run(const struct step *step, struct irrun_error *err)
+static void run(const struct step *step)
 {
-    (void)err;
     const struct col2im_state *state = step->state;
     const struct window *w = &state->window;
     col2im_fn *add = col2im_scalar(step->in[DATA]->dtype);
@@ -91,7 +90,6 @@ static bool run(const struct step *step, struct irrun_error *err)
     size_t n_out = (size_t)window_product(w->in);
     for (size_t i = 0; i < (size_t)state->n_channels; i++)
         add(w, tensor_at(step->in[DATA], i * n_in), tensor_at(step->out[0], i * n_out));
-    return true;
 }
 
 const struct op_def op_col2im = {
@@ -101,5 +99,5 @@ const struct op_def op_col2im = {
     OP_ATTRS(attr_table, struct col2im_attrs),
     .state_size = sizeof(struct col2im_state),
     .infer = infer,
-    .run = run,
+    .compute = run,
 };

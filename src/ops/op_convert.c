@@ -33,12 +33,10 @@ static bool views(const struct infer *infer, int64_t *firsts)
     return infer->in[0]->dtype == infer->out[0].dtype && !dtype_is_half(infer->out[0].dtype);
 }
 
-static bool run(const struct step *step, struct irrun_error *err)
+static void run(const struct step *step)
 {
-    (void)err;
     convert_elements(step->in[0]->dtype, step->in[0]->data, step->out[0]->dtype, step->out[0]->data,
                      (size_t)shape_n_elements(&step->out[0]->shape));
-    return true;
 }
 
 const struct op_def op_convert = {
@@ -49,7 +47,7 @@ const struct op_def op_convert = {
     OP_ATTRS(attr_table, struct convert_attrs),
     .infer = infer_convert,
     .views = views,
-    .run = run,
+    .compute = run,
 };
 
 const struct op_def op_convert_like = {
@@ -59,5 +57,5 @@ const struct op_def op_convert_like = {
     OP_INPUTS(convert_like_inputs),
     .infer = infer_convert_like,
     .views = views,
-    .run = run,
+    .compute = run,
 };

@@ -115,13 +115,11 @@ static bool infer(struct infer *infer)
            infer_output(infer, 1, common, &infer->in[1]->shape);
 }
 
-static bool run(const struct step *step, struct irrun_error *err)
+static void run(const struct step *step)
 {
-    (void)err;
     for (uint32_t i = 0; i < 2; i++)
         convert_elements(step->in[i]->dtype, step->in[i]->data, step->out[i]->dtype,
                          step->out[i]->data, (size_t)shape_n_elements(&step->out[i]->shape));
-    return true;
 }
 
 const struct op_def op_convert_promote_types = {
@@ -132,5 +130,5 @@ const struct op_def op_convert_promote_types = {
     .n_outputs = 2,
     OP_ATTRS(attr_table, struct promote_attrs),
     .infer = infer,
-    .run = run,
+    .compute = run,
 };

@@ -92,9 +92,8 @@ static bool infer_v1(struct infer *infer)
     return infer_output(infer, 0, infer->in[DATA]->dtype, &out);
 }
 
-static bool run_v1(const struct step *step, struct irrun_error *err)
+static void run_v1(const struct step *step)
 {
-    (void)err;
     const struct irrun_tensor *data = step->in[DATA], *mask = step->in[LENGTHS];
     size_t n_steps = (size_t)data->shape.dims[0], n_batch = (size_t)data->shape.dims[1];
     size_t n_classes = (size_t)data->shape.dims[2];
@@ -105,7 +104,6 @@ static bool run_v1(const struct step *step, struct irrun_error *err)
             steps.n++;
         decode(step, b, &steps, (int64_t)n_classes - 1);
     }
-    return true;
 }
 
 /* ---- with lengths: data [N][T][C], lengths [N], outputs [N][T] and [N] --------------------- */
@@ -180,7 +178,7 @@ const struct op_def op_ctc_greedy_decoder = {
     OP_INPUTS(v1_inputs),
     OP_ATTRS(v1_attr_table, struct ctc_attrs),
     .infer = infer_v1,
-    .run = run_v1,
+    .compute = run_v1,
 };
 
 const struct op_def op_ctc_greedy_decoder_seq_len = {

@@ -33,9 +33,8 @@ static bool infer(struct infer *infer)
     return infer_output(infer, 0, infer->in[DATA]->dtype, shape);
 }
 
-static bool run(const struct step *step, struct irrun_error *err)
+static void run(const struct step *step)
 {
-    (void)err;
     const struct axis_view *view = step->state;
     const struct cum_sum_attrs *attrs = step->op->attrs;
     cum_sum_fn *sum = cum_sum_scalar(step->in[DATA]->dtype);
@@ -43,7 +42,6 @@ static bool run(const struct step *step, struct irrun_error *err)
     for (size_t outer = 0; n > 0 && outer < (size_t)view->n_outer; outer++)
         sum(tensor_at(step->in[DATA], outer * n), tensor_at(step->out[0], outer * n),
             (size_t)view->n, (size_t)view->n_inner, attrs->exclusive, attrs->reverse);
-    return true;
 }
 
 const struct op_def op_cum_sum = {
@@ -53,5 +51,5 @@ const struct op_def op_cum_sum = {
     OP_ATTRS(attr_table, struct cum_sum_attrs),
     .state_size = sizeof(struct axis_view),
     .infer = infer,
-    .run = run,
+    .compute = run,
 };

@@ -247,18 +247,16 @@ static void transform_axis(const struct step *step, uint32_t axis, double *work,
     }
 }
 
-static bool run(const struct step *step, struct irrun_error *err)
+static void run(const struct step *step)
 {
-    (void)err;
     const struct dft_state *state = step->state;
     if (shape_n_elements(&step->out[0]->shape) == 0)
-        return true;
+        return;
     double *work = step->scratch;
     load(step, work);
     for (uint32_t i = 0; i < state->n_axes; i++)
         transform_axis(step, i, work, work + 2 * state->n_numbers);
     store(step, work);
-    return true;
 }
 
 #define DFT_OP(object, type_, opset_, ...)                                                         \
@@ -270,7 +268,7 @@ static bool run(const struct step *step, struct irrun_error *err)
         .family = &(const struct dft_family){__VA_ARGS__},                                         \
         .infer = infer,                                                                            \
         .prepare = prepare,                                                                        \
-        .run = run,                                                                                \
+        .compute = run,                                                                            \
     }
 
 DFT_OP(op_dft, "DFT", 7, .is_inverse = false);

@@ -125,14 +125,13 @@ static struct product_rows find(const void *context, size_t i)
                                  .c = products->c + i * p->m * p->n * size};
 }
 
-static bool run(const struct step *step, struct irrun_error *err)
+static void run(const struct step *step)
 {
-    (void)err;
     const struct einsum_plan *plan = step->state;
     struct irrun_tensor *out = step->out[0];
     size_t n_bytes = tensor_n_bytes(out);
     if (n_bytes == 0)
-        return true;
+        return;
     const char *so_far = step->in[0]->data;
     char *memory = (char *)step->scratch + areas_bytes(plan, dtype_size(out->dtype));
     for (uint32_t i = 1; i < step->n_inputs; i++) {
@@ -150,7 +149,6 @@ static bool run(const struct step *step, struct irrun_error *err)
     so_far = order(step, &plan->last, so_far, out->data);
     if (so_far != out->data)
         memcpy(out->data, so_far, n_bytes);
-    return true;
 }
 
 static double flops(const struct op *op, struct irrun_tensor *const *in,
@@ -169,6 +167,6 @@ const struct op_def op_einsum = {
     .factors = UINT32_MAX,
     .infer = infer,
     .prepare = prepare,
-    .run = run,
+    .compute = run,
     .flops = flops,
 };

@@ -84,9 +84,8 @@ static void sample_others(const struct grid_point *points, size_t n, enum irrun_
 
 #define BLOCK 64 /* points computed at a time, for all channels */
 
-static bool run(const struct step *step, struct irrun_error *err)
+static void run(const struct step *step)
 {
-    (void)err;
     const struct grid_sample_state *state = step->state;
     const struct grid_plane *plane = &state->plane;
     const struct irrun_tensor *grid = step->in[GRID];
@@ -94,7 +93,7 @@ static bool run(const struct step *step, struct irrun_error *err)
     size_t n_plane = (size_t)(plane->height * plane->width);
     struct grid_point points[BLOCK];
     if (shape_n_elements(&step->out[0]->shape) == 0)
-        return true;
+        return;
     for (size_t batch = 0; batch < state->n_batches; batch++) {
         for (size_t first = 0; first < state->n_points; first += BLOCK) {
             size_t n = state->n_points - first < BLOCK ? state->n_points - first : BLOCK;
@@ -114,7 +113,6 @@ static bool run(const struct step *step, struct irrun_error *err)
             }
         }
     }
-    return true;
 }
 
 const struct op_def op_grid_sample = {
@@ -124,5 +122,5 @@ const struct op_def op_grid_sample = {
     OP_ATTRS(attr_table, struct grid_sample_attrs),
     .state_size = sizeof(struct grid_sample_state),
     .infer = infer,
-    .run = run,
+    .compute = run,
 };

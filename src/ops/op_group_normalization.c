@@ -96,13 +96,11 @@ static void normalize_group(const struct step *step, size_t i)
     }
 }
 
-static bool run(const struct step *step, struct irrun_error *err)
+static void run(const struct step *step)
 {
-    (void)err;
     const struct group_state *state = step->state;
     for (size_t i = 0; i < state->n_batches * state->n_groups; i++)
         normalize_group(step, i);
-    return true;
 }
 
 const struct op_def op_group_normalization = {
@@ -114,5 +112,5 @@ const struct op_def op_group_normalization = {
     .state_size = sizeof(struct group_state),
     .infer = infer,
     .prepare = prepare,
-    .run = run,
+    .compute = run,
 };

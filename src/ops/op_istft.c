@@ -115,13 +115,12 @@ static void store_signal(const struct step *step, int64_t batch, double *overlap
     memset(out + (size_t)n * size, 0, (size_t)(state->n_signal - n) * size);
 }
 
-static bool run(const struct step *step, struct irrun_error *err)
+static void run(const struct step *step)
 {
-    (void)err;
     const struct istft_state *state = step->state;
     const struct frames *frames = &state->frames;
     if (shape_n_elements(&step->out[0]->shape) == 0)
-        return true;
+        return;
     struct frames_memory memory = frames_scratch(step, frames);
     double *overlap_add = memory.extra, *windows = overlap_add + state->n_overlap_add;
     memset(windows, 0, (size_t)state->n_overlap_add * sizeof *windows);
@@ -134,7 +133,6 @@ static bool run(const struct step *step, struct irrun_error *err)
             add_frame(step, batch, frame, &memory, overlap_add);
         store_signal(step, batch, overlap_add, windows);
     }
-    return true;
 }
 
 const struct op_def op_istft = {
@@ -145,5 +143,5 @@ const struct op_def op_istft = {
     .state_size = sizeof(struct istft_state),
     .infer = infer,
     .prepare = prepare,
-    .run = run,
+    .compute = run,
 };

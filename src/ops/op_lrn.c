@@ -78,9 +78,8 @@ static const double *add_squares(const struct step *step, const void *block, siz
     return sums;
 }
 
-static bool run(const struct step *step, struct irrun_error *err)
+static void run(const struct step *step)
 {
-    (void)err;
     const struct lrn_state *state = step->state;
     const struct lrn_attrs *attrs = step->op->attrs;
     struct lrn_power power = {
@@ -94,7 +93,6 @@ static bool run(const struct step *step, struct irrun_error *err)
         lrn_divide(step->in[0]->dtype, &power, sums, in, tensor_at(step->out[0], i * state->n),
                    state->n);
     }
-    return true;
 }
 
 const struct op_def op_lrn = {
@@ -106,5 +104,5 @@ const struct op_def op_lrn = {
     .state_size = sizeof(struct lrn_state),
     .infer = infer,
     .prepare = prepare,
-    .run = run,
+    .compute = run,
 };

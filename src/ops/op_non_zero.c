@@ -54,9 +54,8 @@ static void write_column(struct irrun_tensor *out, const struct irrun_shape *sha
     }
 }
 
-static bool run(const struct step *step, struct irrun_error *err)
+static void run(const struct step *step)
 {
-    (void)err;
     const struct irrun_tensor *data = step->in[0];
     size_t n = (size_t)shape_n_elements(&data->shape), column = 0;
     uint8_t is_set[BLOCK];
@@ -67,7 +66,6 @@ static bool run(const struct step *step, struct irrun_error *err)
                 write_column(step->out[0], &data->shape, i + k, column++);
         i += n_now;
     }
-    return true;
 }
 
 const struct op_def op_non_zero = {
@@ -76,5 +74,5 @@ const struct op_def op_non_zero = {
     OP_ONE_INPUT("data", TYPES_ANY),
     OP_ATTRS(attr_table, struct non_zero_attrs),
     .infer = infer,
-    .run = run,
+    .compute = run,
 };

@@ -190,9 +190,8 @@ static char *pad(const struct run *run, uint32_t axis, const char *from, char *t
     return pad_border(run, axis, stop, end, from, to);
 }
 
-static bool run(const struct step *step, struct irrun_error *err)
+static void run(const struct step *step)
 {
-    (void)err;
     const struct pad_attrs *attrs = step->op->attrs;
     const struct run run = {.state = step->state,
                             .in = &step->in[DATA]->shape,
@@ -202,7 +201,6 @@ static bool run(const struct step *step, struct irrun_error *err)
                                                                 : attrs->value};
     if (shape_n_elements(run.out) > 0)
         pad(&run, 0, step->in[DATA]->data, step->out[0]->data);
-    return true;
 }
 
 #define PAD_OP(object, opset_, ...)                                                                \
@@ -213,7 +211,7 @@ static bool run(const struct step *step, struct irrun_error *err)
                                   OP_ATTRS(attr_table, struct pad_attrs),                          \
                                   .state_size = sizeof(struct pad_state),                          \
                                   .infer = infer,                                                  \
-                                  .run = run,                                                      \
+                                  .compute = run,                                                  \
                                   __VA_ARGS__}
 
 PAD_OP(op_pad_v1, 1, .opset_last = 11);

@@ -83,9 +83,8 @@ static bool infer(struct infer *infer)
     return infer_output(infer, 0, dtype, &out);
 }
 
-static bool run(const struct step *step, struct irrun_error *err)
+static void run(const struct step *step)
 {
-    (void)err;
     const struct range_state *state = step->state;
     struct irrun_tensor *out = step->out[0];
     size_t n = (size_t)shape_n_elements(&out->shape);
@@ -105,7 +104,6 @@ static bool run(const struct step *step, struct irrun_error *err)
         convert_elements(state->is_integer ? IRRUN_I64 : IRRUN_F64, &block, out->dtype,
                          tensor_at(out, i), n_now);
     }
-    return true;
 }
 
 #define RANGE_OP(object, opset_, inputs_, ...)                                                     \
@@ -114,7 +112,7 @@ static bool run(const struct step *step, struct irrun_error *err)
                                   OP_INPUTS(inputs_),                                              \
                                   .state_size = sizeof(struct range_state),                        \
                                   .infer = infer,                                                  \
-                                  .run = run,                                                      \
+                                  .compute = run,                                                  \
                                   __VA_ARGS__}
 
 RANGE_OP(op_range_v1, 1, v1_inputs, .opset_last = 3);

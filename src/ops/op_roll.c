@@ -65,16 +65,14 @@ static void roll(const struct roll_state *state, const struct irrun_shape *shape
     }
 }
 
-static bool run(const struct step *step, struct irrun_error *err)
+static void run(const struct step *step)
 {
-    (void)err;
     const struct roll_state *state = step->state;
     size_t n_bytes = tensor_n_bytes(step->in[DATA]);
     if (n_bytes > 0 && state->n_axes > 0)
         roll(state, &step->in[DATA]->shape, 0, n_bytes, step->in[DATA]->data, step->out[0]->data);
     else
         tensor_copy(step->out[0], step->in[DATA]);
-    return true;
 }
 
 const struct op_def op_roll = {
@@ -84,5 +82,5 @@ const struct op_def op_roll = {
     OP_INPUTS(inputs),
     .state_size = sizeof(struct roll_state),
     .infer = infer,
-    .run = run,
+    .compute = run,
 };

@@ -313,13 +313,11 @@ static void attend_part(void *context, size_t part, size_t n_parts)
     }
 }
 
-static bool run(const struct step *step, struct irrun_error *err)
+static void run(const struct step *step)
 {
-    (void)err;
     const struct attention_state *state = step->state;
     if (shape_n_elements(&step->out[0]->shape) > 0)
         thread_pool_run(step->pool, attend_part, (void *)step, state->n_parts);
-    return true;
 }
 
 /* Counts the two products, with keys and with values. */
@@ -341,6 +339,6 @@ const struct op_def op_scaled_dot_product_attention = {
     .strided_inputs = 1 << KEY | 1 << VALUE,
     .infer = infer,
     .prepare = prepare,
-    .run = run,
+    .compute = run,
     .flops = flops,
 };

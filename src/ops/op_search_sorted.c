@@ -131,9 +131,8 @@ static int64_t count_before(const uint64_t *keys, size_t n, uint64_t key, bool c
     return (int64_t)low;
 }
 
-static bool run(const struct step *step, struct irrun_error *err)
+static void run(const struct step *step)
 {
-    (void)err;
     const struct search_state *state = step->state;
     const struct search_family *family = step->op->def->family;
     const struct search_attrs *attrs = step->op->attrs;
@@ -155,7 +154,6 @@ static bool run(const struct step *step, struct irrun_error *err)
             convert_elements(IRRUN_I64, counts, out->dtype, tensor_at(out, first), n);
         }
     }
-    return true;
 }
 
 #define SEARCH_OP(object, type_, opset_, inputs_, attrs_, ...)                                     \
@@ -168,7 +166,7 @@ static bool run(const struct step *step, struct irrun_error *err)
         .family = &(const struct search_family){__VA_ARGS__},                                      \
         .infer = infer,                                                                            \
         .prepare = prepare,                                                                        \
-        .run = run,                                                                                \
+        .compute = run,                                                                            \
     }
 
 SEARCH_OP(op_search_sorted, "SearchSorted", 15, search_sorted_inputs, search_sorted_attrs, 0, 1,

@@ -5,7 +5,7 @@
 #include <math.h>
 
 #include "kernels/select.h"
-#include "ops/op.h"
+#include "ops/op_state.h"
 #include "tensor/broadcast.h"
 
 enum { CONDITION, THEN, ELSE };

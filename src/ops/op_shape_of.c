@@ -17,12 +17,10 @@ static bool infer(struct infer *infer)
     return infer_index_type(infer, "output_type", dtype) && infer_output(infer, 0, dtype, &out);
 }
 
-static bool run(const struct step *step, struct irrun_error *err)
+static void run(const struct step *step)
 {
-    (void)err;
     const struct irrun_shape *shape = &step->in[0]->shape;
     convert_elements(IRRUN_I64, shape->dims, step->out[0]->dtype, step->out[0]->data, shape->rank);
-    return true;
 }
 
 #define SHAPE_OF_OP(object, opset_, ...)                                                           \
@@ -31,7 +29,7 @@ static bool run(const struct step *step, struct irrun_error *err)
                                   .flags = OP_DATA_MOVEMENT | OP_SHAPES_ONLY,                      \
                                   OP_ONE_INPUT("data", TYPES_ANY),                                 \
                                   .infer = infer,                                                  \
-                                  .run = run,                                                      \
+                                  .compute = run,                                                  \
                                   __VA_ARGS__}
 
 SHAPE_OF_OP(op_shape_of_v1, 1, .opset_last = 2);

@@ -141,22 +141,20 @@ static void copy_element(const struct step *step, int64_t element, const int64_t
     strided_copy_run(&copy, size, is_to_batch ? spatial : batch, is_to_batch ? batch : spatial);
 }
 
-static bool run(const struct step *step, struct irrun_error *err)
+static void run(const struct step *step)
 {
-    (void)err;
     const struct blocks_state *state = step->state;
     bool is_to_batch = *(const bool *)step->op->def->family;
     size_t n_bytes = tensor_n_bytes(step->out[0]);
     if (n_bytes > 0 && is_to_batch) /* the padding */
         memset(step->out[0]->data, 0, n_bytes);
     if (n_bytes == 0 || tensor_n_bytes(step->in[DATA]) == 0)
-        return true;
+        return;
     int64_t spatial_strides[IRRUN_MAX_RANK], batch_strides[IRRUN_MAX_RANK];
     move_strides(&state->spatial, spatial_strides);
     move_strides(&state->batch, batch_strides);
     for (int64_t element = 0; element < state->n_block_elements; element++)
         copy_element(step, element, spatial_strides, batch_strides);
-    return true;
 }
 
 #define BLOCKS_OP(object, type_, inputs_, is_to_batch_)                                            \
@@ -168,7 +166,7 @@ static bool run(const struct step *step, struct irrun_error *err)
         .state_size = sizeof(struct blocks_state),                                                 \
         .family = &(const bool){is_to_batch_},                                                     \
         .infer = infer,                                                                            \
-        .run = run,                                                                                \
+        .compute = run,                                                                            \
     }
 
 BLOCKS_OP(op_space_to_batch, "SpaceToBatch", to_batch_inputs, true);

@@ -111,9 +111,8 @@ static bool views(const struct infer *infer, int64_t *firsts)
     return true;
 }
 
-static bool run(const struct step *step, struct irrun_error *err)
+static void run(const struct step *step)
 {
-    (void)err;
     const struct split_state *state = step->state;
     size_t size = dtype_size(step->in[DATA]->dtype), row_bytes = state->row_elements * size;
     const char *from = step->in[DATA]->data;
@@ -124,7 +123,6 @@ static bool run(const struct step *step, struct irrun_error *err)
             memcpy(to + row * piece_bytes, from + row * row_bytes, piece_bytes);
         from += piece_bytes;
     }
-    return true;
 }
 
 #define SPLIT_OP(object, type_, inputs_, infer_, ...)                                              \
@@ -136,7 +134,7 @@ static bool run(const struct step *step, struct irrun_error *err)
                                   .state_size = sizeof(struct split_state),                        \
                                   .infer = infer_,                                                 \
                                   .views = views,                                                  \
-                                  .run = run,                                                      \
+                                  .compute = run,                                                  \
                                   __VA_ARGS__}
 
 SPLIT_OP(op_split, "Split", split_inputs, infer_split,

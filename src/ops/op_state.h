@@ -7,6 +7,8 @@
 #include "kernels/elementwise.h"
 #include "ops/op.h"
 
+#define AUTO_BROADCAST_CHOICES "none|numpy|pdpd|explicit"
+
 struct parameter_attrs {
     enum irrun_dtype element_type;
     struct irrun_partial_shape shape;

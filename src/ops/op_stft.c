@@ -52,9 +52,8 @@ static bool prepare(struct prepare *prepare)
     return frames_prepare(prepare, &state->frames, 0);
 }
 
-static bool run(const struct step *step, struct irrun_error *err)
+static void run(const struct step *step)
 {
-    (void)err;
     const struct stft_state *state = step->state;
     const struct frames *frames = &state->frames;
     struct frames_memory memory = frames_scratch(step, frames);
@@ -78,7 +77,6 @@ static bool run(const struct step *step, struct irrun_error *err)
             fourier_store(dtype, false, re + k, im + k, tensor_at(step->out[0], 2 * (size_t)at), 1);
         }
     }
-    return true;
 }
 
 const struct op_def op_stft = {
@@ -89,5 +87,5 @@ const struct op_def op_stft = {
     .state_size = sizeof(struct stft_state),
     .infer = infer,
     .prepare = prepare,
-    .run = run,
+    .compute = run,
 };

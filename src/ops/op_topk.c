@@ -157,9 +157,8 @@ static void read_rows(const struct step *step, const char *rows, size_t n_rows, 
         keys[i] = ~keys[i];
 }
 
-static bool run(const struct step *step, struct irrun_error *err)
+static void run(const struct step *step)
 {
-    (void)err;
     const struct topk_state *state = step->state;
     bool is_by_index = ((const struct topk_attrs *)step->op->attrs)->sort == SORT_INDEX;
     const struct irrun_tensor *data = step->in[DATA];
@@ -168,7 +167,7 @@ static bool run(const struct step *step, struct irrun_error *err)
     size_t n_all = (size_t)state->view.n_outer * stride;
     uint64_t *keys = step->scratch, *top = keys + n * state->n_rows;
     if (shape_n_elements(&values->shape) == 0)
-        return true;
+        return;
     for (size_t i = 0, n_read = 0, next = 0; i < n_all; i++, next++) {
         size_t outer = i / stride, inner = i % stride, first = outer * k * stride + inner;
         const char *row = tensor_at(data, outer * n * stride + inner);
@@ -181,7 +180,6 @@ static bool run(const struct step *step, struct irrun_error *err)
         write_values(row, dtype_size(data->dtype), top, k, stride, tensor_at(values, first));
         write_indices(indices->dtype, top, k, stride, first, indices->data);
     }
-    return true;
 }
 
 const struct op_def op_topk = {
@@ -194,5 +192,5 @@ const struct op_def op_topk = {
     .state_size = sizeof(struct topk_state),
     .infer = infer,
     .prepare = prepare,
-    .run = run,
+    .compute = run,
 };

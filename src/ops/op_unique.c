@@ -147,9 +147,8 @@ static bool infer(struct infer *infer)
            infer_output(infer, COUNTS, attrs->count_element_type, &list);
 }
 
-static bool run(const struct step *step, struct irrun_error *err)
+static void run(const struct step *step)
 {
-    (void)err;
     const struct unique_state *state = step->state;
     size_t slice_bytes = (size_t)state->view.n_inner * dtype_size(step->in[DATA]->dtype);
     const char *from = step->in[DATA]->data;
@@ -164,7 +163,6 @@ static bool run(const struct step *step, struct irrun_error *err)
     for (uint32_t k = FIRST; k < N_OUTPUTS; k++)
         convert_elements(IRRUN_I64, lists[k], step->out[k]->dtype, step->out[k]->data,
                          (size_t)shape_n_elements(&step->out[k]->shape));
-    return true;
 }
 
 const struct op_def op_unique = {
@@ -176,5 +174,5 @@ const struct op_def op_unique = {
     OP_ATTRS(attr_table, struct unique_attrs),
     .state_size = sizeof(struct unique_state),
     .infer = infer,
-    .run = run,
+    .compute = run,
 };

@@ -92,14 +92,12 @@ static void multiply_part(void *context, size_t part, size_t n_parts)
     }
 }
 
-static bool run(const struct step *step, struct irrun_error *err)
+static void run(const struct step *step)
 {
-    (void)err;
     const struct quantized_state *state = step->state;
     thread_pool_run(step->pool, quantize_part, (void *)step,
                     state->m < state->n_parts ? 1 : state->n_parts);
     thread_pool_run(step->pool, multiply_part, (void *)step, state->n_parts);
-    return true;
 }
 
 const struct op_def op_quantized_matmul =

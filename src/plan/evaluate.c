@@ -109,6 +109,19 @@ static bool allocate_outputs(struct irrun_tensor *out, uint32_t n_outputs, struc
     return true;
 }
 
+static bool run_compute(const struct step *step, struct irrun_error *err)
+{
+    (void)err;
+    step->flat.kernel.compute(step);
+    return true;
+}
+
+struct flat op_flat(const struct op_def *def)
+{
+    return def->compute ? (struct flat){.run = run_compute, .kernel.compute = def->compute}
+                        : (struct flat){.run = def->run};
+}
+
 static bool run_once(const struct op *op, struct step *step, struct prepare *prepare,
                      struct irrun_error *err)
 {
@@ -158,7 +171,7 @@ bool evaluate_op(const struct kernels *kernels, const struct graph *graph, const
         .out = (const struct irrun_tensor *const *)out_pointers,
         .kernels = kernels,
         .arena = arena,
-        .made.flat.run = op->def->run,
+        .made.flat = op_flat(op->def),
         .err = err,
     };
     struct step step = {

@@ -23,6 +23,9 @@ enum irrun_dtype stored_dtype(enum irrun_dtype declared, bool is_widened);
  * has filled `infer`; in[] has declared types. */
 bool infer_op(struct infer *infer);
 
+/* Returns what a step of the op runs, unless its prepare replaces it. */
+struct flat op_flat(const struct op_def *def);
+
 /* Runs an op once. in[] has data, in the types that the op reads; out[] has shapes and types in
  * memory, and its data is allocated in the arena. `state` was filled by infer. */
 bool evaluate_op(const struct kernels *kernels, const struct graph *graph, const struct op *op,

@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "base/memory_limit.h"
+#include "plan/evaluate.h"
 #include "plan/fold_rows.h"
 #include "plan/plan_internal.h"
 
@@ -229,7 +230,7 @@ bool plan_prepare_op(struct plan *plan, const struct op *op, void *state, const 
                      const uint32_t *out, uint32_t prepacked, struct prepared *made,
                      struct irrun_error *err)
 {
-    *made = (struct prepared){.flat.run = op->def->run};
+    *made = (struct prepared){.flat = op_flat(op->def)};
     if (!op->def->prepare)
         return true;
     arena_reset(&plan->temporary);
