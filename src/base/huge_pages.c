@@ -14,15 +14,10 @@
  * follow. */
 #define PREFERRED_PART 8
 
-/* Returns the start of the page that contains byte `at`. */
-static size_t page_of(size_t at)
-{
-    return at / HUGE_PAGE_BYTES * HUGE_PAGE_BYTES;
-}
-
 void huge_advise(void *block, size_t begin, size_t end, size_t min_bytes)
 {
-    for (size_t page = page_of(begin); page < end; page += HUGE_PAGE_BYTES) {
+    size_t page = begin / HUGE_PAGE_BYTES * HUGE_PAGE_BYTES;
+    for (; page < end; page += HUGE_PAGE_BYTES) {
         size_t from = page > begin ? page : begin, next = page + HUGE_PAGE_BYTES;
         if ((next < end ? next : end) - from >= min_bytes)
             madvise((unsigned char *)block + page, HUGE_PAGE_BYTES, MADV_HUGEPAGE);

@@ -51,7 +51,8 @@ static void run_chunks(const struct run *run, struct depthwise_tile *tile, const
 {
     const struct depthwise *plan = run->plan;
     size_t least = DEPTHWISE_CHANNEL_VECTORS * plan->kernels->lanes, n_taps = run->n_taps;
-    size_t chunk = size_maximum(CHUNK_FLOATS / n_taps / least, 1) * least, left = plan->pixel;
+    size_t chunk = CHUNK_FLOATS / n_taps / least * least, left = plan->pixel;
+    chunk = chunk > 0 ? chunk : least;
     while (left > 0) {
         tile->n_channels = left < 2 * chunk ? left : chunk;
         depthwise_run_box(plan, tile, box, out);

@@ -18,11 +18,6 @@ static inline size_t size_minimum(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-static inline size_t size_maximum(size_t a, size_t b)
-{
-    return a > b ? a : b;
-}
-
 /* A range of positions of the first two dimensions. */
 struct box {
     int64_t begin[2], end[2];

@@ -135,12 +135,6 @@ static bool read_choice(const struct reading *reading, int *field)
     return fail_value(reading, expected);
 }
 
-static bool read_string(const struct reading *reading, const char **field)
-{
-    *field = arena_strdup(reading->arena, reading->value, reading->err);
-    return *field != NULL;
-}
-
 static bool read_shape(const struct reading *reading, struct irrun_partial_shape *field)
 {
     const char *why = "";
@@ -169,7 +163,7 @@ static bool read_value(const struct reading *reading, void *field)
     case ATTR_KIND_BOOL:
         return read_bool(reading, field);
     case ATTR_KIND_STRING:
-        return read_string(reading, field);
+        return (*(const char **)field = arena_strdup(reading->arena, value, reading->err)) != NULL;
     case ATTR_KIND_INTS:
         return READ_LIST(struct i64_list, read_int_item);
     case ATTR_KIND_FLOATS:

@@ -55,18 +55,14 @@ static bool narrow_zero_points(struct prepare *prepare, struct compressed_matrix
     return narrow != NULL;
 }
 
-static unsigned element(const unsigned char *from, size_t i, bool is_4bit)
-{
-    return is_4bit ? from[i / 2] >> (i % 2 * 4) & 15U : from[i];
-}
-
 /* Writes elements begin … end - 1 of row `row` of a matrix that is stored as [k][n]. */
 static void transpose_row(const struct compressed_matrix *matrix, const unsigned char *from,
                           size_t row, size_t begin, size_t end, unsigned char *to)
 {
     bool is_4bit = compressed_bytes(matrix, 2) == 1;
     for (size_t k = begin; k < end; k++) {
-        unsigned code = element(from, k * matrix->n + row, is_4bit);
+        size_t at = k * matrix->n + row;
+        unsigned code = is_4bit ? from[at / 2] >> (at % 2 * 4) & 15U : from[at];
         if (!is_4bit)
             to[k] = (unsigned char)code;
         else

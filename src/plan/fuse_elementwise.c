@@ -11,11 +11,6 @@
 
 /* ---- groups ---- */
 
-static bool is_repeated(const struct fusable *fusable)
-{
-    return fusable->repeated[0].count > 0;
-}
-
 static bool reads(const struct plan *plan, const struct pending_step *pending, uint32_t root)
 {
     for (uint32_t i = 0; i < pending->n_inputs; i++)
@@ -50,7 +45,7 @@ static size_t find_end(const struct step_builder *builder, size_t begin)
         return begin + 1;
     while (i < builder->n && builder->steps[i].made.fusable.code != FUSED_NONE &&
            builder->steps[i].made.fusable.n == n && builder->steps[i].is_main == first->is_main &&
-           (is_product || !is_repeated(&builder->steps[i].made.fusable)) &&
+           (is_product || builder->steps[i].made.fusable.repeated[0].count == 0) &&
            !reads_part(builder->plan, &builder->steps[i], begin))
         i++;
     bool is_group =

@@ -26,13 +26,6 @@ struct repetition fused_repetition(const struct fusable *fusable, uint32_t i)
     return (struct repetition){is_scalar ? fusable->n : 1, is_scalar ? 1 : fusable->n};
 }
 
-/* Returns the number of a free spill. */
-static uint32_t get_spill(struct fused_program *fused)
-{
-    return fused->n_free_spills > 0 ? fused->free_spills[--fused->n_free_spills]
-                                    : fused->n_spills++;
-}
-
 /* Frees the spill of a value after its last use. */
 static void release_spill(struct fused_program *fused, struct slot_uses *uses)
 {
@@ -130,7 +123,8 @@ static void emit_store(struct fused_program *fused, uint32_t code, uint32_t root
     if (fused_is_live_out(fused, root)) {
         point_at_all(fused, emit(fused, code), root);
     } else if (uses->needs_memory && !fused->is_dry_run) {
-        uses->spill = get_spill(fused);
+        uses->spill = fused->n_free_spills > 0 ? fused->free_spills[--fused->n_free_spills]
+                                               : fused->n_spills++;
         emit(fused, code);
         point_at_spill(fused, uses->spill);
     }

@@ -164,11 +164,6 @@ static float of_channel(const struct irrun_tensor *tensor, size_t channel)
     return ((const float *)tensor->data)[channel % (size_t)shape_n_elements(&tensor->shape)];
 }
 
-static double find_bias(const struct irrun_tensor *bias, size_t channel)
-{
-    return bias ? (double)of_channel(bias, channel) : 0;
-}
-
 /* Returns the summed-area table of each filter: element [y][x] is the sum of those in rows below y
  * and columns below x. */
 static const int32_t *sum_taps(const struct int8_weights *w,
@@ -245,6 +240,7 @@ static void fill_channel(const struct int8_match *match, const uint8_t *zeros, s
     const struct quantization *range = range_of(&match->in_format.ranges, in);
     double in_scale = (double)range->scale, out_low = 0, out_scale = 1;
     double off = (double)range->out_low + (double)zeros[in] * in_scale;
+    double bias = match->bias ? (double)of_channel(match->bias, c) : 0;
     int32_t sum = 0;
     if (is_requantized(match)) {
         const struct quantization *out = range_of(&match->out_format.ranges, c);
@@ -254,7 +250,7 @@ static void fill_channel(const struct int8_match *match, const uint8_t *zeros, s
     for (size_t i = 0; i < w->n_inner; i++)
         sum += w->elements[c * w->n_inner + i];
     scaling->border_scale[c] = off * (double)w->scales[c] * out_scale;
-    scaling->border_shift[c] = (find_bias(match->bias, c) - out_low) * out_scale;
+    scaling->border_shift[c] = (bias - out_low) * out_scale;
     scaling->start[c] = -(int32_t)zeros[in] * sum;
     scaling->scale[c] = (float)(in_scale * (double)w->scales[c] * out_scale);
     scaling->bias[c] = (float)(scaling->border_scale[c] * sum + scaling->border_shift[c]);

@@ -33,11 +33,6 @@ void variables_free(struct variables *variables)
     *variables = (struct variables){0};
 }
 
-static bool is_of_body(const struct variable *variable)
-{
-    return variable->decl->assign && variable->decl->assign_graph->path[0] != '\0';
-}
-
 bool variable_grow(struct variable *variable, uint8_t buffer, size_t size_bytes,
                    size_t preferred_bytes, struct irrun_error *err)
 {
@@ -62,9 +57,10 @@ bool variable_grow(struct variable *variable, uint8_t buffer, size_t size_bytes,
 static bool reserve(struct variable *variable, size_t size_bytes, bool is_append,
                     struct irrun_error *err)
 {
+    const struct variable_decl *decl = variable->decl;
+    bool is_of_body = decl->assign && decl->assign_graph->path[0] != '\0';
     for (uint8_t b = 0; b < 3; b++) {
-        bool is_used =
-            is_of_body(variable) || b == variable->current || (b == variable->next && !is_append);
+        bool is_used = is_of_body || b == variable->current || (b == variable->next && !is_append);
         size_t preferred = 0;
         if (!is_append && !checked_mul(variable->capacity[b], 2, &preferred))
             preferred = 0;
