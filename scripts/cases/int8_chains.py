@@ -1,5 +1,7 @@
 # Ops between convolutions and products of bytes that pass bytes on.
 # SPDX-License-Identifier: Apache-2.0
+import math
+
 import numpy as np
 
 from .common import uniform
@@ -399,11 +401,21 @@ def transposed_cases():
 
 ACTIVATIONS = {"Swish": lambda x: x / (1 + np.exp(-x)),
                "HSwish": lambda x: x * np.clip(x + 3, 0, 6) / 6,
-               "Mish": lambda x: x * np.tanh(np.log1p(np.exp(x)))}
+               "Mish": lambda x: x * np.tanh(np.log1p(np.exp(x))),
+               "Sigmoid": lambda x: 1 / (1 + np.exp(-x)),
+               "Tanh": np.tanh}
+GELUS = {"ERF": lambda x: x / 2 * (1 + np.vectorize(math.erf)(x / 2**0.5)),
+         "TANH": lambda x: x / 2 * (1 + np.tanh((2 / np.pi)**0.5 * (x + 0.044715 * x**3)))}
 
 
 def activated(m, x, kind):
-    return Value(m.net, m.net.op(kind, x.port, v=4), ACTIVATIONS[kind](x.array))
+    version = 1 if kind in ("Sigmoid", "Tanh") else 4
+    return Value(m.net, m.net.op(kind, x.port, v=version), ACTIVATIONS[kind](x.array))
+
+
+def gelu(m, x, mode):
+    port = m.net.op("Gelu", x.port, v=7, approximation_mode=mode)
+    return Value(m.net, port, GELUS[mode](x.array))
 
 
 def bent(m, x, shape):
@@ -436,6 +448,14 @@ def activation_cases():
     y = activated(m, line(m, m.x, m.integers(33, 6, 3)).relu(), "Mish").quantised(0, 2)
     yield m.case("One dimension, behind a ReLU; two blocks of pixels.",
                  line(m, y, m.integers(8, 33, 3), 1, 0))
+    m = Quantised("gelu", (1, 6, 9, 7))
+    y = gelu(m, m.convolved(m.x, m.integers(19, 6, 3, 3)), "ERF").quantised(-0.2, 2)
+    y = gelu(m, m.convolved(y, m.integers(8, 19, 3, 3)), "TANH").quantised(-0.2, 2)
+    yield m.case("Both forms of Gelu.", y)
+    m = Quantised("sigmoid_tanh", (1, 6, 9, 7))
+    y = activated(m, m.convolved(m.x, m.integers(19, 6, 3, 3)), "Sigmoid").quantised(0, 1)
+    y = activated(m, m.convolved(y, m.integers(8, 19, 3, 3)), "Tanh").quantised(-1, 1)
+    yield m.case("Functions that are bounded.", y)
     m = Quantised("swish_transposed", (1, 6, 4, 5))
     yield m.case("A transposed convolution.",
                  activated(m, transposed(m, m.x, 16, 2, 2), "Swish").quantised(-0.3, 2))

@@ -75,10 +75,13 @@ static bool find_activation(struct int8_pass *pass, const struct op *op, struct 
     static const struct {
         const char *type;
         enum unary_operation operation;
-    } known[] = {{"Swish", UNARY_SILU}, {"HSwish", UNARY_HSWISH}, {"Mish", UNARY_MISH}};
+    } known[] = {{"Swish", UNARY_SILU},    {"HSwish", UNARY_HSWISH},   {"Mish", UNARY_MISH},
+                 {"Gelu", UNARY_GELU_ERF}, {"Sigmoid", UNARY_SIGMOID}, {"Tanh", UNARY_TANH}};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (op_is_type(op, known[i].type)) {
-            match->activation = known[i].operation;
+            const struct unary_attrs *attrs = op->def->attrs_size > 0 ? op->attrs : NULL;
+            bool is_approximate = known[i].operation == UNARY_GELU_ERF && attrs && attrs->mode > 0;
+            match->activation = is_approximate ? UNARY_GELU_TANH : known[i].operation;
             return op->n_inputs == 1;
         }
     return op_is_type(op, "PReLU") && op_input(pass->graph, op, 0) == match->out &&
