@@ -230,10 +230,16 @@ int64_t inputs_key(const struct inputs *inputs)
     return element_as_i64(record->dtype, record->data, 0);
 }
 
-void inputs_warn_empty(const struct inputs *inputs)
+void inputs_warn_doubtful(const struct inputs *inputs)
 {
     for (size_t i = 0; i < inputs->n_streams; i++) {
         const struct records *records = inputs->streams[i];
+        size_t n = records->reader ? reader_n_doubtful(records->reader) : 0;
+        if (n > 0)
+            warn(inputs->options,
+                 "%s: lines that begin with # are skipped, even %zu with as many columns as the "
+                 "headings; sed 's/^#//' makes rows of them",
+                 records_path(records), n);
         if (records->is_unsized && records->n_records == 0 && reader_is_file(records->reader))
             warn(inputs->options, "%s \"%s\": %s contains no record", records->port.what,
                  records->port.name, records_path(records));

@@ -96,8 +96,9 @@ uint64_t inputs_n_expected(const struct inputs *inputs);
 uint64_t inputs_n_frames(const struct inputs *inputs);
 
 /* Warns of raw and csv files without a record, which are probably mistakes, unlike an empty stack
- * or an empty pipe. Call it if the first inputs_next returns no record. */
-void inputs_warn_empty(const struct inputs *inputs);
+ * or an empty pipe, and of skipped lines that may be rows of a table. Call it at the end of the
+ * records. */
+void inputs_warn_doubtful(const struct inputs *inputs);
 
 /* Prints the source of each input, if -v was given. */
 void inputs_show(const struct inputs *inputs);

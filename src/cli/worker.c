@@ -312,10 +312,10 @@ static bool iterate(struct worker *worker, const struct sequence *sequence, uint
         if (!worker_read_record(worker, index, &has_record, err))
             return false;
         event_add(worker->track, "read", index, begin);
-        if (!has_record && index == 0)
-            inputs_warn_empty(worker->inputs);
-        if (!has_record)
+        if (!has_record) {
+            inputs_warn_doubtful(worker->inputs);
             break;
+        }
         if (worker->identity && index > start && !worker_checkpoint_step(worker, index, err))
             return false;
         uint64_t n_before = index; /* of the sequence, or of the key */

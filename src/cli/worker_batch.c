@@ -374,10 +374,10 @@ bool worker_batch_iterate(struct worker *worker, uint64_t *n_done, struct irrun_
         if (!worker_read_record(worker, *n_done, &has_record, err))
             return false;
         event_add(worker->track, "read", *n_done, begin);
-        if (!has_record && *n_done == 0)
-            inputs_warn_empty(worker->inputs);
-        if (!has_record)
+        if (!has_record) {
+            inputs_warn_doubtful(worker->inputs);
             break;
+        }
         if (!add_record(worker, (*n_done)++, err))
             return false;
     }

@@ -20,10 +20,12 @@ struct csv_columns {
     size_t n_fields; /* fields of a line to parse */
     size_t *slots;   /* [n_fields]: number of the column in `wanted`, from 1; 0: skipped */
 
+    size_t n_columns; /* of the first line, and of each other; 0: no line was read */
+    bool has_headings;
+
     struct kept_columns *kept; /* NULL: no --keep-columns */
     bool keeps_all;
-    size_t n_headings; /* if all columns are kept: fields of each line; 0: there are no headings */
-    size_t *kept_ids;  /* [n_kept]: columns */
+    size_t *kept_ids; /* [n_kept]: columns */
     size_t n_kept, kept_capacity;
     struct field *fields; /* [n_fields] of a line, if columns are kept */
 };
@@ -58,6 +60,42 @@ static bool check_quotes(const struct csv_columns *csv, struct field line, struc
     return fail_hint(err, "a record is one line: remove line breaks from the fields");
 }
 
+#define MAX_COLUMN 65535
+
+static bool is_number(struct field name, int64_t *number)
+{
+    bool is_all = name.length > 0;
+    for (size_t i = 0; i < name.length; i++)
+        is_all = is_all && text_is_digit(name.start[i]);
+    return is_all && text_to_i64(name.start, name.length, number) && *number <= MAX_COLUMN;
+}
+
+/* Returns whether the list names a column, and the line has all that it names. */
+static bool has_names(struct field line, const char *list)
+{
+    struct field rest = {list, strlen(list)};
+    size_t found[2], n_named = 0;
+    while (rest.start) {
+        const struct field name = csv_field_next(&rest, ',');
+        int64_t number;
+        bool is_named = !is_number(name, &number);
+        n_named += is_named;
+        if (is_named && csv_find_columns(line, csv_find_separator(line), name, found) == 0)
+            return false;
+    }
+    return n_named > 0;
+}
+
+/* Returns whether a line that begins with # is skipped. The headings may begin so. */
+static bool is_comment(struct csv_columns *csv, struct field line)
+{
+    if (csv->n_columns == 0)
+        return !has_names(line, csv->wanted);
+    csv->reader.n_doubtful += csv->n_columns > 1 && csv->has_headings &&
+                              csv_count_fields(line, csv->separator) == csv->n_columns;
+    return true;
+}
+
 /* Finds the next line that is neither blank nor a comment. The whole line is in the buffer and not
  * consumed yet. At the end of the file line->start is NULL. */
 static bool find_line(struct csv_columns *csv, struct field *line, struct irrun_error *err)
@@ -78,7 +116,7 @@ static bool find_line(struct csv_columns *csv, struct field *line, struct irrun_
         *line = (struct field){n ? start : NULL, end ? (size_t)(end - start) : n};
         if (!line->start)
             return true;
-        if (*start != '#' && !is_blank(*line)) {
+        if (!is_blank(*line) && (*start != '#' || !is_comment(csv, *line))) {
             /* A tab at the end may separate an empty field. */
             while (text_is_blank(start[line->length - 1]) &&
                    (start[line->length - 1] != '\t' || csv->separator == ','))
@@ -91,14 +129,24 @@ static bool find_line(struct csv_columns *csv, struct field *line, struct irrun_
 
 /* ---- Headings -------------------------------------------------------------------------------- */
 
-/* Finds the column with this heading. */
+/* Finds the only column with this heading. */
 static bool find_heading(const struct csv_columns *csv, struct field line, struct field name,
                          size_t *index, struct irrun_error *err)
 {
-    struct field rest = line;
-    for (*index = 0; rest.start; ++*index)
-        if (csv_field_equals(csv_field_next(&rest, csv->separator), name))
-            return true;
+    size_t found[2];
+    const size_t n = csv_find_columns(line, csv->separator, name, found);
+    *index = found[0];
+    if (n == 1)
+        return true;
+    if (n > 1) {
+        fail_at(err, IRRUN_DATA, reader_place(&csv->reader),
+                "column %zu and column %zu, counted from 0, are both \"%.*s\"", found[0], found[1],
+                (int)name.length, name.start);
+        return fail_hint(err,
+                         "tail -n +%" PRIu32 " FILE | irrun ... -i csv:- --columns=%zu "
+                         "takes it by number",
+                         csv->reader.line + 1, found[0]);
+    }
     fail_at(err, IRRUN_DATA, reader_place(&csv->reader), "no column \"%.*s\"", (int)name.length,
             name.start);
     if (csv->reader.line > 1)
@@ -129,16 +177,6 @@ static bool choose(struct csv_columns *csv, size_t index, struct irrun_error *er
         return fail(err, IRRUN_USAGE, "--columns=%s names a column twice", csv->wanted);
     csv->slots[index] = ++csv->n_wanted;
     return true;
-}
-
-#define MAX_COLUMN 65535
-
-static bool is_number(struct field name, int64_t *number)
-{
-    bool is_all = name.length > 0;
-    for (size_t i = 0; i < name.length; i++)
-        is_all = is_all && text_is_digit(name.start[i]);
-    return is_all && text_to_i64(name.start, name.length, number) && *number <= MAX_COLUMN;
 }
 
 /* Adds a column to keep. */
@@ -172,23 +210,6 @@ static bool find_list(struct csv_columns *csv, const char *list, struct field li
     return true;
 }
 
-static size_t count_fields(const struct csv_columns *csv, struct field line)
-{
-    size_t n = 0;
-    for (; line.start; n++)
-        csv_field_next(&line, csv->separator);
-    return n;
-}
-
-/* Fails because the line has n fields, which is not the number of headings. */
-static bool fail_ragged(const struct csv_columns *csv, size_t n, struct irrun_error *err)
-{
-    fail_at(err, IRRUN_DATA, reader_place(&csv->reader),
-            "the line has %zu column%s, but the headings are %zu", n, n == 1 ? "" : "s",
-            csv->n_headings);
-    return fail_hint(err, "--keep-columns=NAME,... keeps some columns of lines of any length");
-}
-
 /* Adds the kept fields of a line. */
 static bool keep_row(const struct csv_columns *csv, struct field line, struct text *row,
                      struct irrun_error *err)
@@ -216,7 +237,6 @@ static bool keep_headings(struct csv_columns *csv, struct field line, struct irr
     struct field rest = line;
     for (size_t i = 0; i < csv->n_fields && rest.start; i++)
         csv->fields[i] = csv_field_next(&rest, csv->separator);
-    csv->n_headings = csv->keeps_all ? count_fields(csv, line) : 0;
     return csv->kept->heading.length > 0 || keep_row(csv, line, &csv->kept->heading, err);
 }
 
@@ -229,6 +249,7 @@ static bool find_columns(struct csv_columns *csv, struct irrun_error *err)
     if (!find_line(csv, &line, err))
         return false;
     csv->separator = csv_find_separator(line);
+    csv->n_columns = csv_count_fields(line, csv->separator);
     csv->keeps_all = csv->kept && strcmp(csv->kept->wanted, "all") == 0;
     if (!find_list(csv, csv->wanted, line, choose, &has_names, err) ||
         (csv->kept && !csv->keeps_all &&
@@ -237,7 +258,8 @@ static bool find_columns(struct csv_columns *csv, struct irrun_error *err)
     csv->fields = csv->kept ? new_array(csv->n_fields, sizeof *csv->fields, err) : NULL;
     if (csv->kept && !csv->fields)
         return false;
-    if (!has_names || !line.start)
+    csv->has_headings = has_names && line.start;
+    if (!csv->has_headings)
         return true;
     if (csv->kept && !keep_headings(csv, line, err))
         return false;
@@ -261,66 +283,18 @@ static bool columns_next(struct reader *reader, struct array_header *header, boo
            find_columns(csv, err);
 }
 
-/* Fails because field `index` of the line has no number. */
-static bool fail_empty(const struct csv_columns *csv, struct field line, struct place place,
-                       size_t index, struct irrun_error *err)
-{
-    fail_at(err, IRRUN_DATA, place, "a number is missing in column %zu, counted from 0", index);
-    if (memchr(line.start, '"', line.length)) /* awk takes a comma in quotes for a separator */
-        return fail_hint(err,
-                         "nan stands for a missing number; sed %" PRIu32 "d FILE | "
-                         "irrun ... -i csv:- leaves the line out",
-                         place.line);
-    return fail_hint(err,
-                     "nan stands for a missing number; awk -F '%s' '/\"/ || $%zu ~ /[^ ]/' FILE | "
-                     "irrun ... -i csv:- leaves such lines out",
-                     csv->separator == '\t' ? "\\t" : ",", index + 1);
-}
-
-/* Fails because field `index` of the line is not a number. heading: the field with its quotes. */
-static bool fail_field(const struct csv_columns *csv, struct field line, struct field heading,
-                       size_t index, const char *why, struct irrun_error *err)
-{
-    struct field field = heading;
-    csv_remove_quotes(&field);
-    struct place place = {csv->reader.path, csv->reader.line,
-                          (uint32_t)(field.start - line.start) + 1};
-    char column[TEXT_QUOTED_BYTES];
-    double number;
-    if (field.length == 0)
-        return fail_empty(csv, line, place, index, err);
-    fail_at(err, IRRUN_DATA, place, "\"%.*s\" %s", (int)(field.length < 40 ? field.length : 40),
-            field.start, why);
-    csv_text_hint(field, err);
-    csv_decimal_hint(field, csv->separator, err);
-    if (text_to_f64(field.start, field.length, &number))
-        return false;
-    if (csv->reader.line > 1)
-        return fail_hint(err, "--columns reads numbers; --keep-columns copies text");
-    return fail_hint(err, "if it is a heading, name the columns by it: --columns=%s[,NAME]",
-                     csv_column_word(heading, column));
-}
-
-/* Fails because the line has only n columns. */
-static bool fail_missing(const struct csv_columns *csv, struct field line, size_t n,
-                         struct irrun_error *err)
-{
-    fail_at(err, IRRUN_DATA, reader_place(&csv->reader),
-            "the line has %zu column%s, but column %zu, counted from 0, is to be read", n,
-            n == 1 ? "" : "s", csv->n_fields - 1);
-    csv_text_hint(line, err);
-    return fail_hint(err, "columns are counted from 0: the last one is %zu", n - 1);
-}
-
 static bool read_row(struct csv_columns *csv, struct field line, enum irrun_dtype dtype,
                      unsigned char *data, bool is_skipped, struct irrun_error *err)
 {
+    struct csv_row row = {line, csv->separator, reader_place(&csv->reader)};
     struct field rest = line;
-    size_t size_bytes = dtype_size(dtype);
+    size_t size_bytes = dtype_size(dtype), n = csv_count_fields(line, csv->separator);
+    if (n != csv->n_columns)
+        return csv_fail_count(&row, n, csv->n_columns, csv->has_headings, err);
+    if (n < csv->n_fields)
+        return csv_fail_missing(&row, n, csv->n_fields - 1, err);
     for (size_t i = 0; i < csv->n_fields; i++) {
         const char *why = "is not a number";
-        if (!rest.start)
-            return fail_missing(csv, line, i, err);
         const struct field field = csv_field_next(&rest, csv->separator);
         struct field number = field;
         if (csv->fields)
@@ -328,11 +302,8 @@ static bool read_row(struct csv_columns *csv, struct field line, enum irrun_dtyp
         csv_remove_quotes(&number);
         if (csv->slots[i] != 0 && !csv_number_parse(number.start, number.length, dtype,
                                                     data + (csv->slots[i] - 1) * size_bytes, &why))
-            return fail_field(csv, line, field, i, why, err);
+            return csv_fail_field(&row, field, i, why, err);
     }
-    size_t n_all = csv->n_headings > 0 ? csv->n_fields + count_fields(csv, rest) : 0;
-    if (n_all != csv->n_headings)
-        return fail_ragged(csv, n_all, err);
     if (csv->kept && !is_skipped && !keep_row(csv, line, &csv->kept->rows, err))
         return false;
     end_line(csv);
@@ -378,10 +349,11 @@ static void columns_reset(struct reader *reader)
     free(csv->fields);
     csv->slots = csv->kept_ids = NULL;
     csv->fields = NULL;
-    csv->n_wanted = csv->n_fields = csv->n_kept = csv->kept_capacity = csv->n_headings = 0;
+    csv->n_wanted = csv->n_fields = csv->n_kept = csv->kept_capacity = csv->n_columns = 0;
     csv->is_begun = false;
     csv->separator = '\0';
     reader->line = 0;
+    reader->n_doubtful = 0;
 }
 
 static const struct reader_methods columns_reader = {.size_bytes = sizeof(struct csv_columns),

@@ -86,6 +86,40 @@ bool csv_field_equals(struct field heading, struct field name)
     return heading.length == 0 && name.length == 0;
 }
 
+size_t csv_count_fields(struct field line, char separator)
+{
+    size_t n = 0;
+    if (!memchr(line.start, '"', line.length)) {
+        for (size_t i = 0; i < line.length; i++)
+            n += line.start[i] == separator;
+        return n + 1;
+    }
+    for (; line.start; n++)
+        csv_field_next(&line, separator);
+    return n;
+}
+
+size_t csv_find_columns(struct field line, char separator, struct field name, size_t found[2])
+{
+    size_t n = 0;
+    found[0] = 0;
+    for (size_t i = 0; line.start; i++) {
+        struct field heading = csv_field_next(&line, separator);
+        bool is_found = csv_field_equals(heading, name);
+        if (i == 0 && !is_found && heading.length > 0 && *heading.start == '#') {
+            do {
+                heading.start++;
+                heading.length--;
+            } while (heading.length > 0 && text_is_blank(*heading.start));
+            is_found = csv_field_equals(heading, name);
+        }
+        if (is_found && n < 2)
+            found[n] = i;
+        n += is_found;
+    }
+    return n;
+}
+
 /* Copies a field without its quotes, shortened to fit. */
 static void copy_field(struct field field, char text[FIELD_BYTES])
 {

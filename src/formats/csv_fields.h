@@ -19,6 +19,12 @@ struct field csv_field_next(struct field *rest, char separator);
  * line. A comma before a space does not count: it may be part of a heading. */
 char csv_find_separator(struct field line);
 
+size_t csv_count_fields(struct field line, char separator);
+
+/* Returns how many columns have the heading `name`, and sets `found` to the numbers of the first
+ * two. The first heading may begin with # and blanks that are not in `name`. */
+size_t csv_find_columns(struct field line, char separator, struct field name, size_t found[2]);
+
 /* Returns whether a field of a line with commas begins with a quote, but no quote ends it. */
 bool csv_has_open_quote(struct field line);
 
@@ -46,5 +52,24 @@ void csv_decimal_hint(struct field field, char separator, struct irrun_error *er
 /* Adds a hint to the error that `name` is not one of the headings in `line`: a similar one, and all
  * of them. Returns false. */
 bool csv_field_hint(struct field line, char separator, struct field name, struct irrun_error *err);
+
+/* ---- Mistakes, in csv_mistakes.c: fail with IRRUN_DATA and return false ---------------------- */
+
+struct csv_row {
+    struct field line;
+    char separator;
+    struct place place;
+};
+
+/* Field `index` of the row, with its quotes, is not a number. */
+bool csv_fail_field(const struct csv_row *row, struct field field, size_t index, const char *why,
+                    struct irrun_error *err);
+
+/* The row has n columns, but column `index` is to be read. */
+bool csv_fail_missing(const struct csv_row *row, size_t n, size_t index, struct irrun_error *err);
+
+/* The row has n columns, but the first line has n_wanted. */
+bool csv_fail_count(const struct csv_row *row, size_t n, size_t n_wanted, bool has_headings,
+                    struct irrun_error *err);
 
 #endif

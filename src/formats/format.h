@@ -127,6 +127,9 @@ void reader_on_wait(struct reader *reader, const struct reader_wait *wait);
 const char *reader_path(const struct reader *reader);
 uint32_t reader_line(const struct reader *reader);
 
+/* Returns how many lines were skipped that begin with # but may be rows of the table. */
+size_t reader_n_doubtful(const struct reader *reader);
+
 /* Reads the whole current array, which must have a shape; the caller frees tensor->data. Memory
  * grows with the data read, not with the size in the header. */
 bool reader_read_tensor(struct reader *reader, const struct array_header *header,

@@ -14,9 +14,10 @@
 struct reader {
     const struct reader_methods *methods;
     struct byte_source source;
-    char *path;    /* for messages */
-    char *name;    /* of the npz member; NULL otherwise */
-    uint32_t line; /* of the next byte, from 1; does not wrap. 0: the format has no lines */
+    char *path;        /* for messages */
+    char *name;        /* of the npz member; NULL otherwise */
+    uint32_t line;     /* of the next byte, from 1; does not wrap. 0: the format has no lines */
+    size_t n_doubtful; /* csv: lines below headings that begin with #, and have as many columns */
 };
 
 struct reader_methods {

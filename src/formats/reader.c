@@ -112,6 +112,11 @@ uint32_t reader_line(const struct reader *reader)
     return reader->line;
 }
 
+size_t reader_n_doubtful(const struct reader *reader)
+{
+    return reader->n_doubtful;
+}
+
 /* ---- A whole array --------------------------------------------------------------------------- */
 
 #define FIRST_PIECE ((size_t)64 * 1024) /* elements */

@@ -121,8 +121,8 @@ setup() {
     usage_error '--columns: no csv is read' "$data/sum.xml" -i x.npy --columns=low
     usage_error '--columns: no csv is read' "$data/sum.xml" --random --columns=low
     printf '#id,v\n1,2\n' >comment.csv
-    answered 65 'comment.csv:2: error: no column "v"' \
-        "the first line has numbers, not headings: 1,2; --columns=0,... takes columns by number" "$data/sum.xml" -i comment.csv --columns=v
+    answered 65 'comment.csv:2: error: no column "w"; lines that begin with # are skipped' \
+        "the first line has numbers, not headings: 1,2; --columns=0,... takes columns by number" "$data/sum.xml" -i comment.csv --columns=w
     answered 65 't.csv:1: error: no column "middle"' 'the columns are id,low,"high, in m",note' \
         "$data/sum.xml" -i t.csv --columns=middle -o none:
     refused 65 't.csv:2:1: error: "a" is not a number' "$data/sum.xml" -i t.csv --columns=id -o none:
@@ -145,8 +145,10 @@ setup() {
     printf 'x\n1\n300\n' >large.csv
     answered 65 'large.csv:3:1: error: "300" does not fit' '' "$data/twice_u8.xml" -i large.csv --columns=x -o none:
     printf 'x,y\n1,2\n3\n' >short.csv
-    refused 65 'short.csv:3: error: the line has 1 column, but column 1, counted from 0, is to be read' \
-        "$data/twice.xml" -i short.csv --columns=x,y -o none:
+    answered 65 'short.csv:3:2: error: the line has 1 column, but the headings are 2' \
+        $'awk -F \',\' \'/"/ || NF == 2\' FILE | irrun ... -i csv:- leaves such lines out' "$data/twice.xml" -i short.csv --columns=x,y -o none:
+    refused 65 'short.csv:1: error: the line has 2 columns, but column 2, counted from 0, is to be read' \
+        "$data/sum.xml" -i short.csv --columns=2 -o none:
     local commas="columns are separated by commas or tabs: tr ',;' '.,' <FILE | irrun ... -i csv:-"
     printf '1;2\n' >semicolons.csv
     answered 65 'semicolons.csv:1:1: error: "1;2" is not a number' "$commas" \
@@ -253,9 +255,51 @@ setup() {
 """a"" b",3
 """",6' ]
     printf 'a,b,c\n1,x,y\n2,x\n' >ragged.csv
-    answered 65 "ragged.csv:3: error: the line has 2 columns, but the headings are 3" \
-        "--keep-columns=NAME,... keeps some columns of lines of any length" \
+    refused 65 "ragged.csv:3:4: error: the line has 2 columns, but the headings are 3" \
         "$data/sum.xml" -i ragged.csv --columns=a --keep-columns=all -o csv:ragged.out
     usage_error "--keep-columns and --feed cannot be used together" \
         "$data/sum.xml" -i csv:t.tsv --columns=n --keep-columns=all --feed=sum=x -n 4 --emit=all -o csv:-
+}
+
+@test "a line has as many columns as the first: a comma in a field moves none" {
+    printf '%s\n' id,name,x,y '1,a,2,3' '2,Smith, John,4,5' '3,b,6,7' >moved.csv
+    local quotes="a field with a comma needs double quotes around it; " condition
+    condition=$'awk -F \',\' \'/"/ || NF == 4\' FILE | irrun ... -i csv:- leaves such lines out'
+    answered 65 "moved.csv:3:17: error: the line has 5 columns, but the headings are 4" "$quotes$condition" \
+        "$data/sum.xml" -i moved.csv --columns=y -o none:
+    answered 65 "moved.csv:3:17: error:" "$quotes$condition" "$data/sum.xml" -i moved.csv --columns=x --keep-columns=id -o csv:got.csv
+    [ "$(awk -F ',' '/"/ || NF == 4' moved.csv | irrun "$data/sum.xml" -i csv:- --columns=y -o csv:- | lines)" = "3 10" ]
+    sed -i '1d; 3s/Smith, John/"Smith, John"/' moved.csv
+    [ "$(irrun "$data/sum.xml" -i moved.csv --columns=3 -o csv:- | lines)" = "3 8 15" ]
+    sed -i '2s/$/,9/' moved.csv
+    answered 65 "moved.csv:2:21: error: the line has 5 columns, but the first line has 4" \
+        "${quotes}sed 2d FILE | irrun ... -i csv:- leaves the line out" "$data/sum.xml" -i moved.csv --columns=3 -o none:
+    [ "$(sed 2d moved.csv | irrun "$data/sum.xml" -i csv:- --columns=3 -o csv:- | lines)" = "3 10" ]
+    printf 'x,y\n1,2,\n' >last.csv
+    answered 65 "last.csv:2:5: error: the line has 3 columns, but the headings are 2" \
+        "lines must not end with a separator: sed 's/,[[:space:]]*$//' FILE | irrun ... -i csv:-" "$data/sum.xml" -i last.csv --columns=y
+    [ "$(sed 's/,[[:space:]]*$//' last.csv | irrun "$data/sum.xml" -i csv:- --columns=y -o csv:-)" = 2 ]
+}
+
+@test "headings that begin with #, and rows that do" {
+    printf '# made by hand\n# id,v\n1,2\n# note\n3,4\n' >h.csv
+    run_apart irrun "$data/sum.xml" -i h.csv --columns=v --keep-columns=id -o csv:-
+    [ "$(lines <<<"$output")" = "# id,sum 1,2 3,6" ]
+    [ "$stderr" = "" ]
+    [ "$(irrun "$data/sum.xml" -i h.csv --columns='# id' -o csv:- | lines)" = "1 4" ]
+    [ "$(irrun "$data/sum.xml" -i h.csv --columns=1 -o csv:- | lines)" = "2 6" ] # by number: no headings
+    printf '#\tv\n1\t2\n#3\t4\n' >h.txt
+    run_apart irrun "$data/sum.xml" -i h.txt --columns=v --keep-columns='#' -o csv:-
+    [ "$(lines <<<"$output")" = "#,sum 1,2" ]
+    [ "$stderr" = "irrun: warning: h.txt: lines that begin with # are skipped, even 1 with as many columns as the headings; sed 's/^#//' makes rows of them" ]
+    [ "$(sed 's/^#//' h.txt | irrun "$data/sum.xml" -i csv:- --columns=v -o csv:- | lines)" = "2 6" ]
+}
+
+@test "a heading that occurs twice" {
+    printf 'v,w,"v"\n1,2,3\n' >d.csv
+    local hint='tail -n +2 FILE | irrun ... -i csv:- --columns=0 takes it by number'
+    answered 65 'd.csv:1: error: column 0 and column 2, counted from 0, are both "v"' "$hint" "$data/sum.xml" -i d.csv --columns=v
+    answered 65 'd.csv:1: error: column 0 and column 2' "$hint" "$data/sum.xml" -i d.csv --columns=w --keep-columns=v -o csv:-
+    [ "$(irrun "$data/sum.xml" -i d.csv --columns=w -o csv:-)" = 2 ]
+    [ "$(tail -n +2 d.csv | irrun "$data/sum.xml" -i csv:- --columns=0 -o csv:-)" = 1 ]
 }
