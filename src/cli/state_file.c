@@ -33,37 +33,37 @@ static void list_variables(const struct all_variables *variables, struct text *n
         text_add(names, "%s%s", i == 0 ? "" : ", ", all_variables_info(variables, i).id);
 }
 
-/* Fails because the comment of the archive and `own`, of the same version, differ. */
-static bool fail_other_model(const struct archive *archive, const char *own, const char *path,
-                             const struct all_variables *variables, struct irrun_error *err)
+/* Fails because the state belongs to another model, or to other weights. misfit: why its members do
+ * not fit the variables either; IRRUN_OK if they do. */
+static bool fail_other_model(const struct archive *archive, const char *path, bool has_own_xml,
+                             const struct irrun_error *misfit, struct irrun_error *err)
 {
-    const char *comment = archive_comment(archive);
-    size_t n_xml = (size_t)(strstr(own, " bin=") - own);
     fail_at(err, IRRUN_DATA, whole_file(path), "belongs to %s",
-            strncmp(comment, own, n_xml) == 0 ? "other weights" : "another model");
-    struct text names = {0}, members = {0};
-    list_variables(variables, &names);
+            has_own_xml ? "other weights" : "another model");
+    if (misfit->code != IRRUN_OK)
+        return fail_hint(err, "it does not fit this one: %.800s", misfit->message);
+    struct text members = {0};
     for (size_t i = 0; i < archive_n_members(archive); i++)
         text_add(&members, "%s%s", i == 0 ? "" : ", ", archive_member(archive, i)->name);
-    fail_hint(err, "it has %.400s; --state-any-model loads it anyway if its members are %.400s",
-              members.data ? members.data : "no member", names.data ? names.data : "none");
-    text_free(&names);
+    fail_hint(err, "it has %.800s; --state-any-model loads it anyway",
+              members.data ? members.data : "no member");
     text_free(&members);
     return false;
 }
 
-/* Checks that the state belongs to the model. Ignores the comment of another program. */
-static bool check_comment(const struct archive *archive, const char *path,
-                          const struct all_variables *variables,
-                          const struct model_identity *identity, bool is_any_model, size_t *n_unset,
-                          struct irrun_error *err)
+/* Reads the comment. *is_own: the state belongs to the model, or another program wrote the
+ * comment. */
+static bool read_comment(const struct archive *archive, const char *path,
+                         const struct model_identity *identity, size_t *n_unset, bool *is_own,
+                         bool *has_own_xml, struct irrun_error *err)
 {
     const struct place place = whole_file(path);
     const char *comment = archive_comment(archive), *unset = strstr(comment, " unset=");
     char own[COMMENT_BYTES];
     unsigned version;
     *n_unset = 0;
-    if (strncmp(comment, COMMENT_START, strlen(COMMENT_START)) != 0)
+    *is_own = strncmp(comment, COMMENT_START, strlen(COMMENT_START)) != 0;
+    if (*is_own)
         return true;
     if (!unset || sscanf(unset, " unset=%zu", n_unset) != 1 ||
         sscanf(comment, COMMENT_START "%u ", &version) != 1)
@@ -73,8 +73,9 @@ static bool check_comment(const struct archive *archive, const char *path,
                        "has state format %u; irrun %s reads formats 1 to %u", version,
                        irrun_version(), COMMENT_VERSION);
     make_comment(identity, version, *n_unset, own);
-    return is_any_model || strcmp(comment, own) == 0 ||
-           fail_other_model(archive, own, path, variables, err);
+    *is_own = strcmp(comment, own) == 0;
+    *has_own_xml = strncmp(comment, own, (size_t)(strstr(own, " bin=") - own)) == 0;
+    return true;
 }
 
 #define OTHER_FEEDS                                                                                \
@@ -140,13 +141,21 @@ bool state_file_read(const char *path, const struct all_variables *variables,
                      struct snapshot *snapshot, struct irrun_error *err)
 {
     size_t n_unset;
+    bool is_own, has_own_xml = false;
     struct archive *archive;
+    struct irrun_error misfit = {.code = IRRUN_OK};
     if (!snapshot_new(snapshot, all_variables_count(variables), err) ||
         !archive_open(path, &archive, err))
         return false;
-    bool is_read = check_comment(archive, path, variables, identity, is_any_model, &n_unset, err) &&
-                   check_extra(archive, path, variables, err) &&
-                   read_members(archive, path, variables, n_unset, snapshot, err);
+    bool is_read = read_comment(archive, path, identity, &n_unset, &is_own, &has_own_xml, err);
+    if (is_read) {
+        bool is_other = !is_own && !is_any_model;
+        struct irrun_error *why = is_other ? &misfit : err;
+        is_read = check_extra(archive, path, variables, why) &&
+                  read_members(archive, path, variables, n_unset, snapshot, why);
+        if (is_other)
+            is_read = fail_other_model(archive, path, has_own_xml, &misfit, err);
+    }
     archive_close(archive);
     return is_read;
 }
