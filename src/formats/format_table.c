@@ -108,9 +108,21 @@ bool format_hint_list(struct irrun_error *err, const char *path)
                                   : "it");
 }
 
-/* Extensions of other files that hold arrays or pictures. */
-static const char foreign_endings[] =
-    ".png .jpg .jpeg .bmp .gif .webp .tif .tiff .pt .pth .pkl .h5 .hdf5 .mat .json .parquet";
+static const char sheet_endings[] = ".xlsx .xls .xlsm .ods .numbers";
+
+/* Extensions of files of other programs, and how to read what they hold. */
+static const struct {
+    const char *endings, *hint;
+} foreign[] = {
+    {sheet_endings, "a spreadsheet: save it as CSV"},
+    {".parquet .feather .arrow .orc",
+     "a table of pandas: DataFrame.to_csv(\"x.csv\", index=False) writes it as csv"},
+    {".mp4 .mov .mkv .webm .aac .wma",
+     "ffmpeg -i FILE -ac 1 -ar RATE -f s16le - | irrun MODEL.xml -i s16:-; RATE is what the model "
+     "was trained with"},
+    {".png .jpg .jpeg .bmp .gif .webp .tif .tiff .pt .pth .pkl .h5 .hdf5 .mat .json",
+     "convert it with Python: numpy.save(\"x.npy\", array) writes an array of the type and shape "
+     "of the input"}};
 
 #define NAMES_BYTES 128
 
@@ -125,16 +137,35 @@ static void list_formats(enum direction direction, char text[NAMES_BYTES])
 }
 
 /* Adds a hint for a name such as x.npy.gz: the command that decompresses it. */
-static bool hint_gzip(const char *text, struct irrun_error *err)
+static bool hint_compressed(const char *text, struct irrun_error *err)
 {
+    static const struct {
+        const char *ending, *command;
+    } programs[] = {{".gz", "gunzip"}, {".xz", "xz -d"}, {".bz2", "bunzip2"}, {".zst", "zstd -d"}};
     char stem[256], quoted[TEXT_QUOTED_BYTES];
-    size_t length = strlen(text);
-    if (!text_has_ending(text, ".gz") || length - 3 >= sizeof stem)
+    const char *ending = file_ending(text);
+    size_t i = 0, n = sizeof programs / sizeof programs[0];
+    while (i < n && strcmp(programs[i].ending, ending) != 0)
+        i++;
+    if (i == n || (size_t)(ending - text) >= sizeof stem)
         return false;
-    snprintf(stem, sizeof stem, "%.*s", (int)length - 3, text);
+    snprintf(stem, sizeof stem, "%.*s", (int)(ending - text), text);
     const struct format *format = format_of_ending(stem, READING);
-    return format && !fail_hint(err, "gunzip -c %s | irrun MODEL.xml -i %s:-",
+    return format && !fail_hint(err, "%s -c %s | irrun MODEL.xml -i %s:-", programs[i].command,
                                 text_shell_quote(text, quoted), format->name);
+}
+
+/* Adds a hint for a file of another program. */
+static bool hint_foreign(const char *text, enum direction direction, struct irrun_error *err)
+{
+    const char *ending = file_ending(text);
+    if (direction == WRITING)
+        return has_ending(sheet_endings, ending) &&
+               !fail_hint(err, "spreadsheets open csv: -o %.*s.csv", (int)(ending - text), text);
+    for (size_t i = 0; i < sizeof foreign / sizeof foreign[0]; i++)
+        if (has_ending(foreign[i].endings, ending))
+            return !fail_hint(err, "%s", foreign[i].hint);
+    return false;
 }
 
 /* Adds a hint for a name such as cvs:FILE. */
@@ -177,7 +208,7 @@ static bool fail_no_format(const char *text, enum direction direction, struct ir
     if (direction == WRITING && (is_directory || has_slash))
         return fail_hint(err, "-o %s%s%%n.npy writes a file for each output", word,
                          has_slash ? "" : "/");
-    if (direction == READING && hint_gzip(text, err))
+    if (direction == READING && hint_compressed(text, err))
         return false;
     if (direction == READING && strpbrk(text, "0123456789") &&
         text[strspn(text, "0123456789.,+-eE")] == '\0')
@@ -193,10 +224,8 @@ static bool fail_no_format(const char *text, enum direction direction, struct ir
         return false;
     if (direction == READING && format_is_sound(text))
         return format_hint_sound(err, text, "MODEL.xml");
-    if (direction == READING && has_ending(foreign_endings, file_ending(text)))
-        return fail_hint(err,
-                         "convert it with Python: numpy.save(\"x.npy\", array) writes an array "
-                         "of the type and shape of the input");
+    if (hint_foreign(text, direction, err))
+        return false;
     return fail_hint(err, "write FORMAT:%s with one of: %s", word, names);
 }
 

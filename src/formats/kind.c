@@ -67,7 +67,15 @@ bool kind_check(const unsigned char *bytes, size_t n, const char *wanted, const 
     }
     if (!found || strcmp(found, wanted) == 0)
         return true;
-    fail_at_offset(err, IRRUN_DATA, path, 0, "is an %s, not %s",
-                   found[2] == 'y' ? "npy document" : "npz archive", wanted);
+    bool may_be_other =
+        found[2] == 'z' && strcmp(typed, "-") != 0 && !text_has_ending(path, ".npz");
+    fail_at_offset(err, IRRUN_DATA, path, 0, "is %s, not %s",
+                   found[2] == 'y' ? "an npy document"
+                   : may_be_other  ? "a zip archive"
+                                   : "an npz archive",
+                   wanted);
+    if (may_be_other)
+        return fail_hint(err, "save a spreadsheet as CSV; read an npz as npz:%s",
+                         text_shell_quote(typed, quoted));
     return fail_hint(err, "read it as %s:%s", found, text_shell_quote(typed, quoted));
 }
