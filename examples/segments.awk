@@ -11,7 +11,8 @@
 #   step=0.032       seconds per line: 512 samples at 16 kHz
 #   field=1          the column with the probability
 #
-# With several files, each begins at 0 seconds, and its name is the first column.
+# With several files, each begins at 0 seconds, and its name is the first column. csv from one pipe does not say where a
+# recording ends: for many recordings, -o probability=text:- does, and the key of each is the first column.
 #
 # A segment is printed as soon as its end is known (with mawk, use -W interactive). Empty lines, those that begin with
 # # and a heading in the first line are skipped; another line without a number ends the run with status 2.
@@ -30,8 +31,14 @@ function fail(message) {
 function finish(end) {
     is_inside = 0
     if ((end - start) * step + 1e-9 < shortest) return
-    printf "%s%.3f\t%.3f\t%.3f\n", (ARGC > 2 ? file "\t" : ""), start * step, end * step, (end - start) * step
+    printf "%s%.3f\t%.3f\t%.3f\n", (key != "" ? key "\t" : ARGC > 2 ? file "\t" : ""), start * step, end * step, (end - start) * step
     fflush()
+}
+
+function begin() {
+    if (is_inside) finish(quiet >= 0 ? quiet : n)
+    n = is_inside = 0
+    quiet = -1
 }
 
 BEGIN {
@@ -42,19 +49,27 @@ BEGIN {
     shortest = set(shortest, 0.1)
     step = set(step, 0.032)
     field = set(field, 1)
-    quiet = -1
+    begin()
 }
 
 FNR == 1 && NR > 1 {
-    if (is_inside) finish(quiet >= 0 ? quiet : n)
-    n = is_inside = 0
-    quiet = -1
+    begin()
+    key = ""
 }
 
 /^# [^ ]+ [a-z0-9]+ \[/ { # the text output of irrun
     if (output != "" && $2 != output)
         fail("there are several outputs: choose one, as in -o probability=csv:-")
     output = $2
+    seq = $0
+    sub(/.*\] seq=/, "", seq)
+    record = seq
+    sub(/.* rec=/, "", record)
+    sub(/ rec=[0-9]*$/, "", seq)
+    if (record + 0 == 0) {
+        begin()
+        key = seq == "-" ? "" : seq
+    }
 }
 
 /^#/ { next }

@@ -206,8 +206,22 @@ static void advise_expected(struct irrun_error *err)
         replace_hint(err, "%.*s --expect=%s", (int)(option - hint), hint, option + 4);
 }
 
+/* Puts --rate into a hint with a command that needs it. */
+static void advise_rate(double rate_hz, struct irrun_error *err)
+{
+    char hint[sizeof err->hint], number[TEXT_NUMBER_BYTES + 1];
+    strcpy(hint, err->hint);
+    const char *word = strstr(hint, "RATE "), *note = strstr(hint, "; RATE is");
+    if (rate_hz == 0 || !word || !note)
+        return;
+    number[text_from_f64(rate_hz, number)] = '\0';
+    word += 4;
+    replace_hint(err, "%.*s%s%.*s", (int)(word - hint - 4), hint, number, (int)(note - word), word);
+}
+
 void advise(const struct options *options, struct irrun_error *err)
 {
+    advise_rate(options->rate_hz, err);
     struct stat status;
     const char *path = err->file;
     bool is_model = options->model_path && strcmp(path, options->model_path) == 0;

@@ -137,6 +137,12 @@ static bool fail_needs_name(const struct binder *binder, const struct binding *b
     fail(err, IRRUN_USAGE, "%s%s needs a name, one of", binder->option, text);
     for (size_t i = 0; i < binder->n_ports; i++)
         fail_append(err, "%s \"%s\"", i == 0 ? "" : ",", binder->port(binder->model, i)->name);
+    if (binder->port == irrun_model_output && strcmp(binding->spec.format->name, "csv") == 0)
+        return fail_hint(err,
+                         "-o FILE.npz saves all outputs for --expect=FILE.npz; if it has one: "
+                         "%s%s=%s",
+                         binder->option, binder->port(binder->model, 0)->name,
+                         text_shell_quote(text, quoted));
     return fail_hint(err, "write %s%s=%s", binder->option, binder->port(binder->model, 0)->name,
                      path_has_field(text, 'n') ? "FILE" : text_shell_quote(text, quoted));
 }

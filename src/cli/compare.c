@@ -348,9 +348,10 @@ bool compare_finish(struct compare *compare, struct irrun_error *err)
     const struct options *options = compare->options;
     bool is_free = options->n_iterations != NO_LIMIT || options->randoms.n > 0;
     if (count_differs)
-        return fail_hint(err, "--expect needs a record for each iteration, or one for the last; %s",
-                         is_free ? "-n sets the number of iterations"
-                                 : "was it saved with another input or another --partial?");
+        return fail_hint(
+            err, "--expect needs a record for each iteration, or one for the last; %s",
+            is_free ? "-n sets the number of iterations"
+                    : "was it saved with another input or --partial, or with several outputs?");
     enum irrun_precision precision = options->precision;
     if (has_problem)
         return false;

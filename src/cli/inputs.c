@@ -2,6 +2,7 @@
  * cuts them into records, and converts the types.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -251,13 +252,19 @@ void inputs_show(const struct inputs *inputs)
     for (size_t i = 0; i < inputs->n_slots; i++) {
         const struct records *records = &inputs->records[i];
         char shape[SHAPE_TEXT_BYTES];
+        const struct array_header *header = &records->pending;
+        char sound[80] = "";
+        if (header->rate_hz > 0)
+            snprintf(sound, sizeof sound, ", %d samples a second, %u channel%s%s", header->rate_hz,
+                     (unsigned)header->n_channels, header->n_channels == 1 ? "" : "s",
+                     header->n_channels > 1 && records->n_frame_values == 1 ? " averaged" : "");
         const char *when = inputs->slots[i].is_fed              ? "then from --feed"
                            : records->state == RECORDS_REPEATED ? "the same in every iteration"
                                                                 : "record by record";
         if (inputs->slots[i].is_filled)
-            inform(inputs->options, "%s \"%s\": %s %s from %s, %s", records->port.what,
+            inform(inputs->options, "%s \"%s\": %s %s from %s, %s%s", records->port.what,
                    records->port.name, irrun_dtype_name(records->source_dtype),
-                   shape_format(&records->record.shape, shape), records_path(records), when);
+                   shape_format(&records->record.shape, shape), records_path(records), when, sound);
     }
 }
 

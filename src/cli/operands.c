@@ -81,6 +81,8 @@ static bool fail_data(const char *path, const char *role, const char *model,
 {
     char quoted[TEXT_QUOTED_BYTES], quoted_model[TEXT_QUOTED_BYTES];
     fail(err, IRRUN_USAGE, "'%s' is taken for %s", path, role);
+    if (strcmp(path, "-") == 0)
+        path = "csv:-";
     if (format_is_sound(path))
         return format_hint_sound(err, path, text_shell_quote(model, quoted_model));
     return fail_hint(err, "inputs go with -i: irrun %s -i %s",
@@ -103,9 +105,7 @@ static bool check_blanks(int n, char **words, struct irrun_error *err)
 /* Rejects a model or weights whose name shows that the file is something else. */
 static bool check_files(const char *model, const char *weights, struct irrun_error *err)
 {
-    if (weights && strcmp(weights, "-") == 0)
-        return fail_data("csv:-", "the weights", model, err);
-    if (weights && is_data(weights))
+    if (weights && (strcmp(weights, "-") == 0 || is_data(weights)))
         return fail_data(weights, "the weights", model, err);
     if (weights && is_data(model) && text_has_ending(weights, ".xml"))
         return fail_data(model, "the model, which comes first", weights, err);

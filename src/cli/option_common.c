@@ -266,7 +266,8 @@ static bool check_single(const struct option_row *row, const char *value, const 
     for (const char *comma = strchr(file, ','); comma; comma = strchr(comma + 1, ',')) {
         const char *equals = strchr(comma, '='), *next = equals ? equals + 1 : comma + 1;
         snprintf(first, sizeof first, "%.*s", (int)(comma - file), file);
-        if (!parse(next, &spec, &ignored) || (!equals && spec.path == next) ||
+        bool is_file = parse == format_parse_source && access(next, F_OK) == 0;
+        if (!parse(next, &spec, &ignored) || (!equals && spec.path == next && !is_file) ||
             !parse(first, &spec, &ignored))
             continue;
         fail(err, IRRUN_USAGE, "--%s names one file, and '%s' are several", row->name, value);

@@ -36,8 +36,9 @@ bool option_hint_blank(const char *word, const char *next, struct irrun_error *e
 bool option_choose_word(const struct option_row *row, const char *words, const char *value,
                         size_t *index, struct irrun_error *err);
 
-/* Returns the option with a letter, or N_OPTIONS. In options.c. */
+/* Return the option with a letter, or a name, or N_OPTIONS. In options.c. */
 enum option_id option_find_letter(char letter);
+enum option_id option_find(const char *name, size_t length);
 
 /* If the value is a number with a unit, such as 20ms or 1%, replaces the hint of the error by the
  * number that the option takes. */
@@ -47,6 +48,10 @@ void option_hint_unit(const struct option_row *row, const char *value, struct ir
  * next: the next word, or NULL. In option_unknown.c. */
 bool option_fail_unknown(const char *word, const char *name, size_t length, const char *next,
                          struct irrun_error *err);
+
+/* Fails because of a dash that is no hyphen before an option, or of a quote that the shell does not
+ * know, as in pasted commands. In option_unknown.c. */
+bool option_check_characters(char **words, struct irrun_error *err);
 
 /* Returns the hint for an option of another program, or NULL. In option_unknown.c. */
 const char *option_find_foreign(const char *name, size_t length);

@@ -217,9 +217,10 @@ bool option_set_until(struct options *options, const struct option_row *row, con
     fail(err, IRRUN_USAGE, "--%s: '%s' is not NAME=NUMBER", row->name, value);
     if (is_number)
         return fail_hint(err, "name the output: --until=NAME=%s", number);
-    if (options->until_name && strlen(number) == 1)
+    if (strlen(number) == 1)
         return fail_hint(err, "a character is given by its number: --until=%s=%d",
-                         options->until_name, (unsigned char)*number);
+                         options->until_name ? options->until_name : "NAME",
+                         (unsigned char)*number);
     return fail_hint(err, "the sequence ends when the output equals the number: --until=%s=1",
                      options->until_name ? options->until_name
                      : *number           ? number

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/text.h"
 #include "cli/option_internal.h"
@@ -123,6 +124,44 @@ const char *option_find_foreign(const char *name, size_t length)
         if (text_list_has(foreign_options[i].names, word))
             return foreign_options[i].hint;
     return NULL;
+}
+
+/* What word processors make of hyphens and quotes. */
+#define CHARACTER_BYTES 3
+static const struct {
+    const char *bytes, *name;
+    bool is_dash;
+} characters[] = {{"\xe2\x80\x93", "an en dash", true},   {"\xe2\x80\x94", "an em dash", true},
+                  {"\xe2\x88\x92", "a minus sign", true}, {"\xe2\x80\x9c", "a curly quote", false},
+                  {"\xe2\x80\x9e", "a low quote", false}, {"\xe2\x80\x98", "a curly quote", false}};
+
+/* Fails if the text begins with such a character, and is not a file. */
+static bool check_start(const char *text, bool is_dash, struct irrun_error *err)
+{
+    for (size_t i = 0; i < sizeof characters / sizeof characters[0]; i++) {
+        const char *rest = text + CHARACTER_BYTES;
+        if (characters[i].is_dash != is_dash || access(text, F_OK) == 0 ||
+            strncmp(text, characters[i].bytes, CHARACTER_BYTES) != 0)
+            continue;
+        size_t length = strcspn(rest, "=");
+        bool is_letter = length == 1 && option_find_letter(*rest) < N_OPTIONS;
+        if (is_dash && !is_letter && option_find(rest, length) == N_OPTIONS)
+            continue;
+        fail(err, IRRUN_USAGE, "'%s' begins with %s", text, characters[i].name);
+        return is_dash ? fail_hint(err, "write %s%s", is_letter ? "-" : "--", rest)
+                       : fail_hint(err, "the quotes of the shell are \" and '");
+    }
+    return true;
+}
+
+bool option_check_characters(char **words, struct irrun_error *err)
+{
+    for (; *words && strcmp(*words, "--") != 0; words++) {
+        const char *mark = strpbrk(*words, "=:");
+        if (!check_start(*words, true, err) || !check_start(mark ? mark + 1 : *words, false, err))
+            return false;
+    }
+    return true;
 }
 
 /* Adds a hint for an option of another program: -m model.xml, --model=, -d CPU. */

@@ -49,8 +49,7 @@ struct parser {
     struct irrun_error *err;
 };
 
-/* Returns the option with this name, or N_OPTIONS. */
-static enum option_id find_option(const char *name, size_t length)
+enum option_id option_find(const char *name, size_t length)
 {
     enum option_id id = 0;
     while (id < N_OPTIONS && (strncmp(option_rows[id].name, name, length) != 0 ||
@@ -156,7 +155,7 @@ static bool is_option(const char *word)
 /* Returns whether a word that looks like an option begins with one that irrun has. */
 static bool is_known_option(const char *word)
 {
-    return (word[1] == '-' ? find_option(word + 2, strcspn(word + 2, "="))
+    return (word[1] == '-' ? option_find(word + 2, strcspn(word + 2, "="))
                            : option_find_letter(word[1])) < N_OPTIONS;
 }
 
@@ -184,7 +183,7 @@ static bool parse_long(struct parser *parser, const char *word)
     const char *name = word + 2;
     size_t length = strcspn(name, "=");
     const char *value = name[length] == '=' ? name + length + 1 : NULL;
-    enum option_id id = find_option(name, length);
+    enum option_id id = option_find(name, length);
     if (id == N_OPTIONS)
         return option_fail_unknown(word, name, length, parser->words[0], parser->err);
     if (option_rows[id].argument == OPTION_FLAG && value)
@@ -196,7 +195,7 @@ static bool parse_long(struct parser *parser, const char *word)
 static bool parse_letters(struct parser *parser, const char *word)
 {
     int length = (int)strcspn(word, "=");
-    if (length > 2 && find_option(word + 1, (size_t)length - 1) < N_OPTIONS) {
+    if (length > 2 && option_find(word + 1, (size_t)length - 1) < N_OPTIONS) {
         fail(parser->err, IRRUN_USAGE, "unknown option %.*s", length, word);
         return fail_hint(parser->err, "did you mean -%.*s?", length, word);
     }
@@ -322,7 +321,8 @@ bool options_parse(int argc, char **argv, struct options *options, struct irrun_
                                 .max_keys = 65536,
                                 .batch = 1,
                                 .checkpoint_every = 1000};
-    if (!parse_words(&parser, words, &n) || !parse_environment(&parser))
+    if (!option_check_characters(words, err) || !parse_words(&parser, words, &n) ||
+        !parse_environment(&parser))
         return false;
     if (options_draw_profile(options))
         options->action = ACTION_RUN;

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "cli/path_fields.h"
 
 static const struct {
     const char *name; /* written before the path: "NAME y.npy is also …" */
@@ -100,6 +101,23 @@ static bool is_output(enum path_kind kind)
     return kind >= PATH_OUTPUT && kind <= PATH_CHECKPOINT;
 }
 
+/* Returns whether the name of an output has the key in it. */
+static bool has_key_field(const struct options *options)
+{
+    size_t i = 0;
+    while (i < options->outputs.n && !path_has_field(options->outputs.items[i].spec.path, 'k'))
+        i++;
+    return i < options->outputs.n;
+}
+
+/* Returns whether the key is probably the name of the only file of the sequence. */
+static bool is_key_of_file(const struct sequence *sequence)
+{
+    const struct binding *binding = sequence->n_inputs == 1 ? &sequence->inputs[0].binding : NULL;
+    const char *slash = binding && !binding->name ? strrchr(binding->spec.path, '/') : NULL;
+    return slash && strncmp(slash + 1, sequence->key, strlen(sequence->key)) == 0;
+}
+
 static bool fail_conflict(struct path_table *table, const struct path_use *use, uint64_t found,
                           struct irrun_error *err)
 {
@@ -126,6 +144,11 @@ static bool fail_conflict(struct path_table *table, const struct path_use *use, 
         append_sequence(sequence, other_id, err);
     if (other == PATH_INPUT)
         return fail_hint(err, "write to another file, and rename it after the run");
+    if (is_elsewhere && !is_array && is_key_of_file(sequence) &&
+        (use->kind == PATH_KEYED || has_key_field(table->options)))
+        return fail_hint(err,
+                         "the key is the name without its folder; to make it the whole name: awk "
+                         "-F '\\t' '{ print $NF \"\\t\" $NF }' LIST | irrun ... --manifest=-");
     if (use->kind == PATH_KEYED && !is_array)
         return fail_hint(err,
                          "each sequence needs a key of its own: cut -f 1 FILE | sort | uniq -d "

@@ -90,7 +90,7 @@ bool format_hint_sound(struct irrun_error *err, const char *path, const char *mo
 {
     char quoted[TEXT_QUOTED_BYTES];
     return fail_hint(err,
-                     "sox %s -r RATE -c 1 -t f32 - | irrun %s -i raw:-; RATE is what the model was "
+                     "sox %s -r RATE -c 1 -t s16 - | irrun %s -i s16:-; RATE is what the model was "
                      "trained with",
                      strcmp(path, "-") == 0 ? "FILE.wav" : text_shell_quote(path, quoted), model);
 }

@@ -42,6 +42,14 @@ static bool is_ascii(const unsigned char *bytes, size_t n)
     return i == n && n > 2;
 }
 
+/* Returns whether the bytes begin as lines of ASCII text, which no sound does: such samples are all
+ * above 2000. */
+static bool is_lines(const unsigned char *bytes, size_t n)
+{
+    n = n < 64 ? n : 64;
+    return n >= 16 && is_ascii(bytes, n) && memchr(bytes, '\n', n);
+}
+
 bool kind_check(const unsigned char *bytes, size_t n, const char *wanted, const char *path,
                 struct irrun_error *err)
 {
@@ -59,8 +67,9 @@ bool kind_check(const unsigned char *bytes, size_t n, const char *wanted, const 
         return fail_hint(err, "gunzip -c %s | irrun ... -i %s:-",
                          strcmp(typed, "-") ? text_shell_quote(typed, quoted) : "FILE", wanted);
     }
-    bool is_numpy = strncmp(wanted, "np", 2) == 0;
-    if (is_numpy && is_ascii(bytes, n < KIND_BYTES ? n : KIND_BYTES)) {
+    bool is_numpy = strncmp(wanted, "np", 2) == 0, is_s16 = strcmp(wanted, "s16") == 0;
+    if ((is_numpy && is_ascii(bytes, n < KIND_BYTES ? n : KIND_BYTES)) ||
+        (is_s16 && is_lines(bytes, n))) {
         fail_at_offset(err, IRRUN_DATA, path, 0, "is text, not %s", wanted);
         return fail_hint(err, "if it holds numbers, read it as csv:%s",
                          text_shell_quote(typed, quoted));

@@ -9,7 +9,7 @@ setup() {
     common_setup
     cp "$data/sum.xml" "$data/pair.xml" "$data/twice.xml" "$data/vad.xml" "$data/vad.bin" .
     npy '<f4' '5, 1' 1 2 3 4 5 >five.npy
-    sound='-r RATE -c 1 -t f32 - | irrun' rate='-i raw:-; RATE is what the model was trained with'
+    sound='-r RATE -c 1 -t s16 - | irrun' rate='-i s16:-; RATE is what the model was trained with'
 }
 
 @test "data in the place of the weights, or of the model" {

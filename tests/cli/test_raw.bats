@@ -78,6 +78,10 @@ refused_raw() {
     run_apart irrun vad.xml -i s16:- -o none: < <(cat a.wav)
     [ "$status" -eq 65 ]
     [[ $stderr == *"standard input: byte 0: error: is a sound file with a header, not s16"* ]]
+    seq 20 >lines
+    answered 65 "lines: byte 0: error: is text, not s16" "if it holds numbers, read it as csv:lines" vad.xml -i s16:lines --partial=pad
+    answered 65 "standard input: byte 0: error: is text, not s16" "if it holds numbers, read it as csv:-" \
+        vad.xml -i s16:- --partial=pad < <(cat lines)
     gzip -nk a.s16
     answered 65 "is compressed with gzip, not s16" "gunzip -c a.s16.gz | irrun ... -i s16:-" vad.xml -i s16:a.s16.gz
 }

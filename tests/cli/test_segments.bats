@@ -57,7 +57,7 @@ says() {
 }
 
 @test "the text of one output is taken, that of several is refused" {
-    says '0.100 0.200 0.100' silence=0.1 -- '# p f32 [1,1] seq=a rec=0' 0 '# p f32 [1,1] seq=a rec=1' 1 '# p f32 [1,1] seq=a rec=2' 0
+    says 'a 0.100 0.200 0.100' silence=0.1 -- '# p f32 [1,1] seq=a rec=0' 0 '# p f32 [1,1] seq=a rec=1' 1 '# p f32 [1,1] seq=a rec=2' 0
     status=0
     printf '%s\n' '# p f32 [1,1] seq=a rec=0' 1 '# speech f32 [1,1] seq=a rec=0' 1 | segments >found 2>words || status=$?
     [ "$status" -eq 2 ]
@@ -85,6 +85,15 @@ says() {
     printf '%s\n' 0 1 1 1 1 1 >a
     printf '%s\n' 1 1 1 1 0 0 0 0 0 0 0 0 >b
     [ "$(awk -f "$root/examples/segments.awk" a b)" = $'a\t0.032\t0.192\t0.160\nb\t0.000\t0.128\t0.128' ]
+}
+
+@test "the text of several recordings: each begins at 0 and has its key" {
+    local text=('# p f32 [1,1] seq=a b rec=0' 0 '# p f32 [1,1] seq=a b rec=1' 1 '# p f32 [1,1] seq=- rec=0' 1 '# p f32 [1,1] seq=c rec=0' 1)
+    says 'a b 0.100 0.200 0.100;0.000 0.100 0.100;c 0.000 0.100 0.100' -- "${text[@]}"
+    printf '%s\n' one.csv two.csv >list
+    printf '%s\n' 0 9 0 >one.csv
+    printf '%s\n' 9 9 >two.csv
+    [ "$(irrun "$data/sum.xml" --manifest=list --reset | segments -v step=1 | lines)" = $'one\t1.000\t2.000\t1.000 two\t0.000\t2.000\t2.000' ]
 }
 
 @test "a line that is not a number is an error, with its place" {

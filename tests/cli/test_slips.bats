@@ -20,6 +20,7 @@ setup() {
     answered 2 "--output $two" "write --output=csv:y.csv --output=npy:y.npy" sum.xml -i three.csv -o csv:y.csv,npy:y.npy
     answered 2 "--input $two" "write --input=a=two.csv --input=b=two.csv" pair.xml -i a=two.csv,b=two.csv
     answered 2 "--expect $two" "write --expect=sum=y.csv --expect=x=z.csv" sum.xml -i three.csv --expect=sum=y.csv,x=z.csv
+    answered 2 "--input $two 'three.csv,two.csv' are several" "write --input=three.csv --input=two.csv" sum.xml -i three.csv,two.csv
     [ ! -e y.csv ]
     irrun sum.xml -i three.csv -o sum=rate=0.1,size=3.csv # one name
     [ -e rate=0.1,size=3.csv ]
@@ -69,7 +70,7 @@ setup() {
     answered 2 "--manifest takes a list of files, not one in npy" "ls x.npy | irrun MODEL.xml --manifest=- runs it" sum.xml --manifest=x.npy
     answered 66 'n*.csv: error: cannot be opened' "ls n*.csv | irrun MODEL.xml --manifest=- runs these files" sum.xml -i 'n*.csv'
     answered 66 "tsv:three.csv: error: cannot be opened" "did you mean three.csv?" sum.xml -i tsv:three.csv
-    answered 2 "'csv:-' is taken for the weights" "inputs go with -i: irrun sum.xml -i csv:-" sum.xml -
+    answered 2 "'-' is taken for the weights" "inputs go with -i: irrun sum.xml -i csv:-" sum.xml -
     [ "$(irrun sum.xml -i csv:- -o csv:- <three.csv | lines)" = "1 3 6" ]
     answered 2 "'inspect' is taken for the weights" "did you mean irrun --inspect sum.xml?" sum.xml inspect
     answered 2 'the format of "-" is not known' "csv:- is numbers as text; write FORMAT:- with one of: npy npz raw csv ark s16 wav" sum.xml -i -
@@ -154,4 +155,48 @@ fixed() {
     done
     irrun --inspect odd.xml | grep -q '^  x?31m??p  f32 \[1\]'
     [ "$(irrun --list-ops odd.xml | wc -l)" -eq "$(irrun --list-ops sum.xml | wc -l)" ]
+}
+
+@test "commands that a word processor changed" {
+    answered 2 "'–iterations' begins with an en dash" "write --iterations" sum.xml --random –iterations 5
+    answered 2 "'—random=ones' begins with an em dash" "write --random=ones" sum.xml —random=ones
+    answered 2 "'–i' begins with an en dash" "write -i" sum.xml –i three.csv
+    answered 2 "'“three.csv”' begins with a curly quote" "the quotes of the shell are \" and '" sum.xml -i x=“three.csv”
+    answered 2 "'“sum.xml”' begins with a curly quote" "the quotes of the shell are \" and '" “sum.xml” --inspect
+    cp three.csv ‘three’.csv
+    [ "$(irrun sum.xml -i ‘three’.csv -o csv:- -o csv:–check.csv | lines)" = "1 3 6" ]
+    [ -e –check.csv ]
+    answered 2 "'.' is not NAME=NUMBER" "a character is given by its number: --until=NAME=46" sum.xml -i three.csv --until=.
+}
+
+@test "files of other programs" {
+    local name
+    for name in a.xlsx a.ODS; do
+        answered 2 "the format of \"$name\" is not known" "a spreadsheet: save it as CSV" sum.xml -i $name
+    done
+    answered 2 'the format of "b/a.xlsx" is not known' "spreadsheets open csv: -o b/a.csv" sum.xml -i three.csv -o b/a.xlsx
+    answered 2 "a.parquet" 'a table of pandas: DataFrame.to_csv("x.csv", index=False) writes it as csv' sum.xml -i a.parquet
+    answered 2 "a.csv.xz" "xz -d -c a.csv.xz | irrun MODEL.xml -i csv:-" sum.xml -i a.csv.xz
+    answered 2 "a.MP4" "ffmpeg -i FILE -ac 1 -ar 8000 -f s16le - | irrun MODEL.xml -i s16:-" sum.xml --rate=8000 -i a.MP4
+    printf 'PK\003\004\024\000 and so on' >z.csv
+    answered 65 "z.csv: byte 0: error: is a zip archive, not csv" "save a spreadsheet as CSV; read an npz as npz:z.csv" sum.xml -i z.csv
+}
+
+@test "the text of several outputs is not for --expect" {
+    irrun pair.xml -i a=two.csv -i b=two.csv >gold.txt
+    answered 2 "--expect=gold.txt needs a name" "-o FILE.npz saves all outputs for --expect=FILE.npz; if it has one: --expect=all/plus=gold.txt" \
+        pair.xml -i a=two.csv -i b=two.csv --expect=gold.txt
+    irrun pair.xml -i a=two.csv -i b=two.csv -o gold.npz
+    irrun pair.xml -i a=two.csv -i b=two.csv --expect=gold.npz
+}
+
+@test "files of one name in two folders" {
+    mkdir d e && cp three.csv d && cp two.csv e/three.csv
+    local own="the key is the name without its folder; to make it the whole name: awk -F '\\t' '{ print \$NF \"\\t\" \$NF }' LIST | irrun ... --manifest=-"
+    printf '%s\n' d/three.csv e/three.csv >list
+    answered 65 "list:2: error: -o three.npy is also written by -o (list:1)" "$own" sum.xml --manifest=list -o %k.npy
+    answered 65 'list:2: error: key "three" is already in all.ark' "$own" sum.xml --manifest=list --concat=0 -o all.ark
+    cp three.csv e
+    awk -F '\t' '{ print $NF "\t" $NF }' list | irrun sum.xml --manifest=- -o csv:%k
+    [ "$(lines <e_three.csv)" = "1 3 6" ]
 }

@@ -163,7 +163,16 @@ wav() {
     refused 65 "empty.wav: error: is empty; a wav file was expected" "$data/vad.xml" -i empty.wav -o none:
     refused 66 "c.wav: error: cannot be opened" "$data/vad.xml" -i c.wav -o none:
     refused 2 "wav is read from files, not from a pipe" "$data/vad.xml" -i wav:- -o none: < <(cat a.wav)
-    [[ $stderr == *"sox FILE.wav -r RATE -c 1 -t f32 - | irrun MODEL.xml -i raw:-"* ]]
+    [[ $stderr == *"sox FILE.wav -r RATE -c 1 -t s16 - | irrun MODEL.xml -i s16:-"* ]]
+    refused 2 "wav is read from files" "$data/vad.xml" -i wav:- -o none: --rate=16000 < <(cat a.wav)
+    [[ $stderr == *"hint: sox FILE.wav -r 16000 -c 1 -t s16 - | irrun MODEL.xml -i s16:-" ]]
+    sox a.wav -r 16000 -c 1 -t s16 - | irrun "$data/vad.xml" -i s16:- -o none: --rate=16000 --partial=pad
+}
+
+@test "-v says the rate and the channels of a sound" {
+    sox -R -n -r 8000 -c 2 two.wav synth 0.1 sine 440
+    irrun "$data/vad.xml" -i two.wav --partial=pad -o none: -v 2>said
+    grep -q 'from two.wav, record by record, 8000 samples a second, 2 channels averaged$' said
 }
 
 @test "wav is written with --rate, and read back" {
