@@ -63,6 +63,11 @@ static bool fail_member(const struct binder *binder, const struct binding *bindi
     const char *path = binding->spec.path;
     char quoted[TEXT_QUOTED_BYTES];
     fail_at(err, IRRUN_DATA, whole_file(path), "member: %s", why->message);
+    size_t other;
+    if (binder->n_ports == 1 && archive_find(archive, binder->port(binder->model, 0)->name, &other))
+        return fail_hint(err, "%s%s=%s reads one member; all are read without a name",
+                         binder->option, binder->port(binder->model, 0)->name,
+                         text_shell_quote(binding->spec.text, quoted));
     if (why->hint[0])
         return fail_hint(err, "%s", why->hint);
     if (archive_n_members(archive) == 1 && binder->n_ports > 0)
@@ -162,9 +167,12 @@ bool bind_source(const struct binder *binder, const struct binding *binding,
     struct reader *reader;
     size_t port = 0;
     bool is_archive = binding->spec.format->has_names;
-    if (binding->spec.format->is_generated)
-        return fail(err, IRRUN_USAGE, "%s%s: format %s is only for inputs", binder->option,
-                    binding->spec.text, binding->spec.format->name);
+    if (binding->spec.format->is_generated) {
+        fail(err, IRRUN_USAGE, "%s%s: format %s is only for inputs", binder->option,
+             binding->spec.text, binding->spec.format->name);
+        return !binding->spec.format->is_counted &&
+               fail_hint(err, "echo %s | irrun ... %scsv:-", binding->spec.path, binder->option);
+    }
     if ((!is_archive || binding->name) && !bind_find_port(binder, binding, &port, err))
         return false;
     if (is_archive)

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include <inttypes.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include "base/text.h"
 #include "cli/inputs_internal.h"
@@ -140,6 +141,11 @@ static bool fail_unfilled(const struct inputs *inputs, const struct sequence *se
                     irrun_dtype_name(port->dtype), partial_shape_format(&port->shape, text));
         first = first ? first : port->name;
     }
+    if (sequence->place.file && sequence->n_inputs == 0 && access(sequence->key, F_OK) == 0)
+        return fail_hint(err, "its format is not known: write FORMAT:%s", sequence->key);
+    if (sequence->place.file && sequence->n_inputs == 0 && *sequence->key == '#')
+        return fail_hint(err,
+                         "a manifest has no comments: grep -v '^#' FILE | irrun ... --manifest=-");
     if (sequence->place.file && !archive)
         return fail_hint(err, "a line of the manifest names the file: KEY<tab>%s=FILE", first);
     return fail_hint(err, "-i [NAME=]FILE reads an input, --random generates one");

@@ -157,6 +157,11 @@ bool operands_take(struct options *options, char *const next_words[N_OPTIONS], i
     }
     if (!check_blanks(n, words, err) || !check_action(n, words, err))
         return false;
+    if (n == 2 && options->inputs.n > 0 && is_data(words[1]) && access(words[1], F_OK) != 0) {
+        fail(err, IRRUN_USAGE, "'%s' is taken for the weights, and there is no such file",
+             words[1]);
+        return fail_hint(err, "outputs go with -o: -o %s", text_shell_quote(words[1], quoted));
+    }
     if (n > 1 && options->inputs.n > 0 && is_data(words[n - 1])) { /* -i *.wav */
         fail(err, IRRUN_USAGE, "too many files: '%s'", words[n - 1]);
         return fail_hint(err, "-i takes one file: ls FILE... | irrun %s --manifest=- runs many",

@@ -96,6 +96,22 @@ static bool parse_shape(const char *text, struct irrun_shape *shape)
     return false;
 }
 
+/* Adds a hint for tokens[1,7], tokens:1x7 and the like. */
+static void hint_shape(const char *value, struct irrun_error *err)
+{
+    char dims[128];
+    struct irrun_shape shape;
+    int n_name = (int)strcspn(value, "=[(:");
+    size_t n = 0;
+    for (const char *c = value + n_name; *c && n + 1 < sizeof dims; c++)
+        if (!strchr("=[(:)]", *c))
+            dims[n++] = *c == 'x' ? ',' : *c;
+    dims[n] = '\0';
+    if (parse_shape(dims, &shape))
+        fail_hint(err, "write --shape=%.*s=%s", n_name > 0 ? n_name : 4,
+                  n_name > 0 ? value : "NAME", dims);
+}
+
 bool option_set_shape(struct options *options, const struct option_row *row, const char *value,
                       struct irrun_error *err)
 {
@@ -106,6 +122,7 @@ bool option_set_shape(struct options *options, const struct option_row *row, con
     spec.text = text;
     if (!parse_shape(text, &spec.shape)) {
         fail(err, IRRUN_USAGE, "--%s: '%s' is not NAME=D,D,...", row->name, value);
+        hint_shape(value, err);
         return fail_hint(err,
                          "dimensions are numbers separated by commas, at most %d: --shape=%s=1,512",
                          IRRUN_MAX_RANK, spec.name ? spec.name : "NAME");
@@ -221,10 +238,14 @@ bool option_set_until(struct options *options, const struct option_row *row, con
         return fail_hint(err, "a character is given by its number: --until=%s=%d",
                          options->until_name ? options->until_name : "NAME",
                          (unsigned char)*number);
-    return fail_hint(err, "the sequence ends when the output equals the number: --until=%s=1",
-                     options->until_name ? options->until_name
-                     : *number           ? number
-                                         : "NAME");
+    /* sum==6, sum>6 */
+    int n_name = (int)strcspn(value, "=<>!");
+    number = value + n_name + strspn(value + n_name, "=<>!");
+    is_number =
+        text_to_f64(number, strlen(number), &options->until_value) && !isnan(options->until_value);
+    return fail_hint(err, "the sequence ends when the output equals the number: --until=%.*s=%s",
+                     n_name > 0 ? n_name : 4, n_name > 0 ? value : "NAME",
+                     is_number ? number : "1");
 }
 
 bool option_set_shard(struct options *options, const struct option_row *row, const char *value,

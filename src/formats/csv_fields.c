@@ -165,6 +165,7 @@ struct field csv_find_heading(struct field text, size_t n_word, bool *is_column)
 }
 
 #define READ_CSV " | irrun ... -i csv:-"
+#define MINUS "\xe2\x88\x92" /* U+2212 */
 
 void csv_text_hint(struct field field, struct irrun_error *err)
 {
@@ -184,6 +185,15 @@ void csv_text_hint(struct field field, struct irrun_error *err)
     if (field.length > 0 && field.start[field.length - 1] == '%' &&
         text_to_f64(field.start, field.length - 1, &number))
         fail_hint(err, "tr -d %% <FILE" READ_CSV);
+    if (field.length > 0 && field.start[0] == '$' &&
+        text_to_f64(field.start + 1, field.length - 1, &number))
+        fail_hint(err, "tr -d '$' <FILE" READ_CSV);
+    if (field.length > 3 && memcmp(field.start, MINUS, 3) == 0)
+        fail_hint(err, "a minus is a hyphen: sed 's/" MINUS "/-/g' FILE" READ_CSV);
+    if (text_list_has("true,false,True,False,TRUE,FALSE", text))
+        fail_hint(
+            err,
+            "1 is true, 0 is false: sed 's/\\btrue\\b/1/Ig; s/\\bfalse\\b/0/Ig' FILE" READ_CSV);
     if (text_list_has("NA,N/A,NULL,null,None,none,NaT", text))
         fail_hint(err, "nan stands for a missing number: sed 's|\\b%s\\b|nan|g' FILE" READ_CSV,
                   text);

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 
 #include "base/file.h"
 #include "base/text.h"
@@ -189,6 +190,26 @@ static bool hint_similar(const char *text, enum direction direction, struct irru
     return nearest && !fail_hint(err, "did you mean %s%s?", nearest, text + length);
 }
 
+/* Adds a hint for t.csv:temp and x.npz[name]. */
+static bool hint_part(const char *text, struct irrun_error *err)
+{
+    char file[256], quoted[TEXT_QUOTED_BYTES];
+    size_t length = strlen(text);
+    while (length > 0 && text[length] != ':' && text[length] != '[')
+        length--;
+    snprintf(file, sizeof file, "%.*s", (int)length, text);
+    const struct format *format = format_of_ending(file, READING);
+    if (length == 0 || !format || access(file, F_OK) != 0)
+        return false;
+    if (format->has_names)
+        return !fail_hint(err, "-i NAME=%s reads the member NAME", text_shell_quote(file, quoted));
+    if (format->reader == &csv_reader)
+        return !fail_hint(err, "-i %s --columns=%.*s reads a column",
+                          text_shell_quote(file, quoted), (int)strcspn(text + length + 1, "]"),
+                          text + length + 1);
+    return !fail_hint(err, "did you mean %s?", text_shell_quote(file, quoted));
+}
+
 static bool fail_no_format(const char *text, enum direction direction, struct irrun_error *err)
 {
     char names[NAMES_BYTES], quoted[TEXT_QUOTED_BYTES];
@@ -203,6 +224,8 @@ static bool fail_no_format(const char *text, enum direction direction, struct ir
         fail(err, IRRUN_USAGE, "the format of \"%s\" is not known", text);
     if (text_list_has("-,stdin,stdout,/dev/stdin,/dev/stdout", text))
         return fail_hint(err, "csv:- is numbers as text; write FORMAT:- with one of: %s", names);
+    if (direction == WRITING && strcmp(text, "/dev/null") == 0)
+        return fail_hint(err, "-o none: writes no outputs");
     if (direction == READING && is_directory)
         return format_hint_list(err, text);
     if (direction == WRITING && (is_directory || has_slash))
@@ -221,6 +244,8 @@ static bool fail_no_format(const char *text, enum direction direction, struct ir
     if (direction == WRITING && text_has_ending(text, ".json"))
         return fail_hint(err, "-o %sl writes a line of JSON for each record", text);
     if (hint_similar(text, direction, err))
+        return false;
+    if (direction == READING && hint_part(text, err))
         return false;
     if (direction == READING && format_is_sound(text))
         return format_hint_sound(err, text, "MODEL.xml");

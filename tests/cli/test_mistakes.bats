@@ -542,7 +542,7 @@ denied() {
     answered 2 "--random: 'uniform(-1e308,1e308)' is not a distribution" "uniform(a,b), normal(m,s), int(a,b), zeros, ones or arange, \
 with a <= b and s >= 0" sum.xml --random='uniform(-1e308,1e308)'
     answered 2 "--shape: '4,2' is not NAME=D,D,..." "name the input: --shape=x=4,2" "$data/twice_open.xml" --random --shape=4,2
-    answered 2 "--shape: 'x=4x2' is not" "dimensions are numbers separated by commas, at most 16: --shape=x=1,512" \
+    answered 2 "--shape: 'x=4x2' is not" "write --shape=x=4,2" \
         "$data/twice_open.xml" --random --shape=x=4x2
 }
 
@@ -586,7 +586,7 @@ with a <= b and s >= 0" sum.xml --random='uniform(-1e308,1e308)'
     answered 2 "unknown option --num-threads" "--threads" sum.xml --random --num-threads=2
     answered 2 "unknown option --iters" "-n N runs N iterations" sum.xml --random --iters=2
     answered 2 "unknown option --plot" "irrun --help=all lists them" sum.xml --random --plot
-    answered 2 "unknown option -w" "irrun --help=all lists them" sum.xml --random -w
+    answered 2 "unknown option -W" "irrun --help=all lists them" sum.xml --random -W
     answered 2 "--inspect takes text or json, not 'jso'" "did you mean --inspect=json?" sum.xml --inspect=jso
 }
 

@@ -97,6 +97,7 @@ setup() {
     usage_error "too many files" "$data/sum.xml" a b
     # -i *.wav
     local many="-i takes one file: ls FILE... | irrun $data/sum.xml --manifest=- runs many"
+    : >b.wav
     answered 2 "too many files: 'b.wav'" "$many" "$data/sum.xml" -i a.wav b.wav
     answered 2 "too many files: 'c.npy'" "$many" "$data/sum.xml" -i a.npy b.npy c.npy
     answered 2 "takes no file" "irrun --supported-ops" --supported-ops "$data/sum.xml"
