@@ -227,6 +227,8 @@ void advise(const struct options *options, struct irrun_error *err)
     bool is_model = options->model_path && strcmp(path, options->model_path) == 0;
     if (is_model && err->code == IRRUN_DATA && text_has_ending(path, ".blob"))
         replace_hint(err, "a .blob is compiled for one device: give the .xml it was made from");
+    if (is_model && err->code == IRRUN_DATA && text_has_ending(path, ".csv"))
+        replace_hint(err, "inputs go with -i: irrun MODEL.xml -i FILE.csv");
     if (is_model && err->code == IRRUN_DATA && text_has_ending(path, ".bin"))
         advise_model(path, err);
     if (options->model_path && !is_model && !options->weights_path &&

@@ -210,6 +210,9 @@ static bool hint_part(const char *text, struct irrun_error *err)
     return !fail_hint(err, "did you mean %s?", text_shell_quote(file, quoted));
 }
 
+static bool parse_spec(const char *text, enum direction direction, struct format_spec *spec,
+                       struct irrun_error *err);
+
 static bool fail_no_format(const char *text, enum direction direction, struct irrun_error *err)
 {
     char names[NAMES_BYTES], quoted[TEXT_QUOTED_BYTES];
@@ -222,6 +225,8 @@ static bool fail_no_format(const char *text, enum direction direction, struct ir
         fail(err, IRRUN_USAGE, "\"%s\" is a directory, not a file", text);
     else
         fail(err, IRRUN_USAGE, "the format of \"%s\" is not known", text);
+    if (length == 0)
+        return fail_hint(err, "the file follows '=' without a blank: NAME=FILE");
     if (text_list_has("-,stdin,stdout,/dev/stdin,/dev/stdout", text))
         return fail_hint(err, "csv:- is numbers as text; write FORMAT:- with one of: %s", names);
     if (direction == WRITING && strcmp(text, "/dev/null") == 0)
@@ -251,6 +256,12 @@ static bool fail_no_format(const char *text, enum direction direction, struct ir
         return format_hint_sound(err, text, "MODEL.xml");
     if (hint_foreign(text, direction, err))
         return false;
+    struct format_spec rest;
+    struct irrun_error ignored = {.code = IRRUN_OK};
+    const char *colon = strchr(text, ':');
+    if (colon && parse_spec(colon + 1, direction, &rest, &ignored))
+        return fail_hint(err, "a name ends with '=': %.*s=%s", (int)(colon - text), text,
+                         colon + 1);
     return fail_hint(err, "write FORMAT:%s with one of: %s", word, names);
 }
 

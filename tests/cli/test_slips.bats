@@ -257,6 +257,20 @@ fixed() {
     answered 65 "list:1" "its format is not known: write FORMAT:sum.xml" sum.xml --manifest=list
 }
 
+@test "options that do nothing without others" {
+    run_apart irrun sum.xml -i three.csv -o none: --checkpoint-every=5 --samples --outliers=0.1
+    [ "$status" -eq 0 ]
+    [ "$stderr" = "irrun: warning: --outliers is not used: there is no --expect
+irrun: warning: --checkpoint-every is not used: there is no --checkpoint
+irrun: warning: --samples is not used: there is no --report" ]
+}
+
+@test "a name, and data in the place of the model" {
+    answered 2 'the format of "sum:csv:-" is not known' "a name ends with '=': sum=csv:-" sum.xml -i three.csv -o sum:csv:-
+    answered 2 'the format of "" is not known' "the file follows '=' without a blank: NAME=FILE" sum.xml -i x= three.csv
+    answered 65 "three.csv:1:1: error: not well-formed XML" "inputs go with -i: irrun MODEL.xml -i FILE.csv" three.csv
+}
+
 @test "a web page in the place of the model" {
     echo '<!DOCTYPE html><html></html>' >page.xml
     answered 65 "page.xml:1:15: error: is a web page, not an OpenVINO IR" "fetch the file itself, which GitHub calls raw" page.xml --random
