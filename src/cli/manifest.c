@@ -130,44 +130,23 @@ static size_t count_fields(const char *line)
     return n;
 }
 
-/* Returns the character in the place of tabs, as in "a a.npy" or "a,a.npy": the last word of a line
- * without a tab is a file that can be read, and the line is not. '\0': there is none. */
-static char find_separator(const char *line)
+/* Returns whether tabs are probably missing, as in "a a.npy": the last word of a line without a tab
+ * is a file that can be read, and the line is not. */
+static bool lacks_tabs(const char *line)
 {
     struct format_spec spec;
     struct irrun_error ignored = {.code = IRRUN_OK};
-    for (const char *separator = " ,;"; *separator && access(line, F_OK) != 0; separator++) {
-        const char *word = strrchr(line, *separator), *equals = word ? strchr(word, '=') : NULL;
-        if (word && word > line &&
-            format_parse_source(equals ? equals + 1 : word + 1, &spec, &ignored) &&
-            access(spec.path, F_OK) == 0)
-            return *separator;
-    }
-    return '\0';
+    const char *word = strrchr(line, ' '), *equals = word ? strchr(word, '=') : NULL;
+    return word && format_parse_source(equals ? equals + 1 : word + 1, &spec, &ignored) &&
+           access(spec.path, F_OK) == 0 && access(line, F_OK) != 0;
 }
 
 /* has_files: the first word is a file, too. */
-static bool fail_lacks_tabs(char separator, bool has_files, struct irrun_error *err)
+static bool fail_lacks_tabs(bool has_files, struct irrun_error *err)
 {
-    fail(err, IRRUN_DATA, "one field: fields are separated by tabs, not by '%c'", separator);
-    return fail_hint(err, "tr -s '%c' '%s' <FILE | irrun ... --manifest=-", separator,
+    fail(err, IRRUN_DATA, "one field: fields are separated by tabs, not blanks");
+    return fail_hint(err, "tr -s ' ' '%s' <FILE | irrun ... --manifest=-",
                      has_files ? "\\n" : "\\t");
-}
-
-/* Fails if the line is the name of a file with blanks or quotes around it. */
-static bool check_name(char *line, struct irrun_error *err)
-{
-    size_t start = strspn(line, " \""), end = strlen(line);
-    while (end > start && strchr(" \"", line[end - 1]))
-        end--;
-    char last = line[end];
-    line[end] = '\0';
-    bool is_file = (start > 0 || last) && access(line + start, F_OK) == 0;
-    line[end] = last;
-    if (!is_file || access(line, F_OK) == 0)
-        return true;
-    fail(err, IRRUN_DATA, "blanks or quotes are around the name");
-    return fail_hint(err, "sed -E 's/^[ \"]+|[ \"]+$//g' FILE | irrun ... --manifest=-");
 }
 
 /* Returns whether the line looks like output of ls -l. */
@@ -205,12 +184,9 @@ static bool parse_line(const struct manifest *manifest, char *line, struct seque
         fail(err, IRRUN_DATA, "is a line of ls -l, not the name of a file");
         return fail_hint(err, "ls FOLDER/* | irrun ... --manifest=-");
     }
-    if (n == 1 && !check_name(line, err))
-        return false;
-    char separator = n == 1 ? find_separator(line) : '\0';
-    if (separator) {
-        *strchr(line, separator) = '\0';
-        return fail_lacks_tabs(separator, access(line, F_OK) == 0, err);
+    if (n == 1 && lacks_tabs(line)) {
+        line[strcspn(line, " ")] = '\0';
+        return fail_lacks_tabs(access(line, F_OK) == 0, err);
     }
     if (n == 1 && !manifest->has_only_keys && (parse_path(line, sequence, err) || err->code))
         return err->code == IRRUN_OK;

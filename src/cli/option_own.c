@@ -96,22 +96,6 @@ static bool parse_shape(const char *text, struct irrun_shape *shape)
     return false;
 }
 
-/* Adds a hint for tokens[1,7], tokens:1x7 and the like. */
-static void hint_shape(const char *value, struct irrun_error *err)
-{
-    char dims[128];
-    struct irrun_shape shape;
-    int n_name = (int)strcspn(value, "=[(:");
-    size_t n = 0;
-    for (const char *c = value + n_name; *c && n + 1 < sizeof dims; c++)
-        if (!strchr("=[(:)]", *c))
-            dims[n++] = *c == 'x' ? ',' : *c;
-    dims[n] = '\0';
-    if (parse_shape(dims, &shape))
-        fail_hint(err, "write --shape=%.*s=%s", n_name > 0 ? n_name : 4,
-                  n_name > 0 ? value : "NAME", dims);
-}
-
 bool option_set_shape(struct options *options, const struct option_row *row, const char *value,
                       struct irrun_error *err)
 {
@@ -122,7 +106,6 @@ bool option_set_shape(struct options *options, const struct option_row *row, con
     spec.text = text;
     if (!parse_shape(text, &spec.shape)) {
         fail(err, IRRUN_USAGE, "--%s: '%s' is not NAME=D,D,...", row->name, value);
-        hint_shape(value, err);
         return fail_hint(err,
                          "dimensions are numbers separated by commas, at most %d: --shape=%s=1,512",
                          IRRUN_MAX_RANK, spec.name ? spec.name : "NAME");

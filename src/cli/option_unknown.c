@@ -133,40 +133,25 @@ const char *option_find_foreign(const char *name, size_t length)
     return NULL;
 }
 
-/* What word processors make of hyphens and quotes. */
-#define CHARACTER_BYTES 3
-static const struct {
-    const char *bytes, *name;
-    bool is_dash;
-} characters[] = {{"\xe2\x80\x93", "an en dash", true},   {"\xe2\x80\x94", "an em dash", true},
-                  {"\xe2\x88\x92", "a minus sign", true}, {"\xe2\x80\x9c", "a curly quote", false},
-                  {"\xe2\x80\x9e", "a low quote", false}, {"\xe2\x80\x98", "a curly quote", false}};
-
-/* Fails if the text begins with such a character, and is not a file. */
-static bool check_start(const char *text, bool is_dash, struct irrun_error *err)
-{
-    for (size_t i = 0; i < sizeof characters / sizeof characters[0]; i++) {
-        const char *rest = text + CHARACTER_BYTES;
-        if (characters[i].is_dash != is_dash || access(text, F_OK) == 0 ||
-            strncmp(text, characters[i].bytes, CHARACTER_BYTES) != 0)
-            continue;
-        size_t length = strcspn(rest, "=");
-        bool is_letter = length == 1 && option_find_letter(*rest) < N_OPTIONS;
-        if (is_dash && !is_letter && option_find(rest, length) == N_OPTIONS)
-            continue;
-        fail(err, IRRUN_USAGE, "'%s' begins with %s", text, characters[i].name);
-        return is_dash ? fail_hint(err, "write %s%s", is_letter ? "-" : "--", rest)
-                       : fail_hint(err, "the quotes of the shell are \" and '");
-    }
-    return true;
-}
-
 bool option_check_characters(char **words, struct irrun_error *err)
 {
     for (; *words && strcmp(*words, "--") != 0; words++) {
-        const char *mark = strpbrk(*words, "=:");
-        if (!check_start(*words, true, err) || !check_start(mark ? mark + 1 : *words, false, err))
-            return false;
+        const char *word = *words, *mark = strpbrk(word, "=:"), *value = mark ? mark + 1 : word;
+        bool is_en = strncmp(word, "\xe2\x80\x93", 3) == 0;
+        bool is_dash = is_en || strncmp(word, "\xe2\x80\x94", 3) == 0;
+        bool is_quote =
+            strncmp(value, "\xe2\x80\x9c", 3) == 0 || strncmp(value, "\xe2\x80\x98", 3) == 0;
+        size_t length = is_dash ? strcspn(word + 3, "=") : 0;
+        bool is_letter = length == 1 && option_find_letter(word[3]) < N_OPTIONS;
+        bool is_option = is_letter || (length > 1 && option_find(word + 3, length) < N_OPTIONS);
+        if (is_option && access(word, F_OK) != 0) {
+            fail(err, IRRUN_USAGE, "'%s' begins with an e%c dash", word, is_en ? 'n' : 'm');
+            return fail_hint(err, "write %s%s", is_letter ? "-" : "--", word + 3);
+        }
+        if (is_quote && access(value, F_OK) != 0) {
+            fail(err, IRRUN_USAGE, "'%s' begins with a curly quote", value);
+            return fail_hint(err, "the quotes of the shell are \" and '");
+        }
     }
     return true;
 }

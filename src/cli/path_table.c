@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "cli/path_fields.h"
 
 static const struct {
     const char *name; /* written before the path: "NAME y.npy is also …" */
@@ -101,15 +100,6 @@ static bool is_output(enum path_kind kind)
     return kind >= PATH_OUTPUT && kind <= PATH_CHECKPOINT;
 }
 
-/* Returns whether the name of an output has the key in it. */
-static bool has_key_field(const struct options *options)
-{
-    size_t i = 0;
-    while (i < options->outputs.n && !path_has_field(options->outputs.items[i].spec.path, 'k'))
-        i++;
-    return i < options->outputs.n;
-}
-
 /* Returns whether the key is probably the name of the only file of the sequence. */
 static bool is_key_of_file(const struct sequence *sequence)
 {
@@ -145,7 +135,7 @@ static bool fail_conflict(struct path_table *table, const struct path_use *use, 
     if (other == PATH_INPUT)
         return fail_hint(err, "write to another file, and rename it after the run");
     if (is_elsewhere && !is_array && is_key_of_file(sequence) &&
-        (use->kind == PATH_KEYED || has_key_field(table->options)))
+        (use->kind == PATH_KEYED || (table->enters_reads && sequence->n_outputs == 0)))
         return fail_hint(err,
                          "the key is the name without its folder; to make it the whole name: awk "
                          "-F '\\t' '{ print $NF \"\\t\" $NF }' LIST | irrun ... --manifest=-");

@@ -47,26 +47,6 @@ static bool check_kept_columns(const struct irrun_model *model, const struct opt
     return fail_hint(err, "--emit=all writes every record");
 }
 
-/* Warns of options that do nothing without others: a test that cannot fail, a run without
- * checkpoints. */
-static void warn_unused(const struct options *options)
-{
-    static const struct {
-        enum option_id id, needed, other;
-    } rows[] = {{OPTION_ID_atol, OPTION_ID_expect, OPTION_ID_diff},
-                {OPTION_ID_rtol, OPTION_ID_expect, OPTION_ID_diff},
-                {OPTION_ID_outliers, OPTION_ID_expect, OPTION_ID_expect},
-                {OPTION_ID_checkpoint_every, OPTION_ID_checkpoint, OPTION_ID_checkpoint},
-                {OPTION_ID_samples, OPTION_ID_report, OPTION_ID_report}};
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-        if (option_is_given(options, rows[i].id) && !option_is_given(options, rows[i].needed) &&
-            !option_is_given(options, rows[i].other))
-            warn(options, "--%s is not used: there is no --%s%s%s", option_rows[rows[i].id].name,
-                 option_rows[rows[i].needed].name,
-                 rows[i].other == rows[i].needed ? "" : " and no --",
-                 rows[i].other == rows[i].needed ? "" : option_rows[rows[i].other].name);
-}
-
 bool run_check(const struct irrun_model *model, const struct options *options,
                struct irrun_error *err)
 {
@@ -82,7 +62,11 @@ bool run_check(const struct irrun_model *model, const struct options *options,
                             : "--state-in, --state-out");
     if (options->kept && !check_kept_columns(model, options, err))
         return false;
-    warn_unused(options);
+    if (options->atols.n + options->rtols.n > 0 && options->expected.n == 0 &&
+        !options->diff_reference) /* a test that cannot fail */
+        warn(options, "--atol and --rtol are not used: there is no --expect and no --diff");
+    if (option_is_given(options, OPTION_ID_checkpoint_every) && !options->checkpoint_path)
+        warn(options, "--checkpoint-every is not used: there is no --checkpoint");
     if (options->tap_all_path && options->n_jobs > 1 && sequences_are_many(options))
         return fail(err, IRRUN_USAGE, "--tap-all cannot be used with --jobs");
     if (options->tap_records_path && sequences_are_many(options))

@@ -70,27 +70,26 @@ static bool is_number(struct field name, int64_t *number)
     return is_all && text_to_i64(name.start, name.length, number) && *number <= MAX_COLUMN;
 }
 
-/* Returns whether the list names a column, and the line has all that it names. */
-static bool has_names(struct field line, const char *list)
+/* Returns whether the line has a column that the list names. */
+static bool has_name(struct field line, const char *list)
 {
     struct field rest = {list, strlen(list)};
-    size_t found[2], n_named = 0;
+    size_t found[2];
+    int64_t number;
     while (rest.start) {
         const struct field name = csv_field_next(&rest, ',');
-        int64_t number;
-        bool is_named = !is_number(name, &number);
-        n_named += is_named;
-        if (is_named && csv_find_columns(line, csv_find_separator(line), name, found) == 0)
-            return false;
+        if (!is_number(name, &number) &&
+            csv_find_columns(line, csv_find_separator(line), name, found) > 0)
+            return true;
     }
-    return n_named > 0;
+    return false;
 }
 
 /* Returns whether a line that begins with # is skipped. The headings may begin so. */
 static bool is_comment(struct csv_columns *csv, struct field line)
 {
     if (csv->n_columns == 0)
-        return !has_names(line, csv->wanted);
+        return !has_name(line, csv->wanted);
     csv->reader.n_doubtful += csv->n_columns > 1 && csv->has_headings &&
                               csv_count_fields(line, csv->separator) == csv->n_columns;
     return true;

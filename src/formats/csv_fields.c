@@ -107,11 +107,8 @@ size_t csv_find_columns(struct field line, char separator, struct field name, si
         struct field heading = csv_field_next(&line, separator);
         bool is_found = csv_field_equals(heading, name);
         if (i == 0 && !is_found && heading.length > 0 && *heading.start == '#') {
-            do {
-                heading.start++;
-                heading.length--;
-            } while (heading.length > 0 && text_is_blank(*heading.start));
-            is_found = csv_field_equals(heading, name);
+            struct field bare = {heading.start + 1, heading.length - 1};
+            is_found = csv_field_equals(csv_field_next(&bare, '\0'), name);
         }
         if (is_found && n < 2)
             found[n] = i;
@@ -165,7 +162,6 @@ struct field csv_find_heading(struct field text, size_t n_word, bool *is_column)
 }
 
 #define READ_CSV " | irrun ... -i csv:-"
-#define MINUS "\xe2\x88\x92" /* U+2212 */
 
 void csv_text_hint(struct field field, struct irrun_error *err)
 {
@@ -185,15 +181,6 @@ void csv_text_hint(struct field field, struct irrun_error *err)
     if (field.length > 0 && field.start[field.length - 1] == '%' &&
         text_to_f64(field.start, field.length - 1, &number))
         fail_hint(err, "tr -d %% <FILE" READ_CSV);
-    if (field.length > 0 && field.start[0] == '$' &&
-        text_to_f64(field.start + 1, field.length - 1, &number))
-        fail_hint(err, "tr -d '$' <FILE" READ_CSV);
-    if (field.length > 3 && memcmp(field.start, MINUS, 3) == 0)
-        fail_hint(err, "a minus is a hyphen: sed 's/" MINUS "/-/g' FILE" READ_CSV);
-    if (text_list_has("true,false,True,False,TRUE,FALSE", text))
-        fail_hint(
-            err,
-            "1 is true, 0 is false: sed 's/\\btrue\\b/1/Ig; s/\\bfalse\\b/0/Ig' FILE" READ_CSV);
     if (text_list_has("NA,N/A,NULL,null,None,none,NaT", text))
         fail_hint(err, "nan stands for a missing number: sed 's|\\b%s\\b|nan|g' FILE" READ_CSV,
                   text);

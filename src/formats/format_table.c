@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
-#include <unistd.h>
 
 #include "base/file.h"
 #include "base/text.h"
@@ -109,13 +108,11 @@ bool format_hint_list(struct irrun_error *err, const char *path)
                                   : "it");
 }
 
-static const char sheet_endings[] = ".xlsx .xls .xlsm .ods .numbers";
-
 /* Extensions of files of other programs, and how to read what they hold. */
 static const struct {
     const char *endings, *hint;
 } foreign[] = {
-    {sheet_endings, "a spreadsheet: save it as CSV"},
+    {".xlsx .xls .xlsm .ods .numbers", "a spreadsheet: save it as CSV"},
     {".parquet .feather .arrow .orc",
      "a table of pandas: DataFrame.to_csv(\"x.csv\", index=False) writes it as csv"},
     {".mp4 .mov .mkv .webm .aac .wma",
@@ -138,35 +135,16 @@ static void list_formats(enum direction direction, char text[NAMES_BYTES])
 }
 
 /* Adds a hint for a name such as x.npy.gz: the command that decompresses it. */
-static bool hint_compressed(const char *text, struct irrun_error *err)
+static bool hint_gzip(const char *text, struct irrun_error *err)
 {
-    static const struct {
-        const char *ending, *command;
-    } programs[] = {{".gz", "gunzip"}, {".xz", "xz -d"}, {".bz2", "bunzip2"}, {".zst", "zstd -d"}};
     char stem[256], quoted[TEXT_QUOTED_BYTES];
-    const char *ending = file_ending(text);
-    size_t i = 0, n = sizeof programs / sizeof programs[0];
-    while (i < n && strcmp(programs[i].ending, ending) != 0)
-        i++;
-    if (i == n || (size_t)(ending - text) >= sizeof stem)
+    size_t length = strlen(text);
+    if (!text_has_ending(text, ".gz") || length - 3 >= sizeof stem)
         return false;
-    snprintf(stem, sizeof stem, "%.*s", (int)(ending - text), text);
+    snprintf(stem, sizeof stem, "%.*s", (int)length - 3, text);
     const struct format *format = format_of_ending(stem, READING);
-    return format && !fail_hint(err, "%s -c %s | irrun MODEL.xml -i %s:-", programs[i].command,
+    return format && !fail_hint(err, "gunzip -c %s | irrun MODEL.xml -i %s:-",
                                 text_shell_quote(text, quoted), format->name);
-}
-
-/* Adds a hint for a file of another program. */
-static bool hint_foreign(const char *text, enum direction direction, struct irrun_error *err)
-{
-    const char *ending = file_ending(text);
-    if (direction == WRITING)
-        return has_ending(sheet_endings, ending) &&
-               !fail_hint(err, "spreadsheets open csv: -o %.*s.csv", (int)(ending - text), text);
-    for (size_t i = 0; i < sizeof foreign / sizeof foreign[0]; i++)
-        if (has_ending(foreign[i].endings, ending))
-            return !fail_hint(err, "%s", foreign[i].hint);
-    return false;
 }
 
 /* Adds a hint for a name such as cvs:FILE. */
@@ -188,26 +166,6 @@ static bool hint_similar(const char *text, enum direction direction, struct irru
         limit = distance - (distance > 0);
     }
     return nearest && !fail_hint(err, "did you mean %s%s?", nearest, text + length);
-}
-
-/* Adds a hint for t.csv:temp and x.npz[name]. */
-static bool hint_part(const char *text, struct irrun_error *err)
-{
-    char file[256], quoted[TEXT_QUOTED_BYTES];
-    size_t length = strlen(text);
-    while (length > 0 && text[length] != ':' && text[length] != '[')
-        length--;
-    snprintf(file, sizeof file, "%.*s", (int)length, text);
-    const struct format *format = format_of_ending(file, READING);
-    if (length == 0 || !format || access(file, F_OK) != 0)
-        return false;
-    if (format->has_names)
-        return !fail_hint(err, "-i NAME=%s reads the member NAME", text_shell_quote(file, quoted));
-    if (format->reader == &csv_reader)
-        return !fail_hint(err, "-i %s --columns=%.*s reads a column",
-                          text_shell_quote(file, quoted), (int)strcspn(text + length + 1, "]"),
-                          text + length + 1);
-    return !fail_hint(err, "did you mean %s?", text_shell_quote(file, quoted));
 }
 
 static bool parse_spec(const char *text, enum direction direction, struct format_spec *spec,
@@ -236,7 +194,7 @@ static bool fail_no_format(const char *text, enum direction direction, struct ir
     if (direction == WRITING && (is_directory || has_slash))
         return fail_hint(err, "-o %s%s%%n.npy writes a file for each output", word,
                          has_slash ? "" : "/");
-    if (direction == READING && hint_compressed(text, err))
+    if (direction == READING && hint_gzip(text, err))
         return false;
     if (direction == READING && strpbrk(text, "0123456789") &&
         text[strspn(text, "0123456789.,+-eE")] == '\0')
@@ -250,12 +208,11 @@ static bool fail_no_format(const char *text, enum direction direction, struct ir
         return fail_hint(err, "-o %sl writes a line of JSON for each record", text);
     if (hint_similar(text, direction, err))
         return false;
-    if (direction == READING && hint_part(text, err))
-        return false;
     if (direction == READING && format_is_sound(text))
         return format_hint_sound(err, text, "MODEL.xml");
-    if (hint_foreign(text, direction, err))
-        return false;
+    for (size_t i = 0; i < sizeof foreign / sizeof foreign[0] && direction == READING; i++)
+        if (has_ending(foreign[i].endings, file_ending(text)))
+            return fail_hint(err, "%s", foreign[i].hint);
     struct format_spec rest;
     struct irrun_error ignored = {.code = IRRUN_OK};
     const char *colon = strchr(text, ':');

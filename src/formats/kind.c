@@ -42,14 +42,6 @@ static bool is_ascii(const unsigned char *bytes, size_t n)
     return i == n && n > 2;
 }
 
-/* Returns whether the bytes begin as lines of ASCII text, which no sound does: such samples are all
- * above 2000. */
-static bool is_lines(const unsigned char *bytes, size_t n)
-{
-    n = n < 64 ? n : 64;
-    return n >= 16 && is_ascii(bytes, n) && memchr(bytes, '\n', n);
-}
-
 bool kind_check(const unsigned char *bytes, size_t n, const char *wanted, const char *path,
                 struct irrun_error *err)
 {
@@ -67,24 +59,22 @@ bool kind_check(const unsigned char *bytes, size_t n, const char *wanted, const 
         return fail_hint(err, "gunzip -c %s | irrun ... -i %s:-",
                          strcmp(typed, "-") ? text_shell_quote(typed, quoted) : "FILE", wanted);
     }
-    bool is_numpy = strncmp(wanted, "np", 2) == 0, is_s16 = strcmp(wanted, "s16") == 0;
-    if ((is_numpy && is_ascii(bytes, n < KIND_BYTES ? n : KIND_BYTES)) ||
-        (is_s16 && is_lines(bytes, n))) {
+    bool is_numpy = strncmp(wanted, "np", 2) == 0;
+    /* No sound has 32 samples that are all above 2000 and have a newline among them. */
+    bool is_lines = strcmp(wanted, "s16") == 0 && n >= 64 && memchr(bytes, '\n', 64);
+    if ((is_numpy || is_lines) && is_ascii(bytes, is_lines         ? 64
+                                                  : n < KIND_BYTES ? n
+                                                                   : KIND_BYTES)) {
         fail_at_offset(err, IRRUN_DATA, path, 0, "is text, not %s", wanted);
         return fail_hint(err, "if it holds numbers, read it as csv:%s",
                          text_shell_quote(typed, quoted));
     }
     if (!found || strcmp(found, wanted) == 0)
         return true;
-    bool may_be_other =
-        found[2] == 'z' && strcmp(typed, "-") != 0 && !text_has_ending(path, ".npz");
-    fail_at_offset(err, IRRUN_DATA, path, 0, "is %s, not %s",
-                   found[2] == 'y' ? "an npy document"
-                   : may_be_other  ? "a zip archive"
-                                   : "an npz archive",
-                   wanted);
-    if (may_be_other)
-        return fail_hint(err, "save a spreadsheet as CSV; read an npz as npz:%s",
-                         text_shell_quote(typed, quoted));
-    return fail_hint(err, "read it as %s:%s", found, text_shell_quote(typed, quoted));
+    fail_at_offset(err, IRRUN_DATA, path, 0, "is an %s, not %s",
+                   found[2] == 'y' ? "npy document" : "npz archive", wanted);
+    bool may_be_sheet =
+        strcmp(wanted, "csv") == 0 && found[2] == 'z' && !text_has_ending(path, ".npz");
+    return fail_hint(err, "read it as %s:%s%s", found, text_shell_quote(typed, quoted),
+                     may_be_sheet ? "; if it is a spreadsheet, save it as CSV" : "");
 }

@@ -7,7 +7,6 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <unistd.h>
 
 #include "base/arena.h"
@@ -142,14 +141,11 @@ static void XMLCALL on_doctype(void *user_data, const XML_Char *name, const XML_
                                const XML_Char *public_id, int has_internal_subset)
 {
     struct xml_reader *xml = user_data;
-    (void)system_id, (void)public_id, (void)has_internal_subset;
+    (void)name, (void)system_id, (void)public_id, (void)has_internal_subset;
     if (xml->has_failed)
         return;
-    bool is_page = strcasecmp(name, "html") == 0;
-    fail_at(xml->err, IRRUN_DATA, current_place(xml),
-            is_page ? "is a web page, not an OpenVINO IR" : "a DOCTYPE is not allowed in an IR");
-    fail_hint(xml->err, is_page ? "fetch the file itself, which GitHub calls raw"
-                                : "remove the <!DOCTYPE ...>");
+    fail_at(xml->err, IRRUN_DATA, current_place(xml), "a DOCTYPE is not allowed in an IR");
+    fail_hint(xml->err, "remove the <!DOCTYPE ...>; a web page is not a model");
     stop(xml);
 }
 

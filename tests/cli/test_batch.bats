@@ -72,11 +72,11 @@ bad_line() { # N WORDS
     echo 'one a.csv' >list
     run_apart irrun "$data/sum.xml" --manifest=missing
     [ "$status" -eq 66 ]
-    answered 65 "list:1: error: one field: fields are separated by tabs, not by ' '" \
+    answered 65 "list:1: error: one field: fields are separated by tabs, not blanks" \
         "tr -s ' ' '\t' <FILE | irrun ... --manifest=-" "$data/sum.xml" --manifest=list
     [ "$(tr -s ' ' '\t' <list | irrun "$data/sum.xml" --manifest=- -o csv:- | lines)" = "1 3 6" ]
     echo 'a.csv a.csv' >list
-    answered 65 "list:1: error: one field: fields are separated by tabs, not by ' '" \
+    answered 65 "list:1: error: one field: fields are separated by tabs, not blanks" \
         "tr -s ' ' '\n' <FILE | irrun ... --manifest=-" "$data/sum.xml" --manifest=list
     echo 'my missing.csv' >list # tabs would not help
     answered 66 "my missing.csv: error: " "named in list:1" "$data/sum.xml" --manifest=list

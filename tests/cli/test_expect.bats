@@ -55,7 +55,7 @@ compare() {
     [ "$status" -eq 2 ]
     compare --rtol=1
     [ "$status" -eq 0 ]
-    [[ $stderr == *"warning: --rtol is not used: there is no --expect and no --diff"* ]]
+    [[ $stderr == *"warning: --atol and --rtol are not used: there is no --expect and no --diff"* ]]
 }
 
 @test "NaN equals NaN, infinities equal themselves" {

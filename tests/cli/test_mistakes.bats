@@ -542,7 +542,7 @@ denied() {
     answered 2 "--random: 'uniform(-1e308,1e308)' is not a distribution" "uniform(a,b), normal(m,s), int(a,b), zeros, ones or arange, \
 with a <= b and s >= 0" sum.xml --random='uniform(-1e308,1e308)'
     answered 2 "--shape: '4,2' is not NAME=D,D,..." "name the input: --shape=x=4,2" "$data/twice_open.xml" --random --shape=4,2
-    answered 2 "--shape: 'x=4x2' is not" "write --shape=x=4,2" \
+    answered 2 "--shape: 'x=4x2' is not" "dimensions are numbers separated by commas, at most 16: --shape=x=1,512" \
         "$data/twice_open.xml" --random --shape=x=4x2
 }
 

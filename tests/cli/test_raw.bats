@@ -78,7 +78,7 @@ refused_raw() {
     run_apart irrun vad.xml -i s16:- -o none: < <(cat a.wav)
     [ "$status" -eq 65 ]
     [[ $stderr == *"standard input: byte 0: error: is a sound file with a header, not s16"* ]]
-    seq 20 >lines
+    seq 30 >lines
     answered 65 "lines: byte 0: error: is text, not s16" "if it holds numbers, read it as csv:lines" vad.xml -i s16:lines --partial=pad
     answered 65 "standard input: byte 0: error: is text, not s16" "if it holds numbers, read it as csv:-" \
         vad.xml -i s16:- --partial=pad < <(cat lines)
