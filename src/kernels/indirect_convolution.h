@@ -53,8 +53,8 @@
  * If the kernel is 3 x 3, 1 x 3 or 3 x 1 and has neither strides nor dilations, Winograd's minimal
  * filtering may replace this: F(2 x 2, 3 x 3) computes 2 x 2 outputs from a tile of 4 x 4 elements
  * with 16 products instead of 36, one in each of 16 GEMMs. Every output still depends on its own
- * inputs only. But an infinity becomes NaN, so rows of tiles among which a sum is not finite are
- * computed again without Winograd.
+ * inputs only. But an infinity becomes NaN, so rows of tiles, or parts of a line, in which a sum
+ * is not finite are computed again without Winograd.
  *
  * In bf16 the copy consists of pairs: of channels 0 and 1, 2 and 3 ... of a pixel, each rounded. A
  * pair takes the place of a float: everything else sees half as many channels. Tiles (AMX) need
@@ -135,9 +135,10 @@ struct indirect_convolution {
                          * the channels last. The last vector of a pixel may overlap the next
                          * pixel, which is stored later */
 
-    /* Winograd: tiles of tile[0] x tile[1] elements, each 4 or 1; tile[0] is 0 without it. A chunk
-     * has at most n_tiles tiles, in whole rows. */
-    size_t tile[2], n_row_tiles, n_tiles;
+    /* Winograd: tiles of tile[0] x tile[1] elements, each 4 or 1; tile[0] is 0 without it. A unit
+     * is the positions of a row of tiles, or some of a line. A chunk has at most n_tiles tiles, in
+     * whole units. */
+    size_t tile[2], unit, n_tiles;
     size_t tile_floats, tile_channel; /* of the transformed input: from tile to tile, and from
                                        * channel to channel */
     size_t in_element, sums_element;  /* from one element of the tiles to the next: of the input,
@@ -256,10 +257,10 @@ void indirect_convolution_multiply(const struct indirect_convolution *conv,
 void indirect_convolution_multiply_line(const struct indirect_convolution *conv,
                                         const struct channels_product *product, int64_t first);
 
-/* Computes a product for whole rows of the output, from `row` on, by Winograd's filtering with its
+/* Computes a product for whole units, from position `first` on, by Winograd's filtering with its
  * own weights. `memory` is scratch for the transforms. */
 void winograd_run(const struct indirect_convolution *conv, const struct channels_product *product,
-                  const float *packed, size_t row, float *memory);
+                  const float *packed, size_t first, float *memory);
 
 /* Returns the number of vectors in the panels before `panel`. */
 static inline size_t panel_begin(const struct indirect_convolution *conv, size_t panel)

@@ -64,7 +64,7 @@ struct channels_run {
     float *sums, *biases;
 };
 
-/* The chunks of a phase: ranges of positions, or of whole rows of Winograd's tiles. */
+/* The chunks of a phase: ranges of positions, or of Winograd's units. */
 struct chunks {
     size_t n, unit, n_units;
 };
@@ -81,7 +81,7 @@ static struct chunks cut_phase(const struct indirect_convolution *conv,
     if (conv->copy_rows > 0)
         chunks.unit = (size_t)conv->out[2];
     if (conv->tile[0] > 0)
-        chunks.unit = (conv->tile[0] == 4 ? 2 : 1) * (size_t)conv->out[2];
+        chunks.unit = conv->unit;
     chunks.n_units = divide_up((size_t)window_product(phase->n), chunks.unit);
     chunks.n = divide_up(chunks.n_units, sub->nr / chunks.unit);
     chunks.n = divide_up(chunks.n, n_shares) * n_shares;
@@ -118,9 +118,9 @@ static bool compute_chunk(const struct channels_run *run, const struct chunk *ch
     };
     product.bounds = epilogue_bounds(run->job->epilogue);
     if (conv->tile[0] > 0)
-        winograd_run(
-            conv, &product, run->job->packed + conv->winograd_weight + chunk->group * n_weights,
-            chunk->first / (size_t)conv->out[2], run->sums + (sub->nr + 1) * conv->ld_sums);
+        winograd_run(conv, &product,
+                     run->job->packed + conv->winograd_weight + chunk->group * n_weights,
+                     chunk->first, run->sums + (sub->nr + 1) * conv->ld_sums);
     else if (conv->skips_pads)
         indirect_convolution_multiply_line(conv, &product, (int64_t)chunk->first);
     else

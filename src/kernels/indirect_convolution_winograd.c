@@ -9,11 +9,31 @@
  * chunk reads them again. There, a chunk has a quarter of the floats of the weights. */
 #define TRANSFORM_FLOATS 65536
 
+#define LINE_UNIT 16 /* positions */
+
 static bool has_tiles(const struct indirect_convolution *conv, int d)
 {
     const struct window *w = &conv->window;
     return w->stride[d] == 1 &&
            (w->kernel[d] == 1 || (w->kernel[d] == 3 && w->dilation[d] == 1 && d > 0));
+}
+
+/* Returns the outputs of a tile in dimension d, 0 or 1. */
+static size_t tile_outputs(const struct indirect_convolution *conv, int d)
+{
+    return conv->tile[d] == 4 ? 2 : 1;
+}
+
+/* Returns how many of n consecutive positions are in one row. */
+static size_t row_positions(const struct indirect_convolution *conv, size_t n)
+{
+    return n < (size_t)conv->out[2] ? n : (size_t)conv->out[2];
+}
+
+/* Returns the tiles of a row, or of the part of a line that n positions are. */
+static size_t row_tiles(const struct indirect_convolution *conv, size_t n)
+{
+    return divide_up(row_positions(conv, n), tile_outputs(conv, 1));
 }
 
 /* Enlarges the copy to whole tiles; the input is never read in place. */
@@ -61,7 +81,8 @@ static bool plan_elements(struct indirect_convolution *conv)
 bool indirect_convolution_plan_winograd(struct indirect_convolution *conv)
 {
     struct subconvolution *sub = &conv->subconvolutions[0];
-    size_t c_in = (size_t)conv->c_in, n_elements, n_rows, n_all, n_most, n_weights, n_floats;
+    size_t c_in = (size_t)conv->c_in, n_elements, n_tiles, n_units, n_all, n_most, n_weights,
+           n_floats;
     if (!conv->channels_in_lanes || (conv->in_channels_last && conv->pixel_floats == 1) ||
         conv->is_transposed || conv->window.out[0] != 1 || !has_tiles(conv, 0) ||
         !has_tiles(conv, 1) || !has_tiles(conv, 2))
@@ -69,18 +90,21 @@ bool indirect_convolution_plan_winograd(struct indirect_convolution *conv)
     conv->tile[0] = conv->window.kernel[1] == 3 ? 4 : 1;
     conv->tile[1] = conv->window.kernel[2] == 3 ? 4 : 1;
     n_elements = conv->tile[0] * conv->tile[1];
-    conv->n_row_tiles = divide_up((size_t)conv->out[2], conv->tile[1] == 4 ? 2 : 1);
-    n_all = divide_up((size_t)conv->out[1], conv->tile[0] == 4 ? 2 : 1);
-    n_floats = n_elements * (c_in + conv->ld_sums);
+    conv->unit = (size_t)conv->out[2] * tile_outputs(conv, 0);
+    if (conv->tile[0] == 1 && conv->out[1] == 1)
+        conv->unit = row_positions(conv, LINE_UNIT);
+    n_tiles = row_tiles(conv, conv->unit);
+    n_floats = n_elements * (c_in + conv->ld_sums) * n_tiles;
     n_most = n_elements * c_in * conv->ld_sums / 4;
-    n_rows = (n_most > TRANSFORM_FLOATS ? n_most : TRANSFORM_FLOATS) / n_floats / conv->n_row_tiles;
-    n_rows = n_rows < 1 ? 1 : n_rows > n_all ? n_all : n_rows;
-    conv->n_tiles = n_rows * conv->n_row_tiles;
+    n_units = (n_most > TRANSFORM_FLOATS ? n_most : TRANSFORM_FLOATS) / n_floats;
+    n_all = divide_up((size_t)window_product(conv->out), conv->unit);
+    n_units = n_units < 1 ? 1 : n_units > n_all ? n_all : n_units;
+    conv->n_tiles = n_units * n_tiles;
     conv->winograd_kc = divide_up(c_in, divide_up(c_in, IGEMM_MAX_KC));
     conv->winograd_indirection = conv->n_indirections;
     conv->winograd_position = conv->n_positions;
     conv->winograd_weight = conv->packed_floats;
-    sub->nr = n_rows * (conv->tile[0] == 4 ? 2 : 1) * (size_t)conv->out[2];
+    sub->nr = n_units * conv->unit;
     conv->n_indirections += c_in;
     conv->n_positions += conv->n_tiles;
     return n_elements > 1 && plan_copy(conv) && plan_elements(conv) &&
@@ -91,19 +115,20 @@ bool indirect_convolution_plan_winograd(struct indirect_convolution *conv)
 
 double winograd_cost(const struct indirect_convolution *conv)
 {
-    double n_rows = (double)divide_up((size_t)conv->out[1], conv->tile[0] == 4 ? 2 : 1);
+    size_t width = row_tiles(conv, (size_t)conv->out[2]);
+    double n_rows = (double)divide_up((size_t)conv->out[1], tile_outputs(conv, 0));
     double n_elements = (double)(conv->tile[0] * conv->tile[1]), c_in = (double)conv->c_in;
-    double n_products = n_rows * (double)conv->n_row_tiles * n_elements * (double)conv->ld_sums;
+    double n_products = n_rows * (double)width * n_elements * (double)conv->ld_sums;
     double n_vectors =
         conv->in_channels_last
-            ? (double)conv->n_row_tiles * (double)divide_up((size_t)conv->c_in, 16)
-            : (double)divide_up(conv->n_row_tiles, 16) * c_in * 2.75; /* 2.75: makes planes too */
+            ? (double)width * (double)divide_up((size_t)conv->c_in, 16)
+            : (double)divide_up(width, 16) * c_in * 2.75; /* 2.75: makes planes too */
     double n_outputs = (double)window_product(conv->out) * (double)conv->ld_sums;
     double n_weights = n_elements * c_in * (double)conv->ld_sums;
     const struct igemm_costs *costs = &conv->microkernels->costs;
     return n_products * (c_in * multiplication_cost(conv) + costs->sum) +
            n_rows * n_elements * n_vectors * costs->input + n_outputs * 15 +
-           reading_cost(n_weights, n_rows * (double)conv->n_row_tiles / (double)conv->n_tiles);
+           reading_cost(n_weights, n_rows * (double)width / (double)conv->n_tiles);
 }
 
 /* ---- The weights -------------------------------------------------------------------------- */
@@ -136,64 +161,67 @@ void winograd_transform_weights(const struct indirect_convolution *conv, const f
 
 /* ---- The GEMMs ---------------------------------------------------------------------------- */
 
-static void transform_input(const struct indirect_convolution *conv, const float *in, size_t row,
-                            size_t n_tile_rows, float *to)
+/* Transforms what the positions from `first` on read. Returns the number of tiles. */
+static size_t transform_input(const struct indirect_convolution *conv,
+                              const struct channels_product *product, size_t first, float *to)
 {
-    size_t row_floats = (size_t)conv->plane[2] * conv->pixel_floats;
-    conv->microkernels->winograd_input(&(struct winograd_input){
-        .from = in + row * row_floats,
-        .from_stride = row_floats,
+    size_t width = (size_t)conv->out[2], pixel = conv->pixel_floats;
+    struct winograd_input input = {
+        .from_stride = (size_t)conv->plane[2] * pixel,
         .from_channel = conv->channel_floats,
-        .from_pixel = conv->pixel_floats,
+        .from_pixel = pixel,
         .to = to,
         .to_stride = conv->in_element,
         .to_tile = conv->tile_floats,
         .to_channel = conv->tile_channel,
         .n_channels = (size_t)conv->c_in,
-        .n_rows = n_tile_rows,
-        .n_tiles = conv->n_row_tiles,
+        .n_rows = divide_up(product->n / row_positions(conv, product->n), tile_outputs(conv, 0)),
+        .n_tiles = row_tiles(conv, product->n),
         .n_y = conv->tile[0],
         .n_x = conv->tile[1],
-    });
+    };
+    input.from = product->a + first / width * input.from_stride + first % width * pixel;
+    conv->microkernels->winograd_input(&input);
+    return input.n_rows * input.n_tiles;
 }
 
-/* Transforms the results. Rows with a sum that is not finite are computed again without
+/* Transforms the results. Units with a sum that is not finite are computed again without
  * Winograd. */
 static void transform_output(const struct indirect_convolution *conv,
                              const struct channels_product *product, const float *from)
 {
-    size_t step = conv->tile[0] == 4 ? 2 : 1, width = (size_t)conv->out[2];
-    size_t n_rows = product->n / width;
-    for (size_t row = 0; row < n_rows; row += step) {
+    size_t n;
+    for (size_t at = 0; at < product->n; at += n) {
         struct channels_product again = *product;
-        again.positions += row * width;
-        again.sums += row * width * conv->ld_sums;
-        again.n = (n_rows - row < step ? n_rows - row : step) * width;
+        n = product->n - at < conv->unit ? product->n - at : conv->unit;
+        again.positions += at;
+        again.sums += at * conv->ld_sums;
+        again.n = n;
         bool is_finite = conv->microkernels->winograd_output(&(struct winograd_output){
-            .from = from + row / step * conv->n_row_tiles * conv->ld_sums,
+            .from = from,
             .from_stride = conv->sums_element,
             .ld = conv->ld_sums,
-            .n_tiles = conv->n_row_tiles,
+            .n_tiles = row_tiles(conv, n),
             .n_y = conv->tile[0],
             .n_x = conv->tile[1],
             .bias = product->biases,
             .bounds = product->bounds,
             .to = again.sums,
-            .n_rows = n_rows - row,
-            .width = width,
+            .n_rows = n / row_positions(conv, n),
+            .width = row_positions(conv, n),
         });
         if (!is_finite)
             indirect_convolution_multiply(conv, &again);
+        from += row_tiles(conv, n) * conv->ld_sums;
     }
 }
 
 void winograd_run(const struct indirect_convolution *conv, const struct channels_product *product,
-                  const float *packed, size_t row, float *memory)
+                  const float *packed, size_t first, float *memory)
 {
     size_t c_in = (size_t)conv->c_in, n_elements = conv->tile[0] * conv->tile[1];
-    size_t n_tile_rows = divide_up(product->n / (size_t)conv->out[2], conv->tile[0] == 4 ? 2 : 1);
+    size_t n_tiles = transform_input(conv, product, first, memory);
     float *products = memory + n_elements * conv->in_element;
-    transform_input(conv, product->a, row, n_tile_rows, memory);
     for (size_t i = 0; i < n_elements; i++)
         indirect_convolution_multiply(
             conv, &(struct channels_product){
@@ -201,7 +229,7 @@ void winograd_run(const struct indirect_convolution *conv, const struct channels
                       .end = c_in,
                       .kc = conv->winograd_kc,
                       .mr = product->mr,
-                      .n = n_tile_rows * conv->n_row_tiles,
+                      .n = n_tiles,
                       .a = memory + i * conv->in_element,
                       .indirection = conv->indirection + conv->winograd_indirection,
                       .positions = conv->positions + conv->winograd_position,

@@ -278,6 +278,38 @@ static void the_indirect_one_knows_no_threads(void **state)
     free(shared);
 }
 
+/* What an infinity makes Winograd compute again does not depend on how a line is divided. */
+static void an_infinity_in_a_line_knows_no_threads(void **state)
+{
+    (void)state;
+    enum { LENGTH = 201, CHANNELS = 13 };
+    struct kernels kernels;
+    struct irrun_error err = {0};
+    struct way way = {.n_groups = 1, .channels_in_lanes = true, .is_winograd = true};
+    struct convolution c = {
+        .window = window_of(1, LENGTH, 3, 1), .c_in = CHANNELS, .c_out = CHANNELS};
+    size_t n = LENGTH * CHANNELS;
+    float *in = new_numbers((int64_t)n), *weights = new_numbers(CHANNELS * CHANNELS * 3);
+    float *alone = new_numbers((int64_t)n), *shared = new_numbers((int64_t)n);
+    c.window.kernel[1] = 1;
+    c.window.pad_begin[1] = c.window.pad_end[1] = 0;
+    for (size_t i = 0; i < n; i++)
+        in[i] = sinf((float)i);
+    in[LENGTH / 2] = INFINITY;
+    kernels_fill(&kernels, simd_best());
+    assert_true(convolve_indirectly(&c, &way, kernels.igemm_f32, in, weights, alone));
+    for (unsigned n_threads = 2; n_threads < 8; n_threads++) {
+        way.pool = thread_pool_new(n_threads, &err);
+        assert_true(convolve_indirectly(&c, &way, kernels.igemm_f32, in, weights, shared));
+        assert_memory_equal(alone, shared, n * sizeof *alone);
+        thread_pool_free(way.pool);
+    }
+    free(in);
+    free(weights);
+    free(alone);
+    free(shared);
+}
+
 /* With few positions the channels are in lanes, with few channels the positions. A single term is
  * left to the scalar loops. */
 static void the_faster_way_is_chosen(void **state)
@@ -350,6 +382,7 @@ int main(void)
         cmocka_unit_test(winograd_follows_the_definition),
         cmocka_unit_test(the_indirect_one_refuses_what_cannot_be_counted),
         cmocka_unit_test(the_indirect_one_knows_no_threads),
+        cmocka_unit_test(an_infinity_in_a_line_knows_no_threads),
         cmocka_unit_test(the_faster_way_is_chosen),
         cmocka_unit_test(many_groups_are_worth_a_copy),
         cmocka_unit_test(kernels_of_one_element_need_no_patches),

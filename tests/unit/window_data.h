@@ -69,12 +69,13 @@ static inline int64_t input_index(const struct window *w, int64_t o, int64_t k)
 static inline struct window next_winograd_window(int round)
 {
     struct window w = next_window();
+    int n_outer = round % 6 == 1 ? 2 : 1; /* 2: a line */
     for (int d = 0; d < 3; d++) {
         w.kernel[d] = d == 0 || round % 3 == d ? 1 : 3;
         w.stride[d] = w.dilation[d] = 1;
-        w.in[d] = d == 0 ? 1 : next_between(3, d == 2 && round % 7 == 0 ? 80 : 12);
-        w.pad_begin[d] = d == 0 ? 0 : next_between(-1, 2);
-        w.pad_end[d] = d == 0 ? 0 : next_between(0, 2);
+        w.in[d] = d < n_outer ? 1 : next_between(3, d == 2 && round % 7 < n_outer ? 80 : 12);
+        w.pad_begin[d] = d < n_outer ? 0 : next_between(-1, 2);
+        w.pad_end[d] = d < n_outer ? 0 : next_between(0, 2);
         w.out[d] = w.in[d] + w.pad_begin[d] + w.pad_end[d] - w.kernel[d] + 1;
         if (w.out[d] < 1)
             return next_winograd_window(round);
