@@ -71,7 +71,7 @@ static bool plan_elements(struct indirect_convolution *conv)
                      conv->in_channels_last ? conv->tile_floats : c_in, &n_floats) ||
         n_floats > INT32_MAX || n_sums > INT32_MAX)
         return false;
-    conv->in_element = conv->in_channels_last ? odd_lines(n_floats) : n_floats;
+    conv->in_element = odd_lines(n_floats);
     conv->sums_element = odd_lines(n_sums);
     n_floats = conv->tile[0] * conv->tile[1] * (conv->in_element + conv->sums_element);
     return checked_mul(conv->ld_sums, conv->subconvolutions[0].nr + 2, &conv->acc_floats) &&
