@@ -56,6 +56,11 @@
  * inputs only. But an infinity becomes NaN, so rows of tiles, or parts of a line, in which a sum
  * is not finite are computed again without Winograd.
  *
+ * Kernels of 5 and 7 are divided into parts of three: taps 0, 1, 2, then 3, 4 after a zero, then 5,
+ * 6 after a zero. A part begins two elements after the one before it, as the next tile does: its
+ * terms are the elements of that tile. A first tap of zero makes the first element of a part zero,
+ * so that 5 x 5 takes 55 products instead of 100.
+ *
  * In bf16 the copy consists of pairs: of channels 0 and 1, 2 and 3 ... of a pixel, each rounded. A
  * pair takes the place of a float: everything else sees half as many channels. Tiles (AMX) need
  * pairs that are neighbours, so that the copy has the channels last. */
@@ -72,6 +77,8 @@
 /* Pixels at multiples of 512 bytes are in an eighth of the sets: a tile that read all taps of a
  * channel, and then of the next, would lose their lines before it comes to the next. */
 #define FAR_FLOATS 128
+
+#define WINOGRAD_MAX_KERNEL 7
 
 #define MAX_SUBCONVOLUTIONS 8 /* long and short phases in each dimension */
 
@@ -143,7 +150,8 @@ struct indirect_convolution {
                                        * channel to channel */
     size_t in_element, sums_element;  /* from one element of the tiles to the next: of the input,
                                        * of the sums */
-    size_t winograd_kc, winograd_indirection, winograd_position, winograd_weight;
+    size_t winograd_k, winograd_kc, winograd_indirection, winograd_position, winograd_weight;
+    size_t winograd_floats; /* of the weights of a group */
 
     /* Masks, which replace the copy. */
     bool is_masked;
@@ -230,10 +238,15 @@ static inline const int64_t *indirect_convolution_positions(const struct indirec
     return conv->is_masked ? conv->plane : conv->window.out;
 }
 
-/* Transforms the taps of one filter and one channel to the elements of a tile. The weights of
- * Winograd's GEMMs follow the others: [n_groups][elements][c_in / kc][n_panels][kc][channels]. */
+/* Fills the indirections and positions of Winograd's GEMMs. */
+void winograd_fill(const struct indirect_convolution *conv, struct indirection *indirection,
+                   int32_t *positions);
+
+/* Transforms a part of the taps of one filter and one channel to the elements of a tile. The
+ * weights of Winograd's GEMMs follow the others:
+ * [n_groups][elements][parts * c_in / kc][n_panels][kc][channels]. */
 void winograd_transform_weights(const struct indirect_convolution *conv, const float *taps,
-                                float *elements);
+                                size_t part, float *elements);
 
 /* A product for n output positions, with channels in lanes. */
 struct channels_product {

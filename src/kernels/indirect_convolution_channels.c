@@ -98,7 +98,6 @@ static bool compute_chunk(const struct channels_run *run, const struct chunk *ch
 {
     const struct indirect_convolution *conv = run->conv;
     const struct subconvolution *sub = chunk->sub;
-    size_t n_weights = conv->tile[0] * conv->tile[1] * (size_t)conv->c_in * conv->ld_sums;
     struct channels_product product = {
         .k = sub->k,
         .end = sub->k,
@@ -119,7 +118,8 @@ static bool compute_chunk(const struct channels_run *run, const struct chunk *ch
     product.bounds = epilogue_bounds(run->job->epilogue);
     if (conv->tile[0] > 0)
         winograd_run(conv, &product,
-                     run->job->packed + conv->winograd_weight + chunk->group * n_weights,
+                     run->job->packed + conv->winograd_weight +
+                         chunk->group * conv->winograd_floats,
                      chunk->first, run->sums + (sub->nr + 1) * conv->ld_sums);
     else if (conv->skips_pads)
         indirect_convolution_multiply_line(conv, &product, (int64_t)chunk->first);

@@ -107,11 +107,8 @@ void indirect_convolution_fill(struct indirect_convolution *conv, struct indirec
         if (conv->channels_in_lanes)
             fill_positions(conv, sub, positions + sub->first_position);
     }
-    for (int64_t i = 0; i < conv->c_in && conv->tile[0] > 0; i++)
-        indirection[conv->winograd_indirection + (size_t)i].offset =
-            (int32_t)(i * (int64_t)conv->tile_channel);
-    for (size_t i = 0; i < conv->n_tiles; i++)
-        positions[conv->winograd_position + i] = (int32_t)(i * conv->tile_floats);
+    if (conv->tile[0] > 0)
+        winograd_fill(conv, indirection, positions);
     conv->indirection = indirection;
     conv->positions = positions;
     conv->masks = masks;

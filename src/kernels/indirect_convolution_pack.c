@@ -139,21 +139,22 @@ static void pack_winograd(const struct packing *packing, float *packed)
     const struct indirect_convolution *conv = packing->conv;
     size_t lanes = conv->microkernels->lanes, c_in = (size_t)conv->c_in, n;
     size_t n_elements = conv->tile[0] * conv->tile[1], n_taps = packing->sub->k / c_in;
-    for (size_t begin = 0; begin < c_in; begin += n) {
-        n = c_in - begin < conv->winograd_kc ? c_in - begin : conv->winograd_kc;
+    for (size_t begin = 0; begin < conv->winograd_k; begin += n) {
+        size_t rest = conv->winograd_k - begin;
+        n = rest < conv->winograd_kc ? rest : conv->winograd_kc;
         for (size_t panel = 0; panel < conv->n_panels; panel++) {
             size_t first = panel_begin(conv, panel) * lanes;
             size_t n_columns = panel_begin(conv, panel + 1) * lanes - first;
             for (size_t i = 0; i < n * n_columns; i++) {
-                float taps[9], elements[16];
+                float taps[WINOGRAD_MAX_KERNEL * WINOGRAD_MAX_KERNEL], elements[16];
                 size_t channel = first + i % n_columns, k = begin + i / n_columns;
                 if (channel < (size_t)conv->c_out)
-                    read_weights(packing, (channel * c_in + k) * n_taps, n_taps, taps);
+                    read_weights(packing, (channel * c_in + k % c_in) * n_taps, n_taps, taps);
                 else
                     memset(taps, 0, sizeof taps);
-                winograd_transform_weights(conv, taps, elements);
+                winograd_transform_weights(conv, taps, k / c_in, elements);
                 for (size_t e = 0; e < n_elements; e++)
-                    packed[e * c_in * conv->ld_sums + i] = elements[e];
+                    packed[e * conv->winograd_k * conv->ld_sums + i] = elements[e];
             }
             packed += n * n_columns;
         }
@@ -187,8 +188,7 @@ void indirect_convolution_pack(const struct indirect_convolution *conv, const vo
             struct packing packing = {conv, sub, filters + group * n_weights * size, type};
             packed = pack_group(&packing, packed);
             if (conv->tile[0] > 0)
-                pack_winograd(&packing, begin + conv->winograd_weight +
-                                            group * conv->tile[0] * conv->tile[1] *
-                                                (size_t)conv->c_in * conv->ld_sums);
+                pack_winograd(&packing,
+                              begin + conv->winograd_weight + group * conv->winograd_floats);
         }
 }
