@@ -49,8 +49,8 @@ void option_hint_unit(const struct option_row *row, const char *value, struct ir
 bool option_fail_unknown(const char *word, const char *name, size_t length, const char *next,
                          struct irrun_error *err);
 
-/* Fails because of a dash that is no hyphen before an option, or of a quote that the shell does not
- * know, as in pasted commands. In option_unknown.c. */
+/* Fails if a word has an en or em dash in the place of the hyphens of an option, or a curly quote
+ * before a value, as in pasted commands. In option_unknown.c. */
 bool option_check_characters(char **words, struct irrun_error *err);
 
 /* Returns the hint for an option of another program, or NULL. In option_unknown.c. */

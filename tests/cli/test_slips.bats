@@ -158,13 +158,14 @@ fixed() {
 }
 
 @test "commands that a word processor changed" {
+    local open=$'\xe2\x80\x9c' close=$'\xe2\x80\x9d' single=$'\xe2\x80\x98' quotes="the quotes of the shell are \" and '"
     answered 2 "'–iterations' begins with an en dash" "write --iterations" sum.xml --random –iterations 5
     answered 2 "'—random=ones' begins with an em dash" "write --random=ones" sum.xml —random=ones
     answered 2 "'–i' begins with an en dash" "write -i" sum.xml –i three.csv
-    answered 2 "'“three.csv”' begins with a curly quote" "the quotes of the shell are \" and '" sum.xml -i x=“three.csv”
-    answered 2 "'“sum.xml”' begins with a curly quote" "the quotes of the shell are \" and '" “sum.xml” --inspect
-    cp three.csv ‘three’.csv
-    [ "$(irrun sum.xml -i ‘three’.csv -o csv:- -o csv:–check.csv | lines)" = "1 3 6" ]
+    answered 2 "'${open}three.csv$close' begins with a curly quote" "$quotes" sum.xml -i "x=${open}three.csv$close"
+    answered 2 "'${open}sum.xml$close' begins with a curly quote" "$quotes" "${open}sum.xml$close" --inspect
+    cp three.csv "${single}three.csv"
+    [ "$(irrun sum.xml -i "${single}three.csv" -o csv:- -o csv:–check.csv | lines)" = "1 3 6" ]
     [ -e –check.csv ]
     answered 2 "'.' is not NAME=NUMBER" "a character is given by its number: --until=NAME=46" sum.xml -i three.csv --until=.
 }
