@@ -208,6 +208,11 @@ static bool find_offsets(const struct step *step, const struct index_copies *cop
     return copies->runs || *offsets;
 }
 
+const struct op_input_def index_gather_inputs[2] = {
+    {"data", .types = TYPES_ANY},
+    {"indices", .types = TYPES_INTEGER},
+};
+
 bool index_gather_run(const struct step *step, const struct index_copies *copies,
                       struct irrun_error *err)
 {

@@ -39,6 +39,7 @@ bool index_copies_prepare(struct prepare *prepare, index_resolve_fn *resolve, bo
                           struct index_copies *copies);
 
 /* Gathers from input 0 to output 0. */
+extern const struct op_input_def index_gather_inputs[2];
 bool index_gather_run(const struct step *step, const struct index_copies *copies,
                       struct irrun_error *err);
 /* Copies input 0 to output 0. Then, for each piece of input 2 in the order of the indices,

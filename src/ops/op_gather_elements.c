@@ -16,11 +16,6 @@ struct gather_elements_state {
 
 static const struct attr_def attr_table[] = {ATTR(struct gather_elements_attrs, axis, NULL)};
 
-static const struct op_input_def inputs[] = {
-    {"data", .types = TYPES_ANY},
-    {"indices", .types = TYPES_INTEGER},
-};
-
 static bool infer(struct infer *infer)
 {
     int64_t axis = ((const struct gather_elements_attrs *)infer->attrs)->axis;
@@ -48,7 +43,7 @@ const struct op_def op_gather_elements = {
     .type = "GatherElements",
     .opset = 6,
     .flags = OP_DATA_MOVEMENT,
-    OP_INPUTS(inputs),
+    OP_INPUTS(index_gather_inputs),
     OP_ATTRS(attr_table, struct gather_elements_attrs),
     .state_size = sizeof(struct gather_elements_state),
     .infer = infer,

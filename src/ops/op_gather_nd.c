@@ -16,11 +16,6 @@ struct gather_nd_state {
 
 static const struct attr_def attr_table[] = {ATTR(struct gather_nd_attrs, batch_dims, "0")};
 
-static const struct op_input_def inputs[] = {
-    {"data", .types = TYPES_ANY},
-    {"indices", .types = TYPES_INTEGER},
-};
-
 static bool infer(struct infer *infer)
 {
     const struct irrun_shape *data = &infer->in[DATA]->shape, *indices = &infer->in[INDICES]->shape;
@@ -63,7 +58,7 @@ static bool run(const struct step *step, struct irrun_error *err)
     const struct op_def object = {.type = "GatherND",                                              \
                                   .opset = opset_,                                                 \
                                   .flags = OP_DATA_MOVEMENT,                                       \
-                                  OP_INPUTS(inputs),                                               \
+                                  OP_INPUTS(index_gather_inputs),                                  \
                                   OP_ATTRS(attr_table, struct gather_nd_attrs),                    \
                                   .state_size = sizeof(struct gather_nd_state),                    \
                                   .family = &(const bool){merges_batch_dims},                      \

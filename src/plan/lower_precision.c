@@ -23,11 +23,6 @@ struct pass {
     struct irrun_error *err;
 };
 
-static bool is_quantized_type(enum irrun_dtype dtype)
-{
-    return dtype != IRRUN_F64 && dtype != IRRUN_F32 && !dtype_is_half(dtype);
-}
-
 /* Marks the constants that are computed from integers, small floats or a FakeQuantize: rounding
  * them would lose what the quantization kept. */
 static void find_quantized(const struct pass *pass)
@@ -37,8 +32,10 @@ static void find_quantized(const struct pass *pass)
         bool is_quantized = op_is_type(op, "FakeQuantize");
         if (op->n_outputs == 0 || !pass->constants[op->first_output])
             continue;
-        if (op->def->role == ROLE_CONST)
-            is_quantized = is_quantized_type(((const struct const_attrs *)op->attrs)->element_type);
+        if (op->def->role == ROLE_CONST) {
+            enum irrun_dtype dtype = ((const struct const_attrs *)op->attrs)->element_type;
+            is_quantized = dtype != IRRUN_F64 && dtype != IRRUN_F32 && !dtype_is_half(dtype);
+        }
         for (uint32_t k = 0; k < op->n_inputs; k++)
             is_quantized |=
                 !op_input_is_index(op->def, k) && pass->is_quantized[op_input(pass->graph, op, k)];

@@ -170,11 +170,6 @@ static void truncate_block(const double *values, int64_t *integers, size_t n, bo
     }
 }
 
-static bool converts_as_integer(enum irrun_dtype from)
-{
-    return dtype_is_integer(from) || from == IRRUN_BOOLEAN || from == IRRUN_NF4;
-}
-
 static void convert_block(enum irrun_dtype from, const unsigned char *source, enum irrun_dtype to,
                           unsigned char *target, size_t n)
 {
@@ -186,7 +181,7 @@ static void convert_block(enum irrun_dtype from, const unsigned char *source, en
         store_f64(to, values, target, n);
         return;
     }
-    if (converts_as_integer(from)) {
+    if (dtype_is_integer(from) || from == IRRUN_BOOLEAN || from == IRRUN_NF4) {
         load_i64(from, source, integers, n);
     } else {
         bool is_wide = to == IRRUN_I64 || to == IRRUN_U64 || to == IRRUN_U32;
