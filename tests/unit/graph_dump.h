@@ -129,8 +129,10 @@ static inline void dump_op(struct text *text, const struct graph *graph, uint32_
         dump_string(text, op->fault->hint);
     }
     if (op->attrs)
-        for (const struct attr_def *attr = op->def->attrs; attr && attr->name; attr++)
+        for (size_t i = 0; i < op->def->n_attrs; i++) {
+            const struct attr_def *attr = &op->def->attrs[i];
             dump_attr(text, attr, (const unsigned char *)op->attrs + attr->offset);
+        }
     for (uint32_t i = 0; i < op->n_inputs; i++) {
         const struct value *value = &graph->values[op_input(graph, op, i)];
         text_add(text, i == 0 ? " from %u:%u" : ",%u:%u", value->op_id, value->port);
