@@ -60,16 +60,20 @@ static inline void tiles_end(void)
 
 /* X(tile, i) for sums i = 0 to n - 1, where sum i is in tile first + i. The numbers of tiles are
  * literals, because they are part of the instructions; first and n are constants, so that the
- * compiler drops the tests. */
+ * compiler drops the tests. FIRST_SUMS: n is at most 4. */
 #define IF_SUM(X, tile, first, n)                                                                  \
     if ((tile) >= (first) && (tile) < (first) + (n))                                               \
     X(tile, (tile) - (first))
-#define EACH_SUM(X, first, n)                                                                      \
+#define FIRST_SUMS(X, first, n)                                                                    \
     do {                                                                                           \
         IF_SUM(X, 0, first, n);                                                                    \
         IF_SUM(X, 1, first, n);                                                                    \
         IF_SUM(X, 2, first, n);                                                                    \
         IF_SUM(X, 3, first, n);                                                                    \
+    } while (0)
+#define EACH_SUM(X, first, n)                                                                      \
+    do {                                                                                           \
+        FIRST_SUMS(X, first, n);                                                                   \
         IF_SUM(X, 4, first, n);                                                                    \
         IF_SUM(X, 5, first, n);                                                                    \
     } while (0)
@@ -130,7 +134,7 @@ ALWAYS_INLINE void tiles_multiply(enum tile_numbers numbers, const struct tile_t
         EACH_SUM(ADD_WHOLE, 0, n_sums);
     } else {
         _tile_loadd(TILE_LAST_FACTORS, terms->factors, terms->factors_bytes);
-        EACH_SUM(ADD_LAST, 0, n_sums);
+        FIRST_SUMS(ADD_LAST, 0, n_sums);
     }
 }
 
