@@ -31,7 +31,8 @@ PREFIX ?= /usr/local
 PKG_CONFIG ?= pkg-config
 ifneq ($(SANITIZE),)
 BUILD ?= build/sanitize-$(subst $(comma),-,$(SANITIZE))
-CFLAGS ?= -O1 -g
+# -fPIC: gcc's code reads a variable of the sanitizer's library.
+CFLAGS ?= -O1 -g -fPIC
 instrument := -fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer -DSMALL_CODE
 else ifneq ($(COVERAGE),)
 BUILD ?= build/coverage

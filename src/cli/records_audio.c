@@ -42,7 +42,11 @@ static bool check_rate(const struct records *records, int rate_hz, struct irrun_
     number[text_from_f64(wanted, number)] = '\0';
     fail_at(err, IRRUN_DATA, records_place(records), "has %d samples a second, but --rate=%s",
             rate_hz, number);
-    return fail_hint(err, "sox %s -r %s other.wav converts it",
+    if (wanted < 1000)
+        return fail_hint(err, "--rate counts samples a second: %s kHz is --rate=%s000", number,
+                         number);
+    return fail_hint(err,
+                     "--rate is what the model expects; sox %s -r %s other.wav converts the file",
                      text_shell_quote(records_path(records), quoted), number);
 }
 

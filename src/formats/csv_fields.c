@@ -161,6 +161,13 @@ struct field csv_find_heading(struct field text, size_t n_word, bool *is_column)
     return first;
 }
 
+bool csv_is_missing(struct field field)
+{
+    char text[FIELD_BYTES];
+    copy_field(field, text);
+    return text_list_has("NA,N/A,NULL,null,None,none,NaT", text);
+}
+
 #define READ_CSV " | irrun ... -i csv:-"
 
 void csv_text_hint(struct field field, struct irrun_error *err)
@@ -181,8 +188,10 @@ void csv_text_hint(struct field field, struct irrun_error *err)
     if (field.length > 0 && field.start[field.length - 1] == '%' &&
         text_to_f64(field.start, field.length - 1, &number))
         fail_hint(err, "tr -d %% <FILE" READ_CSV);
-    if (text_list_has("NA,N/A,NULL,null,None,none,NaT", text))
-        fail_hint(err, "nan stands for a missing number: sed 's|\\b%s\\b|nan|g' FILE" READ_CSV,
+    if (csv_is_missing(field))
+        fail_hint(err,
+                  "nan stands for a missing number, and a state keeps it: sed 's|\\b%s\\b|nan|g' "
+                  "FILE" READ_CSV,
                   text);
     for (size_t i = 0; i < sizeof hints / sizeof hints[0]; i++) {
         size_t n = field.length < hints[i].most ? field.length : hints[i].most;

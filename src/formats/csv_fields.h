@@ -43,6 +43,9 @@ const char *csv_column_word(struct field heading, char out[TEXT_QUOTED_BYTES]);
  * one of a table whose columns are separated by commas or tabs. */
 struct field csv_find_heading(struct field text, size_t n_word, bool *is_column);
 
+/* Returns whether a field stands for a missing number, as NA does. */
+bool csv_is_missing(struct field field);
+
 /* Adds a hint for a field, or a line, that other programs write: with semicolons, brackets, NA. */
 void csv_text_hint(struct field field, struct irrun_error *err);
 

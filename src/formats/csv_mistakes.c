@@ -31,14 +31,18 @@ static bool hint_leave_out(const struct csv_row *row, const char *what, const ch
                      shown_separator(row), condition);
 }
 
-static bool fail_empty(const struct csv_row *row, const char *at, size_t index,
-                       struct irrun_error *err)
+/* Adds a hint for a field that is empty or, as NA, stands for a missing number. */
+static bool hint_missing(const struct csv_row *row, struct field field, size_t index,
+                         struct irrun_error *err)
 {
     char condition[48];
-    snprintf(condition, sizeof condition, "$%zu ~ /[^ ]/", index + 1);
-    fail_at(err, IRRUN_DATA, place_of(row, at), "a number is missing in column %zu, counted from 0",
-            index);
-    return hint_leave_out(row, "nan stands for a missing number; ", condition, err);
+    if (field.length == 0)
+        snprintf(condition, sizeof condition, "$%zu ~ /[^ ]/", index + 1);
+    else
+        snprintf(condition, sizeof condition, "$%zu != \"%.*s\"", index + 1, (int)field.length,
+                 field.start);
+    return hint_leave_out(row, "nan stands for a missing number, and a state keeps it; ", condition,
+                          err);
 }
 
 bool csv_fail_field(const struct csv_row *row, struct field heading, size_t index, const char *why,
@@ -48,10 +52,15 @@ bool csv_fail_field(const struct csv_row *row, struct field heading, size_t inde
     csv_remove_quotes(&field);
     char column[TEXT_QUOTED_BYTES];
     double number;
-    if (field.length == 0)
-        return fail_empty(row, field.start, index, err);
+    if (field.length == 0) {
+        fail_at(err, IRRUN_DATA, place_of(row, field.start),
+                "a number is missing in column %zu, counted from 0", index);
+        return hint_missing(row, field, index, err);
+    }
     fail_at(err, IRRUN_DATA, place_of(row, field.start), "\"%.*s\" %s",
             (int)(field.length < 40 ? field.length : 40), field.start, why);
+    if (csv_is_missing(field))
+        return hint_missing(row, field, index, err);
     csv_text_hint(field, err);
     csv_decimal_hint(field, row->separator, err);
     if (text_to_f64(field.start, field.length, &number))

@@ -245,7 +245,8 @@ static bool fail_long_row(struct csv *csv, size_t n, struct irrun_error *err)
     if (next != ',')
         return fail_hint(err, is_mac ? "tr '\\r' '\\n' <FILE | irrun ... -i csv:-"
                                      : "a record takes one or more whole lines");
-    return n == 1 ? fail_hint(err, "cut -d, -f2 FILE | irrun ... -i csv:- reads the second")
+    return n == 1 ? fail_hint(err, "--columns=1 reads the second, counted from 0; a decimal comma "
+                                   "becomes a point: tr , . <FILE | irrun ... -i csv:-")
                   : fail_hint(err, "cut -d, -f1-%zu FILE | irrun ... -i csv:- reads the first %zu",
                               n, n);
 }

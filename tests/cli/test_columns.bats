@@ -65,7 +65,7 @@ setup() {
     [ "$(irrun "$data/sum.xml" -i inner.csv '--columns="a ""b"""' -o csv:-)" = 1 ]
     sed '2s/x, y/7/' q.csv >gap.csv
     answered 65 'gap.csv:3:5: error: a number is missing in column 1' \
-        'nan stands for a missing number; sed 3d FILE | irrun ... -i csv:- leaves the line out' \
+        'nan stands for a missing number, and a state keeps it; sed 3d FILE | irrun ... -i csv:- leaves the line out' \
         "$data/sum.xml" -i gap.csv --columns='"n, m"' -o none:
 }
 
@@ -129,14 +129,18 @@ setup() {
     refused 65 't.csv:2:8: error: "x, ""y"", z" is not a number' "$data/twice.xml" -i t.csv --columns=low,note -o none:
     sed -i 2s/\".*\"/9/ t.csv
     local left_out
-    left_out=$'nan stands for a missing number; awk -F \',\' \'/"/ || $4 ~ /[^ ]/\' FILE | irrun ... -i csv:- leaves such lines out'
+    left_out=$'nan stands for a missing number, and a state keeps it; awk -F \',\' \'/"/ || $4 ~ /[^ ]/\' FILE | irrun ... -i csv:- leaves such lines out'
     answered 65 't.csv:3:9: error: a number is missing in column 3, counted from 0' "$left_out" \
         "$data/twice.xml" -i t.csv --columns=low,note -o none:
+    printf 'land,b\nNA,2\nDE,NA\n' >na.csv
+    left_out=$'nan stands for a missing number, and a state keeps it; awk -F \',\' \'/"/ || $2 != "NA"\' FILE | irrun ... -i csv:- leaves such lines out'
+    answered 65 'na.csv:3:4: error: "NA" is not a number' "$left_out" \
+        "$data/sum.xml" -i na.csv --columns=b -o none:
     printf 'a,b\n1,2\n3, \n4,5\n' >gap.csv
     [ "$(awk -F ',' '/"/ || $2 ~ /[^ ]/' gap.csv | irrun "$data/twice.xml" -i csv:- --columns=a,b -o csv:- | lines)" = "2,4 8,10" ]
     printf 'x\ty\n\t2\n' >t.txt
     answered 65 't.txt:2:1: error: a number is missing in column 0' \
-        $'nan stands for a missing number; awk -F \'\\t\' \'/"/ || $1 ~ /[^ ]/\' FILE | irrun ... -i csv:- leaves such lines out' \
+        $'nan stands for a missing number, and a state keeps it; awk -F \'\\t\' \'/"/ || $1 ~ /[^ ]/\' FILE | irrun ... -i csv:- leaves such lines out' \
         "$data/twice.xml" -i t.txt --columns=x,y -o none:
     answered 65 't.csv:1:4: error: "low" is not a number' "if it is a heading, name the columns by it: --columns=low[,NAME]" \
         "$data/sum.xml" -i t.csv --columns=1 -o none:

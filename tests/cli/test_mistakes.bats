@@ -298,8 +298,8 @@ setup() {
         "decimals have a point: sed -E 's/\"([-+0-9]+),([0-9]+)\"/\\1.\\2/g' FILE | irrun ... -i csv:-" sum.xml -i x.csv
     printf '1,7\n2,8\n' >x.csv
     answered 65 "x.csv:1:2: error: 2 numbers in this line, but the record takes 1" \
-        "cut -d, -f2 FILE | irrun ... -i csv:- reads the second" sum.xml -i x.csv
-    [ "$(cut -d, -f2 x.csv | irrun sum.xml -i csv:- -o csv:- | lines)" = "7 15" ]
+        "--columns=1 reads the second, counted from 0; a decimal comma becomes a point: tr , . <FILE | irrun ... -i csv:-" sum.xml -i x.csv
+    [ "$(irrun sum.xml -i x.csv --columns=1 -o csv:- | lines)" = "7 15" ]
     printf '1 7 9\n' >x.csv
     answered 65 "3 numbers in this line, but the record takes 1" "a record takes one or more whole lines" sum.xml -i x.csv
     local comma="a line must not end with a comma: sed 's/,[[:space:]]*\$//' FILE | irrun ... -i csv:-"
@@ -331,7 +331,7 @@ setup() {
     [ "$(irrun sum.xml -i x.csv --columns=time -o csv:-)" = 1 ]
     printf '1,time\n' >x.csv
     refused 65 "4 numbers in this line, but the record takes 1" sum.xml -i csv:- < <(printf '1,2,' && sleep 0.3 && echo 3,4)
-    answered 65 "2 numbers in this line" "cut -d, -f2 FILE | irrun ... -i csv:- reads the second" sum.xml -i x.csv
+    answered 65 "2 numbers in this line" "--columns=1 reads the second, counted from 0; a decimal comma becomes a point: tr , . <FILE | irrun ... -i csv:-" sum.xml -i x.csv
     printf '\1\2\3\n' >x.csv
     answered 65 'x.csv:1:1: error: ' "" sum.xml -i x.csv
     printf '1\n2\n' | gzip -c >x.csv

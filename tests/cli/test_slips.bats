@@ -93,7 +93,7 @@ fixed() {
 
 @test "text that other programs write for numbers" {
     local read='| irrun ... -i csv:-'
-    fixed '1\nNULL\n' "nan stands for a missing number: sed 's|\bNULL\b|nan|g' FILE $read"
+    fixed '1\nNULL\n' "nan stands for a missing number, and a state keeps it: sed 's|\bNULL\b|nan|g' FILE $read"
     [ "$(sed 's|\bNULL\b|nan|g' x.csv | irrun sum.xml -i csv:- -o csv:- | lines)" = "1 nan" ]
     fixed '1\r2\r3\r' "tr '\\r' '\\n' <FILE $read"
     [ "$(tr '\r' '\n' <x.csv | irrun sum.xml -i csv:- -o csv:- | lines)" = "1 3 6" ]

@@ -138,8 +138,10 @@ wav() {
     [ "$(frames 16000 "$data/vad.xml" -i s16:a.s16)" -eq 1024 ]
     [ "$(frames 8000 "$data/sum.xml" -i two.wav)" -eq 8 ]
     [ "$(frames 8000 "$data/twice.xml" -i two.wav)" -eq 8 ]
-    answered 65 "a.wav: error: has 16000 samples a second, but --rate=8000" "sox a.wav -r 8000 other.wav converts it" \
+    answered 65 "a.wav: error: has 16000 samples a second, but --rate=8000" \
+        "--rate is what the model expects; sox a.wav -r 8000 other.wav converts the file" \
         "$data/vad.xml" -i a.wav --rate=8000 -o none:
+    answered 65 "but --rate=16" "--rate counts samples a second: 16 kHz is --rate=16000" "$data/vad.xml" -i a.wav --rate=16
 }
 
 @test "what is refused" {
