@@ -168,8 +168,32 @@ static bool hint_similar(const char *text, enum direction direction, struct irru
     return nearest && !fail_hint(err, "did you mean %s%s?", nearest, text + length);
 }
 
-static bool parse_spec(const char *text, enum direction direction, struct format_spec *spec,
-                       struct irrun_error *err);
+/* Returns the format that is named before `end`; it may have the variant ",t". */
+static const struct format *named_format(const char *text, const char *end, bool *is_text_variant)
+{
+    size_t length = (size_t)(end - text);
+    *is_text_variant = length > 2 && memcmp(end - 2, ",t", 2) == 0;
+    const struct format *format = find(text, *is_text_variant ? length - 2 : length);
+    /* Only ark has a text form. */
+    return *is_text_variant && format && format->writer != &ark_writer ? NULL : format;
+}
+
+/* Finds the format and the path of [FORMAT:]PATH. The format may be for the other direction only;
+ * it is NULL if it is not known. */
+static struct format_spec find_spec(const char *text, enum direction direction)
+{
+    struct format_spec spec = {.text = text, .path = text};
+    const char *end = text + strcspn(text, ":");
+    spec.format = named_format(text, end, &spec.is_text_variant);
+    if (spec.format)
+        spec.path = end + (*end == ':');
+    else
+        spec = (struct format_spec){format_of_ending(text, direction), text, text, false};
+    const struct format *other = format_of_ending(text, direction == READING ? WRITING : READING);
+    if (!spec.format && other && !can_use(other, direction))
+        spec.format = other;
+    return spec;
+}
 
 static bool fail_no_format(const char *text, enum direction direction, struct irrun_error *err)
 {
@@ -213,10 +237,9 @@ static bool fail_no_format(const char *text, enum direction direction, struct ir
     for (size_t i = 0; i < sizeof foreign / sizeof foreign[0] && direction == READING; i++)
         if (has_ending(foreign[i].endings, file_ending(text)))
             return fail_hint(err, "%s", foreign[i].hint);
-    struct format_spec rest;
-    struct irrun_error ignored = {.code = IRRUN_OK};
     const char *colon = strchr(text, ':');
-    if (colon && parse_spec(colon + 1, direction, &rest, &ignored))
+    struct format_spec rest = colon ? find_spec(colon + 1, direction) : (struct format_spec){0};
+    if (rest.format && can_use(rest.format, direction) && *rest.path)
         return fail_hint(err, "a name ends with '=': %.*s=%s", (int)(colon - text), text,
                          colon + 1);
     return fail_hint(err, "write FORMAT:%s with one of: %s", word, names);
@@ -247,29 +270,10 @@ static bool fail_no_path(const char *text, const struct format *format, enum dir
                      direction == READING ? "input" : "output");
 }
 
-/* Returns the format that is named before `end`; it may have the variant ",t". */
-static const struct format *named_format(const char *text, const char *end, bool *is_text_variant)
-{
-    size_t length = (size_t)(end - text);
-    *is_text_variant = length > 2 && memcmp(end - 2, ",t", 2) == 0;
-    const struct format *format = find(text, *is_text_variant ? length - 2 : length);
-    /* Only ark has a text form. */
-    return *is_text_variant && format && format->writer != &ark_writer ? NULL : format;
-}
-
 static bool parse_spec(const char *text, enum direction direction, struct format_spec *spec,
                        struct irrun_error *err)
 {
-    *spec = (struct format_spec){.text = text, .path = text};
-    const char *end = text + strcspn(text, ":");
-    spec->format = named_format(text, end, &spec->is_text_variant);
-    if (spec->format)
-        spec->path = end + (*end == ':');
-    else
-        *spec = (struct format_spec){format_of_ending(text, direction), text, text, false};
-    const struct format *other = format_of_ending(text, direction == READING ? WRITING : READING);
-    if (!spec->format && other && !can_use(other, direction))
-        spec->format = other;
+    *spec = find_spec(text, direction);
     if (spec->format == NULL)
         return fail_no_format(text, direction, err);
     if (!can_use(spec->format, direction)) {
@@ -281,7 +285,7 @@ static bool parse_spec(const char *text, enum direction direction, struct format
             fail_hint(err, "jq -r '.NAME | flatten | @csv' FILE | irrun MODEL.xml -i csv:-");
         return false;
     }
-    return spec->path[0] != '\0' || (*end == ':' && may_be_empty(spec->format)) ||
+    return spec->path[0] != '\0' || (strchr(text, ':') && may_be_empty(spec->format)) ||
            fail_no_path(text, spec->format, direction, err);
 }
 

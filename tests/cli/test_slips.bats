@@ -241,5 +241,8 @@ fixed() {
 @test "a name, and data in the place of the model" {
     answered 2 'the format of "sum:csv:-" is not known' "a name ends with '=': sum=csv:-" sum.xml -i three.csv -o sum:csv:-
     answered 2 'the format of "" is not known' "the file follows '=' without a blank: NAME=FILE" sum.xml -i x= three.csv
+    printf 'k\tx=%s\n' "$(printf '%015000d' 0 | sed 's/0/zq:/g')" >colons
+    run_apart irrun sum.xml --manifest=colons -o none:
+    [ "$status" -eq 65 ]
     answered 65 "three.csv:1:1: error: not well-formed XML" "inputs go with -i: irrun MODEL.xml -i FILE.csv" three.csv
 }
