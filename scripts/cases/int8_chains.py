@@ -111,8 +111,6 @@ def pad_cases():
     m = Quantised("pad_rows", (5, 24), dynamic=True)
     y = padded(m, m.multiplied(m.x, m.integers(10, 24)).relu().quantised(0, 2), (2, 0), (0, 6))
     yield m.case("Products, more of them and longer ones.", m.multiplied(y, m.integers(9, 16)))
-
-
     m = Quantised("pad_input", (2, 6, 5, 7), -1, 1.1)
     y = padded(m, m.x, (0, 0, 2, 1), (0, 0, 1, 3), mode="reflect")
     yield m.case("No convolution computes what is mirrored.",
@@ -121,6 +119,15 @@ def pad_cases():
     y = padded(m, m.x, (0, 1, 0, 2), (0, 2, 1, 0))
     yield m.case("No convolution computes what is padded with zeros.",
                  m.convolved(y, m.integers(9, 9, 3, 3), pads=(0, 0)).quantised(-2, 2))
+    m = Quantised("pad_volume", (2, 3, 4, 5, 6), 0, 2)
+    y = padded(m, m.x, (0, 0, 1, 2, 0), (0, 0, 0, 1, 2))
+    w = m.integers(4, 3, 2, 1, 3)
+    yield m.case("Three dimensions.", m.convolved(y, w, (1, 1, 1), (0, 0, 0), (1, 1, 1)))
+    m = Quantised("pad_filters", (1, 6, 5, 7), 0, 2)
+    array = uniform(m.g, (9, 6, 2, 2))
+    w = Value(m.net, m.net.const(array), array).quantised(-1, 1, levels=255)
+    w = padded(m, w, (0, 0, 1, 0), (0, 0, 0, 1), mode="edge")
+    yield m.case("The filters are padded.", m.convolved(m.x, w).quantised(-2, 2))
     m = Quantised("pad_enlarged", (1, 6, 5, 7))
     y = padded(m, enlarged(m, m.x.relu().quantised(0, 2)), (0, 0, 1, 1), (0, 0, 1, 1), mode="edge")
     yield m.case("An image is enlarged, then padded.",

@@ -245,11 +245,11 @@ static bool find_byte(const struct quantization *range, float number, uint8_t *b
 static bool find_padded_format(struct int8_pass *pass, const struct op *pad,
                                struct quantize_u8_attrs *format)
 {
-    int64_t pads[3 + 2];
+    int64_t pads[2 + 2];
     uint32_t n;
     if (!op_is_type(&pass->graph->ops[pass->user[pad->first_output]], "Convolution") ||
         !int8_find_format(pass, op_input(pass->graph, pad, 0), format) || format->ranges.n > 1 ||
-        !graph_ints(pass->graph, op_input(pass->graph, pad, 1), pads, 3 + 2, &n) || n < 3)
+        !graph_ints(pass->graph, op_input(pass->graph, pad, 1), pads, 2 + 2, &n) || n < 3)
         return false;
     format->n_spatial = n - 2;
     return true;

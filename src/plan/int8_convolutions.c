@@ -252,6 +252,8 @@ static bool is_candidate(const struct op *op)
 static bool visit(struct int8_pass *pass, uint32_t op_id)
 {
     struct int8_match match = {.op = &pass->graph->ops[op_id], .n_groups = 1, .enlarge = {1, 1}};
+    if (match.op->n_outputs > 0 && pass->graph->analysis->constants[match.op->first_output])
+        return true; /* its value may be needed, and constants has none of the inputs of new ops */
     if (!is_candidate(match.op))
         return int8_pass_on(pass, op_id);
     match.in = op_input(pass->graph, match.op, 0);
