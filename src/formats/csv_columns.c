@@ -248,7 +248,7 @@ static bool find_columns(struct csv_columns *csv, struct irrun_error *err)
     if (!find_line(csv, &line, err))
         return false;
     csv->separator = csv_find_separator(line);
-    csv->n_columns = csv_count_fields(line, csv->separator);
+    csv->n_columns = line.start ? csv_count_fields(line, csv->separator) : 0;
     csv->keeps_all = csv->kept && strcmp(csv->kept->wanted, "all") == 0;
     if (!find_list(csv, csv->wanted, line, choose, &has_names, err) ||
         (csv->kept && !csv->keeps_all &&
