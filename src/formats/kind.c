@@ -62,9 +62,8 @@ bool kind_check(const unsigned char *bytes, size_t n, const char *wanted, const 
     bool is_numpy = strncmp(wanted, "np", 2) == 0;
     /* No sound has 32 samples that are all above 2000 and have a newline among them. */
     bool is_lines = strcmp(wanted, "s16") == 0 && n >= 64 && memchr(bytes, '\n', 64);
-    if ((is_numpy || is_lines) && is_ascii(bytes, is_lines         ? 64
-                                                  : n < KIND_BYTES ? n
-                                                                   : KIND_BYTES)) {
+    size_t n_head = is_lines ? 64 : n < KIND_BYTES ? n : KIND_BYTES;
+    if ((is_numpy || is_lines) && is_ascii(bytes, n_head)) {
         fail_at_offset(err, IRRUN_DATA, path, 0, "is text, not %s", wanted);
         return fail_hint(err, "if it holds numbers, read it as csv:%s",
                          text_shell_quote(typed, quoted));

@@ -27,11 +27,11 @@ struct last_pass {
     enum last_kind *kinds; /* of each op */
     uint32_t *ranks;       /* of each value that can have the channels last; otherwise 0 */
     bool *are_wanted;      /* for each value: an op reads it with the channels last */
-    bool *are_last;     /* for each value: it has the channels last, even if nothing wants it so */
-    uint32_t *replaced; /* for each value: its replacement with the channels last, or NO_ID */
-    size_t n_replaced;  /* number of convolutions that are replaced */
-    uint32_t *n_uses;   /* of each value */
-    bool has_groups;    /* the model has grouped convolutions */
+    bool *are_last;        /* for each value: it is, or follows, one of a depthwise convolution */
+    uint32_t *replaced;    /* for each value: its replacement with the channels last, or NO_ID */
+    size_t n_replaced;     /* number of convolutions that are replaced */
+    uint32_t *n_uses;      /* of each value */
+    bool has_groups;       /* the model has grouped convolutions */
     struct irrun_error *err;
 };
 

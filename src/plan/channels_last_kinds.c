@@ -30,10 +30,9 @@ static uint32_t find_filters(const struct last_pass *pass, const struct op *op,
     if (rank < 3 || rank > MAX_RANK)
         return 0;
     *kind = is_grouped ? DEPTHWISE : CONVOLUTION;
-    bool is_depthwise = is_grouped && shape->dims[1] == 1 && shape->dims[2] == 1;
-    if (is_grouped)
-        return is_depthwise ? rank : 0;
-    return pass->has_groups || fills_vectors(pass, shape->dims[0]) ? rank : 0;
+    bool is_worth = is_grouped ? shape->dims[1] == 1 && shape->dims[2] == 1
+                               : pass->has_groups || fills_vectors(pass, shape->dims[0]);
+    return is_worth ? rank : 0;
 }
 
 /* Returns whether a constant has one element, or one for each channel: [1, C, 1, 1], [C, 1, 1], or
@@ -75,11 +74,9 @@ static uint32_t find_elementwise(const struct last_pass *pass, const struct op *
 /* Returns the rank of the output of a Pad, or of a MaxPool whose indices nothing reads, or 0. */
 static uint32_t find_spatial(const struct last_pass *pass, const struct op *op)
 {
-    if (op_is_type(op, "Pad"))
-        return pass->ranks[op_input(pass->graph, op, 0)];
-    if (!op_is_type(op, "MaxPool") || (op->n_outputs > 1 && pass->n_uses[op->first_output + 1] > 0))
-        return 0;
-    return pass->ranks[op_input(pass->graph, op, 0)];
+    bool is_max = op_is_type(op, "MaxPool") &&
+                  (op->n_outputs == 1 || pass->n_uses[op->first_output + 1] == 0);
+    return is_max || op_is_type(op, "Pad") ? pass->ranks[op_input(pass->graph, op, 0)] : 0;
 }
 
 /* Returns the rank of the output of a reduction over all positions, which keeps them as dimensions
