@@ -89,7 +89,8 @@ static bool has_name(struct field line, const char *list)
 static bool is_comment(struct csv_columns *csv, struct field line)
 {
     if (csv->n_columns == 0)
-        return !has_name(line, csv->wanted);
+        return !has_name(line, csv->wanted) &&
+               !(csv->kept && !csv->keeps_all && has_name(line, csv->kept->wanted));
     csv->reader.n_doubtful += csv->n_columns > 1 && csv->has_headings &&
                               csv_count_fields(line, csv->separator) == csv->n_columns;
     return true;
@@ -245,11 +246,11 @@ static bool find_columns(struct csv_columns *csv, struct irrun_error *err)
 {
     struct field line;
     bool has_names = false;
+    csv->keeps_all = csv->kept && strcmp(csv->kept->wanted, "all") == 0;
     if (!find_line(csv, &line, err))
         return false;
     csv->separator = csv_find_separator(line);
     csv->n_columns = line.start ? csv_count_fields(line, csv->separator) : 0;
-    csv->keeps_all = csv->kept && strcmp(csv->kept->wanted, "all") == 0;
     if (!find_list(csv, csv->wanted, line, choose, &has_names, err) ||
         (csv->kept && !csv->keeps_all &&
          !find_list(csv, csv->kept->wanted, line, keep, &has_names, err)))

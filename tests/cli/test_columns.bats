@@ -290,6 +290,7 @@ setup() {
     run_apart irrun "$data/sum.xml" -i h.csv --columns=v --keep-columns=id -o csv:-
     [ "$(lines <<<"$output")" = "# id,sum 1,2 3,6" ]
     [ "$stderr" = "" ]
+    [ "$(irrun "$data/sum.xml" -i h.csv --columns=1 --keep-columns=id -o csv:- | lines)" = "# id,sum 1,2 3,6" ]
     [ "$(irrun "$data/sum.xml" -i h.csv --columns='# id' -o csv:- | lines)" = "1 4" ]
     [ "$(irrun "$data/sum.xml" -i h.csv --columns=1 -o csv:- | lines)" = "2 6" ] # by number: no headings
     printf '#\tv\n1\t2\n#3\t4\n' >h.txt
