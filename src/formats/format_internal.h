@@ -50,7 +50,7 @@ struct reader *reader_new(const struct reader_methods *methods, const char *path
 bool reader_open_methods(const struct reader_methods *methods, const char *path,
                          struct reader **reader, struct irrun_error *err);
 
-#define KIND_BYTES ((size_t)12) /* enough to recognize any format */
+#define KIND_BYTES ((size_t)12) /* enough for any format; more tells text from samples */
 
 /* Fails with IRRUN_DATA if the first n bytes of a file are those of another format than `wanted`
  * ("raw", "npz", ...). The hint has the right command. `path` is for messages. */
