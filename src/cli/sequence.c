@@ -281,7 +281,11 @@ void sequence_locate(const struct sequence *sequence, struct irrun_error *err)
     if (!place->file || err->code == IRRUN_OK)
         return;
     if (err->file[0]) {
-        fail_hint(err, "named in %s:%u", place->file, (unsigned)place->line);
+        bool lacks_folder = err->code == IRRUN_NO_INPUT && !strchr(err->file, '/') &&
+                            strcmp(place->file, STANDARD_INPUT) == 0;
+        fail_hint(err, "named in %s:%u%s", place->file, (unsigned)place->line,
+                  lacks_folder ? "; ls FOLDER/* | irrun ... --manifest=- names the folder, too"
+                               : "");
         return;
     }
     struct irrun_error located = {.code = IRRUN_OK};

@@ -460,6 +460,11 @@ denied() {
         sum.xml --manifest=list -o none:
     sed -i '1i total 4' list
     refused 65 "list:1: error: is a line of ls -l" sum.xml --manifest=list -o none:
+    mkdir folder && cp five.npy folder/six.npy
+    answered 66 "six.npy: error: cannot be opened" \
+        "named in standard input:1; ls FOLDER/* | irrun ... --manifest=- names the folder, too" \
+        sum.xml --manifest=- -o none: <<<six.npy
+    [ "$(printf '%s\n' folder/* | irrun sum.xml --manifest=- -o csv:- | wc -l)" -eq 5 ]
     echo five >list
     answered 65 'list:1: error: no data for input "x" (f32 [1])' "a line of the manifest names the file: KEY<tab>x=FILE" \
         sum.xml --manifest=list -o none:
