@@ -19,6 +19,14 @@ static inline bool i64_list_is_set(const struct i64_list *mask, uint32_t i)
     return i < mask->n && mask->items[i] != 0;
 }
 
+static inline bool i64_list_is_all(const struct i64_list *list, int64_t number)
+{
+    for (uint32_t i = 0; i < list->n; i++)
+        if (list->items[i] != number)
+            return false;
+    return true;
+}
+
 struct f64_list {
     const double *items;
     uint32_t n;

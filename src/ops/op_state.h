@@ -65,6 +65,11 @@ struct unary_attrs {
     int mode;                        /* of Round and Gelu */
 };
 
+/* Returns the operation of an op of elementwise.def with one operand: that of its row, of its mode,
+ * or of a Swish without a beta. */
+enum unary_operation unary_operation_of(const struct op_def *def, const void *op_attrs,
+                                        uint32_t n_inputs);
+
 struct binary_attrs {
     int auto_broadcast;
     int64_t axis;     /* for pdpd */

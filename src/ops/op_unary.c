@@ -89,16 +89,16 @@ static void offer_to_fuse(struct prepare *prepare, struct unary_state *state,
                                              .parameters = state->parameters};
 }
 
-/* Returns the operation of the row, or that of the op's mode. */
-static enum unary_operation choose_operation(const struct prepare *prepare)
+enum unary_operation unary_operation_of(const struct op_def *def, const void *op_attrs,
+                                        uint32_t n_inputs)
 {
-    enum unary_operation operation = *(const enum unary_operation *)prepare->op->def->family;
-    const struct unary_attrs *attrs = prepare->attrs;
-    if (operation == UNARY_SWISH && prepare->n_inputs == 1)
+    enum unary_operation operation = *(const enum unary_operation *)def->family;
+    const struct unary_attrs *attrs = op_attrs;
+    if (operation == UNARY_SWISH && n_inputs == 1)
         return UNARY_SILU;
     if (operation == UNARY_ROUND_HALF_TO_EVEN && attrs->mode > 0)
         return UNARY_ROUND_HALF_AWAY_FROM_ZERO;
-    if (operation == UNARY_GELU_ERF && prepare->op->def->attrs_size > 0 && attrs->mode > 0)
+    if (operation == UNARY_GELU_ERF && def->attrs_size > 0 && attrs->mode > 0)
         return UNARY_GELU_TANH;
     return operation;
 }
@@ -106,7 +106,8 @@ static enum unary_operation choose_operation(const struct prepare *prepare)
 static bool prepare(struct prepare *prepare)
 {
     struct unary_state *state = prepare->state;
-    enum unary_operation operation = choose_operation(prepare);
+    enum unary_operation operation =
+        unary_operation_of(prepare->op->def, prepare->attrs, prepare->n_inputs);
     state->fn = unary_scalar(operation, prepare->in[0]->dtype);
     offer_to_fuse(prepare, state, operation);
     const struct elementwise_kernels *vector = prepare->kernels->elementwise_f32;

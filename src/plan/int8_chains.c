@@ -59,10 +59,7 @@ static bool has_small_pads(const struct window_attrs *window)
             has_pads |= lists[side]->items[d] > 0;
         }
     has_pads |= window->rounding_type != ROUNDING_FLOOR;
-    for (uint32_t d = 0; d < window->dilations.n && has_pads; d++)
-        if (window->dilations.items[d] != 1)
-            return false;
-    return !may_exceed_end(window);
+    return (!has_pads || i64_list_is_all(&window->dilations, 1)) && !may_exceed_end(window);
 }
 
 static bool pass_on_max(struct int8_pass *pass, uint32_t op_id)

@@ -72,16 +72,10 @@ static bool find_slopes(struct int8_pass *pass, const struct op *op, struct int8
 
 static bool find_activation(struct int8_pass *pass, const struct op *op, struct int8_match *match)
 {
-    static const struct {
-        const char *type;
-        enum unary_operation operation;
-    } known[] = {{"Swish", UNARY_SILU},    {"HSwish", UNARY_HSWISH},   {"Mish", UNARY_MISH},
-                 {"Gelu", UNARY_GELU_ERF}, {"Sigmoid", UNARY_SIGMOID}, {"Tanh", UNARY_TANH}};
+    static const char *const known[] = {"Swish", "HSwish", "Mish", "Gelu", "Sigmoid", "Tanh"};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (op_is_type(op, known[i].type)) {
-            const struct unary_attrs *attrs = op->def->attrs_size > 0 ? op->attrs : NULL;
-            bool is_approximate = known[i].operation == UNARY_GELU_ERF && attrs && attrs->mode > 0;
-            match->activation = is_approximate ? UNARY_GELU_TANH : known[i].operation;
+        if (op_is_type(op, known[i])) {
+            match->activation = unary_operation_of(op->def, op->attrs, op->n_inputs);
             return op->n_inputs == 1;
         }
     return op_is_type(op, "PReLU") && op_input(pass->graph, op, 0) == match->out &&

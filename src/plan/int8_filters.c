@@ -37,14 +37,6 @@ static const char *find_matrix(struct int8_match *match, const struct irrun_shap
 }
 
 /* Returns whether all numbers of a list are the same. */
-static bool is_list_of(const struct i64_list *list, int64_t number)
-{
-    for (uint32_t i = 0; i < list->n; i++)
-        if (list->items[i] != number)
-            return false;
-    return true;
-}
-
 /* Finds the filters of a transposed convolution whose taps do not overlap: it is a product whose
  * columns are taps and channels. */
 static const char *find_transposed(struct int8_match *match, const struct irrun_shape *shape)
@@ -55,8 +47,8 @@ static const char *find_transposed(struct int8_match *match, const struct irrun_
     if (!shape || shape->rank < 3 || shape->rank > 4 || match->op->n_inputs != 2 ||
         window->auto_pad > AUTO_PAD_NOTSET || window->strides.n != shape->rank - 2 ||
         memcmp(window->strides.items, shape->dims + 2, window->strides.n * sizeof(int64_t)) != 0 ||
-        !is_list_of(&window->pads_begin, 0) || !is_list_of(&window->pads_end, 0) ||
-        !is_list_of(&attrs->output_padding, 0) || !is_list_of(&window->dilations, 1))
+        !i64_list_is_all(&window->pads_begin, 0) || !i64_list_is_all(&window->pads_end, 0) ||
+        !i64_list_is_all(&attrs->output_padding, 0) || !i64_list_is_all(&window->dilations, 1))
         return "its taps overlap, or are not constant";
     match->window = &unit;
     match->n_spatial = shape->rank - 2;

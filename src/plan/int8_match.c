@@ -104,15 +104,12 @@ static bool pack_filters(const struct int8_match *match, struct int8_convolution
 static bool suits_winograd(const struct int8_match *match,
                            const struct int8_convolution_attrs *attrs)
 {
-    const struct i64_list *lists[] = {&attrs->window.strides, &attrs->window.dilations};
-    for (int i = 0; i < 2; i++)
-        for (uint32_t d = 0; d < lists[i]->n; d++)
-            if (lists[i]->items[d] != 1)
-                return false;
-    return attrs->n_spatial == 2 && attrs->kernel[0] == 3 && attrs->kernel[1] == 3 &&
-           match->n_groups == 1 && match->enlarge[0] * match->enlarge[1] == 1 &&
-           int8_sums_to(attrs) == INT8_TO_U8 && !attrs->border.sums &&
-           attrs->c_in >= WINOGRAD_MIN_CHANNELS && attrs->c_in <= WINOGRAD_MAX_CHANNELS &&
+    return i64_list_is_all(&attrs->window.strides, 1) &&
+           i64_list_is_all(&attrs->window.dilations, 1) && attrs->n_spatial == 2 &&
+           attrs->kernel[0] == 3 && attrs->kernel[1] == 3 && match->n_groups == 1 &&
+           match->enlarge[0] * match->enlarge[1] == 1 && int8_sums_to(attrs) == INT8_TO_U8 &&
+           !attrs->border.sums && attrs->c_in >= WINOGRAD_MIN_CHANNELS &&
+           attrs->c_in <= WINOGRAD_MAX_CHANNELS &&
            attrs->c_out > INT8_GROUP / 2 && /* a product has tiles for half a group, too */
            (!match->is_small || attrs->c_in * attrs->c_out <= WINOGRAD_FEW_FILTERS);
 }

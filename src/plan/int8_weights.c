@@ -43,15 +43,6 @@ static double scale_at(const struct scales *scales, size_t i)
     return (element(scales->high, i) - element(scales->low, i)) / scales->n_steps;
 }
 
-static bool has_pads(const struct op *op, const char *attr)
-{
-    const struct i64_list *pads = op_attr(op, attr);
-    for (uint32_t d = 0; d < pads->n; d++)
-        if (pads->items[d] != 0)
-            return true;
-    return false;
-}
-
 bool int8_moves_elements(const struct op *op)
 {
     static const char *const types[] = {"Split",        "VariadicSplit", "Slice",   "StridedSlice",
@@ -64,7 +55,8 @@ bool int8_moves_elements(const struct op *op)
         return ((const struct pad_attrs *)op->attrs)->pad_mode != PAD_CONSTANT;
     return op_is_type(op, "Interpolate") &&
            *(const int *)op_attr(op, "mode") == INTERPOLATION_NEAREST &&
-           !has_pads(op, "pads_begin") && !has_pads(op, "pads_end");
+           i64_list_is_all(op_attr(op, "pads_begin"), 0) &&
+           i64_list_is_all(op_attr(op, "pads_end"), 0);
 }
 
 const struct irrun_tensor *int8_floats(struct model *model, const struct graph *graph,
