@@ -143,7 +143,7 @@ static bool find_heading(const struct csv_columns *csv, struct field line, struc
                 "column %zu and column %zu, counted from 0, are both \"%.*s\"", found[0], found[1],
                 (int)name.length, name.start);
         return fail_hint(err,
-                         "tail -n +%" PRIu32 " FILE | irrun ... -i csv:- --columns=%zu "
+                         "tail -n +%" PRIu32 " FILE" READ_CSV " --columns=%zu "
                          "takes it by number",
                          csv->reader.line + 1, found[0]);
     }

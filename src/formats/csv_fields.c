@@ -168,8 +168,6 @@ bool csv_is_missing(struct field field)
     return text_list_has("NA,N/A,NULL,null,None,none,NaT", text);
 }
 
-#define READ_CSV " | irrun ... -i csv:-"
-
 void csv_text_hint(struct field field, struct irrun_error *err)
 {
     static const struct {
@@ -210,10 +208,10 @@ void csv_decimal_hint(struct field field, char separator, struct irrun_error *er
     if (comma)
         *comma = '.';
     if (comma && text_to_f64(text, strlen(text), &number))
-        fail_hint(err,
-                  "decimals have a point: sed -E 's/%s([-+0-9]+),([0-9]+)%s/\\1.\\2/g' FILE | "
-                  "irrun ... -i csv:-",
-                  quote, quote);
+        fail_hint(
+            err,
+            "decimals have a point: sed -E 's/%s([-+0-9]+),([0-9]+)%s/\\1.\\2/g' FILE" READ_CSV,
+            quote, quote);
 }
 
 bool csv_field_hint(struct field line, char separator, struct field name, struct irrun_error *err)

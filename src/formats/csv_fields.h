@@ -46,6 +46,9 @@ struct field csv_find_heading(struct field text, size_t n_word, bool *is_column)
 /* Returns whether a field stands for a missing number, as NA does. */
 bool csv_is_missing(struct field field);
 
+/* The end of a command in a hint. */
+#define READ_CSV " | irrun ... -i csv:-"
+
 /* Adds a hint for a field, or a line, that other programs write: with semicolons, brackets, NA. */
 void csv_text_hint(struct field field, struct irrun_error *err);
 

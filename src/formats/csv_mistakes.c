@@ -6,8 +6,6 @@
 
 #include "formats/csv_fields.h"
 
-#define READ_CSV " | irrun ... -i csv:-"
-
 static const char *shown_separator(const struct csv_row *row)
 {
     return row->separator == '\t' ? "\\t" : ",";

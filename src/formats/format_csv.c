@@ -86,7 +86,7 @@ static bool fail_word(const struct csv *csv, const char *word, size_t length, co
         fail_hint(err, "--columns=A,B,... reads columns of numbers beside text in quotes; a column "
                        "is a heading, or a number from 0");
     else if (is_heading)
-        fail_hint(err, "if it is a header line: tail -n +2 FILE | irrun ... -i csv:-");
+        fail_hint(err, "if it is a header line: tail -n +2 FILE" READ_CSV);
     return false;
 }
 
@@ -122,13 +122,13 @@ static bool fail_missing(const struct csv *csv, int next, bool is_row_full, stru
     fail_at(err, IRRUN_DATA, place_here(csv), "a number is missing in column %zu, counted from 0",
             csv->n_in_row);
     if (is_last && is_row_full)
-        return fail_hint(err, "a line must not end with a comma: sed 's/,[[:space:]]*$//' FILE | "
-                              "irrun ... -i csv:-");
+        return fail_hint(
+            err, "a line must not end with a comma: sed 's/,[[:space:]]*$//' FILE" READ_CSV);
     if (is_last)
         return fail_hint(err, "nan stands for a missing number; if every line ends with a comma: "
-                              "sed 's/,[[:space:]]*$//' FILE | irrun ... -i csv:-");
+                              "sed 's/,[[:space:]]*$//' FILE" READ_CSV);
     return fail_hint(err, "nan stands for a missing number; grep -vE '^[[:space:]]*,|,[[:space:]]*,"
-                          "' FILE | irrun ... -i csv:- leaves such lines out");
+                          "' FILE" READ_CSV " leaves such lines out");
 }
 
 /* Skips line ends, comments and one comma before the next number. *is_end: there is none. */
@@ -243,12 +243,11 @@ static bool fail_long_row(struct csv *csv, size_t n, struct irrun_error *err)
     fail_at(err, IRRUN_DATA, place, "%s%zu numbers in this line, but the record takes %zu",
             is_whole ? "" : "at least ", n + n_rest, n);
     if (next != ',')
-        return fail_hint(err, is_mac ? "tr '\\r' '\\n' <FILE | irrun ... -i csv:-"
+        return fail_hint(err, is_mac ? "tr '\\r' '\\n' <FILE" READ_CSV
                                      : "a record takes one or more whole lines");
     return n == 1 ? fail_hint(err, "--columns=1 reads the second, counted from 0; a decimal comma "
-                                   "becomes a point: tr , . <FILE | irrun ... -i csv:-")
-                  : fail_hint(err, "cut -d, -f1-%zu FILE | irrun ... -i csv:- reads the first %zu",
-                              n, n);
+                                   "becomes a point: tr , . <FILE" READ_CSV)
+                  : fail_hint(err, "cut -d, -f1-%zu FILE" READ_CSV " reads the first %zu", n, n);
 }
 
 /* Ends a record, which must be at the end of a line. */
