@@ -35,16 +35,17 @@ static bool check_type(const struct records *records, bool is_s16, struct irrun_
 static bool check_rate(const struct records *records, int rate_hz, struct irrun_error *err)
 {
     double wanted = records->options ? records->options->rate_hz : 0;
-    char number[TEXT_NUMBER_BYTES + 1];
+    char number[TEXT_NUMBER_BYTES + 1], thousands[TEXT_NUMBER_BYTES + 1];
     if (wanted == 0 || wanted == rate_hz)
         return true;
     char quoted[TEXT_QUOTED_BYTES];
     number[text_from_f64(wanted, number)] = '\0';
     fail_at(err, IRRUN_DATA, records_place(records), "has %d samples a second, but --rate=%s",
             rate_hz, number);
+    thousands[text_from_f64(wanted * 1000, thousands)] = '\0';
     if (wanted < 1000)
-        return fail_hint(err, "--rate counts samples a second: %s kHz is --rate=%s000", number,
-                         number);
+        return fail_hint(err, "--rate counts samples a second: %s kHz is --rate=%s", number,
+                         thousands);
     return fail_hint(err,
                      "--rate is what the model expects; sox %s -r %s other.wav converts the file",
                      text_shell_quote(records_path(records), quoted), number);

@@ -142,6 +142,7 @@ wav() {
         "--rate is what the model expects; sox a.wav -r 8000 other.wav converts the file" \
         "$data/vad.xml" -i a.wav --rate=8000 -o none:
     answered 65 "but --rate=16" "--rate counts samples a second: 16 kHz is --rate=16000" "$data/vad.xml" -i a.wav --rate=16
+    answered 65 "but --rate=44.1" "--rate counts samples a second: 44.1 kHz is --rate=44100" "$data/vad.xml" -i a.wav --rate=44.1
 }
 
 @test "what is refused" {
