@@ -180,6 +180,23 @@ def image_cases():
     yield c.case("Over three dimensions.", c.convolved(y, 3, [1, 1, 1]))
 
 
+def row_cases():
+    """Images between convolutions that are so large that they are computed by rows."""
+    c = Chain("rows", (1, 1, 96, 44))
+    y = c.relu(c.convolved(c.x, 16, [3, 3], None, [1, 1]))
+    y = c.relu(c.convolved(y, 0, [3, 3], None, [1, 1]))
+    y = c.clamped(c.convolved(y, 32, [1, 1]), 0, 6)
+    y = c.relu(c.convolved(y, 0, [5, 3], [2, 2], [2, 1]))
+    yield c.case("A chain of three convolutions, and two that read a small image.",
+                 c.relu(c.convolved(c.convolved(y, 8, [1, 1]), 1, [3, 3], [2, 2])))
+    c = Chain("rows_of_batch", (2, 1, 70, 60))
+    x = c.relu(c.convolved(c.x, 16, [1, 1]))
+    y = c.sigmoid(c.convolved(x, 0, [3, 3], None, [2, 3], [2, 3]))
+    y = c.added(c.convolved(y, 16, [1, 1]), x)
+    yield c.case("Of each batch element: a chain that begins with an image that is also added, with taps "
+                 "two and three rows apart.", c.convolved(y, 2, [3, 3], [3, 3]))
+
+
 def empty_case():
     """The shape only: what OpenVINO computes from no channels is not defined."""
     c = Chain("no_channels", (1, 4, 6, 5))
@@ -341,6 +358,7 @@ def cases():
     yield from plain_cases()
     yield from image_cases()
     yield from line_cases()
+    yield from row_cases()
     yield empty_case()
     yield from other_op_cases()
     yield from reduction_cases()

@@ -88,8 +88,14 @@ struct depthwise_job {
     float *scratch;
     struct thread_pool *pool;
     const struct epilogue *epilogue; /* NULL: none */
+    size_t first;                    /* the element of the epilogue's output that out[0] is */
 };
 
 void depthwise_run(const struct depthwise *plan, const struct depthwise_job *job);
+
+/* Computes rows begin ... end - 1 of the output of a batch element, with the channels last and one
+ * slice. job->in and job->out are the addresses that row 0 of an image would have. */
+void depthwise_run_rows(const struct depthwise *plan, const struct depthwise_job *job,
+                        int64_t begin, int64_t end);
 
 #endif

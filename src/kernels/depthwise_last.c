@@ -92,8 +92,18 @@ static void run_part(const struct run *run, size_t batch, const struct box *box)
         raise_maxima(plan, in, out, first, first + n);
         break;
     }
-    if (!tile.bounds)
-        epilogue_run(epilogue, batch * n_batch + first, n);
+    if (!tile.bounds && epilogue && epilogue->is_map)
+        epilogue_run_on(epilogue, out + first, n);
+    else if (!tile.bounds)
+        epilogue_run(epilogue, run->job->first + batch * n_batch + first, n);
+}
+
+void depthwise_run_rows(const struct depthwise *plan, const struct depthwise_job *job,
+                        int64_t begin, int64_t end)
+{
+    struct run run = {.plan = plan, .job = job};
+    run.n_taps = (size_t)window_product(plan->window.kernel);
+    run_part(&run, 0, &(struct box){{0, begin}, {1, end}});
 }
 
 void depthwise_pack(const struct depthwise *plan, const void *weights, bool is_f16, float *packed)

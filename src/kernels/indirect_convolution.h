@@ -358,6 +358,16 @@ void indirect_convolution_by_channels(const struct indirect_convolution *conv,
                                       const struct indirect_convolution_job *job, size_t share,
                                       size_t n_shares, float *sums);
 
+/* Returns whether indirect_convolution_run_rows can compute rows of the output, with the channels
+ * last. */
+bool indirect_convolution_has_rows(const struct indirect_convolution *conv);
+
+/* Computes rows begin ... end - 1 of the output. job->in and job->out are the addresses that row 0
+ * of an image would have. job->scratch has share_floats floats. */
+void indirect_convolution_run_rows(const struct indirect_convolution *conv,
+                                   const struct indirect_convolution_job *job, int64_t begin,
+                                   int64_t end);
+
 /* Computes one batch element. The number of threads changes no byte of the result. */
 void indirect_convolution_run(const struct indirect_convolution *conv,
                               const struct indirect_convolution_job *job);

@@ -172,6 +172,41 @@ static const float *copy_rows(const struct channels_run *run, const struct chunk
     return to;
 }
 
+/* Computes a chunk, and stores it to an output with the channels last. `positions` are those of the
+ * phase. */
+static void run_chunk(const struct channels_run *run, struct chunk *chunk, const int32_t *positions)
+{
+    const struct indirect_convolution *conv = run->conv;
+    const struct indirect_convolution_job *job = run->job;
+    size_t c_out = (size_t)conv->c_out;
+    bool in_output = conv->out_channels_last &&
+                     (conv->ld_sums == c_out || (conv->stores_pixels && conv->tile[0] == 0));
+    chunk->sums = in_output ? job->out + chunk->first * c_out : run->sums;
+    chunk->ldc = in_output ? c_out : conv->ld_sums;
+    if (conv->copy_rows > 0) {
+        chunk->in = copy_rows(run, chunk);
+        chunk->positions = positions;
+    }
+    bool is_done = (in_output ? compute_pixels : compute_chunk)(run, chunk);
+    if (!is_done && job->epilogue && job->epilogue->is_map)
+        epilogue_run_on(job->epilogue, chunk->sums, chunk->n * chunk->ldc);
+    if (!conv->out_channels_last)
+        return;
+    store_pixels(run, chunk);
+    if (job->epilogue && !job->epilogue->is_map)
+        epilogue_run(job->epilogue, job->first + chunk->first * c_out, chunk->n * c_out);
+}
+
+/* Copies the biases of a group, or zeros, to memory of whole vectors. */
+static void set_biases(const struct channels_run *run, size_t group)
+{
+    const float *bias = run->job->epilogue ? run->job->epilogue->bias : NULL;
+    size_t c_out = (size_t)run->conv->c_out;
+    memset(run->biases, 0, run->conv->ld_sums * sizeof *run->biases);
+    if (bias)
+        memcpy(run->biases, bias + group * c_out, c_out * sizeof *bias);
+}
+
 static void run_phase(struct channels_run *run, const struct subconvolution *sub, size_t group,
                       const struct phase *phase, const int32_t *positions, const float *packed)
 {
@@ -180,12 +215,8 @@ static void run_phase(struct channels_run *run, const struct subconvolution *sub
     const struct chunks chunks = cut_phase(conv, sub, phase, run->n_shares);
     size_t n = (size_t)window_product(phase->n);
     size_t c_out = (size_t)conv->c_out, n_out = (size_t)window_product(conv->out);
-    const float *bias = job->epilogue ? job->epilogue->bias : NULL;
     const float *in = conv->is_in_place ? job->in : job->scratch;
-    bool in_output = conv->out_channels_last &&
-                     (conv->ld_sums == c_out || (conv->stores_pixels && conv->tile[0] == 0));
-    if (bias)
-        memcpy(run->biases, bias + group * c_out, c_out * sizeof *bias);
+    set_biases(run, group);
     for (size_t i = 0; i < chunks.n; i++, run->number++) {
         size_t first = chunks.n_units * i / chunks.n * chunks.unit;
         size_t end = chunks.n_units * (i + 1) / chunks.n * chunks.unit;
@@ -196,24 +227,44 @@ static void run_phase(struct channels_run *run, const struct subconvolution *sub
                               .positions = positions + first,
                               .first = first,
                               .n = (end < n ? end : n) - first,
-                              .is_first = run->number == run->begin,
-                              .sums = in_output ? job->out + first * c_out : run->sums,
-                              .ldc = in_output ? c_out : conv->ld_sums};
+                              .is_first = run->number == run->begin};
         if (run->number < run->begin || run->number >= run->end)
             continue;
-        if (conv->copy_rows > 0) {
-            chunk.in = copy_rows(run, &chunk);
-            chunk.positions = positions;
-        }
-        bool is_done = (in_output ? compute_pixels : compute_chunk)(run, &chunk);
-        if (!is_done && job->epilogue && job->epilogue->is_map)
-            epilogue_run_on(job->epilogue, chunk.sums, chunk.n * chunk.ldc);
+        run_chunk(run, &chunk, positions);
         if (!conv->out_channels_last)
             store_chunk(conv, &chunk, phase, job->out + group * c_out * n_out);
-        else
-            store_pixels(run, &chunk);
-        if (conv->out_channels_last && job->epilogue && !job->epilogue->is_map)
-            epilogue_run(job->epilogue, job->first + first * c_out, chunk.n * c_out);
+    }
+}
+
+bool indirect_convolution_has_rows(const struct indirect_convolution *conv)
+{
+    return conv->channels_in_lanes && conv->out_channels_last && !conv->is_transposed &&
+           conv->n_groups == 1 && !conv->has_pairs && !conv->pooling && conv->tile[0] == 0 &&
+           !conv->skips_pads && (conv->is_in_place || conv->copy_rows > 0) && conv->out[0] == 1 &&
+           conv->window.in[0] == 1;
+}
+
+void indirect_convolution_run_rows(const struct indirect_convolution *conv,
+                                   const struct indirect_convolution_job *job, int64_t begin,
+                                   int64_t end)
+{
+    const struct subconvolution *sub = conv->subconvolutions;
+    const int32_t *positions = conv->positions + sub->first_position;
+    size_t row = (size_t)conv->out[2], n, last = (size_t)end * row;
+    size_t most = row < sub->nr ? sub->nr / row * row : sub->nr;
+    float *sums = job->scratch + (conv->copy_rows > 0 ? conv->copy_floats : 0);
+    struct channels_run run = {
+        .conv = conv, .job = job, .sums = sums, .biases = sums + conv->acc_floats - conv->ld_sums};
+    set_biases(&run, 0);
+    for (size_t first = (size_t)begin * row; first < last; first += n) {
+        n = last - first < most ? last - first : most;
+        struct chunk chunk = {.sub = sub,
+                              .in = job->in,
+                              .packed = job->packed + sub->first_weight,
+                              .positions = positions + first,
+                              .first = first,
+                              .n = n};
+        run_chunk(&run, &chunk, positions);
     }
 }
 
@@ -256,9 +307,7 @@ static void run_pooled_chunk(const struct channels_run *run, const struct pooled
 static void run_pooled(struct channels_run *run, size_t share)
 {
     const struct pooled_chunks chunks = indirect_convolution_pooled_chunks(run->conv);
-    const float *bias = run->job->epilogue ? run->job->epilogue->bias : NULL;
-    if (bias)
-        memcpy(run->biases, bias, (size_t)run->conv->c_out * sizeof *bias);
+    set_biases(run, 0);
     for (size_t i = chunks.n * share / run->n_shares; i < chunks.n * (share + 1) / run->n_shares;
          i++)
         run_pooled_chunk(run, &chunks, i);
@@ -304,7 +353,6 @@ void indirect_convolution_by_channels(const struct indirect_convolution *conv,
                                .end = n_chunks * (share + 1) / n_shares,
                                .biases = sums + conv->acc_floats - conv->ld_sums,
                                .sums = sums};
-    memset(run.biases, 0, conv->ld_sums * sizeof *run.biases);
     for (size_t i = 0; i < conv->n_subconvolutions && !conv->pooling; i++)
         run_subconvolution(&run, &conv->subconvolutions[i]);
     if (conv->pooling)

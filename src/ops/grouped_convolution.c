@@ -110,6 +110,60 @@ static bool pack_depthwise(struct prepare *prepare, struct grouped_convolution *
     return data != NULL;
 }
 
+static void run_depthwise_rows(const void *convolution, const struct row_job *job)
+{
+    const struct grouped_convolution *grouped = convolution;
+    depthwise_run_rows(&grouped->depthwise,
+                       &(struct depthwise_job){.in = job->in,
+                                               .weights = grouped->packed.filters,
+                                               .out = job->out,
+                                               .epilogue = job->epilogue,
+                                               .first = job->first},
+                       job->begin, job->end);
+}
+
+static void run_indirect_rows(const void *convolution, const struct row_job *job)
+{
+    const struct grouped_convolution *grouped = convolution;
+    indirect_convolution_run_rows(
+        &grouped->packed.conv,
+        &(struct indirect_convolution_job){.in = job->in,
+                                           .packed = grouped->packed.filters,
+                                           .out = job->out,
+                                           .scratch = job->scratch,
+                                           .epilogue = job->epilogue,
+                                           .first = job->first},
+        job->begin, job->end);
+}
+
+/* Lets a chain compute the convolution by rows, if the channels are last and there are two
+ * dimensions. */
+static void offer_rows(struct prepare *prepare, struct grouped_convolution *grouped)
+{
+    const struct indirect_convolution *conv = &grouped->packed.conv;
+    const struct window *w = &grouped->one.window;
+    size_t n_in = (size_t)(grouped->one.c_in * grouped->n_groups);
+    size_t n_out = (size_t)(grouped->one.c_out * grouped->n_groups);
+    bool is_possible = grouped->is_depthwise
+                           ? grouped->depthwise.channels_last && w->in[0] * w->out[0] == 1
+                           : indirect_convolution_has_rows(conv) && !grouped->packed.rounds;
+    if (!is_possible || prepare->out[0]->dtype != IRRUN_F32)
+        return;
+    grouped->rows = (struct row_op){
+        .run = grouped->is_depthwise ? run_depthwise_rows : run_indirect_rows,
+        .convolution = grouped,
+        .window = w,
+        .reads_rows = grouped->is_depthwise || conv->in_channels_last,
+        .in_row_floats = (size_t)w->in[2] * n_in,
+        .row_floats = (size_t)w->out[2] * n_out,
+        .scratch_floats = grouped->is_depthwise ? 0 : share_floats(conv),
+        .n_batches = (size_t)grouped->n_batches,
+        .n_terms = (double)(n_out * (size_t)grouped->one.c_in) * (double)window_product(w->kernel) *
+                   (double)window_product(w->out),
+    };
+    prepare->made.rows = &grouped->rows;
+}
+
 bool convolution_prepare(struct prepare *prepare, convolution_group_fn *run_group)
 {
     struct grouped_convolution *grouped = prepare->state;
@@ -131,8 +185,11 @@ bool convolution_prepare(struct prepare *prepare, convolution_group_fn *run_grou
     prepare->made.epilogue.bias =
         (struct repetition){one->out_pixel_stride > 0 ? 1 : (size_t)convolution_n_out(grouped),
                             (size_t)(one->c_out * grouped->n_groups)};
-    return grouped->is_depthwise || (convolution_wants_indirect(prepare, &grouped->packed.conv) &&
-                                     prepacked_convolution_pack(prepare, one, &grouped->packed));
+    if (!grouped->is_depthwise && (!convolution_wants_indirect(prepare, &grouped->packed.conv) ||
+                                   !prepacked_convolution_pack(prepare, one, &grouped->packed)))
+        return false;
+    offer_rows(prepare, grouped);
+    return true;
 }
 
 static void run_depthwise(const struct step *step)

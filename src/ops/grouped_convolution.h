@@ -4,6 +4,7 @@
 #ifndef IRRUN_OPS_GROUPED_CONVOLUTION_H
 #define IRRUN_OPS_GROUPED_CONVOLUTION_H
 
+#include "kernels/row_chain.h"
 #include "ops/depthwise_op.h"
 #include "ops/prepacked_convolution.h"
 #include "ops/window.h"
@@ -27,6 +28,7 @@ struct grouped_convolution {
     struct prepacked_convolution packed;
     bool is_depthwise; /* then `depthwise` is used */
     struct depthwise depthwise;
+    struct row_op rows;
 };
 
 /* Return the positions of a channel of the input and of the output. */

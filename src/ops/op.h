@@ -232,7 +232,7 @@ struct epilogue_offer {
     struct repetition bias; /* of an added operand that can be the initial sums; count 0: none */
 };
 
-/* The results of prepare other than the op's state. All are optional. */
+/* The results of prepare other than the op's state, all optional. */
 struct prepared {
     size_t scratch_bytes; /* memory that run may use, 64-byte aligned, not kept between runs */
     struct flat flat;     /* replaces run or compute for these shapes */
@@ -240,6 +240,7 @@ struct prepared {
     struct epilogue_offer epilogue;           /* not allowed with OP_IN_PLACE */
     const struct pooling *pooling;            /* of a MaxPool that a convolution can compute */
     struct indirect_convolution *convolution; /* of a convolution that can compute a MaxPool */
+    const struct row_op *rows;                /* of a convolution that can compute rows */
 };
 
 /* The positions of the matrices of an input: matrix i begins at element i / repeats * stride. */
@@ -325,8 +326,7 @@ static inline struct matrices prepare_matrices(const struct prepare *prepare, ui
     return is_dense ? (struct matrices){1, elements} : prepare->matrices[i];
 }
 
-/* Offers an epilogue if output 0 is f32. For products whose run calls epilogue_run for all of
- * output 0. */
+/* Offers an epilogue if output 0 is f32, which run then calls epilogue_run for. */
 static inline void prepare_epilogue(struct prepare *prepare)
 {
     if (prepare->out[0]->dtype == IRRUN_F32)
@@ -381,7 +381,7 @@ uint32_t op_types(const struct op_def *def);
  * version is "", the type must have only one op. */
 const struct op_def *op_find(const char *type, const char *version, char why[OP_WHY_BYTES]);
 
-/* Returns whether the op has this type. False for an op that irrun does not have. */
+/* Returns whether the op has this type; false if irrun does not have it. */
 static inline bool op_is_type(const struct op *op, const char *type)
 {
     return op->def && strcmp(op->def->type, type) == 0;

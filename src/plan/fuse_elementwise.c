@@ -364,7 +364,8 @@ bool step_builder_fuse(struct step_builder *builder, struct irrun_error *err)
         return true;
     struct fused_program fused = {.plan = plan, .err = err};
     fused.uses = new_array(plan->n_slots, sizeof *fused.uses, err);
-    bool is_done = fused.uses && (count_uses(&fused, builder), fuse_all(&fused, builder));
+    bool is_done = fused.uses && (count_uses(&fused, builder),
+                                  fuse_all(&fused, builder) && step_builder_chain(&fused, builder));
     if (is_done)
         find_lifetimes(plan, builder);
     free(fused.uses);

@@ -57,6 +57,9 @@ static inline uint32_t fused_advance_mask(size_t inner)
 /* Returns how input i of a step repeats along its n elements. */
 struct repetition fused_repetition(const struct fusable *fusable, uint32_t i);
 
+/* Joins steps to chains (row_chains.c). The uses must be counted. */
+bool step_builder_chain(struct fused_program *fused, struct step_builder *builder);
+
 /* Writes the program of n steps. Their uses must be counted. */
 void fused_write(struct fused_program *fused, const struct pending_step *steps, size_t n);
 

@@ -26,6 +26,7 @@ struct step_source {
     struct step *main;                /* its copy in main_steps, or NULL */
     struct step_cost *cost;           /* NULL: steps are not timed */
     const struct planned_op *pooling; /* which a convolution computes; NULL: none */
+    bool is_chain;                    /* its state is a struct row_chain */
 };
 
 static inline struct slot *plan_input(const struct plan *plan, const struct op *op, uint32_t i)

@@ -270,6 +270,7 @@ static bool lower_ordinary(struct step_builder *builder, struct planned_op *plan
         made->epilogue.n = 0;
         made->convolution = NULL;
         made->pooling = NULL;
+        made->rows = NULL;
     } else if (!drop_index_data(plan, op, &ids, err)) {
         return false;
     }

@@ -138,7 +138,7 @@ static bool update_step(struct update *update, uint32_t i)
     for (uint32_t k = 0; k < step->n_outputs; k++)
         if (!has_room(plan, (uint32_t)(slot_of(step->out[k]) - plan->slots)))
             return false;
-    if ((source->pooling && !keeps_pooling(&made, &source->pooling->made)) ||
+    if (source->is_chain || (source->pooling && !keeps_pooling(&made, &source->pooling->made)) ||
         (is_ordinary && !stays_in_place(plan, step)) ||
         (is_ordinary && op_is_type(step->op, "Concat") && !update_joined(update, step)) ||
         (source->fused && !plan_update_fused(plan, source->fused, &made, &update->err)) ||
