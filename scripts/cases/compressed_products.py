@@ -195,7 +195,7 @@ def form_cases():
     yield product("product_one_scale", "One scale for all.", (2, 40), 9, dtype="i8", scale="one")
     yield product("product_no_scale", "Integers without a scale.", (2, 40), 9,
                   "--atol 1e-3 --rtol 1e-5", dtype="i8", scale="")
-    yield product("product_scale_first", "The scale is the first factor.", (2, 40), 9,
+    yield product("product_scale_first", "The scale is the first operand.", (2, 40), 9,
                   dtype="u4", zero="whole", scale_first=True)
     yield product("product_of_f16", "The product is of f16.", (2, 40), 9, dtype="i8",
                   wide="f16", last="f16")

@@ -1,4 +1,4 @@
-# --dynamic-quantization: rows of the first factor of products with compressed weights are rounded to i8, block by block.
+# --dynamic-quantization: rows of the first operand of products with compressed weights are rounded to i8, block by block.
 # The golden is the product with the rounded rows in float64. OpenVINO confirms it with the rounding written out in ops.
 # SPDX-License-Identifier: Apache-2.0
 import numpy as np

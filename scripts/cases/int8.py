@@ -51,7 +51,7 @@ def product_cases():
     yield matmul_case("matmul_bytes", some(0, 256, 7, 33), some(-128, 128, 33, 50),
                       "u8 by i8, rows and columns that fill no tile.")
     yield matmul_case("matmul_signed", some(-128, 128, 5, 64), some(-128, 128, 64, 16),
-                      "i8 by i8: the first factor is below 0.")
+                      "i8 by i8: the first operand is below 0.")
     yield matmul_case("matmul_nine_bits", some(-131, 125, 20, 128), some(-127, 128, 128, 48),
                       "u8 less a zero point: 9 bits that span 8.")
     yield matmul_case("matmul_weights_with_zero_point", some(-100, 100, 6, 40), some(-160, 95, 40, 20),
@@ -63,7 +63,7 @@ def product_cases():
     yield matmul_case("matmul_row", some(0, 256, 1, 130), some(-128, 128, 130, 200), "One row.")
     yield matmul_case("matmul_one_column", some(0, 256, 9, 21), some(-128, 128, 21, 1), "One column.")
     yield matmul_case("matmul_wide_rows", some(-3000, 3000, 6, 30), some(-128, 128, 30, 40),
-                      "The first factor is not of 8 bits.")
+                      "The first operand is not of 8 bits.")
     yield matmul_case("matmul_wide_rows_with_zero_point", some(-3000, 3000, 6, 30), some(-30, 200, 30, 40),
                       "Nor are the weights, but for a zero point.")
     yield matmul_case("matmul_wide_weights", some(0, 256, 6, 30), some(-3000, 3000, 30, 40),

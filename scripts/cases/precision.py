@@ -46,7 +46,7 @@ def product_cases():
         net.result(net.op("MatMul", net.const(v["w"]), net.param("x", "f32", [9, 70]), data={"transpose_a": False,
                                                                                           "transpose_b": False}), "y")
         return Case("", "", net, {"x": rows}, {"y": np.float32(np.float64(v["w"]) @ np.float64(rows))}, "")
-    yield case("f16_matmul_first", "The first factor is constant.", first, {"w": tall})
+    yield case("f16_matmul_first", "The first operand is constant.", first, {"w": tall})
 
     def einsum(v):
         net = Net("f16_einsum")
@@ -56,7 +56,7 @@ def product_cases():
 
 
 def kept_cases():
-    """What is not a constant factor of a product is not rounded."""
+    """What is not a constant operand of a product is not rounded."""
     g = rng(FAMILY, "kept")
     x, w, bias, scale = uniform(g, (3, 20)), uniform(g, (20, 18)), uniform(g, (18,)), uniform(g, (3, 1))
     codes, step = g.integers(0, 255, (18, 18)).astype(np.uint8), uniform(g, (18, 1), 0.001, 0.01)
@@ -281,7 +281,7 @@ def weights_case_bf16():
         p = net.param("x", "f32", [1, 3, 20])
         net.result(net.op("MatMul", net.const(v["w"]), p, data={"transpose_a": False, "transpose_b": False}), "y")
         return Case("", "", net, {"x": x}, {"y": np.float32(np.float64(v["w"]) @ np.float64(x))}, "")
-    return case("bf16_weights", "With a constant first factor only the weights are rounded.", make, {"w": w}, FLOAT, "bf16")
+    return case("bf16_weights", "With a constant first operand only the weights are rounded.", make, {"w": w}, FLOAT, "bf16")
 
 
 def convolution_attrs(rank, strides=None, pads=None, dilations=None):

@@ -1,4 +1,4 @@
-# A Transpose in front of a MatMul's second factor, which may become part of the product.
+# A Transpose in front of a MatMul's second operand, which may become part of the product.
 # SPDX-License-Identifier: Apache-2.0
 import numpy as np
 
@@ -33,7 +33,7 @@ def cases():
     yield make("rank_3", (3, 20, 7), (3, 18, 7), [0, 2, 1], "Batches.")
     yield make("rank_4", (2, 3, 5, 6), (2, 3, 4, 6), [0, 1, 3, 2], "Batches of two dimensions.")
     yield make("twice", (5, 7), (7, 4), [1, 0], "The product transposes its factor back.", tb=True)
-    yield make("constant", (5, 40), (20, 40), [1, 0], "A constant factor.", const=True)
+    yield make("constant", (5, 40), (20, 40), [1, 0], "A constant operand.", const=True)
     yield make("open_shape", (2, 17, 9), (2, 19, 9), [0, 2, 1], "No dimension is known.", open_shape=True)
     yield make("also_output", (2, 5, 6), (2, 4, 6), [0, 2, 1], "The transposed factor is wanted too.", also=True)
     yield make("other_axes", (3, 2, 5, 6), (2, 3, 6, 4), [1, 0, 2, 3], "Other axes change places.")

@@ -101,7 +101,7 @@ def cases():
     yield make("layer_squared_difference", "SquaredDifference; eps is the first term.", square="SquaredDifference",
                eps_first=True)
     yield make("layer_inverse_power", "A product with the power of -0.5.", how="Power", affine=True)
-    yield make("layer_inverse", "A product with the inverse of the root, which is the first factor.", how="Quotient",
+    yield make("layer_inverse", "A product with the inverse of the root, which is the first operand.", how="Quotient",
                inverse_first=True)
     yield make("layer_inverse_of_power", "A product with the power of -1.", how="Inverse")
     yield make("layer_wide", "Rows longer than vectors.", uniform(rng("written_norm", "wide"), (3, 131), 4, 5))

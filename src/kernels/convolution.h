@@ -37,7 +37,7 @@ struct convolution_job {
     size_t first;
 };
 
-/* Runs a job. If n_patches is 0, the input itself is the second factor: for kernels of one element
+/* Runs a job. If n_patches is 0, the input itself is the second operand: for kernels of one element
  * with unit strides and no pads. No bias is added. */
 void convolution_by_gemm(const struct convolution *convolution, gemm_f32_fn *gemm,
                          const float *weights, const struct convolution_job *job);

@@ -1,4 +1,4 @@
-/* Products of u8 and i8 matrices with sums in i32, exact modulo 2^32. The second factor is packed.
+/* Products of u8 and i8 matrices with sums in i32, exact modulo 2^32. The second operand is packed.
  * The sums are stored, or scaled and stored as f32 or u8. Results are the same at every level,
  * including the rounding.
  * SPDX-License-Identifier: Apache-2.0 */

@@ -57,7 +57,7 @@ struct int8_convolution_attrs {
     uint32_t rank_min; /* of a product: its result gets leading dimensions of 1 up to this rank */
 };
 
-/* Returns the bytes of an element of the first factor, the image or the rows. */
+/* Returns the bytes of an element of the first operand, the image or the rows. */
 static inline size_t int8_a_size(const struct int8_convolution_attrs *attrs)
 {
     return attrs->has_words ? sizeof(uint16_t) : 1;

@@ -1,5 +1,5 @@
 /* Multiplies 32-bit integers by a constant matrix whose elements fit in 8 bits, as in quantized
- * models (kernels/gemm_int8.h). The range of the first factor is checked at run time, so the
+ * models (kernels/gemm_int8.h). The range of the first operand is checked at run time, so the
  * results always equal those of gemm_integer.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_OPS_INTEGER_MATRIX_H

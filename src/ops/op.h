@@ -59,7 +59,7 @@ enum op_flags {
     OP_ELEMENTWISE = 32,
     /* like OP_IN_PLACE, but only for input 0, and not if another input has the same memory */
     OP_IN_PLACE_INPUT0 = 64,
-    /* prepare_constant may return bf16, with --precision=bf16: then run rounds the other factor,
+    /* prepare_constant may return bf16, with --precision=bf16: then run rounds the other operand,
      * except in a convolution of few channels */
     OP_MULTIPLIES_BF16 = 128,
 };

@@ -1,4 +1,4 @@
-/* Packs constant factors of products.
+/* Packs constant operands of products.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/prepacked_matrix.h"
 

@@ -1,4 +1,4 @@
-/* Dense products of any type; prepare chooses the implementation. The second factor of f32 is
+/* Dense products of any type; prepare chooses the implementation. The second operand of f32 is
  * packed into panels if that pays: a constant one by prepacked_matrix_pack, another in every run,
  * in scratch memory.
  * SPDX-License-Identifier: Apache-2.0 */

@@ -83,7 +83,7 @@ static bool replace(struct pass *pass, uint32_t op_id, const struct op_def *def,
                        "%s \"%s\" (line %u) reads its weights as they are stored: %s%s%s%s",
                        op.def->type, op.name, (unsigned)op.line, irrun_dtype_name(dtype), groups,
                        attrs->is_transposed ? ", transposed once" : "",
-                       def == &op_quantized_matmul     ? ", and quantizes the other factor"
+                       def == &op_quantized_matmul     ? ", and quantizes the other operand"
                        : pass->quantizes && is_product ? "; dynamic quantization needs integers"
                                                        : "");
 }

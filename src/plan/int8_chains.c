@@ -306,7 +306,7 @@ static bool pass_on_add(struct int8_pass *pass, uint32_t op_id)
 }
 
 /* Matches the factors of a Multiply, one for each channel, as filters of one tap. Returns false for
- * other factors, or on failure. */
+ * other operands, or on failure. */
 static bool match_factors(struct int8_pass *pass, uint32_t value_id, struct int8_match *match)
 {
     const struct irrun_tensor *factors = int8_find_floats(pass, value_id);

@@ -51,7 +51,7 @@ static bool is_worth_rounding(const struct irrun_shape *filters, enum irrun_dtyp
     return half == IRRUN_BF16 && filters->dims[1] >= CONVOLUTION_MIN_ROUNDED;
 }
 
-/* Returns whether input i of the op is a constant factor to round. */
+/* Returns whether input i of the op is a constant operand to round. */
 static bool is_lowered(const struct pass *pass, const struct op *op, uint32_t i)
 {
     uint32_t value_id = op_input(pass->graph, op, i);

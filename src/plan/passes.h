@@ -62,7 +62,7 @@ bool early_slices_move(const struct model *model, const bool *takes_last, struct
 bool cell_loop_replace(struct graph *graph, struct arena *arena, struct remarks *remarks,
                        struct irrun_error *err);
 
-/* Folds a Transpose of the last two dimensions of a product's second factor into the product, so
+/* Folds a Transpose of the last two dimensions of a product's second operand into the product, so
  * that no elements are moved, in bodies too. */
 bool transposed_factors_fold(struct graph *graph, struct arena *arena, struct remarks *remarks,
                              struct irrun_error *err);

@@ -1,4 +1,4 @@
-/* Folds the Transpose of a product's second factor into the product.
+/* Folds the Transpose of the second operand of a product into the product.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "plan/passes.h"
 
@@ -18,7 +18,7 @@ static bool swaps_last_two(const int64_t *order, uint32_t n)
     return n >= 2;
 }
 
-/* Returns the Transpose of the second factor that can be folded, or NULL. */
+/* Returns the Transpose of the second operand that can be folded, or NULL. */
 static const struct op *find_transpose(const struct graph *graph, const struct op *op)
 {
     int64_t order[IRRUN_MAX_RANK];

@@ -46,7 +46,7 @@ all() { # FOLDER OPTION...
 @test "-v names the products, --stats and the report count them" {
     run_apart irrun "$model" --random --shape=x=2,96 -o none: -v -s -r report.json --dynamic-quantization
     [ "$status" -eq 0 ]
-    [[ $stderr == *'reads its weights as they are stored: u4 in groups of 32, and quantizes the other factor'* ]]
+    [[ $stderr == *'reads its weights as they are stored: u4 in groups of 32, and quantizes the other operand'* ]]
     [[ $stderr == *'1 product quantizes the factor that is not constant'* ]]
     grep -qx 'precision  *f32, 1 product quantized' <<<"$stderr"
     [ "$(jq .host.quantized_products report.json)" -eq 1 ]

@@ -24,7 +24,7 @@ struct tail {
     int values[MAX_OPS + 2]; /* layers that the next op may read, the newest last */
     int n_values;
     struct irrun_shape shapes[N_INPUTS], out;
-    bool is_constant; /* the second factor */
+    bool is_constant; /* the second operand */
     uint32_t random;
 };
 

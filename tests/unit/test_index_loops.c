@@ -13,7 +13,7 @@
 #include "kernels/indexed_copy.h"
 #include "kernels/resample.h"
 
-static void blocks_of_every_size_go_there_and_back(void **state)
+static void scatter_reverses_gather_for_every_block_size(void **state)
 {
     (void)state;
     unsigned char from[12 * 12], picked[3 * 12], back[12 * 12];
@@ -31,7 +31,7 @@ static void blocks_of_every_size_go_there_and_back(void **state)
     }
 }
 
-static void sums_run_both_ways_and_integers_wrap(void **state)
+static void cum_sum_runs_both_ways_and_wraps(void **state)
 {
     (void)state;
     const int8_t in[] = {100, 100, 100};
@@ -42,7 +42,7 @@ static void sums_run_both_ways_and_integers_wrap(void **state)
     assert_true(out[0] == -56 && out[1] == 100 && out[2] == 0);
 }
 
-static void sums_of_many_columns_are_those_of_one(void **state)
+static void columns_are_summed_like_one_column(void **state)
 {
     (void)state;
     enum { ROWS = 5, COLUMNS = 70 };
@@ -70,7 +70,7 @@ static void shifts_out_of_range_move_all_bits_out(void **state)
     assert_true(right[0] == 0 && right[1] == -1 && right[2] == -1 && right[3] == -1);
 }
 
-static void bits_of_booleans_are_logic(void **state)
+static void bitwise_ops_on_booleans_are_logical(void **state)
 {
     (void)state;
     const uint8_t a[] = {2, 2, 0}, b[] = {1, 2, 4};
@@ -81,7 +81,7 @@ static void bits_of_booleans_are_logic(void **state)
     assert_true(out[0] == 0 && out[1] == 0 && out[2] == 1);
 }
 
-static void rows_are_added_with_weights_and_divided(void **state)
+static void embedding_rows_are_weighted_added_and_divided(void **state)
 {
     (void)state;
     int16_t sum[] = {10, -10}, row[] = {300, -7}, weight = 3;
@@ -94,7 +94,7 @@ static void rows_are_added_with_weights_and_divided(void **state)
     assert_true(sum[0] == 302 && sum[1] == -9);
 }
 
-static void taps_make_sums_and_none_make_zero(void **state)
+static void resampling_adds_weighted_taps(void **state)
 {
     (void)state;
     size_t first[] = {0, 2, 2, 3}, index[] = {0, 2, 1};
@@ -115,7 +115,7 @@ static void taps_make_sums_and_none_make_zero(void **state)
     }
 }
 
-static void places_far_away_have_elements_within_the_plane(void **state)
+static void far_points_read_elements_within_the_plane(void **state)
 {
     (void)state;
     const double far[] = {0, -1e300, 1e300, INFINITY, -INFINITY, NAN, 1e10, -7.5};
@@ -136,14 +136,14 @@ static void places_far_away_have_elements_within_the_plane(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(blocks_of_every_size_go_there_and_back),
-        cmocka_unit_test(sums_run_both_ways_and_integers_wrap),
-        cmocka_unit_test(sums_of_many_columns_are_those_of_one),
+        cmocka_unit_test(scatter_reverses_gather_for_every_block_size),
+        cmocka_unit_test(cum_sum_runs_both_ways_and_wraps),
+        cmocka_unit_test(columns_are_summed_like_one_column),
         cmocka_unit_test(shifts_out_of_range_move_all_bits_out),
-        cmocka_unit_test(bits_of_booleans_are_logic),
-        cmocka_unit_test(rows_are_added_with_weights_and_divided),
-        cmocka_unit_test(taps_make_sums_and_none_make_zero),
-        cmocka_unit_test(places_far_away_have_elements_within_the_plane),
+        cmocka_unit_test(bitwise_ops_on_booleans_are_logical),
+        cmocka_unit_test(embedding_rows_are_weighted_added_and_divided),
+        cmocka_unit_test(resampling_adds_weighted_taps),
+        cmocka_unit_test(far_points_read_elements_within_the_plane),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* Products whose second factor is packed for one run, against sums in double: every layout, odd
+/* Products whose second operand is packed for one run, against sums in double: every layout, odd
  * sizes, with a bias and an epilogue.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "unit.h"

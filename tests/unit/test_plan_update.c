@@ -146,7 +146,7 @@ static void few_plans_are_made_for_a_state_that_grows(void **state)
     unload(&pair);
 }
 
-static void sequences_come_go_and_change_places(void **state)
+static void sequences_are_added_dropped_and_reordered(void **state)
 {
     (void)state;
     struct pair pair;
@@ -251,7 +251,7 @@ static void views_move_and_become_copies(void **state)
     unload(&pair);
 }
 
-static void a_state_is_no_longer_than_it_may_be(void **state)
+static void a_state_does_not_exceed_its_bound(void **state)
 {
     (void)state;
     struct pair pair;
@@ -318,7 +318,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(few_plans_are_made_for_a_state_that_grows),
-        cmocka_unit_test(sequences_come_go_and_change_places),
+        cmocka_unit_test(sequences_are_added_dropped_and_reordered),
         cmocka_unit_test(every_record_has_its_own_length),
         cmocka_unit_test(two_states_grow_in_different_steps),
         cmocka_unit_test(an_operand_becomes_smaller_than_the_result),
@@ -327,7 +327,7 @@ int main(void)
         cmocka_unit_test(an_operand_of_fused_ops_depends_on_a_shape),
         cmocka_unit_test(constants_are_converted_again),
         cmocka_unit_test(views_move_and_become_copies),
-        cmocka_unit_test(a_state_is_no_longer_than_it_may_be),
+        cmocka_unit_test(a_state_does_not_exceed_its_bound),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,8 +7,8 @@
 #include "kernels/kernels.h"
 #include "kernels/reduce.h"
 
-static union accumulator fold(enum reduce_operation operation, enum irrun_dtype dtype,
-                              const void *in, size_t n)
+static union accumulator reduce(enum reduce_operation operation, enum irrun_dtype dtype,
+                                const void *in, size_t n)
 {
     union accumulator result = reduce_start(operation, dtype);
     reduce_choose(&reduce_scalar, operation, dtype)(&(struct reduction){.n_rows = 1, .n = n}, in,
@@ -16,7 +16,7 @@ static union accumulator fold(enum reduce_operation operation, enum irrun_dtype 
     return result;
 }
 
-static void runs_of_any_length_fold_into_one(void **state)
+static void rows_of_any_length_are_reduced(void **state)
 {
     (void)state;
     float numbers[100];
@@ -28,13 +28,13 @@ static void runs_of_any_length_fold_into_one(void **state)
             squares += (double)numbers[i] * (double)numbers[i];
             magnitudes += fabs((double)numbers[i]);
         }
-        assert_true(fold(REDUCE_SUM, IRRUN_F32, numbers, n).f64 == sum);
-        assert_true(fold(REDUCE_SUM_OF_SQUARES, IRRUN_F32, numbers, n).f64 == squares);
-        assert_true(fold(REDUCE_SUM_OF_MAGNITUDES, IRRUN_F32, numbers, n).f64 == magnitudes);
+        assert_true(reduce(REDUCE_SUM, IRRUN_F32, numbers, n).f64 == sum);
+        assert_true(reduce(REDUCE_SUM_OF_SQUARES, IRRUN_F32, numbers, n).f64 == squares);
+        assert_true(reduce(REDUCE_SUM_OF_MAGNITUDES, IRRUN_F32, numbers, n).f64 == magnitudes);
     }
 }
 
-static void columns_fold_side_by_side(void **state)
+static void columns_are_reduced_separately(void **state)
 {
     (void)state;
     union accumulator sums[3] = {{.f64 = 1}, {.f64 = 2}, {.f64 = 3}};
@@ -46,40 +46,40 @@ static void columns_fold_side_by_side(void **state)
     assert_true(sums[0].f64 == 11 && sums[1].f64 == 22 && sums[2].f64 == 33);
 }
 
-static void nothing_gives_the_neutral_number(void **state)
+static void an_empty_reduction_gives_the_identity(void **state)
 {
     (void)state;
-    assert_true(fold(REDUCE_SUM, IRRUN_F32, NULL, 0).f64 == 0);
-    assert_true(fold(REDUCE_PROD, IRRUN_F32, NULL, 0).f64 == 1);
-    assert_true(fold(REDUCE_PROD, IRRUN_I64, NULL, 0).i64 == 1);
-    assert_true(fold(REDUCE_AND, IRRUN_BOOLEAN, NULL, 0).u64 == 1);
-    assert_true(fold(REDUCE_OR, IRRUN_BOOLEAN, NULL, 0).u64 == 0);
+    assert_true(reduce(REDUCE_SUM, IRRUN_F32, NULL, 0).f64 == 0);
+    assert_true(reduce(REDUCE_PROD, IRRUN_F32, NULL, 0).f64 == 1);
+    assert_true(reduce(REDUCE_PROD, IRRUN_I64, NULL, 0).i64 == 1);
+    assert_true(reduce(REDUCE_AND, IRRUN_BOOLEAN, NULL, 0).u64 == 1);
+    assert_true(reduce(REDUCE_OR, IRRUN_BOOLEAN, NULL, 0).u64 == 0);
 }
 
-static void extremes_pass_over_nan(void **state)
+static void max_and_min_ignore_nan(void **state)
 {
     (void)state;
     float numbers[] = {NAN, -1, NAN, -3}, low[] = {-INFINITY, -INFINITY};
-    assert_true(fold(REDUCE_MAX, IRRUN_F32, numbers, 4).f64 == -1);
-    assert_true(fold(REDUCE_MIN, IRRUN_F32, numbers, 4).f64 == -3);
-    assert_true(fold(REDUCE_MAX, IRRUN_F32, low, 2).f64 == -INFINITY);
-    assert_true(isnan(fold(REDUCE_SUM, IRRUN_F32, numbers, 4).f64));
+    assert_true(reduce(REDUCE_MAX, IRRUN_F32, numbers, 4).f64 == -1);
+    assert_true(reduce(REDUCE_MIN, IRRUN_F32, numbers, 4).f64 == -3);
+    assert_true(reduce(REDUCE_MAX, IRRUN_F32, low, 2).f64 == -INFINITY);
+    assert_true(isnan(reduce(REDUCE_SUM, IRRUN_F32, numbers, 4).f64));
 }
 
-static void integers_keep_their_sign_and_wrap(void **state)
+static void integers_are_signed_and_wrap(void **state)
 {
     (void)state;
     int64_t numbers[] = {-5, INT64_MAX, 6};
-    assert_true(fold(REDUCE_MAX, IRRUN_I64, numbers, 1).i64 == -5);
-    assert_true(fold(REDUCE_MIN, IRRUN_I64, numbers, 3).i64 == -5);
-    assert_true(fold(REDUCE_SUM, IRRUN_I64, numbers, 3).i64 == INT64_MIN);
-    assert_true(fold(REDUCE_SUM_OF_MAGNITUDES, IRRUN_I64, numbers, 1).i64 == 5);
+    assert_true(reduce(REDUCE_MAX, IRRUN_I64, numbers, 1).i64 == -5);
+    assert_true(reduce(REDUCE_MIN, IRRUN_I64, numbers, 3).i64 == -5);
+    assert_true(reduce(REDUCE_SUM, IRRUN_I64, numbers, 3).i64 == INT64_MIN);
+    assert_true(reduce(REDUCE_SUM_OF_MAGNITUDES, IRRUN_I64, numbers, 1).i64 == 5);
     uint64_t large[] = {UINT64_MAX, 1};
-    assert_true(fold(REDUCE_MAX, IRRUN_U64, large, 2).u64 == UINT64_MAX);
-    assert_true(fold(REDUCE_MIN, IRRUN_U64, large, 1).u64 == UINT64_MAX);
+    assert_true(reduce(REDUCE_MAX, IRRUN_U64, large, 2).u64 == UINT64_MAX);
+    assert_true(reduce(REDUCE_MIN, IRRUN_U64, large, 1).u64 == UINT64_MAX);
 }
 
-static void softmax_survives_large_numbers(void **state)
+static void softmax_of_large_numbers_does_not_overflow(void **state)
 {
     (void)state;
     float in[] = {1000, 1001, -1000}, out[3];
@@ -92,7 +92,7 @@ static void softmax_survives_large_numbers(void **state)
     assert_true(fabsf(out[0] + 1.3132617f) < 1e-6f && fabsf(out[2] + 2001.3132617f) < 1e-3f);
 }
 
-static void softmax_of_nothing_but_minus_infinity_is_nan(void **state)
+static void softmax_of_minus_infinities_is_nan(void **state)
 {
     (void)state;
     float in[] = {-INFINITY, -INFINITY, -INFINITY, 0}, out[4];
@@ -100,7 +100,7 @@ static void softmax_of_nothing_but_minus_infinity_is_nan(void **state)
     assert_true(isnan(out[0]) && isnan(out[1]) && out[2] == 0 && out[3] == 1);
 }
 
-static void softmax_runs_along_the_middle(void **state)
+static void softmax_over_an_inner_axis(void **state)
 {
     (void)state;
     enum { OUTER = 2, N = 3, INNER = 70 };
@@ -125,14 +125,14 @@ static void softmax_runs_along_the_middle(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(runs_of_any_length_fold_into_one),
-        cmocka_unit_test(columns_fold_side_by_side),
-        cmocka_unit_test(nothing_gives_the_neutral_number),
-        cmocka_unit_test(extremes_pass_over_nan),
-        cmocka_unit_test(integers_keep_their_sign_and_wrap),
-        cmocka_unit_test(softmax_survives_large_numbers),
-        cmocka_unit_test(softmax_of_nothing_but_minus_infinity_is_nan),
-        cmocka_unit_test(softmax_runs_along_the_middle),
+        cmocka_unit_test(rows_of_any_length_are_reduced),
+        cmocka_unit_test(columns_are_reduced_separately),
+        cmocka_unit_test(an_empty_reduction_gives_the_identity),
+        cmocka_unit_test(max_and_min_ignore_nan),
+        cmocka_unit_test(integers_are_signed_and_wrap),
+        cmocka_unit_test(softmax_of_large_numbers_does_not_overflow),
+        cmocka_unit_test(softmax_of_minus_infinities_is_nan),
+        cmocka_unit_test(softmax_over_an_inner_axis),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
