@@ -256,7 +256,7 @@ struct irrun_op_name {
 struct irrun_analysis {
     uint64_t n_parameters; /* elements of Consts, except indices */
     double flops, bytes;   /* of an iteration, as in irrun_op_time */
-    size_t n_open_ops;     /* ops not counted above, since the XML leaves a shape open */
+    size_t n_open_ops;     /* ops not counted above, since a shape in the XML is dynamic */
     uint64_t values_bytes; /* largest total of inputs, outputs and values at any time */
     uint64_t state_bytes;  /* of variables: their values and the next ones */
     const struct irrun_op_name *unused; /* Consts that nothing uses */

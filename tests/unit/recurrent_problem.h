@@ -106,7 +106,7 @@ static inline void problem_free(struct problem *problem)
     }
 }
 
-static inline void choose_rules(struct problem *problem, bool are_plain)
+static inline void choose_attributes(struct problem *problem, bool are_plain)
 {
     static const uint8_t orders[][4] = {{0, 1, 2, 3}, {3, 0, 1, 2}, {1, 0, 3, 2}, {2, 0, 3, 1}};
     struct recurrent *c = &problem->common;
@@ -139,7 +139,7 @@ static inline struct problem problem_new(enum recurrent_kind kind, size_t batch,
                                          .hidden_size = hidden_size}};
     problem.common.n_directions = 1 + next_below(2);
     problem.common.is_reverse = problem.common.n_directions == 1 && next_below(2);
-    choose_rules(&problem, are_plain);
+    choose_attributes(&problem, are_plain);
     problem_fill(&problem);
     return problem;
 }

@@ -137,7 +137,7 @@ static void same_shapes_are_one_run(void **state)
     assert_int_equal(plan.loops[0].strides[1], 0);
 }
 
-static void scalar_operand_stands_still(void **state)
+static void scalar_operand_has_stride_0(void **state)
 {
     (void)state;
     struct irrun_shape shape = SHAPE(2, 3, 4), scalar = {.rank = 0}, ones = SHAPE(1, 1);
@@ -180,7 +180,7 @@ static void empty_output_is_never_visited(void **state)
     assert_true(broadcast_walk(&plan, refuse, NULL));
 }
 
-static void stops_when_a_visit_says_so(void **state)
+static void stops_when_a_visit_returns_false(void **state)
 {
     (void)state;
     struct irrun_shape output = SHAPE(3, 2, 5), column = SHAPE(3, 1, 5);
@@ -230,10 +230,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(visits_every_element_with_its_operands),
         cmocka_unit_test(same_shapes_are_one_run),
-        cmocka_unit_test(scalar_operand_stands_still),
+        cmocka_unit_test(scalar_operand_has_stride_0),
         cmocka_unit_test(one_element_is_one_run),
         cmocka_unit_test(empty_output_is_never_visited),
-        cmocka_unit_test(stops_when_a_visit_says_so),
+        cmocka_unit_test(stops_when_a_visit_returns_false),
         cmocka_unit_test(units_cover_the_output),
         cmocka_unit_test(takes_the_largest_rank),
     };

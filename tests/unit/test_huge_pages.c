@@ -40,7 +40,7 @@ int __wrap_posix_memalign(void **memory, size_t alignment, size_t size)
     return size >= refused_from ? ENOMEM : __real_posix_memalign(memory, alignment, size);
 }
 
-static void is_aligned_and_whole(void **state)
+static void allocates_aligned_memory(void **state)
 {
     static const size_t sizes[] = {0,
                                    1,
@@ -156,7 +156,7 @@ static void is_preferred(size_t least, size_t preferred, size_t wanted)
     free(data);
 }
 
-static void takes_room_where_there_is_plenty(void **state)
+static void allocates_the_preferred_size_if_memory_suffices(void **state)
 {
     (void)state;
     memory_limit_lower(80000000);
@@ -175,11 +175,11 @@ static void takes_room_where_there_is_plenty(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(is_aligned_and_whole),
+        cmocka_unit_test(allocates_aligned_memory),
         cmocka_unit_test(reserves_whole_lines_and_pages),
         cmocka_unit_test(asks_for_pages_that_are_used),
         cmocka_unit_test(asks_for_the_pages_of_a_range),
-        cmocka_unit_test(takes_room_where_there_is_plenty),
+        cmocka_unit_test(allocates_the_preferred_size_if_memory_suffices),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

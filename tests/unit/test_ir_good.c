@@ -137,7 +137,7 @@ static void takes_sparse_ids_and_ports_with_gaps(void **state)
             EDGE("77", "0", "3", "4") EDGE("3", "12", "0", "0") EDGE("4000000000", "1", "3", "9")));
 }
 
-static void reads_dims_in_every_writing(void **state)
+static void reads_dims_in_every_notation(void **state)
 {
     (void)state;
     struct ir_model model;
@@ -316,7 +316,7 @@ int main(void)
         cmocka_unit_test(skips_what_is_not_the_graph),
         cmocka_unit_test(takes_stray_attributes_and_layers_without_a_version),
         cmocka_unit_test(takes_sparse_ids_and_ports_with_gaps),
-        cmocka_unit_test(reads_dims_in_every_writing),
+        cmocka_unit_test(reads_dims_in_every_notation),
         cmocka_unit_test(splits_names_at_commas_that_are_not_escaped),
         cmocka_unit_test(keeps_names_of_any_length),
         cmocka_unit_test(keeps_layers_of_unknown_type_and_with_bad_attributes),

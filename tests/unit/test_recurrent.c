@@ -36,7 +36,7 @@ static void stays_within_a_millionth_of_the_formulas(void **state)
 }
 
 /* Relu lets values grow, and clip amplifies rounding: the tolerance is larger. */
-static void obeys_every_rule(void **state)
+static void follows_all_attributes(void **state)
 {
     (void)state;
     random_state = 21;
@@ -49,7 +49,7 @@ static void obeys_every_rule(void **state)
     }
 }
 
-static void crosses_chunks(void **state)
+static void runs_sequences_longer_than_a_chunk(void **state)
 {
     (void)state;
     static const size_t shapes[][2] = {{1, 95}, {1, 96}, {1, 97}, {1, 200}, {5, 40},
@@ -104,7 +104,7 @@ static void counting_gemm(const struct gemm_f32 *product)
 }
 
 /* --gemm=cblas applies to all products, also those of the state. */
-static void leaves_every_product_to_the_gemm(void **state)
+static void uses_the_gemm_for_every_product(void **state)
 {
     (void)state;
     random_state = 26;
@@ -179,10 +179,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(stays_within_a_millionth_of_the_formulas),
-        cmocka_unit_test(obeys_every_rule),
-        cmocka_unit_test(crosses_chunks),
+        cmocka_unit_test(follows_all_attributes),
+        cmocka_unit_test(runs_sequences_longer_than_a_chunk),
         cmocka_unit_test(elements_do_not_influence_each_other),
-        cmocka_unit_test(leaves_every_product_to_the_gemm),
+        cmocka_unit_test(uses_the_gemm_for_every_product),
         cmocka_unit_test(no_step_gives_zeros),
         cmocka_unit_test(large_arguments_saturate),
         cmocka_unit_test(scratch_memory_does_not_grow_with_time),
