@@ -24,6 +24,16 @@ static bool has_effect(enum option_id id)
     return option_rows[id].group != OPTION_MEASURING && option_rows[id].group != OPTION_ACTIONS;
 }
 
+static bool fail_format(const struct format_spec *spec, struct irrun_error *err)
+{
+    const struct format *format;
+    fail(err, IRRUN_USAGE, "--checkpoint: outputs must go to none: or to files of the formats");
+    for (size_t i = 0; (format = format_at(i)); i++)
+        if (format->can_pause && format->write_endings[0])
+            fail_append(err, " %s", format->name);
+    return fail_append(err, ", not to %s:%s", spec->format->name, spec->path);
+}
+
 bool checkpoint_check(const struct options *options, struct irrun_error *err)
 {
     if (!options->checkpoint_path)
@@ -38,10 +48,7 @@ bool checkpoint_check(const struct options *options, struct irrun_error *err)
     for (size_t i = 0; i < options->outputs.n; i++) {
         const struct format_spec *spec = &options->outputs.items[i].spec;
         if (!spec->format->can_pause || strcmp(spec->path, "-") == 0)
-            return fail(err, IRRUN_USAGE,
-                        "--checkpoint: outputs must go to npy, raw, csv, text or jsonl files or to "
-                        "none:, not to %s:%s",
-                        spec->format->name, spec->path);
+            return fail_format(spec, err);
     }
     return options->outputs.n > 0 || options->emit == EMIT_NONE || options->report_path ||
            fail(err, IRRUN_USAGE, "--checkpoint: outputs must go to files, not to standard output");
