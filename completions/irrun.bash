@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # Completes irrun's command line in bash: options, their values, names of inputs and outputs, files.
-# scripts/make-completion.sh replaces @OPTIONS@ by the rows of options.def, @SRC@ and @DST@ by formats, @LEVELS@ by the SIMD levels.
+# scripts/make-completion.sh replaces @OPTIONS@ by the rows of options.def, @SRC@ and @DST@ by formats.
 # Words may have backslashes, but not quotes.
 # SPDX-License-Identifier: Apache-2.0
 
@@ -101,7 +101,6 @@ _irrun_add_values() {
             _irrun_add_names outputs =
         fi
         ;;
-    simd) _irrun_add "$_irrun_before" auto @LEVELS@ ;;
     *)
         case $2 in
         *SRC) _irrun_add_paths @SRC@ ;;

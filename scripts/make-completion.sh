@@ -10,7 +10,7 @@ set -eu
 
 list=$1 formats=$2 template=$3
 shift 3
-levels=$*
+words="auto|$(echo "$*" | tr ' ' '|')" # of --simd
 
 # name letter argument value, for each option
 rows=$(
@@ -19,7 +19,7 @@ rows=$(
         cat "$list"
     } | ${CC:-cc} -E -P -x c - | tr -s '\n@' ' \n' |
         sed -n "s/^ \"\([a-z-]*\)\" '*\([a-zA-Z0]\)'* \([A-Z]*\) \"\([^\"]*\)\" *\$/    '\1 \2 \3 \4'/p" |
-        sed -e "s/^\(    '[a-z-]*\) 0 /\1 - /"
+        sed -e "s/^\(    '[a-z-]*\) 0 /\1 - /" -e "s/^\(    'simd .*\) LEVEL'/\1 $words'/"
 )
 if [ "$(echo "$rows" | grep -c .)" -ne "$(grep -c '^OPTION(' "$list")" ]; then
     echo "make-completion: $list has a row that cannot be parsed" >&2
@@ -49,7 +49,6 @@ while IFS= read -r line; do
     *'# @OPTIONS@') echo "$rows" ;;
     *@SRC@*) printf '%s\n' "${line%@SRC@*}$sources${line#*@SRC@}" ;;
     *@DST@*) printf '%s\n' "${line%@DST@*}$destinations${line#*@DST@}" ;;
-    *' auto @LEVELS@ '*) printf '%s\n' "${line%@LEVELS@*}$levels${line#*@LEVELS@}" ;;
     *) printf '%s\n' "$line" ;;
     esac
 done <"$template"

@@ -22,6 +22,7 @@ setup() {
         sed -n "s/^[ a-z-]*'\([a-z0-9-]*\) [^ ]* \(FLAG\|VALUE\|MAYBE\) [^']*'$/\1/p" "completion.$shell" | sort | diff names -
         run grep -E '# @OPTIONS@$|auto @LEVELS@' "completion.$shell"
         [ "$status" -eq 1 ]
+        grep -q "'simd - VALUE auto|$(irrun --list-kernels --simd=scalar | cut -f 2 | sed 's/ /|/g; q')'" "completion.$shell"
     done
 }
 
