@@ -32,7 +32,7 @@ def cases():
     yield make("rank_2", (5, 7), (4, 7), [1, 0], "A matrix.")
     yield make("rank_3", (3, 20, 7), (3, 18, 7), [0, 2, 1], "Batches.")
     yield make("rank_4", (2, 3, 5, 6), (2, 3, 4, 6), [0, 1, 3, 2], "Batches of two dimensions.")
-    yield make("twice", (5, 7), (7, 4), [1, 0], "The product transposes its factor back.", tb=True)
+    yield make("twice", (5, 7), (7, 4), [1, 0], "The product transposes its operand back.", tb=True)
     yield make("constant", (5, 40), (20, 40), [1, 0], "A constant operand.", const=True)
     yield make("open_shape", (2, 17, 9), (2, 19, 9), [0, 2, 1], "No dimension is known.", open_shape=True)
     yield make("also_output", (2, 5, 6), (2, 4, 6), [0, 2, 1], "The transposed factor is wanted too.", also=True)
@@ -45,5 +45,5 @@ def cases():
     net.result(net.op("MatMul", net.param("a", "f32", [2, 5, 6]), turned,
                       data={"transpose_a": False, "transpose_b": False}), "y")
     yield Case("error_op", "transposed_factor_order", net, {"a": a, "b": b}, {},
-               "The order has not as many numbers as the factor has dimensions.", exit=65,
+               "The number of elements of the order is not the rank of the operand.", exit=65,
                stderr=["is i64 [3], expected", "4 numbers, one per dimension of input"])

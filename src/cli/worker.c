@@ -122,7 +122,7 @@ static void show_plan(const struct worker *worker)
            info.n_steps, info.n_steps == 1 ? "" : "s", info.gemm, info.simd, info.precision,
            info.arena_bytes, info.state_bytes);
     if (worker->options->dynamic_quantization)
-        inform(worker->options, "plan: %zu product%s quantize%s the factor that is not constant",
+        inform(worker->options, "plan: %zu product%s quantize%s the operand that is not constant",
                info.n_quantized_products, info.n_quantized_products == 1 ? "" : "s",
                info.n_quantized_products == 1 ? "s" : "");
     if (info.n_fused_ops > 0)

@@ -4,9 +4,9 @@
  * The option --gemm selects how products are computed. It does not affect the kernels before and
  * after them (activations, cells, epilogues), which are those of the SIMD level.
  *
- *   plain   gemm_plain_*; the factors are not packed
- *   cblas   gemm_cblas_*; the factors are not packed
- *   packed  packed_gemm.h where packing a factor of f32 pays, in a convolution
+ *   plain   gemm_plain_*; the operands are not packed
+ *   cblas   gemm_cblas_*; the operands are not packed
+ *   packed  packed_gemm.h where packing an operand of f32 pays, in a convolution
  *           indirect_convolution.h, and gemm_rows_level.c for few rows; the plain loops otherwise
  *   auto    the same, but CBLAS for large products without packed weights, if the library is a
  *           fast one (blas.h)

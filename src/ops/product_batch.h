@@ -21,7 +21,7 @@ struct product_batch {
  * if the scratch memory would be too large. */
 bool product_batch_plan(struct prepare *prepare, struct product_batch *batch);
 
-/* Returns where the factors and the result of product number i are. */
+/* Returns where the operands and the result of product number i are. */
 typedef struct product_rows product_find_fn(const void *context, size_t i);
 
 /* Computes all products; scratch is scratch_bytes, aligned to 64. */

@@ -47,7 +47,7 @@ all() { # FOLDER OPTION...
     run_apart irrun "$model" --random --shape=x=2,96 -o none: -v -s -r report.json --dynamic-quantization
     [ "$status" -eq 0 ]
     [[ $stderr == *'reads its weights as they are stored: u4 in groups of 32, and quantizes the other operand'* ]]
-    [[ $stderr == *'1 product quantizes the factor that is not constant'* ]]
+    [[ $stderr == *'1 product quantizes the operand that is not constant'* ]]
     grep -qx 'precision  *f32, 1 product quantized' <<<"$stderr"
     [ "$(jq .host.quantized_products report.json)" -eq 1 ]
     run_apart irrun "$cases/kept_nf4/model.xml" --random --shape=x=2,64 -o none: -v -s --dynamic-quantization

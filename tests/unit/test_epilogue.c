@@ -88,7 +88,7 @@ static void add_source(struct tail *tail, const struct irrun_shape *shape, bool 
     ((const int64_t[]){                                                                            \
         __VA_ARGS__})[below(tail, sizeof((const int64_t[]){__VA_ARGS__}) / sizeof(int64_t))]
 
-/* Writes the factors. Returns the type of the product, with its attributes. */
+/* Writes the operands. Returns the type of the product, with its attributes. */
 static const char *add_factors(struct tail *tail, const char **attributes)
 {
     int64_t k = PICK(tail, 1, 3, 17, 40, 300), n = PICK(tail, 1, 5, 16, 40, 64, 100, 130);
