@@ -1,4 +1,4 @@
-/* A table of mapped files and their addresses, for the handler of SIGBUS. Reading a mapped page
+/* A list of mapped files and their addresses, for the handler of SIGBUS. Reading a mapped page
  * raises SIGBUS if the file was truncated or cannot be read.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_BASE_MAPPING_H
@@ -8,7 +8,7 @@
 
 struct mapping;
 
-/* Adds the mapping of the file `fd` at [data, data + size_bytes) to the table, and takes ownership
+/* Adds the mapping of the file `fd` at [data, data + size_bytes) to the list, and takes ownership
  * of fd. If there is no memory, fills *err and returns NULL, and the caller keeps fd. */
 struct mapping *mapping_add(const void *data, size_t size_bytes, int fd, const char *path,
                             struct irrun_error *err);

@@ -1,5 +1,5 @@
-/* The interface of Landlock is written out here: headers before Linux 5.13 lack it, and those
- * before 6.12 lack a part.
+/* Limits files with Landlock and system calls with seccomp. Landlock is declared here, because
+ * headers before Linux 5.13 lack it, and those before 6.12 lack a part.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/sandbox.h"
 
@@ -177,7 +177,7 @@ static int limit_calls(void)
 
 void sandbox_enter(struct sandbox *sandbox, int *files, int *calls)
 {
-    /* The kernel demands it of processes without privileges. */
+    /* The kernel requires it of processes without privileges. */
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 && sandbox->reason == 0)
         sandbox->reason = errno;
     *files = limit_files(sandbox);

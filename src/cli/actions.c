@@ -1,4 +1,5 @@
-/* Runs actions; those that need no model are here. main checks standard output for errors.
+/* Performs the action of the command line. The actions that need no model are implemented here.
+ * main checks standard output for errors.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/actions.h"
 

@@ -165,7 +165,7 @@ static bool keep(const struct collector *collector, struct backlog *backlog,
     return is_kept;
 }
 
-/* Returns the bytes at *offset, and moves it behind them. */
+/* Returns the bytes at *offset, and advances *offset. */
 static const void *next_piece(const struct backlog *backlog, size_t *offset, size_t size_bytes)
 {
     const void *piece = backlog->bytes + *offset;

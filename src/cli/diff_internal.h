@@ -34,11 +34,11 @@ struct diff {
     size_t n;
 };
 
-/* Opens the file. diff->tensors then are those that it has. */
+/* Opens the file, and removes the tensors from diff->tensors that it does not contain. */
 bool diff_file_open(struct diff *diff, struct irrun_error *err);
 
-/* Sets tensor->want of each tensor to its next record. is_end: after the last iteration, reads the
- * tensors of which the file has only that one; otherwise the others. `record` is for messages. */
+/* Sets tensor->want of each tensor to its next record. is_end: reads the tensors of which the file
+ * has only the last iteration; otherwise reads the others. `record` is for messages. */
 bool diff_file_read(struct diff *diff, uint64_t record, bool is_end, struct irrun_error *err);
 void diff_file_close(struct diff *diff);
 

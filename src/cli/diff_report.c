@@ -1,4 +1,4 @@
-/* Reports the first op that differs: its place, its inputs, and how the difference grew on the way.
+/* Reports the first op that differs: its place, its inputs, and the ops that the difference passed.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <float.h>
 #include <inttypes.h>

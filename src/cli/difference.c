@@ -1,6 +1,6 @@
-/* An element is right if abs(got - want) <= atol + rtol * abs(want). NaN equals NaN. Integers and
- * booleans are never converted to double: without a tolerance they must be equal, with one their
- * exact difference counts.
+/* Compares tensors. An element is right if abs(got - want) <= atol + rtol * abs(want). NaN equals
+ * NaN. Integers and booleans are never converted to double: without a tolerance they must be equal,
+ * with one their exact difference is compared.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/difference.h"
 

@@ -16,7 +16,7 @@ enum path_kind {
     PATH_REFERENCE,
     PATH_STATE_IN,
     PATH_OUTPUT,
-    PATH_KEYED, /* an array of an output that several sequences share: file and key */
+    PATH_KEYED, /* one array, named by its key, of a file that several sequences write */
     PATH_REPORT,
     PATH_GRAPH,
     PATH_TAP_ALL,
@@ -24,7 +24,7 @@ enum path_kind {
     PATH_TRACE,
     PATH_STATE_OUT,
     PATH_CHECKPOINT,
-    PATH_UNFINISHED, /* the unfinished form of an output or checkpoint */
+    PATH_UNFINISHED, /* the file .partial of an output or checkpoint */
     PATH_STANDARD_OUTPUT
 };
 
@@ -42,7 +42,7 @@ struct path_table {
     struct digest_set seen;
     bool is_many;      /* there are several sequences */
     bool is_ahead;     /* all sequences are added before the first is run */
-    bool enters_reads; /* files that sequences read are added too: some write files of their own */
+    bool enters_reads; /* add the files that sequences read too, because some sequences write */
     bool has_writes;   /* a file is written */
     bool has_conflict; /* a conflict was found */
 };

@@ -91,8 +91,9 @@ static bool check_raw(struct records *records, const void *elements, size_t n,
     return !records->is_raw_checked || raw_check(records, (size_t)n_before, elements, n, err);
 }
 
-/* Reads the next slice from a sequential source; `target` still has the previous one. *n_read is
- * the number of its elements that exist, or 0 if all of them were in the previous one. */
+/* Reads the next slice from a sequential source. `target` holds the previous slice, which may
+ * overlap it. *n_read is the number of elements before the end of the source, or 0 if none of them
+ * is new. */
 static bool read_on(struct records *records, char *target, size_t *n_read, struct irrun_error *err)
 {
     struct records_cut *cut = &records->cut;
@@ -182,7 +183,7 @@ static bool skip_in_array(struct records *records, uint64_t n, uint64_t *n_skipp
     const struct records_cut *cut = &records->cut;
     bool is_one = false, has_lead = cut->position_bytes < 0 && !cut->is_begun;
     records->is_raw_checked = false;
-    /* Slices overlap, or there are gaps between them. */
+    /* Slices overlap, have gaps between them, or begin before the array. */
     if (!records->whole.data && (cut->step_bytes != cut->piece_bytes || has_lead)) {
         bool is_read = read_record(records, &is_one, err);
         *n_skipped = is_one;

@@ -28,8 +28,8 @@ static void run_scalar(const struct run *run, const float *in, size_t out_channe
 
 /* ---- Tiles -------------------------------------------------------------------------------- */
 
-/* Sets the taps of the positions in spans z and y: along the innermost dimension, taps [begin,
- * end). */
+/* Sets the taps that the positions of spans z and y read; [begin, end) along the innermost
+ * dimension. */
 static void set_taps(const struct depthwise *plan, struct depthwise_tile *tile,
                      const struct depthwise_span *z, const struct depthwise_span *y, int64_t begin,
                      int64_t end)

@@ -32,7 +32,7 @@ struct recurrent_activation {
 enum lstm_gate { LSTM_F, LSTM_I, LSTM_C, LSTM_O };
 enum gru_gate { GRU_Z, GRU_R, GRU_H };
 
-/* The sizes and rules of a sequence, constant for all runs. */
+/* The sizes and attributes of a sequence, constant for all runs. */
 struct recurrent {
     enum recurrent_kind kind;
     size_t batch;                               /* B */

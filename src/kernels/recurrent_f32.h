@@ -1,6 +1,7 @@
-/* The recurrent engine: all that runs LSTM, GRU and RNN in f32. One product with W projects a chunk
- * of steps. Each step is then a product with R, followed by the cell after each panel. Weights are
- * prepacked panels, in f32 or in the original f16 or bf16, or unpacked for a GEMM.
+/* Runs LSTM, GRU and RNN in f32. One product with W computes the input part of the gates for a
+ * chunk of steps. Each step then multiplies the state by R, panel by panel, and applies the
+ * activations to the units of a panel at once. Weights are prepacked panels, in f32 or in the
+ * original f16 or bf16, or unpacked for a GEMM.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_RECURRENT_F32_H
 #define IRRUN_KERNELS_RECURRENT_F32_H
@@ -52,7 +53,7 @@ struct recurrent_f32 {
     size_t gates_at;       /* [chunk_steps][B][n_panels][columns] */
     size_t tile_at;        /* [n_workers][B][columns] */
     size_t h_at[2];        /* [B][H] */
-    size_t rounded_at[2];  /* h rounded for the product with R, if that rounds */
+    size_t rounded_at[2];  /* h in bf16, if the product with R reads bf16 */
     size_t c_at, reset_at; /* [B][H]; c of LSTM, or z of a GRU that resets first */
     size_t reset_rounded_at;
     size_t scratch_bytes;
@@ -83,13 +84,13 @@ static inline size_t recurrent_row_floats(size_t n, size_t units)
     return (n - 1) * units + (units + PANEL_GROUP - 1) / PANEL_GROUP * PANEL_GROUP;
 }
 
-/* Returns whether the factor of the matrix is rounded before a product. */
+/* Returns whether x or h is rounded before it is multiplied by the matrix. */
 static inline bool recurrent_matrix_rounds(const struct recurrent_matrix *matrix)
 {
     return !matrix->gemm && matrix->packed_b.round;
 }
 
-/* Computes the columns of one panel of a product, of a factor that is rounded already. */
+/* Computes one panel of a product. The x or h that it reads is rounded already. */
 void recurrent_multiply(const struct recurrent_f32 *engine, const struct recurrent_matrix *matrix,
                         const struct panel_product *product);
 

@@ -1,4 +1,4 @@
-/* Plans the layout of weights and scratch memory of the recurrent engine of f32, and packs.
+/* Lays out the packed weights and the scratch memory of struct recurrent_f32, and packs weights.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 #include <string.h>

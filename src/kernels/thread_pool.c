@@ -68,7 +68,7 @@ static void relax(void)
 #endif
 }
 
-/* Spins once. Returns for how long it has waited. */
+/* Spins once. Returns the time since the first turns. */
 static uint64_t spin(struct wait *wait)
 {
     relax();
@@ -92,7 +92,7 @@ static void wait_for_work(struct wait *wait)
         sched_yield();
 }
 
-/* Returns for how long a wait that is over has lasted, or 0 if it was short. */
+/* Returns the duration of a finished wait, or 0 if it was short. */
 static uint64_t time_waited(const struct wait *wait)
 {
     return wait->start_ns > 0 ? clock_now_ns() - wait->start_ns : 0;

@@ -25,7 +25,7 @@ static bool infer(struct infer *infer)
     return infer_output(infer, 0, IRRUN_U8, &out);
 }
 
-/* Updates the maxima of a row of output pixels by one tap of an input row. */
+/* Updates the maxima of a row of output pixels with one tap of an input row. */
 static void add_tap(const struct max_state *state, const uint8_t *row, int64_t tap, uint8_t *to)
 {
     const struct window *w = &state->window;

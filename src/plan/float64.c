@@ -1,4 +1,5 @@
-/* Adds Converts, and changes the attributes that hold types.
+/* Changes a graph to compute in f64: adds a Convert after each Parameter and Const of a narrower
+ * type, and changes type attributes.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "plan/passes.h"
 

@@ -37,13 +37,13 @@ bool initial_value_find(const struct graph *graph, uint32_t id, const struct fil
 struct model_work {
     double flops, bytes;   /* as in op_flops and op_bytes */
     uint64_t values_bytes; /* peak, including inputs and outputs */
-    size_t n_open_ops;     /* ops that are not counted, since the XML leaves a shape open */
+    size_t n_open_ops;     /* ops that are not counted, since a shape in the XML is dynamic */
 };
 
 /* Computes the work of the live ops of the graph and its bodies. The caller zeroes *work. */
 bool model_work_of(const struct graph *graph, struct model_work *work, struct irrun_error *err);
 
-/* Estimates work and memory, and finds probable mistakes, of a model loaded with is_dry. */
+/* Estimates the work and memory of a model loaded with is_dry, and finds probable mistakes. */
 bool model_analyse(const struct model *model, struct irrun_analysis *analysis,
                    struct irrun_error *err);
 
