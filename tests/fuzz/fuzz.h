@@ -17,7 +17,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 
-/* A file in memory, of which no directory has the name. */
+/* An unnamed file in memory; its path is in /proc. */
 struct memory_file {
     int fd;
     char path[32];
@@ -39,8 +39,8 @@ static inline void memory_file_close(const struct memory_file *file)
     close(file->fd);
 }
 
-/* Ends the process, and so counts as a crash, if a failure has no message, or one that a user could
- * not act upon. Returns is_fine. */
+/* Aborts, which the fuzzer reports as a crash, if a failure has no message or is an internal error.
+ * Returns is_fine. */
 static inline bool check_error(bool is_fine, const struct irrun_error *err)
 {
     if (is_fine || (err->code != IRRUN_OK && err->code != IRRUN_INTERNAL && err->message[0]))
@@ -55,7 +55,7 @@ static inline void read_bytes(const void *data, size_t n)
     unsigned char sum = 0;
     for (size_t i = 0; i < n; i++)
         sum = (unsigned char)(sum + ((const unsigned char *)data)[i]);
-    __asm__ volatile("" : : "r"(sum)); /* it is used */
+    __asm__ volatile("" : : "r"(sum)); /* the compiler must keep the sum */
 }
 
 #endif

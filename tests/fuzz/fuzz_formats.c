@@ -1,4 +1,4 @@
-/* The formats of tensor files: all that is read is written again, and read once more.
+/* Reads a tensor file, writes what was read, and reads it again.
  *
  * An input is a byte that selects the format, a byte of choices, and the file.
  * SPDX-License-Identifier: Apache-2.0 */
@@ -32,7 +32,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     return 0;
 }
 
-/* The tensor in a format, to a file that is removed; it must be as long as it says. */
+/* Writes the tensor in a format to a temporary file, and checks the size of the file. */
 static void write_tensor(const struct format *format, const struct irrun_tensor *tensor,
                          unsigned choices)
 {
@@ -68,7 +68,7 @@ static void write_everywhere(const struct irrun_tensor *tensor, unsigned choices
         write_tensor(format, tensor, choices);
 }
 
-/* An array with a shape: whole, or in pieces of seven elements with a gap. */
+/* Reads an array with a shape: whole, or in pieces of seven elements with a gap between them. */
 static bool read_shaped(struct reader *reader, const struct array_header *header, unsigned choices,
                         struct irrun_error *err)
 {
@@ -167,7 +167,7 @@ static void read_archive(const char *path, unsigned choices)
     archive_close(archive);
 }
 
-/* Only where all fits into a pipe. */
+/* Writes the data to a new pipe. Returns its end for reading, or -1 if the data may not fit. */
 static int open_pipe(const uint8_t *data, size_t size, char *path, size_t n)
 {
     int ends[2];
@@ -180,7 +180,7 @@ static int open_pipe(const uint8_t *data, size_t size, char *path, size_t n)
     return ends[0];
 }
 
-/* Reads a csv by columns, and keeps others, as text. */
+/* Reads some columns of a csv as numbers, and keeps others as text. */
 static void read_columns(const char *path, unsigned choices)
 {
     static const char *const columns[] = {"0", "1,0", "a,b", "x", "0,x,2"};

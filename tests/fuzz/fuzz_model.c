@@ -1,4 +1,4 @@
-/* A model from its bytes to finished iterations, through the public API.
+/* Loads and runs a model through the public API.
  *
  * An input is the XML, a NUL byte and the .bin. Its digest selects the options. Inputs of the model
  * get numbers made here. The work of a model is limited, so that every run is short: an op has
@@ -21,7 +21,7 @@ static size_t n_passes;
 
 /* ---- Limits: these take the place of functions of the library (ld --wrap) ------------------- */
 
-/* In floating point: the engine checks the sizes of outputs later. */
+/* Counts in floating point, because the sizes of outputs are not checked for overflow yet. */
 static double n_elements(const struct irrun_tensor *tensor)
 {
     double n = 1;
@@ -85,7 +85,8 @@ static void fill(const struct irrun_tensor *tensor, size_t n)
     }
 }
 
-/* A tensor of the port's shape, its open dimensions being `open`. False: none that is small. */
+/* Makes a tensor of the port's shape, with `open` for dynamic dimensions. Returns false if it would
+ * be too large. */
 static bool make_tensor(const struct irrun_port *port, int64_t open, struct irrun_tensor *tensor)
 {
     const struct irrun_partial_shape *shape = &port->shape;
@@ -148,7 +149,7 @@ static bool iterate(const struct irrun_model *model, struct irrun_session *sessi
     return true;
 }
 
-/* Gives the variables the values of another session, as a state does. */
+/* Copies the variables of another session, as loading a state does. */
 static void copy_variables(const struct irrun_model *model, const struct irrun_session *from,
                            struct irrun_session *to)
 {

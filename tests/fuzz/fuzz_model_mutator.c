@@ -11,7 +11,7 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t capacity, unsi
 size_t LLVMFuzzerCustomCrossOver(const uint8_t *first, size_t n_first, const uint8_t *second,
                                  size_t n_second, uint8_t *out, size_t capacity, unsigned seed);
 
-/* The input that is mutated; xml_size: up to the NUL. */
+/* The input that is mutated. xml_size is the length before the NUL. */
 struct model_text {
     uint8_t *data;
     size_t size, capacity, xml_size;
@@ -42,7 +42,7 @@ static size_t find(const uint8_t *data, size_t begin, size_t end, const char *wo
     return found ? (size_t)((const uint8_t *)found - data) : end;
 }
 
-/* All elements of a name; of nested ones the outer and the inner. */
+/* Finds all XML elements of a name, nested ones too. */
 static void find_elements(const uint8_t *data, size_t size, const char *open, const char *close,
                           struct spans *spans)
 {
@@ -65,7 +65,7 @@ static void find_elements(const uint8_t *data, size_t size, const char *open, co
     }
 }
 
-/* Values of attributes, numbers of dimensions: what lies between two words. */
+/* Finds the text between two words, such as the value of an attribute or a dimension. */
 static void find_values(const uint8_t *data, size_t size, const char *open, const char *close,
                         struct spans *spans)
 {
@@ -78,7 +78,7 @@ static void find_values(const uint8_t *data, size_t size, const char *open, cons
     }
 }
 
-/* Puts n bytes in the place of a span; too long ones are left out. */
+/* Replaces a span with n bytes, unless the text would exceed its capacity. */
 static void replace(struct model_text *text, struct span span, const uint8_t *bytes, size_t n)
 {
     size_t old = span.end - span.begin;
@@ -106,7 +106,7 @@ static uint8_t *copy_of(const uint8_t *data, struct span span, size_t *n)
     return copy;
 }
 
-/* One span takes the place of another, or comes before it. */
+/* Replaces a span with a copy of another, or inserts the copy if `to` is empty. */
 static void copy_span(struct model_text *text, struct span from, struct span to)
 {
     size_t n;
@@ -273,7 +273,7 @@ static void change_dimension(struct model_text *text, struct spans *spans)
         copy_span(text, spans->items[pick(spans->n)], spans->items[pick(spans->n)]);
 }
 
-/* A value of the same attribute elsewhere, or a number. */
+/* Replaces the value of an attribute with its value elsewhere, or with a number. */
 static void change_attribute(struct model_text *text, struct spans *spans)
 {
     for (int tries = 0; tries < 20; tries++) {
@@ -307,7 +307,7 @@ static void change_type(struct model_text *text, struct spans *spans)
         replace_text(text, spans->items[pick(spans->n)], op.type);
 }
 
-/* A number of the .bin: an index, a length, a float. */
+/* Replaces a number of the .bin with an index, a length or a float. */
 static void change_weights(struct model_text *text)
 {
     static const int64_t integers[] = {0,
@@ -377,7 +377,7 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t capacity, unsi
     return text.size;
 }
 
-/* A layer of the second model comes into the first, or takes the place of one. */
+/* Inserts a layer of the second model into the first, or replaces one with it. */
 size_t LLVMFuzzerCustomCrossOver(const uint8_t *first, size_t n_first, const uint8_t *second,
                                  size_t n_second, uint8_t *out, size_t capacity, unsigned seed)
 {

@@ -1,9 +1,8 @@
-/* States and checkpoints: what is read is given to the variables, and a state is written and read
- * again.
+/* Loads a state or a checkpoint into the variables, then writes a state and reads it again.
  *
- * An input is a byte of choices and the file: an npz as it is, or, so that mutations need not make
- * the checksums right, its parts with "\n--\n" between them: the comment, then a name and the
- * content of a member by turns.
+ * An input is a byte of choices and the file. The file is an npz, or its parts with "\n--\n"
+ * between them: the comment, then the name and the content of each member. The target then computes
+ * the checksums, which mutations would make wrong.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <zlib.h>
 

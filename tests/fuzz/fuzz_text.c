@@ -1,4 +1,4 @@
-/* The command line and the manifest, as far as they are parsed without a model.
+/* Parses a command line or a manifest, without a model.
  *
  * An input is a byte of choices and a text: arguments with newlines between them, or a manifest.
  * SPDX-License-Identifier: Apache-2.0 */

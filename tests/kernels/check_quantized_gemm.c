@@ -1,5 +1,5 @@
-/* Products with dynamic quantization against their definition, to the bit: every type, groups
- * around a block, numbers of rows around a tile, rows of zeros, infinities and NaN.
+/* Products with dynamic quantization against their definition, to the bit: every type, group sizes
+ * near the block size, row counts near the tile size, rows of zeros, infinities and NaN.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* Times runs of the recurrent engine with other rules than the usual ones, and with weights that
+/* Times runs of the recurrent engine with attributes other than the defaults, and with weights that
  * are not constants.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>

@@ -92,7 +92,7 @@ static void assert_covers(uint32_t n_operands, const struct irrun_shape *const *
     }
 }
 
-/* Three operands, each with every choice of stretched dimensions and of missing leading ones. */
+/* Three operands, each with every choice of dimensions of 1 and of missing leading ones. */
 static void visits_every_element_with_its_operands(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* Plans that are changed for other shapes give the same bytes as plans that are made for them: new
- * sessions repeat every iteration. While a state grows, few plans are made.
+/* A plan that is updated for new shapes gives the same bytes as a new plan: every iteration is
+ * repeated in a new session. While a state grows, few plans are made.
  * SPDX-License-Identifier: Apache-2.0 */
 /* link: -Wl,--wrap=plan_infer */
 #include "unit.h"
@@ -66,7 +66,7 @@ static void check_equal(const struct irrun_tensor *a, const struct irrun_tensor 
         assert_memory_equal(a->data, b->data, tensor_n_bytes(a));
 }
 
-/* Replaces `fresh` by a new session with the same variables. */
+/* Replaces `fresh` with a new session that has the same variables. */
 static void renew(struct pair *pair)
 {
     struct irrun_error err;
@@ -110,7 +110,7 @@ static void reset(struct pair *pair)
     pair->fresh = NULL;
 }
 
-/* Runs tokens [n_sequences,length] after what sequences n_before - 1 … 0 have said so far. */
+/* Runs tokens [n_sequences,length]. They continue sequences n_before - 1 … 0, in this order. */
 static void run_tokens(struct pair *pair, int64_t n_before, int64_t n_sequences, int64_t length)
 {
     int64_t tokens[BATCHES * LONGEST];

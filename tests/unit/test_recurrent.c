@@ -1,5 +1,5 @@
-/* kernels/recurrent against the formulas of the specification: all kinds, rules and directions at
- * odd sizes, with unequal lengths and NaN in the padding.
+/* kernels/recurrent against the formulas of the specification: all kinds, attributes and directions
+ * at odd sizes, with unequal lengths and NaN in the padding.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "unit.h"
 

@@ -7,7 +7,7 @@
 
 enum { US = 1000, MS = 1000000 };
 
-/* Returns for how long jobs are not shared after a time. */
+/* Returns how long after `now` jobs are shared again. */
 static uint64_t rest_after(struct sharing_gain *gain, uint64_t now)
 {
     uint64_t start = now;

@@ -65,11 +65,11 @@ static inline int64_t input_index(const struct window *w, int64_t o, int64_t k)
     return index;
 }
 
-/* A kernel of 3, 5 or 7, in one dimension or two. */
+/* Returns a random window of stride 1, with a kernel of 3, 5 or 7 in one dimension or two. */
 static inline struct window next_winograd_window(int round)
 {
     struct window w = next_window();
-    int n_outer = round % 6 == 1 ? 2 : 1; /* 2: a line */
+    int n_outer = round % 6 == 1 ? 2 : 1; /* 2: one dimension */
     for (int d = 0; d < 3; d++) {
         w.kernel[d] = d == 0 || round % 3 == d ? 1 : 3 + 2 * next_between(0, 2) * (round % 4 / 2);
         w.stride[d] = w.dilation[d] = 1;
