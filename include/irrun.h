@@ -198,13 +198,15 @@ bool irrun_session_set_input(struct irrun_session *session, size_t index,
 
 /* Plans for the current shapes of the inputs and variables. irrun_session_run does this too. */
 bool irrun_session_plan(struct irrun_session *session, struct irrun_error *err);
-
 /* Runs one iteration. If it fails, the variables keep their values. */
 bool irrun_session_run(struct irrun_session *session, struct irrun_error *err);
 
+/* Sets a function that is told of the first index out of range that gives zeros; NULL: none. */
+typedef void irrun_warning_fn(void *context, const struct irrun_error *warning);
+void irrun_session_on_warning(struct irrun_session *session, irrun_warning_fn *fn, void *context);
+
 /* Returns the input as it was set. Its data is NULL if it was not set. */
 const struct irrun_tensor *irrun_session_input(const struct irrun_session *session, size_t index);
-
 /* Returns the value of an output, a view that the next run overwrites. Before the first run it has
  * a type and a shape but no values, or is NULL if the shape depends on data. An
  * unread output is NULL; one of read_last may have only the last position. */
@@ -218,7 +220,6 @@ const struct irrun_tensor *irrun_session_variable(const struct irrun_session *se
 /* Sets a variable to a copy of `tensor`. Type and shape must match the model. */
 bool irrun_session_set_variable(struct irrun_session *session, size_t index,
                                 const struct irrun_tensor *tensor, struct irrun_error *err);
-
 /* Resets all variables to their initial values, which the next iteration computes. */
 void irrun_session_reset(struct irrun_session *session);
 
@@ -375,7 +376,6 @@ bool irrun_supported_op(size_t index, struct irrun_supported_op *op); /* false: 
  * build, from "scalar" upward; NULL: no such index. */
 const char *irrun_kernel_family(size_t index);
 const char *irrun_simd_level(size_t index);
-
 /* Returns the level that irrun_options.simd selects; NULL with IRRUN_USAGE if it is missing. */
 const char *irrun_simd_used(const char *simd, struct irrun_error *err);
 

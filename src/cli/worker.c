@@ -32,6 +32,8 @@ static bool open_session(struct worker *worker, struct irrun_error *err)
     uint64_t mode = set_denormals(worker);
     bool is_open = irrun_session_new(worker->model, &worker->session, err);
     restore_denormals(worker, mode);
+    if (is_open)
+        irrun_session_on_warning(worker->session, worker_show_warning, worker);
     return is_open;
 }
 
@@ -105,38 +107,6 @@ static void get_values(struct worker *worker)
         worker->values[worker->n_values + i] = inputs_variable(worker->inputs, i);
 }
 
-static void show_plan(const struct worker *worker)
-{
-    struct irrun_session_info info;
-    if (!worker->options->is_verbose && !worker->options->dynamic_quantization)
-        return; /* to describe the session may load a BLAS for its name */
-    irrun_session_describe(worker->session, &info);
-    if (worker->options->dynamic_quantization && info.n_quantized_products == 0)
-        warn(worker->options, "--dynamic-quantization quantizes no product of this model");
-    if (!worker->options->is_verbose)
-        return;
-    inputs_show(worker->inputs);
-    inform(worker->options,
-           "plan: %zu step%s per iteration, gemm %s, SIMD %s, precision %s, "
-           "%zu bytes of values, %zu of state",
-           info.n_steps, info.n_steps == 1 ? "" : "s", info.gemm, info.simd, info.precision,
-           info.arena_bytes, info.state_bytes);
-    if (worker->options->dynamic_quantization)
-        inform(worker->options, "plan: %zu product%s quantize%s the operand that is not constant",
-               info.n_quantized_products, info.n_quantized_products == 1 ? "" : "s",
-               info.n_quantized_products == 1 ? "s" : "");
-    if (info.n_fused_ops > 0)
-        inform(worker->options, "plan: %zu element-wise ops are fused into fewer steps",
-               info.n_fused_ops);
-    if (info.n_view_ops > 0)
-        inform(worker->options, "plan: %zu op%s that would only copy %s omitted", info.n_view_ops,
-               info.n_view_ops == 1 ? "" : "s", info.n_view_ops == 1 ? "is" : "are");
-    if (info.n_epilogue_ops > 0)
-        inform(worker->options, "plan: %zu element-wise op%s fused into the product%s before %s",
-               info.n_epilogue_ops, info.n_epilogue_ops == 1 ? " is" : "s are",
-               info.n_epilogue_ops == 1 ? "" : "s", info.n_epilogue_ops == 1 ? "it" : "them");
-}
-
 /* Returns whether the first record follows the last one. */
 static bool is_cyclic(const struct worker *worker)
 {
@@ -176,7 +146,7 @@ bool worker_prepare(struct worker *worker, const struct sequence *sequence, stru
         !worker_plan(worker, err) || !inputs_check_feeds(worker->inputs, worker->values, err))
         return false;
     if (sequence->index == 0)
-        show_plan(worker);
+        worker_show_plan(worker);
     return true;
 }
 
@@ -228,6 +198,7 @@ bool worker_warm_up(struct worker *worker, struct irrun_error *err)
 bool worker_run_once(struct worker *worker, uint64_t index, struct irrun_error *err)
 {
     struct stats *stats = &worker->stats;
+    worker->record = index;
     if (!stats->is_timed && !worker->track)
         return run_session(worker, err);
     uint64_t start_ns =

@@ -44,6 +44,7 @@ struct worker {
     uint64_t available_ns; /* when it made the record available; 0: without --pace */
     uint64_t end_ns;       /* of --duration, on the clock of clock_now_ns; UINT64_MAX: none */
     size_t until_output;   /* of --until, in all_outputs */
+    uint64_t record;       /* of the last iteration; in a batch, the first */
     uint64_t reset_period; /* iterations between resets within a sequence; 0: none */
     bool is_warm;
 };

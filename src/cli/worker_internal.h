@@ -95,6 +95,14 @@ bool worker_keys_reset(struct worker *worker, struct irrun_error *err);
 /* Saves all keys for --state-out. */
 bool worker_keys_save_all(struct worker *worker, struct irrun_error *err);
 
+/* ---- What the session did: worker_show.c ----------------------------------------------------- */
+
+/* Tells of the plan, for --verbose. */
+void worker_show_plan(const struct worker *worker);
+
+/* Shows a warning of the session of this worker. */
+void worker_show_warning(void *context, const struct irrun_error *warning);
+
 /* ---- --checkpoint: worker_checkpoint.c ------------------------------------------------------- */
 
 /* Reads the checkpoint, if the options name one and it exists, and restores variables, inputs and

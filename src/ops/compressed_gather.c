@@ -43,6 +43,8 @@ static bool resolve(const struct step *step, int64_t *rows, struct irrun_error *
         rows[i] = index_normalize(rows[i], dim);
         if (rows[i] < 0 && !attrs->gives_zeros)
             return index_fail(step, INDICES, i, 0, -dim, dim, err);
+        if (rows[i] < 0)
+            index_warn_zeros(step, i, dim);
     }
     return true;
 }

@@ -85,6 +85,24 @@ bool index_fail(const struct step *step, uint32_t input, size_t k, uint32_t axis
                      (long long)(dim - 1), axis, names[0].name);
 }
 
+void index_warn_zeros(const struct step *step, size_t k, int64_t dim)
+{
+    const struct irrun_tensor *indices = step->in[INDICES];
+    struct irrun_shape place = shape_unravel(&indices->shape, k);
+    struct irrun_error warning = {.code = IRRUN_OK};
+    char at[SHAPE_TEXT_BYTES];
+    if (!step_takes_warning(step))
+        return;
+    const struct op *source = value_producer(step->graph, op_input(step->graph, step->op, INDICES));
+    while (op_is_type(source, "Convert"))
+        source = value_producer(step->graph, op_input(step->graph, source, 0));
+    step_fail(step, &warning, IRRUN_DATA,
+              "index %lld at %s of %s \"%s\" is out of range 0..%lld: the result is 0",
+              (long long)element_as_i64(indices->dtype, indices->data, k), shape_format(&place, at),
+              op_type(source), source->name, (long long)(dim - 1));
+    step_warn(step, &warning);
+}
+
 /* ---- one index for each element ----------------------------------------------------------- */
 
 bool element_indices_plan(struct infer *infer, int64_t axis)

@@ -51,6 +51,11 @@ static inline int64_t index_normalize(int64_t index, int64_t dim)
  * dim - 1. */
 bool index_fail(const struct step *step, uint32_t input, size_t k, uint32_t axis, int64_t low,
                 int64_t dim, struct irrun_error *err);
+/* Passes a warning to the caller of the session, which takes one. In runtime/session.c. */
+bool step_takes_warning(const struct step *step);
+void step_warn(const struct step *step, const struct irrun_error *warning);
+/* Warns that element k of input 1, an index of dim slices, is out of range and gives zeros. */
+void index_warn_zeros(const struct step *step, size_t k, int64_t dim);
 
 /* Element indices and tuples: input 0 is the data, input 1 the indices. The structs are the first
  * member of the state of an op.

@@ -109,6 +109,8 @@ static bool resolve(const struct step *step, int64_t *offsets, struct irrun_erro
             int64_t index = index_normalize(offsets[k], dim);
             if (index < 0 && !gives_zeros)
                 return index_fail(step, INDICES, (size_t)k, state->axis, -dim, dim, err);
+            if (index < 0)
+                index_warn_zeros(step, (size_t)k, dim);
             offsets[k] = index < 0 ? -1 : (batch * batch_elements + index * state->n_slice) * size;
         }
     }

@@ -22,6 +22,8 @@ struct irrun_session {
     irrun_watch_fn *watch;         /* called after every timed step; NULL: none */
     void *watch_context;
     const struct step *timed_step; /* the current one */
+    irrun_warning_fn *warning;     /* called once, then NULL */
+    void *warning_context;
     /* Set by finite_check.c: the Parameter of a body that has the first NaN or infinity. */
     const struct graph *failed_body; /* NULL: none */
     uint32_t failed_parameter;

@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "ops/compressed_ops.h"
+#include "ops/indexing.h"
 
 struct irrun_session *session_new(struct model *model, const struct ports *inputs,
                                   struct irrun_error *err)
@@ -194,6 +195,24 @@ bool irrun_session_set_variable(struct irrun_session *session, size_t index,
 void irrun_session_reset(struct irrun_session *session)
 {
     variables_reset(&session->variables);
+}
+
+void irrun_session_on_warning(struct irrun_session *session, irrun_warning_fn *fn, void *context)
+{
+    session->warning = fn;
+    session->warning_context = context;
+}
+
+bool step_takes_warning(const struct step *step)
+{
+    return step->session && step->session->warning;
+}
+
+void step_warn(const struct step *step, const struct irrun_error *warning)
+{
+    irrun_warning_fn *fn = step->session->warning;
+    step->session->warning = NULL;
+    fn(step->session->warning_context, warning);
 }
 
 /* ---- Information ----------------------------------------------------------------------------- */

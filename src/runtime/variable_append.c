@@ -3,7 +3,10 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
+#include "ops/indexing.h"
 #include "runtime/runner.h"
+
+#define INDICES 2 /* of the Gather, as an input of the step */
 
 /* Moves rows from a stride of `from` bytes to one of `to` bytes. */
 static void move_rows(char *data, size_t n_rows, size_t row_bytes, size_t from, size_t to)
@@ -67,15 +70,21 @@ static bool selects_all_in_order(const struct append *append, const struct irrun
     return true;
 }
 
-static void copy_selected(const struct append *append, const struct irrun_tensor *indices,
-                          const char *from, size_t from_bytes, char *to)
+static void copy_selected(const struct step *step, const char *from, size_t from_bytes, char *to)
 {
+    const struct append *append = step->state;
+    const struct irrun_tensor *indices = step->in[INDICES];
+    struct step gather = *step; /* to name it in a warning */
+    gather.op = value_producer(step->graph, op_input(step->graph, step->op, 0));
+    gather.in = step->in + 1;
     for (size_t row = 0; row < append->n_rows; row++, to += append->stride_bytes) {
         uint32_t group = selected(append, indices, row / append->rows_per_index);
         size_t source = group * append->rows_per_index + row % append->rows_per_index;
-        if (group == NO_ID)
+        if (group == NO_ID) {
             memset(to, 0, append->old_bytes);
-        else
+            index_warn_zeros(&gather, row / append->rows_per_index,
+                             (int64_t)(append->old_rows / append->rows_per_index));
+        } else
             memcpy(to, from + source * from_bytes, append->old_bytes);
     }
 }
@@ -92,14 +101,14 @@ bool run_append(const struct step *step, struct irrun_error *err)
 {
     const struct append *append = step->state;
     struct variable *variable = &step->session->variables.items[append->variable];
-    const struct irrun_tensor *indices = step->n_inputs > 2 ? step->in[2] : NULL;
+    const struct irrun_tensor *indices = step->n_inputs > INDICES ? step->in[INDICES] : NULL;
     size_t stride = variable->rows.stride_bytes,
            from_bytes = stride > 0 ? stride : append->old_bytes;
     variable->is_moved = append->old_bytes > 0 && indices && !selects_all_in_order(append, indices);
     if (variable->is_moved) {
         if (!variable_grow(variable, variable->next, append->n_rows * append->stride_bytes, 0, err))
             return false;
-        copy_selected(append, indices, variable->buffers[variable->current], from_bytes,
+        copy_selected(step, variable->buffers[variable->current], from_bytes,
                       variable->buffers[variable->next]);
     } else {
         move_rows(variable->buffers[variable->current], append->n_rows, append->old_bytes,

@@ -246,3 +246,21 @@ fixed() {
     [ "$status" -eq 65 ]
     answered 65 "three.csv:1:1: error: not well-formed XML" "inputs go with -i: irrun MODEL.xml -i FILE.csv" three.csv
 }
+
+@test "an index out of range gives zeros, and is told of once" {
+    local tagger=$root/models/lstm_tagger/model.xml writer=$root/models/tiny_transformer of
+    run_apart irrun "$tagger" -i codes=value:128 -n 3 -o csv:y.csv
+    [ "$status" -eq 0 ]
+    [ "$stderr" = "irrun: warning: $tagger:28:3: Gather \"Gather_8341\": index 128 at [0,0] of Parameter \"codes\" is out of range 0..127: the result is 0 (record 0)" ]
+    run_apart irrun "$tagger" -i codes=value:127 -n 3 -o none:
+    [ "$stderr" = "" ]
+    run_apart irrun "$tagger" -i codes=value:-129 -q -o none:
+    [ "$stderr" = "" ]
+    for of in "" _int8 _int4; do
+        run_apart irrun "${writer}$of/model.xml" -i tokens=value:97 --shape=tokens=1,3 -i beam_idx=value:0 --shape=beam_idx=1 -n 3 -o none:
+        [[ $stderr == *'index 97 at [0,0] of Parameter "tokens" is out of range 0..96: the result is 0 (record 0)' ]]
+    done
+    run_apart irrun "$writer/model.xml" -i tokens=value:5 --shape=tokens=1,3 -i beam_idx=value:1 --shape=beam_idx=1 -n 9 -o none:
+    [[ $stderr == *'Gather "Gather_13840": index 1 at [0] of Parameter "beam_idx" is out of range 0..0: the result is 0 (record 1)' ]]
+    [ "$(wc -l <stderr)" -eq 1 ]
+}
