@@ -271,6 +271,11 @@ static bool check_single(const struct option_row *row, const char *value, const 
             !parse(first, &spec, &ignored))
             continue;
         fail(err, IRRUN_USAGE, "--%s names one file, and '%s' are several", row->name, value);
+        if (!equals && strcmp(row->name, "input") == 0)
+            return fail_hint(err,
+                             "for two inputs -i NAME=%s -i NAME=%s; as two sequences of one: "
+                             "printf '%%s\\n' %s %s | irrun ... --manifest=-",
+                             first, comma + 1, first, comma + 1);
         return fail_hint(err, "write --%s=%.*s --%s=%s", row->name, (int)(comma - value), value,
                          row->name, comma + 1);
     }

@@ -161,6 +161,20 @@ struct field csv_find_heading(struct field text, size_t n_word, bool *is_column)
     return first;
 }
 
+void csv_number_columns(struct field line, char separator, char out[CSV_NUMBERS_BYTES])
+{
+    double number;
+    size_t length = 0;
+    out[0] = '\0';
+    for (size_t i = 0; line.start && length < CSV_NUMBERS_BYTES - 16; i++) {
+        struct field field = csv_field_next(&line, separator);
+        csv_remove_quotes(&field);
+        if (text_to_f64(field.start, field.length, &number))
+            length += (size_t)snprintf(out + length, CSV_NUMBERS_BYTES - length, "%s%zu",
+                                       length > 0 ? "," : "", i);
+    }
+}
+
 bool csv_is_missing(struct field field)
 {
     char text[FIELD_BYTES];
@@ -174,12 +188,14 @@ void csv_text_hint(struct field field, struct irrun_error *err)
         char character;
         size_t most; /* it is looked for in so many characters */
         const char *hint;
-    } hints[] = {
-        {';', SIZE_MAX, "columns are separated by commas or tabs: tr ',;' '.,' <FILE" READ_CSV},
-        {'\xff', SIZE_MAX, "iconv -f UTF-16 -t UTF-8 FILE" READ_CSV},
-        {'\r', SIZE_MAX, "tr '\\r' '\\n' <FILE" READ_CSV},
-        {'{', 1, "jq -r '[.[]] | @csv' FILE" READ_CSV},
-        {'[', 1, "tr -d '[]' <FILE" READ_CSV}};
+    } hints[] = {{';', SIZE_MAX,
+                  "columns are separated by commas or tabs: "
+                  "sed -E 's/([0-9]),([0-9])/\\1.\\2/g; y/;/\\t/' FILE" READ_CSV},
+                 {'\xff', SIZE_MAX, "iconv -f UTF-16 -t UTF-8 FILE" READ_CSV},
+                 {'\0', SIZE_MAX, "iconv -f UTF-16 -t UTF-8 FILE" READ_CSV},
+                 {'\r', SIZE_MAX, "tr '\\r' '\\n' <FILE" READ_CSV},
+                 {'{', 1, "jq -r '[.[]] | @csv' FILE" READ_CSV},
+                 {'[', 1, "tr -d '[]' <FILE" READ_CSV}};
     char text[FIELD_BYTES];
     double number;
     copy_field(field, text);
@@ -217,12 +233,14 @@ void csv_decimal_hint(struct field field, char separator, struct irrun_error *er
 bool csv_field_hint(struct field line, char separator, struct field name, struct irrun_error *err)
 {
     char wanted[FIELD_BYTES], heading[FIELD_BYTES], near[TEXT_QUOTED_BYTES];
+    char numbers[CSV_NUMBERS_BYTES];
     struct text all = {0}; /* the headings with commas between them */
     struct field nearest = {0};
     unsigned limit = name.length > 2 ? 2 : (unsigned)name.length - (name.length > 0);
     bool has_headings = false;
     double number;
-    if (!memchr(line.start, separator, line.length))
+    csv_number_columns(line, separator, numbers);
+    if (!memchr(line.start, separator, line.length) || memchr(line.start, '\0', line.length))
         csv_text_hint(line, err);
     copy_field(name, wanted);
     for (struct field rest = line; rest.start;) {
@@ -232,7 +250,8 @@ bool csv_field_hint(struct field line, char separator, struct field name, struct
         has_headings |= !text_to_f64(heading, strlen(heading), &number);
         unsigned distance =
             text_equals_ignore_case(wanted, heading) ? 0 : text_distance(wanted, heading, limit);
-        if (distance > limit || (distance > 1 && wanted[0] != heading[0]))
+        if (distance > limit || text_to_f64(heading, strlen(heading), &number) ||
+            (distance > 1 && wanted[0] != heading[0]))
             continue;
         nearest = field;
         limit = distance - (distance > 0);
@@ -246,6 +265,9 @@ bool csv_field_hint(struct field line, char separator, struct field name, struct
     else if (nearest.start)
         fail_hint(err, "did you mean %s? the columns are %.800s", csv_column_word(nearest, near),
                   shown);
+    else if (numbers[0])
+        fail_hint(err, "the columns are %.800s; if this line is data, " CSV_BY_NUMBER, shown,
+                  numbers);
     else
         fail_hint(err, "the columns are %.800s", shown);
     text_free(&all);

@@ -46,6 +46,11 @@ struct field csv_find_heading(struct field text, size_t n_word, bool *is_column)
 /* Returns whether a field stands for a missing number, as NA does. */
 bool csv_is_missing(struct field field);
 
+/* Lists the first columns with a number, counted from 0: "1,2"; "" if there are none. */
+#define CSV_NUMBERS_BYTES 64
+void csv_number_columns(struct field line, char separator, char out[CSV_NUMBERS_BYTES]);
+#define CSV_BY_NUMBER "--columns=%s takes columns of numbers, counted from 0"
+
 /* The end of a command in a hint. */
 #define READ_CSV " | irrun ... -i csv:-"
 

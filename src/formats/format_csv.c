@@ -73,12 +73,17 @@ static bool fail_word(const struct csv *csv, const char *word, size_t length, co
     bool is_column;
     const struct field all = {word, source_available(&csv->reader.source)};
     const struct field field = csv_find_heading(all, length, &is_column);
-    char column[TEXT_QUOTED_BYTES];
+    char column[TEXT_QUOTED_BYTES], numbers[CSV_NUMBERS_BYTES];
+    const char *end = memchr(all.start, '\n', all.length);
+    const struct field line = {word, end ? (size_t)(end - word) : all.length};
+    csv_number_columns(line, csv_find_separator(line), numbers);
     if (word[0] == '"')
         csv_decimal_hint(field, ',', err);
     csv_text_hint((struct field){word, length}, err);
     if (is_heading && dtype == IRRUN_U8)
         fail_hint(err, "-i raw:FILE reads a file of bytes");
+    else if (csv->n_in_row == 0 && csv->reader.line == 1 && numbers[0])
+        fail_hint(err, "%s" CSV_BY_NUMBER, is_heading ? "if this line is data, " : "", numbers);
     else if (is_heading && is_column)
         fail_hint(err, "if it is a heading, name the columns by it: --columns=%s[,NAME]",
                   csv_column_word(field, column));

@@ -42,7 +42,7 @@ setup() {
     [ "$(irrun "$data/twice.xml" -i quoted.csv --columns='c "d","e"' -o csv:- | lines)" = "4,6" ]
     [ "$(irrun "$data/sum.xml" -i quoted.csv --columns='"c ""d"""' -o csv:- | lines)" = "2" ]
     printf 'a;b\n1;2\n' >semicolons.csv
-    answered 65 'no column "a"' "columns are separated by commas or tabs: tr ',;' '.,' <FILE | irrun ... -i csv:-" \
+    answered 65 'no column "a"' "columns are separated by commas or tabs: sed -E 's/([0-9]),([0-9])/\\1.\\2/g; y/;/\\t/' FILE | irrun ... -i csv:-" \
         "$data/sum.xml" -i semicolons.csv --columns=a -o none:
     refused 65 'no column "a"' "$data/sum.xml" -i quoted.csv --columns=a -o none:
     printf '%s\n' '"f' 4 >open.csv
@@ -79,8 +79,9 @@ setup() {
     answered 65 "c.txt:2:1$point" "decimals have a point: sed -E 's/([-+0-9]+),([0-9]+)/\\1.\\2/g' $rest" \
         "$data/twice.xml" -i c.txt --columns=0,b -o none:
     [ "$(sed -E 's/([-+0-9]+),([0-9]+)/\1.\2/g' c.txt | irrun "$data/twice.xml" -i csv:- --columns=0,b -o csv:-)" = "3,4" ]
-    printf 'Tag;Wert\n1;1,5\n' >c.csv
-    [ "$(tr ',;' '.,' <c.csv | irrun "$data/sum.xml" -i csv:- --columns=Wert -o csv:-)" = 1.5 ]
+    printf 'Ort;Wert\n"Ulm, Donau";1,5\n' >c.csv
+    sed -E 's/([0-9]),([0-9])/\1.\2/g; y/;/\t/' c.csv |
+        irrun "$data/sum.xml" -i csv:- --columns=Wert --keep-columns=all -o csv:- | lines | grep -qx 'Ort,Wert,sum "Ulm, Donau",1.5,1.5'
 }
 
 @test "tabs between headings with commas" {
@@ -153,7 +154,7 @@ setup() {
         $'awk -F \',\' \'/"/ || NF == 2\' FILE | irrun ... -i csv:- leaves such lines out' "$data/twice.xml" -i short.csv --columns=x,y -o none:
     refused 65 'short.csv:1: error: the line has 2 columns, but column 2, counted from 0, is to be read' \
         "$data/sum.xml" -i short.csv --columns=2 -o none:
-    local commas="columns are separated by commas or tabs: tr ',;' '.,' <FILE | irrun ... -i csv:-"
+    local commas="columns are separated by commas or tabs: sed -E 's/([0-9]),([0-9])/\\1.\\2/g; y/;/\\t/' FILE | irrun ... -i csv:-"
     printf '1;2\n' >semicolons.csv
     answered 65 'semicolons.csv:1:1: error: "1;2" is not a number' "$commas" \
         "$data/sum.xml" -i semicolons.csv --columns=0 -o none:
@@ -307,4 +308,25 @@ setup() {
     answered 65 'd.csv:1: error: column 0 and column 2' "$hint" "$data/sum.xml" -i d.csv --columns=w --keep-columns=v -o csv:-
     [ "$(irrun "$data/sum.xml" -i d.csv --columns=w -o csv:-)" = 2 ]
     [ "$(tail -n +2 d.csv | irrun "$data/sum.xml" -i csv:- --columns=0 -o csv:-)" = 1 ]
+}
+
+@test "data in the place of headings" {
+    printf '2024-01-01,1.5,ok\n2024-01-02,2.5,ok\n' >log.csv
+    local numbers="--columns=1 takes columns of numbers, counted from 0" columns="the columns are 2024-01-01,1.5,ok"
+    answered 65 'log.csv:1: error: no column "value"' "$columns; if this line is data, $numbers" "$data/sum.xml" -i log.csv --columns=value
+    answered 65 'no column "1.6"' "$columns; if this line is data, $numbers" "$data/sum.xml" -i log.csv --columns=1.6
+    answered 65 'log.csv:1:1: error: "2024-01-01" is not a number' "$numbers" "$data/sum.xml" -i log.csv
+    printf 'ok,1.5\n' >log.csv
+    answered 65 'log.csv:1:1: error: "ok" is not a number' "if this line is data, $numbers" "$data/sum.xml" -i log.csv
+}
+
+@test "UTF-16" {
+    local utf8='iconv -f UTF-16 -t UTF-8 FILE | irrun ... -i csv:-' code
+    for code in UTF-16 UTF-16LE; do
+        printf 'day,temp\nMon,2\n' | iconv -t "$code" >u.csv
+        answered 65 'u.csv:1: error: no column "temp"' "$utf8" "$data/sum.xml" -i u.csv --columns=temp
+        answered 65 'is not a number' "$utf8" "$data/sum.xml" -i u.csv --columns=1
+        answered 65 'is not a number' "$utf8" "$data/sum.xml" -i u.csv
+    done
+    [ "$(iconv -f UTF-16 -t UTF-8 u.csv | irrun "$data/sum.xml" -i csv:- --columns=temp -o csv:-)" = 2 ]
 }

@@ -20,7 +20,8 @@ setup() {
     answered 2 "--output $two" "write --output=csv:y.csv --output=npy:y.npy" sum.xml -i three.csv -o csv:y.csv,npy:y.npy
     answered 2 "--input $two" "write --input=a=two.csv --input=b=two.csv" pair.xml -i a=two.csv,b=two.csv
     answered 2 "--expect $two" "write --expect=sum=y.csv --expect=x=z.csv" sum.xml -i three.csv --expect=sum=y.csv,x=z.csv
-    answered 2 "--input $two 'three.csv,two.csv' are several" "write --input=three.csv --input=two.csv" sum.xml -i three.csv,two.csv
+    answered 2 "--input $two 'three.csv,two.csv' are several" "for two inputs -i NAME=three.csv -i NAME=two.csv; as two sequences of one: printf '%s\\n' three.csv two.csv | irrun ... --manifest=-" sum.xml -i three.csv,two.csv
+    [ "$(printf '%s\n' three.csv three.csv | irrun sum.xml --manifest=- -o csv:- | lines)" = "1 3 6 1 3 6" ]
     [ ! -e y.csv ]
     irrun sum.xml -i three.csv -o sum=rate=0.1,size=3.csv # one name
     [ -e rate=0.1,size=3.csv ]
@@ -116,7 +117,7 @@ fixed() {
         sum.xml -i x.csv --columns=rain --expect=want.csv
     awk -F, 'NR > 1 {print $NF}' want.csv | irrun sum.xml -i x.csv --columns=rain --expect=csv:-
     printf '2;3\n' >want.csv
-    answered 65 'want.csv:1:1' "columns are separated by commas or tabs: tr ',;' '.,' <FILE | irrun ... --expect=csv:-" \
+    answered 65 'want.csv:1:1' "columns are separated by commas or tabs: sed -E 's/([0-9]),([0-9])/\\1.\\2/g; y/;/\\t/' FILE | irrun ... --expect=csv:-" \
         sum.xml -i x.csv --columns=rain --expect=want.csv
 }
 
