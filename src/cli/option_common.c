@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/text.h"
 
 /* Limit of --axis, so that lengths of slices and arrays can be added. */
@@ -288,9 +289,13 @@ static bool add_binding(struct options *options, const struct option_row *row, c
     struct binding_list *list = member_of(options, row);
     struct binding binding;
     const char *file;
-    return option_split_name(options, value, &binding.name, &file, err) &&
-           check_single(row, value, file, parse, err) && parse(file, &binding.spec, err) &&
-           OPTION_ADD(options, list, &binding, err);
+    if (!option_split_name(options, value, &binding.name, &file, err) ||
+        !check_single(row, value, file, parse, err))
+        return false;
+    if (!parse(file, &binding.spec, err))
+        return strcmp(row->name, "expect") == 0 && file_is_directory(file) &&
+               replace_hint(err, "--expect=NAME=FILE compares output NAME with a file");
+    return OPTION_ADD(options, list, &binding, err);
 }
 
 bool option_set_source(struct options *options, const struct option_row *row, const char *value,

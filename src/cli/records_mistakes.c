@@ -69,6 +69,33 @@ static bool hint_stack(const struct irrun_partial_shape *wanted, const struct ir
                      shape->dims[0], found, (int)strlen(text) - 2, text + 1, n_all / n);
 }
 
+/* Adds a hint for an array that lacks an axis of length 1. Returns false if that would not help. */
+static bool hint_missing_axis(const struct records *records, const struct irrun_shape *shape,
+                              struct irrun_error *err)
+{
+    const struct irrun_partial_shape *wanted = &records->port.shape;
+    const char *equals, *name = records_option_name(records, &equals);
+    struct irrun_shape longer = shape_of(0, NULL);
+    uint32_t axis = 0, at = shape->rank + 1;
+    while (at-- > 0) {
+        longer.rank = 0;
+        shape_append(&longer, shape, 0, at);
+        longer.dims[longer.rank++] = 1;
+        shape_append(&longer, shape, at, shape->rank);
+        if (partial_shape_admits(wanted, &longer) && at > 0)
+            return !fail_hint(err, "in NumPy np.expand_dims(x, %" PRIu32 ") adds the axis", at);
+    }
+    bool fits = partial_shape_admits(wanted, &longer);
+    if (!fits && !find_other_axis(wanted, &longer, &axis))
+        return false;
+    return !fail_hint(err,
+                      fits ? "a record has rank %" PRIu32 ": in NumPy x[None] adds an axis in front"
+                           : "a record has rank %" PRIu32
+                             ": in NumPy x[None] adds an axis in front, "
+                             "--axis=%s%s%" PRIu32 " then cuts it",
+                      wanted->rank, name, equals, axis);
+}
+
 bool records_fail_type(const struct records *records, const struct array_header *header,
                        struct irrun_error *err)
 {
@@ -102,9 +129,8 @@ bool records_fail_type(const struct records *records, const struct array_header 
         return hint_length(records, &header->shape, axis, err);
     if (own_rank == rank + 1 && rank > 0)
         return hint_stack(&port->shape, &header->shape, err);
-    if (own_rank + 1 == rank)
-        return fail_hint(
-            err, "a record has rank %" PRIu32 ": in NumPy x[None] adds an axis in front", rank);
+    if (own_rank + 1 == rank && hint_missing_axis(records, &header->shape, err))
+        return false;
     return fail_hint(err,
                      "one record has rank %" PRIu32 ", a stack of records rank %" PRIu32
                      "; --axis=K splits an array along axis K",

@@ -1,6 +1,8 @@
 /* The table of formats, and the parser of SRC and DST of the command line.
  * SPDX-License-Identifier: Apache-2.0 */
+#include <dirent.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -195,6 +197,22 @@ static struct format_spec find_spec(const char *text, enum direction direction)
     return spec;
 }
 
+/* Names the first files of the directory. */
+static void fail_directory(const char *path, struct irrun_error *err)
+{
+    struct dirent **entries;
+    int n = scandir(path, &entries, NULL, alphasort), n_shown = 0;
+    fail(err, IRRUN_USAGE, "\"%s\" is a directory, not a file", path);
+    for (int i = 0; i < n; i++) {
+        if (entries[i]->d_name[0] != '.' && n_shown++ < 4)
+            fail_append(err, "%s%s", n_shown == 1 ? "; it holds " : ", ",
+                        n_shown < 4 ? entries[i]->d_name : "...");
+        free(entries[i]);
+    }
+    if (n >= 0)
+        free(entries);
+}
+
 static bool fail_no_format(const char *text, enum direction direction, struct irrun_error *err)
 {
     char names[NAMES_BYTES], quoted[TEXT_QUOTED_BYTES];
@@ -204,7 +222,7 @@ static bool fail_no_format(const char *text, enum direction direction, struct ir
     const bool has_slash = length > 0 && text[length - 1] == '/';
     list_formats(direction, names);
     if (is_directory)
-        fail(err, IRRUN_USAGE, "\"%s\" is a directory, not a file", text);
+        fail_directory(text, err);
     else
         fail(err, IRRUN_USAGE, "the format of \"%s\" is not known", text);
     if (length == 0)

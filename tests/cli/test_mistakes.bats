@@ -76,7 +76,8 @@ setup() {
     mkdir "o ne"
     answered 66 "o ne: error: " "ls 'o ne'/* | irrun MODEL.xml --manifest=- runs its files" \
         sum.xml --manifest="o ne"
-    answered 2 '"one" is a directory, not a file' "ls one/* | irrun MODEL.xml --manifest=- runs its files" sum.xml -i one
+    answered 2 '"one" is a directory, not a file; it holds ' "--expect=NAME=FILE compares output NAME with a file" sum.xml -i five.npy --expect=one
+    answered 2 '"one" is a directory, not a file; it holds ' "ls one/* | irrun MODEL.xml --manifest=- runs its files" sum.xml -i one
     for destination in one one/; do
         answered 2 "\"$destination\" is a directory, not a file" \
             "-o one/%n.npy writes a file for each output" sum.xml -o "$destination"
@@ -188,6 +189,12 @@ setup() {
     [ "$(irrun vad.xml -i short.npy --axis=1 --partial=pad -o csv:- | wc -l)" -eq 1 ]
     npy '<f4' '512,' $(seq 512) >flat.npy
     answered 65 'but this array is f32 [512]' "a record has rank 2: in NumPy x[None] adds an axis in front" vad.xml -i flat.npy
+    npy '<f4' '1536,' $(seq 1536) >flat.npy
+    answered 65 'but this array is f32 [1536]' \
+        "a record has rank 2: in NumPy x[None] adds an axis in front, --axis=1 then cuts it" vad.xml -i flat.npy
+    npy '<i4' '3,' 1 2 3 >three.npy
+    sed 's|shape="2"|shape="3,1"|; s|<dim>2</dim>|<dim>3</dim><dim>1</dim>|' "$data/twice_i32.xml" >column.xml
+    answered 65 'is i32 [3,1], but this array is i32 [3]' "in NumPy np.expand_dims(x, 1) adds the axis" column.xml -i three.npy
     npy '<f4' '2, 3' $(seq 6) >other.npy
     answered 65 'but this array is f32 [2,3]' \
         "one record has rank 2, a stack of records rank 3; --axis=K splits an array along axis K" vad.xml -i other.npy
