@@ -83,4 +83,8 @@ bool csv_fail_missing(const struct csv_row *row, size_t n, size_t index, struct 
 bool csv_fail_count(const struct csv_row *row, size_t n, size_t n_wanted, bool has_headings,
                     struct irrun_error *err);
 
+/* Fails with IRRUN_USAGE if a kept column has the heading `name` of an output: the file could not
+ * be read by it. */
+bool csv_check_heading(const char *name, struct field kept, struct irrun_error *err);
+
 #endif

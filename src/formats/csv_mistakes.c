@@ -101,3 +101,23 @@ bool csv_fail_count(const struct csv_row *row, size_t n, size_t n_wanted, bool h
                               : "a field with a comma needs double quotes around it; ",
                           condition, err);
 }
+
+bool csv_check_heading(const char *name, struct field kept, struct irrun_error *err)
+{
+    const struct field own = {name, strlen(name)};
+    struct text others = {0};
+    size_t found[2];
+    if (csv_find_columns(kept, ',', own, found) == 0)
+        return true;
+    fail(err, IRRUN_USAGE, "--keep-columns: the table has a column \"%s\" already", name);
+    while (kept.start) {
+        const struct field field = csv_field_next(&kept, ',');
+        if (!csv_field_equals(field, own))
+            text_add(&others, "%s%.*s", others.length > 0 ? "," : "", (int)field.length,
+                     field.start);
+    }
+    if (others.length > 0)
+        fail_hint(err, "--keep-columns='%s' leaves it out", others.data);
+    text_free(&others);
+    return false;
+}

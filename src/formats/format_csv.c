@@ -332,15 +332,18 @@ static bool write_heading(struct csv_file *csv, const struct irrun_shape *shape,
     if (!count_row(writer, shape, &n, err))
         return false;
     text_add_bytes(&line, heading->data, heading->length - 1);
-    for (int64_t i = 0; i < n; i++) {
+    bool is_named = true;
+    for (int64_t i = 0; i < n && is_named; i++) {
         name.length = 0;
         text_add(&name, "%s", writer->names[0]);
         if (n > 1)
             text_add(&name, "_%" PRId64, i);
-        if (text_check(&name, err))
+        is_named =
+            text_check(&name, err) &&
+            csv_check_heading(name.data, (struct field){heading->data, heading->length - 1}, err);
+        if (is_named)
             kept_columns_add(&line, false, name.data, name.length, '\0');
     }
-    bool is_named = text_check(&name, err);
     text_free(&name);
     text_add_bytes(&line, "\n", 1);
     bool is_written = is_named && text_check(&line, err) &&

@@ -330,3 +330,12 @@ setup() {
     done
     [ "$(iconv -f UTF-16 -t UTF-8 u.csv | irrun "$data/sum.xml" -i csv:- --columns=temp -o csv:-)" = 2 ]
 }
+
+@test "a kept column with the name of the output" {
+    printf 'sum,"a, b",x\n1,"p, q",2\n' >t.csv
+    answered 2 '--keep-columns: the table has a column "sum" already' "--keep-columns='\"a, b\",x' leaves it out" \
+        "$data/sum.xml" -i t.csv --columns=x --keep-columns=all -o csv:scored.csv
+    [ ! -e scored.csv ]
+    irrun "$data/sum.xml" -i t.csv --columns=x --keep-columns='"a, b",x' -o csv:- | lines | grep -qx '"a, b",x,sum "p, q",2,2'
+    answered 2 'a column "sum" already' '' "$data/sum.xml" -i t.csv --columns=x --keep-columns=sum -o csv:-
+}
