@@ -85,6 +85,23 @@ bool outputs_check_axes(const struct outputs *outputs, const struct irrun_tensor
     return destinations_check_axes(&outputs->common, values, err);
 }
 
+void outputs_check_rate(const struct outputs *outputs, const struct irrun_tensor *const *values,
+                        uint64_t n_frames)
+{
+    for (size_t i = 0; i < outputs->common.n; i++) {
+        const struct destination *item = &outputs->common.items[i];
+        const struct irrun_tensor *value = values[item->first_output];
+        if (strcmp(item->spec.format->name, "wav") != 0 || !value)
+            continue;
+        int64_t n = shape_n_elements(&value->shape);
+        if (n > 0 && (uint64_t)n < n_frames)
+            warn(outputs->options,
+                 "output \"%s\" has %" PRId64 " number%s for %" PRIu64
+                 " samples of the input: %s is too short at this --rate",
+                 item->names[0], n, n == 1 ? "" : "s", n_frames, item->path);
+    }
+}
+
 bool outputs_are_none(const struct outputs *outputs)
 {
     const struct destination_list *list = &outputs->common;

@@ -34,6 +34,10 @@ bool outputs_depend_on_layout(const struct outputs *outputs);
 bool outputs_check_axes(const struct outputs *outputs, const struct irrun_tensor *const *values,
                         struct irrun_error *err);
 
+/* Warns of a wav file with fewer samples than the input, of n_frames per record. Thread-safe. */
+void outputs_check_rate(const struct outputs *outputs, const struct irrun_tensor *const *values,
+                        uint64_t n_frames);
+
 /* A file that outputs are written to. key: of the array that a sequence adds to a shared file;
  * NULL: the whole file. */
 struct output_path {

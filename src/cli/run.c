@@ -340,6 +340,18 @@ bool run_model(struct irrun_model *model, struct irrun_model *reference,
 
 /* ---- --check --------------------------------------------------------------------------------- */
 
+/* Also reads the first record: csv has no header that tells what is in it. */
+static bool check_sequence(struct worker *worker, const struct sequence *sequence,
+                           struct irrun_error *err)
+{
+    bool has_record;
+    if (!worker_prepare(worker, sequence, err) || !worker_read_record(worker, 0, &has_record, err))
+        return false;
+    if (!has_record)
+        inputs_warn_doubtful(worker->inputs);
+    return true;
+}
+
 bool check_model(struct irrun_model *model, const struct options *options, struct irrun_error *err)
 {
     struct run run = {.options = options, .model = model};
@@ -348,7 +360,7 @@ bool check_model(struct irrun_model *model, const struct options *options, struc
     bool is_fine = prepare(&run, err), has_one = has_inputs;
     while (is_fine && has_one) {
         is_fine = sequences_next(run.sequences, &sequence, &has_one, err);
-        if (is_fine && has_one && !worker_prepare(&run.workers[0], &sequence, err)) {
+        if (is_fine && has_one && !check_sequence(&run.workers[0], &sequence, err)) {
             sequence_locate(&sequence, err);
             is_fine = false;
         }

@@ -147,6 +147,8 @@ bool worker_prepare(struct worker *worker, const struct sequence *sequence, stru
         return false;
     if (sequence->index == 0)
         worker_show_plan(worker);
+    outputs_check_rate(collector_outputs(worker->collector), worker->values,
+                       inputs_n_frames(worker->inputs));
     return true;
 }
 

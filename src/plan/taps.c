@@ -103,6 +103,10 @@ static bool fail_unknown(const struct graph *graph, const char *name, struct irr
         if (near)
             fail_append(err, "%s%s", n_near++ == 0 ? "; similar names:\n  " : "\n  ", near);
     }
+    const char *comma = strchr(name, ',');
+    if (comma)
+        fail_hint(err, "an option for each: --tap=%.*s --tap=%s", (int)(comma - name), name,
+                  comma + 1);
     return fail_hint(err, "irrun --list-ops lists all names");
 }
 

@@ -265,3 +265,24 @@ fixed() {
     [[ $stderr == *'Gather "Gather_13840": index 1 at [0] of Parameter "beam_idx" is out of range 0..0: the result is 0 (record 1)' ]]
     [ "$(wc -l <stderr)" -eq 1 ]
 }
+
+@test "a wav file of what is not a sound" {
+    run_apart irrun "$data/vad.xml" "$data/vad.bin" --random -n 2 --axis=1 --rate=16000 -o p.wav
+    [ "$status" -eq 0 ]
+    [ "$stderr" = 'irrun: warning: output "p" has 1 number for 512 samples of the input: p.wav is too short at this --rate' ]
+    run_apart irrun sum.xml --random -n 2 --axis=0 --rate=16000 -o p.wav
+    [ "$status" -eq 0 ] && [ "$stderr" = "" ]
+}
+
+@test "--check reads the first record" {
+    printf 'a\n' >words.csv
+    answered 65 'words.csv:1:1: error: "a" is not a number' "if it is a heading, name the columns by it: --columns=a[,NAME]" --check sum.xml -i words.csv
+    irrun --check sum.xml -i three.csv
+    : >empty.csv
+    run_apart irrun --check sum.xml -i empty.csv
+    [ "$stderr" = 'irrun: warning: input "x": empty.csv contains no record' ]
+}
+
+@test "several names in --tap" {
+    answered 2 'is called "read,add"' "an option for each: --tap=read --tap=add" sum.xml -i three.csv --tap=read,add
+}
