@@ -148,7 +148,8 @@ static bool fail_unfilled(const struct inputs *inputs, const struct sequence *se
                          "a manifest has no comments: grep -v '^#' FILE | irrun ... --manifest=-");
     if (sequence->place.file && !archive)
         return fail_hint(err, "a line of the manifest names the file: KEY<tab>%s=FILE", first);
-    return fail_hint(err, "-i [NAME=]FILE reads an input, --random generates one");
+    return fail_hint(err, "-i %s%sFILE reads an input, --random generates one",
+                     inputs->n > 1 ? first : "", inputs->n > 1 ? "=" : "");
 }
 
 static bool fill_the_rest(struct inputs *inputs, const struct sequence *sequence,

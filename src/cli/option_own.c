@@ -96,10 +96,28 @@ static bool parse_shape(const char *text, struct irrun_shape *shape)
     return false;
 }
 
+/* Returns the numbers of "[1,3]" or "1x3" with commas; an example if there are others. */
+static const char *meant_shape(const char *text, char out[64])
+{
+    size_t n = 0;
+    for (; n < 60 && *text; text++) {
+        if (text_is_digit(*text))
+            out[n++] = *text;
+        else if (n > 0 && out[n - 1] != ',' && text[strcspn(text, "0123456789")] != '\0')
+            out[n++] = ',';
+        if (!text_is_digit(*text) && !strchr("[](){}x* ,", *text))
+            n = 60;
+    }
+    out[n] = '\0';
+    struct irrun_shape shape = {.rank = 0};
+    return n < 60 && parse_shape(out, &shape) ? out : "1,512";
+}
+
 bool option_set_shape(struct options *options, const struct option_row *row, const char *value,
                       struct irrun_error *err)
 {
     struct shape_spec spec = {.shape = {.rank = 0}};
+    char meant[64];
     const char *text;
     if (!option_split_name(options, value, &spec.name, &text, err))
         return false;
@@ -107,8 +125,8 @@ bool option_set_shape(struct options *options, const struct option_row *row, con
     if (!parse_shape(text, &spec.shape)) {
         fail(err, IRRUN_USAGE, "--%s: '%s' is not NAME=D,D,...", row->name, value);
         return fail_hint(err,
-                         "dimensions are numbers separated by commas, at most %d: --shape=%s=1,512",
-                         IRRUN_MAX_RANK, spec.name ? spec.name : "NAME");
+                         "dimensions are numbers separated by commas, at most %d: --shape=%s=%s",
+                         IRRUN_MAX_RANK, spec.name ? spec.name : "NAME", meant_shape(text, meant));
     }
     return OPTION_ADD(options, &options->shapes, &spec, err);
 }

@@ -96,6 +96,28 @@ static bool hint_missing_axis(const struct records *records, const struct irrun_
                       wanted->rank, name, equals, axis);
 }
 
+/* Adds a hint for an array that has the axes of a record in another order, as images may. */
+static bool hint_moved_axis(const struct irrun_partial_shape *wanted,
+                            const struct irrun_shape *shape, struct irrun_error *err)
+{
+    for (uint32_t from = shape->rank; from-- > 0;) {
+        for (uint32_t to = 0; to < shape->rank; to++) {
+            struct irrun_shape rest = shape_of(0, NULL), moved = rest;
+            shape_append(&rest, shape, 0, from);
+            shape_append(&rest, shape, from + 1, shape->rank);
+            shape_append(&moved, &rest, 0, to);
+            moved.dims[moved.rank++] = shape->dims[from];
+            shape_append(&moved, &rest, to, rest.rank);
+            if (partial_shape_admits(wanted, &moved))
+                return !fail_hint(err,
+                                  "in NumPy np.moveaxis(x, %" PRIu32 ", %" PRIu32
+                                  ") has the axes in this order",
+                                  from, to);
+        }
+    }
+    return false;
+}
+
 bool records_fail_type(const struct records *records, const struct array_header *header,
                        struct irrun_error *err)
 {
@@ -127,6 +149,8 @@ bool records_fail_type(const struct records *records, const struct array_header 
                          rank);
     if (own_rank == rank && find_other_axis(&port->shape, &header->shape, &axis))
         return hint_length(records, &header->shape, axis, err);
+    if (own_rank == rank && hint_moved_axis(&port->shape, &header->shape, err))
+        return false;
     if (own_rank == rank + 1 && rank > 0)
         return hint_stack(&port->shape, &header->shape, err);
     if (own_rank + 1 == rank && hint_missing_axis(records, &header->shape, err))

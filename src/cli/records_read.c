@@ -250,10 +250,11 @@ bool records_rewind(struct records *records, struct irrun_error *err)
     bool is_end;
     if (records->state == RECORDS_REPEATED)
         return true;
-    if (records->reader && !reader_can_rewind(records->reader))
-        return fail_at(err, IRRUN_DATA, records_place(records),
-                       "cannot be read again (ended after %" PRIu64 " records)",
-                       records->n_records);
+    if (records->reader && !reader_can_rewind(records->reader)) {
+        fail_at(err, IRRUN_DATA, records_place(records),
+                "cannot be read again (ended after %" PRIu64 " records)", records->n_records);
+        return fail_hint(err, "records are repeated from a file, but not from a pipe");
+    }
     records->n_records = records->n_raw_checked = 0;
     records->has_pending = records->is_held = records->is_raw_checked = false;
     if (!records->reader)

@@ -205,7 +205,8 @@ static const char *nearest_name(const struct ports *ports, const char *name)
         const struct irrun_port *port = &ports->items[i];
         for (size_t j = 0; j <= port->n_names && limit > 0; j++) {
             const char *other = j == 0 ? port->name : port->names[j - 1];
-            unsigned distance = text_distance(name, other, limit);
+            unsigned distance =
+                text_equals_ignore_case(name, other) ? 0 : text_distance(name, other, limit);
             if (!longer && (is_beginning(name, other) || is_beginning(other, name)))
                 longer = other;
             if (distance > limit)
@@ -228,7 +229,9 @@ static bool fail_unknown(const struct ports *ports, const char *name, struct irr
         fail_append(err, "\n  @%zu %s", i, ports->items[i].name);
     if (n > 20)
         fail_append(err, "\n  and %zu more", n - 20);
-    const char *nearest = strlen(name) > 1 ? nearest_name(ports, name) : NULL;
+    const char *nearest = nearest_name(ports, name);
+    if (nearest && strlen(name) == 1 && !text_equals_ignore_case(name, nearest))
+        return false;
     return nearest ? fail_hint(err, "did you mean %s?", nearest) : false;
 }
 

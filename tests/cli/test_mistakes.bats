@@ -195,6 +195,8 @@ setup() {
     npy '<i4' '3,' 1 2 3 >three.npy
     sed 's|shape="2"|shape="3,1"|; s|<dim>2</dim>|<dim>3</dim><dim>1</dim>|' "$data/twice_i32.xml" >column.xml
     answered 65 'is i32 [3,1], but this array is i32 [3]' "in NumPy np.expand_dims(x, 1) adds the axis" column.xml -i three.npy
+    npy '<f4' '512, 1' $(seq 512) >turned.npy
+    answered 65 'but this array is f32 [512,1]' "in NumPy np.moveaxis(x, 1, 0) has the axes in this order" vad.xml -i turned.npy
     npy '<f4' '2, 3' $(seq 6) >other.npy
     answered 65 'but this array is f32 [2,3]' \
         "one record has rank 2, a stack of records rank 3; --axis=K splits an array along axis K" vad.xml -i other.npy
@@ -554,7 +556,11 @@ denied() {
     answered 2 "--random: 'uniform(-1e308,1e308)' is not a distribution" "uniform(a,b), normal(m,s), int(a,b), zeros, ones or arange, \
 with a <= b and s >= 0" sum.xml --random='uniform(-1e308,1e308)'
     answered 2 "--shape: '4,2' is not NAME=D,D,..." "name the input: --shape=x=4,2" "$data/twice_open.xml" --random --shape=4,2
-    answered 2 "--shape: 'x=4x2' is not" "dimensions are numbers separated by commas, at most 16: --shape=x=1,512" \
+    answered 2 "--shape: 'x=[1,3]' is not" "dimensions are numbers separated by commas, at most 16: --shape=x=1,3" \
+        "$data/twice_open.xml" --random '--shape=x=[1,3]'
+    answered 2 "--shape: 'x=-1,3' is not" "dimensions are numbers separated by commas, at most 16: --shape=x=1,512" \
+        "$data/twice_open.xml" --random --shape=x=-1,3
+    answered 2 "--shape: 'x=4x2' is not" "dimensions are numbers separated by commas, at most 16: --shape=x=4,2" \
         "$data/twice_open.xml" --random --shape=x=4x2
 }
 
@@ -701,4 +707,12 @@ with a <= b and s >= 0" sum.xml --random='uniform(-1e308,1e308)'
     printf '1,2\n' >bad.csv
     run_apart irrun --check "$data/pair.xml" --random --manifest=list
     [ "$status" -eq 0 ] && [ "$stderr" = "" ]
+}
+
+@test "an input that is named in capitals, or not at all; a pipe that is read twice" {
+    answered 2 'no input "A"; the model has:' "did you mean a?" pair.xml -i A=five.npy
+    answered 2 'no input "c"; the model has:' '' pair.xml -i c=five.npy
+    answered 2 'no data for input "b" (f32 [2])' "-i b=FILE reads an input, --random generates one" pair.xml -i a=value:1
+    answered 2 'no data for input "x" (f32 [1])' "-i FILE reads an input, --random generates one" sum.xml
+    seq 2 | answered 65 'cannot be read again (ended after 2 records)' "records are repeated from a file, but not from a pipe" sum.xml -i csv:- -n 5 -o none:
 }
