@@ -69,6 +69,43 @@ static bool hint_stack(const struct irrun_partial_shape *wanted, const struct ir
                      shape->dims[0], found, (int)strlen(text) - 2, text + 1, n_all / n);
 }
 
+/* Moves an axis of a shape. */
+static struct irrun_shape move_axis(const struct irrun_shape *shape, uint32_t from, uint32_t to)
+{
+    struct irrun_shape rest = shape_of(0, NULL), moved = rest;
+    shape_append(&rest, shape, 0, from);
+    shape_append(&rest, shape, from + 1, shape->rank);
+    shape_append(&moved, &rest, 0, to);
+    moved.dims[moved.rank++] = shape->dims[from];
+    shape_append(&moved, &rest, to, rest.rank);
+    return moved;
+}
+
+/* Adds a hint for an array, x in NumPy, that has the axes of a record in another order, as images
+ * may; or of several records. Returns false if moving one axis does not help. */
+static bool hint_moved_axis(const struct records *records, const struct irrun_shape *shape,
+                            const char *x, struct irrun_error *err)
+{
+    const struct irrun_partial_shape *wanted = &records->port.shape;
+    const char *equals, *name = records_option_name(records, &equals);
+    uint32_t n = shape->rank, axis;
+    for (uint32_t i = 0; i < 2 * n * n; i++) {
+        uint32_t from = n - 1 - i / n % n, to = i % n;
+        const struct irrun_shape moved = move_axis(shape, from, to);
+        if (i < n * n && partial_shape_admits(wanted, &moved))
+            return !fail_hint(err,
+                              "in NumPy np.moveaxis(%s, %" PRIu32 ", %" PRIu32
+                              ") has the axes in this order",
+                              x, from, to);
+        if (i >= n * n && find_other_axis(wanted, &moved, &axis))
+            return !fail_hint(err,
+                              "in NumPy np.moveaxis(%s, %" PRIu32 ", %" PRIu32
+                              ") has the axes in this order; --axis=%s%s%" PRIu32 " then cuts it",
+                              x, from, to, name, equals, axis);
+    }
+    return false;
+}
+
 /* Adds a hint for an array that lacks an axis of length 1. Returns false if that would not help. */
 static bool hint_missing_axis(const struct records *records, const struct irrun_shape *shape,
                               struct irrun_error *err)
@@ -87,35 +124,13 @@ static bool hint_missing_axis(const struct records *records, const struct irrun_
     }
     bool fits = partial_shape_admits(wanted, &longer);
     if (!fits && !find_other_axis(wanted, &longer, &axis))
-        return false;
+        return hint_moved_axis(records, &longer, "x[None]", err);
     return !fail_hint(err,
                       fits ? "a record has rank %" PRIu32 ": in NumPy x[None] adds an axis in front"
                            : "a record has rank %" PRIu32
                              ": in NumPy x[None] adds an axis in front, "
                              "--axis=%s%s%" PRIu32 " then cuts it",
                       wanted->rank, name, equals, axis);
-}
-
-/* Adds a hint for an array that has the axes of a record in another order, as images may. */
-static bool hint_moved_axis(const struct irrun_partial_shape *wanted,
-                            const struct irrun_shape *shape, struct irrun_error *err)
-{
-    for (uint32_t from = shape->rank; from-- > 0;) {
-        for (uint32_t to = 0; to < shape->rank; to++) {
-            struct irrun_shape rest = shape_of(0, NULL), moved = rest;
-            shape_append(&rest, shape, 0, from);
-            shape_append(&rest, shape, from + 1, shape->rank);
-            shape_append(&moved, &rest, 0, to);
-            moved.dims[moved.rank++] = shape->dims[from];
-            shape_append(&moved, &rest, to, rest.rank);
-            if (partial_shape_admits(wanted, &moved))
-                return !fail_hint(err,
-                                  "in NumPy np.moveaxis(x, %" PRIu32 ", %" PRIu32
-                                  ") has the axes in this order",
-                                  from, to);
-        }
-    }
-    return false;
 }
 
 bool records_fail_type(const struct records *records, const struct array_header *header,
@@ -149,7 +164,7 @@ bool records_fail_type(const struct records *records, const struct array_header 
                          rank);
     if (own_rank == rank && find_other_axis(&port->shape, &header->shape, &axis))
         return hint_length(records, &header->shape, axis, err);
-    if (own_rank == rank && hint_moved_axis(&port->shape, &header->shape, err))
+    if (own_rank == rank && hint_moved_axis(records, &header->shape, "x", err))
         return false;
     if (own_rank == rank + 1 && rank > 0)
         return hint_stack(&port->shape, &header->shape, err);

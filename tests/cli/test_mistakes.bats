@@ -197,6 +197,8 @@ setup() {
     answered 65 'is i32 [3,1], but this array is i32 [3]' "in NumPy np.expand_dims(x, 1) adds the axis" column.xml -i three.npy
     npy '<f4' '512, 1' $(seq 512) >turned.npy
     answered 65 'but this array is f32 [512,1]' "in NumPy np.moveaxis(x, 1, 0) has the axes in this order" vad.xml -i turned.npy
+    npy '<f4' '512, 3' $(seq 1536) >turned.npy
+    answered 65 'but this array is f32 [512,3]' "in NumPy np.moveaxis(x, 1, 0) has the axes in this order; --axis=0 then cuts it" vad.xml -i turned.npy
     npy '<f4' '2, 3' $(seq 6) >other.npy
     answered 65 'but this array is f32 [2,3]' \
         "one record has rank 2, a stack of records rank 3; --axis=K splits an array along axis K" vad.xml -i other.npy
