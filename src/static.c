@@ -1,5 +1,5 @@
-/* The functions of <dlfcn.h> in a static program, which loads no library. Those of a C library need
- * the shared libraries of the system where the program was linked; --wrap replaces them.
+/* Replaces the functions of <dlfcn.h> in a static program, by the linker option --wrap. They always
+ * fail. Those of glibc would need, at run time, the shared glibc that the program was linked with.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <dlfcn.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* Scans decimal numbers. text_to_number.c handles those that this file cannot convert exactly.
+/* Parses decimal numbers. text_to_number.c converts those that this file cannot round.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/decimal.h"
 
@@ -74,7 +74,7 @@ static bool has_exact_power(const struct decimal *decimal)
            decimal->exponent <= MAX_EXACT_POWER;
 }
 
-/* Rounds twice: the digits, if they have more than 53 bits, and the result. */
+/* May round twice: the digits if they have more than 53 bits, then the result. */
 static double scale_digits(const struct decimal *decimal)
 {
     double digits = decimal->is_negative ? -(double)decimal->digits : (double)decimal->digits;
@@ -104,7 +104,7 @@ bool decimal_to_f32(const struct decimal *decimal, float *value)
     if (!has_exact_power(decimal))
         return false;
     double scaled = scale_digits(decimal);
-    /* Subnormal floats have other rounding boundaries. */
+    /* is_near_float_midpoint is right only for normal floats. */
     if (decimal->digits != 0 && (fabs(scaled) < (double)FLT_MIN || is_near_float_midpoint(scaled)))
         return false;
     *value = (float)scaled;

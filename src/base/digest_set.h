@@ -1,5 +1,5 @@
-/* A hash table from digests to tags. Above 4,096 digests it moves to an unnamed file, so that its
- * memory is bounded.
+/* A hash table that maps digests to tags (numbers above 0). With more than 4,096 digests, it is in
+ * an unnamed temporary file, so that its memory is bounded.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_BASE_DIGEST_SET_H
 #define IRRUN_BASE_DIGEST_SET_H
@@ -17,7 +17,7 @@ struct digest_set {
     struct digest_slot *memory; /* NULL: empty, or on disk */
     int fd;                     /* valid if is_on_disk */
     bool is_on_disk;
-    uint64_t n, capacity; /* in slots; capacity is 0 or a power of two */
+    uint64_t n, capacity; /* used slots, all slots; capacity is 0 or a power of two */
 };
 
 /* Sets *tag to the tag of the digest, or to 0 if it is not in the set. Errors: IRRUN_IO. */

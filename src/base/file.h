@@ -1,4 +1,4 @@
-/* Loads files into memory, read-only, and examines and resolves paths.
+/* Maps or reads whole files into memory, read-only. Also has functions for paths.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_BASE_FILE_H
 #define IRRUN_BASE_FILE_H
@@ -28,8 +28,9 @@ bool file_map_open(struct file_map *map, const char *path, struct irrun_error *e
  * and some new. Replacing the file by a rename is safe, and a copy cannot change. */
 bool file_map_check(const struct file_map *map, struct irrun_error *err);
 
-/* Frees the pages of bytes that are not expected to be read again. If they are, the kernel reads
- * the file again. Does nothing for bytes outside the mapping; map may be NULL. */
+/* Tells the kernel that bytes are not expected to be read again, as madvise does: it drops their
+ * pages, and reads the file if they are read again. Ignores bytes outside the mapping. map may be
+ * NULL. */
 void file_map_dontneed(const struct file_map *map, const void *data, size_t size_bytes);
 void file_map_close(struct file_map *map);
 
@@ -37,14 +38,14 @@ void file_map_close(struct file_map *map);
 bool file_read_full(int fd, const char *path, void *data, size_t size_bytes, size_t *n_read,
                     struct irrun_error *err);
 
-/* Read at an offset until `data` is full or the file ends; write all of `data`. On failure, return
- * false with errno set. Repeat interrupted calls. */
+/* Read at an offset until `data` is full or the file ends, or write all of `data` there. Return
+ * false with errno set on failure. Retry calls that a signal interrupts. */
 bool file_read_at(int fd, uint64_t offset, void *data, size_t size_bytes, size_t *n_read);
 bool file_write_at(int fd, uint64_t offset, const void *data, size_t size_bytes);
 
 bool file_is_directory(const char *path);
 
-/* Gives the file the permissions of the one at `path`, which it is to replace, if there is one. */
+/* Gives the file the permissions of the file at `path` that it will replace, if there is one. */
 void file_copy_permissions(const char *path, int fd);
 
 /* Returns the directory of a path, with its "/", or "."; NULL if there is no memory. The caller

@@ -7,7 +7,7 @@
  * it is locked already, or another errno if the file system has no locks. */
 int file_lock(int fd);
 
-/* Returns the id of the process that has locked the file, or 0 if it is unknown. */
+/* Returns the id of the process that holds the lock, or 0 if it is unknown. */
 long file_lock_holder(int fd);
 
 #endif

@@ -1,4 +1,4 @@
-/* A list of mappings that a signal handler may read at any time: items are reused but never freed.
+/* A list of mapped files that a signal handler may read at any time: items are reused, never freed.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/mapping.h"
 

@@ -1,6 +1,5 @@
-/* Output files that appear complete or not at all: they are written under a temporary name in the
- * target's directory and renamed at the end. Standard output, devices and FIFOs are written
- * directly.
+/* Writes output files atomically: under a temporary name in the target's directory, and renames
+ * them at the end. Standard output, devices and FIFOs are written directly.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_BASE_OUTPUT_FILE_H
 #define IRRUN_BASE_OUTPUT_FILE_H
@@ -13,7 +12,7 @@ struct output_file {
     int fd;
     bool is_direct;          /* written in place, which cannot be undone */
     bool is_standard_output; /* its descriptor stays open */
-    bool is_partial;         /* the temporary is PATH.partial and stays until it is complete */
+    bool is_partial;         /* the temporary is PATH.partial, and stays after an error */
     bool is_synced;          /* fsync before the rename, and of the directory after it */
     char *path;              /* for messages: as given, or "standard output" */
     char *target;            /* after symbolic links are followed */
@@ -37,9 +36,9 @@ bool output_file_open(struct output_file *out, const char *path, struct irrun_er
  * are not reserved. */
 bool output_file_reserve(const char *path, struct irrun_error *err);
 
-/* Opens a file like output_file_open, but it may outlive the process: its name is PATH.partial,
- * which neither a failure nor a signal removes, until output_file_finish renames it. Keeps its
- * first keep_bytes and truncates the rest; fails with IRRUN_DATA if it has fewer. The caller must
+/* Opens a file like output_file_open, but so that another process can continue it. Its name is
+ * PATH.partial until output_file_finish renames it; no failure or signal removes it. Keeps its
+ * first keep_bytes and removes the rest; fails with IRRUN_DATA if it has fewer. The caller must
  * reserve the path. Fails with IRRUN_USAGE for standard output, devices and FIFOs. */
 bool output_file_open_partial(struct output_file *out, const char *path, uint64_t keep_bytes,
                               struct irrun_error *err);
@@ -57,10 +56,10 @@ bool output_file_flush(struct output_file *out, struct irrun_error *err);
  * file are still written. A record that fits into the buffer is never written in part. */
 void output_file_end_record(struct output_file *out);
 
-/* Flushes, and if is_synced waits until the data is on disk. */
+/* Flushes the buffer. If is_synced, also calls fsync, but not for direct files. */
 bool output_file_sync(struct output_file *out, struct irrun_error *err);
 
-/* Overwrites bytes that were written before; not for direct files. */
+/* Overwrites bytes that were written earlier. Must not be called for direct files. */
 bool output_file_patch(struct output_file *out, uint64_t offset, const void *data,
                        size_t size_bytes, struct irrun_error *err);
 

@@ -1,5 +1,5 @@
-/* Limits files with Landlock and system calls with seccomp. Landlock is declared here, because
- * headers before Linux 5.13 lack it, and those before 6.12 lack a part.
+/* Restricts access to files with Landlock, and system calls with seccomp. Declares what it uses of
+ * Landlock, because headers before Linux 5.13 lack all of it, and those before 6.12 a part.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/sandbox.h"
 
@@ -17,7 +17,7 @@
 
 /* ---- Files: Landlock ------------------------------------------------------------------------- */
 
-/* The same on x86-64, AArch64 and most other architectures. */
+/* These numbers are the same on x86-64, AArch64 and most other architectures. */
 #define CALL_CREATE_RULESET 444
 #define CALL_ADD_RULE 445
 #define CALL_RESTRICT_SELF 446
@@ -53,7 +53,7 @@ struct path_rule {
     int32_t parent_fd;
 } __attribute__((packed));
 
-/* Directories can still be listed, for hints. */
+/* Does not include listing directories, which hints need. */
 static uint64_t handled_fs(unsigned version)
 {
     uint64_t all = FS_EXECUTE | FS_WRITE_FILE | FS_READ_FILE | FS_REMOVE_DIR | FS_REMOVE_FILE |
@@ -177,7 +177,7 @@ static int limit_calls(void)
 
 void sandbox_enter(struct sandbox *sandbox, int *files, int *calls)
 {
-    /* The kernel requires it of processes without privileges. */
+    /* Landlock and seccomp require this of unprivileged processes. */
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 && sandbox->reason == 0)
         sandbox->reason = errno;
     *files = limit_files(sandbox);

@@ -1,5 +1,6 @@
-/* Buffers that a signal handler flushes before it ends the process: complete records for pipes,
- * devices and standard output. One thread fills a buffer; the handler may run in any thread.
+/* Output buffers for pipes, devices and standard output. Before a signal handler ends the process,
+ * it writes the complete records in them. One thread fills a buffer; the handler may run in any
+ * thread.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_BASE_SIGNAL_FLUSH_H
 #define IRRUN_BASE_SIGNAL_FLUSH_H
@@ -18,14 +19,16 @@ void signal_buffer_close(struct signal_buffer *buffer);
  * signal_buffer_lock. */
 void signal_buffer_set_complete(struct signal_buffer *buffer, size_t n);
 
-/* Keeps the handler from writing the buffer while the caller writes it, or has written part of a
- * record. signal_buffer_unlock re-raises a signal that arrived in between. */
+/* Keeps the handler from writing the buffer. Call it before writing the buffer, and keep it locked
+ * while only part of a record is written. signal_buffer_unlock also sets the number of bytes in
+ * complete records. If a signal arrived while the buffer was locked, it raises the signal again. */
 void signal_buffer_lock(struct signal_buffer *buffer);
 void signal_buffer_unlock(struct signal_buffer *buffer, size_t n_complete);
 
 /* Writes the complete records. The handler of signal `number` calls this and then ends the process.
- * Waits at most one second for readers. If a buffer is locked, returns false and writes nothing:
- * the handler must then return; the signal will be raised again. Async-signal-safe. */
+ * Waits at most one second for readers. If a buffer is locked, returns false and writes nothing;
+ * the handler must then return, and signal_buffer_unlock raises the signal again.
+ * Async-signal-safe. */
 bool signal_buffers_flush(int number);
 
 #endif

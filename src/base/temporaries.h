@@ -1,5 +1,5 @@
-/* Creates, locks and removes temporary files, which are renamed to their target when they are
- * complete. A signal handler removes those that are left.
+/* Creates, locks and removes temporary files. A complete file is renamed to its target. A signal
+ * handler removes the incomplete ones.
  *
  * The name of a temporary file depends only on the name of its target. If two processes write one
  * target, they use the same temporary file, and the second one fails. A file that a killed process

@@ -83,7 +83,7 @@ static unsigned min3(unsigned a, unsigned b, unsigned c)
 
 #define MAX_WORD_BYTES 255
 
-/* Computes one row of the table of distances at a time. */
+/* Levenshtein distance. Keeps only one row of the table. */
 unsigned text_distance(const char *a, const char *b, unsigned limit)
 {
     size_t n = strlen(a), m = strlen(b);
@@ -161,7 +161,7 @@ size_t text_utf8_length(const char *at)
     for (size_t i = 1; i < n; i++)
         if ((c[i] & 0xC0) != 0x80)
             return 0;
-    /* overlong forms, surrogates, and codes above U+10FFFF */
+    /* Not valid: overlong forms, surrogates, and codes above U+10FFFF. */
     bool is_other = (c[0] == 0xE0 && c[1] < 0xA0) || (c[0] == 0xED && c[1] >= 0xA0) ||
                     (c[0] == 0xF0 && c[1] < 0x90) || (c[0] == 0xF4 && c[1] >= 0x90) || c[0] > 0xF4;
     return is_other ? 0 : n;

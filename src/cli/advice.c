@@ -1,5 +1,5 @@
-/* Searches for the file that the user probably meant: one with a similar name, the .xml of a model,
- * the model in a directory; and for the directory or file that lacks a permission.
+/* Finds the file that the user probably meant (one with a similar name, the .xml of a model, the
+ * model in a directory), and the directory or file that lacks a permission.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/advice.h"
 
@@ -46,7 +46,7 @@ static size_t count_files(const char *directory, const char *ending, const char 
     return n;
 }
 
-/* Adds a hint for a model that is a directory: the model in it. */
+/* If the model is a directory, adds a hint with the model in it. */
 static void advise_directory(const char *directory, struct irrun_error *err)
 {
     char name[NAME_BYTES] = "", path[PATH_BYTES + NAME_BYTES], quoted[TEXT_QUOTED_BYTES];
@@ -71,8 +71,8 @@ static void advise_model(const char *path, struct irrun_error *err)
         replace_hint(err, "did you mean %s?", text_shell_quote(other, quoted));
 }
 
-/* Splits a path into its directory with the slash, "" if there is none, and its name. Returns false
- * if the directory is too long. */
+/* Splits a path into its name and a prefix: the directory with its slash, or "". Returns false if
+ * the prefix is too long. */
 static bool split_path(const char *path, char prefix[PATH_BYTES], const char **name)
 {
     const char *slash = strrchr(path, '/');
@@ -80,8 +80,8 @@ static bool split_path(const char *path, char prefix[PATH_BYTES], const char **n
     return snprintf(prefix, PATH_BYTES, "%.*s", (int)(*name - path), path) < (int)PATH_BYTES;
 }
 
-/* Adds a hint with the most similar name in the same directory; of several, the first in
- * alphabetical order. Ignores the name itself, which may be a dangling symbolic link. */
+/* Adds a hint with the most similar name in the same directory; among equally similar names, the
+ * first in alphabetical order. Ignores the name itself, which may be a dangling symbolic link. */
 static void advise_near(const char *path, struct irrun_error *err)
 {
     char prefix[PATH_BYTES], nearest[NAME_BYTES] = "";
@@ -149,7 +149,7 @@ static void advise_permission(const char *path, bool is_output, struct irrun_err
     struct stat status = {.st_mode = 0};
     if (snprintf(place, sizeof place, "%s", path) >= (int)sizeof place)
         return;
-    /* An output is a new file in its directory, except for a device. */
+    /* An output replaces a regular file with a new one, which needs the directory's permissions. */
     bool is_new = is_output && (stat(path, &status) != 0 || S_ISREG(status.st_mode));
     while (is_new || (stat(place, &status) != 0 && errno == EACCES && strcmp(place, ".") != 0)) {
         char *slash = strrchr(place, '/');
@@ -193,7 +193,7 @@ static bool is_input(const struct options *options, const char *path)
            has_path(&options->inputs, path);
 }
 
-/* Changes the hint of a file that --expect reads from what -i does. */
+/* Changes a hint that is written for -i to one for --expect, for a file that --expect reads. */
 static void advise_expected(struct irrun_error *err)
 {
     char hint[sizeof err->hint];
@@ -206,7 +206,7 @@ static void advise_expected(struct irrun_error *err)
         replace_hint(err, "%.*s --expect=%s", (int)(option - hint), hint, option + 4);
 }
 
-/* Puts --rate into a hint with a command that needs it. */
+/* Replaces RATE in the command of a hint with the value of --rate. */
 static void advise_rate(double rate_hz, struct irrun_error *err)
 {
     char hint[sizeof err->hint], number[TEXT_NUMBER_BYTES + 1];

@@ -1,5 +1,5 @@
-/* Adds hints to errors about files: a similar name that exists, the command that fetches a URL or
- * makes a directory, other weights beside the model.
+/* Adds hints to errors about files: an existing file with a similar name, a command that downloads
+ * a URL or makes a directory, another .bin in the directory of the model.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_CLI_ADVICE_H
 #define IRRUN_CLI_ADVICE_H

@@ -1,4 +1,4 @@
-/* The variables of the model, followed by those of the inputs.
+/* The variables of a run: those of the model have the first indices, those of the inputs follow.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/all_variables.h"
 

@@ -1,4 +1,4 @@
-/* Reads and writes checkpoints. worker_checkpoint.c decides when.
+/* Reads and writes checkpoint files. worker_checkpoint.c decides when.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/checkpoint.h"
 
@@ -18,7 +18,7 @@
 #define TEXT_MEMBER "checkpoint"
 #define VARIABLE_PREFIX "variable:"
 
-/* Limit of the text member: a command line has at most 6 MB, and each output adds a line. */
+/* The limit of the text member. A command line has at most 6 MB, and each output adds a line. */
 #define MAX_TEXT_BYTES ((int64_t)16 << 20)
 
 void checkpoint_free(struct checkpoint *checkpoint)

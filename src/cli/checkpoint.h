@@ -9,7 +9,7 @@
 #include "cli/model_identity.h"
 #include "cli/snapshot.h"
 
-/* The progress of a run. All zeros: nothing has been run. */
+/* The progress of a run. All zeros: the run has not started. */
 struct checkpoint {
     bool is_found;         /* there was a file to resume from */
     bool is_finishing;     /* all records are written, but the outputs are not renamed yet */
@@ -24,8 +24,8 @@ void checkpoint_free(struct checkpoint *checkpoint);
 /* Fails with IRRUN_USAGE if the options cannot be used together with --checkpoint. */
 bool checkpoint_check(const struct options *options, struct irrun_error *err);
 
-/* Sets *identity to a text that describes the run, and must be the same when it resumes. The caller
- * frees it. Fails with IRRUN_USAGE if an input is not a regular file. */
+/* Sets *identity to a text that describes the run. It must be the same when the run resumes. The
+ * caller frees it. Fails with IRRUN_USAGE if an input is not a regular file. */
 bool checkpoint_identify(const struct model_identity *model, const struct irrun_session *session,
                          const struct options *options, char **identity, struct irrun_error *err);
 

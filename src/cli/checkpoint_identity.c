@@ -1,5 +1,5 @@
-/* Identifies the run that a checkpoint belongs to, by a line for each of: version, model, engine,
- * inputs, and every option that changes the bytes of the outputs.
+/* Makes the text that identifies the run of a checkpoint. It has one line for each of: the version,
+ * the model, its weights, the engine, each input, and each option that changes the outputs.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 #include <sys/stat.h>

@@ -1,5 +1,5 @@
-/* Draws an index from a row of logits. Has an exponential function of its own, so that results do
- * not depend on libm.
+/* Draws an index from a row of logits. Has its own exponential function, so that results do not
+ * depend on libm.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/sampler.h"
 
@@ -15,8 +15,8 @@ void sampler_free(struct sampler *sampler)
 
 #define INVERSE(factorial) (1.0 / (factorial))
 
-/* Returns e^x for x <= 0. x = k ln 2 + r with |r| <= ln(2) / 2; the first term of the series that
- * is left out, r^15 / 15!, is below 2^-63. */
+/* Returns e^x for x <= 0, as 2^k e^r with |r| <= ln(2) / 2. The first omitted term of the series,
+ * r^15 / 15!, is below 2^-63. */
 static double natural_exp(double x)
 {
     static const double ln2_high = 0x1.62e42fee00000p-1, ln2_low = 0x1.a39ef35793c76p-33;
@@ -34,13 +34,13 @@ static double natural_exp(double x)
     return ldexp(sum, (int)k);
 }
 
-/* Returns the weight of a logit: the exponential of (x - largest) / T. */
+/* Returns the weight of a logit, e^((x - largest) / temperature). */
 static double weigh(double x, double largest, double temperature)
 {
     return x == largest ? 1 : natural_exp((x - largest) / temperature); /* both may be infinite */
 }
 
-/* Reads the row, with -inf for NaN, and returns the largest logit. */
+/* Reads the row, replaces NaN with -inf, and returns the largest logit. */
 static double read_logits(double *row, const struct irrun_tensor *logits, size_t start, size_t n)
 {
     double largest = -INFINITY;
@@ -54,7 +54,7 @@ static double read_logits(double *row, const struct irrun_tensor *logits, size_t
 
 /* ---- The largest ----------------------------------------------------------------------------- */
 
-/* The order of the heap: larger logits first, of equal ones that with the lower index. */
+/* The order of the heap: larger logits first; among equal ones, the lower index first. */
 static bool comes_first(const double *row, size_t a, size_t b)
 {
     return row[a] > row[b] || (row[a] == row[b] && a < b);
@@ -82,7 +82,7 @@ static void make_heap(size_t *heap, size_t n, const double *row)
         sift_down(heap, n, i, row);
 }
 
-/* Moves the first item of the heap to its end, and out of the heap. */
+/* Moves the first item of the heap to index n - 1, which then no longer belongs to the heap. */
 static size_t pop(size_t *heap, size_t n, const double *row)
 {
     size_t first = heap[0];
@@ -92,8 +92,8 @@ static size_t pop(size_t *heap, size_t n, const double *row)
     return first;
 }
 
-/* Finds the indices that top-k and top-p keep, and their weights, which replace the logits in
- * `row`. They are at the end of the heap, the largest last. Returns their number. */
+/* Finds the indices that top-k and top-p keep, and returns their number. They are the last items of
+ * `heap`, that of the largest logit last. Their weights replace their logits in `row`. */
 static size_t keep_largest(size_t *heap, double *row, size_t n, const struct sampling *sampling,
                            double largest)
 {
@@ -117,8 +117,8 @@ static size_t keep_largest(size_t *heap, double *row, size_t n, const struct sam
 
 /* ---- The draw -------------------------------------------------------------------------------- */
 
-/* Adds up weights, and returns the index with which they exceed unit * (their total). The weights
- * are those of the n_kept last items of `order`, the last first, or of all if it is NULL. */
+/* Returns the first index at which the running sum of weights exceeds unit * (their total). Takes
+ * the last n_kept items of `order` from the end, or all indices in order if it is NULL. */
 static int64_t draw(const double *row, const size_t *order, size_t n, size_t n_kept, double unit)
 {
     double sum = 0;

@@ -1,5 +1,5 @@
-/* Chooses the recurrent ops that get variables, and the inputs whose time axis becomes dynamic.
- * low_latency_edit.c changes the graph.
+/* --low-latency: chooses the recurrent ops whose state is kept in variables, and the input axes
+ * that become dynamic because they are time. low_latency_edit.c changes the graph.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "plan/passes.h"
 
@@ -10,11 +10,11 @@
 #include "ops/op_state.h"
 #include "plan/low_latency_internal.h"
 
-/* An axis of an input that may be time, and the uses that follow from it. */
+/* An input axis that may be time, and how each value then depends on time. */
 struct candidate {
     uint32_t parameter; /* op id */
     uint32_t axis;
-    struct time_use *uses; /* for each value */
+    struct time_use *uses; /* [n_values] */
     bool is_chosen;
 };
 
@@ -65,7 +65,7 @@ static bool check_names(struct low_latency *pass, const char *names)
     return true;
 }
 
-/* Adds a refused op to the error. */
+/* Adds an op, and why it cannot run in chunks, to the error. */
 static bool refuse(struct low_latency *pass, const struct op *op, const char *why)
 {
     if (pass->n_refused++ == 0)
@@ -76,7 +76,7 @@ static bool refuse(struct low_latency *pass, const struct op *op, const char *wh
                        op->line, why);
 }
 
-/* Marks the ops that get variables. */
+/* Marks the ops whose state is kept between chunks. */
 static bool choose_ops(struct low_latency *pass, const char *names)
 {
     size_t n_chosen = 0;
@@ -168,8 +168,8 @@ static bool reaches(const struct time_use *uses, const struct graph *graph,
     return use->kind == TIME_ALONG && use->axis == item->axis;
 }
 
-/* Fails because no input has the time axis of the op, and reports the op at which the most likely
- * input loses it. */
+/* Fails because the time axis of the op is not an axis of any input. If there is a likely input
+ * axis, reports the op that prevents following it. */
 static bool fail_unreached(struct choice *choice, const struct recurrence *item)
 {
     struct low_latency *pass = choice->pass;
@@ -190,7 +190,7 @@ static bool fail_unreached(struct choice *choice, const struct recurrence *item)
                   "runs over frames that are not a dimension of any input");
 }
 
-/* Chooses the input axes that become the time axis of a recurrent op. */
+/* Chooses the input axes that lead to the time axis of a recurrent op. */
 static bool choose_axes(struct choice *choice)
 {
     struct low_latency *pass = choice->pass;
@@ -224,7 +224,8 @@ static bool choose_axes(struct choice *choice)
     return true;
 }
 
-/* Chooses an axis of another input, which has a value for each frame. */
+/* If the walk stopped at an operand without the time axis, makes the input axis that the operand
+ * comes from a time axis too. Returns false if there is none. */
 static bool add_operand(struct choice *choice)
 {
     const struct time_walk *walk = &choice->pass->walk;
@@ -278,7 +279,7 @@ static bool choose_time(struct low_latency *pass)
     return is_chosen && check_lengths(pass);
 }
 
-/* If remarks is NULL, only checks. */
+/* If remarks is NULL, checks but does not change the graph. */
 bool low_latency_apply(struct graph *graph, struct arena *arena, const char *names,
                        struct remarks *remarks, struct irrun_error *err)
 {

@@ -1,5 +1,5 @@
-/* A model ready to be planned: the graph in execution order, its constants and variables. Shared by
- * all sessions. One lock guards its changes (constants computed on demand, prepacked weights).
+/* A model from which plans can be made: the graph in execution order, its constants and variables.
+ * All sessions share it. A lock guards what changes: constants computed on demand, packed weights.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_PLAN_MODEL_H
 #define IRRUN_PLAN_MODEL_H
@@ -15,7 +15,7 @@
 /* A variable as the ReadValue and Assign layers of one variable_id declare it. */
 struct variable_decl {
     const char *id;
-    enum irrun_dtype dtype;           /* IRRUN_DYNAMIC: as the initial value */
+    enum irrun_dtype dtype;           /* IRRUN_DYNAMIC: that of the initial value */
     struct irrun_partial_shape shape; /* the shapes that are allowed */
     const struct graph *graph;        /* the graph of its first ReadValue */
     const struct op *read,
@@ -59,9 +59,9 @@ struct model {
     bool times_steps;  /* measures the time of every step */
 };
 
-/* Fills model->variables and the analysis of every graph: pairs ReadValue with Assign, finds the
- * constants. The order of the graphs must be set. is_dry: the model is only inspected, and may have
- * unsupported ops and no weights; constants are not searched for. */
+/* Fills model->variables and the analysis of every graph: pairs ReadValue with Assign, and finds
+ * the constants. The graphs must be sorted (toposort). is_dry: the model is only inspected; it may
+ * have unsupported ops and no weights, and constants are not searched for. */
 bool model_prepare(struct model *model, bool is_dry, struct irrun_error *err);
 void model_release(struct model *model);
 
@@ -84,10 +84,10 @@ uint32_t constant_find_stored(const struct graph *graph, uint32_t value_id, enum
 void *constant_read(const struct graph *graph, const struct op *op, size_t begin, size_t n,
                     struct arena *arena, struct irrun_error *err);
 
-/* Frees the pages of a Const in the mapped file; for constants that are rarely read again. */
+/* Calls file_map_dontneed for the bytes of a Const that will rarely be read again. */
 void constant_drop_pages(const struct graph *graph, const struct op *op);
 
-/* Finds the constants of one graph. Its analysis must have the list for them. */
+/* Finds the constants of one graph. graph->analysis->constants must be allocated. */
 bool constants_find(struct model *model, struct graph *graph, struct irrun_error *err);
 
 /* Finds the constants of model->graph before it is analysed: sets graph->analysis to memory of

@@ -1,4 +1,4 @@
-/* f16 and bf16 by integer arithmetic without branches, so that compilers vectorize the loops below.
+/* Converts f16 and bf16 from and to f32. Has no branches, so that compilers vectorize the loops.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "tensor/half.h"
 
@@ -48,9 +48,9 @@ static inline uint16_t narrow_f16(float value)
 {
     uint32_t bits = bits_of(value);
     uint32_t magnitude = bits & 0x7FFFFFFF;
-    /* Adds half an ulp, minus one if the last bit is 0: ties go to even. */
+    /* Rounds to nearest, ties to even: adds half an ulp, less 1 if the last bit kept is 0. */
     uint32_t normal = (magnitude - F16_REBIAS + 0xFFF + (magnitude >> 13 & 1)) >> 13;
-    /* The last bit of 0.5 is 2^-24, like that of f16's subnormals: the addition rounds. */
+    /* The last bit of 0.5f is 2^-24, the unit of f16 subnormals, so adding 0.5f rounds to it. */
     int is_small = magnitude < 0x38800000; /* 2^-14 */
     uint32_t subnormal = bits_of(float_of(choose(is_small, magnitude, 0)) + 0.5f) - bits_of(0.5f);
     uint32_t nan = 0x7E00 | (magnitude >> 13 & 0x3FF);
@@ -93,7 +93,7 @@ uint16_t bf16_from_f32(float value)
     return narrow_bf16(value);
 }
 
-/* Whole groups have a separate loop: compilers vectorize a loop of constant length even at -O2. */
+/* Whole groups have their own loop: compilers vectorize a loop of constant length even at -O2. */
 #define GROUP 16
 #define CONVERT_N(name, from_type, to_type, convert)                                               \
     static inline void name##_run(const unsigned char *restrict from, unsigned char *restrict to,  \
@@ -135,7 +135,8 @@ float f32_for_narrowing(double value)
     float nearest = (float)value;
     if (isnan(value) || (double)nearest == value)
         return nearest;
-    /* Rounds toward zero, then sets the last bit because the result is inexact. */
+    /* Rounds to odd: toward zero, then sets the last bit. Rounding again then gives the same
+     * result as rounding `value` once. */
     uint32_t bits = bits_of(nearest);
     if (fabs((double)nearest) > fabs(value))
         bits--;
