@@ -1,9 +1,9 @@
-/* The tiles of depthwise_kernels.h for every level.
+/* The kernels of depthwise_kernels.h, compiled for each CPU level.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/kernels.h"
 #include "kernels/level.h"
 
-#define MAX_VECTORS 8 /* of results in registers, but 16 in run_3x3 with 32 registers */
+#define MAX_VECTORS 8 /* vectors of results at a time; run_3x3 has 16 if there are 32 registers */
 
 ALWAYS_INLINE vec add_term(vec weight, vec x, vec result, enum depthwise_term term)
 {
@@ -14,7 +14,7 @@ ALWAYS_INLINE vec add_term(vec weight, vec x, vec result, enum depthwise_term te
 
 #include "kernels/depthwise_pixels_body.h"
 
-/* Adds the adjustment of a position, or multiplies by it. */
+/* Adds the adjustment of a position to products, or multiplies sums by it. */
 ALWAYS_INLINE vec adjust(vec result, const float *adjustment, enum depthwise_term term,
                          bool is_blocked)
 {
@@ -25,7 +25,7 @@ ALWAYS_INLINE vec adjust(vec result, const float *adjustment, enum depthwise_ter
     return result;
 }
 
-/* Adjusts and stores the results of n_rows positions from p on. Returns the updated check. */
+/* Adjusts and stores the results of n_rows positions from p on. Returns the new tile->check. */
 ALWAYS_INLINE vec store_positions(const struct depthwise_tile *tile, size_t p, size_t n_rows,
                                   size_t n_vectors, enum depthwise_term term, bool is_blocked,
                                   vec results[][DEPTHWISE_MAX_VECTORS], vec check)
@@ -52,8 +52,8 @@ ALWAYS_INLINE vec store_positions(const struct depthwise_tile *tile, size_t p, s
     return check;
 }
 
-/* Computes n_rows positions from p on. n_rows, n_vectors, term and is_blocked are constants in
- * all calls; is_blocked, channels in lanes, is only for sums. */
+/* Computes n_rows positions from p on. n_rows, n_vectors, term and is_blocked are constants in all
+ * calls. is_blocked: the lanes hold channels, not pixels; only for sums. */
 ALWAYS_INLINE vec run_positions(const struct depthwise_tile *tile, size_t p, size_t n_rows,
                                 size_t n_vectors, enum depthwise_term term, bool is_blocked,
                                 vec check)
@@ -92,8 +92,8 @@ ALWAYS_INLINE vec run_positions(const struct depthwise_tile *tile, size_t p, siz
     return store_positions(tile, p, n_rows, n_vectors, term, is_blocked, results, check);
 }
 
-/* Returns whether each row of taps of a 3 x 3 window reads what the row below it reads at the
- * previous position: run_3x3 then loads each element once for three positions. */
+/* Returns whether run_3x3 can compute the tile: the window is 3 x 3, and each of its rows reads at
+ * a position what the row below it reads at the previous one. run_3x3 loads such elements once. */
 ALWAYS_INLINE bool is_3x3(const struct depthwise_tile *tile)
 {
     const int32_t *offsets = tile->offsets + tile->first_tap;
@@ -106,7 +106,7 @@ ALWAYS_INLINE bool is_3x3(const struct depthwise_tile *tile)
     return true;
 }
 
-/* Computes what run_positions does for a window of 3 x 3, adding in the same order. */
+/* Does the same as run_positions, in the same order of additions, for a tile with is_3x3. */
 ALWAYS_INLINE vec run_3x3(const struct depthwise_tile *tile, size_t p, size_t n_rows,
                           size_t n_vectors, vec check)
 {
@@ -149,7 +149,7 @@ ALWAYS_INLINE vec run_3x3(const struct depthwise_tile *tile, size_t p, size_t n_
                             : run_positions(tile, p, rows, n_vectors, term, is_blocked, check);    \
         break;
 
-/* Computes all positions of a tile, in parts of nearly equal size, of at most max_positions. */
+/* Computes a tile in parts of nearly equal size, each of at most max_positions positions. */
 ALWAYS_INLINE void run_parts(const struct depthwise_tile *tile, size_t max_positions,
                              size_t n_vectors, enum depthwise_term term, bool is_blocked,
                              bool has_3x3)
@@ -173,8 +173,9 @@ ALWAYS_INLINE void run_parts(const struct depthwise_tile *tile, size_t max_posit
     vec_store(tile->check, check);
 }
 
-/* Computes a tile, as many positions at a time as the registers can hold. Pooling along rows is as
- * fast with half as many; run_3x3, whose nine weights are in registers too, takes at most four. */
+/* Computes a tile, as many positions at a time as the registers can hold. Pooling along rows is
+ * equally fast with half as many. run_3x3 computes at most four, because its nine weights are in
+ * registers too. */
 ALWAYS_INLINE void run_tile(const struct depthwise_tile *tile, size_t n_vectors,
                             enum depthwise_term term, bool is_blocked)
 {
@@ -214,7 +215,7 @@ static void copy_rows(const float *from, size_t from_step, size_t stride, float 
                       size_t n, size_t n_rows)
 {
     for (; n_rows > 0; n_rows--, from += from_step, to += to_step) {
-        if (stride == 1) /* with a constant, gcc vectorizes the loop */
+        if (stride == 1) /* gcc vectorizes the loop if the stride is constant */
             copy_strided(from, 1, to, n);
         else if (stride == 2)
             copy_strided(from, 2, to, n);
@@ -223,8 +224,8 @@ static void copy_rows(const float *from, size_t from_step, size_t stride, float 
     }
 }
 
-/* Returns the first element of the vector that holds element i of n: i, or n - VECTOR_LANES if less
- * than a vector is left. */
+/* Returns where to load the vector that holds element i of n: at i, or at n - VECTOR_LANES if less
+ * than a vector is left after i and n is at least a vector. */
 ALWAYS_INLINE size_t find_begin(size_t i, size_t n)
 {
     return i + VECTOR_LANES > n && n >= VECTOR_LANES ? n - VECTOR_LANES : i;
@@ -272,7 +273,7 @@ static void from_blocked(const float *from, float *to, size_t to_step, size_t n_
         vec_store(check, vec_mul(sum, vec_zero()));
 }
 
-/* Pools n outputs at `to`, at most a vector, from the 2 * n elements at `from` of two rows. */
+/* Computes n outputs, at most a vector, from 2 * n elements of each of the two rows at `from`. */
 ALWAYS_INLINE vec pool_window_2x2(const struct depthwise_pool_2x2 *args, const float *from,
                                   size_t n, float *to, enum depthwise_term term, vec check)
 {

@@ -1,16 +1,16 @@
-/* Products of few rows without packing, which would cost more than it gains. a must not be
- * transposed. The order of the additions depends only on k, b_transposed and the level.
+/* GEMM with few rows of A. Does not pack, because packing would take longer than it saves. A must
+ * not be transposed. The order of the additions depends only on k, b_transposed and the CPU level.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/kernels.h"
 #include "kernels/level.h"
 
-#define COLUMNS 4 /* dot products at a time, as many as vec_store_sums adds up */
+#define COLUMNS 4 /* dot products computed at a time; vec_store_sums takes four */
 #define ROWS 2    /* rows of C that are computed with one pass over a row of B */
 #define VECTORS 4 /* vectors of a row of C in registers */
-#define DEPTH 64  /* rows of B in a block, which stays in L1: 24 KB of 96 columns */
+#define DEPTH 64  /* rows of B in a block, to stay in L1: 24 KB if B has 96 columns */
 
-/* The distance of prefetching. On Sapphire Rapids, attention reads a cache of 8192 positions at 8
- * GB/s without, 13 with 2 or 4 KB. */
+/* The prefetch distance. On Sapphire Rapids, attention reads a KV cache of 8192 positions at 8 GB/s
+ * without prefetching, and at 13 GB/s with a distance of 2 or 4 KB. */
 #define AHEAD_BYTES 4096
 
 ALWAYS_INLINE void prefetch(const float *at)
@@ -20,8 +20,9 @@ ALWAYS_INLINE void prefetch(const float *at)
 
 /* ---- B is [n][k]: dot products --------------------------------------------------------------- */
 
-/* Computes the dot products of a and n_columns rows of b; the first row replaces missing ones, so
- * that all sums have one order. is_first: the rows of b are not in the cache yet. */
+/* Computes the dot products of a and n_columns rows of b. Always computes COLUMNS sums, so that the
+ * order of additions is the same; the first row stands for missing ones. is_first: the rows of b
+ * are not in the cache yet. */
 ALWAYS_INLINE void dots(const float *a, const float *b, size_t ldb, size_t k, size_t n_columns,
                         const bool is_first, float sums[COLUMNS])
 {
@@ -132,8 +133,8 @@ static void multiply_block(const struct gemm_f32 *p)
         multiply_rows(p, i, 1);
 }
 
-/* Multiplies by blocks of rows of B: each is read from memory once, and from L1 for the other rows
- * of C. */
+/* Multiplies by one block of rows of B at a time. A block is read from memory for the first rows of
+ * C, and from L1 for the others. */
 static void multiply_by_rows(const struct gemm_f32 *p)
 {
     struct gemm_f32 block = *p;

@@ -1,4 +1,4 @@
-/* Plain loops of local response normalization.
+/* Scalar loops for local response normalization (LRN).
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/lrn.h"
 

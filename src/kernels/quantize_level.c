@@ -1,4 +1,4 @@
-/* Quantization: a code is the index of a level of FakeQuantize.
+/* Quantization to the levels of FakeQuantize. A code is the index of a level, as a byte.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/quantize.h"
 
@@ -6,7 +6,7 @@
 
 #include "kernels/vector_integer.h"
 
-/* Returns the numbers that codes stand for. */
+/* Dequantizes codes. */
 ALWAYS_INLINE vec value_of(const struct quantization *q, vec code)
 {
     vec y = vec_add(vec_mul(code, vec_set1(q->scale)), vec_set1(q->out_low));
@@ -40,8 +40,8 @@ ALWAYS_INLINE vec_i32 code_of(const struct quantization *q, vec x)
     return code_in(vec_set1(q->in_low), vec_set1(q->inverse_scale), vec_set1(q->last), x);
 }
 
-/* Quantizes up to four channels of a vector of pixels, from `channel` on: a lane holds the bytes of
- * a pixel. */
+/* Quantizes up to four channels, from `channel` on, of n pixels, at most a vector. Each 32-bit lane
+ * collects the bytes of one pixel. */
 ALWAYS_INLINE void quantize_lanes(const struct channel_ranges *ranges, size_t channel,
                                   const float *x, size_t x_stride, uint8_t *out, size_t pixel_bytes,
                                   const size_t n_channels, size_t n)
@@ -56,7 +56,7 @@ ALWAYS_INLINE void quantize_lanes(const struct channel_ranges *ranges, size_t ch
     out += channel;
     size_t i = 0;
     for (; n_channels == 3 && pixel_bytes == 3 && i + 1 < n; i++)
-        memcpy(out + i * pixel_bytes, &pixels[i], 4); /* the next pixel overwrites the last byte */
+        memcpy(out + i * pixel_bytes, &pixels[i], 4); /* the next pixel overwrites the 4th byte */
     for (; i < n; i++)
         memcpy(out + i * pixel_bytes, &pixels[i], n_channels);
 }
@@ -91,7 +91,7 @@ static void to_u8(const struct channel_ranges *ranges, const float *x, size_t x_
     }
 }
 
-/* The levels of a vector of columns. */
+/* A vector of each array of struct column_levels. */
 struct levels {
     vec in_low, inverse_scale, last, slopes;
 };
@@ -105,7 +105,7 @@ ALWAYS_INLINE vec_i32 code_at(const struct levels *levels, bool has_slopes, cons
     return code_in(levels->in_low, levels->inverse_scale, levels->last, y);
 }
 
-/* Quantizes a vector of columns of all rows. */
+/* Quantizes n_columns columns, at most a vector, of all rows. n is the length of a row. */
 ALWAYS_INLINE void column_to_u8(const struct levels *levels, const bool has_slopes, const float *x,
                                 uint8_t *out, size_t n_rows, size_t n, size_t n_columns)
 {

@@ -1,5 +1,5 @@
-/* Dynamic quantization: quantizes rows of f32, packs the matrix for products of bytes, and scales
- * and adds their sums.
+/* GEMM with dynamic quantization: quantizes f32 rows to bytes, packs the matrix for integer dot
+ * products, and scales and adds their sums.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/quantized_gemm.h"
 
@@ -7,7 +7,7 @@
 #include "kernels/quantized_row.h"
 
 enum { CODE_ZERO = 128, INFINITY_BITS = 0x7F800000 };
-#define LEAST 0x1p-118F /* of smaller numbers x, x / 127 may be denormal, or 127 / x infinite */
+#define LEAST 0x1p-118F /* for smaller x, x / 127 may be denormal, or 127 / x infinite */
 
 /* ---- rows of f32 ---- */
 
@@ -17,7 +17,7 @@ static float largest_of(const float *x, size_t n)
     int32_t lanes[VECTOR_LANES], largest = 0;
     float result;
     for (size_t i = 0; i < n; i += VECTOR_LANES) {
-        /* The order of floats is that of their bits; infinity and NaN are above. */
+        /* Without their sign, floats order like their bits; NaN is above infinity. */
         vec_i32 size = (vec_i32)vec_load_n(x + i, n - i) & INT32_MAX;
         vec_i32 is_more = size > most;
         most = (size & is_more) | (most & ~is_more);
@@ -29,8 +29,8 @@ static float largest_of(const float *x, size_t n)
     return result;
 }
 
-/* Of each 8 bytes, moves those at even positions before those at odd ones: the order in which
- * pack_units unpacks codes of 4 bits. */
+/* In each group of 8 bytes, moves those at even positions before those at odd ones. pack_units
+ * unpacks 4-bit codes in this order. */
 static void part_eights(uint8_t *bytes, size_t n)
 {
     for (size_t i = 0; i < n; i += 8) {
@@ -87,7 +87,7 @@ static void quantize(const struct compressed_matrix *matrix, const float *x, uin
 /* Reads VECTOR_LANES rows at a time, in units of 4 bytes of each row. */
 struct units {
     struct lane_rows rows;
-    const unsigned char *row[VECTOR_LANES]; /* from their first bytes on */
+    const unsigned char *row[VECTOR_LANES]; /* the first byte of each row */
     size_t row_bytes, ahead;
     vec lanes[VECTOR_LANES];
     size_t at; /* of the next unit in `lanes` */
@@ -103,7 +103,8 @@ ALWAYS_INLINE void load_units(struct units *units, size_t at)
     units->at = 0;
 }
 
-/* Packs n_bytes from `begin` on. Returns the sums of the codes. */
+/* Packs n_bytes of each row, from `begin` on, XORed with `flip` (see flip_of). Returns the sum of
+ * the codes of each row. */
 ALWAYS_INLINE vec_i32 pack_units(struct units *units, size_t begin, size_t n_bytes, bool is_4bit,
                                  vec_i32 flip, int8_t *to)
 {

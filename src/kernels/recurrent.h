@@ -1,12 +1,12 @@
-/* LSTM, GRU and RNN on raw pointers. There are two implementations: plain loops in f64, and the
- * engine of f32 (recurrent_f32.h), with packed weights and threads. A cell is a sequence of one
- * step. The semantics are those of LSTMSequence-5, GRUSequence-5 and RNNSequence-5 of the OpenVINO
- * specification; the comments here define what it leaves open.
+/* LSTM, GRU and RNN on raw pointers. There are two implementations: scalar loops in f64, and the
+ * f32 engine (recurrent_f32.h), with packed weights and threads. A cell is a sequence of one step.
+ * Follows LSTMSequence-5, GRUSequence-5 and RNNSequence-5 of the OpenVINO specification; the
+ * comments here define what it leaves open.
  *
- * Element b of the batch runs through steps 0 … lengths[b]-1; in reverse, from lengths[b]-1 down to
- * 0. Later steps of X are not read, and Y is zero there. The final state is that of the last step
- * that was run, and zero for a length of 0 (not the initial state). The elements of a batch do not
- * affect each other.
+ * Batch element b runs steps 0 … lengths[b]-1; in the reverse direction, from lengths[b]-1 down to
+ * 0. Later steps of X are not read, and Y is zero there. The final state is the state after the
+ * last step that was run; for a length of 0 it is zero, not the initial state. Batch elements do
+ * not affect each other.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_RECURRENT_H
 #define IRRUN_KERNELS_RECURRENT_H
@@ -82,7 +82,7 @@ struct recurrent_f64_tensors { /* as above */
     double *y, *ho, *co;
 };
 
-/* Runs plain loops, one batch element at a time. This is the reference for the f32 engine. */
+/* Runs scalar loops, one batch element at a time. The tests compare the f32 engine with this. */
 size_t recurrent_f64_scratch_bytes(const struct recurrent *recurrent);
 void recurrent_f64_run(const struct recurrent *recurrent,
                        const struct recurrent_f64_tensors *tensors, void *scratch);

@@ -1,11 +1,11 @@
-/* Products of the recurrent engine, by packed panels, or by a GEMM with unpacked weights.
+/* Matrix products of the recurrent engine, with packed weights or, by a GEMM, with unpacked ones.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
 #include "kernels/recurrent_f32.h"
 
-/* Returns how many gates from `gate` on are contiguous in the weights and in the panel: they are
- * one product. */
+/* Returns how many gates from `gate` on are contiguous both in the weights and in the panel. One
+ * GEMM computes all of them. */
 static size_t n_contiguous_gates(const struct recurrent_f32 *engine,
                                  const struct recurrent_matrix *matrix, size_t gate)
 {

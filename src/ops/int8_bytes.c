@@ -1,14 +1,14 @@
-/* Internal ops that convert f32, or integers of 8 bits, to u8, and u8 to f32.
+/* Internal ops: one quantizes f32, i8 or u8 to u8 codes, the other converts the codes to f32.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/int8_ops.h"
 
 struct bytes_state {
     const struct quantize_kernels *kernels;
-    uint8_t codes[256]; /* for u8 or i8 inputs, which have one range: the code of each value */
+    uint8_t codes[256]; /* for u8 or i8 inputs (one range for all channels): each value's code */
 };
 
-/* Infers the output: the channels, dimension `from` of the input, become its dimension `to`, and
- * the dimensions between move by one. */
+/* Infers the output: moves the channels from dimension `from` to dimension `to`, and shifts the
+ * dimensions between by one. */
 static bool infer_moved(struct infer *infer, enum irrun_dtype dtype, uint32_t from, uint32_t to)
 {
     const struct quantize_u8_attrs *attrs = infer->attrs;

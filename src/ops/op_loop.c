@@ -1,4 +1,4 @@
-/* Loop-5: runs the body until trip_count iterations are done (-1: no limit) or the condition that
+/* Loop-5: runs the body until trip_count iterations are done (-1: no limit), or the condition that
  * the body computes is false. The condition is tested after each iteration.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/body_loop.h"
@@ -24,7 +24,7 @@ static bool check_scalar(struct infer *infer, uint32_t i)
            infer_fail_input(infer, i, "one number, [] or [1]");
 }
 
-/* Reads an input if it is constant for the plan; otherwise sets *is_known to false. */
+/* Sets *is_known to whether an input is constant for the plan, and reads it if so. */
 static bool read_constant(struct infer *infer, uint32_t i, bool *is_known, int64_t *number)
 {
     *is_known = infer->is_constant[i];
@@ -37,8 +37,8 @@ static bool read_constant(struct infer *infer, uint32_t i, bool *is_known, int64
     return true;
 }
 
-/* Returns whether the condition is always true: a Const that is true, or a Parameter that is
- * initially true and passed on unchanged. */
+/* Returns whether the condition is always true: there is none, or it is a Const that is true, or a
+ * Parameter of the body that starts as true and is not changed. */
 static bool never_stops(struct infer *infer, const struct loop_state *state)
 {
     if (state->condition_result == NO_ID)
@@ -77,7 +77,7 @@ static bool infer(struct infer *infer)
         !read_constant(infer, EXECUTION_CONDITION, &is_start_known, &starts))
         return false;
     bool has_data = false;
-    if (!is_count_known || !is_start_known) { /* uses the values if they are known already */
+    if (!is_count_known || !is_start_known) { /* use the values if the caller has them */
         const struct irrun_tensor *count = infer_value(infer, TRIP_COUNT);
         const struct irrun_tensor *start = infer_value(infer, EXECUTION_CONDITION);
         infer->is_value_missing = false;

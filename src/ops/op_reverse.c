@@ -1,4 +1,4 @@
-/* Reverse-1: reverses axes, given as a list or as a mask over all dimensions.
+/* Reverse-1: reverses the order of elements along axes, given as a list or as a boolean mask.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/movement.h"
 

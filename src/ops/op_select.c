@@ -1,6 +1,6 @@
-/* Select-1: out[i] = cond[i] ? then[i] : else[i]. With auto_broadcast numpy, all three broadcast
- * against each other; with pdpd, cond and else are aligned to the shape of then; with none, all
- * shapes are equal. Copies the bits of any type.
+/* Select-1: out[i] = cond[i] ? then[i] : else[i]. With auto_broadcast=numpy, all three inputs are
+ * broadcast against each other; with pdpd, cond and else are broadcast to the shape of then; with
+ * none, all shapes are equal. Copies bits, so any type will do.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 
@@ -16,19 +16,18 @@ struct select_attrs {
 };
 
 /* If at least this many bytes are read and written, stores bypass the caches. Measured with one
- * thread on Zen 4 with 32 MB of L3: bypassing costs 15 % below 9 MB, gains from 13 MB on, and is
- * twice as fast above the size of L3. Zen 3 is similar; Zen 5 gains from 1 MB on, but then the next
- * reader of the output misses the caches. With two threads the caches are twice as fast at 13 MB,
- * but not at 26 MB. */
+ * thread on Zen 4 with 32 MB of L3: bypassing is 15 % slower below 9 MB, faster from 13 MB on, and
+ * twice as fast above the size of L3. Zen 3 is similar. On Zen 5 it is faster from 1 MB on, but the
+ * next reader of the output then misses the caches. With two threads, ordinary stores are twice as
+ * fast at 13 MB, but not at 26 MB. */
 #define STREAM_MIN_BYTES (12 << 20)
 #define STREAM_SHARED_MIN_BYTES (20 << 20)
 
 /* The minimum size of a kernel call whose stores bypass the caches: each call waits for its stores
- * at the end. */
+ * before it returns. */
 #define STREAM_PIECE ((size_t)64 << 10)
 
-/* The minimum size of work that is shared with the thread pool: about 6 us of work; waking a
- * sleeping thread takes 5 us. */
+/* The minimum size to use more than one thread: about 6 us of work. Waking a thread takes 5 us. */
 #define SPLIT_MIN_BYTES (512 << 10)
 
 _Static_assert(BROADCAST_UNIT == 64, "a row is divided where conditions fill a cache line");
@@ -42,7 +41,7 @@ struct select_state {
     bool is_streamed;
 };
 
-/* A pass over all elements or a part of them. */
+/* The arguments of select_piece. */
 struct select_walk {
     const struct step *step;
     size_t n_rows;
@@ -59,7 +58,7 @@ static const struct attr_def attr_table[] = {
     ATTR_NAMED(struct select_attrs, axis, "auto_broadcast.auto_broadcast_axis", "0"),
 };
 
-/* Infers the output with auto_broadcast numpy. In the specification only cond is broadcast to then
+/* Infers the output for auto_broadcast=numpy. In the specification only cond is broadcast to then
  * and else; OpenVINO and irrun broadcast all three against each other. */
 static bool infer_numpy(struct infer *infer, struct irrun_shape *out)
 {
@@ -117,7 +116,7 @@ static bool shares_rows(const struct select_state *state)
     return state->loops.rank == 0 && state->n_rows > 1;
 }
 
-/* Makes the step fusable if it is in one row. */
+/* Lets the step be fused with others if its elements form one row. */
 static void choose_fusable(struct prepare *prepare, const struct select_state *state)
 {
     const int64_t *strides = state->loops.inner_strides;
@@ -158,7 +157,7 @@ static bool select_piece(void *context, const int64_t *offsets, size_t n)
     return true;
 }
 
-/* Computes iterations of the outermost loop, or units of a single row. */
+/* Computes rows begin ... end - 1 if threads share rows, or else these units of the broadcast. */
 static void run_units(const struct step *step, size_t begin, size_t end)
 {
     const struct select_state *state = step->state;

@@ -1,4 +1,4 @@
-/* Squeeze-1 and -15 remove dimensions of 1, Unsqueeze-1 inserts them.
+/* Squeeze-1 and Squeeze-15 remove dimensions of size 1; Unsqueeze-1 inserts them.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/movement.h"
 
@@ -12,8 +12,8 @@ static const struct op_input_def unsqueeze_inputs[] = {
     {"axes", .types = TYPES_INTEGER},
 };
 
-/* Removes the given axes, or all dimensions of 1 if no axes are given. An axis whose dimension is
- * not 1 is kept, as the specification says. */
+/* Removes the given axes, or all dimensions of size 1 if no axes are given. Keeps a given axis
+ * whose size is not 1, as the specification says. */
 static bool infer_squeeze(struct infer *infer)
 {
     const struct irrun_shape *in = &infer->in[0]->shape;
@@ -47,7 +47,7 @@ static bool infer_unsqueeze(struct infer *infer)
 }
 
 VIEW_OP(op_squeeze_v1, "Squeeze", 1, OP_INPUTS(squeeze_inputs), infer_squeeze, .opset_last = 14);
-/* The attribute allow_axis_skip of version 15 only matters for dynamic shapes; here all shapes are
- * concrete. */
+/* Ignores the attribute allow_axis_skip of version 15: it matters only for dynamic shapes, and all
+ * shapes are concrete here. */
 VIEW_OP(op_squeeze_v15, "Squeeze", 15, OP_INPUTS(squeeze_inputs), infer_squeeze, );
 VIEW_OP(op_unsqueeze, "Unsqueeze", 1, OP_INPUTS(unsqueeze_inputs), infer_unsqueeze, );

@@ -1,4 +1,4 @@
-/* Indirect convolutions with constant filters.
+/* Indirect convolutions (see indirect_convolution.h) whose filters are constant and packed once.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/prepacked_convolution.h"
 
@@ -9,7 +9,7 @@
 enum { DATA, FILTERS };
 
 /* Returns whether the convolution must round its input to bf16, because --precision=bf16 rounded
- * its filters. It is then packed, whatever the other options are. */
+ * its filters. Such a convolution is packed even if other options disable packing. */
 static bool must_round(const struct prepare *prepare)
 {
     enum irrun_dtype dtype = prepare->in[DATA]->dtype;
@@ -33,7 +33,7 @@ bool prepacked_convolution_is_wanted(const struct prepare *prepare,
            indirect_convolution_plan(conv, microkernels, convolution, 1, false, any_channels_last);
 }
 
-/* Adds room for a rounded copy of a batch element to the scratch memory of an f32 convolution. */
+/* Adds room for a bf16-rounded copy of one batch element's input to the scratch memory. */
 static bool add_rounded(struct prepacked_convolution *packed, size_t *scratch_bytes)
 {
     size_t n = packed->conv.n_channels, n_bytes;
@@ -72,7 +72,7 @@ bool prepacked_convolution_pack(struct prepare *prepare, const struct convolutio
                       : conv->tile[0] > 0       ? LAYOUT_WINOGRAD
                       : conv->channels_in_lanes ? LAYOUT_CHANNELS
                                                 : LAYOUT_POSITIONS;
-    /* The order and the blocks of the terms may depend on the size of the image. */
+    /* The order in which products are added may depend on the size of the image. */
     layout |= (uint32_t)terms_are_by_tap(conv) << 8 | (uint32_t)conv->subconvolutions[0].kc << 9;
     float *data = prepare_prepacked(prepare, layout, conv->packed_floats * sizeof *data, &is_new);
     if (data && is_new) {

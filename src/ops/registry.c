@@ -1,4 +1,4 @@
-/* The list of all ops, and the lookup of the op of a layer by type and version.
+/* The list of all ops, and functions that find the op of a layer by its type and version.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
 #include <string.h>
@@ -18,10 +18,10 @@ const struct op_def *const op_defs[] = {
 
 const size_t n_op_defs = sizeof op_defs / sizeof op_defs[0];
 
-/* The kinds of the `version` of a layer. */
+/* What the attribute `version` of a layer holds. */
 enum version_kind { VERSION_NONE, VERSION_OPSET, VERSION_EXTENSION, VERSION_UNKNOWN };
 
-/* "extension" and "experimental" mean this opset, as in other readers of IR. */
+/* The versions "extension" and "experimental" mean this opset, as in OpenVINO. */
 #define OPSET_OF_EXTENSIONS 6
 
 static enum version_kind parse_version(const char *version, int64_t *opset)
@@ -104,9 +104,9 @@ const struct op_def *op_find(const char *type, const char *version, char why[OP_
 {
     int64_t opset;
     enum version_kind kind = parse_version(version, &opset);
-    if (text_equals_ignore_case(type, "Constant")) /* the name of its class */
+    if (text_equals_ignore_case(type, "Constant")) /* OpenVINO's class of Const */
         type = "Const";
-    if (opset == 1 && text_equals_ignore_case(type, "MVN")) /* old writers label MVN of opset2 so */
+    if (opset == 1 && text_equals_ignore_case(type, "MVN")) /* old IR means MVN of opset2 */
         opset = 2;
 
     const struct op_def *found = NULL;
@@ -157,7 +157,7 @@ const struct op_input_def *op_find_input(const struct op_def *def, uint32_t i)
 bool op_input_is_index(const struct op_def *def, uint32_t i)
 {
     const struct op_input_def *input = op_find_input(def, i);
-    /* Every index may be i64. An input that must be u8 has data. */
+    /* All inputs with indices allow i64. An integer input that does not, such as u8, is data. */
     return input && !(def->flags & OP_ELEMENTWISE) && (input->types & TYPE_BIT(IRRUN_I64)) &&
            !(input->types & ~(TYPES_INTEGER | TYPES_BOOLEAN));
 }
