@@ -195,6 +195,11 @@ def row_cases():
     y = c.added(c.convolved(y, 16, [1, 1]), x)
     yield c.case("Of each batch element: a chain that begins with an image that is also added, with taps "
                  "two and three rows apart.", c.convolved(y, 2, [3, 3], [3, 3]))
+    c = Chain("rows_pooled", (1, 1, 70, 64), limit=0.2)
+    y = c.relu(c.convolved(c.relu(c.convolved(c.x, 16, [1, 1])), 0, [3, 3], None, [1, 1]))
+    y = c.max_pooled(c.relu(c.convolved(y, 64, [1, 1])), [2, 2], [2, 2], [0, 0])
+    yield c.case("The last convolution of a chain also pools, and another one reads that.",
+                 c.convolved(c.convolved(y, 0, [3, 3], [2, 2]), 1, [3, 3], [3, 3]))
 
 
 def empty_case():

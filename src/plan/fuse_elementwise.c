@@ -286,6 +286,7 @@ static bool fuse_pooling(struct fused_program *fused, const struct pending_step 
     slots[joined->out[0]].root = slots[output].root = pooling->out[0];
     joined->out = pooling->out;
     joined->source.pooling = pooling->source.planned;
+    joined->made.rows = NULL;
     return true;
 }
 
