@@ -12,13 +12,13 @@ TO_FIRST, TO_LAST = [0, 3, 1, 2], [0, 2, 3, 1]
 
 class Chain:
     """A net and the values of its ports in float64."""
-    def __init__(self, name, shape, dtype=np.float32, limit=0.5):
+    def __init__(self, name, shape, dtype=np.float32, limit=0.5, declared=None):
         self.name, self.dtype, self.g = name, dtype, rng("channels_last", name)
         self.limit = limit  # of the weights
         self.net, self.wants = Net(name), {}
         x = uniform(self.g, shape)
         self.feed = {"x": x}
-        self.x = (self.net.param("x", "f32", list(shape)), np.float64(x))
+        self.x = (self.net.param("x", "f32", declared or list(shape)), np.float64(x))
 
     def const(self, array):
         port = self.net.const(array.astype(self.dtype))
@@ -195,6 +195,10 @@ def row_cases():
     y = c.added(c.convolved(y, 16, [1, 1]), x)
     yield c.case("Of each batch element: a chain that begins with an image that is also added, with taps "
                  "two and three rows apart.", c.convolved(y, 2, [3, 3], [3, 3]))
+    c = Chain("rows_of_width", (1, 8, 64, 17), declared=[1, 8, 64, -1])
+    y = c.relu(c.convolved(c.relu(c.convolved(c.x, 64, [1, 1])), 0, [3, 3], None, [1, 1]))
+    yield c.case("The output has the same shape for images that are up to 128 wide.",
+                 c.relu(c.convolved(y, 0, [3, 3], [1, 128], [1, 1])))
     c = Chain("rows_pooled", (1, 1, 70, 64), limit=0.2)
     y = c.relu(c.convolved(c.relu(c.convolved(c.x, 16, [1, 1])), 0, [3, 3], None, [1, 1]))
     y = c.max_pooled(c.relu(c.convolved(y, 64, [1, 1])), [2, 2], [2, 2], [0, 0])

@@ -154,12 +154,20 @@ static bool is_op_varying(const struct plan *plan, const struct op *op)
     return false;
 }
 
+static bool has_varying_input(const struct step *step)
+{
+    for (uint32_t i = 0; i < step->n_inputs; i++)
+        if (slot_of(step->in[i])->is_varying)
+            return true;
+    return false;
+}
+
 static bool is_step_varying(const struct plan *plan, uint32_t i)
 {
     const struct step_source *source = &plan->sources[i];
+    /* A conversion, or a chain, whose output may keep its shape. */
     if (!source->fused)
-        return source->planned ? source->planned->is_varying
-                               : slot_of(plan->steps[i].out[0])->is_varying;
+        return source->planned ? source->planned->is_varying : has_varying_input(&plan->steps[i]);
     for (uint32_t k = 0; k < source->fused->n_members; k++)
         if (source->fused->members[k]->is_varying)
             return true;

@@ -287,6 +287,20 @@ static void a_state_has_more_room_than_before(void **state)
     unload(&pair);
 }
 
+static void rows_of_a_chain_become_longer(void **state)
+{
+    (void)state;
+    struct pair pair;
+    static float x[8 * 64 * 128];
+    for (size_t i = 0; i < 8 * 64 * 128; i++)
+        x[i] = (float)(i % 251);
+    load(&pair, "tests/cases/channels_last/rows_of_width/model.xml");
+    for (int64_t i = 0; i < 20; i++)
+        run(&pair,
+            &(struct irrun_tensor){IRRUN_F32, {4, {1, 8, 64, i < 10 ? 17 + i : 108 + i}}, x});
+    unload(&pair);
+}
+
 static double count_bytes(const struct irrun_session *session)
 {
     struct irrun_error err;
@@ -323,6 +337,7 @@ int main(void)
         cmocka_unit_test(two_states_grow_in_different_steps),
         cmocka_unit_test(an_operand_becomes_smaller_than_the_result),
         cmocka_unit_test(a_state_has_more_room_than_before),
+        cmocka_unit_test(rows_of_a_chain_become_longer),
         cmocka_unit_test(the_work_follows_the_shapes),
         cmocka_unit_test(an_operand_of_fused_ops_depends_on_a_shape),
         cmocka_unit_test(constants_are_converted_again),
