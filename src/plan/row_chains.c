@@ -24,7 +24,8 @@ static bool is_map_or_bias(const struct pending_step *step)
     return !epilogue || !epilogue->fused || epilogue->is_map;
 }
 
-/* Returns whether `next` reads the output of `step`, which is large, and nothing else does. */
+/* Returns whether `next` reads the output of `step`, which is large, and nothing else does. Images
+ * of one column may have other rows for `next` (window_align). */
 static bool follows(const struct fused_program *fused, const struct pending_step *step,
                     const struct pending_step *next)
 {
@@ -32,9 +33,10 @@ static bool follows(const struct fused_program *fused, const struct pending_step
     uint32_t output = plan_root(plan, step->out[0]);
     const struct slot *slot = &plan->slots[output];
     return next->made.rows && next->made.rows->reads_rows && step->n_outputs == 1 &&
-           is_map_or_bias(step) && step->is_main == next->is_main &&
-           plan_root(plan, next->in[0]) == output && fused->uses[output].n_uses == 1 &&
-           slot->last_step != NO_ID && slot->kind == SLOT_BLOCK && slot->parent == NO_ID &&
+           next->made.rows->in_row_floats == step->made.rows->row_floats && is_map_or_bias(step) &&
+           step->is_main == next->is_main && plan_root(plan, next->in[0]) == output &&
+           fused->uses[output].n_uses == 1 && slot->last_step != NO_ID &&
+           slot->kind == SLOT_BLOCK && slot->parent == NO_ID &&
            (size_t)shape_n_elements(&slot->tensor.shape) >=
                MIN_IMAGE_FLOATS * step->made.rows->n_batches;
 }
