@@ -296,5 +296,5 @@ bool inputs_read_sources(struct inputs *inputs, const struct sequence *sequence,
              !inputs->options->manifest_path)
         fail(err, IRRUN_USAGE, "--columns: no csv is read with it");
     return err->code == IRRUN_OK ||
-           fail_hint(err, "-i t.csv --columns=A,B selects the columns that the model gets");
+           fail_hint(err, "-i FILE.csv --columns=A,B selects the columns that the model gets");
 }

@@ -234,8 +234,10 @@ static bool fail_no_format(const char *text, enum direction direction, struct ir
     if (direction == READING && is_directory)
         return format_hint_list(err, text);
     if (direction == WRITING && (is_directory || has_slash))
-        return fail_hint(err, "-o %s%s%%n.npy writes a file for each output", word,
-                         has_slash ? "" : "/");
+        return fail_hint(err,
+                         "-o %s%s%%n.npy writes a file for each output; with --manifest %%k.npy "
+                         "one for each sequence",
+                         word, has_slash ? "" : "/");
     if (direction == READING && hint_gzip(text, err))
         return false;
     if (direction == READING && strpbrk(text, "0123456789") &&

@@ -228,7 +228,7 @@ setup() {
 @test "--keep-columns that cannot be" {
     local how=("$data/sum.xml" -i t.csv --columns=low)
     answered 2 '--keep-columns needs an output in csv' '-o sum=csv:- writes one to standard output' "${how[@]}" --keep-columns=id
-    answered 2 '--keep-columns: no csv is read with --columns' '-i t.csv --columns=A,B selects the columns that the model gets' \
+    answered 2 '--keep-columns: no csv is read with --columns' '-i FILE.csv --columns=A,B selects the columns that the model gets' \
         "$data/sum.xml" -i t.csv --keep-columns=id -o csv:-
     answered 2 '--keep-columns needs every record to be written' '--emit=all writes every record' \
         "${how[@]}" --keep-columns=id -o csv:- -n 2

@@ -80,9 +80,9 @@ setup() {
     answered 2 '"one" is a directory, not a file; it holds ' "ls one/* | irrun MODEL.xml --manifest=- runs its files" sum.xml -i one
     for destination in one one/; do
         answered 2 "\"$destination\" is a directory, not a file" \
-            "-o one/%n.npy writes a file for each output" sum.xml -o "$destination"
+            "-o one/%n.npy writes a file for each output; with --manifest %k.npy one for each sequence" sum.xml -o "$destination"
     done
-    answered 2 'the format of "five/" is not known' "-o five/%n.npy writes a file for each output" \
+    answered 2 'the format of "five/" is not known' "-o five/%n.npy writes a file for each output; with --manifest %k.npy one for each sequence" \
         sum.xml -o five/
     answered 2 "the format of" "csv:t.tsv reads columns between tabs" sum.xml -i t.tsv
     answered 2 "the format of" "-o sum.jsonl writes a line of JSON for each record" \
@@ -657,7 +657,7 @@ with a <= b and s >= 0" sum.xml --random='uniform(-1e308,1e308)'
     cp sum.xml "my sum.xml"
     echo 1 >"my clip.csv"
     mkdir "o ne"
-    answered 2 '"o ne" is a directory' "-o 'o ne'/%n.npy writes a file for each output" sum.xml -o "o ne"
+    answered 2 '"o ne" is a directory' "-o 'o ne'/%n.npy writes a file for each output; with --manifest %k.npy one for each sequence" sum.xml -o "o ne"
     answered 2 "'sum.bin' is taken for the model" "the model comes first: irrun 'my sum.xml' sum.bin" sum.bin "my sum.xml"
     answered 2 "unknown option -m" "give the model without an option: irrun 'my sum.xml'" -m "my sum.xml"
     answered 2 "'my' and 'sum.xml' are taken for two files" "quote a name with blanks: 'my sum.xml'" my sum.xml --random
