@@ -196,5 +196,5 @@ many() {
     follow() { irrun "$data/sum.xml" -o none: --report=- --manifest="$1"; }
     seq 100 | awk '{ print "key" $1 "\tc.csv" }' >few
     seq 100000 | awk '{ print "key" $1 "\tc.csv" }' >many
-    stays_below "$(($(peak follow few) + 1000000))" follow many
+    stays_below "$(($(highest_peak follow few) + 1000000))" follow many
 }

@@ -239,6 +239,6 @@ files() {
     mkdir out
     files 100 >few
     files 10000 >many
-    stays_below "$(($(peak follow few) + 500000))" follow many
-    stays_below "$(($(peak from_a_pipe few follow -) + 500000))" from_a_pipe many follow -
+    stays_below "$(($(highest_peak follow few) + 500000))" follow many
+    stays_below "$(($(highest_peak from_a_pipe few follow -) + 500000))" from_a_pipe many follow -
 }
