@@ -247,11 +247,11 @@ bool csv_field_hint(struct field line, char separator, struct field name, struct
         const struct field field = csv_field_next(&rest, separator);
         kept_columns_add(&all, field.start == line.start, field.start, field.length, separator);
         copy_field(field, heading);
-        has_headings |= !text_to_f64(heading, strlen(heading), &number);
+        bool is_number = text_to_f64(heading, strlen(heading), &number);
+        has_headings |= !is_number;
         unsigned distance =
             text_equals_ignore_case(wanted, heading) ? 0 : text_distance(wanted, heading, limit);
-        if (distance > limit || text_to_f64(heading, strlen(heading), &number) ||
-            (distance > 1 && wanted[0] != heading[0]))
+        if (distance > limit || is_number || (distance > 1 && wanted[0] != heading[0]))
             continue;
         nearest = field;
         limit = distance - (distance > 0);

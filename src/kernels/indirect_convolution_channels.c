@@ -239,8 +239,8 @@ static void run_phase(struct channels_run *run, const struct subconvolution *sub
 bool indirect_convolution_has_rows(const struct indirect_convolution *conv)
 {
     return conv->channels_in_lanes && conv->out_channels_last && !conv->is_transposed &&
-           conv->n_groups == 1 && !conv->has_pairs && !conv->pooling && conv->tile[0] == 0 &&
-           !conv->skips_pads && (conv->is_in_place || conv->copy_rows > 0) && conv->out[0] == 1 &&
+           conv->n_groups == 1 && !conv->has_pairs && conv->tile[0] == 0 && !conv->skips_pads &&
+           (conv->is_in_place || conv->copy_rows > 0) && conv->out[0] == 1 &&
            conv->window.in[0] == 1;
 }
 

@@ -85,13 +85,13 @@ struct progress {
     struct rows rows[ROW_CHAIN_MAX];
 };
 
-/* Returns the address that row 0 of the output of an op would have. */
-static float *row_0(const struct progress *progress, size_t i, int64_t first)
+/* Returns the address that row 0 of the output of op i would have, by that of the rows in its line
+ * buffer. */
+static float *find_row_0(const struct progress *progress, size_t i)
 {
     const struct row_chain *chain = progress->run->chain;
-    ptrdiff_t n = (ptrdiff_t)first * (ptrdiff_t)chain->ops[i]->row_floats;
-    return (float *)((uintptr_t)(progress->memory + chain->buffers[i]) -
-                     (uintptr_t)n * sizeof(float));
+    uintptr_t n = (uintptr_t)progress->rows[i].begin * chain->ops[i]->row_floats;
+    return (float *)((uintptr_t)(progress->memory + chain->buffers[i]) - n * sizeof(float));
 }
 
 /* Drops the rows before `begin` from a line buffer. */
@@ -127,8 +127,8 @@ static void compute_rows(struct progress *progress, size_t i, struct rows wanted
     struct row_job job = {
         .begin = wanted.begin,
         .end = wanted.end,
-        .in = i > 0 ? row_0(progress, i - 1, progress->rows[i - 1].begin) : run->in,
-        .out = is_last ? run->out : row_0(progress, i, progress->rows[i].begin),
+        .in = i > 0 ? find_row_0(progress, i - 1) : run->in,
+        .out = is_last ? run->out : find_row_0(progress, i),
         .epilogue = chain->epilogues[i],
         .first = run->batch * (size_t)op->window->out[1] * op->row_floats,
         .scratch = progress->memory + chain->scratch,

@@ -70,22 +70,29 @@ static bool selects_all_in_order(const struct append *append, const struct irrun
     return true;
 }
 
+/* Warns, as the Gather would, that its index k is out of range. */
+static void warn_zeros(const struct step *step, size_t k)
+{
+    const struct append *append = step->state;
+    struct step gather = *step;
+    gather.op = value_producer(step->graph, op_input(step->graph, step->op, 0));
+    gather.in = step->in + 1;
+    index_warn_zeros(&gather, k, (int64_t)(append->old_rows / append->rows_per_index));
+}
+
 static void copy_selected(const struct step *step, const char *from, size_t from_bytes, char *to)
 {
     const struct append *append = step->state;
     const struct irrun_tensor *indices = step->in[INDICES];
-    struct step gather = *step; /* to name it in a warning */
-    gather.op = value_producer(step->graph, op_input(step->graph, step->op, 0));
-    gather.in = step->in + 1;
     for (size_t row = 0; row < append->n_rows; row++, to += append->stride_bytes) {
         uint32_t group = selected(append, indices, row / append->rows_per_index);
         size_t source = group * append->rows_per_index + row % append->rows_per_index;
         if (group == NO_ID) {
             memset(to, 0, append->old_bytes);
-            index_warn_zeros(&gather, row / append->rows_per_index,
-                             (int64_t)(append->old_rows / append->rows_per_index));
-        } else
+            warn_zeros(step, row / append->rows_per_index);
+        } else {
             memcpy(to, from + source * from_bytes, append->old_bytes);
+        }
     }
 }
 
