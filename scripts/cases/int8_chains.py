@@ -320,7 +320,7 @@ def group_cases():
                  m.convolved(y, grouped(m, 10, 1, 4, 1, 1), pads=(0, 0)))
     m = Quantised("groups_line", (1, 32, 15))
     yield m.case("One dimension, groups of a vector.",
-                 line(m, m.x, grouped(m, 2, 16, 16, 3)).quantised(-2, 2))
+                 line(m, m.x, grouped(m, 2, 16, 16, 3)).quantised(-2, 1.9))
 
 
 def scaled_cases():
