@@ -70,6 +70,7 @@ struct igemm_tiles {
  * bf16. */
 struct igemm_pairs {
     igemm_channels_fn *channels[IGEMM_MAX_VECTORS + 1][IGEMM_MAX_MR + 1];
+    igemm_channels_fn *row[IGEMM_MAX_STRIDE + 1][IGEMM_MAX_MR + 1];
     void (*round)(const void *from, void *to, size_t n); /* n channels of one pixel */
     /* n pixels of two planes of channels; second NULL: zeros */
     void (*round_rows)(const float *first, const float *second, void *to, size_t n);
@@ -126,7 +127,7 @@ struct igemm_microkernels {
      * plus r * stride * pixel, and term k + i (i < 3) at indirection[k].offset + i * pixel.
      * [stride][mr]; k is a multiple of 3. */
     igemm_channels_fn *row[IGEMM_MAX_STRIDE + 1][IGEMM_MAX_MR + 1];
-    struct igemm_pairs pairs; /* channels: has the same entries */
+    struct igemm_pairs pairs; /* channels and row: have the same entries */
     void (*winograd_input)(const struct winograd_input *input);
     bool (*winograd_output)(const struct winograd_output *output); /* false if not finite */
     size_t lanes;

@@ -128,16 +128,6 @@ ALWAYS_INLINE void store_channels(const struct igemm_channels_args *args, size_t
     }
 }
 
-ALWAYS_INLINE vec add_product(vec sum, vec weights, vec factor, bool are_pairs)
-{
-#ifdef VECTOR_HAS_BF16
-    if (are_pairs)
-        return vec_dot(sum, weights, factor);
-#endif
-    (void)are_pairs;
-    return vec_fma(factor, weights, sum);
-}
-
 /* General registers for the addresses of rows. The other 7 of 16 hold the stack, the indirection,
  * its end, an offset, b, a constant and an address that is loaded. */
 #if defined(__x86_64__)
@@ -323,12 +313,18 @@ CHANNELS(DEFINE_CHANNELS)
     }
 PREFETCHING(DEFINE_PREFETCHING)
 
+ALWAYS_INLINE void run_row(const struct igemm_channels_args *args, size_t mr, size_t stride,
+                           bool are_pairs)
+{
+    vec sums[IGEMM_MAX_MR][IGEMM_MAX_VECTORS];
+    add_row(args, mr, stride, are_pairs, sums);
+    store_channels(args, mr, 1, sums);
+}
+
 #define DEFINE_ROW(stride, rows)                                                                   \
     static void row_##stride##_##rows(const struct igemm_channels_args *args)                      \
     {                                                                                              \
-        vec sums[IGEMM_MAX_MR][IGEMM_MAX_VECTORS];                                                 \
-        add_row(args, rows, stride, sums);                                                         \
-        store_channels(args, rows, 1, sums);                                                       \
+        run_row(args, rows, stride, false);                                                        \
     }
 ROWS_12(DEFINE_ROW, 1)
 ROWS_12(DEFINE_ROW, 2)
@@ -340,12 +336,21 @@ ROWS_12(DEFINE_ROW, 2)
         run_channels(args, rows, vectors, true, false);                                            \
     }
 CHANNELS(DEFINE_PAIRS)
+
+#define DEFINE_PAIRS_ROW(stride, rows)                                                             \
+    static void pairs_row_##stride##_##rows(const struct igemm_channels_args *args)                \
+    {                                                                                              \
+        run_row(args, rows, stride, true);                                                         \
+    }
+ROWS_12(DEFINE_PAIRS_ROW, 1)
+ROWS_12(DEFINE_PAIRS_ROW, 2)
 #endif
 
 #define CHANNELS_ENTRY(vectors, rows) [vectors][rows] = channels_##vectors##_##rows,
 #define PREFETCHING_ENTRY(vectors, rows) [vectors][rows] = prefetching_##vectors##_##rows,
 #define ROW_ENTRY(stride, rows) [stride][rows] = row_##stride##_##rows,
 #define PAIRS_ENTRY(vectors, rows) [vectors][rows] = pairs_##vectors##_##rows,
+#define PAIRS_ROW_ENTRY(stride, rows) [stride][rows] = pairs_row_##stride##_##rows,
 #define UNMASKED_ENTRY(rows, vectors) [rows] = unmasked_##rows,
 #define MASKED_ENTRY(rows, vectors) [rows] = masked_##rows,
 #define MASKED_LOADS_ENTRY(rows, vectors) [rows] = masked_loads_##rows,
@@ -361,6 +366,7 @@ const struct igemm_microkernels LEVEL_NAME(igemm_f32, LEVEL) = {
     .row = {ROWS_12(ROW_ENTRY, 1) ROWS_12(ROW_ENTRY, 2)},
 #ifdef VECTOR_HAS_BF16
     .pairs = {.channels = {CHANNELS(PAIRS_ENTRY)},
+              .row = {ROWS_12(PAIRS_ROW_ENTRY, 1) ROWS_12(PAIRS_ROW_ENTRY, 2)},
               .round = vec_round_pairs,
               .round_rows = vec_round_rows,
               .round_planes = vec_round_planes,

@@ -18,12 +18,23 @@
 #error "include kernels/level.h first"
 #endif
 
-/* Computes a tile. mr and stride are constants in all calls. The asm keeps the distances of five
+/* Adds a term, or in bf16 the terms of a pair. */
+ALWAYS_INLINE vec add_product(vec sum, vec weights, vec factor, bool are_pairs)
+{
+#ifdef VECTOR_HAS_BF16
+    if (are_pairs)
+        return vec_dot(sum, weights, factor);
+#endif
+    (void)are_pairs;
+    return vec_fma(factor, weights, sum);
+}
+
+/* Computes a tile. All parameters but args are constants in all calls. The asm keeps the distances of five
  * factors in registers: gcc would otherwise add them for every factor, on the ports of the FMAs. It
  * also keeps a factor until its last sum is added: gcc would add it to the sum in the register of
  * the factor, and move the sum. */
 ALWAYS_INLINE void add_row(const struct igemm_channels_args *args, size_t mr, size_t stride,
-                           vec sums[][IGEMM_MAX_VECTORS])
+                           bool are_pairs, vec sums[][IGEMM_MAX_VECTORS])
 {
     const float *a = args->a + args->positions[0], *b = args->b;
     const size_t pixel = args->pixel, n_factors = (mr - 1) * stride + 3;
@@ -56,7 +67,7 @@ ALWAYS_INLINE void add_row(const struct igemm_channels_args *args, size_t mr, si
                 for (size_t t = 3; t-- > 0;) {
                     size_t r = (i + j - t) / stride;
                     if (i + j >= t && (i + j - t) % stride == 0 && r < mr)
-                        sums[r][0] = vec_fma(factor, weights[t], sums[r][0]);
+                        sums[r][0] = add_product(sums[r][0], weights[t], factor, are_pairs);
                 }
                 vec_keep(factor);
             }

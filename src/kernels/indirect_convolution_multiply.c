@@ -15,7 +15,8 @@ static igemm_channels_fn *const *choose_kernels(const struct indirect_convolutio
                                                 size_t n_vectors, bool is_last)
 {
     if (product->row > 0)
-        return conv->microkernels->row[conv->window.stride[2]];
+        return (conv->has_pairs ? conv->microkernels->pairs.row
+                                : conv->microkernels->row)[conv->window.stride[2]];
     if (product->prefetches && is_last && !conv->has_pairs &&
         conv->microkernels->prefetching[n_vectors][1])
         return conv->microkernels->prefetching[n_vectors];

@@ -66,7 +66,7 @@ static bool plan_planes(struct indirect_convolution *conv)
 static size_t find_row(const struct indirect_convolution *conv)
 {
     const struct window *w = &conv->window;
-    bool has_row = !conv->is_transposed && !conv->has_pairs &&
+    bool has_row = !conv->is_transposed && conv->run == 0 &&
                    (size_t)conv->c_out <= conv->microkernels->lanes && w->kernel[2] == 3 &&
                    w->dilation[2] == 1 && w->stride[2] <= IGEMM_MAX_STRIDE;
     return has_row ? (size_t)w->out[2] : 0;
