@@ -15,6 +15,7 @@
 #define IGEMM_MAX_NR 128
 #define IGEMM_MAX_VECTORS 3 /* of channels */
 #define IGEMM_MAX_STRIDE 2  /* of positions of a row */
+#define IGEMM_POOLED 4      /* rows of a window of a max pooling */
 
 /* offset: of a row of B, in floats from args.b. mask: its offset in bytes from args.masks; bits
  * that are 0 make the columns of the row zeros. */
@@ -53,8 +54,9 @@ struct igemm_channels_args {
     float *c;
     size_t ldc;
     const float *bias;   /* [columns]; NULL: zeros (always with is_added) */
-    const float *bounds; /* two, to which the sums are clamped; NULL: none */
+    const float *bounds; /* two, to which the sums are clamped; NULL: none, not for `pooled` */
     bool is_added;
+    float *maxima; /* [mr / IGEMM_POOLED][ldc]; for `pooled` only */
 };
 typedef void igemm_channels_fn(const struct igemm_channels_args *args);
 
@@ -70,6 +72,7 @@ struct igemm_tiles {
  * bf16. */
 struct igemm_pairs {
     igemm_channels_fn *channels[IGEMM_MAX_VECTORS + 1][IGEMM_MAX_MR + 1];
+    igemm_channels_fn *pooled[IGEMM_MAX_VECTORS + 1][IGEMM_MAX_MR + 1];
     igemm_channels_fn *row[IGEMM_MAX_STRIDE + 1][IGEMM_MAX_MR + 1];
     void (*round)(const void *from, void *to, size_t n); /* n channels of one pixel */
     /* n pixels of two planes of channels; second NULL: zeros */
@@ -123,11 +126,14 @@ struct igemm_microkernels {
     igemm_channels_fn *channels[IGEMM_MAX_VECTORS + 1][IGEMM_MAX_MR + 1];
     /* The same, which prefetch b from `ahead` bytes on. Not for all tiles. */
     igemm_channels_fn *prefetching[IGEMM_MAX_VECTORS + 1][IGEMM_MAX_MR + 1];
+    /* The same, which do not write C: of each IGEMM_POOLED rows, they store the largest number that
+     * is not NaN, or -FLT_MAX. mr is a multiple of IGEMM_POOLED. */
+    igemm_channels_fn *pooled[IGEMM_MAX_VECTORS + 1][IGEMM_MAX_MR + 1];
     /* The same of one vector, for kernels of three and positions of a row: position r is that of 0
      * plus r * stride * pixel, and term k + i (i < 3) at indirection[k].offset + i * pixel.
      * [stride][mr]; k is a multiple of 3. */
     igemm_channels_fn *row[IGEMM_MAX_STRIDE + 1][IGEMM_MAX_MR + 1];
-    struct igemm_pairs pairs; /* channels and row: have the same entries */
+    struct igemm_pairs pairs; /* the tables have the same entries */
     void (*winograd_input)(const struct winograd_input *input);
     bool (*winograd_output)(const struct winograd_output *output); /* false if not finite */
     size_t lanes;

@@ -4,6 +4,7 @@
 #include "kernels/level.h"
 
 #include "kernels/igemm_row_body.h"
+#include "kernels/igemm_store_body.h"
 #include "kernels/winograd_body.h"
 
 #define MAX_VECTORS 8
@@ -94,40 +95,6 @@ ALWAYS_INLINE void run_igemm(const struct igemm_args *args, size_t mr, size_t n_
     }
 MICROKERNELS(DEFINE_MICROKERNEL)
 
-/* Adds C if is_added, and the bias, and stores the sums. Reads *args before it writes C: for the
- * compiler they may overlap. */
-ALWAYS_INLINE void store_channels(const struct igemm_channels_args *args, size_t mr,
-                                  size_t n_vectors, vec sums[][IGEMM_MAX_VECTORS])
-{
-    const size_t ldc = args->ldc;
-    float *c = args->c;
-    vec low = vec_set1(args->bounds ? args->bounds[0] : -INFINITY);
-    vec high = vec_set1(args->bounds ? args->bounds[1] : INFINITY);
-    if (args->is_added) {
-        UNROLL
-        for (size_t r = 0; r < mr; r++) {
-            UNROLL
-            for (size_t v = 0; v < n_vectors; v++)
-                sums[r][v] = vec_add(vec_load(c + r * ldc + v * VECTOR_LANES), sums[r][v]);
-        }
-    }
-    if (args->bias) {
-        UNROLL
-        for (size_t v = 0; v < n_vectors; v++) {
-            vec bias = vec_load(args->bias + v * VECTOR_LANES);
-            UNROLL
-            for (size_t r = 0; r < mr; r++)
-                sums[r][v] = vec_add(bias, sums[r][v]);
-        }
-    }
-    UNROLL
-    for (size_t r = 0; r < mr; r++, c += ldc) {
-        UNROLL
-        for (size_t v = 0; v < n_vectors; v++)
-            vec_store(c + v * VECTOR_LANES, vec_max_min(sums[r][v], low, high));
-    }
-}
-
 /* General registers for the addresses of rows. The other 7 of 16 hold the stack, the indirection,
  * its end, an offset, b, a constant and an address that is loaded. */
 #if defined(__x86_64__)
@@ -141,7 +108,7 @@ ALWAYS_INLINE void store_channels(const struct igemm_channels_args *args, size_t
  * are loaded for each term: gcc would move them from vectors, on the ports of the FMAs. A single
  * vector waits for its loads, not for these ports. */
 ALWAYS_INLINE void run_channels(const struct igemm_channels_args *args, size_t mr, size_t n_vectors,
-                                bool are_pairs, bool prefetches)
+                                bool are_pairs, bool prefetches, bool pools)
 {
     vec sums[IGEMM_MAX_MR][IGEMM_MAX_VECTORS], weights[IGEMM_MAX_VECTORS];
     const float *rows[IGEMM_MAX_MR], *b = args->b;
@@ -177,7 +144,7 @@ ALWAYS_INLINE void run_channels(const struct igemm_channels_args *args, size_t m
                 sums[r][v] = add_product(sums[r][v], weights[v], factor, are_pairs);
         }
     }
-    store_channels(args, mr, n_vectors, sums);
+    (pools ? store_maxima : store_channels)(args, mr, n_vectors, sums);
 }
 
 #ifdef VECTOR_HAS_TILES
@@ -296,20 +263,35 @@ static void tiles_3(const struct igemm_channels_args *args)
 #define CHANNELS(X) ROWS_12(X, 1) ROWS_6(X, 2)
 #define PREFETCHING(X) ROWS_6(X, 2)
 #endif
+#define POOLED(X) X(1, 4) X(1, 8) X(1, 12) X(2, 4) POOLED_MORE(X)
+#if VECTOR_REGISTERS == 32
+#define POOLED_MORE(X) X(2, 8) X(2, 12) X(3, 4) X(3, 8)
+#elif VECTOR_HAS_FMA
+#define POOLED_MORE(X) X(3, 4)
+#else
+#define POOLED_MORE(X)
+#endif
 /* clang-format on */
 
 #define DEFINE_CHANNELS(vectors, rows)                                                             \
     static void channels_##vectors##_##rows(const struct igemm_channels_args *args)                \
     {                                                                                              \
-        run_channels(args, rows, vectors, false, false);                                           \
+        run_channels(args, rows, vectors, false, false, false);                                    \
     }
 CHANNELS(DEFINE_CHANNELS)
+
+#define DEFINE_POOLED(vectors, rows)                                                               \
+    static void pooled_##vectors##_##rows(const struct igemm_channels_args *args)                  \
+    {                                                                                              \
+        run_channels(args, rows, vectors, false, false, true);                                     \
+    }
+POOLED(DEFINE_POOLED)
 
 /* Prefetching takes 2 to 8 % of the time: it has functions of its own, for large matrices only. */
 #define DEFINE_PREFETCHING(vectors, rows)                                                          \
     static void prefetching_##vectors##_##rows(const struct igemm_channels_args *args)             \
     {                                                                                              \
-        run_channels(args, rows, vectors, false, true);                                            \
+        run_channels(args, rows, vectors, false, true, false);                                     \
     }
 PREFETCHING(DEFINE_PREFETCHING)
 
@@ -333,9 +315,16 @@ ROWS_12(DEFINE_ROW, 2)
 #define DEFINE_PAIRS(vectors, rows)                                                                \
     static void pairs_##vectors##_##rows(const struct igemm_channels_args *args)                   \
     {                                                                                              \
-        run_channels(args, rows, vectors, true, false);                                            \
+        run_channels(args, rows, vectors, true, false, false);                                     \
     }
 CHANNELS(DEFINE_PAIRS)
+
+#define DEFINE_PAIRS_POOLED(vectors, rows)                                                         \
+    static void pairs_pooled_##vectors##_##rows(const struct igemm_channels_args *args)            \
+    {                                                                                              \
+        run_channels(args, rows, vectors, true, false, true);                                      \
+    }
+POOLED(DEFINE_PAIRS_POOLED)
 
 #define DEFINE_PAIRS_ROW(stride, rows)                                                             \
     static void pairs_row_##stride##_##rows(const struct igemm_channels_args *args)                \
@@ -348,8 +337,10 @@ ROWS_12(DEFINE_PAIRS_ROW, 2)
 
 #define CHANNELS_ENTRY(vectors, rows) [vectors][rows] = channels_##vectors##_##rows,
 #define PREFETCHING_ENTRY(vectors, rows) [vectors][rows] = prefetching_##vectors##_##rows,
+#define POOLED_ENTRY(vectors, rows) [vectors][rows] = pooled_##vectors##_##rows,
 #define ROW_ENTRY(stride, rows) [stride][rows] = row_##stride##_##rows,
 #define PAIRS_ENTRY(vectors, rows) [vectors][rows] = pairs_##vectors##_##rows,
+#define PAIRS_POOLED_ENTRY(vectors, rows) [vectors][rows] = pairs_pooled_##vectors##_##rows,
 #define PAIRS_ROW_ENTRY(stride, rows) [stride][rows] = pairs_row_##stride##_##rows,
 #define UNMASKED_ENTRY(rows, vectors) [rows] = unmasked_##rows,
 #define MASKED_ENTRY(rows, vectors) [rows] = masked_##rows,
@@ -363,9 +354,11 @@ const struct igemm_microkernels LEVEL_NAME(igemm_f32, LEVEL) = {
     .nr = {MICROKERNELS(NR_ENTRY)},
     .channels = {CHANNELS(CHANNELS_ENTRY)},
     .prefetching = {PREFETCHING(PREFETCHING_ENTRY)},
+    .pooled = {POOLED(POOLED_ENTRY)},
     .row = {ROWS_12(ROW_ENTRY, 1) ROWS_12(ROW_ENTRY, 2)},
 #ifdef VECTOR_HAS_BF16
     .pairs = {.channels = {CHANNELS(PAIRS_ENTRY)},
+              .pooled = {POOLED(PAIRS_POOLED_ENTRY)},
               .row = {ROWS_12(PAIRS_ROW_ENTRY, 1) ROWS_12(PAIRS_ROW_ENTRY, 2)},
               .round = vec_round_pairs,
               .round_rows = vec_round_rows,

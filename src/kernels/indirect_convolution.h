@@ -112,6 +112,7 @@ struct indirect_convolution {
     const struct igemm_microkernels *microkernels;
 
     const struct pooling *pooling; /* NULL: none. Otherwise only its results are stored */
+    bool has_windows;              /* the positions of a window of the pooling follow one another */
 
     /* The output: position p of phase f is stored at p * out_stride + f - out_crop, if this is
      * inside out. */
@@ -169,7 +170,7 @@ struct indirect_convolution {
     /* Set by indirect_convolution_fill. */
     const struct indirection *indirection; /* [n_indirections] */
     const unsigned char *masks;            /* [window.kernel][mask_bytes] */
-    const int32_t *positions;              /* [n_positions]: offsets in the copy */
+    int32_t *positions;                    /* [n_positions]: offsets in the copy */
 };
 
 /* Plans a convolution, without its buffers. Returns false if there is nothing to compute, a size
@@ -200,7 +201,8 @@ bool indirect_convolution_plan_pairs(struct indirect_convolution *conv,
                                      const struct igemm_microkernels *microkernels,
                                      const struct convolution *convolution);
 
-/* Lets a convolution compute the pooling of its output. Returns false if it cannot. */
+/* Lets a convolution, whose buffers are filled, compute the pooling of its output. Returns false if
+ * it cannot. */
 bool indirect_convolution_add_pooling(struct indirect_convolution *conv,
                                       const struct pooling *pooling);
 
@@ -263,6 +265,7 @@ struct channels_product {
     float *sums;         /* [n][ldc] */
     size_t ldc;
     bool prefetches; /* packed is prefetched */
+    float *maxima;   /* as in igemm_channels_args; then `sums` has partial sums. NULL: none */
 };
 void indirect_convolution_multiply(const struct indirect_convolution *conv,
                                    const struct channels_product *product);
@@ -338,11 +341,19 @@ static inline size_t share_floats(const struct indirect_convolution *conv)
     return conv->acc_floats + (conv->copy_rows > 0 ? conv->copy_floats : 0);
 }
 
-/* The chunks of a convolution with a pooling: n_rows x n_columns positions, n_across in a row. */
+/* Returns the offset of a position in the copy, or in the input. */
+int32_t indirect_convolution_position(const struct indirect_convolution *conv, const int64_t q[3]);
+
+/* The chunks of a convolution with a pooling. With has_windows they consist of units of windows:
+ * one, or a row of them. Otherwise they are n_rows x n_columns positions, n_across in a row. */
 struct pooled_chunks {
-    size_t n, n_across, n_rows, n_columns;
+    size_t n, unit, n_units, n_across, n_rows, n_columns;
 };
 struct pooled_chunks indirect_convolution_pooled_chunks(const struct indirect_convolution *conv);
+
+/* Returns whether micro-kernels can store the maxima of windows. */
+bool indirect_convolution_stores_maxima(const struct indirect_convolution *conv,
+                                        const float *bounds);
 
 /* Pools the sums [n_rows][n_columns][ld_sums] of the positions from `row` and `column` on. */
 struct pooled_sums {
@@ -351,6 +362,9 @@ struct pooled_sums {
 };
 void indirect_convolution_pool(const struct indirect_convolution *conv,
                                const struct pooled_sums *pooled, float *out);
+/* Pools the sums [n][positions of a window][ld_sums] of n windows. */
+void indirect_convolution_pool_windows(const struct indirect_convolution *conv, const float *sums,
+                                       size_t n, float *out);
 
 /* Computes share `share` of n_shares, with channels in lanes; job->in is the input or its copy.
  * Applies the epilogue if it is a map. */

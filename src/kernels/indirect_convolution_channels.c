@@ -15,7 +15,8 @@ struct chunk {
     size_t first, n;          /* in the phase */
     bool is_first;            /* of a thread's share: the weights may not be in the cache */
     float *sums;
-    size_t ldc; /* of the sums */
+    size_t ldc;    /* of the sums */
+    float *maxima; /* of windows; NULL: not stored */
 };
 
 /* Returns the index of position i of a phase in a channel of the output. */
@@ -114,6 +115,7 @@ static bool compute_chunk(const struct channels_run *run, const struct chunk *ch
         .sums = chunk->sums,
         .ldc = chunk->ldc,
         .prefetches = conv->packed_floats >= PREFETCH_MIN_FLOATS && chunk->is_first,
+        .maxima = chunk->maxima,
     };
     product.bounds = epilogue_bounds(run->job->epilogue);
     if (conv->tile[0] > 0)
@@ -159,16 +161,15 @@ static void store_pixels(const struct channels_run *run, const struct chunk *chu
             out[channel] = chunk->sums[i * conv->ld_sums + channel];
 }
 
-/* Copies what a chunk of whole rows reads, in front of the sums. */
-static const float *copy_rows(const struct channels_run *run, const struct chunk *chunk)
+/* Copies what n rows from `first` on read, in front of the sums. */
+static const float *copy_rows(const struct channels_run *run, size_t first, size_t n)
 {
     const struct indirect_convolution *conv = run->conv;
-    int64_t row = conv->out[2], stride = conv->window.stride[1];
-    int64_t begin = (int64_t)chunk->first / row * stride;
+    int64_t stride = conv->window.stride[1], begin = (int64_t)first * stride;
     int64_t reach = (conv->window.kernel[1] - 1) * conv->window.dilation[1];
     float *to = run->sums - conv->copy_floats;
     indirect_convolution_copy_rows(conv, run->job->in, begin,
-                                   begin + ((int64_t)chunk->n / row - 1) * stride + reach + 1, to);
+                                   begin + ((int64_t)n - 1) * stride + reach + 1, to);
     return to;
 }
 
@@ -184,7 +185,8 @@ static void run_chunk(const struct channels_run *run, struct chunk *chunk, const
     chunk->sums = in_output ? job->out + chunk->first * c_out : run->sums;
     chunk->ldc = in_output ? c_out : conv->ld_sums;
     if (conv->copy_rows > 0) {
-        chunk->in = copy_rows(run, chunk);
+        size_t row = (size_t)conv->out[2];
+        chunk->in = copy_rows(run, chunk->first / row, chunk->n / row);
         chunk->positions = positions;
     }
     bool is_done = (in_output ? compute_pixels : compute_chunk)(run, chunk);
@@ -295,7 +297,7 @@ static void run_pooled_chunk(const struct channels_run *run, const struct pooled
             .ldc = conv->ld_sums,
         };
         if (conv->copy_rows > 0) {
-            chunk.in = copy_rows(run, &chunk);
+            chunk.in = copy_rows(run, sums.row, sums.n_rows);
             chunk.positions -= first;
         }
         if (!compute_chunk(run, &chunk) && job->epilogue && job->epilogue->is_map)
@@ -304,13 +306,47 @@ static void run_pooled_chunk(const struct channels_run *run, const struct pooled
     indirect_convolution_pool(conv, &sums, job->out);
 }
 
+/* The same for chunks of windows. */
+static void run_windows(const struct channels_run *run, const struct pooled_chunks *chunks,
+                        size_t number)
+{
+    const struct indirect_convolution *conv = run->conv;
+    const struct indirect_convolution_job *job = run->job;
+    const struct pooling *pooling = conv->pooling;
+    size_t n_taps = pooling->kernel[0] * pooling->kernel[1];
+    size_t first = chunks->n_units * number / chunks->n * chunks->unit;
+    size_t n = chunks->n_units * (number + 1) / chunks->n * chunks->unit - first;
+    float *out = job->out + first * (size_t)conv->c_out;
+    const int32_t *positions = conv->positions + conv->subconvolutions->first_position;
+    bool stores_maxima = indirect_convolution_stores_maxima(conv, epilogue_bounds(job->epilogue));
+    struct chunk chunk = {
+        .sub = conv->subconvolutions,
+        .in = conv->is_in_place ? job->in : job->scratch,
+        .packed = job->packed + conv->subconvolutions->first_weight,
+        .positions = positions + first * n_taps,
+        .n = n * n_taps,
+        .sums = run->sums,
+        .ldc = conv->ld_sums,
+        .maxima = stores_maxima ? out : NULL,
+    };
+    if (conv->copy_rows > 0) {
+        chunk.in = copy_rows(run, first / pooling->n[1] * pooling->kernel[0],
+                             n / pooling->n[1] * pooling->kernel[0]);
+        chunk.positions = positions;
+    }
+    if (!compute_chunk(run, &chunk) && job->epilogue && job->epilogue->is_map)
+        epilogue_run_on(job->epilogue, chunk.sums, chunk.n * conv->ld_sums);
+    if (!stores_maxima)
+        indirect_convolution_pool_windows(conv, chunk.sums, n, out);
+}
+
 static void run_pooled(struct channels_run *run, size_t share)
 {
     const struct pooled_chunks chunks = indirect_convolution_pooled_chunks(run->conv);
     set_biases(run, 0);
     for (size_t i = chunks.n * share / run->n_shares; i < chunks.n * (share + 1) / run->n_shares;
          i++)
-        run_pooled_chunk(run, &chunks, i);
+        (run->conv->has_windows ? run_windows : run_pooled_chunk)(run, &chunks, i);
 }
 
 static void run_subconvolution(struct channels_run *run, const struct subconvolution *sub)

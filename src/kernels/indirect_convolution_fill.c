@@ -80,20 +80,27 @@ static void fill_subconvolution(const struct indirect_convolution *conv,
     }
 }
 
+int32_t indirect_convolution_position(const struct indirect_convolution *conv, const int64_t q[3])
+{
+    const struct window *w = &conv->window;
+    int64_t at = 0;
+    for (int d = 0; d < 3; d++)
+        at = at * conv->plane[d] + q[d] * w->stride[d] - (conv->is_in_place ? w->pad_begin[d] : 0);
+    return (int32_t)(at * (int64_t)conv->pixel_floats);
+}
+
 /* Sets the offsets of the positions of all phases in the image. */
 static void fill_positions(const struct indirect_convolution *conv,
                            const struct subconvolution *sub, int32_t *positions)
 {
-    const struct window *w = &conv->window;
     for (int64_t phase = 0; phase < window_product(sub->n_phases); phase++) {
         struct phase box = subconvolution_phase(conv, sub, phase);
         for (int64_t i = 0; i < window_product(box.n); i++) {
-            int64_t q[3], at = 0;
+            int64_t q[3];
             window_unravel(box.n, i, q);
             for (int d = 0; d < 3; d++)
-                at = at * conv->plane[d] + (q[d] + box.begin[d]) * w->stride[d] -
-                     (conv->is_in_place ? w->pad_begin[d] : 0);
-            *positions++ = (int32_t)(at * (int64_t)conv->pixel_floats);
+                q[d] += box.begin[d];
+            *positions++ = indirect_convolution_position(conv, q);
         }
     }
 }

@@ -12,11 +12,15 @@ double multiplication_cost(const struct indirect_convolution *conv)
 
 static igemm_channels_fn *const *choose_kernels(const struct indirect_convolution *conv,
                                                 const struct channels_product *product,
+                                                const struct igemm_channels_args *args,
                                                 size_t n_vectors, bool is_last)
 {
     if (product->row > 0)
         return (conv->has_pairs ? conv->microkernels->pairs.row
                                 : conv->microkernels->row)[conv->window.stride[2]];
+    if (args->maxima)
+        return (conv->has_pairs ? conv->microkernels->pairs.pooled
+                                : conv->microkernels->pooled)[n_vectors];
     if (product->prefetches && is_last && !conv->has_pairs &&
         conv->microkernels->prefetching[n_vectors][1])
         return conv->microkernels->prefetching[n_vectors];
@@ -40,13 +44,15 @@ ALWAYS_INLINE void prefetch_part(const struct igemm_channels_args *args, size_t 
         __builtin_prefetch((const void *)(next + i * line), 0, 2);
 }
 
-/* Multiplies by one panel, in tiles of nearly equal size, of one row if rows count. Each tile
+/* Multiplies by one panel, in tiles of nearly equal size, of one row if rows count, of whole windows
+ * if only their maxima are stored. Each tile
  * prefetches a part of the next panel, or the last one all of it. */
 static void multiply_panel(const struct indirect_convolution *conv,
                            const struct channels_product *product, size_t n_vectors,
                            struct igemm_channels_args *args)
 {
     size_t rest = product->row > 0 ? product->row - product->at : product->n, n;
+    size_t unit = product->maxima ? IGEMM_POOLED : 1, most_units = product->mr / unit;
     args->positions = product->positions;
     args->ahead = args->k * n_vectors * conv->microkernels->lanes * sizeof(float);
     if (conv->run > 0) {
@@ -55,18 +61,21 @@ static void multiply_panel(const struct indirect_convolution *conv,
     }
     for (size_t begin = 0; begin < product->n; begin += n, rest = product->row) {
         n = product->n - begin < rest ? product->n - begin : rest;
-        size_t n_tiles = divide_up(n, product->mr), size = n / n_tiles, n_longer = n % n_tiles;
+        size_t n_units = n / unit, n_tiles = divide_up(n_units, most_units);
+        size_t size = n_units / n_tiles, n_longer = n_units % n_tiles;
         bool by_parts = product->prefetches && product->row == 0 && !conv->has_pairs &&
                         n_tiles >= PARTS_MIN_TILES &&
                         conv->packed_floats * sizeof(float) > PARTS_MIN_BYTES;
         for (size_t tile = 0; tile < n_tiles; tile++) {
-            size_t n_rows = size + (tile < n_longer);
+            size_t n_rows = (size + (tile < n_longer)) * unit;
             bool is_last = begin + n == product->n && tile + 1 == n_tiles;
             if (by_parts)
                 prefetch_part(args, tile, n_tiles);
-            choose_kernels(conv, product, n_vectors, is_last && !by_parts)[n_rows](args);
+            choose_kernels(conv, product, args, n_vectors, is_last && !by_parts)[n_rows](args);
             args->positions += n_rows;
             args->c += n_rows * args->ldc;
+            if (args->maxima)
+                args->maxima += n_rows / unit * args->ldc;
         }
     }
 }
@@ -84,6 +93,7 @@ static void multiply_block(const struct indirect_convolution *conv,
         size_t panel = product->ldc < conv->ld_sums ? conv->n_panels - 1 - i : i;
         size_t first = panel_begin(conv, panel);
         size_t n_vectors = panel_begin(conv, panel + 1) - first;
+        bool is_last = end == product->end;
         multiply_panel(
             conv, product, n_vectors,
             &(struct igemm_channels_args){
@@ -97,8 +107,9 @@ static void multiply_block(const struct indirect_convolution *conv,
                 .c = product->sums + first * lanes,
                 .ldc = product->ldc,
                 .bias = product->biases && is_first ? product->biases + first * lanes : NULL,
-                .bounds = end < product->end ? NULL : product->bounds,
+                .bounds = is_last ? product->bounds : NULL,
                 .is_added = !is_first,
+                .maxima = is_last && product->maxima ? product->maxima + first * lanes : NULL,
             });
     }
 }

@@ -222,7 +222,7 @@ static bool plan_channels(struct indirect_convolution *conv, struct subconvoluti
     most = divide_up(conv->n_vectors, conv->n_panels);
     while (sub->mr < IGEMM_MAX_MR && microkernels->channels[most][sub->mr + 1])
         sub->mr++;
-    size_t most_terms = conv->has_pairs ? IGEMM_MAX_KC : IGEMM_MAX_PANEL_KC / most;
+    size_t most_terms = IGEMM_MAX_PANEL_KC / most;
     size_t most_runs = run < most_terms ? most_terms / run : 1;
     sub->kc = n_runs > 0 ? divide_up(n_runs, divide_up(n_runs, most_runs)) * run : 0;
     bool is_long = conv->out_channels_last && sub->kc >= sub->k &&

@@ -15,26 +15,61 @@ static bool has_same_dimensions(const struct indirect_convolution *conv,
            (size_t)conv->out[2] / pooling->kernel[1] == pooling->n[1];
 }
 
+/* Fills the positions of all windows. */
+static void fill_windows(const struct indirect_convolution *conv)
+{
+    const struct pooling *pooling = conv->pooling;
+    int32_t *positions = conv->positions + conv->subconvolutions[0].first_position;
+    for (size_t window = 0; window < pooling->n[0] * pooling->n[1]; window++)
+        for (size_t tap = 0; tap < pooling->kernel[0] * pooling->kernel[1]; tap++) {
+            size_t row = window / pooling->n[1] * pooling->kernel[0] + tap / pooling->kernel[1];
+            size_t column = window % pooling->n[1] * pooling->kernel[1] + tap % pooling->kernel[1];
+            const int64_t q[3] = {0, (int64_t)row, (int64_t)column};
+            *positions++ = indirect_convolution_position(conv, q);
+        }
+}
+
 bool indirect_convolution_add_pooling(struct indirect_convolution *conv,
                                       const struct pooling *pooling)
 {
+    size_t n_taps = pooling->kernel[0] * pooling->kernel[1];
     bool has_whole_rows = conv->tile[0] == 0 || (conv->tile[0] == 4 && pooling->kernel[0] == 2);
     if (!conv->channels_in_lanes || !conv->out_channels_last || conv->is_transposed ||
         conv->n_groups > 1 || !has_same_dimensions(conv, pooling) || !has_whole_rows ||
         (conv->copy_rows > 0 &&
          conv->subconvolutions[0].nr / (size_t)conv->out[2] < pooling->kernel[0]) ||
-        (size_t)pooling->kernel[0] * pooling->kernel[1] > POOLING_MAX_TAPS)
+        n_taps > POOLING_MAX_TAPS)
         return false;
     conv->pooling = pooling;
+    conv->has_windows = conv->tile[0] == 0 && conv->row == 0 && conv->run == 0 && !conv->skips_pads;
+    if (conv->has_windows)
+        fill_windows(conv);
     return true;
+}
+
+bool indirect_convolution_stores_maxima(const struct indirect_convolution *conv,
+                                        const float *bounds)
+{
+    return conv->has_windows && conv->ld_sums == (size_t)conv->c_out &&
+           conv->pooling->kernel[0] * conv->pooling->kernel[1] == IGEMM_POOLED && bounds &&
+           bounds[0] >= -FLT_MAX;
 }
 
 struct pooled_chunks indirect_convolution_pooled_chunks(const struct indirect_convolution *conv)
 {
     const struct pooling *pooling = conv->pooling;
     size_t nr = conv->subconvolutions[0].nr, width = pooling->n[1] * pooling->kernel[1];
-    struct pooled_chunks chunks = {.n_rows = pooling->kernel[0]};
-    chunks.n_columns = nr / pooling->kernel[0] / pooling->kernel[1] * pooling->kernel[1];
+    size_t n_taps = pooling->kernel[0] * pooling->kernel[1], n_windows = nr / n_taps;
+    struct pooled_chunks chunks = {.n_rows = pooling->kernel[0], .unit = 1};
+    if (conv->copy_rows > 0) {
+        chunks.unit = pooling->n[1];
+        n_windows = nr / (size_t)conv->out[2] / pooling->kernel[0] * chunks.unit;
+    }
+    chunks.n_units = pooling->n[0] * pooling->n[1] / chunks.unit;
+    chunks.n = divide_up(chunks.n_units, n_windows / chunks.unit);
+    if (conv->has_windows)
+        return chunks;
+    chunks.n_columns = nr / n_taps * pooling->kernel[1];
     if (conv->tile[0] > 0 || conv->copy_rows > 0) {
         chunks.n_columns = width = (size_t)conv->out[2];
         chunks.n_rows = nr / width / pooling->kernel[0] * pooling->kernel[0];
@@ -67,6 +102,37 @@ static void raise_maxima(const struct pooling *pooling, const struct depthwise_t
         }
 }
 
+/* Pools n windows, whose sums begin `step` floats apart. offsets: of the sums of a window. */
+static void pool_row(const struct indirect_convolution *conv, const float *sums, size_t step,
+                     const int32_t *offsets, size_t n, float *out)
+{
+    const struct pooling *pooling = conv->pooling;
+    size_t c_out = (size_t)conv->c_out;
+    float check[DEPTHWISE_MAX_LANES];
+    for (size_t lane = 0; lane < DEPTHWISE_MAX_LANES; lane++)
+        check[lane] = INFINITY;
+    const struct depthwise_tile tile = {
+        .image = sums,
+        .image_step = (ptrdiff_t)step,
+        .out = out,
+        .out_step = c_out,
+        .n = n,
+        .offsets = offsets,
+        .n_slices = 1,
+        .n_lines = pooling->kernel[0],
+        .n_taps = pooling->kernel[1],
+        .line_taps = pooling->kernel[1],
+        .check = check,
+        .n_channels = c_out,
+    };
+    pooling->maxima(&tile);
+    for (size_t lane = 0; lane < DEPTHWISE_MAX_LANES; lane++)
+        if (check[lane] == -INFINITY) {
+            raise_maxima(pooling, &tile);
+            break;
+        }
+}
+
 void indirect_convolution_pool(const struct indirect_convolution *conv,
                                const struct pooled_sums *pooled, float *out)
 {
@@ -74,31 +140,20 @@ void indirect_convolution_pool(const struct indirect_convolution *conv,
     size_t n_y = pooling->kernel[0], n_x = pooling->kernel[1], c_out = (size_t)conv->c_out;
     size_t x = pooled->column / n_x, n = pooled->n_columns / n_x;
     int32_t offsets[POOLING_MAX_TAPS];
+    n = n < pooling->n[1] - x ? n : pooling->n[1] - x;
     for (size_t tap = 0; tap < n_y * n_x; tap++)
         offsets[tap] = (int32_t)((tap / n_x * pooled->n_columns + tap % n_x) * conv->ld_sums);
-    for (size_t row = 0; row + n_y <= pooled->n_rows; row += n_y) {
-        float check[DEPTHWISE_MAX_LANES];
-        for (size_t lane = 0; lane < DEPTHWISE_MAX_LANES; lane++)
-            check[lane] = INFINITY;
-        const struct depthwise_tile tile = {
-            .image = pooled->sums + row * pooled->n_columns * conv->ld_sums,
-            .image_step = (ptrdiff_t)(n_x * conv->ld_sums),
-            .out = out + ((pooled->row + row) / n_y * pooling->n[1] + x) * c_out,
-            .out_step = c_out,
-            .n = n < pooling->n[1] - x ? n : pooling->n[1] - x,
-            .offsets = offsets,
-            .n_slices = 1,
-            .n_lines = n_y,
-            .n_taps = n_x,
-            .line_taps = n_x,
-            .check = check,
-            .n_channels = c_out,
-        };
-        pooling->maxima(&tile);
-        for (size_t lane = 0; lane < DEPTHWISE_MAX_LANES; lane++)
-            if (check[lane] == -INFINITY) {
-                raise_maxima(pooling, &tile);
-                break;
-            }
-    }
+    for (size_t row = 0; row + n_y <= pooled->n_rows; row += n_y)
+        pool_row(conv, pooled->sums + row * pooled->n_columns * conv->ld_sums, n_x * conv->ld_sums,
+                 offsets, n, out + ((pooled->row + row) / n_y * pooling->n[1] + x) * c_out);
+}
+
+void indirect_convolution_pool_windows(const struct indirect_convolution *conv, const float *sums,
+                                       size_t n, float *out)
+{
+    size_t n_taps = conv->pooling->kernel[0] * conv->pooling->kernel[1];
+    int32_t offsets[POOLING_MAX_TAPS];
+    for (size_t tap = 0; tap < n_taps; tap++)
+        offsets[tap] = (int32_t)(tap * conv->ld_sums);
+    pool_row(conv, sums, n_taps * conv->ld_sums, offsets, n, out);
 }

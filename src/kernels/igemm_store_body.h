@@ -1,0 +1,75 @@
+/* The last part of the micro-kernels of igemm_f32.h with channels in lanes: stores the sums, or the
+ * maxima of a max pooling.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <float.h>
+#include <math.h>
+
+#include "kernels/igemm_f32.h"
+
+#ifndef VECTOR_LANES
+#error "include kernels/level.h first"
+#endif
+
+/* mr and n_vectors are constants in all calls of these functions. */
+
+/* Adds C if is_added, and the bias. */
+ALWAYS_INLINE void add_rest(const struct igemm_channels_args *args, size_t mr, size_t n_vectors,
+                            vec sums[][IGEMM_MAX_VECTORS])
+{
+    if (args->is_added) {
+        UNROLL
+        for (size_t r = 0; r < mr; r++) {
+            UNROLL
+            for (size_t v = 0; v < n_vectors; v++)
+                sums[r][v] =
+                    vec_add(vec_load(args->c + r * args->ldc + v * VECTOR_LANES), sums[r][v]);
+        }
+    }
+    if (args->bias) {
+        UNROLL
+        for (size_t v = 0; v < n_vectors; v++) {
+            vec bias = vec_load(args->bias + v * VECTOR_LANES);
+            UNROLL
+            for (size_t r = 0; r < mr; r++)
+                sums[r][v] = vec_add(bias, sums[r][v]);
+        }
+    }
+}
+
+/* Reads *args before it writes C: for the compiler they may overlap. */
+ALWAYS_INLINE void store_channels(const struct igemm_channels_args *args, size_t mr,
+                                  size_t n_vectors, vec sums[][IGEMM_MAX_VECTORS])
+{
+    const size_t ldc = args->ldc;
+    float *c = args->c;
+    vec low = vec_set1(args->bounds ? args->bounds[0] : -INFINITY);
+    vec high = vec_set1(args->bounds ? args->bounds[1] : INFINITY);
+    add_rest(args, mr, n_vectors, sums);
+    UNROLL
+    for (size_t r = 0; r < mr; r++, c += ldc) {
+        UNROLL
+        for (size_t v = 0; v < n_vectors; v++)
+            vec_store(c + v * VECTOR_LANES, vec_max_min(sums[r][v], low, high));
+    }
+}
+
+/* Stores the maxima of windows of IGEMM_POOLED rows. */
+ALWAYS_INLINE void store_maxima(const struct igemm_channels_args *args, size_t mr, size_t n_vectors,
+                                vec sums[][IGEMM_MAX_VECTORS])
+{
+    const size_t ldc = args->ldc;
+    float *to = args->maxima;
+    vec low = vec_set1(args->bounds[0]), high = vec_set1(args->bounds[1]);
+    add_rest(args, mr, n_vectors, sums);
+    UNROLL
+    for (size_t r = 0; r < mr; r += IGEMM_POOLED, to += ldc) {
+        UNROLL
+        for (size_t v = 0; v < n_vectors; v++) {
+            vec maximum = vec_set1(-FLT_MAX);
+            UNROLL
+            for (size_t i = 0; i < IGEMM_POOLED; i++)
+                maximum = vec_max(vec_max_min(sums[r + i][v], low, high), maximum);
+            vec_store(to + v * VECTOR_LANES, maximum);
+        }
+    }
+}
