@@ -256,8 +256,8 @@ def other_op_cases():
     y = c.max_pooled(c.sigmoid(c.convolved(y, 16, [3, 3], None, [1, 1])), [3, 2], [3, 2], [0, 0])
     yield c.case("Convolutions pool what they compute; rows and columns are left.",
                  c.convolved(y, 16, [1, 1]))
-    c = Chain("max_pool_many_terms", (2, 44, 7, 9), limit=0.1)
-    y = c.clamped(c.convolved(c.x, 48, [3, 3], None, [1, 1]), 0, 0.75)
+    c = Chain("max_pool_many_terms", (2, 110, 8, 10), limit=0.1)
+    y = c.clamped(c.convolved(c.x, 48, [2, 2]), 0, 0.75)
     y = c.max_pooled(y, [2, 2], [2, 2], [0, 0])
     yield c.case("The sums of a pooled convolution take several blocks of terms.",
                  c.convolved(y, 16, [1, 1]))
