@@ -31,12 +31,13 @@ def case(name, about, make, weights, args=FLOAT, precision="f16"):
 def product_cases():
     g = rng(FAMILY, "products")
     a, rows = uniform(g, (1, 70)), uniform(g, (9, 70))
-    wide, narrow, tall = uniform(g, (70, 37)), uniform(g, (70, 5)), uniform(g, (19, 9))
+    wide, tall = uniform(g, (70, 119)), uniform(g, (941, 9))
     large = np.float32([[1e6, -70000, 65504, 65519, -65520], [1e-5, 3e-8, -2e-8, 6.1e-5, -0.0]])
+    long = uniform(g, (2, 1700)) / 32
     for name, x, w, about in (("row", a, wide, "A packed constant and one row."),
                               ("rows", rows, wide, "A packed constant and nine rows."),
-                              ("few_columns", rows, narrow, "Too few columns to pack."),
-                              ("range", np.float32([[1e-3, 1]]), large, "Weights out of the range of f16.")):
+                              ("few_columns", long, uniform(g, (1700, 5)), "Too few columns to pack."),
+                              ("range", np.float32([[1e-3, 1]]), np.tile(large, 820), "Weights out of the range of f16.")):
         yield case(f"f16_matmul_{name}", about,
                    lambda v, x=x, name=name: dense.matmul_case(f"f16_matmul_{name}", x, v["w"], "", const_b=True),
                    {"w": w})
@@ -58,12 +59,12 @@ def product_cases():
 def kept_cases():
     """What is not a constant operand of a product is not rounded."""
     g = rng(FAMILY, "kept")
-    x, w, bias, scale = uniform(g, (3, 20)), uniform(g, (20, 18)), uniform(g, (18,)), uniform(g, (3, 1))
-    codes, step = g.integers(0, 255, (18, 18)).astype(np.uint8), uniform(g, (18, 1), 0.001, 0.01)
+    x, w, bias, scale = uniform(g, (3, 48)), uniform(g, (48, 172)), uniform(g, (172,)), uniform(g, (3, 1))
+    codes, step = g.integers(0, 255, (18, 172)).astype(np.uint8), uniform(g, (18, 1), 0.001, 0.01)
 
     def make(name, v):
         net = Net(name)
-        first = net.op("MatMul", net.param("x", "f32", [3, 20]), net.const(v["w"]), data={"transpose_a": False,
+        first = net.op("MatMul", net.param("x", "f32", [3, 48]), net.const(v["w"]), data={"transpose_a": False,
                                                                                        "transpose_b": False})
         first = net.op("Multiply", net.op("Add", first, net.const(bias)), net.const(scale))
         wide = net.op("Multiply", net.op("Convert", net.const(codes), destination_type="f32"), net.const(step))
@@ -73,6 +74,16 @@ def kept_cases():
     about = "A bias, a factor of a Multiply and quantized weights stay as they are"
     for name, rest, args in (("f16_kept", ".", ""), ("f16_kept_unfused", ", also when they are expanded.", " --no-fuse")):
         yield case(name, about + rest, lambda v, name=name: make(name, v), {"w": w}, "--atol 1e-5 --rtol 1e-5" + args)
+
+
+def small_cases():
+    """The most weights that are not rounded, in two constants."""
+    for precision, inputs, hidden in (("f16", 29, 33), ("bf16", 12, 11)):
+        name = f"{precision}_unrounded_small"
+        data = make_data((FAMILY, name), 1, 4, inputs, hidden, "forward")
+        one = lstm_sequence.case(name, "", (1, 4, inputs, hidden), "forward", data=data)
+        yield Case(FAMILY, name, one.net, one.feed, one.want, "A product of few weights gains nothing, and keeps them.",
+                   f"{RECURRENT} --precision={precision}")
 
 
 def grouped(name, x, w):
@@ -105,18 +116,18 @@ def convolution_cases():
 
 
 def recurrent_cases():
-    for name, size, direction in (("one_row", (1, 6, 20, 33), "forward"), ("batch", (5, 4, 7, 18), "bidirectional")):
+    for name, size, direction in (("one_row", (1, 6, 23, 37), "forward"), ("batch", (5, 4, 7, 30), "bidirectional")):
         lstm = make_data((FAMILY, "lstm", name), *size, direction)
         yield case(f"f16_lstm_{name}", f"LSTMSequence, B {size[0]}.",
                    lambda v, name=name, size=size, direction=direction, lstm=lstm: lstm_sequence.case(
                        f"f16_lstm_{name}", "", size, direction, data={**lstm, **v}),
                    {k: lstm[k] for k in "WR"}, RECURRENT)
-    for kind, gates, lbr in (("gru", 3, False), ("gru", 3, True), ("rnn", 1, False)):
+    for kind, gates, lbr, hidden in (("gru", 3, False, 49), ("gru", 3, True, 49), ("rnn", 1, False, 87)):
         name = f"f16_{kind}{'_linear' * lbr}"
-        data = make_data((FAMILY, name), 2, 5, 9, 21, "forward", None, np.float32, gates, gates + lbr, 1)
+        data = make_data((FAMILY, name), 2, 5, 9, hidden, "forward", None, np.float32, gates, gates + lbr, 1)
         yield case(name, f"{kind.upper()}Sequence.",
-                   lambda v, kind=kind, name=name, data=data, lbr=lbr: recurrent.sequence_case(
-                       kind, name, "", (2, 5, 9, 21), data={**data, **v}, lbr=lbr),
+                   lambda v, kind=kind, name=name, data=data, lbr=lbr, hidden=hidden: recurrent.sequence_case(
+                       kind, name, "", (2, 5, 9, hidden), data={**data, **v}, lbr=lbr),
                    {k: data[k] for k in "WR"}, RECURRENT)
 
 
@@ -131,10 +142,10 @@ def product_cases_bf16():
             ("row", uniform(g, (1, 71)), uniform(g, (71, 37)), "One row, an odd number of terms."),
             ("rows", uniform(g, (11, 600)), uniform(g, (600, 64)) / 16, "Rows, more terms than a block."),
             ("special", np.float32([[np.inf, 1], [np.nan, 1], [-np.inf, np.inf], [3.4e38, 1], [3.38e38, 0], [-0.0, 0]]),
-             np.float32(np.arange(1, 33).reshape(2, 16) / 64), "NaN and infinity stay; what is beyond bf16 becomes infinity."),
-            ("few_columns", uniform(g, (3, 20)), uniform(g, (20, 5)), "Few columns."),
+             np.float32((np.arange(1, 1025) % 32 + 1).reshape(2, 512) / 64), "NaN and infinity stay; what is beyond bf16 becomes infinity."),
+            ("few_columns", uniform(g, (3, 206)), uniform(g, (206, 5)), "Few columns."),
             ("ties", np.float32([[1 + 2**-8, 1 + 3 * 2**-8, -1 - 2**-8, 2**-8]]),
-             np.float32(np.arange(1, 65).reshape(4, 16) * (1 + 2**-8)), "Halfway cases go to the even neighbour.")):
+             np.float32(np.arange(1, 1025).reshape(4, 256) * (1 + 2**-8)), "Halfway cases go to the even neighbour.")):
         net, written = Net(f"bf16_matmul_{name}"), Net(f"bf16_matmul_{name}")
         net.result(net.op("MatMul", net.param("x", "f32", list(x.shape)), net.const(w), data=attrs), "y")
         written.result(written.op("MatMul", rounded_port(written, written.param("x", "f32", list(x.shape))),
@@ -163,7 +174,7 @@ def tiled_case_bf16():
 def largest_case_bf16():
     """Finite weights stay finite: those of f32 below 2^128, those that were f16 below 65536."""
     name, largest = "bf16_largest", round_bf16(np.float32(3.389e38))
-    wide = np.full((2, 16), np.finfo(np.float32).max)
+    wide = np.full((2, 512), np.finfo(np.float32).max)
     wide[1] = -wide[0]
     nets = Net(name), Net(name)
     for net, w, half in ((nets[0], wide, 65504), (nets[1], np.sign(wide) * largest, 65280)):
@@ -173,7 +184,7 @@ def largest_case_bf16():
                           data=convolution_attrs(1)), "c")
     x, z = np.float32([[1, 0]]), np.zeros((1, 16, 3), np.float16)
     z[0, 3] = 0.5, 0, -0.25
-    want = {"y": np.full((1, 16), largest, np.float32), "c": np.float16(np.float64(z[:, 3:4]) * 65280)}
+    want = {"y": np.full((1, 512), largest, np.float32), "c": np.float16(np.float64(z[:, 3:4]) * 65280)}
     return Case(FAMILY, name, nets[0], {"x": x, "z": z}, want, "The largest weights do not become infinite.",
                 f"{FLOAT} --precision=bf16", stand_in=nets[1], runs_openvino=False)
 
@@ -274,7 +285,7 @@ def cell_cases_bf16():
 
 def weights_case_bf16():
     g = rng(FAMILY, "bf16 weights")
-    x, w = uniform(g, (1, 3, 20)), uniform(g, (5, 3))
+    x, w = uniform(g, (1, 3, 20)), uniform(g, (347, 3))
 
     def make(v):
         net = Net("bf16_weights")
@@ -337,6 +348,7 @@ def cases():
     yield from kept_cases()
     yield from convolution_cases()
     yield from recurrent_cases()
+    yield from small_cases()
     yield from product_cases_bf16()
     yield from cell_cases_bf16()
     yield weights_case_bf16()

@@ -19,6 +19,7 @@ struct pass {
     uint32_t *rounded; /* the value that replaces it, or NO_ID */
     const struct convert_attrs *narrow;
     const struct op_def *convert;
+    bool has_rounded;
     struct remarks *remarks;
     struct irrun_error *err;
 };
@@ -44,24 +45,38 @@ static void find_quantized(const struct pass *pass)
     }
 }
 
-/* Returns whether rounding the filters of a convolution saves time: filters of f16 are packed as
- * f32. */
-static bool is_worth_rounding(const struct irrun_shape *filters, enum irrun_dtype half)
+/* Products of fewer weights take as long with rounded ones: in f16 if the weights as f32 fit into
+ * an L1 cache (32 KB), as converting them then takes longer than reading f32. */
+#define MIN_WEIGHTS_F16 8193
+#define MIN_WEIGHTS_BF16 1024
+
+static const struct constant *find_weights(const struct pass *pass, const struct op *op, uint32_t i)
 {
-    return half == IRRUN_BF16 && filters->dims[1] >= CONVOLUTION_MIN_ROUNDED;
+    return op->def->factors >> i & 1 ? pass->constants[op_input(pass->graph, op, i)] : NULL;
+}
+
+/* Returns whether rounding the weights of an op saves time. Filters of f16 are packed as f32. */
+static bool is_worth_rounding(const struct pass *pass, const struct op *op)
+{
+    bool is_f16 = pass->narrow->destination_type == IRRUN_F16;
+    int64_t n = 0;
+    for (uint32_t i = 0; i < op->n_inputs && i < 32; i++) {
+        const struct constant *weights = find_weights(pass, op, i);
+        if (weights && op_is_type(op, "Convolution"))
+            return !is_f16 && weights->tensor.shape.dims[1] >= CONVOLUTION_MIN_ROUNDED;
+        n += weights ? shape_n_elements(&weights->tensor.shape) : 0;
+    }
+    return n >= (is_f16 ? MIN_WEIGHTS_F16 : MIN_WEIGHTS_BF16);
 }
 
 /* Returns whether input i of the op is a constant operand to round. */
 static bool is_lowered(const struct pass *pass, const struct op *op, uint32_t i)
 {
     uint32_t value_id = op_input(pass->graph, op, i);
-    const struct constant *constant = pass->constants[value_id];
+    const struct constant *constant = find_weights(pass, op, i);
     enum irrun_dtype half = pass->narrow->destination_type;
-    if (!(op->def->factors >> i & 1) || !constant || pass->is_quantized[value_id] ||
-        pass->constants[op->first_output] ||
+    if (!constant || pass->is_quantized[value_id] || pass->constants[op->first_output] ||
         (constant->declared != IRRUN_F32 && constant->declared != IRRUN_F16))
-        return false;
-    if (op_is_type(op, "Convolution") && !is_worth_rounding(&constant->tensor.shape, half))
         return false;
     uint32_t stored = constant_find_stored(pass->graph, value_id, half);
     return pass->constants[stored]->declared != half;
@@ -93,10 +108,12 @@ static bool round_all(struct pass *pass, bool counts, size_t *n)
     *n = 0;
     for (uint32_t k = 0; k < n_order; k++) {
         uint32_t op_id = pass->graph->order[k], n_inputs = pass->graph->ops[op_id].n_inputs;
-        for (uint32_t i = 0; i < n_inputs && i < 32; i++) {
+        bool is_worth = is_worth_rounding(pass, &pass->graph->ops[op_id]);
+        for (uint32_t i = 0; is_worth && i < n_inputs && i < 32; i++) {
             if (!is_lowered(pass, &pass->graph->ops[op_id], i))
                 continue;
             ++*n;
+            pass->has_rounded = true;
             if (!counts && !round_input(pass, op_id, i))
                 return false;
         }
@@ -159,5 +176,10 @@ bool lower_precision(const struct model *model, struct remarks *remarks, struct 
                         .convert = op_find("Convert", "opset1", why),
                         .remarks = remarks,
                         .err = err};
-    return lower_graph(&pass, model, model->graph);
+    return lower_graph(&pass, model, model->graph) &&
+           (pass.has_rounded ||
+            remarks_add(remarks, model->arena, err,
+                        "%s rounds nothing: no product has %d or more weights of f32 or f16",
+                        irrun_dtype_name(pass.narrow->destination_type),
+                        is_f16 ? MIN_WEIGHTS_F16 : MIN_WEIGHTS_BF16));
 }

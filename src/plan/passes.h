@@ -94,7 +94,7 @@ bool compressed_weights_keep(const struct model *model, struct remarks *remarks,
                              struct irrun_error *err);
 
 /* With kernels.precision, rounds the f32 and f16 constants among op_def.factors to 16 bits, in the
- * graph of the model and in its bodies, except filters that would not be faster. Inserts a
+ * graph of the model and in its bodies, except weights that would not be faster. Inserts a
  * conversion to f16 or bf16 and one back, where prepare_constant finds the 16-bit values. Quantized
  * weights are kept as they are. */
 bool lower_precision(const struct model *model, struct remarks *remarks, struct irrun_error *err);
