@@ -55,6 +55,15 @@ static const struct constant *find_weights(const struct pass *pass, const struct
     return op->def->factors >> i & 1 ? pass->constants[op_input(pass->graph, op, i)] : NULL;
 }
 
+/* Returns the elements of the last two dimensions: a matrix, of a direction or a batch. */
+static int64_t matrix_elements(const struct irrun_shape *shape)
+{
+    int64_t n = 1;
+    for (uint32_t d = shape->rank > 2 ? shape->rank - 2 : 0; d < shape->rank; d++)
+        n *= shape->dims[d];
+    return n;
+}
+
 /* Returns whether rounding the weights of an op saves time. Filters of f16 are packed as f32. */
 static bool is_worth_rounding(const struct pass *pass, const struct op *op)
 {
@@ -64,7 +73,7 @@ static bool is_worth_rounding(const struct pass *pass, const struct op *op)
         const struct constant *weights = find_weights(pass, op, i);
         if (weights && op_is_type(op, "Convolution"))
             return !is_f16 && weights->tensor.shape.dims[1] >= CONVOLUTION_MIN_ROUNDED;
-        n += weights ? shape_n_elements(&weights->tensor.shape) : 0;
+        n += weights ? matrix_elements(&weights->tensor.shape) : 0;
     }
     return n >= (is_f16 ? MIN_WEIGHTS_F16 : MIN_WEIGHTS_BF16);
 }
