@@ -137,6 +137,23 @@ ALWAYS_INLINE void softmax_columns(const float *in, float *out, size_t n, size_t
  * depend on the number of rows. */
 #define SHORT_ROW VECTOR_LANES
 
+/* Computes at most VECTOR_LANES rows of two numbers. */
+ALWAYS_INLINE void softmax_pairs(const float *in, float *out, size_t n_rows, bool is_log,
+                                 float scale)
+{
+    vec rows[2];
+    float columns[2 * VECTOR_LANES];
+    const size_t n_first = lanes_left(2 * n_rows, 0), n_rest = 2 * n_rows - n_first;
+    rows[0] = vec_load_n(in, n_first);
+    rows[1] = vec_load_n(in + n_first, n_rest);
+    vec_store(columns, vec_even(rows[0], rows[1]));
+    vec_store(columns + VECTOR_LANES, vec_odd(rows[0], rows[1]));
+    softmax_columns(columns, columns, 2, VECTOR_LANES, VECTOR_LANES, is_log, scale);
+    vec_interleave(vec_load(columns), vec_load(columns + VECTOR_LANES), rows);
+    vec_store_n(out, rows[0], n_first);
+    vec_store_n(out + n_first, rows[1], n_rest);
+}
+
 /* Computes at most VECTOR_LANES short rows. */
 ALWAYS_INLINE void softmax_short_rows(const float *in, float *out, size_t n, size_t n_rows,
                                       bool is_log, float scale)
@@ -160,8 +177,12 @@ void LEVEL_NAME(softmax_f32, LEVEL)(const struct softmax *s, const float *in, fl
 {
     bool is_short = s->n_inner == 1 && s->n <= SHORT_ROW;
     for (size_t row = 0; row < s->n_outer && is_short; row += VECTOR_LANES)
-        softmax_short_rows(in + row * s->n, out + row * s->n, s->n, lanes_left(s->n_outer, row),
-                           s->is_log, s->scale);
+        if (s->n == 2)
+            softmax_pairs(in + 2 * row, out + 2 * row, lanes_left(s->n_outer, row), s->is_log,
+                          s->scale);
+        else
+            softmax_short_rows(in + row * s->n, out + row * s->n, s->n, lanes_left(s->n_outer, row),
+                               s->is_log, s->scale);
     for (size_t outer = 0; outer < s->n_outer && !is_short; outer++) {
         size_t first = outer * s->n * s->n_inner;
         if (s->n_inner == 1)
