@@ -174,6 +174,10 @@ def convolution_cases():
                  m.convolved(m.x, m.integers(8, 3, 3, 3), (2, 2), (0, 0), auto_pad="same_upper"))
     m = Quantised("convolution_batch", (3, 4, 6, 5))
     yield m.case("Three batch elements.", m.convolved(m.x, m.integers(8, 4, 3, 3)).quantised(-2, 1.984375))
+    m = Quantised("convolution_few_outputs", (2, 8, 7, 13), -0.5, 0.7750000953674316)
+    y = m.biased(m.convolved(m.x, m.integers(3, 8, 5, 5), pads=(2, 2))).quantised(-2, 1.984375)
+    yield m.case("Several pixels fill a vector, and the last ones of a row do not.", y,
+                 m.convolved(y, m.integers(2, 3, 3, 3), (1, 2)))
     m = Quantised("convolution_dynamic", (2, 4, 6, 5), dynamic=True)
     yield m.case("No dimension is known.", m.convolved(m.x, m.integers(8, 4, 3, 3)).quantised(-2, 1.984375))
 

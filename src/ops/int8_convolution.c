@@ -32,7 +32,8 @@ static bool infer(struct infer *infer)
         return false;
     if (is_enlarged(attrs)) /* each pixel on its own; there may be none */
         memcpy(window->out, window->in, sizeof window->out);
-    int64_t n = in->dims[0], channels = (int64_t)attrs->c_out, *sizes = window->out + 3 - n_spatial;
+    int64_t n = in->dims[0], channels = (int64_t)(attrs->c_out / attrs->n_joined),
+            *sizes = window->out + 3 - n_spatial;
     state->n_batches = (size_t)n;
     state->n_in = (size_t)window_product(window->in);
     state->n_out = (size_t)window_product(window->out);
@@ -48,10 +49,10 @@ static bool infer(struct infer *infer)
     return infer_output(infer, 0, is_u8 ? IRRUN_U8 : IRRUN_F32, &out);
 }
 
-/* Returns how many pixels all windows together cover along a dimension. */
-static int64_t reach(const struct window *window, int d)
+/* Returns how many pixels n windows together cover along a dimension. */
+static int64_t reach(const struct window *window, int d, int64_t n)
 {
-    int64_t steps = window->out[d] > 0 ? window->out[d] - 1 : 0;
+    int64_t steps = n > 0 ? n - 1 : 0;
     return steps * window->stride[d] + (window->kernel[d] - 1) * window->dilation[d] + 1;
 }
 
@@ -66,14 +67,17 @@ static void find_image(const struct int8_convolution_attrs *attrs, struct int8_s
     state->is_padded = !attrs->is_depthwise && !state->is_gathered &&
                        (attrs->has_words || attrs->segment_bytes % INT8_QUAD != 0);
     state->pixel_bytes = attrs->c_in * (state->is_gathered ? 1 : int8_a_size(attrs));
-    for (int d = 1; d < 3; d++)
-        state->is_padded = state->is_padded || w->pad_begin[d] != 0 || reach(w, d) > w->in[d];
-    state->height = (size_t)reach(w, 1);
-    state->width = (size_t)(state->is_padded ? reach(w, 2) : w->in[2]);
+    size_t n_columns = divide_up((size_t)w->out[2], attrs->n_joined);
+    int64_t height = reach(w, 1, w->out[1]),
+            width = reach(w, 2, (int64_t)(n_columns * attrs->n_joined));
+    state->is_padded = state->is_padded || w->pad_begin[1] != 0 || w->pad_begin[2] != 0 ||
+                       height > w->in[1] || width > w->in[2];
+    state->height = (size_t)height;
+    state->width = (size_t)(state->is_padded ? width : w->in[2]);
     bool is_flat = !state->is_padded && !is_enlarged(attrs) && window_product(w->kernel) == 1 &&
                    window_product(w->stride) == 1 && w->in[2] == w->out[2];
     state->out[0] = is_flat ? 1 : (size_t)w->out[1];
-    state->out[1] = is_flat ? state->n_out : (size_t)w->out[2];
+    state->out[1] = is_flat ? state->n_out : n_columns;
 }
 
 static size_t k_bytes(const struct int8_convolution_attrs *attrs)
@@ -120,7 +124,7 @@ static void find_product(const struct int8_convolution_attrs *attrs, double work
 static void size_parts(const struct int8_convolution_attrs *attrs, struct int8_state *state)
 {
     state->sums_at = align_to_line((attrs->n_segments + BLOCK) * sizeof(void *));
-    state->rows_at = state->sums_at + (int8_sums_to(attrs) == INT8_TO_F32
+    state->rows_at = state->sums_at + (int8_sums_to(attrs) == INT8_TO_F32 || attrs->n_joined > 1
                                            ? align_to_line(BLOCK * attrs->c_out * sizeof(float))
                                            : 0);
     state->part_bytes =
@@ -155,7 +159,8 @@ static bool prepare(struct prepare *prepare)
     state->activation = prepare->kernels->elementwise_f32->unary[attrs->activation];
     if (!state->activation)
         state->activation = unary_scalar(attrs->activation, IRRUN_F32);
-    double work = (double)state->n_out * (double)k * (double)attrs->c_out / 4;
+    double work =
+        (double)state->n_out * (double)k * (double)attrs->c_out / (double)(4 * attrs->n_joined);
     if (attrs->winograd)
         int8_winograd_find(attrs, state);
     else
@@ -174,7 +179,7 @@ static void find_segments(const struct int8_job *job, struct int8_block *block)
     size_t c = job->state->pixel_bytes, row_bytes = job->state->width * c;
     size_t column = job->state->is_gathered ? 0 : block->column;
     const uint8_t *first = job->image + block->row * (size_t)w->stride[1] * row_bytes +
-                           column * (size_t)w->stride[2] * c;
+                           column * job->attrs->n_joined * (size_t)w->stride[2] * c;
     size_t n_columns = job->attrs->n_segments / (size_t)w->kernel[1];
     for (size_t i = 0; i < job->attrs->n_segments; i++)
         block->segments[i] = first + i / n_columns * (size_t)w->dilation[1] * row_bytes +
@@ -211,7 +216,8 @@ static void multiply_groups(const struct int8_job *job, const struct int8_block 
         .tile_rows = job->state->tile_rows,
         .a = block->segments,
         .lda = is_gathered ? k_bytes(attrs) * int8_a_size(attrs)
-                           : (size_t)job->state->window.stride[2] * job->state->pixel_bytes,
+                           : attrs->n_joined * (size_t)job->state->window.stride[2] *
+                                 job->state->pixel_bytes,
         .b = attrs->filters,
         .has_words = attrs->has_words,
         .excess = attrs->excess,
@@ -278,21 +284,6 @@ static void convolve_channels(const struct int8_job *job, const struct int8_bloc
     });
 }
 
-/* Transposes a block of pixels, from `pixel` on, to the output with the channels first. */
-static void to_planes(const struct int8_job *job, const struct int8_block *block, size_t pixel)
-{
-    size_t n_out = job->state->n_out, c_out = job->attrs->c_out, first = block->begin * INT8_GROUP;
-    size_t end = block->end * INT8_GROUP;
-    job->state->transpose(&(struct transpose_f32){
-        .n_rows = block->n,
-        .n_columns = (end < c_out ? end : c_out) - first,
-        .from = (const float *)block->c + first,
-        .from_stride = c_out,
-        .to = (float *)job->out + first * n_out + pixel,
-        .to_stride = n_out,
-    });
-}
-
 /* Computes a block of a row, or some of its channels. The blocks have nearly equal size. */
 static void run_block(const struct int8_job *job, size_t unit, unsigned char *scratch)
 {
@@ -304,7 +295,7 @@ static void run_block(const struct int8_job *job, size_t unit, unsigned char *sc
     size_t column = state->out[1] * i / state->n_blocks;
     size_t end = state->out[1] * (i + 1) / state->n_blocks;
     size_t pixel = row * state->out[1] + column;
-    bool is_f32 = int8_sums_to(attrs) == INT8_TO_F32;
+    bool has_sums = int8_sums_to(attrs) == INT8_TO_F32 || attrs->n_joined > 1;
     struct int8_block block = {
         .begin = n_groups * split / state->n_splits,
         .end = n_groups * (split + 1) / state->n_splits,
@@ -312,8 +303,8 @@ static void run_block(const struct int8_job *job, size_t unit, unsigned char *sc
         .column = column,
         .n = end - column,
         .segments = (const uint8_t **)(void *)scratch,
-        .c = is_f32 ? (void *)(scratch + state->sums_at)
-                    : (void *)((uint8_t *)job->out + pixel * attrs->c_out),
+        .c = has_sums ? (void *)(scratch + state->sums_at)
+                      : (void *)((uint8_t *)job->out + pixel * attrs->c_out),
     };
     if (attrs->winograd) {
         int8_winograd_run(job, &block, scratch);
@@ -328,10 +319,7 @@ static void run_block(const struct int8_job *job, size_t unit, unsigned char *sc
         convolve_channels(job, &block);
     else
         multiply(job, &block);
-    if (attrs->is_activated)
-        int8_activate(job, &block, pixel);
-    else if (is_f32)
-        to_planes(job, &block, pixel);
+    int8_store(job, &block);
 }
 
 static void run_part(void *context, size_t part, size_t n_parts)
@@ -355,7 +343,7 @@ static void run(const struct step *step)
             .attrs = attrs,
             .state = state,
             .in = (const uint8_t *)step->in[0]->data + i * state->n_in * attrs->c_in,
-            .out = tensor_at(step->out[0], i * state->n_out * attrs->c_out),
+            .out = tensor_at(step->out[0], i * state->n_out * attrs->c_out / attrs->n_joined),
             .scratch = step->scratch,
         };
         job.image = state->is_padded ? (const uint8_t *)job.scratch : job.in;

@@ -1,4 +1,4 @@
-/* Copies images and taps for int8 convolutions, and computes activations.
+/* Copies images and taps for int8 convolutions, and their results; computes activations.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
@@ -74,12 +74,46 @@ void int8_gather(const struct int8_job *job, struct int8_block *block, uint8_t *
     block->segments[0] = rows;
 }
 
-void int8_activate(const struct int8_job *job, const struct int8_block *block, size_t pixel)
+/* Applies the activation to the f32 results of n pixels, the first of which is `pixel`, and
+ * quantizes them. */
+static void activate(const struct int8_job *job, float *sums, size_t pixel, size_t n)
 {
     static const double p[UNARY_N_PARAMETERS];
-    size_t c_out = job->attrs->c_out;
+    size_t n_channels = job->attrs->c_out / job->attrs->n_joined;
     if (!job->attrs->levels.slopes)
-        job->state->activation(block->c, block->c, block->n * c_out, p);
-    job->state->quantize->rows_to_u8(&job->attrs->levels, block->c,
-                                     (uint8_t *)job->out + pixel * c_out, block->n, c_out);
+        job->state->activation(sums, sums, n * n_channels, p);
+    job->state->quantize->rows_to_u8(&job->attrs->levels, sums,
+                                     (uint8_t *)job->out + pixel * n_channels, n, n_channels);
+}
+
+/* Transposes n pixels of a block, from `pixel` on, to the output with the channels first. */
+static void to_planes(const struct int8_job *job, const struct int8_block *block, size_t pixel,
+                      size_t n)
+{
+    size_t n_out = job->state->n_out, c_out = job->attrs->c_out / job->attrs->n_joined;
+    size_t first = block->begin * INT8_GROUP, end = block->end * INT8_GROUP;
+    job->state->transpose(&(struct transpose_f32){
+        .n_rows = n,
+        .n_columns = (end < c_out ? end : c_out) - first,
+        .from = (const float *)block->c + first,
+        .from_stride = c_out,
+        .to = (float *)job->out + first * n_out + pixel,
+        .to_stride = n_out,
+    });
+}
+
+void int8_store(const struct int8_job *job, const struct int8_block *block)
+{
+    const struct int8_convolution_attrs *attrs = job->attrs;
+    size_t n_joined = attrs->n_joined, n = block->n * n_joined, first = block->column * n_joined;
+    size_t width = n_joined > 1 ? (size_t)job->state->window.out[2] : job->state->out[1];
+    size_t pixel = block->row * width + first, n_channels = attrs->c_out / n_joined;
+    if (n > width - first)
+        n = width - first;
+    if (attrs->is_activated)
+        activate(job, block->c, pixel, n);
+    else if (attrs->to == INT8_TO_F32)
+        to_planes(job, block, pixel, n);
+    else if (n_joined > 1)
+        memcpy((uint8_t *)job->out + pixel * n_channels, block->c, n * n_channels);
 }

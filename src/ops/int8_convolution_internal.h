@@ -14,7 +14,8 @@ struct int8_state {
     const struct quantize_kernels *quantize;
     struct int8_borders borders;
     size_t n_batches, n_in, n_out; /* n_in, n_out: pixels of a batch element */
-    size_t out[2];                 /* rows and columns; 1 row if all pixels can be read in order */
+    size_t out[2];                 /* rows and columns, of joined pixels; 1 row if all pixels can be
+                                    * read in order */
     bool is_padded;                /* the image is copied with its pads */
     size_t height, width;          /* of the padded image */
     size_t pixel_bytes;            /* of the input or its copy */
@@ -37,7 +38,7 @@ struct int8_job {
     unsigned char *scratch;
 };
 
-/* Consecutive output pixels of a row. */
+/* Consecutive output pixels of a row, or groups of joined pixels. */
 struct int8_block {
     size_t row, column, n;
     size_t begin, end;          /* groups of channels */
@@ -53,9 +54,9 @@ void int8_winograd_find(const struct int8_convolution_attrs *attrs, struct int8_
 void int8_winograd_run(const struct int8_job *job, const struct int8_block *block,
                        unsigned char *scratch);
 
-/* Applies the activation to the f32 results of a block, whose first pixel is `pixel`, and quantizes
- * them. */
-void int8_activate(const struct int8_job *job, const struct int8_block *block, size_t pixel);
+/* Makes the output of the results of a block that are not there yet. Joined pixels may extend past
+ * the end of the row. */
+void int8_store(const struct int8_job *job, const struct int8_block *block);
 
 /* Copies some rows of the padded image, as words if has_words is set. */
 void int8_copy_rows(void *job, size_t part, size_t n_parts);

@@ -35,9 +35,13 @@ struct int8_convolution_attrs {
      * then has enlarge[0] * enlarge[1] * channels columns (= c_out) for each input pixel, in that
      * order. */
     size_t enlarge[2];
+    /* Neighbouring pixels of an output row that one row of the product computes: it has n_joined *
+     * channels columns (= c_out), in that order, and reads the taps of all of them. */
+    size_t n_joined;
     size_t c_in, c_out, group_c_in; /* group_c_in: input channels that one filter reads */
     const uint8_t *zeros; /* [c_in]: fill the pads: the zero points, or the levels nearest to 0 */
-    /* A segment is taps that are read together: a row of the kernel, or a single tap. */
+    /* A segment is taps that are read together: a row of the kernel, of joined pixels one that all
+     * of them read, or a single tap. */
     size_t n_segments, segment_bytes;
     /* For each packed group of filters: its first input channel. NULL: all filters read all. */
     const uint32_t *offsets;

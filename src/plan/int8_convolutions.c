@@ -219,7 +219,7 @@ bool int8_replace(struct int8_pass *pass, const struct int8_match *match)
         return false;
     uint32_t added = int8_add_op(pass, def, attrs, op_id, bytes[match->in]);
     uint32_t last = pass->graph->values[match->out].op_id;
-    size_t n_channels = attrs->c_out / (attrs->enlarge[0] * attrs->enlarge[1]);
+    size_t n_channels = match->weights.n_channels / (match->enlarge[0] * match->enlarge[1]);
     pass->images[match->out] = (struct int8_image){n_channels, match->n_spatial};
     if (match->has_out_format) {
         bytes[match->out] = pass->graph->ops[added].first_output;
