@@ -11,7 +11,9 @@
 enum { GROUP_VECTORS = INT8_GROUP / VECTOR_LANES, QUAD_BYTES = INT8_GROUP * INT8_QUAD };
 
 /* What fits into the registers: rows and groups of a tile, and groups of a tile of one row. */
-#if VECTOR_LANES == 16
+#if VECTOR_LANES == 16 && defined(VECTOR_HAS_DOT_U8)
+enum { MAX_ROWS = 8, GROUPS = 2, GROUPS_OF_A_ROW = 4 };
+#elif VECTOR_LANES == 16
 enum { MAX_ROWS = 6, GROUPS = 2, GROUPS_OF_A_ROW = 4 };
 #elif VECTOR_LANES == 8
 enum { MAX_ROWS = 6, GROUPS = 1, GROUPS_OF_A_ROW = 2 };
@@ -160,8 +162,13 @@ typedef void tile_fn(const struct int8_product *p, size_t row, size_t group);
 #if VECTOR_LANES == 4
 #define EACH_ROWS(X, groups) X(1, groups) X(2, groups)
 #else
-#define EACH_ROWS(X, groups) \
+#define SIX_ROWS(X, groups) \
     X(1, groups) X(2, groups) X(3, groups) X(4, groups) X(5, groups) X(6, groups)
+#endif
+#if VECTOR_LANES == 16 && defined(VECTOR_HAS_DOT_U8)
+#define EACH_ROWS(X, groups) SIX_ROWS(X, groups) X(7, groups) X(8, groups)
+#elif VECTOR_LANES > 4
+#define EACH_ROWS SIX_ROWS
 #endif
 #if VECTOR_LANES == 16
 #define TILES(X) EACH_ROWS(X, 1) EACH_ROWS(X, 2)
