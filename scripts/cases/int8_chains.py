@@ -342,6 +342,21 @@ def scaled_cases():
     y = m.convolved(m.x, m.integers(1, 6, 3, 3)).quantised(-2, 2)
     yield m.case("One channel becomes five.",
                  y.with_("Multiply", uniform(m.g, (1, 5, 1, 1), -1, 1), np.multiply).quantised(-2, 2))
+    m = Quantised("scaled_sums", (1, 6, 6, 7))
+    y = m.biased(m.convolved(m.x, m.integers(19, 6, 3, 3))).relu()
+    y = m.biased(y.with_("Multiply", uniform(m.g, (1, 19, 1, 1), -1, 1), np.multiply)).quantised(-1.9, 1.8)
+    z = clamped(m, m.convolved(m.x, m.integers(9, 6, 3, 3)), -0.5, 0.75)
+    yield m.case("Factors of both signs behind a ReLU, and one behind a Clamp.", y,
+                 z.with_("Multiply", -0.7, np.multiply).quantised(-0.6, 0.3))
+    m = Quantised("scaled_by_0", (1, 6, 6, 7))
+    y = m.convolved(m.x, m.integers(3, 6, 3, 3)).relu()
+    yield m.case("A factor of 0 behind a ReLU.",
+                 y.with_("Multiply", [[[0.5]], [[0]], [[-0.5]]], np.multiply).quantised(-1, 1))
+    m = Quantised("scaled_addition", (1, 6, 6, 7))
+    y = added(m, m.convolved(m.x, m.integers(19, 6, 3, 3)).quantised(-2, 2),
+              m.convolved(m.x, m.integers(19, 6, 3, 3)).quantised(-1.5, 1)).quantised(-3, 2.5)
+    z = m.biased(y.with_("Multiply", uniform(m.g, (1, 19, 1, 1), -1, 1), np.multiply))
+    yield m.case("The sum of two images, scaled; it is an output, too.", z.quantised(-2, 2), y)
     m = Quantised("concat_transposed_scaled", (1, 10, 5, 6))
     y = joined(m, 1, transposed(m, m.x, 16, 2, 2).quantised(-2, 2),
                transposed(m, m.x, 8, 2, 2).quantised(-1.5, 1))

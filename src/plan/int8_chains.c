@@ -120,11 +120,22 @@ static struct int8_image concat_images(const struct int8_pass *pass, const struc
     return image;
 }
 
+/* Returns the image that is the sum of two of the same number of channels. */
+static struct int8_image add_images(const struct int8_pass *pass, const struct op *op)
+{
+    const struct int8_image *a = &pass->images[op_input(pass->graph, op, 0)];
+    const struct int8_image *b = &pass->images[op_input(pass->graph, op, 1)];
+    bool is_same = a->n_spatial == b->n_spatial && a->n_channels == b->n_channels;
+    return is_same ? *a : (struct int8_image){0};
+}
+
 void int8_find_image(struct int8_pass *pass, const struct op *op)
 {
     struct int8_image *image = &pass->images[op->first_output];
     if (op_is_type(op, "Concat"))
         *image = concat_images(pass, op);
+    else if (op_is_type(op, "Add") && image->n_channels == 0)
+        *image = add_images(pass, op);
     else if ((op_is_type(op, "FakeQuantize") || op_is_type(op, "MaxPool") ||
               op_is_type(op, "AvgPool")) &&
              image->n_channels == 0)

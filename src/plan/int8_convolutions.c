@@ -37,19 +37,27 @@ bool int8_is_for_channels(const struct irrun_tensor *tensor, size_t n_channels, 
                       (size_t)shape->dims[shape->rank - from_end] == n_channels);
 }
 
+/* If an op of a type with two inputs reads match->out, and the other input is a constant, or one for
+ * each channel: moves match->out behind the op, and returns the constants. Otherwise NULL. */
+static const struct irrun_tensor *match_constants(struct int8_pass *pass, const char *type,
+                                                  struct int8_match *match)
+{
+    const struct op *op = find_user(pass, match->out);
+    if (!op || !op_is_type(op, type) || op->n_inputs != 2 ||
+        ((const struct binary_attrs *)op->attrs)->auto_broadcast != AUTO_BROADCAST_NUMPY)
+        return NULL;
+    uint32_t other = op_input(pass->graph, op, op_input(pass->graph, op, 0) == match->out);
+    const struct irrun_tensor *constants = int8_find_floats(pass, other);
+    size_t n_channels = match->weights.n_channels / (match->enlarge[0] * match->enlarge[1]);
+    if (!constants || !int8_is_for_channels(constants, n_channels, match->n_spatial + 1))
+        return NULL;
+    match->out = op->first_output;
+    return constants;
+}
+
 void int8_match_bias(struct int8_pass *pass, struct int8_match *match)
 {
-    const struct op *add = find_user(pass, match->out);
-    if (!add || !op_is_type(add, "Add") || add->n_inputs != 2 ||
-        ((const struct binary_attrs *)add->attrs)->auto_broadcast != AUTO_BROADCAST_NUMPY)
-        return;
-    uint32_t other = op_input(pass->graph, add, op_input(pass->graph, add, 0) == match->out);
-    const struct irrun_tensor *bias = int8_find_floats(pass, other);
-    size_t n_channels = match->weights.n_channels / (match->enlarge[0] * match->enlarge[1]);
-    if (bias && int8_is_for_channels(bias, n_channels, match->n_spatial + 1)) {
-        match->bias = bias;
-        match->out = add->first_output;
-    }
+    match->bias = match_constants(pass, "Add", match);
 }
 
 /* Returns whether there is one range, or one for each output channel. */
@@ -96,6 +104,39 @@ static void match_activation(struct int8_pass *pass, struct int8_match *match)
     match->out = next->first_output;
 }
 
+static bool match_levels(struct int8_pass *pass, struct int8_match *match)
+{
+    const struct op *next = find_user(pass, match->out);
+    match->has_out_format = next && next->n_inputs > 0 &&
+                            op_input(pass->graph, next, 0) == match->out &&
+                            int8_find_ranges(pass, next, &match->out_format) &&
+                            is_for_channels(match, &match->out_format);
+    if (match->has_out_format)
+        match->out = next->first_output;
+    return match->has_out_format;
+}
+
+/* Matches a Multiply, perhaps an Add, and a FakeQuantize: a normalization behind a ReLU or Clamp. */
+static bool match_normalization(struct int8_pass *pass, struct int8_match *match)
+{
+    struct int8_match longer = *match;
+    if (!match->op || match->n_spatial == 0)
+        return false;
+    longer.factors = match_constants(pass, "Multiply", &longer);
+    for (int64_t i = 0; longer.factors && i < shape_n_elements(&longer.factors->shape); i++) {
+        float factor = ((const float *)longer.factors->data)[i];
+        if (factor == 0 || !isfinite(factor)) /* infinite bounds would become NaN */
+            return false;
+    }
+    if (!longer.factors)
+        return false;
+    longer.shifts = match_constants(pass, "Add", &longer);
+    if (!match_levels(pass, &longer))
+        return false;
+    *match = longer;
+    return true;
+}
+
 void int8_match_end(struct int8_pass *pass, struct int8_match *match)
 {
     const struct op *next = find_user(pass, match->out);
@@ -106,15 +147,8 @@ void int8_match_end(struct int8_pass *pass, struct int8_match *match)
         match->clamp_low = is_clamp ? ((const struct unary_attrs *)next->attrs)->p[0] : 0;
         match->clamp_high = is_clamp ? ((const struct unary_attrs *)next->attrs)->p[1] : INFINITY;
         match->out = next->first_output;
-        next = find_user(pass, match->out);
     }
-    match->has_out_format = next && next->n_inputs > 0 &&
-                            op_input(pass->graph, next, 0) == match->out &&
-                            int8_find_ranges(pass, next, &match->out_format) &&
-                            is_for_channels(match, &match->out_format);
-    if (match->has_out_format)
-        match->out = next->first_output;
-    else
+    if (!match_levels(pass, match) && !match_normalization(pass, match))
         match_activation(pass, match);
 }
 

@@ -55,9 +55,8 @@ static bool find_segments(const struct int8_match *match, struct int8_convolutio
     return match->n_groups == 1 || match->is_depthwise || find_offsets(match, attrs, arena, err);
 }
 
-/* Decides how many pixels are joined, so that the channels of several pixels fill the lanes of
- * a vector: as many as need the least products for each pixel. None if rows are short, or if a
- * bias depends on the pixel. */
+/* Decides how many pixels are joined: as many as need the least products for each. None if rows are
+ * short, or if a bias depends on the pixel. */
 static void join_pixels(const struct int8_match *match, bool adds_pairs,
                         struct int8_convolution_attrs *attrs)
 {
@@ -243,47 +242,69 @@ static bool is_requantized(const struct int8_match *match)
     return match->has_out_format && !match->has_activation;
 }
 
+/* A value x becomes (x * factor + shift - low) * scale. */
+struct line {
+    double factor, shift, low, scale;
+};
+
+/* Returns what becomes of the values of a channel after ReLU or Clamp. */
+static struct line line_of(const struct int8_match *match, size_t c)
+{
+    struct line line = {1, 0, 0, 1};
+    if (match->factors)
+        line.factor = (double)of_channel(match->factors, c);
+    if (match->shifts)
+        line.shift = (double)of_channel(match->shifts, c);
+    if (is_requantized(match)) {
+        const struct quantization *out = range_of(&match->out_format.ranges, c);
+        line.low = (double)out->in_low;
+        line.scale = (double)out->inverse_scale;
+    }
+    return line;
+}
+
+static double on_line(const struct line *line, double x)
+{
+    return (x * line->factor + line->shift - line->low) * line->scale;
+}
+
 /* Finds the bounds of a channel: those of Clamp, and of the levels if the result is u8. */
-static void find_bounds(const struct int8_match *match, size_t c, double out_low, double out_scale,
+static void find_bounds(const struct int8_match *match, size_t c, const struct line *line,
                         float *low, float *high)
 {
     const struct channel_ranges *out = &match->out_format.ranges;
     float first = is_requantized(match) ? 0 : -INFINITY,
           last = is_requantized(match) ? range_of(out, c)->last : INFINITY;
-    float clamp_low = (float)((match->clamp_low - out_low) * out_scale),
-          clamp_high = (float)((match->clamp_high - out_low) * out_scale);
-    *low = fminf(fmaxf(first, clamp_low), last);
-    *high = fmaxf(fminf(last, clamp_high), first);
+    float a = (float)on_line(line, match->clamp_low), b = (float)on_line(line, match->clamp_high);
+    *low = fminf(fmaxf(first, fminf(a, b)), last);
+    *high = fmaxf(fminf(last, fmaxf(a, b)), first);
 }
 
 /* Fills the requantization of a column: value = in_scale * w_scale * (sum - zero_point * sum_w) +
  * offset * w_scale * sum_w + bias. sum_w is the sum of a filter, and offset the value of the zero
- * point. For u8 the result is (value - out_low) * out_scale, the inverse of the scale. The input of
- * a depthwise channel is the channel of the same number; the others have one range. */
+ * point. The result is on the line of the channel. The input of a depthwise channel is the channel
+ * of the same number; the others have one range. */
 static void fill_column(const struct int8_match *match, const uint8_t *zeros, size_t column,
                         struct scaling *scaling)
 {
     const struct int8_weights *w = &match->weights;
     size_t c = column % w->n_channels, in = match->is_depthwise ? c : 0;
     const struct quantization *range = range_of(&match->in_format.ranges, in);
-    double in_scale = (double)range->scale, out_low = 0, out_scale = 1;
+    struct line line = line_of(match, c);
+    double in_scale = (double)range->scale;
     double off = (double)range->out_low + (double)zeros[in] * in_scale;
     double bias = match->bias ? (double)of_channel(match->bias, c) : 0;
     int32_t sum = 0;
-    if (is_requantized(match)) {
-        const struct quantization *out = range_of(&match->out_format.ranges, c);
-        out_low = (double)out->in_low;
-        out_scale = (double)out->inverse_scale;
-    }
+    double w_scale = (double)w->scales[c] * line.factor;
     for (size_t i = 0; i < w->n_inner; i++)
         sum += w->elements[c * w->n_inner + i];
-    scaling->border_scale[column] = off * (double)w->scales[c] * out_scale;
-    scaling->border_shift[column] = (bias - out_low) * out_scale;
+    scaling->border_scale[column] = off * w_scale * line.scale;
+    scaling->border_shift[column] = on_line(&line, bias);
     scaling->start[column] = -(int32_t)zeros[in] * sum;
-    scaling->scale[column] = (float)(in_scale * (double)w->scales[c] * out_scale);
+    scaling->scale[column] = (float)(in_scale * w_scale * line.scale);
     scaling->bias[column] =
         (float)(scaling->border_scale[column] * sum + scaling->border_shift[column]);
-    find_bounds(match, c, out_low, out_scale, &scaling->low[column], &scaling->high[column]);
+    find_bounds(match, c, &line, &scaling->low[column], &scaling->high[column]);
     scaling->has_borders |= fabs(off) > ZERO_TOLERANCE * in_scale;
 }
 
@@ -367,14 +388,13 @@ const struct bytes_sum *int8_match_sum(const struct int8_match *match, const str
                                        struct irrun_error *err)
 {
     struct bytes_sum *sum = arena_alloc(arena, sizeof *sum, err);
-    const struct quantization *out = match->out_format.ranges.all;
-    double out_low = (double)out->in_low, out_scale = (double)out->inverse_scale;
+    struct line line = line_of(match, 0);
     if (!sum)
         return NULL;
-    *sum = (struct bytes_sum){
-        .a_scale = (float)((double)a->scale * out_scale),
-        .b_scale = (float)((double)b->scale * out_scale),
-        .bias = (float)(((double)a->out_low + (double)b->out_low - out_low) * out_scale)};
-    find_bounds(match, 0, out_low, out_scale, &sum->low, &sum->high);
+    *sum =
+        (struct bytes_sum){.a_scale = (float)((double)a->scale * line.scale),
+                           .b_scale = (float)((double)b->scale * line.scale),
+                           .bias = (float)on_line(&line, (double)a->out_low + (double)b->out_low)};
+    find_bounds(match, 0, &line, &sum->low, &sum->high);
     return sum;
 }

@@ -17,7 +17,10 @@ struct int8_match {
     uint32_t n_spatial;           /* of an image; 0: of a product */
     bool is_small;                /* the file says that the image has few pixels */
     double clamp_low, clamp_high; /* by ReLU and Clamp, before the FakeQuantize */
-    bool has_activation;          /* before the FakeQuantize */
+    /* Between them, each one or one for each channel: Multiply by factors other than 0, and Add.
+     * NULL: none. */
+    const struct irrun_tensor *factors, *shifts;
+    bool has_activation; /* before the FakeQuantize */
     enum unary_operation activation;
     const struct irrun_tensor *slopes; /* of PReLU, one or one for each channel, or NULL */
     size_t n_column_taps;              /* of int8_weights_find */
