@@ -176,6 +176,8 @@ static bool load(struct irrun_model *model, const char *xml_path,
           !cell_loop_replace(ir->graph, arena, &model->remarks, err) ||
           !transposed_factors_fold(ir->graph, arena, &model->remarks, err) ||
           !(options->stops_at_nan || norms_replace(ir->graph, arena, &model->remarks, err)) ||
+          !(options->stops_at_nan ||
+            cropped_convolutions_replace(ir->graph, arena, &model->remarks, err)) ||
           !int8_convolutions_replace(&model->model, &model->remarks, err) ||
           !channels_last_place(&model->model, &model->remarks, err))))
         return false;

@@ -225,6 +225,36 @@ def line(m, x, w, stride=1, pad=1, dilation=1):
     return m.convolved(x, w, (stride, ), (pad, ), (dilation, ))
 
 
+def cut(m, x, axis, n):
+    """Without the last n positions."""
+    lists = [m.net.const(np.array([i])) for i in (0, -n, 1, axis)]
+    array = x.array.take(range(max(0, x.array.shape[axis] - n)), axis)
+    return Value(m.net, m.net.op("Slice", x.port, *lists, v=8), array)
+
+
+def causal_cases():
+    """A Slice behind a convolution makes its pads smaller."""
+    m = Quantised("causal", (2, 6, 21))
+    y = line(m, m.x, m.integers(9, 6, 3), 1, 4, 2).with_("Add", uniform(m.g, (1, 9, 1)), np.add)
+    y = cut(m, y, 2, 4).relu().quantised(0, 2)
+    z = cut(m, line(m, y, m.integers(8, 9, 3), 2, 2), 2, 1)
+    yield m.case("Over one dimension; behind a bias, and at stride 2.", z,
+                 cut(m, line(m, y, m.faked(5, 9, 3)), 2, 3))
+    m = Quantised("causal_rows", (1, 6, 7, 8), dynamic=True)
+    y = cut(m, m.convolved(m.x, m.integers(9, 6, 3, 3), pads=(2, 1)), 2, 2).quantised(-2, 2)
+    yield m.case("Rows of an image, then columns of channels on their own.",
+                 cut(m, m.convolved(y, m.integers(9, 1, 1, 3, 3), pads=(1, 2)), 3, 1).quantised(-2, 2))
+    m = Quantised("causal_two_readers", (1, 6, 12))
+    y = line(m, m.x, m.integers(9, 6, 3), 1, 2)
+    yield m.case("The whole result is read, too.", cut(m, y, 2, 2).quantised(-2, 2), y)
+    m = Quantised("causal_add_of_columns", (1, 6, 12))
+    y = line(m, m.x, m.integers(9, 6, 3), 1, 2).with_("Add", uniform(m.g, (1, 1, 14)), np.add)
+    yield m.case("What is added differs between the positions.", cut(m, y, 2, 2).quantised(-2, 2))
+    m = Quantised("causal_short", (1, 6, 1))
+    yield m.case("Windows that fit by means of the pads alone: fewer pads would be too few.",
+                 cut(m, line(m, m.x, m.integers(9, 6, 4), 1, 2), 2, 2))
+
+
 def line_cases():
     """Images of one dimension: sound and other series."""
     m = Quantised("line", (2, 5, 23))
@@ -504,5 +534,6 @@ def cases():
     yield from gathered_cases()
     yield from clamp_cases()
     yield from line_cases()
+    yield from causal_cases()
     yield from concat_cases()
     yield from moved_cases()

@@ -37,8 +37,8 @@ bool int8_is_for_channels(const struct irrun_tensor *tensor, size_t n_channels, 
                       (size_t)shape->dims[shape->rank - from_end] == n_channels);
 }
 
-/* If an op of a type with two inputs reads match->out, and the other input is a constant, or one for
- * each channel: moves match->out behind the op, and returns the constants. Otherwise NULL. */
+/* If an op of a type with two inputs reads match->out, and the other input is a constant, or one
+ * for each channel: moves match->out behind the op, and returns the constants. Otherwise NULL. */
 static const struct irrun_tensor *match_constants(struct int8_pass *pass, const char *type,
                                                   struct int8_match *match)
 {
@@ -116,7 +116,7 @@ static bool match_levels(struct int8_pass *pass, struct int8_match *match)
     return match->has_out_format;
 }
 
-/* Matches a Multiply, perhaps an Add, and a FakeQuantize: a normalization behind a ReLU or Clamp. */
+/* Matches a normalization behind a ReLU or Clamp: a Multiply, perhaps an Add, and FakeQuantize. */
 static bool match_normalization(struct int8_pass *pass, struct int8_match *match)
 {
     struct int8_match longer = *match;

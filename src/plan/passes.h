@@ -73,6 +73,11 @@ bool transposed_factors_fold(struct graph *graph, struct arena *arena, struct re
 bool norms_replace(struct graph *graph, struct arena *arena, struct remarks *remarks,
                    struct irrun_error *err);
 
+/* Replaces a Slice of the last positions of a convolution, or of its sum with a bias, with smaller
+ * pads, as causal convolutions need them. */
+bool cropped_convolutions_replace(struct graph *graph, struct arena *arena, struct remarks *remarks,
+                                  struct irrun_error *err);
+
 /* Runs convolutions and products between FakeQuantizes in integers if their weights and ranges
  * allow it. Values between them are u8, and the bias, ReLU and the next FakeQuantize become one
  * scaling of the sums. Those that do not qualify get a remark, too. */

@@ -1,0 +1,157 @@
+/* Replaces a Slice of the last positions of a convolution with smaller pads. Causal convolutions
+ * are often written with pads at both ends and a Slice.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "plan/passes.h"
+
+#include "ops/op_state.h"
+#include "ops/window.h"
+#include "plan/graph_edit.h"
+#include "plan/graph_ints.h"
+
+struct pass {
+    struct graph *graph;
+    struct graph_edit edit;
+    struct remarks *remarks;
+    struct irrun_error *err;
+    uint32_t *n_uses; /* of each value */
+};
+
+/* A Slice that drops the last n positions of a convolution, and the Add between them, or NO_ID. */
+struct crop {
+    uint32_t slice, add, convolution;
+    uint32_t n_spatial, d; /* d: which spatial dimension */
+    int64_t n;
+};
+
+/* Returns whether a value is a constant that is the same along dimension d of n. */
+static bool is_alike(const struct graph *graph, uint32_t value_id, uint32_t d, uint32_t n)
+{
+    const struct op *op = value_producer(graph, value_id);
+    if (op_is_type(op, "Convert"))
+        op = value_producer(graph, op_input(graph, op, 0));
+    if (!op_is_type(op, "Const"))
+        return false;
+    const struct irrun_shape *shape = &((const struct const_attrs *)op->attrs)->shape;
+    uint32_t from_end = n - d;
+    return shape->rank <= n && (shape->rank < from_end || shape->dims[shape->rank - from_end] == 1);
+}
+
+static bool is_convolution(const struct op *op)
+{
+    return op_is_type(op, "Convolution") || op_is_type(op, "GroupConvolution");
+}
+
+/* Finds the convolution that computes a value which only one op reads, and perhaps an Add. */
+static bool find_convolution(const struct pass *pass, uint32_t value_id, struct crop *crop)
+{
+    const struct graph *graph = pass->graph;
+    const struct op *op = value_producer(graph, value_id);
+    bool is_alone = pass->n_uses[value_id] == 1;
+    uint32_t constant = NO_ID;
+    crop->add = NO_ID;
+    if (op_is_type(op, "Add") &&
+        ((const struct binary_attrs *)op->attrs)->auto_broadcast == AUTO_BROADCAST_NUMPY) {
+        uint32_t in = is_convolution(value_producer(graph, op_input(graph, op, 0))) ? 0 : 1;
+        crop->add = (uint32_t)(op - graph->ops);
+        constant = op_input(graph, op, 1 - in);
+        is_alone = is_alone && pass->n_uses[op_input(graph, op, in)] == 1;
+        op = value_producer(graph, op_input(graph, op, in));
+    }
+    const struct window_attrs *window = op->attrs;
+    if (!is_alone || !is_convolution(op))
+        return false;
+    crop->convolution = (uint32_t)(op - graph->ops);
+    crop->n_spatial = window->pads_end.n;
+    return crop->n_spatial > 0 && window->pads_begin.n == crop->n_spatial &&
+           window->auto_pad <= AUTO_PAD_NOTSET &&
+           (constant == NO_ID || is_alike(graph, constant, 2 + crop->d, 2 + crop->n_spatial));
+}
+
+/* Returns whether smaller pads have the same result as the Slice, and at least one whole window if
+ * the input is not empty: without the Slice, fewer windows would be an error. */
+static bool has_pads(const struct graph *graph, const struct crop *crop)
+{
+    const struct op *op = &graph->ops[crop->convolution];
+    const struct window_attrs *window = op->attrs;
+    const struct value *filters = &graph->values[op_input(graph, op, 1)];
+    uint32_t d = crop->d;
+    int64_t stride = window->strides.n > d ? window->strides.items[d] : 1;
+    int64_t dilation = window->dilations.n > d ? window->dilations.items[d] : 1;
+    int64_t begin = window->pads_begin.items[d], end = window->pads_end.items[d];
+    if (!filters->dims_hint || filters->rank_hint < crop->n_spatial + 2 || stride < 1 ||
+        begin < 0 || end / stride < crop->n)
+        return false;
+    int64_t taps = filters->dims_hint[filters->rank_hint - crop->n_spatial + d];
+    return taps > 0 && dilation > 0 && dilation <= begin + end &&
+           taps - 1 <= (begin + end - crop->n * stride) / dilation;
+}
+
+static bool find_crop(const struct pass *pass, uint32_t op_id, struct crop *crop)
+{
+    const struct graph *graph = pass->graph;
+    const struct op *op = &graph->ops[op_id];
+    int64_t items[4]; /* start, stop, step, axis */
+    uint32_t n;
+    if (!op_is_type(op, "Slice") || op->n_inputs != 5)
+        return false;
+    for (uint32_t i = 0; i < 4; i++)
+        if (!graph_ints(graph, op_input(graph, op, 1 + i), &items[i], 1, &n))
+            return false;
+    if (items[0] != 0 || items[1] >= 0 || items[1] <= -INT32_MAX || items[2] != 1 || items[3] < 2)
+        return false;
+    *crop = (struct crop){.slice = op_id, .d = (uint32_t)items[3] - 2, .n = -items[1]};
+    return find_convolution(pass, op_input(graph, op, 0), crop) && crop->d < crop->n_spatial &&
+           has_pads(graph, crop);
+}
+
+/* Makes the pads smaller. The last op before the Slice computes its value. */
+static bool replace(struct pass *pass, const struct crop *crop)
+{
+    struct graph *graph = pass->graph;
+    struct arena *arena = pass->edit.arena;
+    const struct op slice = graph->ops[crop->slice];
+    struct op *op = &graph->ops[crop->convolution];
+    struct window_attrs *window = arena_copy(arena, op->attrs, 1, op->def->attrs_size, pass->err);
+    if (!window)
+        return false;
+    const struct i64_list *old = &window->pads_end;
+    int64_t *items = arena_copy(arena, old->items, old->n, sizeof *items, pass->err);
+    if (!items)
+        return false;
+    items[crop->d] -= crop->n * (window->strides.n > crop->d ? window->strides.items[crop->d] : 1);
+    window->pads_end = (struct i64_list){.items = items, .n = old->n};
+    op->attrs = window;
+    uint32_t last = crop->add == NO_ID ? crop->convolution : crop->add;
+    if (!remarks_add(pass->remarks, arena, pass->err,
+                     "%s \"%s\" (line %u) computes what Slice \"%s\" takes", op->def->type,
+                     op->name, (unsigned)op->line, slice.name))
+        return false;
+    graph->ops[last].name = slice.name; /* may name an output */
+    graph_edit_take_over(&pass->edit, last, slice.first_output);
+    return true;
+}
+
+bool cropped_convolutions_replace(struct graph *graph, struct arena *arena, struct remarks *remarks,
+                                  struct irrun_error *err)
+{
+    struct arena memory = {0};
+    struct pass pass = {.graph = graph, .edit = {graph, arena}, .remarks = remarks, .err = err};
+    size_t n = 0;
+    bool is_good = true;
+    pass.n_uses = arena_alloc_array(&memory, graph->n_values, sizeof *pass.n_uses, err);
+    for (uint32_t i = 0; i < graph->n_order && pass.n_uses; i++) {
+        const struct op *op = &graph->ops[graph->order[i]];
+        for (uint32_t k = 0; k < op->n_inputs; k++)
+            pass.n_uses[op_input(graph, op, k)]++;
+    }
+    for (uint32_t i = 0; i < graph->n_order && pass.n_uses && is_good; i++) {
+        struct crop crop;
+        if (find_crop(&pass, graph->order[i], &crop)) {
+            is_good = replace(&pass, &crop);
+            n++;
+        }
+    }
+    is_good = is_good && pass.n_uses;
+    arena_free(&memory);
+    return is_good && (n == 0 || toposort(graph, arena, err));
+}
