@@ -87,21 +87,37 @@ struct int8_wide_product {
     int32_t *c; /* [m][n] */
 };
 
+/* The most taps that int8_depthwise may have in more than one column. Their pixels must be fewer
+ * than the columns apart. */
+#define INT8_MAX_SHARED_TAPS 128
+
 /* Depthwise convolutions with the channels last: sums of pixel[channel] * weights[channel] over the
- * taps. */
+ * taps. A lane multiplies lane_taps rows of taps at once. */
 struct int8_depthwise {
-    size_t n, n_taps, n_channels;
-    const uint8_t *const *taps; /* [n_taps]: the channels of the first pixel */
+    size_t n, n_channels;
+    size_t n_rows, n_columns;   /* of the taps */
+    const uint8_t *const *taps; /* [n_rows][n_columns]: the channels of the first pixel */
     size_t pixel_stride;        /* bytes from one pixel to the next */
-    size_t row_taps;            /* consecutive taps that are `pixel_stride` apart; divides n_taps */
+    size_t column_stride;       /* bytes from one column to the next; divides pixel_stride unless
+                                 * there is one column */
     const uint8_t *end;         /* of the readable memory; loads of 16 bytes must not pass it */
-    const int16_t (*weights)[2]; /* [n_taps][channels of all groups]; the second number is 0 */
+    const void *weights;        /* see int8_tap_index */
     const int32_t *start;
     enum int8_result to;
     struct requantization requantization;
     const float *const *pixel_biases; /* for each pixel, as row_biases */
     void *c;                          /* [n][n_channels] */
 };
+
+/* Returns the index of the weight of a tap and channel: [row / lane_taps][column][n_all: channels of
+ * all groups][row % lane_taps], of i8 if lane_taps is 4, and of i16 if it is 2. */
+static inline size_t int8_tap_index(size_t lane_taps, size_t n_columns, size_t tap, size_t n_all,
+                                    size_t channel)
+{
+    size_t row = tap / n_columns;
+    return ((row / lane_taps * n_columns + tap % n_columns) * n_all + channel) * lane_taps +
+           row % lane_taps;
+}
 
 #define INT8_WINOGRAD_POSITIONS 16 /* of a tile */
 
@@ -143,6 +159,7 @@ static inline size_t int8_winograd_products_step(size_t n)
 struct int8_kernels {
     void (*multiply)(const struct int8_product *product);
     void (*depthwise)(const struct int8_depthwise *depthwise);
+    size_t lane_taps; /* of `depthwise`: 4, or 2 */
     void (*multiply_wide)(const struct int8_wide_product *product);
     /* Subtracts the minimum of the matrix, *matrix_min, and writes the rows as u8, each followed by
      * zeros up to a whole quad. Returns false if the matrix has a range above 255. Always sets

@@ -1,85 +1,147 @@
 /* Depthwise convolutions of bytes with the channels last. Include after gemm_int8_store_body.h.
  * SPDX-License-Identifier: Apache-2.0 */
-enum { PIXELS = VECTOR_LANES == 16 ? 8 : 4 }; /* computed together: they share the weights */
-enum { ROW_TAPS = 3 };                        /* taps of a row, whose pixels are loaded once */
+enum { MAX_INPUTS = 2 * INT8_MAX_SHARED_TAPS }; /* vectors that stay in the L1 cache */
+enum { TILE_PIXELS = 8 }; /* whose sums stay in registers; they share the weights */
 
-/* Loads n channels. Lanes beyond them have any value; their weights are 0. */
-ALWAYS_INLINE vec_i32 load_channels(const uint8_t *at, const uint8_t *end, size_t n)
+/* The first taps of a chunk of rows, which a lane multiplies. Where there are fewer, the last one
+ * takes the other places, whose weights are 0. */
+struct chunk {
+    const uint8_t *taps[LANE_TAPS];
+    size_t n;
+};
+
+ALWAYS_INLINE struct chunk chunk_of(const struct int8_depthwise *d, size_t row)
 {
-    if (n == VECTOR_LANES || (uintptr_t)at + VECTOR_LANES <= (uintptr_t)end)
-        return vec_i32_load_u8(at);
-    uint8_t bytes[VECTOR_LANES] = {0};
-    memcpy(bytes, at, n);
-    return vec_i32_load_u8(bytes);
+    struct chunk chunk = {.n = d->n_rows - row < LANE_TAPS ? d->n_rows - row : LANE_TAPS};
+    UNROLL
+    for (size_t i = 0; i < LANE_TAPS; i++)
+        chunk.taps[i] = d->taps[(row + (i < chunk.n ? i : chunk.n - 1)) * d->n_columns];
+    return chunk;
 }
 
-/* Adds the taps of a row. Tap t at one pixel reads the same input as tap t - 1 at the next. */
-ALWAYS_INLINE void add_row(const struct int8_depthwise *d, size_t tap, size_t pixel, size_t channel,
-                           const size_t n_pixels, const size_t n_taps, size_t n, vec_i32 *sums)
+/* Loads n channels of the taps of a chunk, `at` bytes behind them. */
+ALWAYS_INLINE vec_i32 load_taps(const struct int8_depthwise *d, const struct chunk *chunk,
+                                size_t at, const size_t n)
 {
-    size_t n_columns = int8_n_groups(d->n_channels) * INT8_GROUP;
-    const uint8_t *from = d->taps[tap] + pixel * d->pixel_stride + channel;
-    vec_i32 inputs[PIXELS + ROW_TAPS - 1];
+    uint8_t bytes[LANE_TAPS][VECTOR_LANES] = {0};
+    const uint8_t *from[LANE_TAPS];
     UNROLL
-    for (size_t i = 0; i < n_pixels + n_taps - 1; i++)
-        inputs[i] = load_channels(from + i * d->pixel_stride, d->end, n);
-    UNROLL
-    for (size_t t = 0; t < n_taps; t++) {
-        vec_i32 weights = vec_i32_load(d->weights + (tap + t) * n_columns + channel);
-        UNROLL
-        for (size_t i = 0; i < n_pixels; i++)
-            sums[i] = vec_i32_dot_channels(sums[i], inputs[i + t], weights);
+    for (size_t i = 0; i < LANE_TAPS; i++) {
+        from[i] = chunk->taps[i] + at;
+        if (n < VECTOR_LANES && (uintptr_t)from[i] + VECTOR_LANES > (uintptr_t)d->end)
+            from[i] = memcpy(bytes[i], from[i], n);
     }
+    return chunk->n == 1 ? vec_i32_load_u8(from[0]) : vec_i32_load_taps(from);
 }
 
-ALWAYS_INLINE void convolve_channels(const struct int8_depthwise *d, size_t pixel, size_t channel,
-                                     const size_t n_pixels, const size_t row_taps, size_t n)
+/* Some pixels, from `first` on, of n channels, from `channel` on. The columns of a chunk of rows
+ * are in `inputs`: n_inputs for each chunk, of which a pixel reads those from `step` times its
+ * number on. If all taps are rows, they are loaded where they are multiplied. */
+struct part {
+    size_t first, channel, n_inputs, step;
+    const vec_i32 *inputs;
+};
+
+/* Computes n_pixels pixels of a part, from `pixel` on. */
+ALWAYS_INLINE void convolve_tile(const struct int8_depthwise *d, const struct part *part,
+                                 size_t pixel, const size_t n_pixels, const size_t n)
 {
-    vec_i32 sums[PIXELS];
+    size_t n_all = int8_n_groups(d->n_channels) * INT8_GROUP, channel = part->channel;
+    size_t out = part->first + pixel, at = out * d->pixel_stride + channel;
+    const int32_t *weights = (const int32_t *)d->weights + channel;
+    const vec_i32 *inputs = part->inputs + pixel * part->step;
+    vec_i32 sums[TILE_PIXELS];
     UNROLL
     for (size_t i = 0; i < n_pixels; i++)
         sums[i] = vec_i32_load(d->start + channel);
-    for (size_t tap = 0; tap < d->n_taps; tap += row_taps)
-        add_row(d, tap, pixel, channel, n_pixels, row_taps, n, sums);
-    finish(d->to, &d->requantization, d->pixel_biases ? d->pixel_biases + pixel : NULL, channel,
-           sums, 1, n_pixels, d->c, pixel * d->n_channels + channel, d->n_channels, n);
+    for (size_t row = 0; row < d->n_rows; row += LANE_TAPS, inputs += part->n_inputs) {
+        if (d->n_columns == 1) {
+            struct chunk chunk = chunk_of(d, row);
+            vec_i32 column = vec_i32_load(weights);
+            for (size_t i = 0; i < n_pixels; i++)
+                sums[i] = vec_i32_dot_taps(
+                    sums[i], load_taps(d, &chunk, at + i * d->pixel_stride, n), column);
+            weights += n_all;
+            continue;
+        }
+        for (size_t t = 0; t < d->n_columns; t++, weights += n_all) {
+            vec_i32 column = vec_i32_load(weights);
+            UNROLL
+            for (size_t i = 0; i < n_pixels; i++)
+                sums[i] = vec_i32_dot_taps(sums[i], inputs[i * part->step + t], column);
+        }
+    }
+    finish(d->to, &d->requantization, d->pixel_biases ? d->pixel_biases + out : NULL, channel, sums,
+           1, n_pixels, d->c, out * d->n_channels + channel, d->n_channels, n);
 }
 
-/* Computes all pixels. The last group of PIXELS overlaps the one before, so that it is whole. */
-ALWAYS_INLINE void convolve_pixels(const struct int8_depthwise *d, size_t channel,
-                                   const size_t row_taps, size_t n)
+/* Computes all channels of a vector, and the first n, of n_pixels pixels. The last tile overlaps the
+ * one before, so that it is whole. */
+static void convolve_vector(const struct int8_depthwise *d, const struct part *part,
+                            size_t n_pixels)
 {
-    size_t pixel = 0;
-    for (; pixel + PIXELS <= d->n; pixel += PIXELS)
-        convolve_channels(d, pixel, channel, PIXELS, row_taps, n);
-    if (pixel < d->n && d->n >= PIXELS) {
-        convolve_channels(d, d->n - PIXELS, channel, PIXELS, row_taps, n);
+    size_t i = 0;
+    for (; i + 4 < n_pixels && n_pixels >= 8; i += 8)
+        convolve_tile(d, part, i + 8 <= n_pixels ? i : n_pixels - 8, 8, VECTOR_LANES);
+    for (; i + 1 < n_pixels && n_pixels >= 4; i += 4)
+        convolve_tile(d, part, i + 4 <= n_pixels ? i : n_pixels - 4, 4, VECTOR_LANES);
+    for (; i < n_pixels; i++)
+        convolve_tile(d, part, i, 1, VECTOR_LANES);
+}
+
+static void convolve_first(const struct int8_depthwise *d, const struct part *part, size_t n_pixels,
+                           size_t n)
+{
+    size_t i = 0;
+    for (; i + 1 < n_pixels && n_pixels >= 4; i += 4)
+        convolve_tile(d, part, i + 4 <= n_pixels ? i : n_pixels - 4, 4, n);
+    for (; i < n_pixels; i++)
+        convolve_tile(d, part, i, 1, n);
+}
+
+ALWAYS_INLINE void convolve_part(const struct int8_depthwise *d, const struct part *part,
+                                 size_t n_pixels, const size_t n)
+{
+    if (n == VECTOR_LANES)
+        convolve_vector(d, part, n_pixels);
+    else
+        convolve_first(d, part, n_pixels, n);
+}
+
+/* Computes n channels of all pixels. Neighbouring pixels read the same columns, which are loaded
+ * once. */
+ALWAYS_INLINE void convolve_channels(const struct int8_depthwise *d, size_t channel, const size_t n)
+{
+    vec_i32 inputs[MAX_INPUTS];
+    struct part part = {0, channel, 0, 0, inputs};
+    if (d->n_columns == 1) {
+        convolve_part(d, &part, d->n, n);
         return;
     }
-    for (; PIXELS > 4 && pixel + 4 <= d->n; pixel += 4)
-        convolve_channels(d, pixel, channel, 4, row_taps, n);
-    for (; pixel < d->n; pixel++)
-        convolve_channels(d, pixel, channel, 1, row_taps, n);
+    size_t n_chunks = (d->n_rows + LANE_TAPS - 1) / LANE_TAPS;
+    part.step = d->pixel_stride / d->column_stride;
+    size_t max = (MAX_INPUTS / n_chunks - d->n_columns) / part.step + 1, n_pixels;
+    for (; part.first < d->n; part.first += n_pixels) {
+        n_pixels = d->n - part.first < max ? d->n - part.first : max;
+        part.n_inputs = (n_pixels - 1) * part.step + d->n_columns;
+        for (size_t row = 0, i = 0; row < d->n_rows; row += LANE_TAPS) {
+            struct chunk chunk = chunk_of(d, row);
+            size_t at = part.first * d->pixel_stride + channel;
+            for (size_t k = 0; k < part.n_inputs; k++, at += d->column_stride)
+                inputs[i++] = load_taps(d, &chunk, at, n);
+        }
+        convolve_part(d, &part, n_pixels, n);
+    }
 }
 
 /* Computes all channels. The last vector overlaps the one before, so that it is whole. */
-ALWAYS_INLINE void convolve(const struct int8_depthwise *d, const size_t row_taps)
-{
-    size_t channel = 0;
-    for (; channel + VECTOR_LANES <= d->n_channels; channel += VECTOR_LANES)
-        convolve_pixels(d, channel, row_taps, VECTOR_LANES);
-    if (channel < d->n_channels && channel > 0)
-        convolve_pixels(d, d->n_channels - VECTOR_LANES, row_taps, VECTOR_LANES);
-    else if (VECTOR_LANES > 8 && d->n_channels == 8)
-        convolve_pixels(d, 0, row_taps, 8);
-    else if (channel < d->n_channels)
-        convolve_pixels(d, 0, row_taps, d->n_channels);
-}
-
 static void depthwise(const struct int8_depthwise *d)
 {
-    if (d->row_taps == ROW_TAPS)
-        convolve(d, ROW_TAPS);
-    else
-        convolve(d, 1);
+    size_t channel = 0;
+    for (; channel < d->n_channels && d->n_channels >= VECTOR_LANES; channel += VECTOR_LANES) {
+        size_t last = d->n_channels - VECTOR_LANES;
+        convolve_channels(d, channel < last ? channel : last, VECTOR_LANES);
+    }
+    if (channel == 0)
+        convolve_channels(d, 0, d->n_channels);
 }

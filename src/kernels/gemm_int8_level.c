@@ -330,6 +330,7 @@ static void widen(size_t n, const uint8_t *restrict from, uint16_t *restrict to)
 const struct int8_kernels LEVEL_NAME(gemm_int8, LEVEL) = {
     .multiply = multiply,
     .depthwise = depthwise,
+    .lane_taps = LANE_TAPS,
     .multiply_wide = multiply_wide,
     .narrow = narrow,
     .widen = widen,

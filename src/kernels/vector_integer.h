@@ -167,15 +167,28 @@ ALWAYS_INLINE vec_i32 vec_i32_dot_odd(vec_i32 sum, vec_i32 a, vec_i32 b)
     return vec_i32_dot_i16(sum, (vec_i32)((unsigned_lanes_of_16)a >> 8), b);
 }
 
-/* Returns sum + a * b. Each lane of a has a byte and 0, each lane of b a signed byte as 16 bits and
- * 0. */
-ALWAYS_INLINE vec_i32 vec_i32_dot_channels(vec_i32 sum, vec_i32 a, vec_i32 b)
-{
+/* vec_i32_load_taps loads bytes from LANE_TAPS addresses, so that lane i has byte i of each, as u8 or
+ * 16 bits. vec_i32_dot_taps adds their products with as many signed numbers of the same size. */
 #ifdef VECTOR_HAS_DOT_U8
-    return vec_i32_dot_u8(sum, a, b);
-#else
-    return vec_i32_dot_i16(sum, a, b);
-#endif
+enum { LANE_TAPS = 4 };
+ALWAYS_INLINE vec_i32 vec_i32_load_taps(const uint8_t *const at[LANE_TAPS])
+{
+    return vec_i32_load_u8_rows(at);
 }
+ALWAYS_INLINE vec_i32 vec_i32_dot_taps(vec_i32 sum, vec_i32 a, vec_i32 b)
+{
+    return vec_i32_dot_u8(sum, a, b);
+}
+#else
+enum { LANE_TAPS = 2 };
+ALWAYS_INLINE vec_i32 vec_i32_load_taps(const uint8_t *const at[LANE_TAPS])
+{
+    return vec_i32_load_u8(at[0]) | vec_i32_load_u8(at[1]) << 16;
+}
+ALWAYS_INLINE vec_i32 vec_i32_dot_taps(vec_i32 sum, vec_i32 a, vec_i32 b)
+{
+    return vec_i32_dot_i16(sum, a, b);
+}
+#endif
 
 #endif

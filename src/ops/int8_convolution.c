@@ -269,11 +269,12 @@ static void convolve_channels(const struct int8_job *job, const struct int8_bloc
     const struct window *w = &job->state->window;
     job->state->kernels->depthwise(&(struct int8_depthwise){
         .n = block->n,
-        .n_taps = attrs->n_segments,
         .n_channels = attrs->c_out,
+        .n_rows = attrs->n_segments / attrs->tap_columns,
+        .n_columns = attrs->tap_columns,
         .taps = block->segments,
         .pixel_stride = (size_t)w->stride[2] * attrs->c_in,
-        .row_taps = w->dilation[2] == w->stride[2] ? (size_t)w->kernel[2] : 1,
+        .column_stride = attrs->c_in,
         .end = job->end,
         .weights = attrs->weights,
         .start = attrs->start,

@@ -49,7 +49,8 @@ struct int8_convolution_attrs {
     const int8_t *filters;            /* packed; rows are [segments][quads of INT8_QUAD elements] */
     bool has_words;                   /* see struct int8_product */
     const struct int8_excess *excess; /* taken from the filters; NULL: nothing */
-    const int16_t (*weights)[2];      /* depthwise: [kernel][channels] */
+    const void *weights;              /* depthwise: see int8_tap_index */
+    size_t tap_columns;               /* depthwise: 1, or those of the kernel */
     const int32_t *start;             /* initial values of the sums */
     struct border_terms border;
     enum int8_result to; /* INT8_TO_U8 or INT8_TO_F32 */

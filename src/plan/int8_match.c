@@ -156,15 +156,35 @@ static bool pack_winograd(const struct int8_match *match, struct int8_convolutio
     return packed != NULL;
 }
 
-static bool pack_taps(const struct int8_weights *w, struct int8_convolution_attrs *attrs,
-                      struct arena *arena, struct irrun_error *err)
+/* Decides whether the columns of the taps of neighbouring pixels are shared: if they are the same
+ * pixels of the image, and there is more than one row of them. Otherwise all taps are rows. */
+static void find_tap_columns(struct int8_convolution_attrs *attrs)
 {
+    const struct i64_list *strides = &attrs->window.strides;
+    int64_t stride = strides->n > 0 ? strides->items[strides->n - 1] : 1;
+    bool is_shared = attrs->kernel[0] > 1 && stride > 0 && stride < attrs->kernel[1] &&
+                     attrs->n_segments <= INT8_MAX_SHARED_TAPS &&
+                     dilation_of_columns(&attrs->window) == 1;
+    attrs->tap_columns = is_shared ? (size_t)attrs->kernel[1] : 1;
+}
+
+static bool pack_taps(const struct int8_weights *w, struct int8_convolution_attrs *attrs,
+                      size_t lane_taps, struct arena *arena, struct irrun_error *err)
+{
+    find_tap_columns(attrs);
     size_t n_taps = attrs->n_segments, columns = int8_n_groups(attrs->c_out) * INT8_GROUP;
-    int16_t(*weights)[2] = arena_alloc_array(arena, n_taps * columns, sizeof *weights, err);
-    for (size_t i = 0; weights && i < w->n_channels * n_taps; i++)
-        weights[i % n_taps * columns + i / n_taps][0] = w->elements[i];
-    attrs->weights = (const int16_t(*)[2])weights;
-    return weights != NULL;
+    size_t n_rows = n_taps / attrs->tap_columns, n_chunks = (n_rows + lane_taps - 1) / lane_taps;
+    int32_t *lanes =
+        arena_alloc_array(arena, n_chunks * attrs->tap_columns, columns * sizeof *lanes, err);
+    for (size_t i = 0; lanes && i < w->n_channels * n_taps; i++) {
+        size_t at = int8_tap_index(lane_taps, attrs->tap_columns, i % n_taps, columns, i / n_taps);
+        if (lane_taps == 4)
+            ((int8_t *)lanes)[at] = w->elements[i];
+        else
+            ((int16_t *)lanes)[at] = w->elements[i];
+    }
+    attrs->weights = lanes;
+    return lanes != NULL;
 }
 
 /* ---- scaling ---- */
@@ -376,7 +396,8 @@ const struct int8_convolution_attrs *int8_match_attrs(const struct int8_match *m
         (attrs->is_activated && !fill_levels(match, attrs, arena, err)))
         return NULL;
     join_pixels(match, kernels->adds_pairs, attrs);
-    bool is_packed = match->is_depthwise ? pack_taps(&match->weights, attrs, arena, err)
+    bool is_packed = match->is_depthwise
+                         ? pack_taps(&match->weights, attrs, kernels->lane_taps, arena, err)
                      : kernels->winograd && suits_winograd(match, attrs)
                          ? pack_winograd(match, attrs, arena, err)
                          : pack_filters(match, attrs, kernels->adds_pairs, arena, err);

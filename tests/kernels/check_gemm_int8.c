@@ -212,13 +212,17 @@ static const float **take_biases(struct guarded *guarded, size_t m, const struct
     return biases;
 }
 
-static bool is_depthwise_right(const struct int8_depthwise *d, size_t pixel, size_t channel,
-                               size_t columns)
+static bool is_depthwise_right(const struct int8_depthwise *d, size_t lane_taps, size_t pixel,
+                               size_t channel)
 {
     int32_t sum = d->start[channel];
-    for (size_t tap = 0; tap < d->n_taps; tap++)
-        sum += d->taps[tap][pixel * d->pixel_stride + channel] *
-               d->weights[tap * columns + channel][0];
+    size_t columns = int8_n_groups(d->n_channels) * INT8_GROUP;
+    for (size_t tap = 0; tap < d->n_rows * d->n_columns; tap++) {
+        size_t at = int8_tap_index(lane_taps, d->n_columns, tap, columns, channel);
+        int weight =
+            lane_taps == 4 ? ((const int8_t *)d->weights)[at] : ((const int16_t *)d->weights)[at];
+        sum += d->taps[tap][pixel * d->pixel_stride + channel] * weight;
+    }
     struct int8_product p = {.to = d->to,
                              .requantization = d->requantization,
                              .row_biases = d->pixel_biases,
@@ -227,46 +231,62 @@ static bool is_depthwise_right(const struct int8_depthwise *d, size_t pixel, siz
     return is_right(&p, sum, pixel, channel);
 }
 
-/* A row of pixels; neighbours are the taps. */
-static bool try_depthwise(const struct trial *trial, size_t n, size_t n_taps, size_t n_channels,
-                          enum int8_result to)
+/* Returns random weights of all taps; those that belong to none are 0. */
+static void *take_taps(struct guarded *guarded, size_t lane_taps, size_t n_rows, size_t n_columns,
+                       size_t n_channels)
+{
+    size_t columns = int8_n_groups(n_channels) * INT8_GROUP, n_taps = n_rows * n_columns;
+    size_t n = (n_rows + lane_taps - 1) / lane_taps * n_columns * columns * sizeof(int32_t);
+    void *weights = take(guarded, n);
+    memset(weights, 0, n);
+    for (size_t i = 0; i < n_taps * n_channels; i++) {
+        int weight = (int)random_below(256) - 128;
+        size_t at = int8_tap_index(lane_taps, n_columns, i % n_taps, columns, i / n_taps);
+        if (lane_taps == 4)
+            ((int8_t *)weights)[at] = (int8_t)weight;
+        else
+            ((int16_t *)weights)[at] = (int16_t)weight;
+    }
+    return weights;
+}
+
+/* A row of pixels of an image with as many rows as there are of taps. */
+static bool try_depthwise(const struct trial *trial, size_t n, size_t n_rows, size_t n_columns,
+                          size_t n_channels, enum int8_result to)
 {
     struct int8_product p;
     struct problem problem = problem_new(n, n_channels, 1, 1, &p);
-    size_t columns = int8_n_groups(n_channels) * INT8_GROUP, stride = 1 + random_below(2);
-    size_t in_bytes = ((n - 1) * stride + n_taps) * n_channels;
+    size_t n_taps = n_rows * n_columns, stride = n_columns > 2 ? 1 + random_below(2) : 3;
+    size_t row_bytes = ((n - 1) * stride + n_columns) * n_channels, in_bytes = n_rows * row_bytes;
+    size_t lane_taps = trial->variant->gemm_int8->lane_taps;
     struct guarded in, at, filter, biases;
     uint8_t *x = take(&in, in_bytes);
     const uint8_t **taps = take(&at, n_taps * sizeof *taps);
-    int16_t(*weights)[2] = take(&filter, n_taps * columns * sizeof *weights);
     const float **pixel_biases = take_biases(&biases, n, &p);
-    memset(weights, 0, n_taps * columns * sizeof *weights);
     for (size_t i = 0; i < in_bytes; i++)
         x[i] = (uint8_t)random_below(256);
     for (size_t i = 0; i < n_taps; i++)
-        taps[i] = x + i * n_channels;
-    for (size_t i = 0; i < n_taps * n_channels; i++)
-        weights[i / n_channels * columns + i % n_channels][0] = (int16_t)(random_below(256) - 128U);
+        taps[i] = x + i / n_columns * row_bytes + i % n_columns * n_channels;
     struct int8_depthwise d = {.n = n,
-                               .n_taps = n_taps,
                                .n_channels = n_channels,
+                               .n_rows = n_rows,
+                               .n_columns = n_columns,
                                .taps = taps,
                                .pixel_stride = stride * n_channels,
-                               .row_taps = stride > 1   ? 1
-                                           : n_taps % 3 ? n_taps
-                                                        : 3,
+                               .column_stride = n_channels,
                                .end = x + in_bytes,
-                               .weights = (const int16_t(*)[2])weights,
+                               .weights =
+                                   take_taps(&filter, lane_taps, n_rows, n_columns, n_channels),
                                .start = p.start,
                                .to = to,
                                .requantization = p.requantization,
                                .pixel_biases = random_below(2) ? pixel_biases : NULL,
                                .c = take(&problem.c, n * n_channels * 4)};
-    trial_says("depthwise n=%zu taps=%zu channels=%zu", n, n_taps, n_channels);
+    trial_says("depthwise n=%zu taps=%zux%zu channels=%zu", n, n_rows, n_columns, n_channels);
     trial->variant->gemm_int8->depthwise(&d);
     bool is_good = true;
     for (size_t i = 0; i < n * n_channels && is_good; i++)
-        is_good = is_depthwise_right(&d, i / n_channels, i % n_channels, columns) ||
+        is_good = is_depthwise_right(&d, lane_taps, i / n_channels, i % n_channels) ||
                   trial_fail("pixel %zu, channel %zu", i / n_channels, i % n_channels);
     guarded_free(&in);
     guarded_free(&at);
@@ -356,9 +376,12 @@ static bool try_sizes(const struct trial *trial, size_t m, size_t n, size_t k)
 bool check_gemm_int8(const struct trial *trial)
 {
     for (size_t channels = 1; channels <= 40; channels++)
-        if (!try_depthwise(trial, 1 + random_below(11), 9, channels, INT8_TO_U8) ||
-            !try_depthwise(trial, 1 + random_below(11), 4, channels, INT8_TO_F32))
-            return false;
+        for (size_t rows = 1; rows <= 9; rows++)
+            if (!try_depthwise(trial, 1 + random_below(30), rows, 3, channels, INT8_TO_U8) ||
+                !try_depthwise(trial, 1 + random_below(99), rows, 1, channels, INT8_TO_F32))
+                return false;
+    if (!try_depthwise(trial, 200, 2, INT8_MAX_SHARED_TAPS / 2, 16, INT8_TO_U8))
+        return false;
     for (size_t m = 1; m <= 14; m++)
         for (size_t n = 1; n <= 80; n += 1 + random_below(13))
             if (!try_sizes(trial, m, n, 1 + random_below(70)))
