@@ -38,9 +38,9 @@ static bool infer(struct infer *infer)
     state->n_in = (size_t)window_product(window->in);
     state->n_out = (size_t)window_product(window->out);
     struct irrun_shape out = {.rank = 2 + n_spatial, .dims = {n}};
-    bool is_u8 = attrs->to == INT8_TO_U8;
-    out.dims[is_u8 ? 1 + n_spatial : 1] = channels;
-    memcpy(out.dims + (is_u8 ? 1 : 2), sizes, n_spatial * sizeof *sizes);
+    bool is_u8 = attrs->to == INT8_TO_U8, is_last = is_u8 || attrs->is_last;
+    out.dims[is_last ? 1 + n_spatial : 1] = channels;
+    memcpy(out.dims + (is_last ? 1 : 2), sizes, n_spatial * sizeof *sizes);
     for (uint32_t d = 0; d < n_spatial && is_enlarged(attrs); d++) {
         size_t factor = attrs->enlarge[2 - n_spatial + d];
         out.dims[1 + d] *= (int64_t)factor;
@@ -296,7 +296,9 @@ static void run_block(const struct int8_job *job, size_t unit, unsigned char *sc
     size_t column = state->out[1] * i / state->n_blocks;
     size_t end = state->out[1] * (i + 1) / state->n_blocks;
     size_t pixel = row * state->out[1] + column;
-    bool has_sums = int8_sums_to(attrs) == INT8_TO_F32 || attrs->n_joined > 1;
+    bool is_f32 = int8_sums_to(attrs) == INT8_TO_F32;
+    bool has_sums = (is_f32 && !attrs->is_last) || attrs->n_joined > 1;
+    size_t out_size = is_f32 ? sizeof(float) : 1;
     struct int8_block block = {
         .begin = n_groups * split / state->n_splits,
         .end = n_groups * (split + 1) / state->n_splits,
@@ -304,8 +306,8 @@ static void run_block(const struct int8_job *job, size_t unit, unsigned char *sc
         .column = column,
         .n = end - column,
         .segments = (const uint8_t **)(void *)scratch,
-        .c = has_sums ? (void *)(scratch + state->sums_at)
-                      : (void *)((uint8_t *)job->out + pixel * attrs->c_out),
+        .c = has_sums ? scratch + state->sums_at
+                      : (unsigned char *)job->out + pixel * attrs->c_out * out_size,
     };
     if (attrs->winograd) {
         int8_winograd_run(job, &block, scratch);
@@ -320,7 +322,8 @@ static void run_block(const struct int8_job *job, size_t unit, unsigned char *sc
         convolve_channels(job, &block);
     else
         multiply(job, &block);
-    int8_store(job, &block);
+    if (has_sums)
+        int8_store(job, &block);
 }
 
 static void run_part(void *context, size_t part, size_t n_parts)

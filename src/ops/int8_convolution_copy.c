@@ -108,12 +108,13 @@ void int8_store(const struct int8_job *job, const struct int8_block *block)
     size_t n_joined = attrs->n_joined, n = block->n * n_joined, first = block->column * n_joined;
     size_t width = n_joined > 1 ? (size_t)job->state->window.out[2] : job->state->out[1];
     size_t pixel = block->row * width + first, n_channels = attrs->c_out / n_joined;
+    size_t size = attrs->to == INT8_TO_F32 ? sizeof(float) : 1;
     if (n > width - first)
         n = width - first;
     if (attrs->is_activated)
         activate(job, block->c, pixel, n);
-    else if (attrs->to == INT8_TO_F32)
+    else if (attrs->to == INT8_TO_F32 && !attrs->is_last)
         to_planes(job, block, pixel, n);
-    else if (n_joined > 1)
-        memcpy((uint8_t *)job->out + pixel * n_channels, block->c, n * n_channels);
+    else
+        memcpy((uint8_t *)job->out + pixel * n_channels * size, block->c, n * n_channels * size);
 }

@@ -54,6 +54,7 @@ struct int8_convolution_attrs {
     const int32_t *start;             /* initial values of the sums */
     struct border_terms border;
     enum int8_result to; /* INT8_TO_U8 or INT8_TO_F32 */
+    bool is_last;        /* f32 results have the channels last, as u8 has */
     struct requantization requantization;
     /* The sums are scaled to f32, the activation is computed, and its result is quantized to u8. */
     bool is_activated;

@@ -152,6 +152,33 @@ void int8_match_end(struct int8_pass *pass, struct int8_match *match)
         match_activation(pass, match);
 }
 
+/* Returns whether a Transpose has an order of 2 + n_spatial dimensions. */
+static bool has_order(struct int8_pass *pass, const struct op *op, const int64_t wanted[],
+                      uint32_t n_spatial)
+{
+    uint32_t order_id = op_input(pass->graph, op, 1);
+    const struct constant *constant = pass->graph->analysis->constants[order_id];
+    if (!constant || constant->tensor.dtype != IRRUN_I64 ||
+        shape_n_elements(&constant->tensor.shape) != 2 + n_spatial)
+        return false;
+    const struct irrun_tensor *order =
+        constant_get(&pass->finder, pass->graph, order_id, pass->err);
+    return order && memcmp(order->data, wanted, (2 + n_spatial) * sizeof *wanted) == 0;
+}
+
+/* Matches a Transpose of a result that stays f32, to that with the channels last. */
+static void match_transpose(struct int8_pass *pass, struct int8_match *match)
+{
+    uint32_t n_spatial = match->n_spatial;
+    const int64_t wanted[] = {0, 2, n_spatial > 1 ? 3 : 1, 1};
+    const struct op *next = find_user(pass, match->out);
+    if (!match->has_out_format && n_spatial > 0 && next && op_is_type(next, "Transpose") &&
+        op_input(pass->graph, next, 0) == match->out && has_order(pass, next, wanted, n_spatial)) {
+        match->is_last = true;
+        match->out = next->first_output;
+    }
+}
+
 /* ---- a convolution or a product ---- */
 
 /* Returns why an op cannot run in integers, or NULL. Fills the filters and weights of the match. */
@@ -190,20 +217,6 @@ int8_keep_format(struct int8_pass *pass, const struct channel_ranges *ranges, ui
     return attrs;
 }
 
-/* Returns whether a Transpose moves the channels from the end to dimension 1. */
-static bool moves_channels(struct int8_pass *pass, const struct op *op, uint32_t n_spatial)
-{
-    const int64_t wanted[] = {0, 1 + n_spatial, 1, 2};
-    uint32_t order_id = op_input(pass->graph, op, 1);
-    const struct constant *constant = pass->graph->analysis->constants[order_id];
-    if (!constant || constant->tensor.dtype != IRRUN_I64 ||
-        shape_n_elements(&constant->tensor.shape) != 2 + n_spatial)
-        return false;
-    const struct irrun_tensor *order =
-        constant_get(&pass->finder, pass->graph, order_id, pass->err);
-    return order && memcmp(order->data, wanted, (2 + n_spatial) * sizeof *wanted) == 0;
-}
-
 static bool is_byte_parameter(const struct op *op)
 {
     if (!op_is_type(op, "Parameter"))
@@ -222,7 +235,7 @@ static bool add_bytes(struct int8_pass *pass, const struct int8_match *match, ui
     const struct op *op = value_producer(pass->graph, x);
     bool is_one_range = match->in_format.ranges.n == 1;
     if (is_one_range && n_moved > 0 && op_is_type(op, "Transpose") &&
-        moves_channels(pass, op, n_moved)) {
+        has_order(pass, op, (const int64_t[]){0, 1 + n_moved, 1, 2}, n_moved)) {
         x = op_input(pass->graph, op, 0);
         n_moved = 0;
         op = value_producer(pass->graph, x);
@@ -254,7 +267,8 @@ bool int8_replace(struct int8_pass *pass, const struct int8_match *match)
     uint32_t added = int8_add_op(pass, def, attrs, op_id, bytes[match->in]);
     uint32_t last = pass->graph->values[match->out].op_id;
     size_t n_channels = match->weights.n_channels / (match->enlarge[0] * match->enlarge[1]);
-    pass->images[match->out] = (struct int8_image){n_channels, match->n_spatial};
+    if (!match->is_last)
+        pass->images[match->out] = (struct int8_image){n_channels, match->n_spatial};
     if (match->has_out_format) {
         bytes[match->out] = pass->graph->ops[added].first_output;
         added = int8_add_op(pass, &op_dequantize_u8, out_attrs, last, bytes[match->out]);
@@ -297,6 +311,7 @@ static bool visit(struct int8_pass *pass, uint32_t op_id)
     if (!fault) {
         int8_match_bias(pass, &match);
         int8_match_end(pass, &match);
+        match_transpose(pass, &match);
         if (match.enlarge[0] * match.enlarge[1] > 1 && !match.has_out_format)
             fault = "its result is not quantized";
     }

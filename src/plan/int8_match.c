@@ -382,6 +382,7 @@ const struct int8_convolution_attrs *int8_match_attrs(const struct int8_match *m
         .enlarge = {match->enlarge[0], match->enlarge[1]},
         .c_out = match->weights.n_channels,
         .to = match->has_out_format ? INT8_TO_U8 : INT8_TO_F32,
+        .is_last = match->is_last,
         .is_activated = match->has_activation,
         .activation = match->activation,
     };

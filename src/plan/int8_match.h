@@ -20,6 +20,7 @@ struct int8_match {
     /* Between them, each one or one for each channel: Multiply by factors other than 0, and Add.
      * NULL: none. */
     const struct irrun_tensor *factors, *shifts;
+    bool is_last;        /* a Transpose moves the channels of the f32 result to the end */
     bool has_activation; /* before the FakeQuantize */
     enum unary_operation activation;
     const struct irrun_tensor *slopes; /* of PReLU, one or one for each channel, or NULL */
