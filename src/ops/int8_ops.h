@@ -91,6 +91,25 @@ extern const struct op_def op_int8_matmul;      /* the same for rows: [..., c_in
 /* Add of u8. Attributes: struct bytes_sum. */
 extern const struct op_def op_int8_add;
 
+/* Multiply of a u8 image and f32 factors of as many dimensions, to u8. The code c and the factor f
+ * become the code round(c * f * scale + f * offset + shift), clamped to low ... high. The arrays have
+ * an element for each channel, rounded up to whole groups. */
+struct int8_scale_attrs {
+    uint32_t n_spatial;
+    size_t n_channels;
+    const float *scale, *offset, *shift, *low, *high;
+    const void *ones;     /* weights of 1; see int8_tap_index */
+    const int32_t *start; /* zeros */
+};
+extern const struct op_def op_int8_scale;
+
+/* ReduceMax of u8 images over all pixels, to u8, and ReduceMean, to f32 with the channels first. */
+struct int8_reduce_attrs {
+    bool is_mean, keep_dims;
+    struct channel_ranges ranges; /* of a mean */
+};
+extern const struct op_def op_int8_reduce_max, op_int8_reduce_mean;
+
 /* MaxPool of u8 images. Attributes: struct window_attrs. Pads are ignored. */
 extern const struct op_def op_int8_max_pool;
 

@@ -1,4 +1,4 @@
-/* Makes MaxPool, Pad, Concat, Add and Multiply between int8 ops work on u8.
+/* Makes MaxPool, Pad, Concat, Add, Multiply and reductions between int8 ops work on u8.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 
@@ -10,19 +10,18 @@
 bool int8_passes_on(const struct op *op)
 {
     return op_is_type(op, "MaxPool") || op_is_type(op, "Concat") || op_is_type(op, "Add") ||
-           op_is_type(op, "Multiply") || op_is_type(op, "Pad");
+           op_is_type(op, "Multiply") || op_is_type(op, "Pad") || op_is_type(op, "ReduceMax") ||
+           op_is_type(op, "ReduceMean");
 }
 
-/* Returns the quantization of a value that exists as u8, or NULL. */
-static const struct quantize_u8_attrs *find_bytes(const struct int8_pass *pass, uint32_t value_id)
+const struct quantize_u8_attrs *int8_find_bytes(const struct int8_pass *pass, uint32_t value_id)
 {
     const struct op *op = value_producer(pass->graph, value_id);
     return op->def == &op_dequantize_u8 ? op->attrs : NULL;
 }
 
-/* Makes the output of `added` the u8 form of a value. f32 ops read it through a conversion. */
-static void take_over(struct int8_pass *pass, uint32_t out, uint32_t added,
-                      const struct quantize_u8_attrs *attrs)
+void int8_take_over(struct int8_pass *pass, uint32_t out, uint32_t added,
+                    const struct quantize_u8_attrs *attrs)
 {
     uint32_t op_id = pass->graph->values[out].op_id;
     uint32_t bytes = pass->graph->ops[added].first_output;
@@ -67,14 +66,14 @@ static bool pass_on_max(struct int8_pass *pass, uint32_t op_id)
     const struct op *op = &pass->graph->ops[op_id];
     const struct window_attrs *window = op->attrs;
     uint32_t in = op_input(pass->graph, op, 0);
-    const struct quantize_u8_attrs *attrs = find_bytes(pass, in);
+    const struct quantize_u8_attrs *attrs = int8_find_bytes(pass, in);
     bool is_alone = op->n_outputs == 1 || pass->n_uses[op->first_output + 1] == 0;
     if (!attrs || attrs->n_spatial == 0 || !is_alone || window->kernel.n != attrs->n_spatial ||
         !has_small_pads(window))
         return true;
     uint32_t bytes = pass->bytes[1][in];
-    take_over(pass, op->first_output, int8_add_op(pass, &op_int8_max_pool, window, op_id, bytes),
-              attrs);
+    int8_take_over(pass, op->first_output,
+                   int8_add_op(pass, &op_int8_max_pool, window, op_id, bytes), attrs);
     return true;
 }
 
@@ -97,12 +96,11 @@ static const struct quantize_u8_attrs *first_bytes(const struct int8_pass *pass,
 {
     const struct quantize_u8_attrs *attrs = NULL;
     for (uint32_t i = 0; i < op->n_inputs && !attrs; i++)
-        attrs = find_bytes(pass, op_input(pass->graph, op, i));
+        attrs = int8_find_bytes(pass, op_input(pass->graph, op, i));
     return attrs;
 }
 
-/* Returns the number of channels of an image of n_spatial dimensions, or 0 if it is unknown. */
-static size_t count_channels(const struct int8_pass *pass, uint32_t value_id, uint32_t n_spatial)
+size_t int8_count_channels(const struct int8_pass *pass, uint32_t value_id, uint32_t n_spatial)
 {
     const struct int8_image *image = &pass->images[value_id];
     return image->n_spatial == n_spatial ? image->n_channels : 0;
@@ -113,7 +111,7 @@ static struct int8_image concat_images(const struct int8_pass *pass, const struc
     struct int8_image image = pass->images[op_input(pass->graph, op, 0)];
     int64_t axis = find_axis(((const struct concat_attrs *)op->attrs)->axis, image.n_spatial);
     for (uint32_t i = 1; i < op->n_inputs && axis == 1 + image.n_spatial; i++) {
-        size_t n = count_channels(pass, op_input(pass->graph, op, i), image.n_spatial);
+        size_t n = int8_count_channels(pass, op_input(pass->graph, op, i), image.n_spatial);
         if (n == 0 || !checked_add(image.n_channels, n, &image.n_channels))
             return (struct int8_image){0};
     }
@@ -147,7 +145,7 @@ void int8_find_image(struct int8_pass *pass, const struct op *op)
 static bool has_bytes(struct int8_pass *pass, uint32_t value_id, uint32_t n_spatial,
                       struct quantize_u8_attrs *format)
 {
-    const struct quantize_u8_attrs *bytes = find_bytes(pass, value_id);
+    const struct quantize_u8_attrs *bytes = int8_find_bytes(pass, value_id);
     bool is_found = (!bytes || bytes->n_spatial == n_spatial) &&
                     int8_find_format(pass, value_id, format) &&
                     (format->ranges.n == 1 || format->n_spatial == n_spatial);
@@ -187,14 +185,14 @@ static const struct quantize_u8_attrs *join_ranges(struct int8_pass *pass, const
                                                    const struct quantize_u8_attrs *formats)
 {
     uint32_t n_spatial = formats[0].n_spatial;
-    size_t n_all = count_channels(pass, op->first_output, n_spatial), n = 0;
+    size_t n_all = int8_count_channels(pass, op->first_output, n_spatial), n = 0;
     const struct op *user = &pass->graph->ops[pass->user[op->first_output]];
     if (n_all < 2 || n_all > MAX_JOINED || pass->n_uses[op->first_output] != 1 ||
         !op_is_type(user, "Multiply"))
         return NULL;
     struct quantization *all = arena_alloc_array(pass->arena, n_all, sizeof *all, pass->err);
     for (uint32_t i = 0; i < op->n_inputs && all; i++) {
-        size_t n_own = count_channels(pass, op_input(pass->graph, op, i), n_spatial);
+        size_t n_own = int8_count_channels(pass, op_input(pass->graph, op, i), n_spatial);
         if (formats[i].ranges.n > 1 && formats[i].ranges.n != n_own)
             return NULL;
         for (size_t c = 0; c < n_own; c++)
@@ -232,7 +230,7 @@ static bool pass_on_concat(struct int8_pass *pass, uint32_t op_id)
     for (uint32_t i = 0; i < op.n_inputs; i++)
         inputs[i] = bytes_of(pass, op_input(pass->graph, &op, i), &formats[i]);
     uint32_t added = graph_edit_add(&pass->edit, op.def, concat, &op, inputs, op.n_inputs, 1);
-    take_over(pass, op.first_output, added, attrs);
+    int8_take_over(pass, op.first_output, added, attrs);
     return true;
 }
 
@@ -268,7 +266,7 @@ static bool pass_on_pad(struct int8_pass *pass, uint32_t op_id)
     const struct op op = pass->graph->ops[op_id];
     uint32_t in[3] = {op_input(pass->graph, &op, 0), op_input(pass->graph, &op, 1),
                       op_input(pass->graph, &op, 2)};
-    const struct quantize_u8_attrs *format = find_bytes(pass, in[0]);
+    const struct quantize_u8_attrs *format = int8_find_bytes(pass, in[0]);
     struct pad_attrs attrs = *(const struct pad_attrs *)op.attrs;
     struct quantize_u8_attrs padded;
     if (!format && find_padded_format(pass, &op, &padded))
@@ -286,8 +284,8 @@ static bool pass_on_pad(struct int8_pass *pass, uint32_t op_id)
     in[0] = bytes_of(pass, in[0], format);
     const void *kept = arena_copy(pass->arena, &attrs, 1, sizeof attrs, pass->err);
     if (kept)
-        take_over(pass, op.first_output,
-                  graph_edit_add(&pass->edit, &op_int8_pad, kept, &op, in, 3, 1), format);
+        int8_take_over(pass, op.first_output,
+                       graph_edit_add(&pass->edit, &op_int8_pad, kept, &op, in, 3, 1), format);
     return kept != NULL;
 }
 
@@ -296,7 +294,8 @@ static bool pass_on_add(struct int8_pass *pass, uint32_t op_id)
 {
     const struct op op = pass->graph->ops[op_id];
     uint32_t in[2] = {op_input(pass->graph, &op, 0), op_input(pass->graph, &op, 1)};
-    const struct quantize_u8_attrs *a = find_bytes(pass, in[0]), *b = find_bytes(pass, in[1]);
+    const struct quantize_u8_attrs *a = int8_find_bytes(pass, in[0]),
+                                   *b = int8_find_bytes(pass, in[1]);
     if (!a || !b || a->n_spatial != b->n_spatial || a->ranges.n > 1 || b->ranges.n > 1 ||
         ((const struct binary_attrs *)op.attrs)->auto_broadcast != AUTO_BROADCAST_NUMPY)
         return true;
@@ -312,7 +311,8 @@ static bool pass_on_add(struct int8_pass *pass, uint32_t op_id)
         return false;
     for (int i = 0; i < 2; i++)
         in[i] = bytes_of(pass, in[i], i == 0 ? a : b);
-    take_over(pass, match.out, graph_edit_add(&pass->edit, &op_int8_add, sum, &op, in, 2, 1), out);
+    int8_take_over(pass, match.out, graph_edit_add(&pass->edit, &op_int8_add, sum, &op, in, 2, 1),
+                   out);
     return true;
 }
 
@@ -344,8 +344,8 @@ static bool pass_on_multiply(struct int8_pass *pass, uint32_t op_id)
     static const struct window_attrs window = {0};
     const struct op *op = &pass->graph->ops[op_id];
     uint32_t in[2] = {op_input(pass->graph, op, 0), op_input(pass->graph, op, 1)};
-    uint32_t image = find_bytes(pass, in[0]) ? 0 : 1;
-    const struct quantize_u8_attrs *format = find_bytes(pass, in[image]);
+    uint32_t image = int8_find_bytes(pass, in[0]) ? 0 : 1;
+    const struct quantize_u8_attrs *format = int8_find_bytes(pass, in[image]);
     if (!format || format->n_spatial == 0 ||
         ((const struct binary_attrs *)op->attrs)->auto_broadcast != AUTO_BROADCAST_NUMPY)
         return true;
@@ -357,8 +357,9 @@ static bool pass_on_multiply(struct int8_pass *pass, uint32_t op_id)
                                .is_depthwise = true,
                                .n_spatial = format->n_spatial,
                                .out = op->first_output};
-    if (!match_factors(pass, in[1 - image], &match) ||
-        count_channels(pass, in[image], match.n_spatial) != match.n_groups)
+    if (!match_factors(pass, in[1 - image], &match))
+        return pass->err->code == IRRUN_OK && int8_pass_on_factors(pass, op_id, image);
+    if (int8_count_channels(pass, in[image], match.n_spatial) != match.n_groups)
         return pass->err->code == IRRUN_OK;
     int8_match_bias(pass, &match);
     int8_match_end(pass, &match);
@@ -378,5 +379,7 @@ bool int8_pass_on(struct int8_pass *pass, uint32_t op_id)
         return pass_on_concat(pass, op_id);
     if (op_is_type(op, "Add"))
         return pass_on_add(pass, op_id);
+    if (op_is_type(op, "ReduceMax") || op_is_type(op, "ReduceMean"))
+        return int8_pass_on_reduce(pass, op_id);
     return !op_is_type(op, "Multiply") || pass_on_multiply(pass, op_id);
 }

@@ -420,3 +420,34 @@ const struct bytes_sum *int8_match_sum(const struct int8_match *match, const str
     find_bounds(match, 0, &line, &sum->low, &sum->high);
     return sum;
 }
+
+const struct int8_scale_attrs *int8_match_scale(const struct int8_match *match, size_t lane_taps,
+                                                struct arena *arena, struct irrun_error *err)
+{
+    size_t n = match->weights.n_channels, n_all = int8_n_groups(n) * INT8_GROUP;
+    struct int8_convolution_attrs one = {.kernel = {1, 1}, .n_segments = 1, .c_out = n};
+    struct int8_scale_attrs *attrs = arena_alloc(arena, sizeof *attrs, err);
+    float *floats = arena_alloc_array(arena, 5 * n_all, sizeof *floats, err);
+    int32_t *start = arena_alloc_array(arena, n_all, sizeof *start, err);
+    if (!attrs || !floats || !start || !pack_taps(&match->weights, &one, lane_taps, arena, err))
+        return NULL;
+    for (size_t c = 0; c < n; c++) {
+        const struct quantization *in = range_of(&match->in_format.ranges, c);
+        const struct quantization *out = range_of(&match->out_format.ranges, c);
+        double out_low = (double)out->in_low, out_scale = (double)out->inverse_scale;
+        floats[c] = (float)((double)in->scale * out_scale);
+        floats[n_all + c] = (float)((double)in->out_low * out_scale);
+        floats[2 * n_all + c] = (float)(-out_low * out_scale);
+        find_bounds(match, c, out_low, out_scale, &floats[3 * n_all + c], &floats[4 * n_all + c]);
+    }
+    *attrs = (struct int8_scale_attrs){match->n_spatial,
+                                       n,
+                                       floats,
+                                       floats + n_all,
+                                       floats + 2 * n_all,
+                                       floats + 3 * n_all,
+                                       floats + 4 * n_all,
+                                       one.weights,
+                                       start};
+    return attrs;
+}

@@ -50,6 +50,11 @@ const struct int8_convolution_attrs *int8_match_attrs(const struct int8_match *m
                                                       const struct int8_kernels *kernels,
                                                       struct arena *arena, struct irrun_error *err);
 
+/* Returns the attributes of the Multiply of an image, which has an in_format and an out_format, and
+ * computed factors; NULL with *err filled on failure. The weights are 1 for each channel. */
+const struct int8_scale_attrs *int8_match_scale(const struct int8_match *match, size_t lane_taps,
+                                                struct arena *arena, struct irrun_error *err);
+
 /* Returns the attributes of the Add of bytes of two ranges, which has an out_format; NULL with *err
  * filled on failure. */
 const struct bytes_sum *int8_match_sum(const struct int8_match *match, const struct quantization *a,

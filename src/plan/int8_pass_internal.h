@@ -77,7 +77,24 @@ bool int8_replace(struct int8_pass *pass, const struct int8_match *match);
 /* Sets the image of the output of an op from those of its inputs; int8_replace sets its own. */
 void int8_find_image(struct int8_pass *pass, const struct op *op);
 
-/* Returns whether an op can work on u8 values: MaxPool, Pad, Concat, Add and Multiply. */
+/* Returns the quantization of a value that exists as u8, or NULL. */
+const struct quantize_u8_attrs *int8_find_bytes(const struct int8_pass *pass, uint32_t value_id);
+
+/* Makes the output of `added` the u8 form of a value. f32 ops read it through a conversion. */
+void int8_take_over(struct int8_pass *pass, uint32_t out, uint32_t added,
+                    const struct quantize_u8_attrs *attrs);
+
+/* Returns the number of channels of an image of n_spatial dimensions, or 0 if it is unknown. */
+size_t int8_count_channels(const struct int8_pass *pass, uint32_t value_id, uint32_t n_spatial);
+
+/* Make a ReduceMax or ReduceMean over the pixels, and a Multiply of an image, its input of number
+ * `image`, and computed factors, work on u8 if they can. Return false with *err filled on
+ * failure. */
+bool int8_pass_on_reduce(struct int8_pass *pass, uint32_t op_id);
+bool int8_pass_on_factors(struct int8_pass *pass, uint32_t op_id, uint32_t image);
+
+/* Returns whether an op can work on u8 values: MaxPool, Pad, Concat, Add, Multiply, ReduceMax and
+ * ReduceMean. */
 bool int8_passes_on(const struct op *op);
 
 /* Makes such an op work on u8 if its inputs are u8. Returns false with *err filled on failure. */
