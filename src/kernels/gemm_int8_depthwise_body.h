@@ -89,8 +89,8 @@ static void convolve_vector(const struct int8_depthwise *d, const struct part *p
         convolve_tile(d, part, i, 1, VECTOR_LANES);
 }
 
-static void convolve_first(const struct int8_depthwise *d, const struct part *part, size_t n_pixels,
-                           size_t n)
+ALWAYS_INLINE void convolve_first(const struct int8_depthwise *d, const struct part *part,
+                                  size_t n_pixels, size_t n)
 {
     size_t i = 0;
     for (; i + 1 < n_pixels && n_pixels >= 4; i += 4)
@@ -99,13 +99,64 @@ static void convolve_first(const struct int8_depthwise *d, const struct part *pa
         convolve_tile(d, part, i, 1, n);
 }
 
+static void convolve_half(const struct int8_depthwise *d, const struct part *part, size_t n_pixels)
+{
+    convolve_first(d, part, n_pixels, 8);
+}
+
 ALWAYS_INLINE void convolve_part(const struct int8_depthwise *d, const struct part *part,
                                  size_t n_pixels, const size_t n)
 {
     if (n == VECTOR_LANES)
         convolve_vector(d, part, n_pixels);
+    else if (VECTOR_LANES > 8 && n == 8)
+        convolve_half(d, part, n_pixels);
     else
         convolve_first(d, part, n_pixels, n);
+}
+
+/* Computes n_pixels pixels, from `pixel` on, of three columns of taps. A column is multiplied for all
+ * pixels that read it while it is in a register. step: from a pixel to the next, in columns. */
+ALWAYS_INLINE void convolve_three(const struct int8_depthwise *d, size_t channel, size_t pixel,
+                                  const size_t n_pixels, const size_t step, const size_t n)
+{
+    size_t n_all = int8_n_groups(d->n_channels) * INT8_GROUP;
+    const int32_t *weights = (const int32_t *)d->weights + channel;
+    vec_i32 sums[TILE_PIXELS], w[3];
+    UNROLL
+    for (size_t i = 0; i < n_pixels; i++)
+        sums[i] = vec_i32_load(d->start + channel);
+    for (size_t row = 0; row < d->n_rows; row += LANE_TAPS, weights += 3 * n_all) {
+        struct chunk chunk = chunk_of(d, row);
+        size_t at = pixel * d->pixel_stride + channel;
+        UNROLL
+        for (size_t t = 0; t < 3; t++)
+            w[t] = vec_i32_load(weights + t * n_all);
+        UNROLL
+        for (size_t i = 0; i < (n_pixels - 1) * step + 3; i++, at += d->column_stride) {
+            vec_i32 x = load_taps(d, &chunk, at, n);
+            UNROLL
+            for (size_t t = i % step; t < 3 && t <= i; t += step)
+                if ((i - t) / step < n_pixels)
+                    sums[(i - t) / step] = vec_i32_dot_taps(sums[(i - t) / step], x, w[t]);
+        }
+    }
+    finish(d->to, &d->requantization, d->pixel_biases ? d->pixel_biases + pixel : NULL, channel,
+           sums, 1, n_pixels, d->c, pixel * d->n_channels + channel, d->n_channels, n);
+}
+
+/* Computes all pixels, at least four, of three columns of taps. */
+ALWAYS_INLINE void convolve_threes(const struct int8_depthwise *d, size_t channel, const size_t n)
+{
+    size_t i = 0, last = d->n - 4;
+    if (d->pixel_stride == d->column_stride)
+        for (; i + 4 < d->n && d->n >= 8; i += 8)
+            convolve_three(d, channel, i + 8 <= d->n ? i : d->n - 8, 8, 1, n);
+    for (; i < d->n; i += 4)
+        if (d->pixel_stride == d->column_stride)
+            convolve_three(d, channel, i < last ? i : last, 4, 1, n);
+        else
+            convolve_three(d, channel, i < last ? i : last, 4, 2, n);
 }
 
 /* Computes n channels of all pixels. Neighbouring pixels read the same columns, which are loaded
@@ -134,14 +185,24 @@ ALWAYS_INLINE void convolve_channels(const struct int8_depthwise *d, size_t chan
     }
 }
 
+ALWAYS_INLINE void convolve(const struct int8_depthwise *d, size_t channel, const size_t n)
+{
+    if (d->n_columns == 3 && d->n >= 4) /* their stride is below 3 */
+        convolve_threes(d, channel, n);
+    else
+        convolve_channels(d, channel, n);
+}
+
 /* Computes all channels. The last vector overlaps the one before, so that it is whole. */
 static void depthwise(const struct int8_depthwise *d)
 {
     size_t channel = 0;
     for (; channel < d->n_channels && d->n_channels >= VECTOR_LANES; channel += VECTOR_LANES) {
         size_t last = d->n_channels - VECTOR_LANES;
-        convolve_channels(d, channel < last ? channel : last, VECTOR_LANES);
+        convolve(d, channel < last ? channel : last, VECTOR_LANES);
     }
-    if (channel == 0)
+    if (channel == 0 && VECTOR_LANES > 8 && d->n_channels == 8)
+        convolve(d, 0, 8);
+    else if (channel == 0)
         convolve_channels(d, 0, d->n_channels);
 }
