@@ -127,11 +127,13 @@ ALWAYS_INLINE void column_to_u8(const struct levels *levels, const bool has_slop
                                n_columns);
 }
 
-static void rows_to_u8(const struct column_levels *levels, const float *x, uint8_t *out,
-                       size_t n_rows, size_t n)
+/* Quantizes rows of any length. The last vector of a row overlaps the one before, so that it is
+ * whole. */
+static void long_rows_to_u8(const struct column_levels *levels, const float *x, uint8_t *out,
+                            size_t n_rows, size_t n)
 {
-    for (size_t i = 0; i < n; i += VECTOR_LANES) {
-        size_t left = n - i < VECTOR_LANES ? n - i : VECTOR_LANES;
+    for (size_t next = 0; next < n; next += VECTOR_LANES) {
+        size_t left = n < VECTOR_LANES ? n : VECTOR_LANES, i = next + left > n ? n - left : next;
         struct levels column = {vec_load_n(levels->in_low + i, left),
                                 vec_load_n(levels->inverse_scale + i, left),
                                 vec_load_n(levels->last + i, left), vec_zero()};
@@ -142,6 +144,27 @@ static void rows_to_u8(const struct column_levels *levels, const float *x, uint8
             column_to_u8(&column, false, x + i, out + i, n_rows, n, left);
         }
     }
+}
+
+static void rows_to_u8(const struct column_levels *levels, const float *x, uint8_t *out,
+                       size_t n_rows, size_t n)
+{
+    size_t n_whole = n_rows * n / VECTOR_LANES, i = n_whole * VECTOR_LANES;
+    if (n >= VECTOR_LANES || n == 0 || VECTOR_LANES % n != 0 || n_whole == 0) {
+        long_rows_to_u8(levels, x, out, n_rows, n);
+        return;
+    }
+    float lanes[4][VECTOR_LANES]; /* of several rows */
+    for (size_t lane = 0; lane < VECTOR_LANES; lane++) {
+        lanes[0][lane] = levels->in_low[lane % n];
+        lanes[1][lane] = levels->inverse_scale[lane % n];
+        lanes[2][lane] = levels->last[lane % n];
+        lanes[3][lane] = levels->slopes ? levels->slopes[lane % n] : 0;
+    }
+    const struct column_levels all = {lanes[0], lanes[1], lanes[2],
+                                      levels->slopes ? lanes[3] : NULL};
+    long_rows_to_u8(&all, x, out, n_whole, VECTOR_LANES);
+    long_rows_to_u8(levels, x + i, out + i, n_rows - i / n, n);
 }
 
 /* The inverse of quantize_lanes, for n pixels. */
