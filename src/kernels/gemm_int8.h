@@ -109,8 +109,8 @@ struct int8_depthwise {
     void *c;                          /* [n][n_channels] */
 };
 
-/* Returns the index of the weight of a tap and channel: [row / lane_taps][column][n_all: channels of
- * all groups][row % lane_taps], of i8 if lane_taps is 4, and of i16 if it is 2. */
+/* Returns the index of the weight of a tap and channel: [row / lane_taps][column][n_all: channels
+ * of all groups][row % lane_taps], of i8 if lane_taps is 4, and of i16 if it is 2. */
 static inline size_t int8_tap_index(size_t lane_taps, size_t n_columns, size_t tap, size_t n_all,
                                     size_t channel)
 {

@@ -75,8 +75,8 @@ ALWAYS_INLINE void convolve_tile(const struct int8_depthwise *d, const struct pa
            1, n_pixels, d->c, out * d->n_channels + channel, d->n_channels, n);
 }
 
-/* Computes all channels of a vector, and the first n, of n_pixels pixels. The last tile overlaps the
- * one before, so that it is whole. */
+/* Computes all channels of a vector, and the first n, of n_pixels pixels. The last tile overlaps
+ * the one before, so that it is whole. */
 static void convolve_vector(const struct int8_depthwise *d, const struct part *part,
                             size_t n_pixels)
 {
@@ -115,8 +115,8 @@ ALWAYS_INLINE void convolve_part(const struct int8_depthwise *d, const struct pa
         convolve_first(d, part, n_pixels, n);
 }
 
-/* Computes n_pixels pixels, from `pixel` on, of three columns of taps. A column is multiplied for all
- * pixels that read it while it is in a register. step: from a pixel to the next, in columns. */
+/* Computes n_pixels pixels, from `pixel` on, of three columns of taps. A column is multiplied for
+ * all pixels that read it while it is in a register. step: from a pixel to the next, in columns. */
 ALWAYS_INLINE void convolve_three(const struct int8_depthwise *d, size_t channel, size_t pixel,
                                   const size_t n_pixels, const size_t step, const size_t n)
 {

@@ -167,8 +167,8 @@ ALWAYS_INLINE vec_i32 vec_i32_dot_odd(vec_i32 sum, vec_i32 a, vec_i32 b)
     return vec_i32_dot_i16(sum, (vec_i32)((unsigned_lanes_of_16)a >> 8), b);
 }
 
-/* vec_i32_load_taps loads bytes from LANE_TAPS addresses, so that lane i has byte i of each, as u8 or
- * 16 bits. vec_i32_dot_taps adds their products with as many signed numbers of the same size. */
+/* vec_i32_load_taps loads bytes from LANE_TAPS addresses, so that lane i has byte i of each, as u8
+ * or 16 bits. vec_i32_dot_taps adds their products with as many signed numbers of the same size. */
 #ifdef VECTOR_HAS_DOT_U8
 enum { LANE_TAPS = 4 };
 ALWAYS_INLINE vec_i32 vec_i32_load_taps(const uint8_t *const at[LANE_TAPS])

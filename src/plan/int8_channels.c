@@ -1,5 +1,5 @@
-/* Makes reductions of images over their pixels, and products of images and computed factors, work on
- * u8.
+/* Makes reductions of images over their pixels, and products of images and computed factors, work
+ * on u8.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/op_state.h"
 #include "plan/graph_ints.h"

@@ -212,90 +212,6 @@ static const float **take_biases(struct guarded *guarded, size_t m, const struct
     return biases;
 }
 
-static bool is_depthwise_right(const struct int8_depthwise *d, size_t lane_taps, size_t pixel,
-                               size_t channel)
-{
-    int32_t sum = d->start[channel];
-    size_t columns = int8_n_groups(d->n_channels) * INT8_GROUP;
-    for (size_t tap = 0; tap < d->n_rows * d->n_columns; tap++) {
-        size_t at = int8_tap_index(lane_taps, d->n_columns, tap, columns, channel);
-        int weight =
-            lane_taps == 4 ? ((const int8_t *)d->weights)[at] : ((const int16_t *)d->weights)[at];
-        sum += d->taps[tap][pixel * d->pixel_stride + channel] * weight;
-    }
-    struct int8_product p = {.to = d->to,
-                             .requantization = d->requantization,
-                             .row_biases = d->pixel_biases,
-                             .c = d->c,
-                             .ldc = d->n_channels};
-    return is_right(&p, sum, pixel, channel);
-}
-
-/* Returns random weights of all taps; those that belong to none are 0. */
-static void *take_taps(struct guarded *guarded, size_t lane_taps, size_t n_rows, size_t n_columns,
-                       size_t n_channels)
-{
-    size_t columns = int8_n_groups(n_channels) * INT8_GROUP, n_taps = n_rows * n_columns;
-    size_t n = (n_rows + lane_taps - 1) / lane_taps * n_columns * columns * sizeof(int32_t);
-    void *weights = take(guarded, n);
-    memset(weights, 0, n);
-    for (size_t i = 0; i < n_taps * n_channels; i++) {
-        int weight = (int)random_below(256) - 128;
-        size_t at = int8_tap_index(lane_taps, n_columns, i % n_taps, columns, i / n_taps);
-        if (lane_taps == 4)
-            ((int8_t *)weights)[at] = (int8_t)weight;
-        else
-            ((int16_t *)weights)[at] = (int16_t)weight;
-    }
-    return weights;
-}
-
-/* A row of pixels of an image with as many rows as there are of taps. */
-static bool try_depthwise(const struct trial *trial, size_t n, size_t n_rows, size_t n_columns,
-                          size_t n_channels, enum int8_result to)
-{
-    struct int8_product p;
-    struct problem problem = problem_new(n, n_channels, 1, 1, &p);
-    size_t n_taps = n_rows * n_columns, stride = n_columns > 2 ? 1 + random_below(2) : 3;
-    size_t row_bytes = ((n - 1) * stride + n_columns) * n_channels, in_bytes = n_rows * row_bytes;
-    size_t lane_taps = trial->variant->gemm_int8->lane_taps;
-    struct guarded in, at, filter, biases;
-    uint8_t *x = take(&in, in_bytes);
-    const uint8_t **taps = take(&at, n_taps * sizeof *taps);
-    const float **pixel_biases = take_biases(&biases, n, &p);
-    for (size_t i = 0; i < in_bytes; i++)
-        x[i] = (uint8_t)random_below(256);
-    for (size_t i = 0; i < n_taps; i++)
-        taps[i] = x + i / n_columns * row_bytes + i % n_columns * n_channels;
-    struct int8_depthwise d = {.n = n,
-                               .n_channels = n_channels,
-                               .n_rows = n_rows,
-                               .n_columns = n_columns,
-                               .taps = taps,
-                               .pixel_stride = stride * n_channels,
-                               .column_stride = n_channels,
-                               .end = x + in_bytes,
-                               .weights =
-                                   take_taps(&filter, lane_taps, n_rows, n_columns, n_channels),
-                               .start = p.start,
-                               .to = to,
-                               .requantization = p.requantization,
-                               .pixel_biases = random_below(2) ? pixel_biases : NULL,
-                               .c = take(&problem.c, n * n_channels * 4)};
-    trial_says("depthwise n=%zu taps=%zux%zu channels=%zu", n, n_rows, n_columns, n_channels);
-    trial->variant->gemm_int8->depthwise(&d);
-    bool is_good = true;
-    for (size_t i = 0; i < n * n_channels && is_good; i++)
-        is_good = is_depthwise_right(&d, lane_taps, i / n_channels, i % n_channels) ||
-                  trial_fail("pixel %zu, channel %zu", i / n_channels, i % n_channels);
-    guarded_free(&in);
-    guarded_free(&at);
-    guarded_free(&filter);
-    guarded_free(&biases);
-    problem_free(&problem);
-    return is_good;
-}
-
 static bool try_results(const struct trial *trial, struct problem *problem, struct int8_product *p)
 {
     return try_result(trial, problem, p, INT8_TO_I32) &&
@@ -375,19 +291,13 @@ static bool try_sizes(const struct trial *trial, size_t m, size_t n, size_t k)
 
 bool check_gemm_int8(const struct trial *trial)
 {
-    for (size_t channels = 1; channels <= 40; channels++)
-        for (size_t rows = 1; rows <= 9; rows++)
-            if (!try_depthwise(trial, 1 + random_below(30), rows, 3, channels, INT8_TO_U8) ||
-                !try_depthwise(trial, 1 + random_below(99), rows, 1, channels, INT8_TO_F32))
-                return false;
-    if (!try_depthwise(trial, 200, 2, INT8_MAX_SHARED_TAPS / 2, 16, INT8_TO_U8))
-        return false;
     for (size_t m = 1; m <= 14; m++)
         for (size_t n = 1; n <= 80; n += 1 + random_below(13))
             if (!try_sizes(trial, m, n, 1 + random_below(70)))
                 return false;
     return try_sizes(trial, 7, 33, 1000) && try_sizes(trial, 1, 200, 513) &&
-           try_sizes(trial, 40, 64, 200) && check_int8_winograd(trial);
+           try_sizes(trial, 40, 64, 200) && check_int8_depthwise(trial) &&
+           check_int8_winograd(trial);
 }
 
 static void multiply(const void *context)

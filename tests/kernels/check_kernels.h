@@ -25,7 +25,7 @@ measure_fn measure_softmax, measure_select, measure_packed_gemm, measure_recurre
     measure_elementwise, measure_fused, measure_igemm, measure_gemm_int8, measure_quantize;
 
 check_fn check_depthwise, check_transpose, check_peak, check_compressed_gemm, check_reduce,
-    check_affine, check_gemm_rows, check_quantized_gemm, check_int8_winograd;
+    check_affine, check_gemm_rows, check_quantized_gemm, check_int8_winograd, check_int8_depthwise;
 measure_fn measure_depthwise, measure_transpose, measure_peak, measure_compressed_gemm,
     measure_reduce, measure_affine, measure_gemm_rows, measure_quantized_gemm,
     measure_int8_winograd;
