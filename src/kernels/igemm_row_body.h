@@ -29,10 +29,10 @@ ALWAYS_INLINE vec add_product(vec sum, vec weights, vec factor, bool are_pairs)
     return vec_fma(factor, weights, sum);
 }
 
-/* Computes a tile. All parameters but args are constants in all calls. The asm keeps the distances of five
- * factors in registers: gcc would otherwise add them for every factor, on the ports of the FMAs. It
- * also keeps a factor until its last sum is added: gcc would add it to the sum in the register of
- * the factor, and move the sum. */
+/* Computes a tile. All parameters but args are constants in all calls. The asm keeps the distances
+ * of five factors in registers: gcc would otherwise add them for every factor, on the ports of the
+ * FMAs. It also keeps a factor until its last sum is added: gcc would add it to the sum in the
+ * register of the factor, and move the sum. */
 ALWAYS_INLINE void add_row(const struct igemm_channels_args *args, size_t mr, size_t stride,
                            bool are_pairs, vec sums[][IGEMM_MAX_VECTORS])
 {

@@ -44,9 +44,9 @@ ALWAYS_INLINE void prefetch_part(const struct igemm_channels_args *args, size_t 
         __builtin_prefetch((const void *)(next + i * line), 0, 2);
 }
 
-/* Multiplies by one panel, in tiles of nearly equal size, of one row if rows count, of whole windows
- * if only their maxima are stored. Each tile
- * prefetches a part of the next panel, or the last one all of it. */
+/* Multiplies by one panel, in tiles of nearly equal size: of one row if rows count, of whole
+ * windows if only their maxima are stored. Each tile prefetches a part of the next panel, or the
+ * last one all of it. */
 static void multiply_panel(const struct indirect_convolution *conv,
                            const struct channels_product *product, size_t n_vectors,
                            struct igemm_channels_args *args)

@@ -66,7 +66,7 @@ bool int8_pass_on_factors(struct int8_pass *pass, uint32_t op_id, uint32_t image
     struct int8_match match = {
         .in_format = *format, .n_spatial = n_spatial, .out = op.first_output};
     int8_match_end(pass, &match);
-    if (!match.has_out_format)
+    if (!match.has_out_format || match.has_activation)
         return pass->err->code == IRRUN_OK;
     int8_t *ones = arena_alloc(pass->finder.arena, n, pass->err);
     if (!ones)

@@ -45,6 +45,20 @@ static inline bool int8_is_transposed_convolution(const struct op *op)
  * or NULL. */
 const char *int8_match_filters(struct int8_match *match, const struct irrun_shape *shape);
 
+/* Divides the taps into segments. Taps of a row of the kernel are one segment if they are adjacent
+ * and have all channels. */
+bool int8_find_segments(const struct int8_match *match, struct int8_convolution_attrs *attrs,
+                        struct arena *arena, struct irrun_error *err);
+
+/* Packs the weights for the kernels. May change how many pixels a row of the product computes. */
+bool int8_pack_weights(const struct int8_match *match, const struct int8_kernels *kernels,
+                       struct int8_convolution_attrs *attrs, struct arena *arena,
+                       struct irrun_error *err);
+
+/* Packs the weights of a depthwise convolution, and sets attrs->tap_columns. */
+bool int8_pack_taps(const struct int8_weights *w, struct int8_convolution_attrs *attrs,
+                    size_t lane_taps, struct arena *arena, struct irrun_error *err);
+
 /* Returns the attributes of the int8 op, in the arena; NULL with *err filled on failure. */
 const struct int8_convolution_attrs *int8_match_attrs(const struct int8_match *match,
                                                       const struct int8_kernels *kernels,
