@@ -348,6 +348,11 @@ def group_cases():
     y = m.convolved(m.x, grouped(m, 2, 20, 5, 1, 1), pads=(0, 0)).quantised(-2, 2)
     yield m.case("One tap; groups that have more output than input channels, and fewer.",
                  m.convolved(y, grouped(m, 10, 1, 4, 1, 1), pads=(0, 0)))
+    m = Quantised("column", (2, 17, 22, 1), -1, 1.1)
+    y = m.convolved(m.x, grouped(m, 17, 1, 1, 5, 1), pads=(0, 0)).quantised(-2, 2)
+    y = m.convolved(y, m.integers(20, 17, 3, 1), (2, 1), (1, 0)).quantised(-3, 2.1)
+    yield m.case("Images of one column; no level of the first and the last stands for 0.",
+                 m.convolved(y, grouped(m, 20, 1, 1, 3, 1), pads=(1, 0), dilations=(2, 1)))
     m = Quantised("groups_line", (1, 32, 15))
     yield m.case("One dimension, groups of a vector.",
                  line(m, m.x, grouped(m, 2, 16, 16, 3)).quantised(-2, 1.9))

@@ -20,6 +20,20 @@ static inline int64_t window_product(const int64_t dims[3])
     return dims[0] * dims[1] * dims[2];
 }
 
+/* If all has one column, makes it one row: dimension 2 takes the place of dimension 1. */
+static inline void window_make_row(struct window *w)
+{
+    int64_t *const dims[] = {w->in,       w->out,       w->kernel, w->stride,
+                             w->dilation, w->pad_begin, w->pad_end};
+    if (w->in[2] != 1 || w->kernel[2] != 1 || w->out[2] != 1)
+        return;
+    for (size_t i = 0; i < sizeof dims / sizeof dims[0]; i++) {
+        int64_t rows = dims[i][1];
+        dims[i][1] = dims[i][2];
+        dims[i][2] = rows;
+    }
+}
+
 /* Returns whether a size is 0 or less. Cannot overflow, as window_product may. */
 static inline bool window_is_empty(const int64_t dims[3])
 {

@@ -16,8 +16,7 @@ static struct span find_span(const struct window *window, int d, int64_t o)
     return span;
 }
 
-/* Returns whether a window extends beyond the image along dimension d. */
-static bool exceeds_image(const struct window *window, int d)
+bool int8_exceeds_image(const struct window *window, int d)
 {
     for (int64_t o = 0; o < window->out[d]; o++) {
         struct span span = find_span(window, d, o);
@@ -69,7 +68,7 @@ bool int8_borders_find(struct prepare *prepare, const struct window *window,
     struct span *rows, *columns;
     size_t n, n_classes;
     *borders = (struct int8_borders){.n_channels = n_channels};
-    if (!terms->sums || (!exceeds_image(window, 1) && !exceeds_image(window, 2)))
+    if (!terms->sums || (!int8_exceeds_image(window, 1) && !int8_exceeds_image(window, 2)))
         return true;
     if (!find_classes(prepare, window, 1, borders, &rows) ||
         !find_classes(prepare, window, 2, borders, &columns))

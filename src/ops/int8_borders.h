@@ -25,6 +25,9 @@ struct int8_borders {
     size_t n_classes[2], n_channels;
 };
 
+/* Returns whether a window extends beyond the image along dimension d. */
+bool int8_exceeds_image(const struct window *window, int d);
+
 /* Computes the biases, in the plan's memory, for dimensions 1 and 2 of the window. They stay NULL
  * if no window extends beyond the image. Returns false with *err filled on failure. */
 bool int8_borders_find(struct prepare *prepare, const struct window *window,

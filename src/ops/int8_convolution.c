@@ -46,6 +46,10 @@ static bool infer(struct infer *infer)
         out.dims[1 + d] *= (int64_t)factor;
         out.dims[1 + n_spatial] /= (int64_t)factor;
     }
+    bool has_borders =
+        attrs->border.sums && (int8_exceeds_image(window, 1) || int8_exceeds_image(window, 2));
+    if (!is_enlarged(attrs) && !has_borders)
+        window_make_row(window);
     return infer_output(infer, 0, is_u8 ? IRRUN_U8 : IRRUN_F32, &out);
 }
 
