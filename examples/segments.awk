@@ -18,14 +18,16 @@
 # # and a heading in the first line are skipped; another line without a number ends the run with status 2.
 # SPDX-License-Identifier: Apache-2.0
 
-function set(value, otherwise) {
-    return value == "" ? otherwise : value + 0
-}
-
 function fail(message) {
     print "segments.awk: " message >"/dev/stderr"
     is_bad = 1
     exit 2
+}
+
+function set(name, value, otherwise) {
+    if (value == "") return otherwise
+    if (value !~ /^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$/) fail(name "=" value " is not a number")
+    return value + 0
 }
 
 function finish(end) {
@@ -43,12 +45,12 @@ function begin() {
 
 BEGIN {
     FS = "[, \t]+"
-    threshold = set(threshold, 0.5)
-    low = set(low, threshold - 0.15)
-    silence = set(silence, 0.25)
-    shortest = set(shortest, 0.1)
-    step = set(step, 0.032)
-    field = set(field, 1)
+    threshold = set("threshold", threshold, 0.5)
+    low = set("low", low, threshold - 0.15)
+    silence = set("silence", silence, 0.25)
+    shortest = set("shortest", shortest, 0.1)
+    step = set("step", step, 0.032)
+    field = set("field", field, 1)
     begin()
 }
 

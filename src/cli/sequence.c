@@ -263,7 +263,9 @@ bool sequences_next(struct sequences *sequences, struct sequence *sequence, bool
             return false;
         }
         if (is_end && sequences->manifest && sequences->n_seen == 0 && !sequences->is_list)
-            warn(options, "%s: no sequence is listed", options->manifest_path);
+            warn(options, "%s: no sequence is listed",
+                 strcmp(options->manifest_path, "-") == 0 ? STANDARD_INPUT
+                                                          : options->manifest_path);
         if (is_end)
             return true;
         sequences->n_seen++;

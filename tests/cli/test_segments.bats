@@ -112,3 +112,9 @@ says() {
     [ "$status" -eq 2 ]
     [[ $(<words) == "segments.awk: numbers:2: \"\" in column 2 is not a number"* ]]
 }
+
+@test "segments.awk refuses a setting that is not a number" {
+    run bash -c "echo 0.7 | awk -v threshold=0,5 -f '$root/examples/segments.awk'"
+    [ "$status" -eq 2 ]
+    [ "$output" = "segments.awk: threshold=0,5 is not a number" ]
+}
