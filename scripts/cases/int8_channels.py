@@ -33,6 +33,14 @@ def reduced_cases():
     m = Quantised("reduce_mean", (1, 3, 17, 19), -1, 1.1)
     y = m.convolved(m.x, m.integers(21, 3, 3, 3)).quantised(-2, 1.97)
     yield m.case("More pixels than a sum of 16 bits holds.", reduced(m, "ReduceMean", y, [3, 2], True))
+    m = Quantised("reduce_mean_large", (1, 1, 1, 1))
+    m.feed[:] = 3
+    image = [1, 1, 4105, 4105]
+    port = m.net.op("Broadcast", m.x.port, m.net.i64(image), mode="numpy")
+    y = Value(m.net, port, np.full(image, 2.0)).with_("Add", 0, np.add).quantised(0, 2)
+    w = Value(m.net, m.net.const(np.int8([[[[127]]]])), [[[[127]]]]).dequantised(np.float32(1 / 64))
+    y = m.convolved(y, w, pads=(0, 0)).quantised(0, 2)
+    yield m.case("More pixels than a sum of 32 bits holds.", reduced(m, "ReduceMean", y, [2, 3], True))
     m = Quantised("reduce_mean_line", (2, 6, 9))
     y = line(m, m.x, m.integers(5, 6, 3)).quantised(0.5, 2)
     yield m.case("No level is 0.", reduced(m, "ReduceMean", y, [2], False))

@@ -53,7 +53,7 @@ void max_bytes(const uint8_t *from, size_t stride, uint8_t *to, size_t n_channel
 #define MAX_SUMMED 256 /* bytes whose sum fits into 16 bits */
 
 /* Sums 16 channels. */
-static void sum_16(const uint8_t *from, size_t stride, size_t n_pixels, uint32_t *sums)
+static void sum_16(const uint8_t *from, size_t stride, size_t n_pixels, uint64_t *sums)
 {
     memset(sums, 0, 16 * sizeof *sums);
     while (n_pixels > 0) {
@@ -72,7 +72,7 @@ static void sum_16(const uint8_t *from, size_t stride, size_t n_pixels, uint32_t
     }
 }
 
-void sum_bytes(const uint8_t *from, size_t n_channels, size_t n_pixels, uint32_t *sums)
+void sum_bytes(const uint8_t *from, size_t n_channels, size_t n_pixels, uint64_t *sums)
 {
     size_t c = 0;
     for (; c < n_channels && n_channels >= 16; c += 16) {

@@ -22,7 +22,7 @@ avg_pool_fn *avg_pool_scalar(enum irrun_dtype dtype);
  * are `stride` bytes apart; those of `to` are contiguous. */
 void max_bytes(const uint8_t *from, size_t stride, uint8_t *to, size_t n_channels, size_t n_pixels);
 
-/* Sums the bytes of each channel of fewer than 2^24 pixels with the channels last. */
-void sum_bytes(const uint8_t *from, size_t n_channels, size_t n_pixels, uint32_t *sums);
+/* Sums the bytes of each channel of n_pixels pixels with the channels last. */
+void sum_bytes(const uint8_t *from, size_t n_channels, size_t n_pixels, uint64_t *sums);
 
 #endif

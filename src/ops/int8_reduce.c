@@ -35,12 +35,12 @@ static bool infer(struct infer *infer)
 static bool prepare(struct prepare *prepare)
 {
     const struct reduce_state *state = prepare->state;
-    return prepare_scratch(prepare, state->n_channels, sizeof(uint32_t));
+    return prepare_scratch(prepare, state->n_channels, sizeof(uint64_t));
 }
 
 /* Computes the means of the numbers that the bytes of an image stand for. */
 static void find_means(const struct channel_ranges *ranges, const struct reduce_state *state,
-                       const uint32_t *sums, float *out)
+                       const uint64_t *sums, float *out)
 {
     for (size_t c = 0; c < state->n_channels; c++) {
         const struct quantization *q = range_of(ranges, c);
