@@ -77,6 +77,12 @@ def weighted_cases():
     case = m.case("Three images of one.", weighted(m, y, factors).quantised(-1.5, 1.6))
     case.feed["factors"] = factors.array.astype(np.float32)
     yield case
+    m = Quantised("weighted_line", (2, 6, 40), -1, 1.1)
+    y = line(m, m.x, m.integers(21, 6, 3)).quantised(-2, 1.9)
+    factors = Value(m.net, m.net.param("factors", "f32", [2, 21, 1]), uniform(m.g, (2, 21, 1), -1, 1))
+    case = m.case("One dimension.", weighted(m, y, factors).quantised(-1.5, 1.6))
+    case.feed["factors"] = factors.array.astype(np.float32)
+    yield case
     m = Quantised("weighted_pixels", (1, 6, 5, 7))
     y = m.convolved(m.x, m.integers(7, 6, 3, 3)).quantised(-2, 2)
     z = m.convolved(m.x, m.integers(7, 6, 3, 3)).quantised(-2, 2)

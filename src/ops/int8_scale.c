@@ -13,7 +13,8 @@ struct scale_state {
     size_t image[N_DIMS], factor[N_DIMS]; /* strides; 0: the same for all */
 };
 
-/* Finds the sizes of an operand, of which dimension d of the f32 form is at dims[at[d]]. */
+/* Finds the sizes of an operand. An image has the channels last, factors have them first and may
+ * have fewer dimensions. */
 static void find_sizes(const struct irrun_shape *shape, uint32_t n_spatial, bool is_image,
                        size_t sizes[N_DIMS])
 {
@@ -100,9 +101,10 @@ static void run(const struct step *step)
 {
     const struct scale_state *state = step->state;
     size_t n_pixels = state->n[ROW] * state->n[COLUMN];
-    bool is_whole = state->factor[ROW] == 0 && state->factor[COLUMN] == 0 &&
-                    state->image[COLUMN] > 0 && state->image[ROW] > 0;
-    size_t n = is_whole || n_pixels == 0 ? n_pixels : 1;
+    bool is_whole = true; /* all pixels have the same factors, and the image has all of them */
+    for (int d = ROW; d <= COLUMN; d++)
+        is_whole = is_whole && state->factor[d] == 0 && (state->image[d] > 0 || state->n[d] == 1);
+    size_t n = is_whole ? n_pixels : 1;
     for (size_t batch = 0; batch < state->n[BATCH]; batch++)
         for (size_t i = 0; i < n_pixels; i += n)
             scale_pixels(step, batch, i / state->n[COLUMN], i % state->n[COLUMN], n);
