@@ -16,11 +16,12 @@ struct pass {
     uint32_t *n_uses; /* of each value */
 };
 
-/* A Slice that drops the last n positions of a convolution, and the Add between them, or NO_ID. */
+/* A Slice that drops the last positions of a convolution, or of its sum with a constant. */
 struct crop {
-    uint32_t slice, add, convolution;
-    uint32_t n_spatial, d; /* d: which spatial dimension */
-    int64_t n;
+    uint32_t convolution, last; /* last: the op whose result the Slice reads */
+    uint32_t d;                 /* which spatial dimension */
+    int64_t n;                  /* dropped positions of the output */
+    int64_t pad;                /* positions of the input by which the pads become smaller */
 };
 
 /* Returns whether a value is a constant that is the same along dimension d of n. */
@@ -48,11 +49,10 @@ static bool find_convolution(const struct pass *pass, uint32_t value_id, struct 
     const struct op *op = value_producer(graph, value_id);
     bool is_alone = pass->n_uses[value_id] == 1;
     uint32_t constant = NO_ID;
-    crop->add = NO_ID;
+    crop->last = (uint32_t)(op - graph->ops);
     if (op_is_type(op, "Add") &&
         ((const struct binary_attrs *)op->attrs)->auto_broadcast == AUTO_BROADCAST_NUMPY) {
         uint32_t in = is_convolution(value_producer(graph, op_input(graph, op, 0))) ? 0 : 1;
-        crop->add = (uint32_t)(op - graph->ops);
         constant = op_input(graph, op, 1 - in);
         is_alone = is_alone && pass->n_uses[op_input(graph, op, in)] == 1;
         op = value_producer(graph, op_input(graph, op, in));
@@ -61,35 +61,33 @@ static bool find_convolution(const struct pass *pass, uint32_t value_id, struct 
     if (!is_alone || !is_convolution(op))
         return false;
     crop->convolution = (uint32_t)(op - graph->ops);
-    crop->n_spatial = window->pads_end.n;
-    return crop->n_spatial > 0 && window->pads_begin.n == crop->n_spatial &&
+    return crop->d < window->pads_end.n && window->pads_begin.n == window->pads_end.n &&
            window->auto_pad <= AUTO_PAD_NOTSET &&
-           (constant == NO_ID || is_alike(graph, constant, 2 + crop->d, 2 + crop->n_spatial));
+           (constant == NO_ID || is_alike(graph, constant, 2 + crop->d, 2 + window->pads_end.n));
 }
 
-/* Returns whether smaller pads have the same result as the Slice, and at least one whole window if
- * the input is not empty: without the Slice, fewer windows would be an error. */
-static bool has_pads(const struct graph *graph, const struct crop *crop)
+/* Finds by how much smaller pads have the same result as the Slice. They must leave at least one
+ * whole window if the input is not empty: without the Slice, fewer windows would be an error. */
+static bool find_pad(const struct graph *graph, struct crop *crop)
 {
     const struct op *op = &graph->ops[crop->convolution];
     const struct window_attrs *window = op->attrs;
     const struct value *filters = &graph->values[op_input(graph, op, 1)];
-    uint32_t d = crop->d;
+    uint32_t d = crop->d, n_spatial = window->pads_end.n;
     int64_t stride = window->strides.n > d ? window->strides.items[d] : 1;
     int64_t dilation = window->dilations.n > d ? window->dilations.items[d] : 1;
     int64_t begin = window->pads_begin.items[d], end = window->pads_end.items[d];
-    if (!filters->dims_hint || filters->rank_hint < crop->n_spatial + 2 || stride < 1 ||
+    if (!filters->dims_hint || filters->rank_hint < n_spatial + 2 || stride < 1 || dilation < 1 ||
         begin < 0 || end / stride < crop->n)
         return false;
-    int64_t taps = filters->dims_hint[filters->rank_hint - crop->n_spatial + d];
-    return taps > 0 && dilation > 0 && dilation <= begin + end &&
-           taps - 1 <= (begin + end - crop->n * stride) / dilation;
+    int64_t taps = filters->dims_hint[filters->rank_hint - n_spatial + d];
+    crop->pad = crop->n * stride;
+    return taps > 0 && taps - 1 <= (begin + end - crop->pad) / dilation;
 }
 
-static bool find_crop(const struct pass *pass, uint32_t op_id, struct crop *crop)
+static bool find_crop(const struct pass *pass, const struct op *op, struct crop *crop)
 {
     const struct graph *graph = pass->graph;
-    const struct op *op = &graph->ops[op_id];
     int64_t items[4]; /* start, stop, step, axis */
     uint32_t n;
     if (!op_is_type(op, "Slice") || op->n_inputs != 5)
@@ -97,37 +95,35 @@ static bool find_crop(const struct pass *pass, uint32_t op_id, struct crop *crop
     for (uint32_t i = 0; i < 4; i++)
         if (!graph_ints(graph, op_input(graph, op, 1 + i), &items[i], 1, &n))
             return false;
-    if (items[0] != 0 || items[1] >= 0 || items[1] <= -INT32_MAX || items[2] != 1 || items[3] < 2)
+    if (items[0] != 0 || items[1] >= 0 || items[1] <= -INT32_MAX || items[2] != 1 || items[3] < 2 ||
+        items[3] >= IRRUN_MAX_RANK)
         return false;
-    *crop = (struct crop){.slice = op_id, .d = (uint32_t)items[3] - 2, .n = -items[1]};
-    return find_convolution(pass, op_input(graph, op, 0), crop) && crop->d < crop->n_spatial &&
-           has_pads(graph, crop);
+    *crop = (struct crop){.d = (uint32_t)items[3] - 2, .n = -items[1]};
+    return find_convolution(pass, op_input(graph, op, 0), crop) && find_pad(graph, crop);
 }
 
 /* Makes the pads smaller. The last op before the Slice computes its value. */
-static bool replace(struct pass *pass, const struct crop *crop)
+static bool replace(struct pass *pass, const struct op *slice, const struct crop *crop)
 {
     struct graph *graph = pass->graph;
     struct arena *arena = pass->edit.arena;
-    const struct op slice = graph->ops[crop->slice];
     struct op *op = &graph->ops[crop->convolution];
     struct window_attrs *window = arena_copy(arena, op->attrs, 1, op->def->attrs_size, pass->err);
     if (!window)
         return false;
-    const struct i64_list *old = &window->pads_end;
-    int64_t *items = arena_copy(arena, old->items, old->n, sizeof *items, pass->err);
+    struct i64_list *pads = &window->pads_end;
+    int64_t *items = arena_copy(arena, pads->items, pads->n, sizeof *items, pass->err);
     if (!items)
         return false;
-    items[crop->d] -= crop->n * (window->strides.n > crop->d ? window->strides.items[crop->d] : 1);
-    window->pads_end = (struct i64_list){.items = items, .n = old->n};
+    items[crop->d] -= crop->pad;
+    pads->items = items;
     op->attrs = window;
-    uint32_t last = crop->add == NO_ID ? crop->convolution : crop->add;
     if (!remarks_add(pass->remarks, arena, pass->err,
                      "%s \"%s\" (line %u) computes what Slice \"%s\" takes", op->def->type,
-                     op->name, (unsigned)op->line, slice.name))
+                     op->name, (unsigned)op->line, slice->name))
         return false;
-    graph->ops[last].name = slice.name; /* may name an output */
-    graph_edit_take_over(&pass->edit, last, slice.first_output);
+    graph->ops[crop->last].name = slice->name; /* may name an output */
+    graph_edit_take_over(&pass->edit, crop->last, slice->first_output);
     return true;
 }
 
@@ -145,9 +141,10 @@ bool cropped_convolutions_replace(struct graph *graph, struct arena *arena, stru
             pass.n_uses[op_input(graph, op, k)]++;
     }
     for (uint32_t i = 0; i < graph->n_order && pass.n_uses && is_good; i++) {
+        const struct op *op = &graph->ops[graph->order[i]];
         struct crop crop;
-        if (find_crop(&pass, graph->order[i], &crop)) {
-            is_good = replace(&pass, &crop);
+        if (find_crop(&pass, op, &crop)) {
+            is_good = replace(&pass, op, &crop);
             n++;
         }
     }
