@@ -45,11 +45,13 @@ bool int8_pass_on_reduce(struct int8_pass *pass, uint32_t op_id)
     return true;
 }
 
-/* Returns whether a value has a number for each of n channels of an image, or more numbers. */
-static bool is_for_image(const struct value *value, size_t n, uint32_t n_spatial)
+/* Returns whether the file says that a value has one number, or one for each of n channels, for
+ * each image of a batch. Other shapes at run time are computed, too, but slowly. */
+static bool is_for_images(const struct value *value, size_t n, uint32_t n_spatial)
 {
-    return value->dims_hint && value->rank_hint == 2 + n_spatial &&
-           (value->dims_hint[1] == 1 || value->dims_hint[1] == (int64_t)n);
+    const int64_t *dims = value->dims_hint;
+    return dims && value->rank_hint == 2 + n_spatial && (dims[1] == 1 || dims[1] == (int64_t)n) &&
+           dims[2] == 1 && dims[1 + n_spatial] == 1;
 }
 
 bool int8_pass_on_factors(struct int8_pass *pass, uint32_t op_id, uint32_t image)
@@ -59,14 +61,12 @@ bool int8_pass_on_factors(struct int8_pass *pass, uint32_t op_id, uint32_t image
     const struct quantize_u8_attrs *format = int8_find_bytes(pass, in[0]);
     uint32_t n_spatial = format->n_spatial;
     size_t n = int8_count_channels(pass, in[0], n_spatial);
-    const struct value *factors = &pass->graph->values[in[1]];
-    if (n == 0 || !is_for_image(factors, n, n_spatial) || factors->dims_hint[1 + n_spatial] != 1 ||
-        factors->dims_hint[2] != 1)
+    if (n == 0 || !is_for_images(&pass->graph->values[in[1]], n, n_spatial))
         return true;
     struct int8_match match = {
         .in_format = *format, .n_spatial = n_spatial, .out = op.first_output};
     int8_match_end(pass, &match);
-    if (!match.has_out_format || match.has_activation)
+    if (!match.has_out_format)
         return pass->err->code == IRRUN_OK;
     int8_t *ones = arena_alloc(pass->finder.arena, n, pass->err);
     if (!ones)
