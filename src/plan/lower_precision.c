@@ -188,7 +188,7 @@ bool lower_precision(const struct model *model, struct remarks *remarks, struct 
     return lower_graph(&pass, model, model->graph) &&
            (pass.has_rounded ||
             remarks_add(remarks, model->arena, err,
-                        "%s rounds nothing: no product has %d or more weights of f32%s",
+                        "%s rounds nothing: no product has %d or more weights to round",
                         irrun_dtype_name(pass.narrow->destination_type),
-                        is_f16 ? MIN_WEIGHTS_F16 : MIN_WEIGHTS_BF16, is_f16 ? "" : " or f16"));
+                        is_f16 ? MIN_WEIGHTS_F16 : MIN_WEIGHTS_BF16));
 }
