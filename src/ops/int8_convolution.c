@@ -125,12 +125,17 @@ static void find_product(const struct int8_convolution_attrs *attrs, double work
             int8_tile_rows(state->kernels, state->out[1] / state->n_blocks, state->n_quads, work);
 }
 
+/* Returns whether a block is computed in scratch memory, and int8_store makes the output of it. */
+static bool has_sums(const struct int8_convolution_attrs *attrs)
+{
+    return attrs->n_joined > 1 || (int8_sums_to(attrs) == INT8_TO_F32 && !attrs->is_last);
+}
+
 static void size_parts(const struct int8_convolution_attrs *attrs, struct int8_state *state)
 {
     state->sums_at = align_to_line((attrs->n_segments + BLOCK) * sizeof(void *));
-    state->rows_at = state->sums_at + (int8_sums_to(attrs) == INT8_TO_F32 || attrs->n_joined > 1
-                                           ? align_to_line(BLOCK * attrs->c_out * sizeof(float))
-                                           : 0);
+    state->rows_at = state->sums_at +
+                     (has_sums(attrs) ? align_to_line(BLOCK * attrs->c_out * sizeof(float)) : 0);
     state->part_bytes =
         state->rows_at +
         (state->is_gathered ? align_to_line(BLOCK * k_bytes(attrs) * int8_a_size(attrs)) : 0);
@@ -300,9 +305,7 @@ static void run_block(const struct int8_job *job, size_t unit, unsigned char *sc
     size_t column = state->out[1] * i / state->n_blocks;
     size_t end = state->out[1] * (i + 1) / state->n_blocks;
     size_t pixel = row * state->out[1] + column;
-    bool is_f32 = int8_sums_to(attrs) == INT8_TO_F32;
-    bool has_sums = (is_f32 && !attrs->is_last) || attrs->n_joined > 1;
-    size_t out_size = is_f32 ? sizeof(float) : 1;
+    size_t out_size = attrs->to == INT8_TO_F32 ? sizeof(float) : 1;
     struct int8_block block = {
         .begin = n_groups * split / state->n_splits,
         .end = n_groups * (split + 1) / state->n_splits,
@@ -310,8 +313,8 @@ static void run_block(const struct int8_job *job, size_t unit, unsigned char *sc
         .column = column,
         .n = end - column,
         .segments = (const uint8_t **)(void *)scratch,
-        .c = has_sums ? scratch + state->sums_at
-                      : (unsigned char *)job->out + pixel * attrs->c_out * out_size,
+        .c = has_sums(attrs) ? scratch + state->sums_at
+                             : (unsigned char *)job->out + pixel * attrs->c_out * out_size,
     };
     if (attrs->winograd) {
         int8_winograd_run(job, &block, scratch);
@@ -326,7 +329,7 @@ static void run_block(const struct int8_job *job, size_t unit, unsigned char *sc
         convolve_channels(job, &block);
     else
         multiply(job, &block);
-    if (has_sums)
+    if (has_sums(attrs))
         int8_store(job, &block);
 }
 
