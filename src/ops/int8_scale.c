@@ -74,11 +74,14 @@ static void scale_pixels(const struct step *step, size_t batch, size_t row, size
     const uint8_t *first = (const uint8_t *)step->in[0]->data + batch * state->image[BATCH] +
                            row * state->image[ROW] + column * state->image[COLUMN];
     size_t pixel = (batch * state->n[ROW] + row) * state->n[COLUMN] + column;
+    struct requantization scaled = attrs->requantization;
     float *scale = step->scratch, *bias = scale + n_all;
+    scaled.scale = scale;
+    scaled.bias = bias;
     for (size_t c = 0; c < n; c++) {
         float factor = factors[c * state->factor[CHANNEL]];
-        scale[c] = factor * attrs->scale[c];
-        bias[c] = factor * attrs->offset[c] + attrs->shift[c];
+        scale[c] = factor * attrs->requantization.scale[c];
+        bias[c] = factor * attrs->offset[c] + attrs->requantization.bias[c];
     }
     state->kernels->depthwise(&(struct int8_depthwise){
         .n = n_pixels,
@@ -92,7 +95,7 @@ static void scale_pixels(const struct step *step, size_t batch, size_t row, size
         .weights = attrs->ones,
         .start = attrs->start,
         .to = INT8_TO_U8,
-        .requantization = {scale, bias, attrs->low, attrs->high},
+        .requantization = scaled,
         .c = (uint8_t *)step->out[0]->data + pixel * n,
     });
 }

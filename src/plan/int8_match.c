@@ -243,23 +243,18 @@ const struct int8_scale_attrs *int8_match_scale(const struct int8_match *match, 
     if (!attrs || !floats || !start ||
         !int8_pack_taps(&match->weights, &one, lane_taps, arena, err))
         return NULL;
+    float *scale = floats, *bias = scale + n_all, *offset = bias + n_all, *low = offset + n_all,
+          *high = low + n_all;
     for (size_t c = 0; c < n; c++) {
         const struct quantization *in = range_of(&match->in_format.ranges, c);
         struct line line = line_of(match, c);
         double slope = line.factor * line.scale;
-        floats[c] = (float)((double)in->scale * slope);
-        floats[n_all + c] = (float)((double)in->out_low * slope);
-        floats[2 * n_all + c] = (float)on_line(&line, 0);
-        find_bounds(match, c, &line, &floats[3 * n_all + c], &floats[4 * n_all + c]);
+        scale[c] = (float)((double)in->scale * slope);
+        bias[c] = (float)on_line(&line, 0);
+        offset[c] = (float)((double)in->out_low * slope);
+        find_bounds(match, c, &line, &low[c], &high[c]);
     }
-    *attrs = (struct int8_scale_attrs){match->n_spatial,
-                                       n,
-                                       floats,
-                                       floats + n_all,
-                                       floats + 2 * n_all,
-                                       floats + 3 * n_all,
-                                       floats + 4 * n_all,
-                                       one.weights,
-                                       start};
+    *attrs = (struct int8_scale_attrs){match->n_spatial, n,           {scale, bias, low, high},
+                                       offset,           one.weights, start};
     return attrs;
 }
