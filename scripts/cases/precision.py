@@ -30,30 +30,35 @@ def case(name, about, make, weights, args=FLOAT, precision="f16"):
 
 def product_cases():
     g = rng(FAMILY, "products")
-    a, rows = uniform(g, (1, 70)), uniform(g, (9, 70))
+    a, rows, many = uniform(g, (1, 70)), uniform(g, (3, 70)), uniform(g, (4, 70))
     wide, tall = uniform(g, (70, 119)), uniform(g, (941, 9))
     large = np.float32([[1e6, -70000, 65504, 65519, -65520], [1e-5, 3e-8, -2e-8, 6.1e-5, -0.0]])
     long = uniform(g, (2, 1700)) / 32
     for name, x, w, about in (("row", a, wide, "A packed constant and one row."),
-                              ("rows", rows, wide, "A packed constant and nine rows."),
+                              ("rows", rows, wide, "A packed constant and three rows."),
                               ("few_columns", long, uniform(g, (1700, 5)), "Too few columns to pack."),
                               ("range", np.float32([[1e-3, 1]]), np.tile(large, 820), "Weights out of the range of f16.")):
         yield case(f"f16_matmul_{name}", about,
                    lambda v, x=x, name=name: dense.matmul_case(f"f16_matmul_{name}", x, v["w"], "", const_b=True),
                    {"w": w})
 
+    columns = uniform(g, (9, 3))
+
     def first(v):
         net = Net("f16_matmul_first")
-        net.result(net.op("MatMul", net.const(v["w"]), net.param("x", "f32", [9, 70]), data={"transpose_a": False,
+        net.result(net.op("MatMul", net.const(v["w"]), net.param("x", "f32", [9, 3]), data={"transpose_a": False,
                                                                                           "transpose_b": False}), "y")
-        return Case("", "", net, {"x": rows}, {"y": np.float32(np.float64(v["w"]) @ np.float64(rows))}, "")
+        return Case("", "", net, {"x": columns}, {"y": np.float32(np.float64(v["w"]) @ np.float64(columns))}, "")
     yield case("f16_matmul_first", "The first operand is constant.", first, {"w": tall})
 
     def einsum(v):
         net = Net("f16_einsum")
-        net.result(net.op("Einsum", net.param("x", "f32", [9, 70]), net.const(v["w"]), v=7, equation="ij,jk->ki"), "y")
+        net.result(net.op("Einsum", net.param("x", "f32", [3, 70]), net.const(v["w"]), v=7, equation="ij,jk->ki"), "y")
         return Case("", "", net, {"x": rows}, {"y": np.float32((np.float64(rows) @ np.float64(v["w"])).T)}, "")
     yield case("f16_einsum", "Einsum.", einsum, {"w": wide})
+    one = dense.matmul_case("f16_unrounded_rows", many, wide, "", const_b=True)
+    yield Case(FAMILY, "f16_unrounded_rows", one.net, one.feed, one.want,
+               "A product of four rows gains nothing, and keeps its weights.", f"{FLOAT} --precision=f16")
 
 
 def kept_cases():
