@@ -59,16 +59,16 @@ struct pooled_chunks indirect_convolution_pooled_chunks(const struct indirect_co
 {
     const struct pooling *pooling = conv->pooling;
     size_t nr = conv->subconvolutions[0].nr, width = pooling->n[1] * pooling->kernel[1];
-    size_t n_taps = pooling->kernel[0] * pooling->kernel[1], n_windows = nr / n_taps;
-    struct pooled_chunks chunks = {.n_rows = pooling->kernel[0], .unit = 1};
-    if (conv->copy_rows > 0) {
-        chunks.unit = pooling->n[1];
-        n_windows = nr / (size_t)conv->out[2] / pooling->kernel[0] * chunks.unit;
-    }
-    chunks.n_units = pooling->n[0] * pooling->n[1] / chunks.unit;
-    chunks.n = divide_up(chunks.n_units, n_windows / chunks.unit);
-    if (conv->has_windows)
+    size_t n_taps = pooling->kernel[0] * pooling->kernel[1];
+    struct pooled_chunks chunks = {.n_rows = pooling->kernel[0]};
+    if (conv->has_windows) {
+        bool has_rows = conv->copy_rows > 0; /* of windows, which a thread copies */
+        size_t n_units = has_rows ? nr / (size_t)conv->out[2] / pooling->kernel[0] : nr / n_taps;
+        chunks.unit = has_rows ? pooling->n[1] : 1;
+        chunks.n_units = pooling->n[0] * (has_rows ? 1 : pooling->n[1]);
+        chunks.n = divide_up(chunks.n_units, n_units);
         return chunks;
+    }
     chunks.n_columns = nr / n_taps * pooling->kernel[1];
     if (conv->tile[0] > 0 || conv->copy_rows > 0) {
         chunks.n_columns = width = (size_t)conv->out[2];

@@ -149,15 +149,10 @@ static bool allocate(struct last_pass *pass)
     pass->are_wanted = arena_alloc_array(memory, n, sizeof *pass->are_wanted, pass->err);
     pass->are_last = arena_alloc_array(memory, n, sizeof *pass->are_last, pass->err);
     pass->replaced = arena_alloc_array(memory, n, sizeof *pass->replaced, pass->err);
-    pass->n_uses = arena_alloc_array(memory, n, sizeof *pass->n_uses, pass->err);
+    pass->n_uses = graph_count_uses(graph, memory, pass->err);
     if (!pass->kinds || !pass->ranks || !pass->are_wanted || !pass->are_last || !pass->replaced ||
         !pass->n_uses)
         return false;
-    for (uint32_t i = 0; i < graph->n_order; i++) {
-        const struct op *op = &graph->ops[graph->order[i]];
-        for (uint32_t k = 0; k < op->n_inputs; k++)
-            pass->n_uses[op_input(graph, op, k)]++;
-    }
     for (size_t i = 0; i < n; i++)
         pass->replaced[i] = NO_ID;
     return constants_find_early(&pass->finder, pass->err);

@@ -134,12 +134,7 @@ bool cropped_convolutions_replace(struct graph *graph, struct arena *arena, stru
     struct pass pass = {.graph = graph, .edit = {graph, arena}, .remarks = remarks, .err = err};
     size_t n = 0;
     bool is_good = true;
-    pass.n_uses = arena_alloc_array(&memory, graph->n_values, sizeof *pass.n_uses, err);
-    for (uint32_t i = 0; i < graph->n_order && pass.n_uses; i++) {
-        const struct op *op = &graph->ops[graph->order[i]];
-        for (uint32_t k = 0; k < op->n_inputs; k++)
-            pass.n_uses[op_input(graph, op, k)]++;
-    }
+    pass.n_uses = graph_count_uses(graph, &memory, err);
     for (uint32_t i = 0; i < graph->n_order && pass.n_uses && is_good; i++) {
         const struct op *op = &graph->ops[graph->order[i]];
         struct crop crop;

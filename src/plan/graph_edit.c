@@ -92,3 +92,14 @@ void graph_edit_extend(struct graph_edit *edit, uint32_t op_id, uint32_t n_outpu
     op->first_output = first;
     op->n_outputs = n_outputs;
 }
+
+uint32_t *graph_count_uses(const struct graph *graph, struct arena *arena, struct irrun_error *err)
+{
+    uint32_t *n_uses = arena_alloc_array(arena, graph->n_values, sizeof *n_uses, err);
+    for (uint32_t i = 0; i < graph->n_order && n_uses; i++) {
+        const struct op *op = &graph->ops[graph->order[i]];
+        for (uint32_t k = 0; k < op->n_inputs; k++)
+            n_uses[op_input(graph, op, k)]++;
+    }
+    return n_uses;
+}

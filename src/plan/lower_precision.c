@@ -68,11 +68,12 @@ static int64_t matrix_elements(const struct irrun_shape *shape)
     return n;
 }
 
-/* Returns the elements of a value according to the file; 0 if it does not say. */
+/* Returns the elements of a value according to the file: 0 if a dimension is open, 1 if the rank
+ * is. */
 static double hinted_elements(const struct value *value)
 {
-    double n = value->dims_hint || value->rank_hint == 0 ? 1 : 0;
-    for (uint32_t d = 0; d < value->rank_hint && n > 0; d++)
+    double n = 1;
+    for (uint32_t d = 0; d < value->rank_hint; d++)
         n *= value->dims_hint[d] > 0 ? (double)value->dims_hint[d] : 0;
     return n;
 }
