@@ -92,9 +92,9 @@ extern const struct op_def op_int8_matmul;      /* the same for rows: [..., c_in
 extern const struct op_def op_int8_add;
 
 /* Multiply of a u8 image and f32 factors of as many dimensions, to u8. The code c and the factor f
- * become the code round((c * scale + offset) * f + bias), clamped to low ... high. A factor that makes
- * a term infinite gives the lowest level. The arrays have an element for each channel, rounded up
- * to whole groups. */
+ * become the code round((c * scale + offset) * f + bias), clamped to low ... high. A factor that
+ * makes a term infinite gives the lowest level. The arrays have an element for each channel,
+ * rounded up to whole groups. */
 struct int8_scale_attrs {
     uint32_t n_spatial;
     size_t n_channels;
