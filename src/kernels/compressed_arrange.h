@@ -31,11 +31,11 @@ static size_t arrange_chunks(enum irrun_dtype dtype, size_t n_of_chunk, bool is_
 }
 
 /* Arranges a row of x: of each scale group the wide chunks, then the narrow ones. */
-static inline void arrange(const struct compressed_matrix *matrix, const float *x, float *to)
+static inline void arrange_floats(const struct compressed_matrix *matrix, const float *x, float *to)
 {
     enum irrun_dtype dtype = decoded_as(matrix);
     size_t n = matrix->group, n_groups = matrix->k / n;
-    size_t padded = compressed_row_floats(matrix) / n_groups;
+    size_t padded = compressed_group_floats(matrix);
     for (size_t group = 0; group < n_groups; group++) {
         const float *from = x + group * n;
         float *at = to + group * padded;

@@ -65,11 +65,17 @@ static inline size_t compressed_bytes(const struct compressed_matrix *matrix, si
     }
 }
 
-/* Returns the number of floats of an arranged row of x. */
+/* Returns the number of floats of a group in an arranged row of x. */
+static inline size_t compressed_group_floats(const struct compressed_matrix *matrix)
+{
+    return (matrix->group + COMPRESSED_PAD - 1) / COMPRESSED_PAD * COMPRESSED_PAD;
+}
+
+/* Returns the number of floats of an arranged row of x. The last COMPRESSED_PAD of them say how it
+ * is arranged. */
 static inline size_t compressed_row_floats(const struct compressed_matrix *matrix)
 {
-    size_t padded = (matrix->group + COMPRESSED_PAD - 1) / COMPRESSED_PAD * COMPRESSED_PAD;
-    return matrix->k / matrix->group * padded;
+    return matrix->k / matrix->group * compressed_group_floats(matrix) + COMPRESSED_PAD;
 }
 
 /* c[i][j] = start[j] + the dot product of row i of x and row j of the matrix, for begin <= j <

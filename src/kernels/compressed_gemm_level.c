@@ -177,7 +177,8 @@ ALWAYS_INLINE void sum_rows(const struct compressed_product *p, enum irrun_dtype
     size_t group_bytes =
         constant_bytes > 0 ? constant_bytes : compressed_bytes(matrix, matrix->group);
     size_t n_groups = matrix->k / matrix->group, x_row = compressed_row_floats(matrix);
-    size_t x_group = x_row / n_groups, scale_step = scales->data ? scales->group_step : 0;
+    size_t x_group = compressed_group_floats(matrix),
+           scale_step = scales->data ? scales->group_step : 0;
     bool has_zeros = zeros->data && zeros->group_step > 0;
     struct groups g = {.x = p->x, .x_row = x_row, .end = matrix->row + matrix->n * row_bytes};
     const float *scale[ROWS_BY_SEVERAL];
@@ -308,10 +309,45 @@ struct type_functions {
 };
 static const struct type_functions functions[IRRUN_N_DTYPES] = {TYPES(TYPE_ENTRY)};
 
-static void multiply(const struct compressed_product *p)
+static void multiply_floats(const struct compressed_product *p)
 {
     functions[decoded_as(p->matrix)].multiply[p->m - 1](p);
 }
+
+#ifdef VECTOR_HAS_DOT_U8
+#include "kernels/compressed_digits.h"
+
+/* Returns the float of an arranged row that is 1 if the row has chunks, otherwise 0. */
+static size_t flag_at(const struct compressed_matrix *matrix)
+{
+    return compressed_row_floats(matrix) - 1;
+}
+
+static void arrange(const struct compressed_matrix *matrix, const float *x, float *to)
+{
+    bool is_fixed = has_chunks(matrix) && fix_row(matrix, x, to);
+    to[flag_at(matrix)] = is_fixed;
+    if (!is_fixed)
+        arrange_floats(matrix, x, to);
+}
+
+static void multiply(const struct compressed_product *p)
+{
+    size_t x_row = compressed_row_floats(p->matrix), flag = flag_at(p->matrix), n_fixed = 0;
+    for (size_t i = 0; i < p->m; i++)
+        n_fixed += p->x[i * x_row + flag] != 0;
+    if (n_fixed == 0 || n_fixed == p->m) {
+        (n_fixed == 0 ? multiply_floats : multiply_chunks)(p);
+        return;
+    }
+    struct compressed_product one = *p;
+    for (one.m = 1; one.x < p->x + p->m * x_row; one.x += x_row, one.c += p->ldc)
+        (one.x[flag] == 0 ? multiply_floats : multiply_chunks)(&one);
+}
+#else
+#define arrange arrange_floats
+#define multiply multiply_floats
+#endif
 
 static void expand_columns(const struct compressed_columns *columns)
 {

@@ -37,7 +37,7 @@
     FAMILY(gemm_rows, gemm_f32_fn, vectors)                                                        \
     FAMILY(igemm_f32, const struct igemm_microkernels, floats)                                     \
     FAMILY(gemm_int8, const struct int8_kernels, bytes)                                            \
-    FAMILY(compressed_gemm, const struct compressed_kernels, vectors)                              \
+    FAMILY(compressed_gemm, const struct compressed_kernels, bytes)                                \
     FAMILY(quantized_gemm, const struct quantized_kernels, bytes)                                  \
     FAMILY(quantize, const struct quantize_kernels, vectors)                                       \
     FAMILY(elementwise_f32, const struct elementwise_kernels, vectors)                             \

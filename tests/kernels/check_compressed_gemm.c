@@ -140,7 +140,7 @@ bool check_compressed_gemm(const struct trial *trial)
             if (!try_sizes(trial, type, n, n_groups, group))
                 return false;
         }
-        if (!try_sizes(trial, type, 9, 1, 1026))
+        if (!try_sizes(trial, type, 9, 1, 1026) || !try_sizes(trial, type, 5, 3, 256))
             return false;
     }
     for (size_t type = 0; type < 4; type++) /* more groups than are loaded at once */
@@ -167,19 +167,19 @@ void measure_compressed_gemm(const struct trial *trial)
         enum irrun_dtype dtype = types[sizes[i][0]];
         size_t m = sizes[i][1], n = sizes[i][2], group = sizes[i][3];
         struct problem problem = problem_new(dtype, n, group == 128 ? 12 : 1, group);
-        size_t n_floats = m * (compressed_row_floats(&problem.matrix) + n);
-        float *x = calloc(n_floats, sizeof *x);
+        size_t x_row = compressed_row_floats(&problem.matrix), k = problem.matrix.k;
+        size_t n_floats = k + m * (x_row + n);
+        float *x = aligned_alloc(64, divide_up(n_floats * sizeof *x, 64) * 64), *from;
         if (!x)
             return;
-        struct compressed_product p = {.matrix = &problem.matrix,
-                                       .m = m,
-                                       .end = n,
-                                       .x = x,
-                                       .c = x + n_floats - m * n,
-                                       .ldc = n};
+        from = memset(x + m * (x_row + n), 0, k * sizeof *from);
+        problem.matrix.zero_points.data = NULL;
+        for (size_t row = 0; row < m; row++)
+            trial->variant->compressed_gemm->arrange(&problem.matrix, from, x + row * x_row);
+        struct compressed_product p = {
+            .matrix = &problem.matrix, .m = m, .end = n, .x = x, .c = x + m * x_row, .ldc = n};
         char what[64];
-        snprintf(what, sizeof what, "%zux%zux%zu %s", m, problem.matrix.k, n,
-                 irrun_dtype_name(dtype));
+        snprintf(what, sizeof what, "%zux%zux%zu %s", m, k, n, irrun_dtype_name(dtype));
         double seconds = measure_s(multiply, (const void *[]){trial, &p});
         measure_line(what, seconds, compressed_bytes(&problem.matrix, n * problem.matrix.k));
         free(x);
