@@ -131,6 +131,13 @@ END
     jq -e '[.ops[] | select(.members[0].type == "Convolution") | .flops] | add == 69120' r.json
 }
 
+@test "--profile counts compressed weights as they are stored" {
+    irrun "$cases/compressed/product_1_rows_u4/model.xml" -i "$cases/compressed/product_1_rows_u4/in.npz" \
+        -o none: --profile --report=r.json 2>/dev/null
+    # 41*96 codes and 41*3 zero points of u4, as many scales, 96 and 41 elements of f32
+    jq -e '[.ops[] | select(.members[0].type == "MatMul") | .bytes] == [1968 + 61.5 + 492 + 384 + 164]' r.json
+}
+
 @test "--profile of several jobs and threads, and of a run that finds a difference" {
     printf '%s\n' a b c d | sed 's/.*/&\tvalue.npy/' >list
     npy '<f4' '3, 1' 1 2 3 >value.npy
