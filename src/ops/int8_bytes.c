@@ -55,10 +55,39 @@ static struct planes planes_of(const struct quantize_u8_attrs *attrs,
                            (size_t)(dims[2] * (attrs->n_spatial > 1 ? dims[3] : 1))};
 }
 
-static bool prepare_from_bytes(struct prepare *prepare)
+/* Has threads share the elements of all planes. */
+static bool share_planes(struct prepare *prepare, share_fn *run, const struct irrun_tensor *floats)
 {
+    struct planes p = planes_of(prepare->attrs, &floats->shape);
+    double n = (double)p.n_batches * (double)p.n_channels * (double)p.n;
     ((struct bytes_state *)prepare->state)->kernels = prepare->kernels->quantize;
-    return true;
+    return prepare_sharing(prepare, run, share_units(p.n), SHARE_ELEMENT_WORK * n);
+}
+
+/* Replaces n elements of each plane by their codes, and moves the channels to the end. */
+static void translate(const uint8_t codes[256], const uint8_t *x, size_t x_stride, uint8_t *out,
+                      size_t n_channels, size_t n)
+{
+    for (size_t c = 0; c < n_channels; c++)
+        for (size_t i = 0; i < n; i++)
+            out[i * n_channels + c] = codes[x[c * x_stride + i]];
+}
+
+static void run_to_bytes(const struct step *step, size_t begin, size_t end)
+{
+    const struct quantize_u8_attrs *attrs = step->op->attrs;
+    const struct bytes_state *state = step->state;
+    struct planes p = planes_of(attrs, &step->in[0]->shape);
+    struct share_range range = share_range(p.n, begin, end);
+    for (size_t i = 0; i < p.n_batches; i++) {
+        size_t first = i * p.n * p.n_channels;
+        const void *in = tensor_at(step->in[0], first + range.first);
+        uint8_t *out = tensor_at(step->out[0], first + range.first * p.n_channels);
+        if (step->in[0]->dtype == IRRUN_F32)
+            state->kernels->to_u8(&attrs->ranges, in, p.n, out, p.n_channels, range.n);
+        else
+            translate(state->codes, in, p.n, out, p.n_channels, range.n);
+    }
 }
 
 static bool prepare_to_bytes(struct prepare *prepare)
@@ -68,45 +97,27 @@ static bool prepare_to_bytes(struct prepare *prepare)
     float floats[256];
     for (int i = 0; i < 256; i++)
         floats[i] = (float)(prepare->in[0]->dtype == IRRUN_I8 ? (int8_t)i : i);
-    state->kernels = prepare->kernels->quantize;
-    state->kernels->to_u8(&attrs->ranges, floats, 256, state->codes, 1, 256);
-    return true;
+    prepare->kernels->quantize->to_u8(&attrs->ranges, floats, 256, state->codes, 1, 256);
+    return share_planes(prepare, run_to_bytes, prepare->in[0]);
 }
 
-/* Replaces each element by its code, and moves the channels to the end. */
-static void translate(const uint8_t codes[256], const uint8_t *x, uint8_t *out, size_t n_channels,
-                      size_t n)
-{
-    for (size_t c = 0; c < n_channels; c++)
-        for (size_t i = 0; i < n; i++)
-            out[i * n_channels + c] = codes[x[c * n + i]];
-}
-
-static void run_to_bytes(const struct step *step)
-{
-    const struct quantize_u8_attrs *attrs = step->op->attrs;
-    const struct bytes_state *state = step->state;
-    struct planes p = planes_of(attrs, &step->in[0]->shape);
-    for (size_t i = 0; i < p.n_batches; i++) {
-        size_t first = i * p.n * p.n_channels;
-        const void *in = tensor_at(step->in[0], first);
-        uint8_t *out = tensor_at(step->out[0], first);
-        if (step->in[0]->dtype == IRRUN_F32)
-            state->kernels->to_u8(&attrs->ranges, in, p.n, out, p.n_channels, p.n);
-        else
-            translate(state->codes, in, out, p.n_channels, p.n);
-    }
-}
-
-static void run_from_bytes(const struct step *step)
+static void run_from_bytes(const struct step *step, size_t begin, size_t end)
 {
     const struct quantize_u8_attrs *attrs = step->op->attrs;
     const struct bytes_state *state = step->state;
     struct planes p = planes_of(attrs, &step->out[0]->shape);
-    for (size_t i = 0; i < p.n_batches; i++)
-        state->kernels->from_u8(&attrs->ranges, tensor_at(step->in[0], i * p.n * p.n_channels),
-                                tensor_at(step->out[0], i * p.n * p.n_channels), p.n, p.n_channels,
-                                p.n);
+    struct share_range range = share_range(p.n, begin, end);
+    for (size_t i = 0; i < p.n_batches; i++) {
+        size_t first = i * p.n * p.n_channels;
+        state->kernels->from_u8(
+            &attrs->ranges, tensor_at(step->in[0], first + range.first * p.n_channels),
+            tensor_at(step->out[0], first + range.first), p.n, p.n_channels, range.n);
+    }
+}
+
+static bool prepare_from_bytes(struct prepare *prepare)
+{
+    return share_planes(prepare, run_from_bytes, prepare->out[0]);
 }
 
 static const struct op_input_def numbers[] = {
@@ -115,14 +126,12 @@ static const struct op_input_def numbers[] = {
 
 static const struct op_input_def bytes[] = {{"X", .types = TYPE_BIT(IRRUN_U8)}};
 
-#define BYTES_OP(inputs_, infer_, prepare_, run_)                                                  \
+#define BYTES_OP(inputs_, infer_, prepare_)                                                        \
     {                                                                                              \
         .type = "FakeQuantize", OP_INPUTS(inputs_),                                                \
         .attrs_size = sizeof(struct quantize_u8_attrs), .state_size = sizeof(struct bytes_state),  \
-        .infer = infer_, .prepare = prepare_, .compute = run_,                                     \
+        .infer = infer_, .prepare = prepare_,                                                      \
     }
 
-const struct op_def op_quantize_u8 =
-    BYTES_OP(numbers, infer_to_bytes, prepare_to_bytes, run_to_bytes);
-const struct op_def op_dequantize_u8 =
-    BYTES_OP(bytes, infer_from_bytes, prepare_from_bytes, run_from_bytes);
+const struct op_def op_quantize_u8 = BYTES_OP(numbers, infer_to_bytes, prepare_to_bytes);
+const struct op_def op_dequantize_u8 = BYTES_OP(bytes, infer_from_bytes, prepare_from_bytes);

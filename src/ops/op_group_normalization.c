@@ -13,10 +13,17 @@ struct group_attrs {
 };
 
 struct group_state {
-    size_t n_batches, n_groups, n_channels; /* n_channels: of a group */
-    size_t n_inner;                         /* of a channel */
+    size_t n_planes, n_groups; /* n_groups: of a batch element */
+    size_t n_channels;         /* of a group */
+    size_t n_inner;            /* of a plane */
+    size_t n_parts;            /* that threads share */
     reduce_fn *sum, *sum_of_squared_deviations;
     affine_fn *affine;
+};
+
+/* The statistics of a plane, the elements of one channel of a batch element. */
+struct plane {
+    double mean, deviations; /* deviations: the sum of the squares of those from the mean */
 };
 
 static const struct attr_def attr_table[] = {
@@ -51,7 +58,7 @@ static bool infer(struct infer *infer)
         return false;
     if (shape_n_elements(data) == 0)
         return true;
-    state->n_batches = (size_t)data->dims[0];
+    state->n_planes = (size_t)shape_product(data, 0, 2);
     state->n_groups = (size_t)attrs->num_groups;
     state->n_channels = (size_t)(n_channels / attrs->num_groups);
     state->n_inner = (size_t)shape_product(data, 2, data->rank);
@@ -63,34 +70,75 @@ static bool prepare(struct prepare *prepare)
     struct group_state *state = prepare->state;
     enum irrun_dtype dtype = prepare->in[DATA]->dtype;
     const struct kernels *kernels = prepare->kernels;
+    double n = (double)state->n_planes * (double)state->n_inner;
     state->sum = reduce_choose(kernels->reduce, REDUCE_SUM, dtype);
     state->sum_of_squared_deviations =
         reduce_choose(kernels->reduce, REDUCE_SUM_OF_SQUARED_DEVIATIONS, dtype);
     state->affine = dtype == IRRUN_F32 ? kernels->affine->f32 : kernels->affine->f64;
-    return true;
+    state->n_parts =
+        thread_pool_n_parts(prepare->pool, 2 * SHARE_ELEMENT_WORK * n, state->n_planes);
+    return prepare_scratch(prepare, state->n_planes, sizeof(struct plane));
 }
 
-/* Normalizes group i, counted over all batch elements. */
-static void normalize_group(const struct step *step, size_t i)
+/* Computes the statistics of the planes of a part. */
+static void measure_planes(void *context, size_t part, size_t n_parts)
 {
+    const struct step *step = context;
     const struct group_state *state = step->state;
+    const struct reduction row = {.n_rows = 1, .n = state->n_inner};
+    size_t end = state->n_planes * (part + 1) / n_parts;
+    for (size_t i = state->n_planes * part / n_parts; i < end; i++) {
+        struct plane *plane = (struct plane *)step->scratch + i;
+        const void *in = tensor_at(step->in[DATA], i * state->n_inner);
+        union accumulator sum = {.f64 = 0}, deviations = {.f64 = 0};
+        struct reduction centered = row;
+        state->sum(&row, in, &sum);
+        plane->mean = sum.f64 / (double)state->n_inner;
+        centered.centers = &plane->mean;
+        state->sum_of_squared_deviations(&centered, in, &deviations);
+        plane->deviations = deviations.f64;
+    }
+}
+
+/* Returns the mean and the variance of a group from those of its planes, all of the same size:
+ * Chan, Golub and LeVeque, "Updating formulae and a pairwise algorithm for computing sample
+ * variances", 1979. */
+static void merge_planes(const struct group_state *state, const struct plane *planes, double *mean,
+                         double *variance)
+{
+    double n = (double)state->n_channels, sum = 0, deviations = 0;
+    for (size_t i = 0; i < state->n_channels; i++)
+        sum += planes[i].mean;
+    *mean = sum / n;
+    for (size_t i = 0; i < state->n_channels; i++) {
+        double between = planes[i].mean - *mean;
+        deviations += planes[i].deviations / (double)state->n_inner + between * between;
+    }
+    *variance = deviations / n;
+}
+
+/* Normalizes the planes of a part. */
+static void normalize_planes(void *context, size_t part, size_t n_parts)
+{
+    const struct step *step = context;
+    const struct group_state *state = step->state;
+    const struct plane *planes = step->scratch;
     enum irrun_dtype dtype = step->in[DATA]->dtype;
-    size_t n = state->n_channels * state->n_inner, first = i % state->n_groups * state->n_channels;
-    const void *in = tensor_at(step->in[DATA], i * n);
-    union accumulator sum = {.f64 = 0}, deviations = {.f64 = 0};
-    state->sum(&(struct reduction){.n_rows = 1, .n = n}, in, &sum);
-    double mean = sum.f64 / (double)n;
-    state->sum_of_squared_deviations(&(struct reduction){.n_rows = 1, .n = n, .centers = &mean}, in,
-                                     &deviations);
     double epsilon = ((const struct group_attrs *)step->op->attrs)->epsilon;
-    double scale = 1 / sqrt(deviations.f64 / (double)n + epsilon);
-    for (size_t c = 0; c < state->n_channels; c++) {
+    double mean = 0, variance = 0;
+    size_t begin = state->n_planes * part / n_parts, end = state->n_planes * (part + 1) / n_parts;
+    for (size_t i = begin; i < end; i++) {
+        size_t channel = i % (state->n_groups * state->n_channels),
+               in_group = i % state->n_channels;
+        if (i == begin || in_group == 0)
+            merge_planes(state, planes + i - in_group, &mean, &variance);
         struct affine affine = {
             .center = mean,
-            .scale = scale * element_as_f64(dtype, step->in[SCALE]->data, first + c),
-            .shift = element_as_f64(dtype, step->in[BIAS]->data, first + c),
+            .scale =
+                element_as_f64(dtype, step->in[SCALE]->data, channel) / sqrt(variance + epsilon),
+            .shift = element_as_f64(dtype, step->in[BIAS]->data, channel),
         };
-        size_t at = i * n + c * state->n_inner;
+        size_t at = i * state->n_inner;
         state->affine(&affine, tensor_at(step->in[DATA], at), tensor_at(step->out[0], at),
                       state->n_inner);
     }
@@ -99,8 +147,10 @@ static void normalize_group(const struct step *step, size_t i)
 static void run(const struct step *step)
 {
     const struct group_state *state = step->state;
-    for (size_t i = 0; i < state->n_batches * state->n_groups; i++)
-        normalize_group(step, i);
+    if (state->n_planes == 0)
+        return;
+    thread_pool_run(step->pool, measure_planes, (void *)step, state->n_parts);
+    thread_pool_run(step->pool, normalize_planes, (void *)step, state->n_parts);
 }
 
 const struct op_def op_group_normalization = {
