@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * Threads: a model may be shared by any number of sessions on any number of threads; a session
- * belongs to one thread at a time. Nothing here prints or exits. Only
+ * belongs to one thread at a time. No function prints or exits. Only
  * irrun_hold_blas_to_one_thread, and the request to use AMX when a product in bf16 needs it, affect
  * the rest of the process.
  *
@@ -27,16 +27,16 @@ extern "C" {
 enum irrun_error_code {
     IRRUN_OK = 0,
     IRRUN_MISMATCH = 1,     /* a comparison found a difference */
-    IRRUN_USAGE = 2,        /* the caller asked for what does not exist, or did not set an input */
+    IRRUN_USAGE = 2,        /* an invalid argument or name, or an input that was not set */
     IRRUN_DATA = 65,        /* malformed model, weights, file or state; wrong type or shape */
     IRRUN_NO_INPUT = 66,    /* a file that cannot be opened or read */
     IRRUN_UNSUPPORTED = 69, /* an op, version or type that irrun does not support */
-    IRRUN_INTERNAL = 70,    /* a bug of irrun */
+    IRRUN_INTERNAL = 70,    /* a bug in irrun */
     IRRUN_SYSTEM = 71,      /* out of memory, or a system call failed */
     IRRUN_CANT_CREATE = 73, /* an output that cannot be created */
     IRRUN_IO = 74,          /* an output that cannot be written */
     IRRUN_TEMPORARY = 75,   /* interrupted; run again to continue */
-    IRRUN_TIMEOUT = 124     /* timed out, nothing to resume from */
+    IRRUN_TIMEOUT = 124     /* timed out, and there is no checkpoint to resume from */
 };
 
 struct irrun_error {
@@ -50,7 +50,7 @@ struct irrun_error {
 
 /* Element types. In memory every element of a type below 8 bits takes one byte. */
 enum irrun_dtype {
-    IRRUN_DYNAMIC, /* unknown or open, as the type of a variable may be */
+    IRRUN_DYNAMIC, /* not known yet, as the type of a variable may be */
     IRRUN_BOOLEAN, /* one byte; zero is false, anything else is true */
     IRRUN_BF16,
     IRRUN_F16,
@@ -91,7 +91,7 @@ struct irrun_tensor {
     void *data; /* aligned to the size of an element */
 };
 
-/* A shape with open dimensions or open rank. Each dimension is in [min, max]. */
+/* A shape whose rank or dimensions may be dynamic. Each dimension is in [min, max]. */
 struct irrun_partial_shape {
     bool is_rank_dynamic; /* then the other members are unused */
     uint32_t rank;
@@ -103,14 +103,14 @@ struct irrun_session;
 
 enum irrun_gemm { IRRUN_GEMM_AUTO, IRRUN_GEMM_PLAIN, IRRUN_GEMM_CBLAS, IRRUN_GEMM_PACKED };
 
-/* Of products: f16 rounds constant weights to f16; bf16 rounds them to bf16, and also the other
- * factor, except in convolutions, transposed products and batches. The sums are f32. */
+/* Of products. f16 rounds constant weights to f16; bf16 rounds them to bf16, and also the other
+ * operand, unless it is a transposed matrix. Sums are f32. */
 enum irrun_precision { IRRUN_PRECISION_F32, IRRUN_PRECISION_F16, IRRUN_PRECISION_BF16 };
 
 /* Selects one thread for each CPU that the affinity and the cgroup quota of this process allow. */
 #define IRRUN_THREADS_AUTO UINT32_MAX
 
-struct irrun_options {        /* all zero: the defaults; not used after irrun_model_load */
+struct irrun_options {        /* all zero: the defaults; not needed after irrun_model_load */
     const char *weights_path; /* NULL: the model's path with its extension replaced by .bin */
     enum irrun_gemm gemm;     /* how matrices are multiplied */
     const char *simd;         /* a level, see irrun_simd_level; NULL, "auto": the best one */
@@ -129,12 +129,12 @@ struct irrun_options {        /* all zero: the defaults; not used after irrun_mo
      * with IRRUN_UNSUPPORTED if this would change results. Reads the weights. */
     const char *low_latency;
     bool computes_f64;              /* computes f16, bf16 and f32 in f64; inputs keep their type */
-    enum irrun_precision precision; /* with computes_f64, it has no effect */
-    /* Outputs that need not be computed, or only at the last position of axis -2 if of rank 3 or
-     * more; those in `read` in full. Ignored with keep_ops, traces_all and stops_at_nan. */
+    enum irrun_precision precision; /* no effect with computes_f64 */
+    /* Names of outputs that are not read, are read only at the last position of axis -2 (if their
+     * rank is 3 or more), or are read in full. Ignored with keep_ops, traces_all, stops_at_nan. */
     const char *const *unread, *const *read_last, *const *read;
     size_t n_unread, n_read_last, n_read;
-    bool dynamic_quantization; /* of factors of constant integers; not in f64 */
+    bool dynamic_quantization; /* of operands that constant integers multiply; not in f64 */
 };
 
 /* An input or an output of the model. */
@@ -152,8 +152,8 @@ struct irrun_variable {
     const char *id;
     enum irrun_dtype dtype; /* IRRUN_DYNAMIC until a value is known */
     struct irrun_partial_shape shape;
-    const char *init;       /* "zeros", or the name of the layer that gives the initial value */
-    const char *init_value; /* with is_dry: the value of all its elements; NULL: not known */
+    const char *init;       /* "zeros", or the name of the layer that computes the initial value */
+    const char *init_value; /* with is_dry: the number that all its elements have; NULL: unknown */
     uint32_t line, column;  /* of the <layer> of its first ReadValue */
 };
 
@@ -168,9 +168,9 @@ void irrun_model_free(struct irrun_model *model);
 bool irrun_model_check_weights(const struct irrun_model *model, struct irrun_error *err);
 
 /* Returns the path of the file that irrun has mapped at `address`, or NULL, and sets *is_truncated
- * to whether the file has become shorter. For a SIGBUS handler (SA_SIGINFO), which must then end
- * the process: reading a mapped .bin that was truncated, or whose disk fails, raises SIGBUS.
- * Threads of a session do not block it. Async-signal-safe. */
+ * to whether the file has become shorter. Call it from a SIGBUS handler (SA_SIGINFO), which must
+ * then end the process: the kernel sends SIGBUS if a mapped .bin is truncated or its disk fails.
+ * Threads of a session do not block SIGBUS. Async-signal-safe. */
 const char *irrun_mapped_file(const void *address, bool *is_truncated);
 
 size_t irrun_model_n_inputs(const struct irrun_model *model);
@@ -180,7 +180,7 @@ const struct irrun_port *irrun_model_input(const struct irrun_model *model, size
 const struct irrun_port *irrun_model_output(const struct irrun_model *model, size_t index);
 const struct irrun_variable *irrun_model_variable(const struct irrun_model *model, size_t index);
 
-/* Find a port by one of its names or "@K". Fail with IRRUN_USAGE unless exactly one port fits. */
+/* Find a port by one of its names or "@K". Fail with IRRUN_USAGE unless exactly one matches. */
 bool irrun_model_find_input(const struct irrun_model *model, const char *name, size_t *index,
                             struct irrun_error *err);
 bool irrun_model_find_output(const struct irrun_model *model, const char *name, size_t *index,
@@ -201,15 +201,15 @@ bool irrun_session_plan(struct irrun_session *session, struct irrun_error *err);
 /* Runs one iteration. If it fails, the variables keep their values. */
 bool irrun_session_run(struct irrun_session *session, struct irrun_error *err);
 
-/* Sets a function that is told of the first index out of range that gives zeros; NULL: none. */
+/* Sets a function to call at the first index out of range that gives zeros; NULL: none. */
 typedef void irrun_warning_fn(void *context, const struct irrun_error *warning);
 void irrun_session_on_warning(struct irrun_session *session, irrun_warning_fn *fn, void *context);
 
 /* Returns the input as it was set. Its data is NULL if it was not set. */
 const struct irrun_tensor *irrun_session_input(const struct irrun_session *session, size_t index);
 /* Returns the value of an output, a view that the next run overwrites. Before the first run it has
- * a type and a shape but no values, or is NULL if the shape depends on data. An
- * unread output is NULL; one of read_last may have only the last position. */
+ * a type and a shape but no values, or is NULL if the shape depends on data. An output in
+ * irrun_options.unread is NULL; one in read_last may have only the last position. */
 const struct irrun_tensor *irrun_session_output(const struct irrun_session *session, size_t index);
 
 /* Returns the value of a variable, a view that is valid until the next run; NULL if it is unset, so
@@ -244,7 +244,7 @@ struct irrun_model_info {
     size_t n_op_counts, n_notes, n_warnings;
 };
 
-/* Describes a model. With is_dry it may have unsupported ops, which have a problem in op_counts. */
+/* Describes a model. With is_dry it may have unsupported ops; op_counts has their problems. */
 void irrun_model_describe(const struct irrun_model *model, struct irrun_model_info *info);
 
 /* A layer, or an op that replaces layers and has the name of one of them. */
@@ -253,13 +253,13 @@ struct irrun_op_name {
     uint32_t line; /* of the <layer> */
 };
 
-/* What the XML says of a model loaded with is_dry. */
+/* Figures computed from the XML of a model that was loaded with is_dry. */
 struct irrun_analysis {
     uint64_t n_parameters; /* elements of Consts, except indices */
     double flops, bytes;   /* of an iteration, as in irrun_op_time */
     size_t n_open_ops;     /* ops not counted above, since a shape in the XML is dynamic */
-    uint64_t values_bytes; /* largest total of inputs, outputs and values at any time */
-    uint64_t state_bytes;  /* of variables: their values and the next ones */
+    uint64_t values_bytes; /* peak total size of inputs, outputs and intermediate values */
+    uint64_t state_bytes;  /* variables: their current values and the next ones */
     const struct irrun_op_name *unused; /* Consts that nothing uses */
     uint64_t unused_bytes;
     const char *const *suspicions; /* one line for each probable mistake */
@@ -293,12 +293,12 @@ bool irrun_model_list_layers(struct irrun_model *model, const struct irrun_layer
 /* Identifies the .bin of a model. */
 struct irrun_weights_info {
     uint64_t size_bytes; /* 0 if no .bin is in use; then the rest is 0 */
-    uint64_t digest;     /* 64-bit hash of its content; of a sample if it is above 64 MB */
+    uint64_t digest;     /* 64-bit hash of its content, or of a sample if it has over 64 MB */
     bool is_sampled;     /* the digest is that of a sample */
     int64_t written_s, written_ns; /* last modification, since 1970 */
 };
 
-/* Reads at most 64 MB of the .bin, which takes about 10 ms. */
+/* Hashes at most 64 MB of the .bin. */
 void irrun_model_weights(const struct irrun_model *model, struct irrun_weights_info *info);
 
 /* What a session uses after it is planned. */
@@ -315,7 +315,7 @@ struct irrun_session_info {
     size_t weights_mapped_bytes; /* of the .bin */
     size_t weights_packed_bytes; /* copies made for the kernels */
     size_t arena_bytes;          /* intermediate values and scratch, also of bodies */
-    size_t state_bytes;          /* of variables: their values and the next ones */
+    size_t state_bytes;          /* variables: their current values and the next ones */
     size_t n_quantized_products; /* because of dynamic_quantization */
 };
 void irrun_session_describe(const struct irrun_session *session, struct irrun_session_info *info);
@@ -346,7 +346,7 @@ struct irrun_profile {
 bool irrun_profile_new(const struct irrun_session *const *sessions, size_t n_sessions,
                        struct irrun_profile **profile, struct irrun_error *err);
 void irrun_profile_free(struct irrun_profile *profile);
-void irrun_session_clear_times(struct irrun_session *session); /* discards what was measured */
+void irrun_session_clear_times(struct irrun_session *session); /* discards the measured times */
 
 /* Sets a function that the session calls with times on CLOCK_MONOTONIC: after every step (op is the
  * first of its ops), after a change of the plan (name "plan", no type), and in threads 1, 2, …
@@ -387,7 +387,7 @@ struct irrun_build {
 const struct irrun_build *irrun_build(void);
 
 /* Limits the BLAS of this process to the calling thread, now or when irrun loads it, and ends the
- * threads that OpenBLAS has started: two thread pools on the same cores are slow. */
+ * threads that OpenBLAS has started, because two thread pools on the same cores are slow. */
 void irrun_hold_blas_to_one_thread(void);
 
 const char *irrun_version(void);

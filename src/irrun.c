@@ -1,5 +1,5 @@
-/* The public API of models: calls ir, plan and runtime to load a model, and keeps what describes
- * it. runtime/session.c has the API of sessions, irrun_build.c that of the build.
+/* The public API of models: calls ir, plan and runtime to load a model, and keeps its description.
+ * runtime/session.c has the API of sessions, irrun_build.c that of the build.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "irrun.h"
 
@@ -54,7 +54,7 @@ static bool find_init_values(struct irrun_model *model, struct irrun_error *err)
     return is_found;
 }
 
-/* Checks that the model can run. If it is only inspected, stores the error for a later run. */
+/* Checks that the model can run. If it is only inspected, keeps the error for irrun_session_new. */
 static bool check(struct irrun_model *model, const struct irrun_options *options,
                   struct irrun_error *err)
 {
@@ -69,7 +69,8 @@ static bool check(struct irrun_model *model, const struct irrun_options *options
     return false;
 }
 
-/* For inspection only. Returns false without the weights, since the constants are needed. */
+/* Returns whether low_latency would change the model. Returns false if the .bin is missing, because
+ * the answer depends on constants. */
 static bool would_take_chunks(struct irrun_model *model)
 {
     struct ir_model *ir = &model->ir;
@@ -85,19 +86,19 @@ static bool would_take_chunks(struct irrun_model *model)
     return fits;
 }
 
-static bool count_threads(unsigned asked, unsigned *n_threads, struct irrun_error *err)
+static bool count_threads(unsigned requested, unsigned *n_threads, struct irrun_error *err)
 {
-    *n_threads = asked == 0 ? 1 : asked;
-    if (asked == IRRUN_THREADS_AUTO) {
+    *n_threads = requested == 0 ? 1 : requested;
+    if (requested == IRRUN_THREADS_AUTO) {
         unsigned n_cpus = count_cpus();
         *n_threads = n_cpus < THREAD_POOL_MAX_THREADS ? n_cpus : THREAD_POOL_MAX_THREADS;
     }
     return *n_threads <= THREAD_POOL_MAX_THREADS ||
-           fail(err, IRRUN_USAGE, "%u threads are too many: %d at most", asked,
+           fail(err, IRRUN_USAGE, "%u threads are too many: %d at most", requested,
                 THREAD_POOL_MAX_THREADS);
 }
 
-/* Returns whether one of the names stands for the output. */
+/* Returns whether the list has a name of the output. */
 static bool is_listed(const struct irrun_model *model, size_t output, const char *const *names,
                       size_t n)
 {
@@ -110,7 +111,7 @@ static bool is_listed(const struct irrun_model *model, size_t output, const char
     return is_found;
 }
 
-/* Removes the inputs of Results that nobody reads, and moves slices before products. */
+/* Removes the inputs of Results that are not read. Moves slices of outputs before products. */
 static bool drop_unread(struct irrun_model *model, const struct irrun_options *options,
                         struct irrun_error *err)
 {
@@ -373,10 +374,12 @@ bool irrun_session_measure_peak(const struct irrun_session *session, double seco
 {
     error_clear(err);
     struct irrun_session_info info;
-    size_t least = 16384, most = (size_t)64 << 20;
+    size_t min_bytes = 16384, max_bytes = (size_t)64 << 20;
     irrun_session_describe(session, &info);
     peak->n_bytes = info.arena_bytes + info.state_bytes + info.weights_packed_bytes;
-    peak->n_bytes = peak->n_bytes < least ? least : peak->n_bytes < most ? peak->n_bytes : most;
+    peak->n_bytes = peak->n_bytes < min_bytes   ? min_bytes
+                    : peak->n_bytes < max_bytes ? peak->n_bytes
+                                                : max_bytes;
     return peak_measure(&session->model->kernels, session->pool, peak->n_bytes, seconds,
                         &peak->flops_per_s, &peak->bytes_per_s, err);
 }

@@ -20,7 +20,7 @@ static void occupy_closed_streams(void)
             open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY);
 }
 
-/* Only fclose tells whether all text was written. */
+/* Only fclose reports whether all text was written. */
 static bool close_standard_output(struct irrun_error *err)
 {
     bool had_error = ferror(stdout);

@@ -20,8 +20,8 @@ struct arena_block {
 };
 
 /* Adds a block; returns NULL if there is no memory. A request for more than half of the usual size
- * gets its own block, which is inserted after the current one, so that the current one is still
- * used. */
+ * gets its own block, which is inserted after the current one, so that the current one remains in
+ * use. */
 static struct arena_block *add_block(struct arena *arena, size_t size_bytes)
 {
     struct arena_block *current = arena->blocks;

@@ -29,9 +29,9 @@ void arena_free(struct arena *arena);
  * size replaces them, so that after a few resets no block is allocated. */
 void arena_reset(struct arena *arena);
 
-/* Grow an array on the heap: reserve_array to n items, grow_array to one more than the n that it
- * has. *capacity at least doubles. If there is no memory, they fill *err and return false, and
- * *items stays as it is. The caller frees *items. */
+/* Grow an array on the heap: reserve_array makes room for n items, grow_array for n + 1. *capacity
+ * at least doubles. If there is no memory, they fill *err and return false, and *items stays as it
+ * is. The caller frees *items. */
 bool reserve_array(void **items, size_t n, size_t *capacity, size_t item_bytes,
                    struct irrun_error *err);
 bool grow_array(void **items, size_t n, size_t *capacity, size_t item_bytes,

@@ -1,4 +1,4 @@
-/* Reads the groups of this process, and visits their directories.
+/* Reads the cgroups of this process, and visits their directories.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/cgroup.h"
 
@@ -22,8 +22,8 @@ bool cgroup_read(const char *directory, const char *name, long long *first, long
     return is_read;
 }
 
-static void visit_parents(const char *root, const char *controllers, const char *group,
-                          cgroup_visit_fn *visit, void *context)
+static void visit_group_and_parents(const char *root, const char *controllers, const char *group,
+                                    cgroup_visit_fn *visit, void *context)
 {
     char directory[PATH_BYTES];
     int length = snprintf(directory, sizeof directory, "%s%s%s%s", root, *controllers ? "/" : "",
@@ -45,7 +45,7 @@ void cgroup_visit(const char *membership, const char *root, const char *controll
     FILE *file = fopen(membership, "re");
     char line[PATH_BYTES];
     if (!file) {
-        visit_parents(root, controller, "", visit, context);
+        visit_group_and_parents(root, controller, "", visit, context);
         return;
     }
     /* A line is "0::GROUP" in version 2, "7:cpu,cpuacct:GROUP" in version 1. */
@@ -58,7 +58,7 @@ void cgroup_visit(const char *membership, const char *root, const char *controll
         *controllers++ = '\0';
         *group++ = '\0';
         if (*controllers == '\0' || text_list_has(controllers, controller))
-            visit_parents(root, controllers, group, visit, context);
+            visit_group_and_parents(root, controllers, group, visit, context);
     }
     fclose(file);
 }

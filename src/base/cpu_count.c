@@ -23,8 +23,8 @@ static unsigned count_affinity(void)
     return 1;
 }
 
-/* Lowers *min to the quota of a group in CPUs, rounded up. 0 means no quota. */
-static void take_quota(void *context, const char *directory)
+/* Lowers *min to the quota of a group in CPUs, rounded up. *min is 0 before the first quota. */
+static void lower_to_quota(void *context, const char *directory)
 {
     unsigned *min = context;
     long long quota, period;
@@ -41,7 +41,7 @@ static void take_quota(void *context, const char *directory)
 unsigned count_quota_cpus(const char *membership, const char *root)
 {
     unsigned min = 0;
-    cgroup_visit(membership, root, "cpu", take_quota, &min);
+    cgroup_visit(membership, root, "cpu", lower_to_quota, &min);
     return min;
 }
 

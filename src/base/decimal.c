@@ -45,7 +45,7 @@ static const char *scan_digits(const char *at, const char *end, struct decimal *
 
 static const char *scan_exponent(const char *at, const char *end, struct decimal *decimal)
 {
-    bool is_negative = decimal_sign(&at, end);
+    bool is_negative = decimal_skip_sign(&at, end);
     if (at == end || !text_is_digit(*at))
         return NULL;
     int exponent = 0;
@@ -61,7 +61,7 @@ bool decimal_scan(const char *text, size_t length, struct decimal *decimal)
 {
     const char *at = text, *end = text + length;
     *decimal = (struct decimal){.digits = 0};
-    decimal->is_negative = decimal_sign(&at, end);
+    decimal->is_negative = decimal_skip_sign(&at, end);
     at = scan_digits(at, end, decimal);
     if (at && at < end && (*at == 'e' || *at == 'E'))
         at = scan_exponent(at + 1, end, decimal);

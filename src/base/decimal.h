@@ -20,7 +20,7 @@ struct decimal {
 extern const double powers_of_ten[MAX_EXACT_POWER + 1];
 
 /* Skips a sign, if there is one. Returns whether it is a minus. */
-static inline bool decimal_sign(const char **at, const char *end)
+static inline bool decimal_skip_sign(const char **at, const char *end)
 {
     bool is_negative = *at < end && **at == '-';
     *at += *at < end && (**at == '-' || **at == '+');

@@ -12,8 +12,8 @@ struct digest {
 /* The digest of an empty string. */
 #define DIGEST_SEED ((struct digest){0x9e3779b97f4a7c15, 0xc2b2ae3d27d4eb4f})
 
-/* Returns the digest of the string whose digest is `seed`, followed by data. The result
- * depends on how the string is divided into calls. */
+/* Returns the digest of a string, whose own digest is `seed`, followed by data. The result depends
+ * on how the string is divided into calls. */
 static inline struct digest digest_update(struct digest seed, const void *data, size_t size_bytes)
 {
     return (struct digest){fast_hash(seed.a, data, size_bytes),

@@ -20,8 +20,8 @@ static bool fail_disk(int reason, struct irrun_error *err)
     return fail(err, IRRUN_IO, "a temporary file: %s", strerror(reason));
 }
 
-/* Returns up to *n slots from `index` on, from memory or read into `block`, and sets *n to their
- * number. Slots that were never written are zeros. Returns NULL if they cannot be read. */
+/* Returns at most *n slots from `index` on, in memory or read from the file into `block`, and sets
+ * *n to their number. Slots that were never written are zeros. Returns NULL if reading fails. */
 static const struct digest_slot *get_slots(const struct digest_set *set, uint64_t index,
                                            struct digest_slot *block, uint64_t *n,
                                            struct irrun_error *err)

@@ -15,11 +15,11 @@
 #include "base/huge_pages.h"
 #include "base/mapping.h"
 
-/* Files up to this size are copied, which takes half the time of a mapping (9 us against 17 us).
- * For larger ones malloc would map new pages, and reading would take several times as long. */
+/* Files up to this size are copied, which is faster than mapping them. Larger ones are not, because
+ * malloc would map new pages for the copy. */
 #define COPY_BYTES ((size_t)64 << 10)
 
-static bool fail_written(const char *path, struct irrun_error *err)
+static bool fail_modified(const char *path, struct irrun_error *err)
 {
     fail_at(err, IRRUN_DATA, whole_file(path), "was written to while it was in use");
     return fail_hint(err, FILE_CHANGED_HINT);
@@ -34,7 +34,7 @@ static bool check_unchanged(const struct file_map *map, int fd, const char *path
     return ((uintmax_t)now.st_size == map->size_bytes &&
             now.st_mtim.tv_sec == map->written.tv_sec &&
             now.st_mtim.tv_nsec == map->written.tv_nsec) ||
-           fail_written(path, err);
+           fail_modified(path, err);
 }
 
 bool file_read_full(int fd, const char *path, void *data, size_t size_bytes, size_t *n_read,
@@ -92,7 +92,7 @@ static bool copy_file(struct file_map *map, int fd, const char *path, struct irr
     if (!file_read_full(fd, path, data, map->size_bytes, &n_done, err))
         return false;
     return n_done == map->size_bytes ? check_unchanged(map, fd, path, err)
-                                     : fail_written(path, err);
+                                     : fail_modified(path, err);
 }
 
 /* Maps the file. On success the mapping owns the descriptor. */
@@ -149,7 +149,7 @@ bool file_map_check(const struct file_map *map, struct irrun_error *err)
            check_unchanged(map, mapping_fd(map->mapping), mapping_path(map->mapping), err);
 }
 
-/* Smaller ranges are not freed: madvise takes as long as reading a few pages. */
+/* Smaller ranges are not freed, because madvise takes as long as reading a few pages. */
 #define DONTNEED_MIN_BYTES ((size_t)64 << 10)
 
 void file_map_dontneed(const struct file_map *map, const void *data, size_t size_bytes)

@@ -28,9 +28,8 @@ bool file_map_open(struct file_map *map, const char *path, struct irrun_error *e
  * and some new. Replacing the file by a rename is safe, and a copy cannot change. */
 bool file_map_check(const struct file_map *map, struct irrun_error *err);
 
-/* Tells the kernel that bytes are not expected to be read again, as madvise does: it drops their
- * pages, and reads the file if they are read again. Ignores bytes outside the mapping. map may be
- * NULL. */
+/* Lets the kernel drop the pages of bytes that will probably not be read again; a later read loads
+ * them from the file. Ignores bytes outside the mapping. map may be NULL. */
 void file_map_dontneed(const struct file_map *map, const void *data, size_t size_bytes);
 void file_map_close(struct file_map *map);
 
@@ -45,7 +44,7 @@ bool file_write_at(int fd, uint64_t offset, const void *data, size_t size_bytes)
 
 bool file_is_directory(const char *path);
 
-/* Gives the file the permissions of the file at `path` that it will replace, if there is one. */
+/* Copies the permissions of the file at `path`, if it exists, to the open file `fd`. */
 void file_copy_permissions(const char *path, int fd);
 
 /* Returns the directory of a path, with its "/", or "."; NULL if there is no memory. The caller

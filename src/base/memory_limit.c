@@ -11,22 +11,22 @@
 /* Smaller requests are left to malloc. */
 #define SMALL_BYTES ((size_t)16 << 20)
 
-/* Lowers *least to the limit of a group, version 2 or 1. */
-static void take_limit(void *context, const char *directory)
+/* Lowers *min to the limit of a cgroup of version 2 or 1. */
+static void lower_to_limit(void *context, const char *directory)
 {
-    size_t *least = context;
+    size_t *min = context;
     long long limit;
     bool has_limit = cgroup_read(directory, "memory.max", &limit, NULL) ||
                      cgroup_read(directory, "memory.limit_in_bytes", &limit, NULL);
-    if (has_limit && limit > 0 && (unsigned long long)limit < *least)
-        *least = (size_t)limit;
+    if (has_limit && limit > 0 && (unsigned long long)limit < *min)
+        *min = (size_t)limit;
 }
 
 size_t cgroup_memory_limit(const char *membership, const char *root)
 {
-    size_t least = SIZE_MAX;
-    cgroup_visit(membership, root, "memory", take_limit, &least);
-    return least;
+    size_t min = SIZE_MAX;
+    cgroup_visit(membership, root, "memory", lower_to_limit, &min);
+    return min;
 }
 
 static size_t machine_limit(void)

@@ -1,5 +1,5 @@
 /* The memory limit of the machine or of the cgroup. Sizes from files are compared with it before an
- * allocation, because the kernel overcommits memory and kills the process when it is used.
+ * allocation, because the kernel overcommits: it kills the process only when the memory is used.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_BASE_MEMORY_LIMIT_H
 #define IRRUN_BASE_MEMORY_LIMIT_H

@@ -342,8 +342,8 @@ void output_file_abort(struct output_file *out)
 }
 
 /* Closes a duplicate of the descriptor, to get the error that close reports. Standard output must
- * stay open, and a file stays locked until it is renamed. If no descriptor is left for a duplicate,
- * nothing is wrong with the file. */
+ * stay open, and a file stays locked until it is renamed. A failure of dup is ignored, because it
+ * is not an error of the file. */
 static bool close_checked(struct output_file *out, struct irrun_error *err)
 {
     int fd = dup(out->fd);

@@ -1,5 +1,5 @@
-/* Writes output files atomically: under a temporary name in the target's directory, and renames
- * them at the end. Standard output, devices and FIFOs are written directly.
+/* Writes output files atomically: a file has a temporary name in the target's directory, and is
+ * renamed at the end. Standard output, devices and FIFOs are written directly.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_BASE_OUTPUT_FILE_H
 #define IRRUN_BASE_OUTPUT_FILE_H
@@ -36,15 +36,15 @@ bool output_file_open(struct output_file *out, const char *path, struct irrun_er
  * are not reserved. */
 bool output_file_reserve(const char *path, struct irrun_error *err);
 
-/* Opens a file like output_file_open, but so that another process can continue it. Its name is
- * PATH.partial until output_file_finish renames it; no failure or signal removes it. Keeps its
- * first keep_bytes and removes the rest; fails with IRRUN_DATA if it has fewer. The caller must
- * reserve the path. Fails with IRRUN_USAGE for standard output, devices and FIFOs. */
+/* Opens a file that a later process can continue. Its name is PATH.partial until output_file_finish
+ * renames it; no failure or signal removes it. If it exists, its first keep_bytes are kept and the
+ * rest is removed; fails with IRRUN_DATA if it has fewer. The caller must reserve the path. Fails
+ * with IRRUN_USAGE for standard output, devices and FIFOs. */
 bool output_file_open_partial(struct output_file *out, const char *path, uint64_t keep_bytes,
                               struct irrun_error *err);
 
-/* Returns PATH.partial, beside the file to which symbolic links lead; NULL if there is no memory.
- * The caller frees it. */
+/* Returns PATH.partial, with symbolic links in PATH resolved; NULL if there is no memory. The
+ * caller frees it. */
 char *output_file_partial_path(const char *path);
 
 /* Writes through a buffer. Errors: IRRUN_IO. */
@@ -68,8 +68,8 @@ bool output_file_patch(struct output_file *out, uint64_t offset, const void *dat
  * file is renamed already. */
 bool output_file_finish(struct output_file *out, struct irrun_error *err);
 
-/* Removes what was written; for a direct file, only its incomplete record. A partial file stays. A
- * zeroed or finished *out is allowed. */
+/* Removes the temporary file, unless it is partial. For a direct file, discards only an incomplete
+ * record. A zeroed or finished *out is allowed. */
 void output_file_abort(struct output_file *out);
 
 bool output_file_is_terminal(const struct output_file *out);

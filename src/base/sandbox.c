@@ -1,5 +1,5 @@
-/* Restricts access to files with Landlock, and system calls with seccomp. Declares what it uses of
- * Landlock, because headers before Linux 5.13 lack all of it, and those before 6.12 a part.
+/* Restricts access to files with Landlock, and system calls with seccomp. Declares the parts of
+ * Landlock that it uses, because headers before Linux 5.13 have none and those before 6.12 not all.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/sandbox.h"
 
@@ -53,7 +53,8 @@ struct path_rule {
     int32_t parent_fd;
 } __attribute__((packed));
 
-/* Does not include listing directories, which hints need. */
+/* Returns the rights that the rules restrict. Listing directories is not restricted: hints need
+ * it. */
 static uint64_t handled_fs(unsigned version)
 {
     uint64_t all = FS_EXECUTE | FS_WRITE_FILE | FS_READ_FILE | FS_REMOVE_DIR | FS_REMOVE_FILE |

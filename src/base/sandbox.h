@@ -6,31 +6,31 @@
 
 #include <stdbool.h>
 
-/* What stays possible with a file, or with all files below a directory. */
+/* The access that a rule allows to a file, or to all files below a directory. */
 enum sandbox_access {
     SANDBOX_READ,
     SANDBOX_WRITE, /* to a file that exists */
-    SANDBOX_CHANGE /* of a directory: create, read, write, rename and remove files there */
+    SANDBOX_CHANGE /* to a directory: create, read, write, rename and remove files in it */
 };
 
 #define LANDLOCK_TRUNCATE 3 /* the first version that limits truncation */
 
 struct sandbox {
-    int fd;           /* of the rules; -1: there are none, or sandbox_enter has closed it */
+    int fd;           /* of the Landlock rules; -1: there are none, or sandbox_enter closed it */
     unsigned version; /* of Landlock; 0: the kernel has none */
     int reason;       /* errno of the last call that failed; 0: none */
 };
 
-/* Begins a list of rules. Nothing is given up before sandbox_enter. */
+/* Starts a list of rules. They have no effect before sandbox_enter. */
 void sandbox_open(struct sandbox *sandbox);
 
 /* Allows this access to the file or directory. Does nothing for a path that does not exist,
  * or that is an unnamed pipe, which needs no rule. */
 void sandbox_allow(struct sandbox *sandbox, const char *path, enum sandbox_access access);
 
-/* From here on this thread, and those that it starts, cannot open other files, run programs, make
- * sockets or, with Landlock 6, signal other processes. Sets *files and *calls to 0, or to the errno
- * that says why files or calls are not limited. Frees the rules. */
+/* Applies the rules to this thread and those that it starts: they cannot open other files, run
+ * programs, create sockets or, with Landlock 6, signal other processes. Sets *files and *calls to
+ * 0, or to an errno if files or calls cannot be restricted. Frees the rules. */
 void sandbox_enter(struct sandbox *sandbox, int *files, int *calls);
 
 #endif

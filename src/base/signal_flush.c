@@ -14,7 +14,7 @@
 #include "base/clock.h"
 
 #define MAX_BUFFERS 256
-#define LAST_WAIT_MS 1000
+#define FLUSH_TIMEOUT_MS 1000
 
 enum buffer_state { BUFFER_FREE, BUFFER_OPENING, BUFFER_IDLE, BUFFER_LOCKED, BUFFER_SENDING };
 
@@ -130,14 +130,14 @@ bool signal_buffers_flush(int number)
 {
     atomic_store(&pending_signal, number);
     if (atomic_flag_test_and_set(&is_sending)) {
-        poll(NULL, 0, 2 * LAST_WAIT_MS); /* another thread's handler ends the process */
+        poll(NULL, 0, 2 * FLUSH_TIMEOUT_MS); /* another thread's handler ends the process */
         return true;
     }
     if (!claim_all()) {
         atomic_flag_clear(&is_sending);
         return false;
     }
-    int64_t deadline_ms = now_ms() + LAST_WAIT_MS;
+    int64_t deadline_ms = now_ms() + FLUSH_TIMEOUT_MS;
     for (size_t i = 0; i < MAX_BUFFERS; i++)
         if (atomic_load(&buffers[i].state) == BUFFER_SENDING)
             send_complete(&buffers[i], deadline_ms);

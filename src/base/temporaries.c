@@ -24,7 +24,7 @@
 /* SLOT_RESERVED lasts until temporary_create. */
 enum slot_state { SLOT_FREE, SLOT_TAKEN, SLOT_READY, SLOT_RESERVED };
 
-/* Paths stay allocated and are reused: the handler never reads freed memory. */
+/* Paths stay allocated and are reused, so that the handler never reads freed memory. */
 static struct {
     atomic_int state;
     char *path; /* [PATH_MAX] */
@@ -86,24 +86,24 @@ void temporaries_remove_all(void)
 /* ---- Names ----------------------------------------------------------------------------------- */
 
 /* Returns the name "DIRECTORY/.irrun-DIGEST" in the directory of `target`, the same in every
- * process, or, if is_own, with "-PID-N" appended. DIGEST is that of the name of `target`, which may
- * itself be too long to extend. The caller frees the result. If there is no memory, returns NULL
- * with errno set. */
-static char *temporary_name(const char *target, bool is_own)
+ * process, or, if is_unique, with "-PID-N" appended. DIGEST is that of the name of `target`, which
+ * may itself be too long to extend. The caller frees the result. If there is no memory, returns
+ * NULL with errno set. */
+static char *temporary_name(const char *target, bool is_unique)
 {
     static atomic_uint n_names;
     const char *slash = strrchr(target, '/'), *base = slash ? slash + 1 : target;
     unsigned long long digest = digest_update(DIGEST_SEED, base, strlen(base)).a;
-    char own[64] = "", *name = NULL;
-    if (is_own)
-        snprintf(own, sizeof own, "-%ld-%u", (long)getpid(), atomic_fetch_add(&n_names, 1));
-    if (asprintf(&name, "%.*s.irrun-%016llx%s", (int)(base - target), target, digest, own) >= 0)
+    char suffix[64] = "", *name = NULL;
+    if (is_unique)
+        snprintf(suffix, sizeof suffix, "-%ld-%u", (long)getpid(), atomic_fetch_add(&n_names, 1));
+    if (asprintf(&name, "%.*s.irrun-%016llx%s", (int)(base - target), target, digest, suffix) >= 0)
         return name;
     errno = ENOMEM;
     return NULL;
 }
 
-/* Frees a name; errno stays as it is. */
+/* Frees a name, and preserves errno. */
 static void free_name(char **name)
 {
     int reason = errno;
@@ -126,7 +126,7 @@ static bool is_missing(void)
     return errno == 0 || errno == ENOENT;
 }
 
-/* Removes the file if no process has locked it: then a killed process left it behind. */
+/* Removes the file if it is not locked, because then a killed process left it behind. */
 static enum attempt remove_abandoned(const char *name, long *holder)
 {
     const int how = O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
@@ -177,7 +177,7 @@ static enum attempt create_locked(const char *name, int *fd, long *holder)
 }
 
 /* Creates a file with a name that no other process uses, for file systems without locks. */
-static enum attempt create_own(const char *target, mode_t mode, char **name, int *fd)
+static enum attempt create_unique(const char *target, mode_t mode, char **name, int *fd)
 {
     do {
         free(*name);
@@ -189,7 +189,8 @@ static enum attempt create_own(const char *target, mode_t mode, char **name, int
 
 /* ---- Creating -------------------------------------------------------------------------------- */
 
-/* Blocks all signals in this thread: their handler would leave a file that is not in the table. */
+/* Blocks all signals in this thread, whose handler would not remove a file that is not in the
+ * table. */
 static void block_signals(sigset_t *before)
 {
     sigset_t all;
@@ -197,7 +198,7 @@ static void block_signals(sigset_t *before)
     pthread_sigmask(SIG_SETMASK, &all, before);
 }
 
-/* Creates the file *name or, on a file system without locks, one with a name of its own, which
+/* Creates the file *name or, on a file system without locks, one with a unique name, which
  * replaces *name. Blocks signals in this thread until the file is in the table. If the handler has
  * already run in another thread, removes the file. */
 static int create(const char *target, enum slot_state state, char **name, size_t *slot,
@@ -208,7 +209,7 @@ static int create(const char *target, enum slot_state state, char **name, size_t
     block_signals(&before);
     enum attempt attempt = create_locked(*name, &fd, holder);
     if (attempt == NO_LOCKS && state == SLOT_READY)
-        attempt = create_own(target, 0666, name, &fd);
+        attempt = create_unique(target, 0666, name, &fd);
     int reason = errno;
     *slot = attempt == CREATED ? remember(*name, fd, state) : NO_TEMPORARY;
     if (attempt == CREATED && atomic_load(&is_ending))
@@ -282,7 +283,7 @@ int temporary_create_unnamed(const char *target)
     int fd = name ? open(name, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600) : -1;
     sigset_t before;
     block_signals(&before);
-    if (fd < 0 && name && create_own(target, 0600, &name, &fd) == CREATED)
+    if (fd < 0 && name && create_unique(target, 0600, &name, &fd) == CREATED)
         unlink(name);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     free_name(&name);

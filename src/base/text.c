@@ -167,7 +167,7 @@ size_t text_utf8_length(const char *at)
     return is_other ? 0 : n;
 }
 
-const char *text_to_name(const char *at, char out[TEXT_CHARACTER_BYTES])
+const char *text_printable(const char *at, char out[TEXT_CHARACTER_BYTES])
 {
     unsigned char c = (unsigned char)*at;
     size_t n = text_utf8_length(at);
@@ -180,7 +180,7 @@ void text_hide_controls(char *text)
 {
     char out[TEXT_CHARACTER_BYTES];
     for (const char *end; *text != '\0'; text += end - text) {
-        end = text_to_name(text, out);
+        end = text_printable(text, out);
         if (out[0] == '?' && (*text != '\n' || (text[1] != '\0' && text[1] != ' ')))
             memset(text, '?', (size_t)(end - text));
     }

@@ -71,21 +71,20 @@ static inline size_t slice_length(struct slice slice)
 const char *text_shell_quote(const char *word, char out[TEXT_QUOTED_BYTES]);
 
 /* Replaces control characters, so that text from a file cannot control the terminal or imitate
- * another error. A newline is kept only before an indented line or at the end. Characters U+0080 to
- * U+009F are controls too: C2 80 to C2 9F in UTF-8. So are bytes that are not UTF-8, such as the
- * first half of a character. */
+ * another error. A newline is kept only before an indented line or at the end. U+0080 to U+009F (C2
+ * 80 to C2 9F in UTF-8) are control characters too. Bytes that are not UTF-8 are also replaced. */
 void text_hide_controls(char *text);
 
-/* Writes the next character of a name to `out`, '?' for a control or what is not UTF-8. Returns the
- * end of what was read. */
+/* Writes the character at `at` to `out`, or "?" for a control character or a byte that is not
+ * UTF-8. Returns the address after it. */
 #define TEXT_CHARACTER_BYTES 5
-const char *text_to_name(const char *at, char out[TEXT_CHARACTER_BYTES]);
+const char *text_printable(const char *at, char out[TEXT_CHARACTER_BYTES]);
 
-/* Returns the length of a character in UTF-8; 0 if the bytes are not one. */
+/* Returns the number of bytes of the UTF-8 character at `at`; 0 if it is not valid. */
 size_t text_utf8_length(const char *at);
 
-/* Writes a character with the escapes of a JSON string. Returns the end of what was read. A byte
- * that is not UTF-8 becomes U+FFFD. */
+/* Writes the character at `at`, escaped for a JSON string if necessary. Returns the address after
+ * it. A byte that is not UTF-8 becomes U+FFFD. */
 #define TEXT_JSON_BYTES 8
 const char *text_to_json(const char *at, char out[TEXT_JSON_BYTES]);
 
@@ -94,8 +93,8 @@ struct slice slice_trim(struct slice slice);
 
 bool text_equals_ignore_case(const char *a, const char *b);
 
-/* Returns whether the name ends in the extension, such as ".bin", in upper or lower case, and has
- * something before it. */
+/* Returns whether the name ends in the extension, such as ".bin", in upper or lower case, after at
+ * least one other character. */
 bool text_has_ending(const char *name, const char *ending);
 
 /* Returns whether a list such as "a,b" has the word. */

@@ -24,7 +24,7 @@ bool text_to_i64(const char *text, size_t length, int64_t *value)
 {
     struct slice number = slice_trim((struct slice){text, text + length});
     const char *at = number.at, *end = number.end;
-    bool is_negative = decimal_sign(&at, end);
+    bool is_negative = decimal_skip_sign(&at, end);
     if (at == end || !text_is_digit(*at))
         return false;
     /* The sum is negative, because the minimum has no positive counterpart. */
@@ -84,7 +84,7 @@ static const char *parse_exponent(const char *at, const char *end, char mark, in
     if (at == end || (*at | 0x20) != mark)
         return at;
     at++;
-    bool is_negative = decimal_sign(&at, end);
+    bool is_negative = decimal_skip_sign(&at, end);
     if (at == end || !text_is_digit(*at))
         return NULL;
     /* The limit is far above the exponents of doubles, because a number may have so many digits
@@ -157,7 +157,7 @@ static bool parse_slowly(const char *text, size_t length, bool is_f32, double *v
 {
     struct slice number = slice_trim((struct slice){text, text + length});
     const char *at = number.at;
-    bool is_negative = decimal_sign(&at, number.end);
+    bool is_negative = decimal_skip_sign(&at, number.end);
     double magnitude;
     if (!parse_unsigned(at, number.end, is_f32, &magnitude))
         return false;

@@ -18,7 +18,7 @@ static void print_escaped(const char *name)
 {
     char out[TEXT_CHARACTER_BYTES];
     while (*name) {
-        name = text_to_name(name, out);
+        name = text_printable(name, out);
         printf(*out == '"' || *out == '\\' ? "\\%s" : "%s", out);
     }
 }

@@ -22,7 +22,7 @@ static void print(const char *format, ...)
     bool is_cut = vsnprintf(line, sizeof line, format, args) >= (int)sizeof line;
     va_end(args);
     for (const char *at = line, *next; *at; at = next)
-        next = text_to_name(at, out), fputs(!at[1] && *at == last ? at : out, stdout);
+        next = text_printable(at, out), fputs(!at[1] && *at == last ? at : out, stdout);
     fputs(is_cut && last == '\n' ? "\n" : "", stdout);
 }
 

@@ -36,8 +36,8 @@ bool broadcast_plan(struct broadcast *plan, uint32_t n_operands,
 typedef bool broadcast_visit_fn(void *context, const int64_t *offsets, size_t n);
 bool broadcast_walk(const struct broadcast *plan, broadcast_visit_fn *visit, void *context);
 
-/* The work of a walk in units, to share it: iterations of the outermost loop or, if the innermost
- * is the only one, BROADCAST_UNIT elements each, so that vectors are whole in all but the last. */
+/* Divide a walk into units that threads share. A unit is an iteration of the outermost loop or, if
+ * the innermost is the only one, BROADCAST_UNIT elements, which fill whole vectors. */
 #define BROADCAST_UNIT 64
 size_t broadcast_n_units(const struct broadcast *plan);
 bool broadcast_walk_units(const struct broadcast *plan, size_t begin, size_t end,

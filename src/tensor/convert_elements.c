@@ -14,8 +14,8 @@
 
 #define TYPE_PAIR(from, to) ((unsigned)(from)*IRRUN_N_DTYPES + (unsigned)(to))
 
-/* Ends a case of a switch. memcpy, because data may be at any address; compilers turn it into plain
- * loads and stores. */
+/* Ends a case of a switch. Uses memcpy, because data may be at any address; compilers turn it into
+ * plain loads and stores. */
 #define CONVERT_EACH(from_type, to_type, expression)                                               \
     for (size_t i = 0; i < n; i++) {                                                               \
         from_type x;                                                                               \
@@ -25,7 +25,7 @@
     }                                                                                              \
     break
 
-/* The cases of booleans, and of integers up to 32 bits except those of one unsigned byte. */
+/* The cases of booleans, and of integers up to 32 bits, except unsigned ones of one byte. */
 #define CASES_OF_NARROW_INTEGERS(to_type)                                                          \
     case IRRUN_BOOLEAN:                                                                            \
         CONVERT_EACH(uint8_t, to_type, x != 0);                                                    \

@@ -1,5 +1,5 @@
-/* f16 and bf16: exact widening, narrowing to nearest even. NaN stays NaN and becomes quiet (except
- * in bf16_to_f32, which only shifts the bits). Overflow gives infinity.
+/* Converts f16 and bf16 to f32, and f32 to them, rounded to nearest even. NaN stays NaN and becomes
+ * quiet (except in bf16_to_f32, which only shifts the bits). Overflow gives infinity.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_TENSOR_HALF_H
 #define IRRUN_TENSOR_HALF_H

@@ -27,7 +27,7 @@ void shape_append(struct irrun_shape *shape, const struct irrun_shape *other, ui
 struct irrun_shape shape_unravel(const struct irrun_shape *shape, size_t element);
 
 /* Format a shape: "[1,512]", "[]". Return out. 400 bytes are enough for every irrun_shape; a
- * partial shape that does not fit is cut, and ends in "…]". */
+ * partial shape that does not fit is truncated, and ends in "…]". */
 #define SHAPE_TEXT_BYTES 400
 char *shape_format(const struct irrun_shape *shape, char out[SHAPE_TEXT_BYTES]);
 char *partial_shape_format(const struct irrun_partial_shape *shape, char out[SHAPE_TEXT_BYTES]);
@@ -37,7 +37,7 @@ char *partial_shape_format(const struct irrun_partial_shape *shape, char out[SHA
  * for any other text. */
 bool partial_shape_parse(const char *text, struct irrun_partial_shape *shape, const char **why);
 
-struct irrun_partial_shape partial_shape_of(const struct irrun_shape *shape); /* that shape only */
+struct irrun_partial_shape partial_shape_of(const struct irrun_shape *shape); /* static */
 struct irrun_partial_shape partial_shape_any(void);
 bool partial_shape_is_static(const struct irrun_partial_shape *shape);
 /* Sets *shape to the only shape that is allowed. Returns false if there are several. */

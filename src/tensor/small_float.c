@@ -64,7 +64,7 @@ static uint8_t encode_magnitude(const struct format *format, float magnitude)
         else
             high = middle - 1;
     }
-    /* The value after the largest one, at the same distance, stands for overflow. */
+    /* Overflow is treated as one more value after the largest, at the same distance. */
     double below = (double)decode_finite(format, low);
     double above = low < format->max_code ? (double)decode_finite(format, low + 1)
                                           : 2.0 * below - (double)decode_finite(format, low - 1);
