@@ -1,4 +1,5 @@
-/* The buffer of a source, and sources that are files or pipes. zip_member.c has those of archives.
+/* The buffer of a source, and sources that are files or pipes. zip_member.c has the source of a
+ * member of an archive.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "formats/byte_source.h"
 
@@ -63,7 +64,7 @@ static void close_file(struct byte_source *source)
 
 static const struct byte_source_methods file_methods = {read_file, seek_file, close_file};
 
-/* Finds out whether the file can seek, where it starts, and its size. */
+/* Sets whether the source can seek, the offset of its first byte, and its size. */
 static bool stat_file(struct byte_source *source, struct irrun_error *err)
 {
     struct stat status;

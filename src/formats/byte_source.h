@@ -26,7 +26,7 @@ struct byte_source {
     int fd;        /* for a file; its first byte is at `first_offset` */
     uint64_t first_offset;
     const char *path;               /* for messages; borrowed */
-    const struct reader_wait *wait; /* for a file; NULL: none */
+    const struct reader_wait *wait; /* called before a pipe blocks; NULL: none */
     bool is_file;                   /* a regular file: neither pipe nor device */
     bool can_seek;                  /* to any offset */
     bool can_rewind;                /* at least to the start */

@@ -20,7 +20,7 @@ struct csv_columns {
     size_t n_fields; /* fields of a line to parse */
     size_t *slots;   /* [n_fields]: number of the column in `wanted`, from 1; 0: skipped */
 
-    size_t n_columns; /* of the first line, and of each other; 0: no line was read */
+    size_t n_columns; /* of the first line, which all lines must have; 0: no line was read */
     bool has_headings;
 
     struct kept_columns *kept; /* NULL: no --keep-columns */
@@ -50,8 +50,8 @@ static bool is_blank(struct field line)
     return true;
 }
 
-/* Rejects a quoted field that does not end in its line. Does not check headings, which may be
- * anything, nor lines with tabs, where a quote is often a character like others. */
+/* Rejects a quoted field that does not end in its line. Does not check the first line, which may
+ * have headings, nor lines with tabs, in which a quote is often an ordinary character. */
 static bool check_quotes(const struct csv_columns *csv, struct field line, struct irrun_error *err)
 {
     if (csv->separator != ',' || !csv_has_open_quote(line))
@@ -85,7 +85,7 @@ static bool has_name(struct field line, const char *list)
     return false;
 }
 
-/* Returns whether a line that begins with # is skipped. The headings may begin so. */
+/* Returns whether a line that begins with # is a comment. The line of headings may begin with #. */
 static bool is_comment(struct csv_columns *csv, struct field line)
 {
     if (csv->n_columns == 0)
@@ -155,7 +155,7 @@ static bool find_heading(const struct csv_columns *csv, struct field line, struc
 }
 
 /* Makes `index` one of the fields to parse. */
-static bool need_field(struct csv_columns *csv, size_t index, struct irrun_error *err)
+static bool include_field(struct csv_columns *csv, size_t index, struct irrun_error *err)
 {
     if (index < csv->n_fields)
         return true;
@@ -169,9 +169,9 @@ static bool need_field(struct csv_columns *csv, size_t index, struct irrun_error
 }
 
 /* Adds a column to read. */
-static bool choose(struct csv_columns *csv, size_t index, struct irrun_error *err)
+static bool add_read_column(struct csv_columns *csv, size_t index, struct irrun_error *err)
 {
-    if (!need_field(csv, index, err))
+    if (!include_field(csv, index, err))
         return false;
     if (csv->slots[index] != 0)
         return fail(err, IRRUN_USAGE, "--columns=%s names a column twice", csv->wanted);
@@ -180,18 +180,19 @@ static bool choose(struct csv_columns *csv, size_t index, struct irrun_error *er
 }
 
 /* Adds a column to keep. */
-static bool keep(struct csv_columns *csv, size_t index, struct irrun_error *err)
+static bool add_kept_column(struct csv_columns *csv, size_t index, struct irrun_error *err)
 {
     if (!GROW_ARRAY(csv->kept_ids, csv->n_kept, csv->kept_capacity, err))
         return false;
     csv->kept_ids[csv->n_kept++] = index;
-    return need_field(csv, index, err);
+    return include_field(csv, index, err);
 }
 
-/* Finds the columns of a list by their numbers or by the headings in the line. */
-static bool find_list(struct csv_columns *csv, const char *list, struct field line,
-                      bool (*take)(struct csv_columns *csv, size_t index, struct irrun_error *err),
-                      bool *has_names, struct irrun_error *err)
+/* Calls `add` for the columns of a list, which are numbers or headings of the line. */
+static bool add_listed_columns(struct csv_columns *csv, const char *list, struct field line,
+                               bool (*add)(struct csv_columns *csv, size_t index,
+                                           struct irrun_error *err),
+                               bool *has_names, struct irrun_error *err)
 {
     struct field rest = {list, strlen(list)};
     while (rest.start) {
@@ -204,7 +205,7 @@ static bool find_list(struct csv_columns *csv, const char *list, struct field li
             return true; /* no line: no record */
         if (is_named && !find_heading(csv, line, name, &index, err))
             return false;
-        if (!take(csv, is_named ? index : (size_t)number, err))
+        if (!add(csv, is_named ? index : (size_t)number, err))
             return false;
     }
     return true;
@@ -231,7 +232,7 @@ static bool keep_row(const struct csv_columns *csv, struct field line, struct te
     return text_check(row, err);
 }
 
-/* Keeps the headings. */
+/* Stores the headings of the kept columns. */
 static bool keep_headings(struct csv_columns *csv, struct field line, struct irrun_error *err)
 {
     struct field rest = line;
@@ -251,9 +252,9 @@ static bool find_columns(struct csv_columns *csv, struct irrun_error *err)
         return false;
     csv->separator = csv_find_separator(line);
     csv->n_columns = line.start ? csv_count_fields(line, csv->separator) : 0;
-    if (!find_list(csv, csv->wanted, line, choose, &has_names, err) ||
+    if (!add_listed_columns(csv, csv->wanted, line, add_read_column, &has_names, err) ||
         (csv->kept && !csv->keeps_all &&
-         !find_list(csv, csv->kept->wanted, line, keep, &has_names, err)))
+         !add_listed_columns(csv, csv->kept->wanted, line, add_kept_column, &has_names, err)))
         return false;
     csv->fields = csv->kept ? new_array(csv->n_fields, sizeof *csv->fields, err) : NULL;
     if (csv->kept && !csv->fields)

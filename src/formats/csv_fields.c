@@ -130,8 +130,8 @@ const char *csv_column_word(struct field heading, char out[TEXT_QUOTED_BYTES])
     bool is_quoted = csv_remove_quotes(&heading);
     bool needs_quotes = memchr(heading.start, ',', heading.length) ||
                         (is_quoted && memchr(heading.start, '"', heading.length));
-    size_t most = sizeof word - 3;
-    int length = (int)(heading.length < most ? heading.length : most);
+    size_t max_length = sizeof word - 3;
+    int length = (int)(heading.length < max_length ? heading.length : max_length);
     const char *quote = needs_quotes ? "\"" : "";
     snprintf(word, sizeof word, "%s%.*s%s", quote, length, heading.start, quote);
     if (text_shell_quote(word, out) == word)
@@ -186,7 +186,7 @@ void csv_text_hint(struct field field, struct irrun_error *err)
 {
     static const struct {
         char character;
-        size_t most; /* it is looked for in so many characters */
+        size_t max_length; /* only this many characters are searched */
         const char *hint;
     } hints[] = {{';', SIZE_MAX,
                   "columns are separated by commas or tabs: "
@@ -208,7 +208,7 @@ void csv_text_hint(struct field field, struct irrun_error *err)
                   "FILE" READ_CSV,
                   text);
     for (size_t i = 0; i < sizeof hints / sizeof hints[0]; i++) {
-        size_t n = field.length < hints[i].most ? field.length : hints[i].most;
+        size_t n = field.length < hints[i].max_length ? field.length : hints[i].max_length;
         if (memchr(field.start, hints[i].character, n))
             fail_hint(err, "%s", hints[i].hint);
     }

@@ -25,7 +25,7 @@ size_t csv_count_fields(struct field line, char separator);
  * two. The first heading may begin with # and blanks that are not in `name`. */
 size_t csv_find_columns(struct field line, char separator, struct field name, size_t found[2]);
 
-/* Returns whether a field of a line with commas begins with a quote, but no quote ends it. */
+/* Returns whether a field of a line with commas begins with a quote that is not closed. */
 bool csv_has_open_quote(struct field line);
 
 /* Compares two fields as if neither had quotes. */
@@ -35,15 +35,15 @@ bool csv_field_equals(struct field heading, struct field name);
  * mean one. */
 bool csv_remove_quotes(struct field *field);
 
-/* Returns a heading, shortened to fit, as --columns takes it and as it is typed in a shell. */
+/* Returns a heading as the value of --columns, quoted for a shell and truncated to fit. */
 const char *csv_column_word(struct field heading, char out[TEXT_QUOTED_BYTES]);
 
 /* Returns the heading of the first column with a number in the next line, or that of the first
- * column. The text begins with a word of n_word bytes, which is not a number. *is_column: it may be
- * one of a table whose columns are separated by commas or tabs. */
+ * column. The text begins with a word of n_word bytes, which is not a number. Sets *is_column to
+ * whether the word may be a heading of a table that is separated by commas or tabs. */
 struct field csv_find_heading(struct field text, size_t n_word, bool *is_column);
 
-/* Returns whether a field stands for a missing number, as NA does. */
+/* Returns whether a field is a word for a missing number, such as NA. */
 bool csv_is_missing(struct field field);
 
 /* Lists the first columns with a number, counted from 0: "1,2"; "" if there are none. */
@@ -54,17 +54,17 @@ void csv_number_columns(struct field line, char separator, char out[CSV_NUMBERS_
 /* The end of a command in a hint. */
 #define READ_CSV " | irrun ... -i csv:-"
 
-/* Adds a hint for a field, or a line, that other programs write: with semicolons, brackets, NA. */
+/* Adds a hint if a field or a line has semicolons, brackets, NA or other text that is not csv. */
 void csv_text_hint(struct field field, struct irrun_error *err);
 
-/* Adds a hint if the field, without quotes, is a number such as 1,5. */
+/* Adds a hint if the field, without quotes, is a number with a decimal comma, such as 1,5. */
 void csv_decimal_hint(struct field field, char separator, struct irrun_error *err);
 
-/* Adds a hint to the error that `name` is not one of the headings in `line`: a similar one, and all
- * of them. Returns false. */
+/* Adds a hint to the error that `name` is not one of the headings in `line`: lists a similar
+ * heading, and all of them. Returns false. */
 bool csv_field_hint(struct field line, char separator, struct field name, struct irrun_error *err);
 
-/* ---- Mistakes, in csv_mistakes.c: fail with IRRUN_DATA and return false ---------------------- */
+/* ---- Errors, in csv_mistakes.c: fail with IRRUN_DATA and return false ------------------------ */
 
 struct csv_row {
     struct field line;
@@ -83,8 +83,8 @@ bool csv_fail_missing(const struct csv_row *row, size_t n, size_t index, struct 
 bool csv_fail_count(const struct csv_row *row, size_t n, size_t n_wanted, bool has_headings,
                     struct irrun_error *err);
 
-/* Fails with IRRUN_USAGE if a kept column has the heading `name` of an output: the file could not
- * be read by it. */
+/* Fails with IRRUN_USAGE if a kept column has the heading `name` of an output, because the two
+ * columns would have the same heading. */
 bool csv_check_heading(const char *name, struct field kept, struct irrun_error *err);
 
 #endif

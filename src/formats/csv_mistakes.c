@@ -1,4 +1,4 @@
-/* Explains why a row of a table cannot be read, with a command that leaves it out.
+/* Errors of rows of a table. The hint of an error is a command that leaves the row out.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <inttypes.h>
 #include <stdio.h>
@@ -18,7 +18,7 @@ static struct place place_of(const struct csv_row *row, const char *at)
 }
 
 /* Adds a hint: `what`, then a command that leaves out lines for which `condition` of awk is false.
- * With quotes awk may take a comma in a field for a separator. */
+ * If the line has quotes, uses sed, because awk splits at commas in quotes. */
 static bool hint_leave_out(const struct csv_row *row, const char *what, const char *condition,
                            struct irrun_error *err)
 {
@@ -29,7 +29,7 @@ static bool hint_leave_out(const struct csv_row *row, const char *what, const ch
                      shown_separator(row), condition);
 }
 
-/* Adds a hint for a field that is empty or, as NA, stands for a missing number. */
+/* Adds a hint for a field that is empty or a word for a missing number, such as NA. */
 static bool hint_missing(const struct csv_row *row, struct field field, size_t index,
                          struct irrun_error *err)
 {

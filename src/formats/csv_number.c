@@ -57,7 +57,7 @@ static uint64_t largest_magnitude(enum irrun_dtype dtype, bool is_negative)
     return is_negative ? 0 : UINT64_MAX >> (64 - bits);
 }
 
-/* Converts to an integer with exponent 0: 1e3, 3.0. */
+/* Rewrites a whole number such as 1e3 or 3.0 with exponent 0. */
 static bool make_whole(struct decimal *decimal, const char **why)
 {
     if (decimal->digits == 0)

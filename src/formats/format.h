@@ -1,5 +1,5 @@
 /* Tensor files: one table of formats, and readers and writers that move arrays between files and
- * memory. It does not depend on models, records or casts.
+ * memory. This folder does not depend on models, records or casts.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_FORMATS_FORMAT_H
 #define IRRUN_FORMATS_FORMAT_H
@@ -52,7 +52,7 @@ bool format_parse_destination(const char *text, struct format_spec *spec, struct
 bool format_is_sound(const char *path);
 bool format_hint_sound(struct irrun_error *err, const char *path, const char *model);
 
-/* Adds a hint for a directory, or *.wav in quotes, in place of a file: how to run all its files. */
+/* Adds a hint for a path that is a directory or a quoted *.wav: how to run all of its files. */
 bool format_hint_list(struct irrun_error *err, const char *path);
 
 /* ---- Reading: a reader reads a sequence of arrays ------------------------------------------ */
@@ -80,7 +80,7 @@ void reader_close(struct reader *reader); /* accepts NULL */
 
 /* Opens a csv file to read some of its columns: "A,B,...", each a heading or a number from 0. If
  * one is a heading, the first line of the file must have headings. `columns` must outlive the
- * reader. kept: gets columns of the rows that are read, too; NULL: none. */
+ * reader. The text of the columns that `kept` names is added to it; NULL: none. */
 struct kept_columns;
 bool reader_open_columns(const char *path, const char *columns, struct kept_columns *kept,
                          struct reader **reader, struct irrun_error *err);
@@ -92,11 +92,11 @@ bool reader_next(struct reader *reader, struct array_header *header, bool *is_en
                  struct irrun_error *err);
 
 /* Reads up to n elements, row-major, native byte order, into `data` (n * dtype_size bytes, any
- * alignment). `dtype` is that of the header, if it has one; raw and csv convert to any. *n_read <
- * n: the array ends here (without a shape: the input). Fails with IRRUN_DATA and the offset if the
- * file is shorter than its header says. csv: a call reads one record of whole lines; fails with
- * IRRUN_DATA if a line continues after the n-th number. raw, s16: fails with IRRUN_DATA if the last
- * element is incomplete; the caller handles too few elements (--partial). */
+ * alignment). `dtype` is that of the header, if it has one; raw and csv convert to any. *n_read < n
+ * only at the end of the array (without a shape: the input). Fails with IRRUN_DATA and the offset
+ * if the file is shorter than its header says. csv: a call reads one record of whole lines; fails
+ * with IRRUN_DATA if a line continues after the n-th number. raw, s16: fails with IRRUN_DATA if the
+ * last element is incomplete; the caller handles too few elements (--partial). */
 bool reader_read(struct reader *reader, enum irrun_dtype dtype, void *data, size_t n,
                  size_t *n_read, struct irrun_error *err);
 
@@ -127,7 +127,7 @@ void reader_on_wait(struct reader *reader, const struct reader_wait *wait);
 const char *reader_path(const struct reader *reader);
 uint32_t reader_line(const struct reader *reader);
 
-/* Returns how many lines were skipped that begin with # but may be rows of the table. */
+/* Returns the number of skipped lines that begin with # but may be rows of the table. */
 size_t reader_n_doubtful(const struct reader *reader);
 
 /* Reads the whole current array, which must have a shape; the caller frees tensor->data. Memory
@@ -170,7 +170,7 @@ struct writer_position {
     struct irrun_shape shape; /* of each of them */
 };
 
-/* Zeros are the defaults of everything except names and n_outputs. */
+/* The defaults of all members except names and n_outputs are zeros. */
 struct writer_options {
     const char *const *names; /* the outputs' primary names; borrowed */
     size_t n_outputs;
@@ -183,7 +183,7 @@ struct writer_options {
     bool is_synced;       /* --fsync: before the rename */
     const struct kept_columns *kept; /* csv: columns that precede those of a record; NULL: none */
     const char *comment;             /* npz: the archive's comment; NULL for none; copied */
-    bool is_resumable; /* unfinished, the file is PATH.partial, also after writer_abort */
+    bool is_resumable; /* until finished, the file is PATH.partial, which writer_abort keeps */
     const struct writer_position *resume_at; /* append to PATH.partial; NULL: start over */
 };
 

@@ -33,7 +33,7 @@ static bool fail_entry(struct ark *ark, struct irrun_error *err, const char *wha
 }
 
 /* Consumes the next byte, which is in the buffer. */
-static void take(struct ark *ark)
+static void consume_byte(struct ark *ark)
 {
     if (*source_bytes(&ark->reader.source) == '\n')
         reader_end_line(&ark->reader);
@@ -144,7 +144,7 @@ static bool parse_value(struct ark *ark, struct irrun_error *err)
         if (length == sizeof word)
             return fail_value(ark, "is too long for a number", err);
         word[length++] = (char)c;
-        take(ark);
+        consume_byte(ark);
     }
 }
 
@@ -174,7 +174,7 @@ static bool read_text(struct ark *ark, struct irrun_error *err)
         return false;
     if (c != '[')
         return fail_entry(ark, err, "neither Kaldi's binary mark nor \"[\" follows the key");
-    take(ark);
+    consume_byte(ark);
     for (;;) {
         if (!source_skip_blanks(&ark->reader.source, &c, err))
             return false;
@@ -185,7 +185,7 @@ static bool read_text(struct ark *ark, struct irrun_error *err)
                 return false;
             continue;
         }
-        take(ark);
+        consume_byte(ark);
         is_matrix = is_matrix || c == '\n';
         if (!end_row(ark, &row_start, err))
             return false;
@@ -201,7 +201,7 @@ static bool read_text(struct ark *ark, struct irrun_error *err)
 
 /* ---- Entries --------------------------------------------------------------------------------- */
 
-/* Reads a key and the blank after it. *is_end: there is no key. */
+/* Reads a key and the blank after it. Sets *is_end if there is no key. */
 static bool read_key(struct ark *ark, bool *is_end, struct irrun_error *err)
 {
     int c;
@@ -214,12 +214,12 @@ static bool read_key(struct ark *ark, bool *is_end, struct irrun_error *err)
         if (!source_skip_blanks(&ark->reader.source, &c, err))
             return false;
         if (c == '\n')
-            take(ark);
+            consume_byte(ark);
     } while (c == '\n');
     *is_end = c == -1;
     while (c > ' ' && length < MAX_KEY_BYTES) {
         ark->key[length++] = (char)c;
-        take(ark);
+        consume_byte(ark);
         if (!source_peek(&ark->reader.source, &c, err))
             return false;
     }
@@ -230,7 +230,7 @@ static bool read_key(struct ark *ark, bool *is_end, struct irrun_error *err)
         ark->key[0] = '\0';
         return fail_source(&ark->reader.source, err, "is not a Kaldi archive: a key is malformed");
     }
-    take(ark);
+    consume_byte(ark);
     return true;
 }
 
@@ -253,7 +253,7 @@ static bool ark_next(struct reader *reader, struct array_header *header, bool *i
     if (!skip_array(ark, err))
         return false;
     if (source->offset == 0)
-        ark->reader.line = 1; /* until something that is not text */
+        ark->reader.line = 1; /* 0 from the first binary array on */
     if (!read_key(ark, is_end, err))
         return false;
     if (*is_end)

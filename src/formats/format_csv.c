@@ -136,7 +136,7 @@ static bool fail_missing(const struct csv *csv, int next, bool is_row_full, stru
                           "' FILE" READ_CSV " leaves such lines out");
 }
 
-/* Skips line ends, comments and one comma before the next number. *is_end: there is none. */
+/* Skips line ends, comments and one comma before the next number. Sets *is_end if there is none. */
 static bool find_number(struct csv *csv, bool *is_end, struct irrun_error *err)
 {
     bool is_after_comma = false;
@@ -165,7 +165,7 @@ static bool find_number(struct csv *csv, bool *is_end, struct irrun_error *err)
 static const bool is_separator[256] = {
     [','] = true, ['\n'] = true, [' '] = true, ['\t'] = true, ['\r'] = true};
 
-/* Reads the whole next word into the buffer and returns its length. */
+/* Reads the next word into the buffer, without consuming it, and sets *length. */
 static bool measure_word(struct csv *csv, size_t *length, struct irrun_error *err)
 {
     struct byte_source *source = &csv->reader.source;
@@ -227,7 +227,8 @@ static bool fail_long_row(struct csv *csv, size_t n, struct irrun_error *err)
 {
     unsigned char next = *source_bytes(&csv->reader.source);
     const struct place place = place_here(csv);
-    bool is_mac = csv->reader.source.start > 0 && source_bytes(&csv->reader.source)[-1] == '\r';
+    bool has_cr_lines =
+        csv->reader.source.start > 0 && source_bytes(&csv->reader.source)[-1] == '\r';
     if (csv->n_in_row < n || next == '#') {
         fail_at(err, IRRUN_DATA, place, "the line continues after the %zu number%s of the record",
                 n, n == 1 ? "" : "s");
@@ -248,8 +249,8 @@ static bool fail_long_row(struct csv *csv, size_t n, struct irrun_error *err)
     fail_at(err, IRRUN_DATA, place, "%s%zu numbers in this line, but the record takes %zu",
             is_whole ? "" : "at least ", n + n_rest, n);
     if (next != ',')
-        return fail_hint(err, is_mac ? "tr '\\r' '\\n' <FILE" READ_CSV
-                                     : "a record takes one or more whole lines");
+        return fail_hint(err, has_cr_lines ? "tr '\\r' '\\n' <FILE" READ_CSV
+                                           : "a record takes one or more whole lines");
     return n == 1 ? fail_hint(err, "--columns=1 reads the second, counted from 0; a decimal comma "
                                    "becomes a point: tr , . <FILE" READ_CSV)
                   : fail_hint(err, "cut -d, -f1-%zu FILE" READ_CSV " reads the first %zu", n, n);
@@ -305,7 +306,7 @@ struct csv_file {
     bool is_begun; /* the heading of kept columns is written */
 };
 
-/* Returns how many numbers the record has, which must be one row. */
+/* Sets *n to how many numbers the record has. Fails with IRRUN_USAGE unless it is one row. */
 static bool count_row(const struct writer *writer, const struct irrun_shape *shape, int64_t *n,
                       struct irrun_error *err)
 {
@@ -317,8 +318,8 @@ static bool count_row(const struct writer *writer, const struct irrun_shape *sha
                 writer->names[0], shape_format(shape, text));
 }
 
-/* Writes the headings of kept columns, then the name of the output, with numbers if there are
- * several in a row. */
+/* Writes the headings of kept columns, then the name of the output, or NAME_0, NAME_1 … if a row
+ * has several numbers. */
 static bool write_heading(struct csv_file *csv, const struct irrun_shape *shape,
                           struct irrun_error *err)
 {
@@ -372,7 +373,7 @@ static bool csv_write(struct writer *writer, size_t output, const struct irrun_t
            write_number_rows(&writer->file, record, ',', false, err);
 }
 
-/* A table without rows has its headings. */
+/* Writes the headings of a table without rows. */
 static bool csv_finish(struct writer *writer, struct irrun_error *err)
 {
     struct csv_file *csv = (struct csv_file *)writer;

@@ -17,7 +17,7 @@ struct reader {
     char *path;        /* for messages */
     char *name;        /* of the npz member; NULL otherwise */
     uint32_t line;     /* of the next byte, from 1; does not wrap. 0: the format has no lines */
-    size_t n_doubtful; /* csv: lines below headings that begin with #, and have as many columns */
+    size_t n_doubtful; /* csv: lines that begin with # but have as many fields as the headings */
 };
 
 struct reader_methods {
@@ -50,7 +50,7 @@ struct reader *reader_new(const struct reader_methods *methods, const char *path
 bool reader_open_methods(const struct reader_methods *methods, const char *path,
                          struct reader **reader, struct irrun_error *err);
 
-#define KIND_BYTES ((size_t)12) /* enough for any format; more tells text from samples */
+#define KIND_BYTES ((size_t)12) /* enough to recognize any format but text, in place of s16 */
 
 /* Fails with IRRUN_DATA if the first n bytes of a file are those of another format than `wanted`
  * ("raw", "npz", ...). The hint has the right command. `path` is for messages. */
@@ -130,12 +130,12 @@ typedef bool bytes_write_fn(void *context, const void *data, size_t size_bytes,
                             struct irrun_error *err);
 bytes_write_fn write_to_file; /* context: the output_file */
 
-/* Calls `write` with the elements of `record` converted to `dtype`, block by block. is_swapped: in
- * the other byte order. */
+/* Calls `write` with the elements of `record` converted to `dtype`, block by block, and with
+ * is_swapped in the byte order that is not this machine's. */
 bool write_converted(const struct irrun_tensor *record, enum irrun_dtype dtype, bool is_swapped,
                      bytes_write_fn *write, void *context, struct irrun_error *err);
 
-/* Writes an element in decimals, without a NUL; returns the length. */
+/* Writes an element as a decimal number, without a NUL. Returns its length. */
 size_t format_element(enum irrun_dtype dtype, const void *data, size_t i,
                       char out[TEXT_NUMBER_BYTES]);
 

@@ -29,7 +29,7 @@ static bool write_string(struct output_file *file, const char *text, struct irru
     return is_written && output_file_write(file, "\"", 1, err);
 }
 
-/* Writes a number. JSON has no nan and inf. */
+/* Writes a number, or null for nan and inf, which JSON does not have. */
 static bool write_number(struct output_file *file, const struct irrun_tensor *tensor, size_t index,
                          struct irrun_error *err)
 {
@@ -65,7 +65,7 @@ static bool write_brackets(struct output_file *file, const char *bracket, uint32
 #define MAX_EMPTY (INT64_C(1) << 20)
 
 /* Writes an empty array as NumPy does: the dimensions before the one that is 0, with [] inside.
- * Fails if there are more than MAX_EMPTY []: a shape of a few bytes can have more than fit on a
+ * Fails if there are more than MAX_EMPTY [], because the text of an empty array could fill the
  * disk. */
 static bool write_empty(struct output_file *file, const struct irrun_shape *shape,
                         struct irrun_error *err)

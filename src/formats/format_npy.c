@@ -1,5 +1,5 @@
-/* Reads npy documents, one after another, from a file, a pipe or a member of an npz. Only arrays in
- * Fortran order are read into memory. npy_writer.c writes npy.
+/* Reads npy documents, one after another, from a file, a pipe or a member of an npz. An array in
+ * Fortran order is read into memory first. npy_writer.c writes npy.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -72,7 +72,7 @@ static bool parse_header(struct npy *npy, size_t text_offset, size_t text_bytes,
     return true;
 }
 
-static bool fail_header_cut(struct npy *npy, size_t header_bytes, struct irrun_error *err)
+static bool fail_truncated_header(struct npy *npy, size_t header_bytes, struct irrun_error *err)
 {
     struct byte_source *source = &npy->reader.source;
     size_t n = source_available(source);
@@ -96,7 +96,7 @@ static bool read_header(struct npy *npy, struct irrun_error *err)
     if (!source_want(source, text_offset + text_bytes, err))
         return false;
     if (source_available(source) < text_offset + text_bytes)
-        return fail_header_cut(npy, text_offset + text_bytes, err);
+        return fail_truncated_header(npy, text_offset + text_bytes, err);
     if (!parse_header(npy, text_offset, text_bytes, err))
         return false;
     source_consume(source, text_offset + text_bytes);
@@ -179,7 +179,7 @@ static bool load_array(struct npy *npy, struct irrun_error *err)
     return true;
 }
 
-/* Copies the next n elements in C order. */
+/* Copies the next n elements in C order; skips them if data is NULL. */
 static void gather(struct npy *npy, unsigned char *data, size_t n)
 {
     const struct irrun_shape *shape = &npy->header.shape;

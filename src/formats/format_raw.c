@@ -36,8 +36,8 @@ static bool raw_next(struct reader *reader, struct array_header *header, bool *i
     return true;
 }
 
-/* Returns whether the byte is an element of a type of at most 8 bits. */
-static bool is_code(enum irrun_dtype dtype, unsigned char code)
+/* Returns whether the byte is a valid element of a type of at most 8 bits. */
+static bool is_valid_code(enum irrun_dtype dtype, unsigned char code)
 {
     if (dtype == IRRUN_I4)
         return code <= 7 || code >= 0xf8;
@@ -55,7 +55,7 @@ static bool check_bytes(struct reader *reader, enum irrun_dtype dtype, unsigned 
     if (dtype_stored_bits(dtype) >= 8)
         return true;
     for (size_t i = 0; i < n; i++)
-        if (!is_code(dtype, data[i]))
+        if (!is_valid_code(dtype, data[i]))
             return fail_at_offset(err, IRRUN_DATA, reader->path, reader->source.offset - n + i,
                                   "byte %u is not a value of %s", (unsigned)data[i],
                                   irrun_dtype_name(dtype));
@@ -94,8 +94,8 @@ static bool raw_read(struct reader *reader, enum irrun_dtype dtype, void *data, 
     return data == NULL || check_bytes(reader, dtype, data, *n_read, err);
 }
 
-/* Converts samples to floats. They are in the upper half of `data`, and are read in order before
- * they are overwritten. */
+/* Converts samples to floats. The samples are in the upper half of `data`; each is read before a
+ * float overwrites it. */
 static void scale_samples(unsigned char *data, const unsigned char *samples, size_t n)
 {
     for (size_t i = 0; i < n; i++) {

@@ -110,7 +110,7 @@ bool format_hint_list(struct irrun_error *err, const char *path)
                                   : "it");
 }
 
-/* Extensions of files of other programs, and how to read what they hold. */
+/* Extensions of files of other programs, and hints on how to convert them. */
 static const struct {
     const char *endings, *hint;
 } foreign[] = {
@@ -170,7 +170,7 @@ static bool hint_similar(const char *text, enum direction direction, struct irru
     return nearest && !fail_hint(err, "did you mean %s%s?", nearest, text + length);
 }
 
-/* Returns the format that is named before `end`; it may have the variant ",t". */
+/* Returns the format whose name ends at `end`. The name may end in ",t", for the text variant. */
 static const struct format *named_format(const char *text, const char *end, bool *is_text_variant)
 {
     size_t length = (size_t)(end - text);
@@ -265,22 +265,22 @@ static bool fail_no_format(const char *text, enum direction direction, struct ir
     return fail_hint(err, "write FORMAT:%s with one of: %s", word, names);
 }
 
-/* Returns whether the format takes no path or value, as none: and count: do. */
-static bool may_be_empty(const struct format *format)
+/* Returns whether the path may be empty, as in none: and count: */
+static bool may_lack_path(const struct format *format)
 {
     return format->writer == &none_writer || format->is_counted;
 }
 
-/* Fails because of "csv:" or "csv". */
+/* Fails because the path or value is missing, as in "csv:" and "csv". */
 static bool fail_no_path(const char *text, const struct format *format, enum direction direction,
                          struct irrun_error *err)
 {
     int n = (int)strcspn(text, ":");
     fail(err, IRRUN_USAGE, "\"%s\" has no %s", text,
-         may_be_empty(format)   ? "colon"
+         may_lack_path(format)  ? "colon"
          : format->is_generated ? "value"
                                 : "path");
-    if (may_be_empty(format))
+    if (may_lack_path(format))
         return fail_hint(err, "write %.*s:", n, text);
     if (format->is_generated)
         return fail_hint(err, "%.*s:1 is the number 1", n, text);
@@ -305,7 +305,7 @@ static bool parse_spec(const char *text, enum direction direction, struct format
             fail_hint(err, "jq -r '.NAME | flatten | @csv' FILE | irrun MODEL.xml -i csv:-");
         return false;
     }
-    return spec->path[0] != '\0' || (strchr(text, ':') && may_be_empty(spec->format)) ||
+    return spec->path[0] != '\0' || (strchr(text, ':') && may_lack_path(spec->format)) ||
            fail_no_path(text, spec->format, direction, err);
 }
 

@@ -1,5 +1,5 @@
-/* Writes text: a line "# NAME f32 [1,10] seq=KEY rec=3" and a line per last-axis row, which the csv
- * reader can read. Also writes the rows of csv.
+/* Writes text: a line "# NAME f32 [1,10] seq=KEY rec=3", then a line for each row of the last axis,
+ * which the csv reader can read. Also writes the rows of csv.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <inttypes.h>
 #include <stdio.h>
@@ -96,8 +96,8 @@ static bool write_row(struct output_file *file, const struct irrun_tensor *tenso
     return true;
 }
 
-/* Returns whether a row is omitted. *is_gap: it is the first omitted one, where "..." is
- * written. */
+/* Returns whether a row is omitted. Sets *is_gap if "..." is written in its place, because it is
+ * the first of several omitted rows. */
 static bool is_row_hidden(const struct irrun_shape *shape, int64_t row, int64_t n_edge,
                           bool *is_gap)
 {
@@ -143,7 +143,7 @@ static bool write_name(struct output_file *file, const char *name, struct irrun_
 {
     char out[TEXT_CHARACTER_BYTES];
     while (*name != '\0') {
-        name = text_to_name(name, out);
+        name = text_printable(name, out);
         if (!output_file_write(file, out, strlen(out), err))
             return false;
     }

@@ -11,7 +11,7 @@
 #include "formats/format_internal.h"
 #include "formats/sound_library.h"
 
-#define BLOCK_FLOATS 4096 /* must hold a frame: also the maximum number of channels */
+#define BLOCK_FLOATS 4096 /* also the maximum number of channels, since a frame must fit */
 
 struct wav {
     struct reader reader;
@@ -21,8 +21,8 @@ struct wav {
     bool keeps_channels;
 };
 
-/* Opens the file with libsndfile, which gets a duplicate of the descriptor: libsndfile 1.2 closes
- * it on failure, even if told not to. */
+/* Opens the file with libsndfile. Passes a duplicate of the descriptor, because libsndfile 1.2
+ * closes it on failure, even if told not to. */
 static bool open_sound(struct wav *wav, struct irrun_error *err)
 {
     struct reader *reader = &wav->reader;

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* Rows that are written stay in memory until they have this size. */
+/* Written rows are removed from memory when they have this size. */
 #define WRITTEN_BYTES ((size_t)1 << 16)
 
 void kept_columns_free(struct kept_columns *kept)
@@ -16,7 +16,7 @@ void kept_columns_free(struct kept_columns *kept)
 void kept_columns_add(struct text *row, bool is_first, const char *field, size_t length,
                       char separator)
 {
-    /* Among tabs, a field may begin with a quote that does not end. */
+    /* In a file with tabs, a field may begin with a quote that is not closed. */
     bool is_open = length > 0 && field[0] == '"' && (length == 1 || field[length - 1] != '"');
     bool has_comma = length > 0 && field[0] != '"' && memchr(field, ',', length);
     bool needs_quotes = separator != ',' && (is_open || has_comma);

@@ -18,11 +18,12 @@ struct kept_columns {
 
 void kept_columns_free(struct kept_columns *kept);
 
-/* Adds a field to a row. separator: that of the file that is read. */
+/* Appends a field to a row of csv, with quotes if necessary. `separator` is that of the file that
+ * is read. */
 void kept_columns_add(struct text *row, bool is_first, const char *field, size_t length,
                       char separator);
 
-/* Goes to the next row, before a record is written. */
+/* Sets `row` to the next row, before a record is written. */
 void kept_columns_next(struct kept_columns *kept);
 
 #endif

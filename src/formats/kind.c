@@ -16,8 +16,8 @@ static bool is_npz(const unsigned char *bytes, size_t n)
     return n >= 6 && memcmp(bytes, "PK\3\4", 4) == 0 && bytes[4] < 100 && bytes[5] == 0;
 }
 
-/* Returns whether the bytes begin a WAVE file, of any size (RF64), or an .snd file with a header of
- * at most 64 KB. */
+/* Returns whether a file that begins with the bytes is a WAVE file (RIFF or RF64), or an .snd file
+ * with a header of at most 64 KB. */
 static bool is_sound(const unsigned char *bytes, size_t n)
 {
     bool is_riff = n >= 12 && (memcmp(bytes, "RIFF", 4) == 0 || memcmp(bytes, "RF64", 4) == 0);
@@ -25,15 +25,15 @@ static bool is_sound(const unsigned char *bytes, size_t n)
            (n >= 6 && memcmp(bytes, ".snd\0\0", 6) == 0);
 }
 
-/* Returns whether the bytes begin a gzip file: deflate, no reserved flags, and the XFL and OS bytes
- * that compressors write. */
+/* Returns whether a file that begins with the bytes is a gzip file: deflate, no reserved flags, and
+ * the XFL and OS bytes that compressors write. */
 static bool is_gzip(const unsigned char *bytes, size_t n)
 {
     return n >= 10 && memcmp(bytes, "\x1f\x8b\x08", 3) == 0 && bytes[3] < 32 &&
            (bytes[8] == 0 || bytes[8] == 2 || bytes[8] == 4) && (bytes[9] <= 13 || bytes[9] == 255);
 }
 
-/* Returns whether the bytes are ASCII text. Two bytes may be the beginning of an npz. */
+/* Returns whether the bytes are ASCII text. Two bytes are not enough: an npz begins with "PK". */
 static bool is_ascii(const unsigned char *bytes, size_t n)
 {
     size_t i = 0;
@@ -60,7 +60,7 @@ bool kind_check(const unsigned char *bytes, size_t n, const char *wanted, const 
                          strcmp(typed, "-") ? text_shell_quote(typed, quoted) : "FILE", wanted);
     }
     bool is_numpy = strncmp(wanted, "np", 2) == 0;
-    /* No sound has 32 samples that are all above 2000 and have a newline among them. */
+    /* As samples, 64 bytes of ASCII text are all above 2000. No recording begins with that. */
     bool is_lines = strcmp(wanted, "s16") == 0 && n >= 64 && memchr(bytes, '\n', 64);
     size_t n_head = is_lines ? 64 : n < KIND_BYTES ? n : KIND_BYTES;
     if ((is_numpy || is_lines) && is_ascii(bytes, n_head)) {

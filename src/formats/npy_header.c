@@ -46,7 +46,7 @@ static void skip_blanks(struct slice *literal)
         literal->at++;
 }
 
-static bool take(struct slice *literal, char c)
+static bool match_char(struct slice *literal, char c)
 {
     skip_blanks(literal);
     if (literal->at == literal->end || *literal->at != c)
@@ -106,17 +106,17 @@ static bool parse_dim(struct slice *literal, int64_t *dim, struct irrun_error *e
 
 static bool parse_shape(struct slice *literal, struct irrun_shape *shape, struct irrun_error *err)
 {
-    if (!take(literal, '('))
+    if (!match_char(literal, '('))
         return fail_header(err, "the shape is not a tuple");
     shape->rank = 0;
-    while (!take(literal, ')')) {
+    while (!match_char(literal, ')')) {
         if (shape->rank == IRRUN_MAX_RANK)
             return fail(err, IRRUN_DATA, "npy header: the array has more than %d dimensions",
                         IRRUN_MAX_RANK);
         if (!parse_dim(literal, &shape->dims[shape->rank], err))
             return false;
         shape->rank++;
-        bool is_followed = take(literal, ',');
+        bool is_followed = match_char(literal, ',');
         skip_blanks(literal);
         if (!is_followed && (literal->at == literal->end || *literal->at != ')'))
             return fail_header(err, "the shape is not a tuple of numbers");
@@ -154,10 +154,10 @@ static bool fail_type(const char *descr, size_t length, struct irrun_error *err)
     for (size_t i = 0; i < sizeof unsupported_kinds / sizeof unsupported_kinds[0]; i++) {
         if (unsupported_kinds[i].kind != kind)
             continue;
-        fail(err, IRRUN_DATA, "the array holds %s (descr '%.*s'), irrun reads numbers and booleans",
+        fail(err, IRRUN_DATA, "the array holds %s (descr '%.*s'); irrun reads numbers and booleans",
              unsupported_kinds[i].what, shown, descr);
         return fail_hint(err, kind == 'V' ? "bfloat16 and 8-bit floats: save a.astype('float32')"
-                                          : "convert it with a.astype('float32') or the like");
+                                          : "convert it, for example with a.astype('float32')");
     }
     return fail(err, IRRUN_DATA, "the array has an unknown type (descr '%.*s')", shown, descr);
 }
@@ -187,7 +187,7 @@ static bool parse_descr(struct slice *literal, struct npy_header *header, struct
     skip_blanks(literal);
     if (literal->at < literal->end && (*literal->at == '[' || *literal->at == '(')) {
         fail(err, IRRUN_DATA, "the array is structured (its elements are records with fields)");
-        return fail_hint(err, "save the fields as arrays of their own: a['FIELD']");
+        return fail_hint(err, "save each field as an array: a['FIELD']");
     }
     if (!parse_string(literal, &descr, &length))
         return fail_header(err, "descr is not a string");
@@ -224,7 +224,7 @@ static bool parse_item(struct slice *literal, struct npy_header *header, unsigne
         if (*seen & 1u << key)
             return fail_header(err, "a key occurs twice");
         *seen |= 1u << key;
-        if (!take(literal, ':'))
+        if (!match_char(literal, ':'))
             return fail_header(err, "a key has no value");
         return parse_value(literal, (enum key)key, header, err);
     }
@@ -245,12 +245,12 @@ bool npy_header_parse(const char *text, size_t n, struct npy_header *header,
 {
     struct slice literal = {text, text + n};
     unsigned seen = 0;
-    if (!take(&literal, '{'))
+    if (!match_char(&literal, '{'))
         return fail_header(err, "it is not a dictionary");
-    while (!take(&literal, '}')) {
+    while (!match_char(&literal, '}')) {
         if (!parse_item(&literal, header, &seen, err))
             return false;
-        bool is_followed = take(&literal, ',');
+        bool is_followed = match_char(&literal, ',');
         skip_blanks(&literal);
         if (!is_followed && (literal.at == literal.end || *literal.at != '}'))
             return fail_header(err, "the dictionary is not closed");

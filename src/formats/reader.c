@@ -1,4 +1,4 @@
-/* Shared by all readers: opening, closing, skipping, rewinding, reading a whole array.
+/* Functions shared by all readers: opening, closing, skipping, rewinding, reading a whole array.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <assert.h>
 #include <stdlib.h>

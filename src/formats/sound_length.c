@@ -1,5 +1,5 @@
-/* Finds out whether a sound file is truncated. RIFF, RF64 and AIFF files give the length of their
- * samples, Ogg pages their own.
+/* Checks whether a sound file is truncated. RIFF, RF64 and AIFF files give the length of their
+ * samples; each page of an Ogg file gives its own length.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "formats/format_internal.h"
 
@@ -10,8 +10,8 @@
 
 /* ---- RIFF and AIFF --------------------------------------------------------------------------- */
 
-/* The chunk of the samples. A program that writes to a pipe does not know its length, and writes
- * one of about 2 GB (min_unknown or more), or of 4 GB. */
+/* The chunk of the samples. A program that writes to a pipe does not know its length, so it writes
+ * a length of about 2 GB (min_unknown or more), or of 4 GB. */
 struct samples {
     const char *name;
     uint32_t (*read_u32)(const unsigned char *bytes);
@@ -98,8 +98,8 @@ static bool fail_last_page(const struct byte_source *source, uint64_t end, struc
                      text_shell_quote(source->path, quoted));
 }
 
-/* Looks for the last page. It need not be marked as the last of its stream: recordings of live
- * streams have no such page. */
+/* Looks for the last page. It need not be marked as the last of its stream, because recordings of
+ * live streams have no page with that mark. */
 static bool check_pages(struct byte_source *source, struct irrun_error *err)
 {
     size_t n;

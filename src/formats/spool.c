@@ -48,7 +48,7 @@ bool spool_write(struct spool *spool, const void *data, size_t size_bytes, struc
     return true;
 }
 
-bool spool_read(struct spool *spool, spool_take_fn *take, void *context, struct irrun_error *err)
+bool spool_read(struct spool *spool, spool_visit_fn *visit, void *context, struct irrun_error *err)
 {
     unsigned char block[16 * 1024];
     size_t n;
@@ -56,10 +56,10 @@ bool spool_read(struct spool *spool, spool_take_fn *take, void *context, struct 
         bool is_read = file_read_at(spool->fd, offset, block, sizeof block, &n);
         if (!is_read || n == 0)
             return fail_spool(spool, is_read ? EIO : errno, err);
-        if (!take(context, block, n, err))
+        if (!visit(context, block, n, err))
             return false;
     }
-    return spool->n_memory == 0 || take(context, spool->memory, spool->n_memory, err);
+    return spool->n_memory == 0 || visit(context, spool->memory, spool->n_memory, err);
 }
 
 uint64_t spool_n_bytes(const struct spool *spool)

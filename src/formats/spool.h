@@ -22,10 +22,10 @@ struct spool {
 
 bool spool_write(struct spool *spool, const void *data, size_t size_bytes, struct irrun_error *err);
 
-/* Passes all bytes to `take`, in order. */
-typedef bool spool_take_fn(void *context, const void *data, size_t size_bytes,
-                           struct irrun_error *err);
-bool spool_read(struct spool *spool, spool_take_fn *take, void *context, struct irrun_error *err);
+/* Passes all bytes to `visit`, in order. */
+typedef bool spool_visit_fn(void *context, const void *data, size_t size_bytes,
+                            struct irrun_error *err);
+bool spool_read(struct spool *spool, spool_visit_fn *visit, void *context, struct irrun_error *err);
 
 uint64_t spool_n_bytes(const struct spool *spool);
 void spool_free(struct spool *spool);

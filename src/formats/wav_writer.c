@@ -71,8 +71,8 @@ static bool wav_open(struct writer *writer, struct irrun_error *err)
 
 /* Sets the channels from the shape of a record: [frames], [1,frames] or [frames,channels]. [1,n] is
  * one frame if records before it had n channels. */
-static bool take_channels(struct wav_out *wav, const struct irrun_tensor *record, const char *name,
-                          struct irrun_error *err)
+static bool set_channels(struct wav_out *wav, const struct irrun_tensor *record, const char *name,
+                         struct irrun_error *err)
 {
     const struct irrun_shape *shape = &record->shape;
     bool is_frame = wav->n_channels > 1 && shape->dims[1] == (int64_t)wav->n_channels;
@@ -99,7 +99,7 @@ static bool wav_write(struct writer *writer, size_t output, const struct irrun_t
     struct wav_out *wav = (struct wav_out *)writer;
     uint64_t n = (uint64_t)shape_n_elements(&record->shape);
     (void)label;
-    if (!take_channels(wav, record, writer->names[output], err))
+    if (!set_channels(wav, record, writer->names[output], err))
         return false;
     if (writer->file.offset + n * SAMPLE_BYTES > UINT32_MAX)
         return fail(err, IRRUN_DATA, "%s: a wav file has at most 4 GB", writer->file.path);

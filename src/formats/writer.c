@@ -1,5 +1,5 @@
-/* Shared by all writers: opening, the common type and shape of records, concatenating the records
- * of a sequence, finishing.
+/* Functions shared by all writers: opening, checking the type and shape of records, concatenating
+ * the records of a sequence, finishing.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <assert.h>
 #include <inttypes.h>
@@ -90,7 +90,7 @@ static bool open_file(struct writer *writer, const struct format *format, const 
     return true;
 }
 
-/* Resumes where another process has stopped. */
+/* Resumes where another process stopped. */
 static bool resume(struct writer *writer, struct irrun_error *err)
 {
     const struct writer_position *start = writer->options.resume_at;
@@ -235,7 +235,7 @@ static bool join(struct writer *writer, size_t output, const struct irrun_tensor
                          writer->names[output], err);
 }
 
-/* Rejects a record if the format cannot store an array of its rank, or of that of the stack. */
+/* Rejects a record if the format cannot store an array of its rank, or of the rank of a stack. */
 static bool check_rank(const struct writer *writer, size_t output,
                        const struct irrun_tensor *record, struct irrun_error *err)
 {
