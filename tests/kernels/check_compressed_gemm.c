@@ -1,5 +1,6 @@
-/* Products by compressed matrices against their definition: every type, groups around a vector,
- * scales and zero points per group, per row or for all, at the end of the memory.
+/* Checks products by compressed matrices against their definition: every type, group sizes around a
+ * vector, scales and zero points per group, per row or for all, memory that ends at an unmapped
+ * page.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 #include <stdio.h>
@@ -17,7 +18,7 @@ static bool check_expanded(const struct compressed_matrix *matrix)
 {
     size_t row = random_below((uint32_t)matrix->n);
     struct guarded guarded;
-    float *to = guarded_take(&guarded, matrix->k * sizeof *to);
+    float *to = guarded_alloc(&guarded, matrix->k * sizeof *to);
     bool is_good = true;
     compressed_expand_row(matrix, row, to);
     for (size_t i = 0; i < matrix->k && is_good; i++)
@@ -28,7 +29,7 @@ static bool check_expanded(const struct compressed_matrix *matrix)
     return is_good;
 }
 
-/* Expands all rows. What lies between the columns must not change. */
+/* Expands all rows. The memory between the columns must not change. */
 static bool check_columns(const struct trial *trial, const struct compressed_matrix *matrix)
 {
     size_t k = matrix->k, step = PANEL_GROUP + random_below(2) * PANEL_GROUP;
@@ -39,7 +40,7 @@ static bool check_columns(const struct trial *trial, const struct compressed_mat
         columns.n += columns.n % 2;
     size_t n_floats = (columns.n - 1) * step + PANEL_GROUP;
     struct guarded guarded;
-    columns.to = guarded_take(&guarded, n_floats * sizeof *columns.to);
+    columns.to = guarded_alloc(&guarded, n_floats * sizeof *columns.to);
     bool is_good = true;
     for (; columns.row < matrix->n + PANEL_GROUP; columns.row += PANEL_GROUP) {
         for (size_t i = 0; i < n_floats; i++)
@@ -78,10 +79,11 @@ static bool check_product(const struct trial *trial, const struct compressed_mat
 {
     size_t n = matrix->n, k = matrix->k, row = compressed_row_floats(matrix);
     size_t begin = random_below((uint32_t)n), end = begin + 1 + random_below((uint32_t)(n - begin));
-    struct guarded of_x, of_arranged, of_c, of_start;
-    float *x = guarded_take(&of_x, m * k * sizeof *x), *c = guarded_take(&of_c, m * n * sizeof *c);
-    float *arranged = guarded_take(&of_arranged, m * row * sizeof *x);
-    float *start = guarded_take(&of_start, n * sizeof *start);
+    struct guarded x_memory, arranged_memory, c_memory, start_memory;
+    float *x = guarded_alloc(&x_memory, m * k * sizeof *x),
+          *c = guarded_alloc(&c_memory, m * n * sizeof *c);
+    float *arranged = guarded_alloc(&arranged_memory, m * row * sizeof *x);
+    float *start = guarded_alloc(&start_memory, n * sizeof *start);
     for (size_t i = 0; i < m; i++) { /* some rows are too small for numbers in fixed point */
         float size = random_below(8) > 0 ? 1 : 1e-25F;
         for (size_t j = 0; j < k; j++)
@@ -109,10 +111,10 @@ static bool check_product(const struct trial *trial, const struct compressed_mat
         else if (c[i] != -77)
             is_good = trial_fail("c[%zu][%zu] is written", i / n, i % n);
     }
-    guarded_free(&of_x);
-    guarded_free(&of_arranged);
-    guarded_free(&of_c);
-    guarded_free(&of_start);
+    guarded_free(&x_memory);
+    guarded_free(&arranged_memory);
+    guarded_free(&c_memory);
+    guarded_free(&start_memory);
     return is_good;
 }
 

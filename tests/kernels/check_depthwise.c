@@ -1,5 +1,5 @@
-/* Depthwise kernels against the scalar loops: random windows, also with special values, in memory
- * that ends at an unmapped page.
+/* Checks depthwise kernels against the scalar loops: random windows, also with special values, in
+ * memory that begins or ends at an unmapped page.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 #include <stdio.h>
@@ -23,10 +23,10 @@ struct problem {
     struct epilogue epilogue;
 };
 
-/* Chooses dimension d. Returns false if the output would be empty. */
-static bool choose_dimension(struct window *w, int d, uint32_t most)
+/* Chooses dimension d of a window. Returns false if the output would be empty. */
+static bool choose_dimension(struct window *w, int d, uint32_t max_size)
 {
-    w->in[d] = 1 + random_below(most);
+    w->in[d] = 1 + random_below(max_size);
     w->kernel[d] = 1 + random_below(5);
     w->stride[d] = 1 + random_below(3);
     w->dilation[d] = 1 + random_below(3);
@@ -38,8 +38,8 @@ static bool choose_dimension(struct window *w, int d, uint32_t most)
     return w->out[d] > 0;
 }
 
-/* Windows of 2 x 2 without overlap. */
-static void choose_quarters(struct window *w)
+/* Chooses a window of 2 x 2 without overlap. */
+static void choose_2x2(struct window *w)
 {
     for (int d = 0; d < 3; d++) {
         w->kernel[d] = w->stride[d] = d == 0 ? 1 : 2;
@@ -53,7 +53,7 @@ static void choose_quarters(struct window *w)
 static void choose_window(struct window *w)
 {
     if (random_below(6) == 0) {
-        choose_quarters(w);
+        choose_2x2(w);
         return;
     }
     static const uint32_t sizes[][3] = {{1, 1, 300}, {1, 30, 30}, {1, 9, 9}, {4, 6, 20}, {1, 1, 8}};
@@ -65,7 +65,7 @@ static void choose_window(struct window *w)
 
 #define N_SPECIALS 6
 
-/* n_specials: the number of kinds of special values among them. */
+/* Fills new memory with n random floats; some are among the first n_specials special values. */
 static float *fill(struct guarded *memory, size_t n, bool at_end, uint32_t n_specials)
 {
     const float specials[N_SPECIALS] = {NAN, INFINITY, -INFINITY, -0.0F, 1e-40F, 3e38F};
@@ -107,8 +107,8 @@ static void choose_problem(const struct trial *trial, struct problem *problem, b
     problem->epilogue.bias = problem->bias;
     problem->job = (struct depthwise_job){
         .in = fill(&problem->in, n, at_end, n_specials),
-        /* 3e38 * 3e38 overflows in a product, but not in a fused one. With the channels last, the
-         * scalar loops do not compute a channel again if a sum is not finite. */
+        /* 3e38 * 3e38 overflows in a product, but not in a fused multiply-add. With the channels
+         * last, the scalar loops do not recompute a channel if a sum is not finite. */
         .weights = fill(&problem->weights,
                         (size_t)(plan->n_channels * plan->multiplier) * problem->n_taps, at_end,
                         random_below(2) ? n_specials - (n_specials > 0 && plan->channels_last) : 0),
@@ -140,8 +140,8 @@ static void release(struct problem *problem)
     arena_free(&problem->arena);
 }
 
-/* Computes output channel i by the scalar loops. */
-static void expect(const struct problem *problem, size_t i)
+/* Computes output channel i by the scalar loops, to problem->expected. */
+static void compute_expected(const struct problem *problem, size_t i)
 {
     const struct depthwise *plan = &problem->plan;
     const float *in = problem->job.in + i / (size_t)plan->multiplier * problem->n_in;
@@ -197,7 +197,7 @@ static bool try_problem(const struct trial *trial, bool has_specials)
     depthwise_run(plan, &problem.job);
     bool is_good = true;
     for (size_t i = 0; i < problem.n_channels && is_good; i++) {
-        expect(&problem, i);
+        compute_expected(&problem, i);
         for (size_t o = 0; o < problem.n_out && is_good; o++) {
             float got = result(&problem, i, o), expected = problem.expected[i * problem.n_out + o];
             if (!is_same(&problem, got, expected))

@@ -1,5 +1,5 @@
-/* The element-wise loops against the scalar ones, bit for bit except for the bits of a NaN: every
- * operand form, sizes around the widest vectors, operands that end at an unmapped page, and an
+/* Checks the element-wise loops against the scalar ones, bit for bit except for the bits of a NaN:
+ * every operand form, sizes around the widest vectors, operands that end at an unmapped page, an
  * operand as the output.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
@@ -9,7 +9,7 @@
 
 #include "check_kernels.h"
 
-enum { POISON = 0xA5, MARGIN = 64, MOST = 200, N_OPERANDS = 2, OPERAND_BYTES = 4 * MOST + 64 };
+enum { POISON = 0xA5, MARGIN = 64, MAX_N = 200, N_OPERANDS = 2, OPERAND_BYTES = 4 * MAX_N + 64 };
 
 struct problem {
     const struct trial *trial;
@@ -19,7 +19,7 @@ struct problem {
     size_t shift; /* bytes before the page */
 };
 
-static float hostile_float(void)
+static float random_or_special(void)
 {
     static const float special[] = {0.0F,   -0.0F,    1.0F,      -1.0F,  0.5F,      2.5F,
                                     -3.5F,  INFINITY, NAN,       1e-40F, -1e-40F,   1e38F,
@@ -48,10 +48,10 @@ static void fill(const struct problem *problem, size_t i, size_t n_elements)
 {
     float *to = operand(problem, i, n_elements);
     for (size_t k = 0; k < n_elements; k++)
-        to[k] = hostile_float();
+        to[k] = random_or_special();
 }
 
-/* The functions that are not exact (NEAR). */
+/* Returns whether the vector function only approximates the scalar one (NEAR). */
 static bool is_approximate(enum unary_operation operation)
 {
     enum { EXACT, NEAR };
@@ -63,8 +63,7 @@ static bool is_approximate(enum unary_operation operation)
 }
 
 /* Returns whether x equals y within 4 units of the last place or 1e-9, with the same sign if both
- * are 0. 1 + erf and 1 + tanh of Gelu may have a further error of a unit of 1, times half the
- * argument `in`. */
+ * are 0. In Gelu, half of `in` multiplies 1 + erf or 1 + tanh, and the error of this sum. */
 static bool is_near(enum unary_operation operation, float in, float x, float y)
 {
     bool is_gelu = operation == UNARY_GELU_ERF || operation == UNARY_GELU_TANH;
@@ -83,7 +82,7 @@ static bool is_same(const void *got, const void *wanted)
 }
 
 /* Returns whether the bytes around n elements of `width` bytes at out are unchanged. */
-static bool is_alone(const struct problem *problem, const unsigned char *out, size_t width)
+static bool is_margin_intact(const struct problem *problem, const unsigned char *out, size_t width)
 {
     for (size_t i = 1; i <= MARGIN; i++)
         if (*(out - i) != POISON)
@@ -101,7 +100,7 @@ static bool compare(const struct problem *problem, const unsigned char *out, siz
         if (!(width == 1 ? *got == *wanted : is_same(got, wanted)))
             return trial_fail("element %zu differs", i);
     }
-    return is_alone(problem, out, width);
+    return is_margin_intact(problem, out, width);
 }
 
 static bool compare_near(const struct problem *problem, const unsigned char *out,
@@ -113,7 +112,7 @@ static bool compare_near(const struct problem *problem, const unsigned char *out
         if (!is_same(got + i, wanted + i) && !is_near(operation, in[i], got[i], wanted[i]))
             return trial_fail("of %.9g: %.9g, expected %.9g", (double)in[i], (double)got[i],
                               (double)wanted[i]);
-    return is_alone(problem, out, sizeof(float));
+    return is_margin_intact(problem, out, sizeof(float));
 }
 
 static unsigned char *fresh_out(const struct problem *problem, size_t width)
@@ -198,7 +197,7 @@ bool check_elementwise(const struct trial *trial)
     for (size_t i = 0; i < N_OPERANDS; i++)
         problem.operands[i] = guarded_new(OPERAND_BYTES);
     bool is_good = problem.expected != NULL;
-    for (problem.n = 0; problem.n <= MOST && is_good; problem.n++) {
+    for (problem.n = 0; problem.n <= MAX_N && is_good; problem.n++) {
         for (problem.shift = 0; problem.shift <= 12 && is_good; problem.shift += 4)
             is_good = check_size(&problem);
     }

@@ -1,6 +1,6 @@
-/* Random programs of fused instructions against the scalar interpreter, bit for bit except for the
- * bits of a NaN: all instructions, sizes around the widest tile, operands that end at an unmapped
- * page.
+/* Checks random programs of fused instructions against the scalar interpreter, bit for bit except
+ * for the bits of a NaN: exact instructions, sizes around the widest tile, operands that end at an
+ * unmapped page.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 #include <stdio.h>
@@ -9,11 +9,11 @@
 
 #include "check_kernels.h"
 
-enum { POISON = 0xA5, MARGIN = 64, MOST = 200, N_MEMORIES = 3, N_CODES = 24 };
+enum { POISON = 0xA5, MARGIN = 64, MAX_N = 200, N_MEMORIES = 3, N_CODES = 24 };
 
 struct problem {
     const struct trial *trial;
-    struct guarded floats[N_MEMORIES], truths[N_MEMORIES], out[2];
+    struct guarded floats[N_MEMORIES], booleans[N_MEMORIES], out[2];
     float scalars[N_MEMORIES], parameters[2];
     unsigned char scalar_boolean;
     float kept[FUSED_TILE];
@@ -22,7 +22,7 @@ struct problem {
     size_t n;
 };
 
-static float hostile_float(void)
+static float random_or_special(void)
 {
     static const float special[] = {0.0F, -0.0F, 1.0F, -1.0F, INFINITY, NAN, 1e-40F, -3e38F};
     if (random_below(5) == 0)
@@ -35,11 +35,11 @@ static void fill(struct problem *problem)
     for (size_t i = 0; i < N_MEMORIES; i++) {
         float *to = (float *)(void *)guarded_last(&problem->floats[i], problem->n * sizeof *to);
         for (size_t k = 0; k < problem->n; k++)
-            to[k] = hostile_float();
-        unsigned char *truths = guarded_last(&problem->truths[i], problem->n);
+            to[k] = random_or_special();
+        unsigned char *booleans = guarded_last(&problem->booleans[i], problem->n);
         for (size_t k = 0; k < problem->n; k++)
-            truths[k] = (unsigned char)(random_below(2) ? 0 : 1 + random_below(255));
-        problem->scalars[i] = hostile_float();
+            booleans[k] = (unsigned char)(random_below(2) ? 0 : 1 + random_below(255));
+        problem->scalars[i] = random_or_special();
     }
     problem->parameters[0] = -2.5F;
     problem->parameters[1] = random_below(8) ? 3.0F : -4.0F;
@@ -56,7 +56,7 @@ static bool is_approximate(uint32_t code)
     return is_near[code];
 }
 
-/* Returns a random instruction, except one that only approximates the scalar one. */
+/* Returns a random instruction, but none that only approximates the scalar one. */
 static struct fused_instruction random_instruction(struct problem *problem)
 {
     struct fused_instruction made = {.advance_mask = 0};
@@ -74,13 +74,14 @@ static struct fused_instruction random_instruction(struct problem *problem)
     if (is_scalar)
         made.at = is_boolean ? (void *)&problem->scalar_boolean : (void *)&problem->scalars[i];
     else if (is_boolean)
-        made.at = guarded_last(&problem->truths[i], problem->n);
+        made.at = guarded_last(&problem->booleans[i], problem->n);
     else
         made.at = guarded_last(&problem->floats[i], problem->n * sizeof(float));
     return made;
 }
 
-/* Begins by setting both registers, stores an intermediate value, and ends by storing both. */
+/* Makes a program that first loads both registers, stores an intermediate value, and at the end
+ * stores both registers. */
 static void make_program(struct problem *problem, unsigned char *const out[2])
 {
     size_t n = 0;
@@ -139,15 +140,15 @@ bool check_fused(const struct trial *trial)
 {
     struct problem problem = {.trial = trial};
     for (size_t i = 0; i < N_MEMORIES; i++) {
-        problem.floats[i] = guarded_new(MOST * sizeof(float));
-        problem.truths[i] = guarded_new(MOST);
+        problem.floats[i] = guarded_new(MAX_N * sizeof(float));
+        problem.booleans[i] = guarded_new(MAX_N);
     }
     for (int i = 0; i < 2; i++) {
-        problem.out[i] = guarded_new(MOST * sizeof(float) + MARGIN);
-        problem.expected[i] = malloc(MOST * sizeof(float));
+        problem.out[i] = guarded_new(MAX_N * sizeof(float) + MARGIN);
+        problem.expected[i] = malloc(MAX_N * sizeof(float));
     }
     bool is_good = problem.expected[0] && problem.expected[1];
-    for (problem.n = 1; problem.n <= MOST && is_good; problem.n++) {
+    for (problem.n = 1; problem.n <= MAX_N && is_good; problem.n++) {
         for (int i = 0; i < 20 && is_good; i++) {
             trial_says("n=%zu program %d", problem.n, i);
             is_good = check_program(&problem);
@@ -155,7 +156,7 @@ bool check_fused(const struct trial *trial)
     }
     for (size_t i = 0; i < N_MEMORIES; i++) {
         guarded_free(&problem.floats[i]);
-        guarded_free(&problem.truths[i]);
+        guarded_free(&problem.booleans[i]);
     }
     for (int i = 0; i < 2; i++) {
         guarded_free(&problem.out[i]);

@@ -1,5 +1,5 @@
-/* Products of bytes against their definition: numbers of rows and columns around a tile, memory
- * that ends at an unmapped page, and bytes that would saturate sums of 16 bits.
+/* Checks products of bytes against their definition: numbers of rows and columns around a tile,
+ * memory that ends at an unmapped page, and bytes that would saturate sums of 16 bits.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 #include <stdio.h>
@@ -9,12 +9,12 @@
 
 struct problem {
     size_t m, n, k;                /* k: of a segment */
-    const uint8_t *const *a_bytes; /* of A, if the product has words */
-    const int8_t *b_whole;         /* before the excess is taken, or halves are made */
+    const uint8_t *const *a_bytes; /* segments of A in bytes, also if the product has words */
+    const int8_t *b_whole;         /* B as packed, before int8_excess_take or int8_halve */
     struct guarded segments, a, b, c, start, row_start, scale, bias, low, high;
 };
 
-static void *take(struct guarded *guarded, size_t n_bytes)
+static void *alloc_guarded(struct guarded *guarded, size_t n_bytes)
 {
     *guarded = guarded_new(n_bytes);
     return guarded_last(guarded, n_bytes);
@@ -27,15 +27,15 @@ static struct problem problem_new(size_t m, size_t n, size_t k, size_t n_segment
     struct problem problem = {.m = m, .n = n, .k = k};
     size_t segment_bytes = int8_n_quads(k) * INT8_QUAD, columns = int8_n_groups(n) * INT8_GROUP;
     size_t n_quads = n_segments * int8_n_quads(k);
-    const uint8_t **segments = take(&problem.segments, n_segments * sizeof *segments);
-    uint8_t *a = take(&problem.a, m * n_quads * INT8_QUAD);
-    int8_t *b = take(&problem.b, columns * n_quads * INT8_QUAD);
-    int32_t *start = take(&problem.start, columns * sizeof *start);
-    int32_t *row_start = take(&problem.row_start, m * sizeof *row_start);
-    float *scale = take(&problem.scale, columns * sizeof *scale);
-    float *bias = take(&problem.bias, columns * sizeof *bias);
-    float *low = take(&problem.low, columns * sizeof *low);
-    float *high = take(&problem.high, columns * sizeof *high);
+    const uint8_t **segments = alloc_guarded(&problem.segments, n_segments * sizeof *segments);
+    uint8_t *a = alloc_guarded(&problem.a, m * n_quads * INT8_QUAD);
+    int8_t *b = alloc_guarded(&problem.b, columns * n_quads * INT8_QUAD);
+    int32_t *start = alloc_guarded(&problem.start, columns * sizeof *start);
+    int32_t *row_start = alloc_guarded(&problem.row_start, m * sizeof *row_start);
+    float *scale = alloc_guarded(&problem.scale, columns * sizeof *scale);
+    float *bias = alloc_guarded(&problem.bias, columns * sizeof *bias);
+    float *low = alloc_guarded(&problem.low, columns * sizeof *low);
+    float *high = alloc_guarded(&problem.high, columns * sizeof *high);
     bool is_extreme = random_below(4) == 0;
     for (size_t i = 0; i < m * n_quads * INT8_QUAD; i++)
         a[i] = is_extreme ? UINT8_MAX : (uint8_t)random_below(256);
@@ -111,8 +111,8 @@ static bool is_right(const struct int8_product *p, int32_t sum, size_t row, size
                                 : ((const uint8_t *)p->c)[at] == (uint8_t)nearbyintf(x);
 }
 
-/* Multiplies by tiles, and then by those of the packed product, which have another number of rows
- * and are compiled in another file; the use of neither ends. */
+/* Multiplies by tiles, and then by those of packed_gemm, which have another configuration. Releases
+ * neither, so that the next product must configure its tiles again. */
 static void use_tiles(const struct trial *trial, const struct int8_product *p)
 {
     float a[1] = {0}, b[TILE_PAIRS * PANEL_GROUP] = {0}, c[PANEL_GROUP];
@@ -126,7 +126,7 @@ static bool try_result(const struct trial *trial, struct problem *problem, struc
 {
     size_t n_bytes = problem->m * problem->n * (to == INT8_TO_U8 ? 1 : 4);
     p->to = to;
-    p->c = take(&problem->c, n_bytes);
+    p->c = alloc_guarded(&problem->c, n_bytes);
     if (p->tile_rows > 0)
         use_tiles(trial, p);
     int8_multiply(trial->variant->gemm_int8, p);
@@ -146,7 +146,8 @@ static bool try_wide(const struct trial *trial, struct problem *problem,
 {
     size_t m = problem->m, n = problem->n, k = problem->k;
     struct guarded a;
-    int32_t *from = take(&a, m * k * sizeof *from), *c = take(&problem->c, m * n * sizeof *c);
+    int32_t *from = alloc_guarded(&a, m * k * sizeof *from),
+            *c = alloc_guarded(&problem->c, m * n * sizeof *c);
     for (size_t i = 0; i < m * k; i++)
         from[i] = (int32_t)random_below(UINT32_MAX);
     trial->variant->gemm_int8->multiply_wide(&(struct int8_wide_product){
@@ -175,16 +176,16 @@ static bool try_narrow(const struct trial *trial, size_t m, size_t k)
 {
     size_t row_bytes = int8_n_quads(k) * INT8_QUAD;
     struct guarded a, b, c;
-    int32_t *from = take(&a, m * k * sizeof *from), least;
-    int32_t *sums = take(&c, m * sizeof *sums);
-    uint8_t *to = take(&b, m * row_bytes);
+    int32_t *from = alloc_guarded(&a, m * k * sizeof *from), min;
+    int32_t *sums = alloc_guarded(&c, m * sizeof *sums);
+    uint8_t *to = alloc_guarded(&b, m * row_bytes);
     uint32_t origin = random_below(UINT32_MAX);
     for (size_t i = 0; i < m * k; i++)
         from[i] = (int32_t)(origin / 2 + random_below(256));
-    bool is_good = trial->variant->gemm_int8->narrow(m, k, from, to, &least, sums) ||
-                   trial_fail("bytes are not seen to be bytes");
+    bool is_good = trial->variant->gemm_int8->narrow(m, k, from, to, &min, sums) ||
+                   trial_fail("narrow rejects a range of 255");
     for (size_t i = 0; i < m * row_bytes && is_good; i++) {
-        int32_t x = i % row_bytes < k ? least + to[i] : to[i];
+        int32_t x = i % row_bytes < k ? min + to[i] : to[i];
         int32_t wanted = i % row_bytes < k ? from[i / row_bytes * k + i % row_bytes] : 0;
         is_good = x == wanted || trial_fail("byte %zu", i);
     }
@@ -195,18 +196,19 @@ static bool try_narrow(const struct trial *trial, size_t m, size_t k)
         is_good = sums[row] == (int32_t)sum || trial_fail("sum of row %zu", row);
     }
     from[0] = from[m * k - 1] < 0 ? from[m * k - 1] + 256 : from[m * k - 1] - 256;
-    if (is_good && m * k > 1 && trial->variant->gemm_int8->narrow(m, k, from, to, &least, sums))
-        is_good = trial_fail("more than a byte is taken for one");
+    if (is_good && m * k > 1 && trial->variant->gemm_int8->narrow(m, k, from, to, &min, sums))
+        is_good = trial_fail("narrow accepts a range above 255");
     guarded_free(&a);
     guarded_free(&b);
     guarded_free(&c);
     return is_good;
 }
 
-/* Alternates between those of the columns and their scales. */
-static const float **take_biases(struct guarded *guarded, size_t m, const struct int8_product *p)
+/* Makes the biases of rows: alternately the biases and the scales of the columns. */
+static const float **make_row_biases(struct guarded *guarded, size_t m,
+                                     const struct int8_product *p)
 {
-    const float **biases = take(guarded, m * sizeof *biases);
+    const float **biases = alloc_guarded(guarded, m * sizeof *biases);
     for (size_t i = 0; i < m; i++)
         biases[i] = i % 2 ? p->requantization.scale : p->requantization.bias;
     return biases;
@@ -218,17 +220,17 @@ static bool try_results(const struct trial *trial, struct problem *problem, stru
            try_result(trial, problem, p, INT8_TO_F32) && try_result(trial, problem, p, INT8_TO_U8);
 }
 
-/* Multiplies by a copy of b whose excess is taken. */
+/* Multiplies by a copy of b after int8_excess_take. */
 static bool try_excess(const struct trial *trial, struct problem *problem, struct int8_product *p)
 {
     size_t n_groups = int8_n_groups(p->n), n_quads = n_groups * p->n_segments * p->n_quads;
     size_t b_bytes = n_quads * INT8_GROUP * INT8_QUAD, n = int8_excess_count(p->b, n_quads);
     struct guarded b, begins, places, odd;
     struct int8_product less = *p;
-    int8_t *copy = memcpy(take(&b, b_bytes), p->b, b_bytes);
-    struct int8_excess to = {take(&begins, (n_groups + 1) * sizeof *to.begins),
-                             take(&places, n * sizeof *to.places),
-                             take(&odd, n * INT8_GROUP * sizeof *to.odd)};
+    int8_t *copy = memcpy(alloc_guarded(&b, b_bytes), p->b, b_bytes);
+    struct int8_excess to = {alloc_guarded(&begins, (n_groups + 1) * sizeof *to.begins),
+                             alloc_guarded(&places, n * sizeof *to.places),
+                             alloc_guarded(&odd, n * INT8_GROUP * sizeof *to.odd)};
     int8_excess_take(copy, n_groups, p->n_segments, p->n_quads, &to);
     less.b = copy;
     less.excess = &to;
@@ -240,7 +242,7 @@ static bool try_excess(const struct trial *trial, struct problem *problem, struc
     return is_good;
 }
 
-/* Multiplies words by a copy of b in halves. */
+/* Multiplies words by a copy of b after int8_halve. */
 static bool try_words(const struct trial *trial, struct problem *problem,
                       const struct int8_product *p)
 {
@@ -248,9 +250,9 @@ static bool try_words(const struct trial *trial, struct problem *problem,
     size_t b_bytes = n_quads * INT8_GROUP * INT8_QUAD, n = problem->m * p->lda;
     struct guarded b, words, segments;
     struct int8_product p_words = *p;
-    int8_t *copy = memcpy(take(&b, b_bytes), p->b, b_bytes);
-    uint16_t *a = take(&words, n * sizeof *a);
-    const uint8_t **at = take(&segments, p->n_segments * sizeof *at);
+    int8_t *copy = memcpy(alloc_guarded(&b, b_bytes), p->b, b_bytes);
+    uint16_t *a = alloc_guarded(&words, n * sizeof *a);
+    const uint8_t **at = alloc_guarded(&segments, p->n_segments * sizeof *at);
     const uint8_t *first = p->a[p->n_segments - 1];
     int8_halve(copy, n_quads);
     trial->variant->gemm_int8->widen(n, first, a);
@@ -273,7 +275,7 @@ static bool try_sizes(const struct trial *trial, size_t m, size_t n, size_t k)
     size_t n_segments = k < 60 ? 1 + random_below(3) : 1;
     struct problem problem = problem_new(m, n, k, n_segments, &p);
     struct guarded biases;
-    const float **row_biases = take_biases(&biases, m, &p);
+    const float **row_biases = make_row_biases(&biases, m, &p);
     p.row_biases = random_below(2) ? row_biases : NULL;
     trial_says("m=%zu n=%zu k=%zu segments=%zu", m, n, k, n_segments);
     bool is_good = try_results(trial, &problem, &p) &&
@@ -313,7 +315,7 @@ void measure_gemm_int8(const struct trial *trial)
         size_t m = sizes[i][0], n = sizes[i][1], k = sizes[i][2];
         struct int8_product p;
         struct problem problem = problem_new(m, n, k, 1, &p);
-        p.c = take(&problem.c, m * n * 4);
+        p.c = alloc_guarded(&problem.c, m * n * 4);
         p.tile_rows =
             int8_tile_rows(trial->variant->gemm_int8, m, p.n_quads, (double)(m * n * p.n_quads));
         char what[64];

@@ -1,5 +1,5 @@
-/* Products of few rows against sums in double, in memory that ends at an unmapped page. The bytes
- * of a row must not depend on the number of rows.
+/* Checks products of few rows against sums in double, in memory that ends at an unmapped page. The
+ * bits of a row must not depend on the number of rows.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 
 enum { MAX_M = 7, MAX_N = 100, MAX_LDC = MAX_N + 2 };
 
-/* c: the memory of C, whose rows have another column on either side if ldc > n; those must not
+/* c: the memory of C. If ldc > n, each row has one more column on either side, which must not
  * change. */
 static bool compare(const struct gemm_f32 *p, const float *c, const float *before)
 {

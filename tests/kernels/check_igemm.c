@@ -1,5 +1,5 @@
-/* The micro-kernels of indirect convolution against sums in double. Every row of B ends at an
- * unmapped page.
+/* Checks the micro-kernels of indirect convolution against sums in double. Every row of B ends at
+ * an unmapped page.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 #include <stdio.h>
@@ -67,7 +67,7 @@ static void release(struct problem *problem)
     free((void *)problem->args.masks);
 }
 
-/* held: what sums held before, if that counts. */
+/* held: the value of c before the call, if the kernel adds to it. */
 static bool compare(const struct problem *problem, float held)
 {
     const struct igemm_args *args = &problem->args;
@@ -90,6 +90,7 @@ static bool compare(const struct problem *problem, float held)
     return true;
 }
 
+/* What the sums start from; ADDED: the old value of c. */
 enum beginning { FROM_ZERO, FROM_BIAS, ADDED, N_BEGINNINGS };
 
 static bool try_tile(const struct trial *trial, size_t rows, size_t k, enum igemm_masking masking,
@@ -193,7 +194,7 @@ static bool check_channels(const struct trial *trial)
 
 /* ---- rows ---- */
 
-/* Compares the bytes with those of the kernels for any positions. */
+/* Compares the bits with those of the kernels for any positions. */
 static bool try_row(const struct trial *trial, size_t stride, size_t rows, size_t n_taps,
                     enum beginning beginning)
 {
@@ -239,7 +240,7 @@ static bool try_row(const struct trial *trial, size_t stride, size_t rows, size_
     guarded_free(&weights);
     guarded_free(&images);
     free(indirection);
-    return memcmp(sums[0], sums[1], n_sums * sizeof(float)) == 0 || trial_fail("other sums");
+    return memcmp(sums[0], sums[1], n_sums * sizeof(float)) == 0 || trial_fail("sums differ");
 }
 
 static bool check_rows(const struct trial *trial)
@@ -271,7 +272,7 @@ static double multiply_pairs(uint32_t a, uint32_t b, double *size)
     return low + high;
 }
 
-/* held: what sums held before, if that counts. */
+/* held: the value of c before the call, if the kernel adds to it. */
 static bool compare_tiles(const struct igemm_channels_args *args, size_t n_columns, float held)
 {
     const uint32_t *image = (const void *)args->a, *b = (const void *)args->b;

@@ -1,5 +1,5 @@
-/* Depthwise convolutions of bytes against their definition, to the bit; memory ends at an unmapped
- * page.
+/* Checks depthwise convolutions of bytes against their definition, bit for bit, in memory that ends
+ * at an unmapped page.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 #include <string.h>
@@ -12,7 +12,7 @@ struct problem {
     struct guarded in, taps, weights, start, floats, biases, c;
 };
 
-static void *take(struct guarded *guarded, size_t n_bytes)
+static void *alloc_guarded(struct guarded *guarded, size_t n_bytes)
 {
     *guarded = guarded_new(n_bytes);
     return guarded_last(guarded, n_bytes);
@@ -21,9 +21,9 @@ static void *take(struct guarded *guarded, size_t n_bytes)
 static void fill_requantization(struct problem *problem, size_t n_all)
 {
     struct int8_depthwise *d = &problem->d;
-    int32_t *start = take(&problem->start, n_all * sizeof *start);
-    float *floats = take(&problem->floats, 4 * n_all * sizeof *floats);
-    const float **biases = take(&problem->biases, d->n * sizeof *biases);
+    int32_t *start = alloc_guarded(&problem->start, n_all * sizeof *start);
+    float *floats = alloc_guarded(&problem->floats, 4 * n_all * sizeof *floats);
+    const float **biases = alloc_guarded(&problem->biases, d->n * sizeof *biases);
     for (size_t c = 0; c < n_all; c++) {
         start[c] = (int32_t)random_below(1 << 20) - (1 << 19);
         floats[c] = random_float(1e-3F);
@@ -39,13 +39,13 @@ static void fill_requantization(struct problem *problem, size_t n_all)
     d->pixel_biases = random_below(2) ? biases : NULL;
 }
 
-/* Sets random weights of all taps; those that belong to none are 0. */
+/* Sets random weights for all taps, and zeros as padding. */
 static void fill_weights(struct problem *problem, size_t n_all)
 {
     struct int8_depthwise *d = &problem->d;
     size_t lane_taps = problem->lane_taps, n_taps = d->n_rows * d->n_columns;
     size_t n = (d->n_rows + lane_taps - 1) / lane_taps * d->n_columns * n_all * sizeof(int32_t);
-    void *weights = take(&problem->weights, n);
+    void *weights = alloc_guarded(&problem->weights, n);
     memset(weights, 0, n);
     for (size_t i = 0; i < n_taps * d->n_channels; i++) {
         int weight = (int)random_below(256) - 128;
@@ -58,14 +58,14 @@ static void fill_weights(struct problem *problem, size_t n_all)
     d->weights = weights;
 }
 
-/* Makes a row of pixels of an image with as many rows as there are of taps. */
+/* Makes an image with as many rows as the filter, which gives one row of output pixels. */
 static void fill_image(struct problem *problem, size_t stride)
 {
     struct int8_depthwise *d = &problem->d;
     size_t row_bytes = ((d->n - 1) * stride + d->n_columns) * d->n_channels;
     size_t n_bytes = d->n_rows * row_bytes, n_taps = d->n_rows * d->n_columns;
-    uint8_t *x = take(&problem->in, n_bytes);
-    const uint8_t **taps = take(&problem->taps, n_taps * sizeof *taps);
+    uint8_t *x = alloc_guarded(&problem->in, n_bytes);
+    const uint8_t **taps = alloc_guarded(&problem->taps, n_taps * sizeof *taps);
     for (size_t i = 0; i < n_bytes; i++)
         x[i] = (uint8_t)random_below(256);
     for (size_t i = 0; i < n_taps; i++)
@@ -106,7 +106,8 @@ static bool try_depthwise(const struct trial *trial, size_t n, size_t n_rows, si
     fill_requantization(&problem, n_all);
     fill_weights(&problem, n_all);
     fill_image(&problem, n_columns > 2 ? 1 + random_below(2) : 3);
-    problem.d.c = take(&problem.c, n * n_channels * (to == INT8_TO_F32 ? sizeof(float) : 1));
+    problem.d.c =
+        alloc_guarded(&problem.c, n * n_channels * (to == INT8_TO_F32 ? sizeof(float) : 1));
     trial_says("depthwise n=%zu taps=%zux%zu channels=%zu", n, n_rows, n_columns, n_channels);
     trial->variant->gemm_int8->depthwise(&problem.d);
     bool is_good = true;

@@ -1,5 +1,5 @@
-/* Convolutions of bytes by Winograd's F(2x2, 3x3) against their definition: to the bit, also where
- * bytes and filters are the largest.
+/* Checks convolutions of bytes by Winograd's F(2x2, 3x3) against their definition, bit for bit,
+ * also with the largest bytes and weights.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 #include <stdio.h>
@@ -7,15 +7,15 @@
 
 #include "check_kernels.h"
 
-#define READ_BEHIND 15 /* bytes behind the image */
+#define READ_BEHIND 15 /* bytes that a kernel may read behind the image */
 
 struct problem {
     struct int8_winograd w;
     struct guarded image, filters, packed, start, scale, bias, low, high, c, inputs, products;
-    const int8_t *whole;
+    const int8_t *whole; /* the filters before they are packed */
 };
 
-static void *take(struct guarded *guarded, size_t n_bytes)
+static void *alloc_guarded(struct guarded *guarded, size_t n_bytes)
 {
     *guarded = guarded_new(n_bytes);
     return guarded_last(guarded, n_bytes);
@@ -23,11 +23,11 @@ static void *take(struct guarded *guarded, size_t n_bytes)
 
 static void fill_requantization(struct problem *problem, size_t columns)
 {
-    int32_t *start = take(&problem->start, columns * sizeof *start);
-    float *scale = take(&problem->scale, columns * sizeof *scale);
-    float *bias = take(&problem->bias, columns * sizeof *bias);
-    float *low = take(&problem->low, columns * sizeof *low);
-    float *high = take(&problem->high, columns * sizeof *high);
+    int32_t *start = alloc_guarded(&problem->start, columns * sizeof *start);
+    float *scale = alloc_guarded(&problem->scale, columns * sizeof *scale);
+    float *bias = alloc_guarded(&problem->bias, columns * sizeof *bias);
+    float *low = alloc_guarded(&problem->low, columns * sizeof *low);
+    float *high = alloc_guarded(&problem->high, columns * sizeof *high);
     for (size_t i = 0; i < columns; i++) {
         start[i] = (int32_t)random_below(1 << 20) - (1 << 19);
         scale[i] = random_float(1e-3F);
@@ -47,9 +47,9 @@ static void problem_new(size_t height, size_t width, size_t c_in, size_t c_out,
     size_t image_bytes = ((height + 1) / 2 * 2 + 2) * row_bytes;
     size_t n_packed = columns * INT8_WINOGRAD_POSITIONS * ((c_in + 1) / 2) * 2;
     bool is_extreme = random_below(3) == 0;
-    uint8_t *image = take(&problem->image, image_bytes + READ_BEHIND);
-    int8_t *whole = take(&problem->filters, c_out * c_in * 9);
-    int16_t *packed = take(&problem->packed, n_packed * sizeof *packed);
+    uint8_t *image = alloc_guarded(&problem->image, image_bytes + READ_BEHIND);
+    int8_t *whole = alloc_guarded(&problem->filters, c_out * c_in * 9);
+    int16_t *packed = alloc_guarded(&problem->packed, n_packed * sizeof *packed);
     for (size_t i = 0; i < image_bytes; i++)
         image[i] = (uint8_t)(is_extreme ? random_below(2) * 255 : random_below(256));
     for (size_t i = 0; i < c_out * c_in * 9; i++)
@@ -66,11 +66,12 @@ static void problem_new(size_t height, size_t width, size_t c_in, size_t c_out,
         .c_out = c_out,
         .end = int8_n_groups(c_out),
         .filters = packed,
-        .c = take(&problem->c, height * width * c_out),
+        .c = alloc_guarded(&problem->c, height * width * c_out),
         .out = {height, width},
-        .inputs = take(&problem->inputs, 2 * INT8_WINOGRAD_POSITIONS * int8_winograd_step(n, c_in)),
-        .products =
-            take(&problem->products, 4 * INT8_WINOGRAD_POSITIONS * int8_winograd_products_step(n)),
+        .inputs = alloc_guarded(&problem->inputs,
+                                2 * INT8_WINOGRAD_POSITIONS * int8_winograd_step(n, c_in)),
+        .products = alloc_guarded(&problem->products,
+                                  4 * INT8_WINOGRAD_POSITIONS * int8_winograd_products_step(n)),
     };
     fill_requantization(problem, columns);
 }
@@ -93,14 +94,15 @@ static bool is_right(const struct problem *problem, size_t y, size_t x, size_t c
         sum += w->image[(y + tap / 3) * w->row_bytes + (x + tap % 3) * w->c_in + c] *
                problem->whole[column * 9 * w->c_in + i];
     }
-    volatile float scaled = (float)sum * w->requantization.scale[column]; /* rounded */
+    volatile float scaled =
+        (float)sum * w->requantization.scale[column]; /* rounded before the addition */
     float low = w->requantization.low[column], high = w->requantization.high[column];
     float result = scaled + w->requantization.bias[column];
     result = result < low ? low : result > high ? high : result;
     return w->c[(y * w->out[1] + x) * w->c_out + column] == (uint8_t)nearbyintf(result);
 }
 
-/* Computes the tiles in two parts, and the groups too. */
+/* Computes the output in four parts: two ranges of tiles in two ranges of groups. */
 static bool try_sizes(const struct trial *trial, size_t height, size_t width, size_t c_in,
                       size_t c_out)
 {

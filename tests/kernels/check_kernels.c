@@ -18,7 +18,7 @@
 
 #include "kernels/cpu.h"
 
-/* A family of kernels.h without a row here fails. */
+/* The check of a family of kernels.h that has no row here fails. */
 static const struct {
     const char *family;
     check_fn *check;
@@ -46,23 +46,23 @@ static const struct {
     {"peak", check_peak, measure_peak, 0},
 };
 
-/* ---- what is being tried ---- */
+/* ---- the current trial ---- */
 
-static char variant_name[64], said[256];
+static char variant_name[64], description[256];
 static uint64_t seed;
 
 void trial_says(const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    vsnprintf(said, sizeof said, format, args);
+    vsnprintf(description, sizeof description, format, args);
     va_end(args);
 }
 
 bool trial_fail(const char *format, ...)
 {
     va_list args;
-    printf("# %s: %s: ", variant_name, said);
+    printf("# %s: %s: ", variant_name, description);
     va_start(args, format);
     vprintf(format, args);
     va_end(args);
@@ -75,7 +75,7 @@ static void report_crash(int signal_number)
 {
     char text[512];
     int n = snprintf(text, sizeof text, "\n# %s: %s: signal %d (seed %" PRIu64 ")\nBail out!\n",
-                     variant_name, said, signal_number, seed);
+                     variant_name, description, signal_number, seed);
     if (n > 0 && write(STDOUT_FILENO, text, (size_t)n) == n)
         _exit(1);
     _exit(2);
@@ -120,7 +120,7 @@ float random_float(float scale)
     return ((float)random_below(1U << 24) / (float)(1 << 23) - 1.0F) * scale;
 }
 
-/* ---- memory between two pages that cannot be touched ---- */
+/* ---- memory between two inaccessible pages ---- */
 
 struct guarded guarded_new(size_t n_bytes)
 {
@@ -165,7 +165,7 @@ static bool try_variant(const char *family, enum simd simd, bool measures)
 {
     struct kernels reference, variant;
     size_t i = find_check(family);
-    said[0] = '\0';
+    description[0] = '\0';
     if (i == sizeof checks / sizeof checks[0])
         return trial_fail("no check is written for this family");
     kernels_fill(&reference, SIMD_scalar);
@@ -208,7 +208,7 @@ static bool try_all(bool measures, int n_wanted, char **wanted)
     }
     printf("1..%zu\n", n);
     if (n_failed > 0)
-        printf("# %zu of %zu variants differ; again: --seed=%" PRIu64 "\n", n_failed, n, seed);
+        printf("# %zu of %zu variants differ; repeat with --seed=%" PRIu64 "\n", n_failed, n, seed);
     return n > 0 && n_failed == 0;
 }
 

@@ -40,15 +40,14 @@ uint32_t random_below(uint32_t limit);
 void random_fill(void *bytes, size_t n);
 float random_float(float scale); /* in (-scale, scale) */
 
-/* n_bytes of memory that end at a page that cannot be accessed. The page before the first one
- * cannot be accessed either. Exits if there is no memory. */
+/* At least n_bytes of memory between two inaccessible pages. Exits if there is no memory. */
 struct guarded {
     unsigned char *pages;
     size_t n_bytes, mapped_bytes;
 };
 struct guarded guarded_new(size_t n_bytes);
 void guarded_free(struct guarded *guarded);
-/* Return the last n_bytes of the memory, and its start. */
+/* Return the address of the last n_bytes, before the second page, and of the first byte. */
 unsigned char *guarded_last(const struct guarded *guarded, size_t n_bytes);
 unsigned char *guarded_first(const struct guarded *guarded);
 

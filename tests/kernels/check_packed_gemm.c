@@ -1,5 +1,5 @@
-/* Products of packed matrices against sums in double, and against themselves row by row: the number
- * of rows must not change a byte. check_recurrent_cells.c checks the cells.
+/* Checks products by packed matrices against sums in double, and each row against the product of
+ * this row alone, whose bits must be the same. check_recurrent_cells.c checks the cells.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 #include <stdio.h>
@@ -43,7 +43,7 @@ static bool lay_out(const struct trial *trial, struct problem *problem, size_t k
     return true;
 }
 
-/* Rounds a number to a type of 16 bits, and sets its bits. */
+/* Returns the number rounded to the type, and sets *bits to its 16 bits. */
 static float narrow(enum weight_type type, float value, uint16_t *bits)
 {
     *bits = type == WEIGHTS_BF16 ? bf16_from_f32(value) : f16_from_f32(value);
@@ -167,7 +167,7 @@ static bool compare(const struct problem *problem)
                 return false;
         multiply(problem, row, 1, problem->one_row);
         if (memcmp(problem->one_row, c, problem->n_columns * sizeof(float)) != 0)
-            return trial_fail("row %zu has other bits when it is multiplied alone", row);
+            return trial_fail("row %zu has other bits if it is multiplied alone", row);
     }
     return true;
 }
@@ -238,7 +238,7 @@ static void pack_matrix_group(const struct problem *problem, size_t group, size_
     free(from);
 }
 
-/* Weights are [k][n] or [n][k], with any n. What follows a row of c must not change. */
+/* Weights are [k][n] or [n][k], with any n. Elements of c between two rows must not change. */
 static bool try_matrix(const struct trial *trial, size_t m, size_t n, size_t k, bool is_transposed,
                        enum weight_type type)
 {

@@ -1,4 +1,5 @@
-/* The loops that measure a machine: the number of operations, and the sum of the memory.
+/* Checks the loops that measure the peak performance: their number of operations, and their sum of
+ * the elements in memory.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "check_kernels.h"
 
@@ -12,7 +13,7 @@ bool check_peak(const struct trial *trial)
     struct guarded memory = guarded_new(N_FLOATS * sizeof(float));
     float *from = (void *)guarded_last(&memory, N_FLOATS * sizeof(float));
     double n_flops, once;
-    trial_says("the sums of many rounds, which go to 1");
+    trial_says("flops, whose lanes converge to 1");
     kernels->flops(1, &once);
     float sum = kernels->flops(1000, &n_flops);
     bool is_good = once >= 2 && n_flops == 1000 * once && (double)sum == once / 2;
@@ -24,7 +25,7 @@ bool check_peak(const struct trial *trial)
     for (size_t i = 0; i < N_FLOATS; i++)
         expected += from[i];
     sum = kernels->read(from, N_FLOATS);
-    trial_says("a sum of memory");
+    trial_says("the sum of elements in memory");
     if (sum != expected)
         is_good = trial_fail("%.9g, expected %.9g", (double)sum, (double)expected);
     guarded_free(&memory);

@@ -1,5 +1,5 @@
-/* Quantization by one range against the loops of FakeQuantize, bit for bit: numbers outside the
- * range, ties, NaN, infinities, and reversed ranges.
+/* Checks quantization by one range against the loops of FakeQuantize, bit for bit: numbers outside
+ * the range, ties, NaN, infinities, and reversed ranges.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 
 #define MAX_CHANNELS 11
 
-static float number(float low, float high, float last)
+static float random_number(float low, float high, float last)
 {
     static const float special[] = {0.0F, -0.0F, INFINITY, -INFINITY, NAN, 3e38F, -3e38F, 1e-40F};
     uint32_t kind = random_below(20);
@@ -30,7 +30,7 @@ static bool try_range(const struct trial *trial, size_t n, float low, float high
     trial_says("n=%zu %g...%g to %g...%g, %d levels", n, (double)low, (double)high, (double)out_low,
                (double)out_high, (int)levels);
     for (size_t i = 0; i < n; i++)
-        x[i] = number(low, high, (float)(levels - 1));
+        x[i] = random_number(low, high, (float)(levels - 1));
     struct quantization q = quantization_of(low, high, out_low, out_high, levels);
     trial->variant->quantize->fake(&q, x, y, n);
     for (size_t i = 0; i < n && is_good; i++) {
@@ -53,8 +53,8 @@ static bool try_range(const struct trial *trial, size_t n, float low, float high
     return is_good;
 }
 
-/* Returns whether rows of the same numbers become the same bytes, or of those that slopes turn into
- * them. */
+/* Returns whether rows_to_u8 gives the same bytes for the transposed numbers. Divides some of them
+ * by slopes, by which rows_to_u8 multiplies them again. */
 static bool try_rows(const struct trial *trial, const struct channel_ranges *ranges, const float *x,
                      const uint8_t *bytes, size_t n_channels, size_t n)
 {
@@ -77,13 +77,13 @@ static bool try_rows(const struct trial *trial, const struct channel_ranges *ran
     trial->variant->quantize->rows_to_u8(
         &(struct column_levels){low, scale, last, has_slopes ? slopes : NULL}, rows, levels, n,
         n_channels);
-    bool is_good = memcmp(levels, bytes, size) == 0 || trial_fail("other bytes of rows");
+    bool is_good = memcmp(levels, bytes, size) == 0 || trial_fail("rows_to_u8 gives other bytes");
     guarded_free(&in);
     guarded_free(&out);
     return is_good;
 }
 
-/* Converts to bytes with the channels last, and back. The result is that of FakeQuantize. */
+/* Converts to bytes with the channels last, and back. The result must be that of FakeQuantize. */
 static bool try_bytes(const struct trial *trial, size_t n_channels, size_t n)
 {
     size_t size = n_channels * n;
@@ -100,7 +100,7 @@ static bool try_bytes(const struct trial *trial, size_t n_channels, size_t n)
     for (size_t c = 0; c < ranges.n; c++)
         all[c] = quantization_of(-0.5F, 1.25F + (float)c, -1 - (float)c, 3, n_levels);
     for (size_t i = 0; i < size; i++)
-        x[i] = random_below(9) == 0 ? INFINITY : number(-0.5F, 1.25F, all->last);
+        x[i] = random_below(9) == 0 ? INFINITY : random_number(-0.5F, 1.25F, all->last);
     trial->variant->quantize->to_u8(&ranges, x, n, levels, n_channels, n);
     trial->variant->quantize->from_u8(&ranges, levels, y, n, n_channels, n);
     is_good = try_rows(trial, &ranges, x, levels, n_channels, n);

@@ -1,5 +1,6 @@
-/* Products with dynamic quantization against their definition, to the bit: every type, group sizes
- * near the block size, row counts near the tile size, rows of zeros, infinities and NaN.
+/* Checks products with dynamic quantization against their definition, bit for bit: every type,
+ * group sizes near the block size, row counts near the tile size, rows of zeros, infinities and
+ * NaN.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 #include <stdio.h>
@@ -13,7 +14,7 @@ static const enum irrun_dtype types[] = {IRRUN_U8, IRRUN_I8, IRRUN_U4, IRRUN_I4}
 #define N_TYPES (sizeof types / sizeof types[0])
 #define MAX_M 37
 
-/* The rows of a product, as they are and quantized. */
+/* The rows of a product, as floats and quantized. */
 struct rows {
     struct guarded guarded[4];
     float *x, *c;
@@ -37,10 +38,10 @@ static struct rows rows_new(const struct trial *trial, const struct compressed_m
     struct quantized_blocks blocks = quantized_blocks_of(matrix);
     size_t row_bytes = blocks.n * blocks.max_quads * INT8_QUAD, n = matrix->n, k = matrix->k;
     struct rows rows;
-    rows.x = guarded_take(&rows.guarded[0], m * k * sizeof *rows.x);
-    rows.c = guarded_take(&rows.guarded[1], m * n * sizeof *rows.c);
-    rows.codes = guarded_take(&rows.guarded[2], m * row_bytes);
-    rows.blocks = guarded_take(&rows.guarded[3], m * blocks.n * sizeof *rows.blocks);
+    rows.x = guarded_alloc(&rows.guarded[0], m * k * sizeof *rows.x);
+    rows.c = guarded_alloc(&rows.guarded[1], m * n * sizeof *rows.c);
+    rows.codes = guarded_alloc(&rows.guarded[2], m * row_bytes);
+    rows.blocks = guarded_alloc(&rows.guarded[3], m * blocks.n * sizeof *rows.blocks);
     for (size_t i = 0; i < m; i++) {
         fill_row(rows.x + i * k, k);
         trial->variant->quantized_gemm->quantize(matrix, rows.x + i * k, rows.codes + i * row_bytes,
@@ -55,7 +56,7 @@ static void rows_free(struct rows *rows)
         guarded_free(&rows->guarded[i]);
 }
 
-/* Returns what a block of n elements from `first` on adds to the sum of row j. */
+/* Returns the part of the sum of row j that a block of n elements from `first` on gives. */
 static float block_sum(const struct compressed_matrix *matrix, const float *x, size_t j,
                        size_t first, size_t n)
 {
@@ -88,11 +89,11 @@ static bool is_right(const struct compressed_matrix *matrix, const float *x, con
            trial_fail("column %zu is %.9g, not %.9g", j, (double)got, (double)want);
 }
 
-/* The product of m rows by the whole matrix, with memory for a panel. */
+/* Returns the product of m rows by the whole matrix, with memory for a panel. */
 static struct quantized_product product_new(const struct trial *trial,
                                             const struct compressed_matrix *matrix,
                                             const struct rows *rows, size_t m,
-                                            struct guarded *of_panel)
+                                            struct guarded *panel_memory)
 {
     return (struct quantized_product){
         .kernels = trial->variant->quantized_gemm,
@@ -104,8 +105,8 @@ static struct quantized_product product_new(const struct trial *trial,
         .blocks = rows->blocks,
         .c = rows->c,
         .ldc = matrix->n,
-        .panel = guarded_take(of_panel,
-                              quantized_panel_bytes(trial->variant->quantized_gemm, matrix, m)),
+        .panel = guarded_alloc(panel_memory,
+                               quantized_panel_bytes(trial->variant->quantized_gemm, matrix, m)),
     };
 }
 
@@ -117,13 +118,13 @@ static bool check_product(const struct trial *trial, const struct compressed_mat
     begin -= begin % QUANTIZED_PANEL_ROWS;
     size_t end = begin + 1 + random_below((uint32_t)(n - begin));
     struct rows rows = rows_new(trial, matrix, m);
-    struct guarded of_start, of_panel;
-    float *start = guarded_take(&of_start, n * sizeof *start);
+    struct guarded start_memory, panel_memory;
+    float *start = guarded_alloc(&start_memory, n * sizeof *start);
     for (size_t i = 0; i < n; i++)
         start[i] = random_float(1);
     for (size_t i = 0; i < m * n; i++)
         rows.c[i] = -77;
-    struct quantized_product p = product_new(trial, matrix, &rows, m, &of_panel);
+    struct quantized_product p = product_new(trial, matrix, &rows, m, &panel_memory);
     p.begin = begin;
     p.end = end;
     p.start = random_below(2) ? start : NULL;
@@ -136,8 +137,8 @@ static bool check_product(const struct trial *trial, const struct compressed_mat
             is_good = trial_fail("c[%zu][%zu] is written", i / n, i % n);
     }
     rows_free(&rows);
-    guarded_free(&of_start);
-    guarded_free(&of_panel);
+    guarded_free(&start_memory);
+    guarded_free(&panel_memory);
     return is_good;
 }
 
@@ -184,14 +185,14 @@ void measure_quantized_gemm(const struct trial *trial)
             problem_new(types[sizes[i][0]], n, group <= 128 ? 1536 / group : 1, group);
         const struct compressed_matrix *matrix = &problem.matrix;
         struct rows rows = rows_new(trial, matrix, m);
-        struct guarded of_panel;
-        struct quantized_product p = product_new(trial, matrix, &rows, m, &of_panel);
+        struct guarded panel_memory;
+        struct quantized_product p = product_new(trial, matrix, &rows, m, &panel_memory);
         char what[64];
         snprintf(what, sizeof what, "%zux%zux%zu/%zu %s", m, matrix->k, n, group,
                  irrun_dtype_name(matrix->dtype));
         measure_line(what, measure_s(multiply, &p), compressed_bytes(matrix, n * matrix->k));
         rows_free(&rows);
-        guarded_free(&of_panel);
+        guarded_free(&panel_memory);
         problem_free(&problem);
     }
 }

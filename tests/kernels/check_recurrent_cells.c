@@ -1,5 +1,5 @@
-/* The recurrent cells against the formulas in double, also with special values, and which memory
- * they write.
+/* Checks the recurrent cells against the formulas in double, also with special values, and that
+ * they write no other memory.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <float.h>
 #include <math.h>
@@ -29,7 +29,7 @@ static double sigmoid(double x)
     return 1 / (1 + exp(-x));
 }
 
-/* The memory of a cell: 64 units, and elements that must not change. */
+/* The memory of a cell of at most 64 units, with one more element that must not change. */
 struct cell_memory {
     float gates[4 * MAX_UNITS], x_gates[4 * MAX_UNITS], peepholes[3 * MAX_UNITS];
     float h[MAX_UNITS + 1], h_next[MAX_UNITS + 1], c[MAX_UNITS + 1], old_c[MAX_UNITS];
@@ -49,7 +49,7 @@ static void run_cell(recurrent_cell_fn *cell, const struct recurrent *rules,
                                         .c = memory->c});
 }
 
-static void fill_cell(struct cell_memory *memory, bool is_state_tame)
+static void fill_cell(struct cell_memory *memory, bool is_state_moderate)
 {
     for (size_t j = 0; j < 4 * MAX_UNITS; j++) {
         memory->gates[j] = next_value();
@@ -59,11 +59,11 @@ static void fill_cell(struct cell_memory *memory, bool is_state_tame)
         memory->peepholes[j] = random_float(0.5F);
     for (size_t j = 0; j < MAX_UNITS; j++) {
         memory->h[j] = random_float(1.0F);
-        memory->c[j] = is_state_tame ? random_float(2.0F) : next_value();
+        memory->c[j] = is_state_moderate ? random_float(2.0F) : next_value();
     }
 }
 
-/* Units in the last place; for small values, of 1. */
+/* Returns whether the error is at most `ulps` units in the last place, or `absolute`. */
 static bool is_near(float got, double expected, double ulps, double absolute)
 {
     if (isnan(expected) || isinf(expected))
@@ -110,7 +110,7 @@ static bool check_functions(const struct recurrent_cells *cells, const struct re
     return memory.c[16] == POISON && memory.h_next[16] == POISON;
 }
 
-/* So large that an error of a sigmoid, times this, is detected. */
+/* Returns whether x times the error of a sigmoid would exceed the tolerance. */
 static bool is_huge(float x)
 {
     return isfinite(x) && fabsf(x) > 1e6F;

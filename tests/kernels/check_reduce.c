@@ -1,5 +1,5 @@
-/* Reductions and affine maps of f32 and f64 have the same bytes as at the scalar level, and are
- * close to plain sums: rows and columns of all lengths, NaN and infinities.
+/* Checks that reductions and affine maps of f32 and f64 have the same bits as at the scalar level,
+ * and are close to plain sums: rows and columns of all lengths, NaN and infinities.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 #include <stdio.h>
@@ -10,12 +10,12 @@
 
 enum { MAX_ROWS = 40, MAX_N = 150, MAX_STEP = MAX_N + 3 };
 
-static void fill(void *to, bool is_f32, size_t n, bool is_hostile)
+static void fill(void *to, bool is_f32, size_t n, bool has_specials)
 {
     static const float special[] = {0.0F, -0.0F, INFINITY, -INFINITY, NAN, 3e38F, -3e38F, 1e-40F};
     for (size_t i = 0; i < n; i++) {
         float x =
-            is_hostile && random_below(100) == 0 ? special[random_below(8)] : random_float(2.0F);
+            has_specials && random_below(100) == 0 ? special[random_below(8)] : random_float(2.0F);
         if (is_f32)
             ((float *)to)[i] = x;
         else
@@ -42,8 +42,8 @@ static double plain_fold(enum reduce_operation operation, double y, double x, do
     return terms[operation];
 }
 
-static void reduce_plainly(enum reduce_operation operation, const struct reduction *r,
-                           const void *in, bool is_f32, double *to)
+static void reduce_reference(enum reduce_operation operation, const struct reduction *r,
+                             const void *in, bool is_f32, double *to)
 {
     for (size_t i = 0; i < r->n_rows * r->n; i++) {
         size_t row = i / r->n, column = i % r->n, at = r->to_columns ? column : row;
@@ -58,7 +58,7 @@ static bool is_near(double x, double y, double magnitude)
 }
 
 static bool try_reduction(const struct trial *trial, enum reduce_operation operation, bool is_f32,
-                          bool is_hostile)
+                          bool has_specials)
 {
     static double centers[MAX_N], got[MAX_N], reference[MAX_N], plain[MAX_N];
     struct reduction r = {1 + random_below(MAX_ROWS), random_below(MAX_N), 0, random_below(2),
@@ -72,7 +72,7 @@ static bool try_reduction(const struct trial *trial, enum reduce_operation opera
                (const char *[]){"sum", "magnitudes", "squares", "deviations", "product", "maximum",
                                 "minimum"}[operation],
                is_f32 ? "f32" : "f64", r.n_rows, r.n, r.to_columns ? "columns" : "rows");
-    fill(in, is_f32, n, is_hostile);
+    fill(in, is_f32, n, has_specials);
     fill(centers, false, n_to, false);
     fill(plain, false, n_to, false);
     memcpy(got, plain, sizeof got);
@@ -80,10 +80,10 @@ static bool try_reduction(const struct trial *trial, enum reduce_operation opera
     enum irrun_dtype dtype = is_f32 ? IRRUN_F32 : IRRUN_F64;
     reduce_choose(trial->variant->reduce, operation, dtype)(&r, in, (void *)got);
     reduce_choose(trial->reference->reduce, operation, dtype)(&r, in, (void *)reference);
-    reduce_plainly(operation, &r, in, is_f32, plain);
+    reduce_reference(operation, &r, in, is_f32, plain);
     guarded_free(&source);
     for (size_t i = 0; i < n_to; i++) {
-        double magnitude = operation == REDUCE_PROD ? fabs(plain[i]) : is_hostile ? 1e80 : 1000;
+        double magnitude = operation == REDUCE_PROD ? fabs(plain[i]) : has_specials ? 1e80 : 1000;
         bool is_same = memcmp(got + i, reference + i, sizeof *got) == 0 ||
                        (isnan(got[i]) && isnan(reference[i]));
         if (!is_same || !is_near(got[i], plain[i], magnitude))
@@ -123,7 +123,7 @@ static bool try_maps(const struct trial *trial, size_t n, bool is_f32)
     is_good = is_good && (n_bytes == 0 || memcmp(in, out, n_bytes) == 0);
     guarded_free(&source);
     guarded_free(&target);
-    return is_good || trial_fail("not as at the scalar level");
+    return is_good || trial_fail("differs from the scalar level");
 }
 
 bool check_affine(const struct trial *trial)

@@ -1,5 +1,5 @@
-/* Select against its definition, bit for bit: every operand form, sizes around the widest vectors,
- * any alignment, operands that end at an unmapped page, and an operand as the output.
+/* Checks Select against its definition, bit for bit: every operand form, sizes around the widest
+ * vectors, any alignment, operands that end at an unmapped page, and an operand as the output.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,10 +24,10 @@ struct problem {
     struct guarded operands[N_OPERANDS], out;
     unsigned char *expected; /* with MARGIN on both sides, as the output has */
     size_t n, n_rows;
-    unsigned form; /* bits: condition, then, else are arrays within a row */
-    unsigned rows; /* … and from row to row */
-    size_t shift;  /* bytes before the page */
-    bool is_first; /* … or behind a page */
+    unsigned form; /* bits 0 to 2: condition, then, else differ within a row */
+    unsigned rows; /* bits 0 to 2: they differ from row to row */
+    size_t shift;  /* bytes between their end and the unmapped page */
+    bool is_first; /* they begin directly after an unmapped page instead */
     bool is_streamed;
 };
 
@@ -63,7 +63,7 @@ static unsigned char *operand_at(const struct problem *problem, size_t operand)
                         operand_bytes(problem, operand) + problem->shift * (operand + 1) % 64);
 }
 
-/* Half of the conditions are false, and the true ones any byte but zero. */
+/* Half of the conditions are false; the true ones are any byte but zero. */
 static void fill_operands(const struct problem *problem)
 {
     for (size_t i = 0; i < N_OPERANDS; i++)
@@ -94,7 +94,7 @@ static struct select_run run_of(const struct problem *problem, unsigned char *ou
 }
 
 /* Computes the result byte by byte. */
-static void select_plainly(const struct select_run *run, size_t width)
+static void select_reference(const struct select_run *run, size_t width)
 {
     for (size_t i = 0; i < run->n_rows * run->n * width; i++) {
         size_t row = i / (run->n * width), at = i / width % run->n;
@@ -116,13 +116,13 @@ static bool compare(const unsigned char *got, const unsigned char *want, size_t 
     return true;
 }
 
-/* The output is an array of its own, between bytes that must not change. */
-static bool check_apart(const struct problem *problem)
+/* The output overlaps no operand, and is between bytes that must not change. */
+static bool check_separate(const struct problem *problem)
 {
     size_t width = problem->trial->parameter, n_bytes = problem->n_rows * problem->n * width;
     struct select_run run = run_of(problem, problem->expected + MARGIN);
     memset(problem->expected, POISON, n_bytes + 2 * MARGIN);
-    select_plainly(&run, width);
+    select_reference(&run, width);
 
     /* A few bytes that must not change, or none, are between the output and the unmapped page. */
     size_t before = problem->is_first ? 0 : MARGIN;
@@ -138,12 +138,12 @@ static bool check_apart(const struct problem *problem)
 }
 
 /* The output is an operand of the same size. */
-static bool check_over(const struct problem *problem, size_t operand)
+static bool check_in_place(const struct problem *problem, size_t operand)
 {
     size_t width = problem->trial->parameter, n_bytes = problem->n_rows * problem->n * width;
     unsigned char *out = operand_at(problem, operand);
     struct select_run run = run_of(problem, problem->expected);
-    select_plainly(&run, width);
+    select_reference(&run, width);
     run.out = out;
     select_of(problem->trial->variant, width)(&run);
     return compare(out, problem->expected, n_bytes, 0, "output over an operand:");
@@ -155,14 +155,14 @@ static bool check_problem(const struct problem *problem)
                problem->form, problem->rows, problem->shift, problem->is_first ? " first" : "",
                problem->is_streamed ? " streamed" : "");
     fill_operands(problem);
-    if (!check_apart(problem))
+    if (!check_separate(problem))
         return false;
     size_t n_bytes = problem->n_rows * problem->n * problem->trial->parameter;
     for (size_t i = 0; i < N_OPERANDS; i++) {
         bool moves = stride_of(problem, i) && (problem->n_rows == 1 || row_of(problem, i));
         if (!moves || operand_bytes(problem, i) != n_bytes)
             continue;
-        if (!check_over(problem, i))
+        if (!check_in_place(problem, i))
             return false;
         fill_operands(problem);
     }

@@ -1,5 +1,5 @@
-/* Softmax against its definition, computed in double from the differences: rows and columns of all
- * lengths, also in place, NaN and infinities.
+/* Checks Softmax against its definition, computed in double from the differences to the maximum:
+ * rows and columns of all lengths, also in place, NaN and infinities.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 #include <stdio.h>
@@ -8,7 +8,7 @@
 
 #include "check_kernels.h"
 
-static float hostile_float(void)
+static float random_or_special(void)
 {
     static const float special[] = {0.0F, -0.0F, INFINITY, -INFINITY, NAN, 3e38F, -3e38F, 1e-40F};
     return random_below(200) == 0 ? special[random_below(8)] : random_float(30.0F);
@@ -16,17 +16,17 @@ static float hostile_float(void)
 
 static bool compare(const float *got, const double *wanted, size_t n, bool is_log)
 {
-    double least = is_log ? 1e-6 : 1e-30;
+    double absolute = is_log ? 1e-6 : 1e-30;
     for (size_t i = 0; i < n; i++) {
         double x = (double)got[i], y = wanted[i];
-        bool is_good = isnan(y) ? isnan(x) : x == y || fabs(x - y) <= least + 1e-6 * fabs(y);
+        bool is_good = isnan(y) ? isnan(x) : x == y || fabs(x - y) <= absolute + 1e-6 * fabs(y);
         if (!is_good)
             return trial_fail("element %zu: %.9g, expected %.9g", i, x, y);
     }
     return true;
 }
 
-static void soften_plainly(const struct softmax *s, const float *in, double *out)
+static void softmax_reference(const struct softmax *s, const float *in, double *out)
 {
     for (size_t row = 0; row < s->n_outer * s->n_inner; row++) {
         size_t first = row / s->n_inner * s->n * s->n_inner + row % s->n_inner, step = s->n_inner;
@@ -48,7 +48,7 @@ static float small_float(void)
     return random_float(2.0F);
 }
 
-static float some_scale(void)
+static float random_scale(void)
 {
     return random_below(2) ? 1 : random_float(2.0F);
 }
@@ -62,7 +62,7 @@ static bool try_sizes(const struct trial *trial, const struct softmax *s, float 
     trial_says("[%zu,%zu,%zu]%s", s->n_outer, s->n, s->n_inner, s->is_log ? " log" : "");
     for (size_t i = 0; i < n; i++)
         from[i] = number();
-    soften_plainly(s, from, wanted);
+    softmax_reference(s, from, wanted);
     trial->variant->softmax_f32(s, from, to);
     bool is_good = compare(to, wanted, n, s->is_log);
     trial->variant->softmax_f32(s, from, from);
@@ -77,16 +77,17 @@ static bool check_short(const struct trial *trial)
 {
     for (size_t n = 1; n <= 70; n++) {
         uint32_t most_rows = n <= 16 ? 40 : 3; /* short ones are computed many at a time */
-        struct softmax row = {1 + random_below(most_rows), n, 1, random_below(2), some_scale()};
+        struct softmax row = {1 + random_below(most_rows), n, 1, random_below(2), random_scale()};
         struct softmax columns = {1 + random_below(3), 1 + random_below(9), n, random_below(2),
-                                  some_scale()};
-        if (!try_sizes(trial, &row, hostile_float) || !try_sizes(trial, &columns, hostile_float))
+                                  random_scale()};
+        if (!try_sizes(trial, &row, random_or_special) ||
+            !try_sizes(trial, &columns, random_or_special))
             return false;
     }
     return true;
 }
 
-/* Sums of so many equal numbers that the rounding of each addition matters. */
+/* Sums of so many numbers that the rounding of each addition matters. */
 static bool check_long(const struct trial *trial)
 {
     static const struct softmax sizes[] = {{1, 1000003, 1, false, 1},
@@ -110,7 +111,7 @@ struct work {
     float *numbers;
 };
 
-static void soften(const void *context)
+static void run_softmax(const void *context)
 {
     const struct work *work = context;
     work->trial->variant->softmax_f32(&work->softmax, work->numbers, work->numbers);
@@ -128,7 +129,7 @@ void measure_softmax(const struct trial *trial)
             abort();
         snprintf(what, sizeof what, "[%zu,%zu,%zu]", sizes[i].n_outer, sizes[i].n,
                  sizes[i].n_inner);
-        measure_line(what, measure_s(soften, &work), 2 * n * sizeof(float));
+        measure_line(what, measure_s(run_softmax, &work), 2 * n * sizeof(float));
         free(work.numbers);
     }
 }

@@ -22,7 +22,8 @@ static double time_calls(void (*work)(const void *context), const void *context,
     return (now_s() - start) / (double)n;
 }
 
-/* Times calls of 100 us together, so that the clock does not matter, for 0.2 s. */
+/* Times batches of calls for 0.2 s. A batch takes at least 100 us, so that reading the clock does
+ * not matter. */
 double measure_s(void (*work)(const void *context), const void *context)
 {
     size_t n = 1;

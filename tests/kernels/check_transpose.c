@@ -1,4 +1,4 @@
-/* Transpositions of all small sizes, in memory that ends at an unmapped page.
+/* Checks transpositions of all small sizes, in memory that ends at an unmapped page.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 #include <string.h>

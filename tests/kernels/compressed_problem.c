@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* Makes random compressed matrices, and computes their elements by definition.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "compressed_problem.h"
 
 #include <math.h>
@@ -7,13 +8,13 @@
 #include "tensor/half.h"
 #include "tensor/small_float.h"
 
-void *guarded_take(struct guarded *guarded, size_t n_bytes)
+void *guarded_alloc(struct guarded *guarded, size_t n_bytes)
 {
     *guarded = guarded_new(n_bytes);
     return guarded_last(guarded, n_bytes);
 }
 
-/* One number for all, one per row, or one per group. */
+/* how: 0: one number for all; 1: one per row; 2: one per group. */
 static void choose_steps(struct group_params *numbers, size_t n_groups, size_t how)
 {
     numbers->row_step = how == 0 ? 0 : how == 1 ? 1 : n_groups;
@@ -30,8 +31,8 @@ bool is_float(enum irrun_dtype dtype)
     return dtype == IRRUN_F32 || dtype == IRRUN_F16 || dtype == IRRUN_BF16;
 }
 
-/* Fills rows of floats. f16 and bf16 have any bits except those of infinities and large numbers;
- * bf16 and f32 are below 2. */
+/* Fills rows of floats. f16 has any bits except those of numbers from 2 on; bf16 and f32 are
+ * uniform below 2. */
 static void fill_floats(enum irrun_dtype dtype, unsigned char *to, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -66,7 +67,7 @@ struct problem problem_new(enum irrun_dtype dtype, size_t n, size_t n_groups, si
         .matrix = {.dtype = dtype, .n = n, .k = n_groups * group, .group = group}};
     struct compressed_matrix *matrix = &problem.matrix;
     size_t n_bytes = compressed_bytes(matrix, n * matrix->k);
-    unsigned char *codes = guarded_take(&problem.codes, n_bytes);
+    unsigned char *codes = guarded_alloc(&problem.codes, n_bytes);
     if (is_float(dtype))
         fill_floats(dtype, codes, n * matrix->k);
     else
@@ -79,13 +80,13 @@ struct problem problem_new(enum irrun_dtype dtype, size_t n, size_t n_groups, si
     choose_steps(&matrix->scales, n_groups, random_below(3));
     choose_steps(&matrix->zero_points, n_groups, random_below(3));
     size_t n_scales = count_numbers(&matrix->scales, n, n_groups);
-    float *scales = guarded_take(&problem.scales, n_scales * sizeof *scales);
+    float *scales = guarded_alloc(&problem.scales, n_scales * sizeof *scales);
     for (size_t i = 0; i < n_scales; i++)
         scales[i] = random_float(2);
     matrix->scales.data = random_below(4) > 0 ? scales : NULL;
     matrix->scales.dtype = IRRUN_F32;
     size_t n_zeros = count_numbers(&matrix->zero_points, n, n_groups), kind = random_below(5);
-    void *zero_points = guarded_take(&problem.zero_points, n_zeros * sizeof(float));
+    void *zero_points = guarded_alloc(&problem.zero_points, n_zeros * sizeof(float));
     random_fill(zero_points, n_zeros * sizeof(float));
     static const enum irrun_dtype kinds[] = {IRRUN_U8, IRRUN_I8, IRRUN_F32, IRRUN_U4};
     matrix->zero_points.dtype = kinds[kind % 4];

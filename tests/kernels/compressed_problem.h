@@ -1,4 +1,4 @@
-/* Random compressed matrices, whose codes, scales and zero points end at the end of the memory.
+/* Random compressed matrices, whose codes, scales and zero points end at an unmapped page.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_TESTS_COMPRESSED_PROBLEM_H
 #define IRRUN_TESTS_COMPRESSED_PROBLEM_H
@@ -14,13 +14,13 @@ struct problem {
 struct problem problem_new(enum irrun_dtype dtype, size_t n, size_t n_groups, size_t group);
 void problem_free(struct problem *problem);
 
-/* Returns n_bytes at the end of new memory. */
-void *guarded_take(struct guarded *guarded, size_t n_bytes);
+/* Allocates n_bytes that end at an unmapped page. */
+void *guarded_alloc(struct guarded *guarded, size_t n_bytes);
 
 bool is_float(enum irrun_dtype dtype);
 bool has_4_bits(enum irrun_dtype dtype);
 
-/* Return a scale or zero point, or `none`; and the value of an element. */
+/* Return a scale or zero point, or `none` if the matrix has none; and the value of an element. */
 float number_of(const struct group_params *numbers, size_t row, size_t group, float none);
 float element_of(const struct compressed_matrix *matrix, size_t row, size_t k);
 
