@@ -1,5 +1,5 @@
-/* Which calls of a program under test fail, and how many calls it has made. A file with this struct
- * is mapped by the library that is preloaded into the program, and by the test.
+/* Which calls of a program under test fail, and how many calls it has made. The preloaded library
+ * and the test share this struct in a mapped file.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_TESTS_FAULT_PLAN_H
 #define IRRUN_TESTS_FAULT_PLAN_H
@@ -15,11 +15,11 @@ enum fault_kind {
     FAULT_MEMORY,    /* malloc and similar functions, mmap, pthread_create */
     FAULT_READ,      /* read, pread: EIO */
     FAULT_OPEN,      /* open, fopen: EMFILE */
-    FAULT_WRITE,     /* write, pwrite, but for standard error: ENOSPC */
+    FAULT_WRITE,     /* write, pwrite, except to standard error: ENOSPC */
     FAULT_CLOSE,     /* close, fclose: EIO, and the descriptor is closed */
     FAULT_FILE,      /* rename, fsync, ftruncate, lseek, stat, fstat, lstat, poll: EIO */
-    FAULT_SHORT,     /* read, pread, write, pwrite: half as much; not a failure */
-    FAULT_INTERRUPT, /* the same and poll: EINTR; not a failure */
+    FAULT_SHORT,     /* read, pread, write, pwrite: half of the bytes; irrun must succeed */
+    FAULT_INTERRUPT, /* the same calls and poll: EINTR; irrun must succeed */
 };
 
 /* Zeroed: every call succeeds. */

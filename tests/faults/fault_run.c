@@ -1,4 +1,4 @@
-/* Starts irrun under a plan of faults and examines what is left.
+/* Runs irrun under a plan of faults, and checks its exit status, messages and files.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "fault_run.h"
 
@@ -15,15 +15,15 @@
 #include <unistd.h>
 
 #define MAX_ARGUMENTS 32
-#define SECONDS 60 /* then a run is taken to hang */
+#define SECONDS 60 /* SIGALRM ends a run that takes longer */
 
 static struct {
     const char *irrun, *preloaded;
     char directory[256];
     struct fault_plan *plan;
-    int output, error; /* files that take the standard streams */
-    char wrong[2048];
-} here;
+    int output, error; /* files that receive standard output and standard error */
+    char problem[2048];
+} context;
 
 static void stop(const char *what)
 {
@@ -54,7 +54,8 @@ static void empty_directory(const char *path)
     closedir(stream);
 }
 
-/* Takes long enough for another lane to keep what it has. */
+/* Writes a csv file of n rows. With many rows, a sequence takes so long that another worker must
+ * keep the outputs of later sequences. */
 static void write_rows(const char *path, int n)
 {
     FILE *file = fopen(path, "w");
@@ -85,24 +86,25 @@ static void make_inputs(void)
 void fault_run_open(const char *irrun, const char *library)
 {
     char root[512];
-    here.irrun = irrun;
-    here.preloaded = library;
+    context.irrun = irrun;
+    context.preloaded = library;
     const char *temporary = getenv("TMPDIR");
-    snprintf(here.directory, sizeof here.directory, "%s/irrun-faults-XXXXXX",
+    snprintf(context.directory, sizeof context.directory, "%s/irrun-faults-XXXXXX",
              temporary ? temporary : "/tmp");
-    if (!getcwd(root, sizeof root) || !mkdtemp(here.directory) || chdir(here.directory) != 0)
-        stop(here.directory);
+    if (!getcwd(root, sizeof root) || !mkdtemp(context.directory) || chdir(context.directory) != 0)
+        stop(context.directory);
     int fd = open("plan", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    if (fd < 0 || ftruncate(fd, sizeof *here.plan) != 0)
+    if (fd < 0 || ftruncate(fd, sizeof *context.plan) != 0)
         stop("plan");
-    void *shared = mmap(NULL, sizeof *here.plan, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    void *shared = mmap(NULL, sizeof *context.plan, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     close(fd);
-    here.output = open("stdout", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    here.error = open("stderr", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    if (shared == MAP_FAILED || here.output < 0 || here.error < 0 || symlink(root, "root") != 0 ||
-        mkdir("in", 0700) != 0 || mkdir("out", 0700) != 0 || mkdir("tmp", 0700) != 0)
-        stop(here.directory);
-    here.plan = shared;
+    context.output = open("stdout", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    context.error = open("stderr", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (shared == MAP_FAILED || context.output < 0 || context.error < 0 ||
+        symlink(root, "root") != 0 || mkdir("in", 0700) != 0 || mkdir("out", 0700) != 0 ||
+        mkdir("tmp", 0700) != 0)
+        stop(context.directory);
+    context.plan = shared;
     make_inputs();
 }
 
@@ -113,8 +115,8 @@ void fault_run_close(void)
         empty_directory(directories[i]);
     for (size_t i = 0; i < 3; i++)
         rmdir(directories[i]);
-    if (chdir("/") != 0 || rmdir(here.directory) != 0)
-        stop(here.directory);
+    if (chdir("/") != 0 || rmdir(context.directory) != 0)
+        stop(context.directory);
 }
 
 static unsigned char *read_all(int fd, size_t *n)
@@ -134,7 +136,7 @@ static unsigned char *read_output(const char *name, size_t *n)
 {
     char path[512];
     snprintf(path, sizeof path, "out/%s", name);
-    int fd = name[0] == '\0' ? dup(here.output) : open(path, O_RDONLY | O_CLOEXEC);
+    int fd = name[0] == '\0' ? dup(context.output) : open(path, O_RDONLY | O_CLOEXEC);
     unsigned char *data = read_all(fd, n);
     close(fd);
     return data;
@@ -142,7 +144,7 @@ static unsigned char *read_output(const char *name, size_t *n)
 
 /* ---- A run ----------------------------------------------------------------------------------- */
 
-/* Standard input: a pipe that holds the file and has no writer. */
+/* Returns a pipe for standard input, which holds the file and has no writer. */
 static int open_input(const char *path)
 {
     int ends[2];
@@ -170,26 +172,26 @@ static void become_irrun(const struct command *command, int input)
     for (char *word = strtok_r(words, " ", &rest); word; word = strtok_r(NULL, " ", &rest))
         if (n < MAX_ARGUMENTS - 1)
             arguments[n++] = word;
-    if (dup2(input, 0) < 0 || dup2(here.output, 1) < 0 || dup2(here.error, 2) < 0)
+    if (dup2(input, 0) < 0 || dup2(context.output, 1) < 0 || dup2(context.error, 2) < 0)
         _exit(127);
-    setenv("LD_PRELOAD", here.preloaded, 1);
+    setenv("LD_PRELOAD", context.preloaded, 1);
     setenv(FAULT_VARIABLE, "plan", 1);
     setenv("TMPDIR", "tmp", 1);
     alarm(SECONDS);
-    execv(here.irrun, arguments);
+    execv(context.irrun, arguments);
     _exit(127);
 }
 
-/* Returns what waitpid says of it. */
+/* Runs the command. Returns its wait status. */
 static int run(const struct command *command, enum fault_kind kind, uint64_t first, uint64_t last)
 {
     int status, input = open_input(command->input);
-    memset(here.plan, 0, sizeof *here.plan);
-    here.plan->kind = kind;
-    here.plan->first = first;
-    here.plan->last = last;
-    if (ftruncate(here.output, 0) != 0 || ftruncate(here.error, 0) != 0 ||
-        lseek(here.output, 0, SEEK_SET) != 0 || lseek(here.error, 0, SEEK_SET) != 0)
+    memset(context.plan, 0, sizeof *context.plan);
+    context.plan->kind = kind;
+    context.plan->first = first;
+    context.plan->last = last;
+    if (ftruncate(context.output, 0) != 0 || ftruncate(context.error, 0) != 0 ||
+        lseek(context.output, 0, SEEK_SET) != 0 || lseek(context.error, 0, SEEK_SET) != 0)
         stop("stdout");
     pid_t process = fork();
     if (process < 0)
@@ -203,7 +205,7 @@ static int run(const struct command *command, enum fault_kind kind, uint64_t fir
     return status;
 }
 
-/* The names in out/, standard output as "". */
+/* Lists the names in out/, and standard output as "". */
 static void list_outputs(struct reference *found)
 {
     DIR *stream = opendir("out");
@@ -235,37 +237,39 @@ void fault_run_reference(const struct command *command, enum fault_kind kind,
     empty_directory("out");
     int status = run(command, kind, UINT64_MAX, UINT64_MAX);
     size_t n;
-    unsigned char *said = read_all(here.error, &n);
-    if (status != 0 || n > 0 || !atomic_load(&here.plan->is_attached)) {
+    unsigned char *said = read_all(context.error, &n);
+    if (status != 0 || n > 0 || !atomic_load(&context.plan->is_attached)) {
         fprintf(stderr, "%s without faults: wait status %d, %s%s\n", command->name, status,
                 n > 0 ? "" : "nothing was preloaded", said);
         exit(2);
     }
     free(said);
-    reference->n_calls = atomic_load(&here.plan->n_calls);
+    reference->n_calls = atomic_load(&context.plan->n_calls);
     list_outputs(reference);
     for (size_t i = 0; i < reference->n_files; i++)
         reference->files[i].data = read_output(reference->files[i].name, &reference->files[i].n);
 }
 
-/* ---- What is wrong --------------------------------------------------------------------------- */
+/* ---- Checks ---------------------------------------------------------------------------------- */
 
+/* Stores the description of a problem and returns it. */
 static const char *wrong(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 static const char *wrong(const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    vsnprintf(here.wrong, sizeof here.wrong, format, args);
+    vsnprintf(context.problem, sizeof context.problem, format, args);
     va_end(args);
-    return here.wrong;
+    return context.problem;
 }
 
-/* Standard error: one error if it failed, none if not; beside it hints and warnings. */
-static const char *check_words(bool has_failed)
+/* Checks standard error, which has one error if the run failed, otherwise none. It may have hints
+ * and warnings. */
+static const char *check_messages(bool has_failed)
 {
     size_t n, n_errors = 0;
-    char *said = (char *)read_all(here.error, &n), *rest = NULL;
+    char *said = (char *)read_all(context.error, &n), *rest = NULL;
     const char *found = NULL;
     char *whole = strdup(said);
     for (char *line = strtok_r(said, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
@@ -289,7 +293,7 @@ static const struct bytes *find_file(const struct reference *reference, const ch
     return NULL;
 }
 
-/* A file has all its bytes or is not there; of standard output the beginning may have come. */
+/* A file must be complete or missing. If the run failed, standard output may be truncated. */
 static const char *check_file(const struct reference *reference, const char *name, bool has_failed)
 {
     const struct bytes *want = find_file(reference, name);
@@ -311,8 +315,8 @@ static const char *check_files(const struct command *command, const struct refer
     list_outputs(&found);
     for (size_t i = 0; i < found.n_files && !problem; i++) {
         const char *name = found.files[i].name;
-        bool may_wait = command->resumes && has_failed && !find_file(reference, name);
-        problem = may_wait ? NULL : check_file(reference, name, has_failed);
+        bool is_for_resuming = command->resumes && has_failed && !find_file(reference, name);
+        problem = is_for_resuming ? NULL : check_file(reference, name, has_failed);
     }
     if (!has_failed && !problem && found.n_files != reference->n_files)
         problem = wrong("%zu outputs of %zu", found.n_files, reference->n_files);
@@ -338,12 +342,12 @@ static const char *check(const struct command *command, const struct reference *
         return wrong("ended by signal %d", WTERMSIG(status));
     int code = WEXITSTATUS(status);
     if (!is_listed(code, statuses)) {
-        char *said = (char *)read_all(here.error, &n);
+        char *said = (char *)read_all(context.error, &n);
         wrong("exit status %d: %s", code, said);
         free(said);
-        return here.wrong;
+        return context.problem;
     }
-    const char *problem = check_words(code != 0);
+    const char *problem = check_messages(code != 0);
     return problem ? problem : check_files(command, reference, code != 0);
 }
 
@@ -354,16 +358,16 @@ const char *fault_run(const struct command *command, enum fault_kind kind, uint6
     static const int none[] = {0};
     empty_directory("out");
     int status = run(command, kind, first, last);
-    *n_failed = atomic_load(&here.plan->n_failed);
+    *n_failed = atomic_load(&context.plan->n_failed);
     const char *problem = check(command, reference, status, *n_failed > 0 ? statuses : none);
     if (problem || !command->resumes || WEXITSTATUS(status) == 0)
         return problem;
     status = run(command, FAULT_NONE, 0, 0);
     problem = check(command, reference, status, none);
     if (problem) {
-        char copy[sizeof here.wrong];
+        char copy[sizeof context.problem];
         snprintf(copy, sizeof copy, "%s", problem);
-        wrong("run again: %.2000s", copy);
+        wrong("the run that resumes: %.2000s", copy);
     }
     return problem;
 }

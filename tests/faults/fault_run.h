@@ -1,5 +1,5 @@
-/* Runs irrun in its own directory with the faults of a plan, and checks how it ends and what it
- * leaves.
+/* Runs irrun in a new directory under a plan of faults, and checks its exit status, messages and
+ * files.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_TESTS_FAULT_RUN_H
 #define IRRUN_TESTS_FAULT_RUN_H
@@ -10,12 +10,12 @@
 
 #include "fault_plan.h"
 
-/* A command. Its directory has the project as root, the inputs in in/, and an empty out/. */
+/* A command. Its directory has root/, a link to the project, in/ with inputs, and an empty out/. */
 struct command {
     const char *name;
     const char *arguments; /* separated by blanks */
     const char *input;     /* a file that is piped to standard input; NULL: empty */
-    bool resumes;          /* after a failure, the same command resumes from what it has left */
+    bool resumes;          /* after a failure, the same command resumes from its checkpoint */
 };
 
 /* The bytes of a file. */
@@ -43,9 +43,9 @@ void fault_run_reference(const struct command *command, enum fault_kind kind,
                          struct reference *reference);
 void reference_free(struct reference *reference);
 
-/* Runs the command; calls first … last fail, and *n_failed of them were made. statuses: the allowed
- * exit statuses, up to a 0. Returns NULL if everything is right, otherwise what is wrong, which is
- * valid until the next run. */
+/* Runs the command; calls first … last fail. Sets *n_failed to how many of them were made.
+ * statuses: the allowed exit statuses, up to a 0. Returns NULL if everything is right, otherwise a
+ * description of the problem, which is valid until the next run. */
 const char *fault_run(const struct command *command, enum fault_kind kind, uint64_t first,
                       uint64_t last, const int *statuses, const struct reference *reference,
                       uint64_t *n_failed);

@@ -1,5 +1,5 @@
-/* Preloaded into a program under test: makes the calls fail that the plan names, as they would fail
- * by themselves.
+/* A library to preload into a program under test. It makes the calls fail that the plan names, with
+ * the errno that the system would set.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <dlfcn.h>
 #include <errno.h>
@@ -18,7 +18,7 @@
 
 #include "fault_plan.h"
 
-/* glibc's own; dlsym would allocate while it looks for them. */
+/* glibc's own functions. dlsym cannot find malloc here, because dlsym itself allocates. */
 void *__libc_malloc(size_t size);
 void *__libc_calloc(size_t n, size_t size);
 void *__libc_realloc(void *old, size_t size);
@@ -125,7 +125,7 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*
 
 /* ---- Files ----------------------------------------------------------------------------------- */
 
-/* The function of the C library that has this name. */
+/* Sets *function to the address of the C library's function of this name. */
 static void find_next(void *function, const char *name)
 {
     void *address = dlsym(RTLD_NEXT, name);
@@ -165,7 +165,7 @@ ssize_t pread(int fd, void *data, size_t n, off_t offset)
     return syscall(SYS_pread64, fd, data, shortened(n), offset);
 }
 
-/* What is written to standard error is not the work of the program. */
+/* Writes to standard error succeed, so that the test can check the messages. */
 ssize_t write(int fd, const void *data, size_t n)
 {
     if (fd != STDERR_FILENO && (fails(FAULT_WRITE, ENOSPC) || is_interrupted()))

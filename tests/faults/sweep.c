@@ -1,11 +1,10 @@
-/* Runs irrun with the k-th call of a kind failing, alone or with all that follow, and looks at what
- * is left: it must end with an exit status that the manual lists, never by a signal, say one error,
- * and leave no half file. Where it succeeds nevertheless, its outputs are those of a run without
- * faults.
+/* Runs irrun while call k of a kind fails, either only call k or also all calls after it. irrun
+ * must exit with a status that the manual lists, print one error and leave no incomplete file. If
+ * it succeeds nevertheless, its outputs must be those of a run without faults.
  *
- *   sweep KIND              all commands, as TAP: every k up to N_DENSE and N_SPARSE of the others,
- *                           alone and with those that follow by turns
- *   sweep KIND COMMAND [K]  one of them, or "all", both ways, with every k or with one only
+ *   sweep KIND              runs all commands, with every k up to N_DENSE and N_SPARSE others; only
+ *                           call k fails if k is odd, also later calls if it is even
+ *   sweep KIND COMMAND [K]  runs one command, or "all", in both ways, for every k or one k
  *
  * Runs in the root of the project. IRRUN is the program, FAULTS_LIBRARY the library to preload.
  * SPDX-License-Identifier: Apache-2.0 */
@@ -27,8 +26,8 @@
 struct kind {
     const char *name;
     enum fault_kind kind;
-    int statuses[5];  /* with which a run may end that a fault stops; the rest 0 */
-    uint64_t n_after; /* how many of the calls after it fail too, by turns */
+    int statuses[5];  /* the exit statuses of a run that a fault stops, then zeros */
+    uint64_t n_after; /* how many calls after call k fail too, in every second run */
 };
 
 static const struct kind kinds[] = {
@@ -88,7 +87,7 @@ static void try(struct sweep *sweep, uint64_t first, uint64_t last)
         return;
     sweep->n_wrong++;
     printf("# call %" PRIu64 "%s of %" PRIu64 " fails: %s\n", first,
-           last > first ? " and others that follow" : "", sweep->reference.n_calls, wrong);
+           last > first ? " and later ones" : "", sweep->reference.n_calls, wrong);
 }
 
 static bool sweep_command(const struct kind *kind, const struct command *command, bool is_full,
@@ -113,7 +112,7 @@ static bool sweep_command(const struct kind *kind, const struct command *command
 
 /* ---- The program ----------------------------------------------------------------------------- */
 
-/* This program is built as irrun is. */
+/* This program is built with the same sanitizers as irrun. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define IS_SANITIZED true
 #elif defined(__has_feature)
@@ -125,7 +124,7 @@ static bool sweep_command(const struct kind *kind, const struct command *command
 #define IS_SANITIZED false
 #endif
 
-/* A program without an interpreter loads no library. */
+/* Returns whether the program has no dynamic linker, so that no library can be preloaded. */
 static bool is_static(const char *path)
 {
     ElfW(Ehdr) header;

@@ -1,5 +1,5 @@
-/* What the fuzz targets share. A target is a file with LLVMFuzzerTestOneInput, which libFuzzer
- * calls, or replay.c.
+/* Functions that the fuzz targets share. A target is a file that defines LLVMFuzzerTestOneInput,
+ * which libFuzzer or replay.c calls.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_TESTS_FUZZ_H
 #define IRRUN_TESTS_FUZZ_H

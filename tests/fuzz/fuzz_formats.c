@@ -61,7 +61,7 @@ static void write_tensor(const struct format *format, const struct irrun_tensor 
     unlink(path);
 }
 
-static void write_everywhere(const struct irrun_tensor *tensor, unsigned choices)
+static void write_small_tensor(const struct irrun_tensor *tensor, unsigned choices)
 {
     const struct format *format = format_at((choices >> 3) % format_count());
     if (format->can_write && shape_n_elements(&tensor->shape) < 1000)
@@ -80,7 +80,7 @@ static bool read_shaped(struct reader *reader, const struct array_header *header
             return false;
         read_bytes(tensor.data, tensor_n_bytes(&tensor));
         if ((choices & 2) != 0)
-            write_everywhere(&tensor, choices);
+            write_small_tensor(&tensor, choices);
         free(tensor.data);
         return true;
     }
@@ -167,7 +167,7 @@ static void read_archive(const char *path, unsigned choices)
     archive_close(archive);
 }
 
-/* Writes the data to a new pipe. Returns its end for reading, or -1 if the data may not fit. */
+/* Writes the data to a new pipe. Returns its read end, or -1 if the data may not fit. */
 static int open_pipe(const uint8_t *data, size_t size, char *path, size_t n)
 {
     int ends[2];

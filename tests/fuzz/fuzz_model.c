@@ -1,8 +1,9 @@
 /* Loads and runs a model through the public API.
  *
- * An input is the XML, a NUL byte and the .bin. Its digest selects the options. Inputs of the model
- * get numbers made here. The work of a model is limited, so that every run is short: an op has
- * MAX_ELEMENTS in its operands and MAX_FLOPS, bodies run MAX_PASSES times.
+ * An input is the XML, a NUL byte and the .bin. Its digest selects the options. `fill` sets the
+ * inputs of the model. The work of a model is limited, so that every run is short: the operands of
+ * an op have at most MAX_ELEMENTS, an op has at most MAX_FLOPS, and bodies run at most MAX_PASSES
+ * times.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory_limit.h"
 #include "fuzz.h"
@@ -19,7 +20,7 @@ struct runner;
 
 static size_t n_passes;
 
-/* ---- Limits: these take the place of functions of the library (ld --wrap) ------------------- */
+/* ---- Limits: these functions replace functions of the library (ld --wrap) ------------------- */
 
 /* Counts in floating point, because the sizes of outputs are not checked for overflow yet. */
 static double n_elements(const struct irrun_tensor *tensor)
@@ -67,7 +68,7 @@ bool __wrap_runner_run(struct runner *runner, const struct irrun_tensor *const *
 
 /* ---- The tensors ---------------------------------------------------------------------------- */
 
-/* Numbers that every type can hold, most of them small. */
+/* Writes small numbers. */
 static void fill(const struct irrun_tensor *tensor, size_t n)
 {
     for (size_t i = 0; i < n; i++) {

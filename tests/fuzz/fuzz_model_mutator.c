@@ -1,4 +1,4 @@
-/* Mutates models as libFuzzer's own mutator cannot: it knows layers, edges, dimensions, attributes
+/* Mutates models. Unlike the mutator of libFuzzer, it changes layers, edges, dimensions, attributes
  * and the numbers of the .bin.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "fuzz.h"
@@ -11,7 +11,7 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t capacity, unsi
 size_t LLVMFuzzerCustomCrossOver(const uint8_t *first, size_t n_first, const uint8_t *second,
                                  size_t n_second, uint8_t *out, size_t capacity, unsigned seed);
 
-/* The input that is mutated. xml_size is the length before the NUL. */
+/* The input to mutate. xml_size is the length of the XML, before the NUL. */
 struct model_text {
     uint8_t *data;
     size_t size, capacity, xml_size;

@@ -13,7 +13,7 @@
 
 #define MODEL "tests/fuzz/state.xml"
 #define IDENTITY "irrun-checkpoint 1\n"
-#define BETWEEN "\n--\n"
+#define SEPARATOR "\n--\n"
 #define MAX_MEMBERS 16
 #define MAX_BYTES (1 << 20)
 
@@ -82,7 +82,7 @@ static void put_number(struct zip *zip, size_t number, size_t n_bytes)
     }
 }
 
-/* What a local header and a row of the directory have in common. */
+/* Writes the fields that the local header and the directory entry of a member have in common. */
 static void put_entry(struct zip *zip, struct part name, struct part content)
 {
     uint32_t sum = (uint32_t)crc32(0, content.data, (unsigned)content.n);
@@ -133,12 +133,12 @@ static void join_parts(struct zip *zip, const uint8_t *data, size_t size)
     struct part parts[1 + 2 * MAX_MEMBERS];
     size_t n = 0;
     for (bool is_end = false; !is_end && n < 1 + 2 * MAX_MEMBERS;) {
-        const uint8_t *end = size > 0 ? memmem(data, size, BETWEEN, strlen(BETWEEN)) : NULL;
+        const uint8_t *end = size > 0 ? memmem(data, size, SEPARATOR, strlen(SEPARATOR)) : NULL;
         is_end = !end;
         parts[n++] = (struct part){data, end ? (size_t)(end - data) : size};
         if (end) {
-            size -= (size_t)(end - data) + strlen(BETWEEN);
-            data = end + strlen(BETWEEN);
+            size -= (size_t)(end - data) + strlen(SEPARATOR);
+            data = end + strlen(SEPARATOR);
         }
     }
     make_zip(zip, parts[0], parts + 1, n - 1);
@@ -146,7 +146,8 @@ static void join_parts(struct zip *zip, const uint8_t *data, size_t size)
 
 /* ---- The target ----------------------------------------------------------------------------- */
 
-static void read_again(const struct all_variables *variables)
+/* Writes the variables to a file and reads it. */
+static void write_and_read(const struct all_variables *variables)
 {
     struct snapshot snapshot = {.n = 0};
     struct irrun_error err;
@@ -157,7 +158,7 @@ static void read_again(const struct all_variables *variables)
     all_variables_values(variables, values);
     if (!state_file_write(written, variables, values, &identity, false, &err) ||
         !state_file_read(written, variables, &identity, false, &snapshot, &err)) {
-        fprintf(stderr, "what was written is not read: %s\n", err.message);
+        fprintf(stderr, "cannot write the state and read it: %s\n", err.message);
         abort();
     }
     snapshot_free(&snapshot);
@@ -172,7 +173,7 @@ static void read_state(const char *path, const struct all_variables *variables, 
     bool is_read = state_file_read(path, variables, &identity, (choices & 4) != 0, &snapshot, &err);
     if (check_error(is_read, &err) &&
         check_error(snapshot_restore(&snapshot, variables, &err), &err))
-        read_again(variables);
+        write_and_read(variables);
     snapshot_free(&snapshot);
 }
 

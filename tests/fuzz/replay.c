@@ -16,7 +16,7 @@ static void replay_file(const char *path)
         exit(2);
     }
     size_t size = (size_t)ftell(file);
-    /* No byte more, so that a sanitizer sees a read beyond the end. */
+    /* Exactly `size` bytes, so that a sanitizer detects a read beyond the end. */
     uint8_t *data = malloc(size > 0 ? size : 1);
     rewind(file);
     if (!data || fread(data, 1, size, file) != size) {
