@@ -13,7 +13,7 @@
 
 /* The records of an input. */
 struct input_records {
-    struct irrun_tensor record; /* the first one; data NULL: the file has no such member */
+    struct irrun_tensor record; /* the first one; data is NULL if the file lacks the member */
     size_t n;                   /* an input with one record uses it in every iteration */
     size_t n_elements;          /* of all records */
 };
@@ -76,7 +76,7 @@ static inline bool records_read(const char *path, const struct irrun_model *mode
     return is_fine;
 }
 
-/* Sets all inputs to their records number r. Returns false if one has none, or it is rejected. */
+/* Sets all inputs to their record r. Returns false if an input has no records or rejects one. */
 static inline bool records_set(const struct case_records *records, size_t r,
                                struct irrun_session *session, struct irrun_error *err)
 {

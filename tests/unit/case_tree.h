@@ -1,5 +1,5 @@
-/* Runs the models in tests/cases and models on generated records, for tests of the engine that do
- * not check results.
+/* Runs the models of tests/cases and models/ on generated records, for tests that do not compare
+ * results with out.npz.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_TESTS_CASE_TREE_H
 #define IRRUN_TESTS_CASE_TREE_H
@@ -13,7 +13,7 @@
 
 #define MAX_CASE_INPUTS 32
 
-/* A session. The inputs are zeros with a one in every third element; open dimensions are 2. */
+/* A session. The inputs are zeros with a one in every third element; dynamic dimensions are 2. */
 struct case_session {
     struct irrun_model *model;
     struct irrun_session *session;
@@ -36,9 +36,9 @@ static inline bool case_set_input(struct case_session *opened, size_t i, struct 
     size_t size_bytes;
     tensor.shape.rank = port->shape.is_rank_dynamic ? 1 : port->shape.rank;
     for (uint32_t k = 0; k < tensor.shape.rank; k++) {
-        bool is_open = port->shape.is_rank_dynamic || port->shape.min[k] != port->shape.max[k];
-        int64_t least = port->shape.is_rank_dynamic ? 0 : port->shape.min[k];
-        tensor.shape.dims[k] = is_open ? (least > 2 ? least : 2) : least;
+        bool is_dynamic = port->shape.is_rank_dynamic || port->shape.min[k] != port->shape.max[k];
+        int64_t min = port->shape.is_rank_dynamic ? 0 : port->shape.min[k];
+        tensor.shape.dims[k] = is_dynamic ? (min > 2 ? min : 2) : min;
     }
     if (!tensor_size(tensor.dtype, &tensor.shape, &size_bytes))
         return false;
@@ -51,7 +51,7 @@ static inline bool case_set_input(struct case_session *opened, size_t i, struct 
     return irrun_session_set_input(opened->session, i, &tensor, err);
 }
 
-/* Returns false if the case cannot run: an error case, or one that these records do not fit. */
+/* Returns false if the case cannot run, because it expects an error or rejects these records. */
 static inline bool case_open(const char *path, struct case_session *opened, struct irrun_error *err)
 {
     memset(opened, 0, sizeof *opened);
@@ -65,7 +65,7 @@ static inline bool case_open(const char *path, struct case_session *opened, stru
     return is_fine;
 }
 
-/* Calls visit for every model.xml. Returns how many there are. */
+/* Calls visit for every model.xml. Returns their number. */
 static inline size_t case_visit_all(void (*visit)(const char *path))
 {
     static const char *const patterns[] = {"tests/cases/*/*/model.xml", "models/*/model.xml"};

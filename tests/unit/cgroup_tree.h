@@ -1,4 +1,4 @@
-/* A directory tree like the one where cgroups are mounted.
+/* A directory tree like that of mounted cgroups.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_TESTS_CGROUP_TREE_H
 #define IRRUN_TESTS_CGROUP_TREE_H

@@ -1,4 +1,4 @@
-/* Files for the tests of src/formats: their own directory, readers of given bytes, and checks of
+/* Files for the tests of src/formats: a temporary directory, readers of given bytes, and checks of
  * results.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_TESTS_FORMAT_FILES_H
@@ -135,7 +135,7 @@ static inline struct reader *open_file(const char *format, const char *path)
     return reader;
 }
 
-/* Returns a reader of these bytes. Its file is already removed. */
+/* Returns a reader of a file with these bytes, which is already removed. */
 static inline struct reader *open_bytes(const char *format, const void *data, size_t size_bytes)
 {
     const char *path = in_directory("input");
@@ -145,8 +145,7 @@ static inline struct reader *open_bytes(const char *format, const void *data, si
     return reader;
 }
 
-/* Returns a reader of these bytes in a pipe, which cannot be rewound and whose length is
- * unknown. */
+/* Returns a reader of a pipe with these bytes. It cannot be rewound, and its length is unknown. */
 static inline struct reader *open_piped(const char *format, const void *data, size_t size_bytes)
 {
     int ends[2];

@@ -1,5 +1,5 @@
-/* Writes a graph as text: every op, attribute, edge and body in the order of its arrays, attributes
- * by the tables of the ops. For comparing the results of two ways to read a model.
+/* Writes a graph as text, to compare two graphs: every op, attribute, edge and body, in the order
+ * of the graph's arrays and of the ops' attribute tables.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_TESTS_GRAPH_DUMP_H
 #define IRRUN_TESTS_GRAPH_DUMP_H
@@ -10,8 +10,8 @@
 #include "base/text.h"
 #include "ops/op.h"
 
-/* Two graphs give the same text exactly if they are equal. If there is no memory,
- * text->is_failed. */
+/* Two graphs give the same text if and only if they are equal. Sets text->is_failed if there is no
+ * memory. */
 static inline void graph_dump(const struct graph *graph, struct text *text);
 
 static inline void dump_string(struct text *text, const char *string)

@@ -10,12 +10,12 @@
 #include "unit.h"
 #include "window_data.h"
 
-/* The variant, which must not change the results, and the kind of convolution. */
+/* The kind of convolution, and the variant, which must not change the results. */
 struct way {
     int64_t n_groups;
     bool is_transposed, channels_in_lanes, is_winograd, has_pairs;
-    bool copies_rows;      /* if that is applicable */
-    enum weight_type type; /* in which the weights are exact */
+    bool copies_rows;      /* calls indirect_convolution_plan_rows, which may have no effect */
+    enum weight_type type; /* of the packed weights, whose values it represents exactly */
     struct thread_pool *pool;
     const struct epilogue *epilogue;
 };

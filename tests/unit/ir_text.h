@@ -1,5 +1,5 @@
-/* For the tests of the reader: IRs as strings in the tests. A net of ir_net() has its first layer
- * in line 3, every other layer in its own line, and the first edge two lines after the last layer.
+/* IRs as strings, for the tests of the IR reader. The first layer of a NET is in line 3, every
+ * other layer in its own line, and the first edge two lines after the last layer.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_TESTS_IR_TEXT_H
 #define IRRUN_TESTS_IR_TEXT_H

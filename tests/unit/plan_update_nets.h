@@ -14,8 +14,8 @@
     LAYER(id, name, "ScaledDotProductAttention", "opset13",                                        \
           "<data causal=\"false\"/>" INPUT(PORT("0") PORT("1") PORT("2")) OUTPUT(PORT("3")))
 
-/* Two caches, of x and of x twice; out come functions of attention over both, which are computed in
- * one tensor, and the second cache. */
+/* Two caches; each iteration appends x to the first and x twice to the second. The outputs are
+ * functions of the attention over both, which are computed in one tensor, and the second cache. */
 static const char caches[] =
     NET(LAYER("0", "x", "Parameter", "opset1",
               "<data shape=\"1,2,?,16\" element_type=\"f32\"/>" OUTPUT(PORT("0"))) /**/
@@ -45,8 +45,8 @@ static const char caches[] =
     LAYER(id, name, "Parameter", "opset1",                                                         \
           "<data shape=\"?,?\" element_type=\"i32\"/>" OUTPUT(PORT("0")))
 
-/* y = -p + -q: the sum may take the memory of a term of its shape. z has -p and |p| beside each
- * other. They are computed in its memory if p has one row. */
+/* y = -p + -q: the sum may reuse the memory of a term of its shape. z is the concatenation of -p
+ * and |p|, which are computed in its memory if p has one row. */
 static const char sums[] =
     NET(MATRIX("0", "p") MATRIX("1", "q")                                   /**/
         UNARY("2", "minus_p", "Negative") UNARY("3", "minus_q", "Negative") /**/
@@ -71,8 +71,8 @@ static const char sums[] =
 #define MULTIPLY(id, name)                                                                         \
     LAYER(id, name, "Multiply", "opset1", INPUT(PORT("0") PORT("1")) OUTPUT(PORT("2")))
 
-/* y = relu(p * (the shape of r)), of the shape of p whatever that of r is. Before and after the
- * shape of r, constants of the shape of q are computed; the first one is split along axis 1. */
+/* y = relu(p * (the shape of r)) has the shape of p for any r. Before and after the shape of r,
+ * constants of the shape of q are computed; the first one is split along axis 1. */
 static const char scaled[] =
     NET(PARAMETER("0", "p") MATRIX("1", "q") MATRIX("2", "r")                    /**/
         UNARY("3", "shape", "ShapeOf") UNARY("4", "rank", "ShapeOf")             /**/
@@ -114,7 +114,7 @@ static const char viewed[] = NET(
     EDGE("5", "2", "6", "0") EDGE("5", "3", "7", "0") EDGE("1", "1", "8", "0") /**/
     EDGE("6", "1", "9", "0") EDGE("7", "1", "10", "0") EDGE("8", "1", "11", "0"));
 
-/* y is the x of the iteration before, of at most ROWS_MAX rows. */
+/* y is x of the previous iteration, with at most ROWS_MAX rows. */
 #define ROWS_MAX 12
 static const char limited[] = NET(
     MATRIX("0", "x")
@@ -125,7 +125,7 @@ static const char limited[] = NET(
     RESULT("3", "y"),
     EDGE("1", "0", "3", "0") EDGE("0", "0", "2", "0"));
 
-/* y = x times the cache, with x added and transposed; w = -z. */
+/* y = x times the transposed cache, to which x was appended; w = -z. */
 static const char squeezed[] =
     NET(LAYER("0", "x", "Parameter", "opset1",
               "<data shape=\"1,2,?,16\" element_type=\"f32\"/>" OUTPUT(PORT("0"))) /**/

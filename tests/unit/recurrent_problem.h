@@ -1,5 +1,5 @@
-/* Random problems for the recurrent engine, and their solution by the formulas of the specification
- * in double.
+/* Random problems for the recurrent engine, and their solution in double by the formulas of the
+ * specification.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_TESTS_RECURRENT_PROBLEM_H
 #define IRRUN_TESTS_RECURRENT_PROBLEM_H
@@ -127,8 +127,8 @@ static inline void choose_attributes(struct problem *problem, bool are_plain)
     problem->has_p = !are_plain && c->kind == RECURRENT_LSTM && next_below(2);
 }
 
-/* Random arguments must be computed before the call, since compilers evaluate arguments in any
- * order. */
+/* Arguments must not call next_random or next_below, because C does not define the order in which
+ * arguments are evaluated. */
 static inline struct problem problem_new(enum recurrent_kind kind, size_t batch, size_t n_steps,
                                          size_t input_size, size_t hidden_size, bool are_plain)
 {
@@ -268,8 +268,8 @@ static inline struct recurrent_f32_tensors tensors_of(const struct problem *prob
     };
 }
 
-/* Returns an engine for the problem, with packed weights. They are from f16, unless that is
- * NULL. */
+/* Returns an engine for the problem, with packed weights: those in f16, or those of the problem if
+ * f16 is NULL. */
 static inline struct recurrent_f32 pack(const struct problem *problem, struct recurrent_f32 engine,
                                         uint16_t *const f16[2])
 {
@@ -307,22 +307,22 @@ static inline void run_f32(struct problem *problem, enum simd simd, gemm_f32_fn 
 
 static inline double difference_f32(const struct problem *problem)
 {
-    double most = 0;
+    double largest = 0;
     for (int part = Y; part <= (problem->common.kind == RECURRENT_LSTM ? CO : HO); part++) {
         for (size_t i = 0; i < problem->n[part]; i++) {
             double expected = problem->f64[part][i];
             double difference = fabs((double)problem->f32[part][i] - expected);
             difference /= fmax(1, fabs(expected));
-            most = difference <= most ? most : difference; /* NaN wins */
+            largest = difference <= largest ? largest : difference; /* NaN wins */
         }
     }
-    return most;
+    return largest;
 }
 
 static inline double difference_f64(struct problem *problem)
 {
     bool is_lstm = problem->common.kind == RECURRENT_LSTM;
-    double most = 0, *results[3];
+    double largest = 0, *results[3];
     for (int part = Y; part <= CO; part++)
         results[part - Y] = allocate(problem->n[part], sizeof(double));
     void *scratch = malloc(recurrent_f64_scratch_bytes(&problem->common));
@@ -346,13 +346,13 @@ static inline double difference_f64(struct problem *problem)
         for (size_t i = 0; i < problem->n[part]; i++) {
             double expected = problem->f64[part][i];
             double difference = fabs(results[part - Y][i] - expected) / fmax(1, fabs(expected));
-            most = difference <= most ? most : difference;
+            largest = difference <= largest ? largest : difference;
         }
     }
     free(scratch);
     for (int k = 0; k < 3; k++)
         free(results[k]);
-    return most;
+    return largest;
 }
 
 static inline void assert_small(const struct problem *problem, const char *engine,

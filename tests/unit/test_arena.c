@@ -1,4 +1,4 @@
-/* base/arena: alignment, zeroes, sizes that overflow, and memory that cannot be allocated.
+/* base/arena: alignment, zeros, sizes that overflow, and allocations that fail.
  * SPDX-License-Identifier: Apache-2.0 */
 /* link: -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc */
 #include "unit.h"
@@ -8,7 +8,7 @@
 
 #include "base/arena.h"
 
-static bool is_memory_gone;
+static bool is_out_of_memory;
 static size_t n_calls;
 
 void *__real_malloc(size_t size);
@@ -21,29 +21,29 @@ void *__wrap_realloc(void *old, size_t size);
 void *__wrap_malloc(size_t size)
 {
     n_calls++;
-    return is_memory_gone ? NULL : __real_malloc(size);
+    return is_out_of_memory ? NULL : __real_malloc(size);
 }
 
 void *__wrap_calloc(size_t n, size_t size)
 {
     n_calls++;
-    return is_memory_gone ? NULL : __real_calloc(n, size);
+    return is_out_of_memory ? NULL : __real_calloc(n, size);
 }
 
 void *__wrap_realloc(void *old, size_t size)
 {
     n_calls++;
-    return is_memory_gone ? NULL : __real_realloc(old, size);
+    return is_out_of_memory ? NULL : __real_realloc(old, size);
 }
 
 static int restore_memory(void **state)
 {
     (void)state;
-    is_memory_gone = false;
+    is_out_of_memory = false;
     return 0;
 }
 
-static void is_all_zero(const void *memory, size_t size_bytes)
+static void assert_all_zero(const void *memory, size_t size_bytes)
 {
     const unsigned char *bytes = memory;
     for (size_t i = 0; i < size_bytes; i++)
@@ -68,7 +68,7 @@ static void pieces_are_zeroed_aligned_and_apart(void **state)
         pieces[i] = arena_alloc(&arena, size, &err);
         assert_non_null(pieces[i]);
         assert_int_equal((uintptr_t)pieces[i] % _Alignof(max_align_t), 0);
-        is_all_zero(pieces[i], size);
+        assert_all_zero(pieces[i], size);
         memset(pieces[i], (int)i + 1, size);
         total += size;
     }
@@ -163,9 +163,9 @@ static void reports_that_there_is_no_memory(void **state)
     struct arena arena = {0};
     struct irrun_error err;
     error_clear(&err);
-    is_memory_gone = true;
+    is_out_of_memory = true;
     void *piece = arena_alloc(&arena, 10, &err);
-    is_memory_gone = false;
+    is_out_of_memory = false;
     assert_null(piece);
     assert_int_equal(err.code, IRRUN_SYSTEM);
     assert_non_null(strstr(err.message, "10 bytes"));
@@ -173,9 +173,9 @@ static void reports_that_there_is_no_memory(void **state)
     error_clear(&err);
     char *kept = arena_strdup(&arena, "kept", &err);
     assert_non_null(kept);
-    is_memory_gone = true;
+    is_out_of_memory = true;
     char *copy = arena_strndup(&arena, "x", 100000, &err);
-    is_memory_gone = false;
+    is_out_of_memory = false;
     assert_null(copy);
     assert_int_equal(err.code, IRRUN_SYSTEM);
     assert_string_equal(kept, "kept");
@@ -213,9 +213,9 @@ static void array_stays_valid_when_it_cannot_grow(void **state)
     } while (n < capacity);
     int *old = items;
     size_t old_capacity = capacity;
-    is_memory_gone = true;
+    is_out_of_memory = true;
     bool is_grown = grow_array((void **)&items, n, &capacity, sizeof items[0], &err);
-    is_memory_gone = false;
+    is_out_of_memory = false;
     assert_false(is_grown);
     assert_int_equal(err.code, IRRUN_SYSTEM);
     assert_ptr_equal(items, old);
@@ -242,9 +242,9 @@ static void new_arrays_are_zeroed(void **state)
     items = new_array(0, sizeof *items, &err);
     assert_non_null(items);
     free(items);
-    is_memory_gone = true;
+    is_out_of_memory = true;
     assert_null(new_array(0, sizeof *items, &err));
-    is_memory_gone = false;
+    is_out_of_memory = false;
     assert_string_equal(err.message, "out of memory: cannot allocate 4 bytes");
     error_clear(&err);
     assert_null(new_array(SIZE_MAX, sizeof *items, &err));

@@ -64,7 +64,7 @@ static void check_refused(const char *name, const char *value, const char *why)
 {
     struct fixture f;
     if (read_pair(&f, name, value))
-        fail_test("%s=\"%s\" was taken\n", name, value);
+        fail_test("%s=\"%s\" is accepted\n", name, value);
     arena_free(&f.arena);
     assert_int_equal(f.err.code, IRRUN_DATA);
     assert_int_equal(f.err.line, 4);

@@ -157,7 +157,7 @@ static void any_byte_but_zero_is_true(void **state)
     }
 }
 
-static void an_operand_may_stand_still(void **state)
+static void an_operand_may_be_a_scalar(void **state)
 {
     (void)state;
     enum { N = 1000 };
@@ -193,7 +193,7 @@ int main(void)
         cmocka_unit_test(comparisons_with_nan_are_false),
         cmocka_unit_test(integers_are_compared_exactly),
         cmocka_unit_test(any_byte_but_zero_is_true),
-        cmocka_unit_test(an_operand_may_stand_still),
+        cmocka_unit_test(an_operand_may_be_a_scalar),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* kernels/blas: the BLAS of this machine has a name, and uses only the caller's thread.
+/* kernels/blas: the BLAS of this machine has a name, and computes in the caller's thread only.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "unit.h"
 

@@ -1,4 +1,4 @@
-/* kernels/blas where no library can be loaded: CBLAS is refused, everything else works without it.
+/* kernels/blas if no library can be loaded: CBLAS is refused, and the other choices work.
  * SPDX-License-Identifier: Apache-2.0 */
 /* link: -Wl,--wrap=dlopen */
 #include "unit.h"
@@ -18,7 +18,7 @@ void *__wrap_dlopen(const char *name, int flags)
     return NULL;
 }
 
-static void small_products_ask_for_none(void **state)
+static void small_products_do_not_load_blas(void **state)
 {
     (void)state;
     struct irrun_error err;
@@ -31,7 +31,7 @@ static void small_products_ask_for_none(void **state)
     assert_int_equal(n_loads, 0);
 }
 
-static void auto_does_without(void **state)
+static void auto_works_without_blas(void **state)
 {
     (void)state;
     struct irrun_error err;
@@ -63,8 +63,8 @@ static void cblas_is_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(small_products_ask_for_none),
-        cmocka_unit_test(auto_does_without),
+        cmocka_unit_test(small_products_do_not_load_blas),
+        cmocka_unit_test(auto_works_without_blas),
         cmocka_unit_test(cblas_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -11,7 +11,7 @@
 #include "kernels/blas.h"
 
 static int n_calls;
-static bool is_replaced; /* Before main, a sanitizer calls dlsym for its own functions. */
+static bool is_replaced; /* not before main, when a sanitizer calls dlsym for its own functions */
 
 static void set_num_threads(int n)
 {
@@ -39,7 +39,7 @@ static bool load(void)
     return blas_load(&err);
 }
 
-/* In a process of its own, since a BLAS is loaded once. */
+/* Calls is_right in a child process, because a process loads a BLAS only once. */
 static void assert_in_child(bool (*is_right)(void))
 {
     int status = -1;
@@ -50,12 +50,12 @@ static void assert_in_child(bool (*is_right)(void))
     assert_int_equal(status, 0);
 }
 
-static bool loads_without_a_change(void)
+static bool loads_with_unchanged_threads(void)
 {
     return load() && n_calls == 0;
 }
 
-static bool holds_what_is_loaded(void)
+static bool limits_a_loaded_blas(void)
 {
     bool is_loaded = load();
     blas_limit_to_one_thread();
@@ -63,7 +63,7 @@ static bool holds_what_is_loaded(void)
     return is_loaded && n_calls == 1;
 }
 
-static bool holds_what_will_be_loaded(void)
+static bool limits_a_blas_loaded_later(void)
 {
     blas_limit_to_one_thread();
     return n_calls == 0 && load() && n_calls == 1;
@@ -72,14 +72,14 @@ static bool holds_what_will_be_loaded(void)
 static void threads_are_left_alone_until_asked(void **state)
 {
     (void)state;
-    assert_in_child(loads_without_a_change);
+    assert_in_child(loads_with_unchanged_threads);
 }
 
 static void one_thread_before_and_after_loading(void **state)
 {
     (void)state;
-    assert_in_child(holds_what_is_loaded);
-    assert_in_child(holds_what_will_be_loaded);
+    assert_in_child(limits_a_loaded_blas);
+    assert_in_child(limits_a_blas_loaded_later);
 }
 
 int main(void)

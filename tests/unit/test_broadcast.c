@@ -10,7 +10,7 @@
 #define SHAPE(...)                                                                                 \
     shape_of(sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t), (int64_t[]){__VA_ARGS__})
 
-/* The offset of an operand for element i of the output, dimension by dimension. */
+/* Returns the offset of an operand for element i of the output, computed dimension by dimension. */
 static int64_t offset_by_definition(const struct irrun_shape *output,
                                     const struct irrun_shape *shape, int64_t i)
 {
@@ -66,7 +66,7 @@ static bool check_run(void *context, const int64_t *offsets, size_t n)
     return walk->n_visited != walk->stop_after;
 }
 
-/* Runs are in the order of the output: each begins where the last one ended. */
+/* Checks that the runs cover the output in order: each begins where the previous one ended. */
 static void assert_covers(uint32_t n_operands, const struct irrun_shape *const *shapes)
 {
     struct broadcast plan;
@@ -192,8 +192,8 @@ static void stops_when_a_visit_returns_false(void **state)
     assert_int_equal(walk.n_visited, 10);
 }
 
-/* Units that are visited one by one and in pairs cover the output too, with one loop and with more;
- * the last unit of the innermost loop is not whole. */
+/* Visits units one by one and in pairs, of one loop and of two. The last unit of the innermost loop
+ * has fewer elements. */
 static void units_cover_the_output(void **state)
 {
     (void)state;

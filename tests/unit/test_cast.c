@@ -1,5 +1,4 @@
-/* cli/cast: which types hold all values of which others, compared with the conversion of all
- * values.
+/* cli/cast: whether a type holds all values of another, compared with converting all values.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "unit.h"
 
@@ -46,7 +45,7 @@ static bool survives(enum irrun_dtype from, enum irrun_dtype to, uint64_t bits)
     return memcmp(&bits, &back, size_bytes) == 0;
 }
 
-/* All values of types up to 16 bits; for larger types the limits and the powers of two. */
+/* Tries all values of types up to 16 bits, and the limits and powers of two of larger types. */
 static bool all_survive(enum irrun_dtype from, enum irrun_dtype to)
 {
     unsigned n_bits = from == IRRUN_BOOLEAN ? 1 : (unsigned)dtype_size(from) * 8;
@@ -71,8 +70,7 @@ static void is_safe_exactly_if_every_value_survives(void **state)
         for (size_t j = 0; j < N_ALL_TYPES; j++) {
             enum irrun_dtype from = file_types[i], to = all_types[j];
             bool is_sub_byte = dtype_stored_bits(to) < 8 && to != IRRUN_BOOLEAN;
-            if (is_sub_byte) /* they are stored in whole bytes, so that a test cannot find what does
-                              * not fit */
+            if (is_sub_byte) /* its whole byte in memory keeps values that do not fit */
                 continue;
             if (cast_is_safe(from, to) != all_survive(from, to))
                 fail_test("%s to %s: cast_is_safe says %d\n", irrun_dtype_name(from),
@@ -92,7 +90,7 @@ static void only_booleans_fit_into_fewer_than_eight_bits(void **state)
     }
 }
 
-static void codes_are_no_numbers(void **state)
+static void codes_are_not_numbers(void **state)
 {
     (void)state;
     assert_true(cast_is_safe(IRRUN_NF4, IRRUN_NF4));
@@ -106,7 +104,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(is_safe_exactly_if_every_value_survives),
         cmocka_unit_test(only_booleans_fit_into_fewer_than_eight_bits),
-        cmocka_unit_test(codes_are_no_numbers),
+        cmocka_unit_test(codes_are_not_numbers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

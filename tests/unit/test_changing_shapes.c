@@ -1,4 +1,4 @@
-/* Records whose shapes change are planned again, and the last plans are kept.
+/* Records with new shapes get new plans, and the last plans are kept.
  * SPDX-License-Identifier: Apache-2.0 */
 /* link: -Wl,--wrap=malloc,--wrap=calloc,--wrap=posix_memalign */
 #include "unit.h"
@@ -38,7 +38,7 @@ int __wrap_posix_memalign(void **memory, size_t alignment, size_t size)
     return __real_posix_memalign(memory, alignment, size);
 }
 
-/* y = x + x for x of any length; total, of the same length, keeps the last y. */
+/* y = x + x for x of any length. The variable `last` stores y. */
 static const char doubling[] =
     NET(LAYER("0", "x", "Parameter", "opset1",
               "<data shape=\"?\" element_type=\"i32\"/>" OUTPUT(PORT("0"))) /**/
@@ -128,7 +128,7 @@ static void a_plan_that_is_kept_is_not_made_again(void **state)
           "<data strides=\"1,1\" dilations=\"1,1\" pads_begin=\"" pads "\" pads_end=\"" pads       \
           "\" auto_pad=\"explicit\"/>" INPUT(PORT("0") PORT("1")) OUTPUT(PORT("2")))
 
-/* A convolution of stride 2 with a pad at the end, which only lines of even length need. */
+/* A convolution of stride 2 with padding at the end, which only inputs of even length use. */
 static const char line[] =
     NET(LAYER("0", "x", "Parameter", "opset1",
               "<data shape=\"1,16,?\" element_type=\"f32\"/>" OUTPUT(PORT("0"))) /**/
@@ -141,7 +141,7 @@ static const char line[] =
         RESULT("3", "y"),
         EDGE("0", "0", "2", "0") EDGE("1", "0", "2", "1") EDGE("2", "2", "3", "0"));
 
-/* Three convolutions of images of any size, whose channels are last in between. The second one, of
+/* Three convolutions of images of any size, with the channels last between them. The second one, of
  * 3 x 1, has the same terms in another order if the image has one column. */
 static const char columns[] =
     NET(LAYER("0", "x", "Parameter", "opset1",
@@ -221,7 +221,7 @@ static void packed_weights_suit_every_length(void **state)
                 0);
 }
 
-/* An infinity makes Winograd's filtering compute rows again, without its own weights. */
+/* After an infinity, Winograd's algorithm recomputes rows directly, from other weights. */
 static void packed_weights_suit_every_width(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* cli/collect: what a worker keeps until its turn, with the k-th allocation failing: only whole
- * records are written.
+/* cli/collect: a worker keeps outputs until its sequence is next. If an allocation fails, only
+ * whole records are written.
  * SPDX-License-Identifier: Apache-2.0 */
 /* link: -Wl,--wrap=realloc */
 #include "unit.h"
@@ -29,13 +29,13 @@ void *__wrap_realloc(void *old, size_t size)
 static struct irrun_model *model;
 static struct options options;
 static struct warnings warnings;
-static int ends[2]; /* of the pipe that takes the outputs */
+static int ends[2]; /* of the pipe to which outputs are written */
 static float value;
 static const struct irrun_tensor tensor = {IRRUN_F32, {1, {1}}, &value};
 static const struct irrun_tensor *const values[] = {&tensor};
 
 /* Passes records until one fails; returns the number that succeeded. */
-static size_t give_records(struct collector *collector, struct backlog *backlog,
+static size_t pass_records(struct collector *collector, struct backlog *backlog,
                            const struct sequence *sequence, struct irrun_error *err)
 {
     size_t n = 0;
@@ -72,11 +72,11 @@ static bool keeps_what_it_can(size_t k)
     error_clear(&of_b);
     assert_true(collector_new(model, &options, &collector, &err));
     n_left = k;
-    size_t n_taken = give_records(collector, &second, &b, &of_b);
+    size_t n_taken = pass_records(collector, &second, &b, &of_b);
     bool has_failed = n_left == 0;
     n_left = 0;
     assert_int_equal(of_b.code, has_failed ? IRRUN_SYSTEM : IRRUN_OK);
-    assert_int_equal(give_records(collector, &first, &a, &err), N_RECORDS);
+    assert_int_equal(pass_records(collector, &first, &a, &err), N_RECORDS);
     assert_true(collector_end(collector, &first, &a, &err));
     collector_fail_sequence(collector, &second, &b);
     collector_free(collector);

@@ -1,6 +1,5 @@
-/* Constant indices: in every model of the cases, no step has the data of an index
- * operand that is constant, and the outputs stay the same when the bytes of all of them are
- * overwritten after planning.
+/* Constant index operands: in every model of the cases, no step has their data, and the outputs
+ * stay the same if their bytes are overwritten after planning.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "unit.h"
 
@@ -12,8 +11,8 @@
 #include "plan/plan_internal.h"
 #include "runtime/session.h"
 
-/* Ops whose run reads indices that are not constant: the cases must have each with constant
- * ones. */
+/* Ops whose `run` reads indices, unless they are constant. The cases must have each op with
+ * constant indices. */
 static struct {
     const char *type;
     size_t n_steps;
@@ -41,7 +40,7 @@ static size_t n_models, n_operands;
 
 /* ---- operands ---- */
 
-/* Returns the constant that is operand i in every plan; NULL: none. */
+/* Returns the constant that is operand i in every plan, or NULL if it is not constant. */
 static struct constant *constant_of(const struct graph *graph, const struct op *op, uint32_t i)
 {
     return graph->analysis->constants[op_input(graph, op, i)];
@@ -59,7 +58,7 @@ static bool overlap(const struct irrun_tensor *a, const struct irrun_tensor *b)
            second < first + tensor_n_bytes(a);
 }
 
-/* Returns whether another constant that is data shares these bytes of the file. */
+/* Returns whether a constant that is not an index shares these bytes of the file. */
 static bool is_data(const struct graph *graph, const struct irrun_tensor *tensor)
 {
     for (uint32_t k = 0; k < graph->n_order; k++) {
@@ -105,7 +104,7 @@ static void overwrite_indices(const struct graph *root, const struct graph *grap
 
 /* ---- steps ---- */
 
-static void look_at_step(const struct step *step)
+static void check_step(const struct step *step)
 {
     size_t n = 0;
     for (uint32_t i = 0; i < step->op->n_inputs; i++) {
@@ -120,18 +119,18 @@ static void look_at_step(const struct step *step)
             readers[k].n_steps++;
 }
 
-static void look_at_plan(const struct plan *plan)
+static void check_plan(const struct plan *plan)
 {
-    /* The op that a continuation begins with is prepared again for every iteration. */
+    /* The first op of a continuation is prepared again for every iteration. */
     const struct op *head = plan->outer ? plan->planned[0].op : NULL;
     for (uint32_t i = 0; i < plan->n_steps; i++)
         if (plan->steps[i].op != head)
-            look_at_step(&plan->steps[i]);
+            check_step(&plan->steps[i]);
     for (size_t i = 0; i < plan->n_runners; i++)
         if (plan->runners[i].runner->plan)
-            look_at_plan(plan->runners[i].runner->plan);
+            check_plan(plan->runners[i].runner->plan);
     for (uint32_t i = 0; i < plan->continuations.n; i++)
-        look_at_plan(plan->continuations.items[i]);
+        check_plan(plan->continuations.items[i]);
 }
 
 static bool has_continuation(const struct plan *plan)
@@ -173,7 +172,7 @@ static void visit(const char *path)
         size_t n_before, n_after;
         unsigned char *before = keep_outputs(&opened, &n_before);
         n_models++;
-        look_at_plan(plan);
+        check_plan(plan);
         if (!has_continuation(plan)) {
             overwrite_indices(plan->request.graph, plan->request.graph);
             irrun_session_reset(opened.session);

@@ -11,8 +11,8 @@
 #include "tensor/small_float.h"
 #include "tensor/tensor.h"
 
-/* An element for the reference. long double holds every type exactly if it has 64 bits of mantissa;
- * otherwise the values are below 2^53. */
+/* Returns the value of an element, for the reference. It is exact: long double has 64 bits of
+ * mantissa, or the samples are below 2^53. */
 static long double value_of(enum irrun_dtype dtype, const void *element)
 {
     union {
@@ -140,7 +140,7 @@ static void convert_by_reference(enum irrun_dtype from, const void *element, enu
         uint8_t truth = value != 0.0L;
         memcpy(target, &truth, 1);
     } else {
-        /* test_half checks the rounding; this checks the steps before it. */
+        /* test_half checks the rounding; this test checks the steps before it. */
         uint8_t code = small_float_from_f32(to, f32_for_narrowing((double)value));
         memcpy(target, &code, 1);
     }
@@ -206,8 +206,8 @@ static const double corners[] = {
     6.0,
 };
 
-/* Just above the middle of two f32, and of two bf16: the last bit decides, and a double does not
- * hold it. */
+/* Just above the midpoint of two f32, and of two bf16. The last bit decides the rounding, and a
+ * double does not have this bit. */
 static const uint64_t long_corners[] = {UINT64_C(0x8000008000000001), UINT64_C(0x8080000000000001),
                                         UINT64_C(0x4000004000000001), UINT64_C(0x4040000000000001),
                                         UINT64_C(0xC0C0000000000001), UINT64_C(0xBFBFFFFFFFFFFFFF)};
@@ -318,7 +318,7 @@ static void every_pair_of_types_converts_as_the_reference_says(void **state)
     free(got);
 }
 
-/* Lengths around the blocks, at odd addresses: the same as one by one. */
+/* Arrays of lengths around the block size, at odd addresses, convert like single elements. */
 static void any_length_and_place_gives_the_same(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* kernels/convolution against its definition, over random geometry.
+/* kernels/convolution against its definition, for random windows.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "unit.h"
 
@@ -28,13 +28,13 @@ static double convolve(const struct convolution *c, const float *in, const float
 }
 
 static void assert_convolved(const struct convolution *c, const float *in, const float *weights,
-                             const float *out, const char *who)
+                             const float *out, const char *name)
 {
     int64_t n_out = window_product(c->window.out);
     for (int64_t i = 0; i < c->c_out * n_out; i++) {
         double expected = convolve(c, in, weights, i / n_out, i % n_out);
         if ((double)out[i] != expected)
-            fail_test("%s: [%lld] is %g, not %g\n", who, (long long)i, (double)out[i], expected);
+            fail_test("%s: [%lld] is %g, not %g\n", name, (long long)i, (double)out[i], expected);
     }
 }
 
@@ -77,7 +77,7 @@ static void keep_size(struct window *w)
     }
 }
 
-/* Groups, and more output channels than a tile has rows. */
+/* With groups, and more output channels than a tile has rows. */
 static void the_indirect_one_follows_the_definition(void **state)
 {
     (void)state;
@@ -119,8 +119,8 @@ static void the_indirect_one_follows_the_definition(void **state)
     }
 }
 
-/* Against the scalar loops: an infinity affects the same outputs, and every output has its bias,
- * also one that no kernel element reaches. */
+/* Compares transposed convolutions with the scalar loops: an infinity affects the same outputs, and
+ * every output has its bias, even if no kernel element reaches it. */
 static void the_indirect_one_transposes(void **state)
 {
     (void)state;
@@ -225,7 +225,7 @@ static void the_indirect_one_refuses_what_cannot_be_counted(void **state)
                 indirect_convolution_plan(&conv, kernels.igemm_f32, &c, 1, true, way == 1));
 }
 
-/* A square kernel, odd, whose pads keep the size at stride 1. */
+/* Returns a window with a square kernel of odd size, whose pads keep the size at stride 1. */
 static struct window window_of(int64_t height, int64_t width, int64_t kernel, int64_t stride)
 {
     int64_t pad = kernel / 2;
@@ -238,7 +238,7 @@ static struct window window_of(int64_t height, int64_t width, int64_t kernel, in
                            .pad_end = {0, pad, pad}};
 }
 
-static void the_indirect_one_knows_no_threads(void **state)
+static void the_indirect_one_does_not_depend_on_threads(void **state)
 {
     (void)state;
     struct kernels kernels;
@@ -251,8 +251,8 @@ static void the_indirect_one_knows_no_threads(void **state)
         in[i] = sinf((float)i);
     kernels_fill(&kernels, simd_best());
     struct thread_pool *pool = thread_pool_new(3, &err);
-    /* The input in place, a copy in planes or of rows, and a transposed convolution, each with
-     * positions and with channels in lanes; Winograd; pairs of bf16. */
+    /* The input in place, a copy of planes or of rows, and a transposed convolution, each with
+     * positions in lanes and with channels in lanes; Winograd; pairs of bf16. */
     int n_rounds = kernels.igemm_f32->pairs.round ? 8 : 7;
     for (int round = 0; round < n_rounds; round++) {
         int i = round / 2 % 3;
@@ -278,8 +278,8 @@ static void the_indirect_one_knows_no_threads(void **state)
     free(shared);
 }
 
-/* What an infinity makes Winograd compute again does not depend on how a line is divided. */
-static void an_infinity_in_a_line_knows_no_threads(void **state)
+/* After an infinity, Winograd recomputes the same outputs however threads divide a line. */
+static void an_infinity_in_a_line_does_not_depend_on_threads(void **state)
 {
     (void)state;
     enum { LENGTH = 201, CHANNELS = 13 };
@@ -310,8 +310,8 @@ static void an_infinity_in_a_line_knows_no_threads(void **state)
     free(shared);
 }
 
-/* With few positions the channels are in lanes, with few channels the positions. A single term is
- * left to the scalar loops. */
+/* With few positions, the lanes are channels; with few channels, they are positions. The scalar
+ * loops compute sums of one term. */
 static void the_faster_way_is_chosen(void **state)
 {
     (void)state;
@@ -329,8 +329,8 @@ static void the_faster_way_is_chosen(void **state)
     }
 }
 
-/* The copy of all groups is compared with the products of all groups. */
-static void many_groups_are_worth_a_copy(void **state)
+/* The cost of copying all groups is compared with the cost of the products of all groups. */
+static void many_groups_choose_the_indirect_one(void **state)
 {
     (void)state;
     struct kernels kernels;
@@ -341,7 +341,7 @@ static void many_groups_are_worth_a_copy(void **state)
                 indirect_convolution_choose(&conv, kernels.igemm_f32, &c, 26, false));
 }
 
-static void kernels_of_one_element_need_no_patches(void **state)
+static void kernels_of_one_element_need_no_im2col(void **state)
 {
     (void)state;
     struct convolution c = {.window = window_of(3, 5, 1, 1), .c_in = 4, .c_out = 6};
@@ -381,11 +381,11 @@ int main(void)
         cmocka_unit_test(the_indirect_one_transposes),
         cmocka_unit_test(winograd_follows_the_definition),
         cmocka_unit_test(the_indirect_one_refuses_what_cannot_be_counted),
-        cmocka_unit_test(the_indirect_one_knows_no_threads),
-        cmocka_unit_test(an_infinity_in_a_line_knows_no_threads),
+        cmocka_unit_test(the_indirect_one_does_not_depend_on_threads),
+        cmocka_unit_test(an_infinity_in_a_line_does_not_depend_on_threads),
         cmocka_unit_test(the_faster_way_is_chosen),
-        cmocka_unit_test(many_groups_are_worth_a_copy),
-        cmocka_unit_test(kernels_of_one_element_need_no_patches),
+        cmocka_unit_test(many_groups_choose_the_indirect_one),
+        cmocka_unit_test(kernels_of_one_element_need_no_im2col),
         cmocka_unit_test(integers_wrap),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

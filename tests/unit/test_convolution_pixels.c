@@ -1,4 +1,4 @@
-/* Convolutions with the channels last, against those of planes.
+/* Convolutions with the channels last against convolutions of planes.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "unit.h"
 
@@ -29,8 +29,8 @@ static struct window window_1x1(int64_t size)
                            .dilation = {1, 1, 1}};
 }
 
-/* Compares with the scalar loops over planes, also with a bias and a ReLU. Pairs are rounded: they
- * get other numbers, which round to those of the scalar loops. */
+/* Compares with the scalar loops over planes, also with a bias and a ReLU. Since pairs are rounded
+ * to bf16, they get other numbers, which round to those of the scalar loops. */
 static void try_pixels(struct convolution c, const struct igemm_microkernels *microkernels,
                        bool in_channels_last, bool out_channels_last, float special, struct way way)
 {
@@ -91,20 +91,21 @@ static void channels_may_lie_last(void **state)
     }
 }
 
-/* The last vector of a pixel may overlap the next one, but neither the next chunk, which another
- * thread may have written, nor what follows the output. */
+/* The last vector of a pixel may overlap the next pixel. It must overlap neither the next chunk,
+ * which another thread may have written, nor memory after the output. */
 static void vectors_stay_in_their_chunk(void **state)
 {
     (void)state;
-    enum { SIZE = 60, MOST = 70 };
+    enum { SIZE = 60, MAX_CHANNELS = 70 };
     struct kernels kernels;
     struct irrun_error err = {0};
-    float *in = new_numbers(9 * SIZE * SIZE), *weights = new_numbers(9 * MOST);
-    float *alone = new_numbers(MOST * SIZE * SIZE), *shared = new_numbers(MOST * SIZE * SIZE);
+    float *in = new_numbers(9 * SIZE * SIZE), *weights = new_numbers(9 * MAX_CHANNELS);
+    float *alone = new_numbers(MAX_CHANNELS * SIZE * SIZE),
+          *shared = new_numbers(MAX_CHANNELS * SIZE * SIZE);
     struct thread_pool *pool = thread_pool_new(3, &err);
     for (enum simd simd = SIMD_scalar; simd < N_SIMD; simd++) {
         kernels_fill(&kernels, simd);
-        for (int64_t n = 3; n < MOST && simd_is_supported(simd); n++) {
+        for (int64_t n = 3; n < MAX_CHANNELS && simd_is_supported(simd); n++) {
             struct way way = {.n_groups = 1, .channels_in_lanes = true};
             struct convolution c = {
                 .window = window_1x1(SIZE), .c_in = 9, .c_out = n, .out_pixel_stride = n};

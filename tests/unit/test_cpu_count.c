@@ -1,4 +1,4 @@
-/* base/cpu_count: quotas as cgroups of both versions write them.
+/* base/cpu_count: the quotas of cgroups of both versions.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "unit.h"
 

@@ -20,7 +20,7 @@ static uint64_t tag_of(const struct digest_set *set, struct digest digest)
     return tag;
 }
 
-/* Adds a digest. Returns the tag that it had. */
+/* Adds a digest. Returns the tag that the set had for it, or 0. */
 static uint64_t added(struct digest_set *set, struct digest digest, uint64_t tag)
 {
     uint64_t found = UINT64_MAX;

@@ -1,5 +1,5 @@
-/* An epilogue gives the same numbers as its ops alone, at every level: random products, each
- * followed by random element-wise ops whose operands repeat in every way.
+/* An epilogue gives the same numbers as its ops as separate steps, at every level. Each model is a
+ * random product followed by random element-wise ops, whose operands are broadcast in every way.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "unit.h"
 
@@ -15,8 +15,8 @@
 
 enum { MAX_OPS = 12, N_OPERANDS = 5, TEXT_BYTES = 32 << 10, MAX_ELEMENTS = 160000, N_INPUTS = 7 };
 
-/* A model that is being written: inputs 0 and 1 are multiplied, and the others have the shape of
- * the product, perhaps with some dimensions of 1. */
+/* The text of a model. Inputs 0 and 1 are multiplied; the others have the shape of the product,
+ * some with dimensions of 1. */
 struct tail {
     char text[TEXT_BYTES], edges[TEXT_BYTES / 2];
     size_t n_text, n_edges;
@@ -186,38 +186,38 @@ static void write_tail(struct tail *tail, char path[TEXT_PATH_BYTES])
     write_temporary(text, (size_t)n, path);
 }
 
-struct ran {
+struct run_result {
     struct irrun_model *model;
     struct irrun_session *session;
     struct irrun_session_info info;
 };
 
 /* inputs[i] is for layer i. */
-static struct ran run_tail(const struct tail *tail, const char *const paths[2],
-                           const struct irrun_options *options, struct irrun_tensor *inputs)
+static struct run_result run_tail(const struct tail *tail, const char *const paths[2],
+                                  const struct irrun_options *options, struct irrun_tensor *inputs)
 {
-    struct ran ran;
+    struct run_result result;
     struct irrun_error err;
     struct irrun_options all = *options;
     all.weights_path = paths[1];
-    if (!irrun_model_load(paths[0], &all, &ran.model, &err) ||
-        !irrun_session_new(ran.model, &ran.session, &err))
+    if (!irrun_model_load(paths[0], &all, &result.model, &err) ||
+        !irrun_session_new(result.model, &result.session, &err))
         fail_test("%s\n", err.message);
     for (size_t i = 0, input = 0; i < N_INPUTS; i++)
         if ((i != 1 || !tail->is_constant) &&
-            !irrun_session_set_input(ran.session, input++, &inputs[i], &err))
+            !irrun_session_set_input(result.session, input++, &inputs[i], &err))
             fail_test("%s\n", err.message);
     for (int i = 0; i < 2; i++)
-        if (!irrun_session_run(ran.session, &err))
+        if (!irrun_session_run(result.session, &err))
             fail_test("%s\n", err.message);
-    irrun_session_describe(ran.session, &ran.info);
-    return ran;
+    irrun_session_describe(result.session, &result.info);
+    return result;
 }
 
-static void free_ran(struct ran *ran)
+static void free_result(struct run_result *result)
 {
-    irrun_session_free(ran->session);
-    irrun_model_free(ran->model);
+    irrun_session_free(result->session);
+    irrun_model_free(result->model);
 }
 
 static bool is_same(const struct irrun_tensor *a, const struct irrun_tensor *b)
@@ -233,7 +233,7 @@ static bool is_same(const struct irrun_tensor *a, const struct irrun_tensor *b)
     return true;
 }
 
-/* Returns how many ops were joined to the product. */
+/* Returns the number of ops in the epilogue of the product. */
 static size_t compare_tail(uint32_t seed, enum simd simd)
 {
     static struct tail tail;
@@ -253,16 +253,16 @@ static size_t compare_tail(uint32_t seed, enum simd simd)
                     weights_path);
     const char *paths[] = {path, weights_path};
     struct irrun_options options = {.simd = simd_name(simd), .n_threads = 1 + seed % 2};
-    struct ran joined = run_tail(&tail, paths, &options, inputs);
+    struct run_result joined = run_tail(&tail, paths, &options, inputs);
     options.keep_ops = true;
-    struct ran plain = run_tail(&tail, paths, &options, inputs);
+    struct run_result plain = run_tail(&tail, paths, &options, inputs);
     assert_true(plain.info.n_epilogue_ops == 0);
     for (size_t i = 0; i < irrun_model_n_outputs(joined.model); i++)
         if (!is_same(irrun_session_output(joined.session, i),
                      irrun_session_output(plain.session, i)))
             fail_test("output %zu differs: seed %u, %s\n", i, (unsigned)seed, simd_name(simd));
-    free_ran(&joined);
-    free_ran(&plain);
+    free_result(&joined);
+    free_result(&plain);
     unlink(path);
     unlink(weights_path);
     return joined.info.n_epilogue_ops;
@@ -279,7 +279,7 @@ static void joined_ops_give_the_same_numbers(void **state)
     }
 }
 
-/* Ranges that begin and end at any element. */
+/* Runs an epilogue on ranges that begin and end at any element. */
 static void pieces_meet_their_operands(void **state)
 {
     (void)state;

@@ -1,5 +1,4 @@
-/* base/error: the first error is kept, long texts are truncated, and the form is one that editors
- * parse.
+/* base/error: the first error is kept, long texts are truncated, and editors can parse the format.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "unit.h"
 

@@ -1,4 +1,4 @@
-/* An iteration that fails does not change the variables, not even those whose Assign has run.
+/* An iteration that fails does not change variables, even if their Assign has run.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "unit.h"
 

@@ -30,7 +30,7 @@ static void every_bit_counts(void **state)
     }
 }
 
-/* As in weights: two signs changed, two values exchanged, zeros at the end. */
+/* Likely changes of weights: two signs changed, two values exchanged, zeros appended. */
 static void two_changes_do_not_cancel(void **state)
 {
     (void)state;
@@ -76,8 +76,8 @@ static void where_the_bytes_lie_does_not_count(void **state)
     }
 }
 
-/* Files keep digests: those of Python's integers, (c ^ w) rotated by 29, times the factor, mod
- * 2^64. */
+/* Files store digests, so they must not change. The expected ones were computed in Python: (c ^ w)
+ * rotated by 29, times the factor, mod 2^64. */
 static void files_of_earlier_runs_stay_valid(void **state)
 {
     (void)state;

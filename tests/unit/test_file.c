@@ -1,4 +1,4 @@
-/* base/file: what is mapped, and what is refused.
+/* base/file: mapping files, and detecting changes.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "unit.h"
 
@@ -59,7 +59,7 @@ static void maps_every_byte(void **state)
     file_map_close(&map);
 }
 
-static void opens(struct file_map *map)
+static void assert_opens(struct file_map *map)
 {
     struct irrun_error err;
     error_clear(&err);
@@ -72,7 +72,7 @@ static void wait_a_tick(void)
     usleep(20000);
 }
 
-static void is_changed(struct file_map *map)
+static void assert_changed(struct file_map *map)
 {
     struct irrun_error err;
     error_clear(&err);
@@ -93,14 +93,14 @@ static void notices_that_a_mapped_file_was_written(void **state)
     struct irrun_error err;
     error_clear(&err);
     write_file(zeros, LARGE);
-    opens(&map);
+    assert_opens(&map);
     wait_a_tick();
     assert_true(file_map_check(&map, &err));
     write_file(ones, LARGE);
-    is_changed(&map);
-    opens(&map);
+    assert_changed(&map);
+    assert_opens(&map);
     assert_int_equal(truncate(path, LARGE - 1), 0);
-    is_changed(&map);
+    assert_changed(&map);
 }
 
 static void a_replaced_file_stays_whole(void **state)
@@ -110,7 +110,7 @@ static void a_replaced_file_stays_whole(void **state)
     struct irrun_error err;
     error_clear(&err);
     write_file(ones, LARGE);
-    opens(&map);
+    assert_opens(&map);
     wait_a_tick();
     remove(path);
     write_file(zeros, LARGE);
@@ -127,7 +127,7 @@ static void a_small_file_is_copied(void **state)
     bool is_truncated;
     error_clear(&err);
     write_file(ones, 1000);
-    opens(&map);
+    assert_opens(&map);
     wait_a_tick();
     write_file(zeros, 10);
     assert_true(file_map_check(&map, &err));
@@ -145,7 +145,7 @@ static void finds_the_file_of_an_address(void **state)
     bool is_truncated = true;
     write_file(zeros, LARGE);
     for (int i = 0; i < 3; i++)
-        opens(&maps[i]);
+        assert_opens(&maps[i]);
     file_map_close(&maps[1]);
     assert_null(mapping_find(maps, &is_truncated));
     for (int i = 0; i < 3; i += 2) {
@@ -154,7 +154,7 @@ static void finds_the_file_of_an_address(void **state)
         assert_non_null(mapping_find(maps[i].data + LARGE - 1, &is_truncated));
     }
     assert_int_equal(truncate(path, 0), 0);
-    opens(&maps[1]); /* empty: nothing is mapped */
+    assert_opens(&maps[1]); /* empty: nothing is mapped */
     assert_string_equal(mapping_find(maps[2].data, &is_truncated), path);
     assert_true(is_truncated);
     const unsigned char *was = maps[2].data;
@@ -163,8 +163,8 @@ static void finds_the_file_of_an_address(void **state)
     assert_null(mapping_find(was, &is_truncated));
 }
 
-/* Pages of files that this process holds, in KB. */
-static long held_kb(void)
+/* Returns the resident file pages of this process, in KB. */
+static long resident_kb(void)
 {
     long kb = -1;
     char line[128];
@@ -190,11 +190,11 @@ static void what_is_forgotten_is_not_held_and_can_be_read_again(void **state)
     error_clear(&err);
     assert_true(file_map_open(&map, path, &err));
     assert_memory_equal(map.data, data, SIZE);
-    long before = held_kb();
+    long before = resident_kb();
     file_map_dontneed(&map, map.data + 5, SIZE - 5);
-    assert_true(held_kb() <= before - 3000);
+    assert_true(resident_kb() <= before - 3000);
     assert_memory_equal(map.data, data, SIZE);
-    /* Not from this file. */
+    /* Ranges that are not in the mapping. */
     file_map_dontneed(&map, data, SIZE);
     file_map_dontneed(&map, map.data + 1, SIZE);
     file_map_dontneed(NULL, data, SIZE);
@@ -216,7 +216,7 @@ static void empty_file_has_no_data(void **state)
     file_map_close(&map);
 }
 
-static void refuses(const char *name, const char *message)
+static void assert_refused(const char *name, const char *message)
 {
     struct file_map map;
     struct irrun_error err;
@@ -232,14 +232,14 @@ static void refuses(const char *name, const char *message)
 static void refuses_what_does_not_exist(void **state)
 {
     (void)state;
-    refuses(path, "cannot be opened: ");
-    refuses("", "cannot be opened: ");
+    assert_refused(path, "cannot be opened: ");
+    assert_refused("", "cannot be opened: ");
 }
 
 static void refuses_a_directory(void **state)
 {
     (void)state;
-    refuses(directory, "not a regular file");
+    assert_refused(directory, "not a regular file");
 }
 
 /* A plain open would wait for a writer forever. */
@@ -248,7 +248,7 @@ static void refuses_a_fifo_at_once(void **state)
     (void)state;
     assert_int_equal(mkfifo(path, 0600), 0);
     alarm(10);
-    refuses(path, "not a regular file");
+    assert_refused(path, "not a regular file");
     alarm(0);
 }
 

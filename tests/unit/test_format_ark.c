@@ -1,12 +1,11 @@
-/* Kaldi archives: binary and text in, binary and text out, and what is refused.
+/* Kaldi archives: reads and writes binary and text, and rejects malformed archives.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "format_files.h"
 
 static const float matrix[] = {1, -2, 0.5F, 3, 4, 1e-8F};
 static const double vector[] = {0.1, -7};
 
-/* "u1" a float matrix [2,3], "u2" a double vector [2]; of a little-endian machine, as Kaldi's
- * are. */
+/* Makes an archive: "u1" is a float matrix [2,3], "u2" a double vector [2], little-endian. */
 static size_t make_archive(unsigned char *bytes)
 {
     size_t n = 0;
@@ -73,7 +72,7 @@ static void an_empty_archive_has_no_keys(void **state)
     reader_close(reader);
 }
 
-static void refuses(const void *bytes, size_t n, const char *part)
+static void assert_refused(const void *bytes, size_t n, const char *part)
 {
     for (int is_piped = 0; is_piped < 2; is_piped++) {
         struct reader *reader =
@@ -92,31 +91,32 @@ static void refuses(const void *bytes, size_t n, const char *part)
     }
 }
 
-#define REFUSES(bytes, part) refuses(bytes, sizeof(bytes) - 1, part)
+#define ASSERT_REFUSED(bytes, part) assert_refused(bytes, sizeof(bytes) - 1, part)
 
 static void refuses_what_it_does_not_know(void **state)
 {
     (void)state;
-    REFUSES("u1 \0BCM2 ...............", "key u1: is a compressed matrix");
-    REFUSES("u1 \0B\4\2\0\0\0\4\1\0\0\0", "neither a matrix nor a vector");
-    REFUSES("u1 \0BSM \4\2\0\0\0", "neither a matrix nor a vector");
-    REFUSES("u1 3 4 5\n", "neither Kaldi's binary mark nor \"[\"");
-    REFUSES("u1 feats.ark:12\n", "neither Kaldi's binary mark nor \"[\"");
-    REFUSES("u1\n", "a key is malformed");
-    REFUSES("\0\1\2\3", "a key is malformed");
+    ASSERT_REFUSED("u1 \0BCM2 ...............", "key u1: is a compressed matrix");
+    ASSERT_REFUSED("u1 \0B\4\2\0\0\0\4\1\0\0\0", "neither a matrix nor a vector");
+    ASSERT_REFUSED("u1 \0BSM \4\2\0\0\0", "neither a matrix nor a vector");
+    ASSERT_REFUSED("u1 3 4 5\n", "neither Kaldi's binary mark nor \"[\"");
+    ASSERT_REFUSED("u1 feats.ark:12\n", "neither Kaldi's binary mark nor \"[\"");
+    ASSERT_REFUSED("u1\n", "a key is malformed");
+    ASSERT_REFUSED("\0\1\2\3", "a key is malformed");
 }
 
 static void refuses_malformed_text(void **state)
 {
     (void)state;
-    REFUSES("u1  [\n 1 2\n 3 ]\n", "the rows of the matrix differ");
-    REFUSES("u1  [ 1 x ]\n", "not a number");
-    REFUSES("u1  [ 1 2\n", "\"]\" is missing");
-    REFUSES("u1  [ 1111111111111111111111111111111111111111111111111111111111111111111 ]\n",
-            "a value is too long for a number");
-    REFUSES("u1  [ 0.1111111111111111111111111111111111111111111111111111111111111111111 ]\n",
-            "a value is too long for a number");
-    REFUSES("u1  [ 1e60 ]\n", "a value does not fit");
+    ASSERT_REFUSED("u1  [\n 1 2\n 3 ]\n", "the rows of the matrix differ");
+    ASSERT_REFUSED("u1  [ 1 x ]\n", "not a number");
+    ASSERT_REFUSED("u1  [ 1 2\n", "\"]\" is missing");
+    ASSERT_REFUSED("u1  [ 1111111111111111111111111111111111111111111111111111111111111111111 ]\n",
+                   "a value is too long for a number");
+    ASSERT_REFUSED(
+        "u1  [ 0.1111111111111111111111111111111111111111111111111111111111111111111 ]\n",
+        "a value is too long for a number");
+    ASSERT_REFUSED("u1  [ 1e60 ]\n", "a value does not fit");
     struct reader *reader = open_bytes("ark", "a [ 1 ]\nb [ 2\n2x ]\n", 19);
     struct array_header header;
     bool is_end;
@@ -130,15 +130,15 @@ static void refuses_malformed_text(void **state)
 static void refuses_sizes_beyond_the_file(void **state)
 {
     (void)state;
-    REFUSES("u1 \0BFM \4\377\377\377\177\4\377\377\377\177", "too large");
-    REFUSES("u1 \0BFM \4\377\377\377\177\4\0\1\0\0", "truncated");
-    REFUSES("u1 \0BFV \4\377\377\377\377", "a dimension is malformed");
-    REFUSES("u1 \0BFV \3\1\0\0\0....", "a dimension is malformed");
+    ASSERT_REFUSED("u1 \0BFM \4\377\377\377\177\4\377\377\377\177", "too large");
+    ASSERT_REFUSED("u1 \0BFM \4\377\377\377\177\4\0\1\0\0", "truncated");
+    ASSERT_REFUSED("u1 \0BFV \4\377\377\377\377", "a dimension is malformed");
+    ASSERT_REFUSED("u1 \0BFV \3\1\0\0\0....", "a dimension is malformed");
     unsigned char bytes[256];
     size_t n = make_archive(bytes);
-    refuses(bytes, n - 1, "key u2: the file is truncated");
-    refuses(bytes, 30, "key u1: the file is truncated");
-    refuses(bytes, 12, "key u1: the file is truncated");
+    assert_refused(bytes, n - 1, "key u2: the file is truncated");
+    assert_refused(bytes, 30, "key u1: the file is truncated");
+    assert_refused(bytes, 12, "key u1: the file is truncated");
 }
 
 /* ---- Writing --------------------------------------------------------------------------------- */

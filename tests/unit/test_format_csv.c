@@ -1,4 +1,4 @@
-/* csv: numbers exactly, whole lines, and the place of what is not a number.
+/* csv: reads exact numbers and whole lines, and reports the position of other text.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "format_files.h"
 
@@ -15,7 +15,7 @@ static struct reader *open_csv(const char *text)
     return reader;
 }
 
-static void reads_as(const char *text, enum irrun_dtype dtype, const void *want, size_t n)
+static void assert_reads(const char *text, enum irrun_dtype dtype, const void *want, size_t n)
 {
     struct reader *reader = open_csv(text);
     unsigned char data[16];
@@ -31,23 +31,23 @@ static void separates_by_commas_blanks_and_tabs(void **state)
 {
     (void)state;
     const float want[] = {1, 2, 3, 4, 5, 6};
-    reads_as("1,2,3,4,5,6\n", IRRUN_F32, want, 6);
-    reads_as("1 2  3\t4\t 5 6", IRRUN_F32, want, 6);
-    reads_as(" 1 , 2,\t3 ,4\n5,6\n", IRRUN_F32, want, 6);
-    reads_as("1,2,3\r\n4,5,6\r\n", IRRUN_F32, want, 6);
-    reads_as("\xef\xbb\xbf"
-             "1,2,3,4,5,6",
-             IRRUN_F32, want, 6);
+    assert_reads("1,2,3,4,5,6\n", IRRUN_F32, want, 6);
+    assert_reads("1 2  3\t4\t 5 6", IRRUN_F32, want, 6);
+    assert_reads(" 1 , 2,\t3 ,4\n5,6\n", IRRUN_F32, want, 6);
+    assert_reads("1,2,3\r\n4,5,6\r\n", IRRUN_F32, want, 6);
+    assert_reads("\xef\xbb\xbf"
+                 "1,2,3,4,5,6",
+                 IRRUN_F32, want, 6);
 }
 
 static void skips_comments_and_empty_lines(void **state)
 {
     (void)state;
     const float want[] = {1, 2, 3};
-    reads_as("# y f32 [1,3] seq=- rec=0\n1 2\n\n  # and so on\n#\n3\n# the end", IRRUN_F32, want,
-             3);
-    reads_as("# nothing at all\n\n", IRRUN_F32, want, 0);
-    reads_as("", IRRUN_F32, want, 0);
+    assert_reads("# y f32 [1,3] seq=- rec=0\n1 2\n\n  # and so on\n#\n3\n# the end", IRRUN_F32,
+                 want, 3);
+    assert_reads("# nothing at all\n\n", IRRUN_F32, want, 0);
+    assert_reads("", IRRUN_F32, want, 0);
 }
 
 static void a_record_takes_whole_lines(void **state)
@@ -79,15 +79,15 @@ static void reads_integers_exactly(void **state)
 {
     (void)state;
     const int64_t i64[] = {INT64_MAX, INT64_MIN, 7, 3, 1000, 0, 15};
-    reads_as("9223372036854775807\n-9223372036854775808\n+7\n3.0\n1e3\n-0\n1.50e1\n", IRRUN_I64,
-             i64, 7);
+    assert_reads("9223372036854775807\n-9223372036854775808\n+7\n3.0\n1e3\n-0\n1.50e1\n", IRRUN_I64,
+                 i64, 7);
     const uint64_t u64[] = {UINT64_MAX, 0, 10000000000000000000U};
-    reads_as("18446744073709551615\n0\n10000000000000000000\n", IRRUN_U64, u64, 3);
-    reads_as("-128,127", IRRUN_I8, "\x80\x7f", 2);
-    reads_as("0 1 1.0 0e9", IRRUN_BOOLEAN, "\0\1\1\0", 4);
-    reads_as("-8 7", IRRUN_I4, "\xf8\7", 2);
+    assert_reads("18446744073709551615\n0\n10000000000000000000\n", IRRUN_U64, u64, 3);
+    assert_reads("-128,127", IRRUN_I8, "\x80\x7f", 2);
+    assert_reads("0 1 1.0 0e9", IRRUN_BOOLEAN, "\0\1\1\0", 4);
+    assert_reads("-8 7", IRRUN_I4, "\xf8\7", 2);
     const uint16_t u16[] = {65535};
-    reads_as("65535", IRRUN_U16, u16, 1);
+    assert_reads("65535", IRRUN_U16, u16, 1);
 }
 
 static void reads_floats_to_the_nearest(void **state)
@@ -95,14 +95,15 @@ static void reads_floats_to_the_nearest(void **state)
     (void)state;
     const double f64[] = {0.1,   -1.5e300, 4.9e-324, INFINITY,        -INFINITY,
                           0.125, 5,        0.5,      9007199254740992};
-    reads_as("0.1\n-1.5E300\n4.9e-324\ninf\n-Infinity\n0x1p-3\n5.\n.5\n9007199254740993\n",
-             IRRUN_F64, f64, 9);
-    /* 1 + 2^-24 is between two floats; a double rounds numbers just above it to it. */
+    assert_reads("0.1\n-1.5E300\n4.9e-324\ninf\n-Infinity\n0x1p-3\n5.\n.5\n9007199254740993\n",
+                 IRRUN_F64, f64, 9);
+    /* 1 + 2^-24 is the midpoint of two floats. A double rounds numbers just above it to it. */
     const float f32[] = {1.0F, 1.0F + FLT_EPSILON, 16777216.0F, 0.1F, FLT_TRUE_MIN};
-    reads_as("1.000000059604644775390625\n1.00000005960464477539062500001\n16777217\n0.1\n1e-45\n",
-             IRRUN_F32, f32, 5);
+    assert_reads(
+        "1.000000059604644775390625\n1.00000005960464477539062500001\n16777217\n0.1\n1e-45\n",
+        IRRUN_F32, f32, 5);
     const uint16_t f16[] = {0x3c00, 0x7bff, 0x7c00, 0x0001};
-    reads_as("1 65504 inf 6e-8", IRRUN_F16, f16, 4);
+    assert_reads("1 65504 inf 6e-8", IRRUN_F16, f16, 4);
     float data;
     size_t n_read;
     struct reader *reader = open_csv("NaN");
@@ -116,14 +117,14 @@ static void the_locale_changes_nothing(void **state)
     (void)state;
     const double want[] = {0.1, 1.00000005960464477539062500001, 123456789012345678901234567890.5};
     if (setlocale(LC_ALL, "de_DE.UTF-8") == NULL)
-        (void)setlocale(LC_ALL, "fr_FR.UTF-8"); /* without either of them this test proves little */
-    reads_as("0.1,1.00000005960464477539062500001,123456789012345678901234567890.5", IRRUN_F64,
-             want, 3);
+        (void)setlocale(LC_ALL, "fr_FR.UTF-8"); /* the test proves little if both are missing */
+    assert_reads("0.1,1.00000005960464477539062500001,123456789012345678901234567890.5", IRRUN_F64,
+                 want, 3);
     setlocale(LC_ALL, "C");
 }
 
-static void refuses(const char *text, enum irrun_dtype dtype, const char *part, uint32_t line,
-                    uint32_t column)
+static void assert_refused(const char *text, enum irrun_dtype dtype, const char *part,
+                           uint32_t line, uint32_t column)
 {
     struct reader *reader = open_csv(text);
     unsigned char data[8];
@@ -140,17 +141,17 @@ static void refuses(const char *text, enum irrun_dtype dtype, const char *part, 
 static void says_where_there_is_no_number(void **state)
 {
     (void)state;
-    refuses("1\n2\n  x\n", IRRUN_F32, "\"x\" is not a number", 3, 3);
-    refuses("# c\r\n\r\n1\r\nnine\r\n", IRRUN_F32, "\"nine\" is not a number", 4, 1);
-    refuses("1.5.2", IRRUN_F32, "not a number", 1, 1);
-    refuses("1e", IRRUN_F64, "not a number", 1, 1);
-    refuses("--1", IRRUN_I32, "not a number", 1, 1);
-    refuses("1\n\"2", IRRUN_F32, "not a number", 2, 1);
-    refuses("\"\"", IRRUN_F32, "not a number", 1, 1);
-    refuses("\"", IRRUN_F32, "not a number", 1, 1);
-    refuses("\"\"1\"\"", IRRUN_F32, "not a number", 1, 1);
-    refuses("1\n,2", IRRUN_F32, "a number is missing in column 0, counted from 0", 2, 1);
-    refuses("1\n2 # no comment here", IRRUN_F32, "the line continues", 2, 3);
+    assert_refused("1\n2\n  x\n", IRRUN_F32, "\"x\" is not a number", 3, 3);
+    assert_refused("# c\r\n\r\n1\r\nnine\r\n", IRRUN_F32, "\"nine\" is not a number", 4, 1);
+    assert_refused("1.5.2", IRRUN_F32, "not a number", 1, 1);
+    assert_refused("1e", IRRUN_F64, "not a number", 1, 1);
+    assert_refused("--1", IRRUN_I32, "not a number", 1, 1);
+    assert_refused("1\n\"2", IRRUN_F32, "not a number", 2, 1);
+    assert_refused("\"\"", IRRUN_F32, "not a number", 1, 1);
+    assert_refused("\"", IRRUN_F32, "not a number", 1, 1);
+    assert_refused("\"\"1\"\"", IRRUN_F32, "not a number", 1, 1);
+    assert_refused("1\n,2", IRRUN_F32, "a number is missing in column 0, counted from 0", 2, 1);
+    assert_refused("1\n2 # no comment here", IRRUN_F32, "the line continues", 2, 3);
 }
 
 static void hints_at_headings_and_semicolons(void **state)
@@ -174,18 +175,18 @@ static void hints_at_headings_and_semicolons(void **state)
 static void refuses_what_the_type_cannot_hold(void **state)
 {
     (void)state;
-    refuses("1.5", IRRUN_I32, "\"1.5\" is not a whole number: i32", 1, 1);
-    refuses("1e-1", IRRUN_I32, "is not a whole number", 1, 1);
-    refuses("nan", IRRUN_I64, "is not a whole number", 1, 1);
-    refuses("256", IRRUN_U8, "does not fit: u8", 1, 1);
-    refuses("-1", IRRUN_U64, "does not fit", 1, 1);
-    refuses("9223372036854775808", IRRUN_I64, "does not fit", 1, 1);
-    refuses("18446744073709551616", IRRUN_U64, "does not fit", 1, 1);
-    refuses("1e99999999999", IRRUN_I64, "does not fit", 1, 1);
-    refuses("2", IRRUN_BOOLEAN, "neither 0 nor 1", 1, 1);
-    refuses("1e39", IRRUN_F32, "does not fit", 1, 1);
-    refuses("-1e309", IRRUN_F64, "does not fit", 1, 1);
-    refuses("65520", IRRUN_F16, "does not fit", 1, 1);
+    assert_refused("1.5", IRRUN_I32, "\"1.5\" is not a whole number: i32", 1, 1);
+    assert_refused("1e-1", IRRUN_I32, "is not a whole number", 1, 1);
+    assert_refused("nan", IRRUN_I64, "is not a whole number", 1, 1);
+    assert_refused("256", IRRUN_U8, "does not fit: u8", 1, 1);
+    assert_refused("-1", IRRUN_U64, "does not fit", 1, 1);
+    assert_refused("9223372036854775808", IRRUN_I64, "does not fit", 1, 1);
+    assert_refused("18446744073709551616", IRRUN_U64, "does not fit", 1, 1);
+    assert_refused("1e99999999999", IRRUN_I64, "does not fit", 1, 1);
+    assert_refused("2", IRRUN_BOOLEAN, "neither 0 nor 1", 1, 1);
+    assert_refused("1e39", IRRUN_F32, "does not fit", 1, 1);
+    assert_refused("-1e309", IRRUN_F64, "does not fit", 1, 1);
+    assert_refused("65520", IRRUN_F16, "does not fit", 1, 1);
 }
 
 /* Lines across the ends of the reader's buffer, and words that are much too long. */

@@ -1,4 +1,4 @@
-/* Reads npy: every version, order and type, streams of documents, and hostile files.
+/* Reads npy: every version, order and type, streams of documents, and malformed files.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "format_files.h"
 
@@ -219,9 +219,9 @@ static void gives_no_more_than_there_is(void **state)
     reader_close(reader);
 }
 
-/* ---- What is refused ------------------------------------------------------------------------- */
+/* ---- Rejected files -------------------------------------------------------------------------- */
 
-static void refuses_bytes(const void *bytes, size_t n, const char *part)
+static void assert_bytes_refused(const void *bytes, size_t n, const char *part)
 {
     for (int is_piped = 0; is_piped < 2; is_piped++) {
         struct reader *reader =
@@ -238,79 +238,82 @@ static void refuses_bytes(const void *bytes, size_t n, const char *part)
     }
 }
 
-static void refuses_header(const char *text, const char *part)
+static void assert_header_refused(const char *text, const char *part)
 {
     struct document made = document(1, text, three, sizeof three);
-    refuses_bytes(made.bytes, made.n, part);
+    assert_bytes_refused(made.bytes, made.n, part);
 }
 
 static void refuses_other_types_by_name(void **state)
 {
     (void)state;
-    refuses_header(TEXT_OF("'<c8'", "False", "(3,)"), "complex numbers (descr '<c8')");
-    refuses_header(TEXT_OF("'|O'", "False", "(3,)"), "Python objects");
-    refuses_header(TEXT_OF("'<U5'", "False", "(3,)"), "text");
-    refuses_header(TEXT_OF("'|S5'", "False", "(3,)"), "byte strings");
-    refuses_header(TEXT_OF("'<f16'", "False", "(3,)"), "floats of another size");
-    refuses_header(TEXT_OF("'<M8[s]'", "False", "(3,)"), "dates");
-    refuses_header(TEXT_OF("'|V2'", "False", "(3,)"), "raw records");
-    refuses_header(TEXT_OF("[('a', '<f4')]", "False", "(3,)"), "structured");
-    refuses_header(TEXT_OF("'<q9'", "False", "(3,)"), "unknown type");
-    refuses_header(TEXT_OF("''", "False", "(3,)"), "unknown type");
-    refuses_header(TEXT_OF("'|f4'", "False", "(3,)"), "no byte order");
+    assert_header_refused(TEXT_OF("'<c8'", "False", "(3,)"), "complex numbers (descr '<c8')");
+    assert_header_refused(TEXT_OF("'|O'", "False", "(3,)"), "Python objects");
+    assert_header_refused(TEXT_OF("'<U5'", "False", "(3,)"), "text");
+    assert_header_refused(TEXT_OF("'|S5'", "False", "(3,)"), "byte strings");
+    assert_header_refused(TEXT_OF("'<f16'", "False", "(3,)"), "floats of another size");
+    assert_header_refused(TEXT_OF("'<M8[s]'", "False", "(3,)"), "dates");
+    assert_header_refused(TEXT_OF("'|V2'", "False", "(3,)"), "raw records");
+    assert_header_refused(TEXT_OF("[('a', '<f4')]", "False", "(3,)"), "structured");
+    assert_header_refused(TEXT_OF("'<q9'", "False", "(3,)"), "unknown type");
+    assert_header_refused(TEXT_OF("''", "False", "(3,)"), "unknown type");
+    assert_header_refused(TEXT_OF("'|f4'", "False", "(3,)"), "no byte order");
 }
 
 static void refuses_malformed_headers(void **state)
 {
     (void)state;
-    refuses_header(TEXT_OF("'<f4'", "False", "(3)"), "not a tuple");
-    refuses_header(TEXT_OF("'<f4'", "False", "(-3,)"), "not a whole number");
-    refuses_header(TEXT_OF("'<f4'", "False", "(3.0,)"), "not a tuple");
-    refuses_header(TEXT_OF("'<f4'", "False", "(3,,)"), "not a whole number");
-    refuses_header(TEXT_OF("'<f4'", "False", "[3]"), "not a tuple");
-    refuses_header(TEXT_OF("'<f4'", "None", "(3,)"), "neither True nor False");
-    refuses_header(TEXT_OF("4", "False", "(3,)"), "not a string");
-    refuses_header("{'descr': '<f4', 'fortran_order': False}", "missing");
-    refuses_header("{'descr': '<f4', 'descr': '<f4', 'fortran_order': False, 'shape': (3,)}",
-                   "twice");
-    refuses_header("{'descr': '<f4', 'fortran_order': False, 'shape': (3,), 'x': 1}", "other than");
-    refuses_header("{'descr': '<f4', 'fortran_order': False, 'shape': (3,)", "is not closed");
-    refuses_header("{'descr': '<f4', 'fortran_order': False, 'shape': (3,)} + 1",
-                   "after the dictionary");
-    refuses_header("{'descr", "not a string");
-    refuses_header("(3,)", "not a dictionary");
-    refuses_header("", "not a dictionary");
+    assert_header_refused(TEXT_OF("'<f4'", "False", "(3)"), "not a tuple");
+    assert_header_refused(TEXT_OF("'<f4'", "False", "(-3,)"), "not a whole number");
+    assert_header_refused(TEXT_OF("'<f4'", "False", "(3.0,)"), "not a tuple");
+    assert_header_refused(TEXT_OF("'<f4'", "False", "(3,,)"), "not a whole number");
+    assert_header_refused(TEXT_OF("'<f4'", "False", "[3]"), "not a tuple");
+    assert_header_refused(TEXT_OF("'<f4'", "None", "(3,)"), "neither True nor False");
+    assert_header_refused(TEXT_OF("4", "False", "(3,)"), "not a string");
+    assert_header_refused("{'descr': '<f4', 'fortran_order': False}", "missing");
+    assert_header_refused("{'descr': '<f4', 'descr': '<f4', 'fortran_order': False, 'shape': (3,)}",
+                          "twice");
+    assert_header_refused("{'descr': '<f4', 'fortran_order': False, 'shape': (3,), 'x': 1}",
+                          "other than");
+    assert_header_refused("{'descr': '<f4', 'fortran_order': False, 'shape': (3,)",
+                          "is not closed");
+    assert_header_refused("{'descr': '<f4', 'fortran_order': False, 'shape': (3,)} + 1",
+                          "after the dictionary");
+    assert_header_refused("{'descr", "not a string");
+    assert_header_refused("(3,)", "not a dictionary");
+    assert_header_refused("", "not a dictionary");
 }
 
-/* None of them is allocated: malloc of 2^62 bytes would be another error. */
+/* Memory of these sizes is not allocated: malloc of 2^62 bytes would give another error. */
 static void refuses_shapes_beyond_the_file(void **state)
 {
     (void)state;
-    refuses_header(TEXT_OF("'<f4'", "False", "(99999999999999999999,)"), "too large");
-    refuses_header(TEXT_OF("'<f4'", "False", "(4294967296, 4294967296)"), "too large");
-    refuses_header(TEXT_OF("'<f4'", "False", "(2305843009213693951, 4)"), "too large");
-    refuses_header(TEXT_OF("'<f4'", "False", "(1000000000000,)"), "3999999999988 of the");
-    refuses_header(TEXT_OF("'<f4'", "True", "(1000000, 1000000)"), "3999999999988 of the");
-    refuses_header(TEXT_OF("'|u1'", "False", "(4611686018427387904,)"), "truncated");
-    refuses_header(TEXT_OF("'<f4'", "False", "(1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1)"),
-                   "more than 16 dimensions");
+    assert_header_refused(TEXT_OF("'<f4'", "False", "(99999999999999999999,)"), "too large");
+    assert_header_refused(TEXT_OF("'<f4'", "False", "(4294967296, 4294967296)"), "too large");
+    assert_header_refused(TEXT_OF("'<f4'", "False", "(2305843009213693951, 4)"), "too large");
+    assert_header_refused(TEXT_OF("'<f4'", "False", "(1000000000000,)"), "3999999999988 of the");
+    assert_header_refused(TEXT_OF("'<f4'", "True", "(1000000, 1000000)"), "3999999999988 of the");
+    assert_header_refused(TEXT_OF("'|u1'", "False", "(4611686018427387904,)"), "truncated");
+    assert_header_refused(TEXT_OF("'<f4'", "False", "(1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1)"),
+                          "more than 16 dimensions");
 }
 
 static void refuses_truncated_and_foreign_files(void **state)
 {
     (void)state;
     struct document made = document(1, TEXT_OF("'<f4'", "False", "(3,)"), three, sizeof three);
-    refuses_bytes(made.bytes, 0, "is empty");
-    refuses_bytes(made.bytes, 5, "is not an npy document");
-    refuses_bytes(made.bytes, 30, "ends inside an npy header");
-    refuses_bytes(made.bytes, made.n - 1, "1 of the 12 bytes of array [3] of f32 are missing");
-    refuses_bytes(made.bytes, made.n - 12, "12 of the 12 bytes");
+    assert_bytes_refused(made.bytes, 0, "is empty");
+    assert_bytes_refused(made.bytes, 5, "is not an npy document");
+    assert_bytes_refused(made.bytes, 30, "ends inside an npy header");
+    assert_bytes_refused(made.bytes, made.n - 1,
+                         "1 of the 12 bytes of array [3] of f32 are missing");
+    assert_bytes_refused(made.bytes, made.n - 12, "12 of the 12 bytes");
     made.bytes[made.n] = 'x';
-    refuses_bytes(made.bytes, made.n + 1, "not another npy document");
+    assert_bytes_refused(made.bytes, made.n + 1, "not another npy document");
     made.bytes[6] = 4;
-    refuses_bytes(made.bytes, made.n, "unknown version");
-    refuses_bytes("PK\3\4\24\0 and so on, as a zip", 26, "is an npz archive");
-    refuses_bytes("\x93NUMPY\2\0\377\377\377\377 and a little more", 30, "too long");
+    assert_bytes_refused(made.bytes, made.n, "unknown version");
+    assert_bytes_refused("PK\3\4\24\0 and so on, as a zip", 26, "is an npz archive");
+    assert_bytes_refused("\x93NUMPY\2\0\377\377\377\377 and a little more", 30, "too long");
 }
 
 static void says_where_the_file_ends(void **state)

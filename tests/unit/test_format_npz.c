@@ -1,5 +1,4 @@
-/* npz: reads the archives of NumPy's zipfile, refuses other files, and writes the same bytes every
- * time.
+/* npz: reads archives that NumPy writes, rejects other files, and writes the same bytes every time.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "format_files.h"
 
@@ -111,7 +110,7 @@ static void rewinds_a_member(void **state)
     }
 }
 
-/* Names beyond ASCII, directories, members without ".npy", archives without members. */
+/* Names that are not ASCII, directories, members without ".npy", archives without members. */
 static void reads_unusual_archives(void **state)
 {
     (void)state;
@@ -126,22 +125,22 @@ static void reads_unusual_archives(void **state)
     archive_close(archive);
 }
 
-static void refuses(const char *path, const char *part)
+static void assert_refused(const char *path, const char *part)
 {
     struct archive *archive;
     assert_failed(archive_open(path, &archive, &err), IRRUN_DATA, part);
     assert_null(archive);
 }
 
-static void refuses_what_is_no_archive_of_arrays(void **state)
+static void refuses_what_is_not_an_archive_of_arrays(void **state)
 {
     (void)state;
-    refuses(DATA "duplicate.npz", "two members \"x\"");
-    refuses(DATA "stranger.npz", "is not an npy document");
-    refuses(DATA "longer.npz", "longer than its array");
-    refuses(DATA "shorter.npz", "1 of the 24 bytes of array [2,3] of f32 are missing");
-    refuses(DATA "bzip2.npz", "compressed by method 12");
-    refuses(DATA "fortran.npy", "is an npy document, not npz");
+    assert_refused(DATA "duplicate.npz", "two members \"x\"");
+    assert_refused(DATA "stranger.npz", "is not an npy document");
+    assert_refused(DATA "longer.npz", "longer than its array");
+    assert_refused(DATA "shorter.npz", "1 of the 24 bytes of array [2,3] of f32 are missing");
+    assert_refused(DATA "bzip2.npz", "compressed by method 12");
+    assert_refused(DATA "fortran.npy", "is an npy document, not npz");
     struct archive *archive;
     assert_failed(archive_open(in_directory("nothing"), &archive, &err), IRRUN_NO_INPUT,
                   "cannot be opened");
@@ -155,14 +154,14 @@ static void refuses_every_truncation(void **state)
     const char *path = in_directory("cut");
     for (size_t length = 0; length < n; length++) {
         put_file(path, data, length);
-        refuses(path, length == 0  ? "is empty; an npz archive was expected"
-                      : length < 4 ? "is not an npz archive"
-                                   : "the archive is truncated");
+        assert_refused(path, length == 0  ? "is empty; an npz archive was expected"
+                             : length < 4 ? "is not an npz archive"
+                                          : "the archive is truncated");
     }
     remove(path);
 }
 
-/* x, unless the archive says what is wrong with it. */
+/* The archive has x, or is rejected with a message. */
 static void assert_same_or_refused(const char *path)
 {
     struct archive *archive;
@@ -206,7 +205,7 @@ static void survives_every_flipped_byte(void **state)
 static void notices_a_wrong_checksum(void **state)
 {
     (void)state;
-    refuses(DATA "damaged.npz", "checksum");
+    assert_refused(DATA "damaged.npz", "checksum");
 }
 
 /* ---- Writing --------------------------------------------------------------------------------- */
@@ -260,7 +259,7 @@ static void writes_the_same_bytes_again(void **state)
     free(a);
 }
 
-/* More than is kept in memory until the file is closed. */
+/* A member larger than SPOOL_MEMORY_BYTES. */
 static void writes_long_members(void **state)
 {
     (void)state;
@@ -378,7 +377,7 @@ int main(void)
         cmocka_unit_test_setup(reads_members_in_lock_step, clear_error),
         cmocka_unit_test_setup(rewinds_a_member, clear_error),
         cmocka_unit_test_setup(reads_unusual_archives, clear_error),
-        cmocka_unit_test_setup(refuses_what_is_no_archive_of_arrays, clear_error),
+        cmocka_unit_test_setup(refuses_what_is_not_an_archive_of_arrays, clear_error),
         cmocka_unit_test_setup(refuses_every_truncation, clear_error),
         cmocka_unit_test_setup(survives_every_flipped_byte, clear_error),
         cmocka_unit_test_setup(notices_a_wrong_checksum, clear_error),

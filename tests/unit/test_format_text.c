@@ -1,4 +1,4 @@
-/* text, csv and raw as outputs, and raw and s16 as inputs.
+/* Writes text, csv and raw, and reads raw and s16.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "format_files.h"
 
@@ -205,7 +205,7 @@ static void raw_refuses_half_an_element(void **state)
     }
 }
 
-static void raw_refuses_what_is_no_value(void **state)
+static void raw_refuses_invalid_elements(void **state)
 {
     (void)state;
     unsigned char data[4];
@@ -277,7 +277,7 @@ static void s16_reads_every_sample(void **state)
     free(data);
 }
 
-static void s16_refuses_what_is_none(void **state)
+static void s16_refuses_incomplete_samples_and_other_files(void **state)
 {
     (void)state;
     static const char wave[] = "RIFF....WAVEfmt ";
@@ -311,10 +311,10 @@ int main(void)
         cmocka_unit_test_setup(csv_takes_text_back, clear_error),
         cmocka_unit_test_setup(raw_is_the_bytes, clear_error),
         cmocka_unit_test_setup(raw_refuses_half_an_element, clear_error),
-        cmocka_unit_test_setup(raw_refuses_what_is_no_value, clear_error),
+        cmocka_unit_test_setup(raw_refuses_invalid_elements, clear_error),
         cmocka_unit_test_setup(s16_is_scaled, clear_error),
         cmocka_unit_test_setup(s16_reads_every_sample, clear_error),
-        cmocka_unit_test_setup(s16_refuses_what_is_none, clear_error),
+        cmocka_unit_test_setup(s16_refuses_incomplete_samples_and_other_files, clear_error),
     };
     return cmocka_run_group_tests(tests, make_directory, remove_directory);
 }

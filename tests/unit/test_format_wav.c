@@ -6,7 +6,7 @@
 #include "format_files.h"
 #include "unit.h"
 
-/* A thread may open a file between a failure and the close. */
+/* Another thread may open a file between the failure and a second close of the descriptor. */
 static void a_refused_file_closes_no_other_descriptor(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* Writes npy, joins records, and checks the table of formats and that outputs appear complete or
- * not at all.
+/* Writes npy, joins records, and checks that outputs appear complete or not at all, and the table
+ * of formats.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "format_files.h"
 
@@ -62,7 +62,7 @@ static void a_pipe_gets_a_document_for_each_record(void **state)
 {
     (void)state;
     assert_int_equal(mkfifo(in_directory("fifo"), 0600), 0);
-    int fd = open(in_directory("fifo"), O_RDWR | O_CLOEXEC); /* so that nobody waits */
+    int fd = open(in_directory("fifo"), O_RDWR | O_CLOEXEC); /* O_RDWR does not wait */
     struct writer_options options = {
         .names = names, .n_outputs = 1, .layout = WRITER_STACK, .is_flushed = true};
     struct writer *writer = open_writer(destination("npy", "fifo"), &options);

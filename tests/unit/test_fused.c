@@ -11,13 +11,13 @@
 
 enum { MAX_OPS = 40, MAX_VALUES = MAX_OPS + 8, N_INPUTS = 3, TEXT_BYTES = 64 << 10 };
 
-/* A model that is being written. Values are floats or booleans, of n elements or one. */
+/* The text of a model. Values are floats or booleans, of n elements or one. */
 struct chain {
     char layers[TEXT_BYTES], edges[TEXT_BYTES];
     size_t n_layers_text, n_edges_text;
     struct {
         int layer;
-        bool is_truth, is_single;
+        bool is_boolean, is_single;
     } values[MAX_VALUES];
     int n_values, n_layers, n;
     uint32_t random;
@@ -48,25 +48,25 @@ static void add_edge(struct chain *chain, int from, int port)
     assert_true(chain->n_edges_text < TEXT_BYTES);
 }
 
-/* Prefers the newest values, so that there are chains. */
-static int pick(struct chain *chain, bool is_truth)
+/* Picks a value of this type. Prefers the newest ones, to make long chains. */
+static int pick(struct chain *chain, bool is_boolean)
 {
     for (;;) {
         uint32_t back = below(chain, below(chain, 3) ? 3 : (uint32_t)chain->n_values);
         int i = chain->n_values - 1 - (int)back;
-        if (i >= 0 && chain->values[i].is_truth == is_truth)
+        if (i >= 0 && chain->values[i].is_boolean == is_boolean)
             return i;
-        for (i = chain->n_values - 1; i >= 0 && chain->values[i].is_truth != is_truth;)
+        for (i = chain->n_values - 1; i >= 0 && chain->values[i].is_boolean != is_boolean;)
             i--;
         if (i >= 0 && below(chain, 2))
             return i;
     }
 }
 
-static void add_value(struct chain *chain, bool is_truth, bool is_single)
+static void add_value(struct chain *chain, bool is_boolean, bool is_single)
 {
     chain->values[chain->n_values].layer = chain->n_layers++;
-    chain->values[chain->n_values].is_truth = is_truth;
+    chain->values[chain->n_values].is_boolean = is_boolean;
     chain->values[chain->n_values++].is_single = is_single;
 }
 
@@ -91,7 +91,7 @@ static void add_parameters(struct chain *chain)
 struct kind {
     const char *type, *attributes;
     uint8_t n_inputs;
-    uint8_t truths; /* set of 1 << i: inputs; 8: the output */
+    uint8_t booleans; /* a set: 1 << i: input i is boolean; 8: the output is */
 };
 
 static const struct kind kinds[] = {
@@ -120,13 +120,13 @@ static void add_op(struct chain *chain)
     add_layer(chain, "<layer id=\"%d\" name=\"op%d\" type=\"%s\" version=\"opset1\">%s<input>",
               chain->n_layers, chain->n_layers, kind->type, kind->attributes);
     for (int i = 0; i < kind->n_inputs; i++) {
-        int value = pick(chain, kind->truths >> i & 1);
+        int value = pick(chain, kind->booleans >> i & 1);
         is_single &= chain->values[value].is_single;
         add_layer(chain, "<port id=\"%d\"/>", i);
         add_edge(chain, chain->values[value].layer, i);
     }
     add_layer(chain, "</input><output><port id=\"9\"/></output></layer>\n");
-    add_value(chain, kind->truths & 8, is_single);
+    add_value(chain, kind->booleans & 8, is_single);
 }
 
 /* Writes Results of the last value and of some others. */
@@ -158,29 +158,29 @@ static void write_chain(struct chain *chain, char path[TEXT_PATH_BYTES])
     write_temporary(text, (size_t)n, path);
 }
 
-struct ran {
+struct run_result {
     struct irrun_model *model;
     struct irrun_session *session;
     struct irrun_session_info info;
 };
 
-static struct ran run_chain(const char *path, bool keeps_ops, enum simd simd,
-                            struct irrun_tensor *inputs)
+static struct run_result run_chain(const char *path, bool keeps_ops, enum simd simd,
+                                   struct irrun_tensor *inputs)
 {
-    struct ran ran;
+    struct run_result result;
     struct irrun_error err;
     struct irrun_options options = {.keep_ops = keeps_ops, .simd = simd_name(simd)};
-    if (!irrun_model_load(path, &options, &ran.model, &err) ||
-        !irrun_session_new(ran.model, &ran.session, &err))
+    if (!irrun_model_load(path, &options, &result.model, &err) ||
+        !irrun_session_new(result.model, &result.session, &err))
         fail_test("%s\n", err.message);
     for (size_t i = 0; i < N_INPUTS; i++)
-        if (!irrun_session_set_input(ran.session, i, &inputs[i], &err))
+        if (!irrun_session_set_input(result.session, i, &inputs[i], &err))
             fail_test("%s\n", err.message);
     for (int i = 0; i < 2; i++)
-        if (!irrun_session_run(ran.session, &err))
+        if (!irrun_session_run(result.session, &err))
             fail_test("%s\n", err.message);
-    irrun_session_describe(ran.session, &ran.info);
-    return ran;
+    irrun_session_describe(result.session, &result.info);
+    return result;
 }
 
 static bool is_same(const struct irrun_tensor *a, const struct irrun_tensor *b)
@@ -210,8 +210,8 @@ static void compare_chain(uint32_t seed, int n, enum simd simd)
         inputs[i] =
             (struct irrun_tensor){IRRUN_F32, {.rank = 1, .dims = {i == 2 ? 1 : n}}, data[i]};
     }
-    struct ran fused = run_chain(path, false, simd, inputs);
-    struct ran plain = run_chain(path, true, simd, inputs);
+    struct run_result fused = run_chain(path, false, simd, inputs);
+    struct run_result plain = run_chain(path, true, simd, inputs);
     assert_true(plain.info.n_fused_ops == 0);
     assert_true(fused.info.n_fused_ops > 0 && fused.info.n_steps < plain.info.n_steps);
     for (size_t i = 0; i < irrun_model_n_outputs(fused.model); i++)

@@ -1,4 +1,4 @@
-/* kernels/gemm: every layout of both implementations against plain sums, and integers that wrap.
+/* kernels/gemm: every layout of both implementations against plain sums, and integer overflow.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "unit.h"
 
@@ -69,31 +69,31 @@ static void make_problem(struct problem *p, uint32_t m, uint32_t n, uint32_t k, 
     solve(p);
 }
 
-/* Compares all of C, also what is between its rows. */
-static void assert_solved(const struct problem *p, const char *who)
+/* Compares all of C, also the elements between its rows. */
+static void assert_solved(const struct problem *p, const char *name)
 {
     const struct gemm_f32 *g = &p->product;
     for (size_t i = 0; i < LD * LD; i++) {
         if (p->c[i] == p->expected[i] || (isnan(p->c[i]) && isnan(p->expected[i])))
             continue;
-        fail_test("%s: %zu x %zu x %zu, transposed %d %d, added %d: [%zu] is %g, not %g\n", who,
+        fail_test("%s: %zu x %zu x %zu, transposed %d %d, added %d: [%zu] is %g, not %g\n", name,
                   g->m, g->n, g->k, g->a_transposed, g->b_transposed, g->is_added, i,
                   (double)p->c[i], (double)p->expected[i]);
     }
 }
 
-static void check_f32(struct problem *p, gemm_f32_fn *gemm, const char *who)
+static void check_f32(struct problem *p, gemm_f32_fn *gemm, const char *name)
 {
     float before[LD * LD];
     for (size_t i = 0; i < LD * LD; i++)
         before[i] = p->c[i];
     gemm(&p->product);
-    assert_solved(p, who);
+    assert_solved(p, name);
     for (size_t i = 0; i < LD * LD; i++)
         p->c[i] = before[i];
 }
 
-static void check_f64(struct problem *p, gemm_f64_fn *gemm, const char *who)
+static void check_f64(struct problem *p, gemm_f64_fn *gemm, const char *name)
 {
     const struct gemm_f32 *g = &p->product;
     double c[LD * LD];
@@ -103,7 +103,7 @@ static void check_f64(struct problem *p, gemm_f64_fn *gemm, const char *who)
                             g->b_transposed, c, g->ldc, g->is_added});
     for (size_t i = 0; i < LD * LD; i++)
         p->c[i] = (float)c[i];
-    assert_solved(p, who);
+    assert_solved(p, name);
 }
 
 static void check_problem(uint32_t m, uint32_t n, uint32_t k, uint32_t form)
@@ -139,7 +139,7 @@ static void vectors_and_empty_sums_too(void **state)
     }
 }
 
-/* The bytes of a row must not depend on the number of rows. */
+/* The bits of a row must not depend on the number of rows. */
 static void a_row_does_not_depend_on_the_others(void **state)
 {
     (void)state;

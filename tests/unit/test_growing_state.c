@@ -1,5 +1,5 @@
-/* A variable that only grows is extended in place: no iteration copies more bytes because it is
- * long, and the API shows its tensor. One that keeps its value is not copied.
+/* A variable that only grows is extended in place: the bytes that an iteration copies do not depend
+ * on its length. A variable that keeps its value is not copied.
  * SPDX-License-Identifier: Apache-2.0 */
 /* link: -Wl,--wrap=memcpy,--wrap=memmove */
 #include "unit.h"
@@ -30,7 +30,7 @@ void *__wrap_memmove(void *to, const void *from, size_t n)
     return __real_memmove(to, from, n);
 }
 
-/* y = attention of x over the cache, to which x was added; quotient = y / d on integers. */
+/* Appends x to the cache. y = attention of x over the cache; quotient = y / d on integers. */
 static const char cache[] = NET(
     LAYER("0", "x", "Parameter", "opset1",
           "<data shape=\"1,2,1,16\" element_type=\"f32\"/>" OUTPUT(PORT("0"))) /**/
@@ -56,7 +56,7 @@ static const char cache[] = NET(
 
 #define N_KEPT 4096
 
-/* y = -v, a variable that is assigned its own value. */
+/* y = -v. The variable v is assigned its own value. */
 static const char kept[] = NET(
     LAYER("0", "first", "Parameter", "opset1",
           "<data shape=\"4096\" element_type=\"f32\"/>" OUTPUT(PORT("0"))) /**/
@@ -118,7 +118,7 @@ static bool run_row(struct opened *opened, size_t row)
     return irrun_session_run(opened->session, &err);
 }
 
-/* The variable is the first `length` rows of every head. */
+/* Checks that the variable has the first `length` rows of every head. */
 static void check_variable(const struct opened *opened, size_t length)
 {
     const struct irrun_tensor *value = irrun_session_variable(opened->session, 0);
@@ -138,7 +138,7 @@ static int by_size(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Returns the median of the bytes that some iterations copy. */
+/* Returns the median of the bytes that iterations begin ... end - 1 copy. */
 static size_t moved_per_row(struct opened *opened, size_t begin, size_t end)
 {
     size_t moved[200], n = 0;
@@ -231,7 +231,7 @@ static void it_can_be_set_and_reset(void **state)
     close_cache(&opened);
 }
 
-/* Runs once, and checks y and the variable, which are of `first`. */
+/* Runs once, and checks y and the variable, whose value is `first`. */
 static void run_kept(struct opened *opened, const float *first)
 {
     struct irrun_error err;

@@ -1,4 +1,4 @@
-/* tensor/half and tensor/small_float: every code, and rounding against all neighbouring pairs.
+/* tensor/half and tensor/small_float: every code, and rounding between all pairs of neighbours.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "unit.h"
 
@@ -73,7 +73,7 @@ static void every_bf16_comes_back(void **state)
     }
 }
 
-/* Between all pairs of neighbours: just below the middle, the middle, and just above. */
+/* Rounds the midpoint of all pairs of neighbours, and the doubles just below and above it. */
 static void f16_rounds_to_nearest_even(void **state)
 {
     (void)state;
@@ -160,7 +160,7 @@ static void runs_of_any_length_and_place_convert_each_element(void **state)
     }
 }
 
-/* A double next to the middle of two halves must not be rounded to the middle first. */
+/* A double next to the midpoint of two halves must not be rounded to the midpoint first. */
 static void narrowing_a_double_rounds_once(void **state)
 {
     (void)state;
@@ -186,7 +186,7 @@ struct format {
     enum irrun_dtype dtype;
     int mantissa_bits, bias;
     uint32_t max_code, sign;
-    int overflow; /* code of what is too large */
+    int overflow; /* the code of values that are too large */
 };
 
 static const struct format formats[] = {
@@ -230,7 +230,7 @@ static void small_floats_round_to_nearest_even(void **state)
     }
 }
 
-/* The corners that the specification lists by name. */
+/* The special values that the specification lists. */
 static void small_floats_have_the_special_values_of_the_specification(void **state)
 {
     (void)state;

@@ -16,7 +16,7 @@ struct list {
     const char *name;
     size_t n_groups, n_outer, n, piece_elements;
     int64_t at[MAX_PIECES];
-    bool has_loops, has_runs; /* what a gather is expected to make of them */
+    bool has_loops, has_runs; /* the expected form of a gather */
 };
 
 static const struct list lists[] = {
@@ -37,7 +37,7 @@ static const struct list lists[] = {
     {"none", 1, 1, 0, 2, {0}, false, false},
 };
 
-/* The op: state is this; input 1 holds a list of int64. */
+/* The state of the op, whose input 1 is a list of int64. */
 struct state {
     struct index_copies copies;
     size_t n_all;

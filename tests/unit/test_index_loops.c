@@ -1,5 +1,5 @@
-/* kernels/indexed_copy, cum_sum, elementwise_scalar, embedding, resample, grid_sample: sizes,
- * limits, empty input.
+/* kernels/indexed_copy, cum_sum, elementwise_scalar, embedding, resample and grid_sample: sizes,
+ * limits, empty inputs.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "unit.h"
 

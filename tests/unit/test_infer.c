@@ -7,7 +7,7 @@
 static struct irrun_tensor out;
 static struct infer infer = {.out = &out, .n_outputs = 1};
 
-/* Memory after the last dimension has data of another shape. */
+/* Dimensions beyond the rank have values of another shape. */
 static void test_dimensions_beyond_the_rank(void **state)
 {
     struct irrun_shape shape = {.rank = 1, .dims = {3, -1, -1, -1, -1, -1, -1, -1}};

@@ -1,4 +1,4 @@
-/* ir: every malformed model is refused with the place, both sides and a hint.
+/* ir: every malformed model is rejected, with a position, what was found and expected, and a hint.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "unit.h"
 
@@ -184,7 +184,7 @@ static void refuses_bad_edges(void **state)
               "Add \"sum\": no edge goes to input 1 (port 1)", "to-layer=\"1\" to-port=\"1\"");
 }
 
-/* A net without any input port, and one without any output port. */
+/* A net without input ports, and one without output ports. */
 static void refuses_edges_where_nobody_has_ports(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* ir: TensorIterator, Loop and If with their bodies, in every order of their parts.
+/* ir: TensorIterator, Loop and If with their bodies, with their XML elements in every order.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "unit.h"
 
@@ -46,7 +46,7 @@ static void check_body(const struct graph *graph)
     assert_false(body->inputs[1].has_axis);
     assert_int_equal(body->inputs[1].end, -1);
     assert_int_equal(body->inputs[1].part_size, 1);
-    /* The second entry of one output does not count. */
+    /* The second entry for an output is ignored. */
     assert_int_equal(body->n_outputs, 3);
     assert_int_equal(body->outputs[0].external, 0);
     assert_int_equal(body->outputs[0].internal_id, 3);

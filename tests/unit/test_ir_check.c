@@ -1,4 +1,4 @@
-/* ir: errors that matter only in live layers: unknown ops, invalid attributes, Consts and their
+/* ir: errors that count only in live layers: unknown ops, invalid attributes, Consts and their
  * bytes.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "unit.h"

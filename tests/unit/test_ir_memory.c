@@ -1,5 +1,5 @@
-/* ir, toposort: with the k-th allocation failing, k = 1, 2, … until success, loading a model
- * reports that memory is exhausted, leaks nothing, and works when there is enough.
+/* ir, toposort: allocation k fails, for k = 1, 2, … until loading a model succeeds. Every failure
+ * is reported as lack of memory, and nothing leaks.
  * SPDX-License-Identifier: Apache-2.0 */
 /* link: -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc */
 #include "unit.h"
@@ -44,9 +44,9 @@ void *__wrap_realloc(void *memory, size_t size_bytes)
     return may_allocate() ? __real_realloc(memory, size_bytes) : NULL;
 }
 
-/* One of the models has an op that irrun does not support, so that the list of such ops is
- * allocated. */
-static bool gathers_what_is_lacking(const struct graph *graph, struct irrun_error *err)
+/* Returns false only if there is no memory. One of the models has an unsupported op, so that the
+ * list of such ops is allocated too. */
+static bool check_ops(const struct graph *graph, struct irrun_error *err)
 {
     if (ir_check_ops(graph, err))
         return true;
@@ -61,8 +61,8 @@ static bool load_all(const char *path, struct irrun_error *err)
     struct ir_model model;
     if (!ir_load(path, NULL, true, 0, &model, err))
         return false;
-    bool is_good = toposort(model.graph, &model.arena, err) &&
-                   gathers_what_is_lacking(model.graph, err) && weights_open(&model, err);
+    bool is_good = toposort(model.graph, &model.arena, err) && check_ops(model.graph, err) &&
+                   weights_open(&model, err);
     ir_free(&model);
     return is_good;
 }

@@ -1,5 +1,5 @@
-/* ir: every XML in the tree gives the same graph, or the same error, whether it is read whole or
- * one byte at a time. Runs in the root of the project.
+/* ir: every XML file of the project gives the same graph, or the same error, whether it is parsed
+ * as a whole or byte by byte. Runs in the root of the project.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "unit.h"
 
@@ -12,7 +12,7 @@
 
 static size_t n_files;
 
-/* Returns the graph in its order, or the error. */
+/* Writes the graph, or the error, to `text`. */
 static void read_as_text(const char *path, size_t piece_bytes, struct text *text)
 {
     struct ir_model model;
@@ -91,7 +91,7 @@ static void bad_texts_fail_the_same_in_pieces(void **state)
     }
 }
 
-/* Tokens far longer than a piece. */
+/* Tokens that are much longer than a piece. */
 static void reads_tokens_longer_than_a_piece(void **state)
 {
     (void)state;

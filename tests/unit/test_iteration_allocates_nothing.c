@@ -1,4 +1,5 @@
-/* No case allocates between two iterations of equal shapes: malloc and its kin are counted.
+/* No case allocates memory in an iteration with the shapes of the previous one. Counts calls of
+ * malloc and similar functions.
  * SPDX-License-Identifier: Apache-2.0 */
 /* link: -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc */
 /* link: -Wl,--wrap=aligned_alloc,--wrap=posix_memalign */
@@ -50,7 +51,7 @@ int __wrap_posix_memalign(void **memory, size_t alignment, size_t size)
     return __real_posix_memalign(memory, alignment, size);
 }
 
-/* The shapes of all variables in one number: it changes as a cache grows. */
+/* Returns a number that changes when the shape of a variable does. */
 static size_t state_size(const struct case_session *opened)
 {
     size_t sum = 0;
@@ -93,7 +94,7 @@ static void no_case_allocates_once_its_shapes_are_known(void **state)
     print_message("# %zu models, %zu run, %zu with a growing state\n", n, n_run, n_changing);
     assert_true(n_run > n / 2);
     assert_true(n_changing > 0);
-    assert_true(n_calls > 0); /* malloc is the one above */
+    assert_true(n_calls > 0); /* the functions above were called */
 }
 
 int main(void)

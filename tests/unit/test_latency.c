@@ -1,4 +1,4 @@
-/* cli/latency: percentiles of a histogram against those of the sorted numbers.
+/* cli/latency: percentiles of a histogram against percentiles of the sorted numbers.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "unit.h"
 

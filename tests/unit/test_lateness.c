@@ -21,7 +21,7 @@ static void late_results_are_counted(void **state)
     assert_int_equal(lateness.longest_run, 3);
     assert_int_equal(lateness.max_ns, 10);
     assert_int_equal((int)lateness.sum_ns, 1 + 4 + 2 + 2 + 3 + 10);
-    /* The run ends with the sequence. */
+    /* A run of late results ends with its sequence. */
     for (size_t i = 0; i < 6; i++) {
         if (i == 3)
             lateness_begin_sequence(&lateness);
@@ -92,7 +92,7 @@ static void records_are_available_period_by_period(void **state)
     assert_int_equal(n_calls, 1);
     assert_int_equal(pace_wait(&pace, 4, UINT64_MAX, &before, &err), first + 4 * 2000000);
     assert_true(clock_now_ns() >= first + 4 * 2000000);
-    /* A record that is due already is not waited for. Its time is when it was due. */
+    /* There is no wait for a record that is due already. Its time is when it was due. */
     n_calls = 0;
     assert_int_equal(pace_wait(&pace, 2, UINT64_MAX, &before, &err), first + 2 * 2000000);
     assert_int_equal(n_calls, 0);

@@ -1,4 +1,4 @@
-/* base/memory_limit: sizes above the limit are refused before they are allocated.
+/* base/memory_limit: sizes above the limit are rejected before an allocation.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "unit.h"
 

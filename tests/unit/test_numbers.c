@@ -1,4 +1,4 @@
-/* base/text: reads numbers as the C library does, also in a locale with a decimal comma.
+/* base/text: reads numbers like the C library, also in a locale with a decimal comma.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "unit.h"
 
@@ -59,7 +59,7 @@ static void reads_whole_numbers(void **state)
     }
 }
 
-static void refuses_what_is_no_whole_number(void **state)
+static void refuses_what_is_not_a_whole_number(void **state)
 {
     (void)state;
     static const char *const rows[] = {
@@ -111,7 +111,7 @@ static void reads_numbers_as_c_and_json_write_them(void **state)
     assert_true(text_to_f64("-nan", 4, &nan) && isnan(nan));
 }
 
-static void refuses_what_is_no_number(void **state)
+static void refuses_what_is_not_a_number(void **state)
 {
     (void)state;
     static const char *const rows[] = {"",      " ",      ".",       "-",    "e5",  "1e",   "1e+",
@@ -143,7 +143,7 @@ static void reads_numbers_beyond_the_range_of_double(void **state)
     assert_reads("2.4703282292062328e-324", 0x1p-1074);
 }
 
-/* Thousands of digits, of which the last may decide, and exponents that cancel them. */
+/* Thousands of digits, the last of which may decide the rounding, and large exponents. */
 static void reads_numbers_of_any_length(void **state)
 {
     (void)state;
@@ -163,7 +163,7 @@ static void reads_numbers_of_any_length(void **state)
     memcpy(text + 4999, "1e4998", 7);
     assert_reads(text, 1.0);
 
-    /* 1 + 2^-53 is half way; a digit far after it decides. */
+    /* 1 + 2^-53 is a midpoint; a digit far behind it decides the rounding. */
     static const char half_way[] = "1.00000000000000011102230246251565404236316680908203125";
     assert_reads(half_way, 1.0);
     memset(text, '0', 5000);
@@ -210,7 +210,7 @@ static void reads_like_the_c_library(void **state)
     }
 }
 
-/* Decimals on the middle between two floats, and next to it, where a second rounding is wrong. */
+/* Decimals at the midpoint of two floats and next to it, where rounding twice would be wrong. */
 static void rounds_floats_once(void **state)
 {
     (void)state;
@@ -230,7 +230,7 @@ static void rounds_floats_once(void **state)
     }
 }
 
-/* Makes a locale for this test, since few machines have one. */
+/* Makes a locale for this test, since few machines have one with a decimal comma. */
 static int use_comma_locale(void **state)
 {
     static char directory[] = "/tmp/irrun-test-locale-XXXXXX";
@@ -263,7 +263,7 @@ static void numbers_are_the_same_in_a_locale_with_a_decimal_comma(void **state)
     assert_string_equal(text, "0,5");
 
     reads_numbers_as_c_and_json_write_them(state);
-    refuses_what_is_no_number(state);
+    refuses_what_is_not_a_number(state);
     reads_numbers_beyond_the_range_of_double(state);
     reads_numbers_of_any_length(state);
     for (int i = 0; i < 20000; i++) {
@@ -281,9 +281,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_whole_numbers),
-        cmocka_unit_test(refuses_what_is_no_whole_number),
+        cmocka_unit_test(refuses_what_is_not_a_whole_number),
         cmocka_unit_test(reads_numbers_as_c_and_json_write_them),
-        cmocka_unit_test(refuses_what_is_no_number),
+        cmocka_unit_test(refuses_what_is_not_a_number),
         cmocka_unit_test(reads_numbers_beyond_the_range_of_double),
         cmocka_unit_test(reads_numbers_of_any_length),
         cmocka_unit_test(reads_like_the_c_library),

@@ -1,5 +1,5 @@
-/* Loading, planning and running with the k-th allocation failing, k = 1, 2, … until all succeed:
- * every failure is reported as such, and nothing leaks (the sanitizer build tells).
+/* Allocation k fails, for k = 1, 2, … until loading, planning and running succeed. Every failure
+ * is reported as lack of memory, and nothing leaks (checked in builds with sanitizers).
  * SPDX-License-Identifier: Apache-2.0 */
 /* link: -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc */
 /* link: -Wl,--wrap=aligned_alloc,--wrap=posix_memalign */
@@ -23,7 +23,7 @@ void *__wrap_aligned_alloc(size_t alignment, size_t size);
 int __real_posix_memalign(void **memory, size_t alignment, size_t size);
 int __wrap_posix_memalign(void **memory, size_t alignment, size_t size);
 
-static size_t failed_bytes; /* of the aligned allocation that has just failed; 0 for another one */
+static size_t failed_bytes; /* of the last allocation, if it was aligned and failed; otherwise 0 */
 
 static bool is_to_fail(void)
 {
@@ -34,7 +34,7 @@ static bool is_to_fail(void)
     return is_now;
 }
 
-/* A smaller request directly after it fails too: otherwise nothing would have failed. */
+/* A smaller request directly afterwards fails too, because irrun tries a smaller size itself. */
 static bool is_aligned_to_fail(size_t size)
 {
     bool is_again = size < failed_bytes, is_now = is_to_fail() || is_again;
@@ -91,7 +91,7 @@ static void fails_cleanly(const char *path)
             return;
         }
         if (is_fine || err.code != IRRUN_SYSTEM)
-            fail_test("%s: allocation %zu failed, and the answer was code %d: %s\n", path, k,
+            fail_test("%s: allocation %zu failed, and the result was code %d: %s\n", path, k,
                       (int)err.code, is_fine ? "success" : err.message);
     }
 }

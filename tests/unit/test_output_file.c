@@ -1,4 +1,5 @@
-/* base/output_file: complete or not at all; patches, links, directories; whole records on pipes.
+/* base/output_file: files appear complete or not at all; patches, links, directories; pipes get
+ * whole records.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "format_files.h"
 
@@ -246,7 +247,7 @@ static size_t sent_before_the_end(bool is_locked, char *text, size_t size_bytes)
         output_file_end_record(&out);
         if (is_locked) {
             write_text(&out, "two: ");
-            output_file_write(&out, large, sizeof large, &err); /* half of it is in the pipe */
+            output_file_write(&out, large, sizeof large, &err); /* half is in the pipe */
         }
         raise(SIGUSR1);
         write_text(&out, "end");

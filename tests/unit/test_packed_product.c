@@ -1,4 +1,4 @@
-/* Products whose second operand is packed for one run, against sums in double: every layout, odd
+/* Products that pack their second operand in every run, against sums in double: every layout, odd
  * sizes, with a bias and an epilogue.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "unit.h"
@@ -9,7 +9,7 @@
 #include "kernels/cpu.h"
 #include "ops/product.h"
 
-enum { MOST = 150, GUARDS = 70 };
+enum { MAX_SIZE = 150, GUARDS = 70 };
 
 static uint32_t random_state = 3;
 
@@ -39,22 +39,23 @@ static void add_products(const struct product *p, const float *a, const float *b
 
 static void multiply_and_compare(struct product *p, const struct kernels *kernels)
 {
-    static float a[MOST * MOST], b[MOST * MOST], c[5 + MOST * MOST + GUARDS], bias[MOST];
-    static float added[5 + MOST * MOST];
+    static float a[MAX_SIZE * MAX_SIZE], b[MAX_SIZE * MAX_SIZE],
+        c[5 + MAX_SIZE * MAX_SIZE + GUARDS], bias[MAX_SIZE];
+    static float added[5 + MAX_SIZE * MAX_SIZE];
     struct irrun_error err;
     struct prepare prepare = {.kernels = kernels, .err = &err};
     fill(a, p->m * p->k);
     fill(b, p->k * p->n);
     fill(bias, p->n);
     fill(added, 5 + p->m * p->n);
-    for (size_t i = 0; i < 5 + MOST * MOST + GUARDS; i++)
+    for (size_t i = 0; i < 5 + MAX_SIZE * MAX_SIZE + GUARDS; i++)
         c[i] = NAN;
     assert_true(product_plan(&prepare, p));
     assert_true(product_is_packed(p) == (p->m >= 16 && (p->n >= 16 || p->a_transposed)));
     if (!product_is_packed(p))
         return;
     char *scratch = aligned_alloc(64, p->b_bytes + p->transposed_bytes);
-    size_t n_all = 5 + p->m * p->n; /* the product is the end of the elements of the epilogue */
+    size_t n_all = 5 + p->m * p->n; /* 5 elements of the epilogue precede the product */
     struct fused_instruction program[] = {{c, UINT32_MAX, FUSED_LOAD},
                                           {added, UINT32_MAX, FUSED_ADD},
                                           {c, UINT32_MAX, FUSED_STORE},
@@ -96,9 +97,9 @@ static void every_layout_gives_the_product(void **state)
         kernels.gemm = IRRUN_GEMM_PACKED;
         for (int round = 0; round < 120; round++)
             multiply_and_compare(&(struct product){.dtype = IRRUN_F32,
-                                                   .m = 12 + below(MOST - 12),
-                                                   .n = 12 + below(MOST - 12),
-                                                   .k = 1 + below(MOST - 1),
+                                                   .m = 12 + below(MAX_SIZE - 12),
+                                                   .n = 12 + below(MAX_SIZE - 12),
+                                                   .k = 1 + below(MAX_SIZE - 1),
                                                    .a_transposed = round & 1,
                                                    .b_transposed = round & 2},
                                  &kernels);

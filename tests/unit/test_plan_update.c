@@ -1,5 +1,5 @@
-/* A plan that is updated for new shapes gives the same bytes as a new plan: every iteration is
- * repeated in a new session. While a state grows, few plans are made.
+/* A plan that is updated for new shapes gives the same bytes as a new plan, in a new session. Few
+ * plans are made while a state grows.
  * SPDX-License-Identifier: Apache-2.0 */
 /* link: -Wl,--wrap=plan_infer */
 #include "unit.h"
@@ -267,7 +267,7 @@ static void a_state_does_not_exceed_its_bound(void **state)
     unload(&pair);
 }
 
-/* The cache begins again, in memory that has become larger since the plan was made. */
+/* The cache is reset. Its memory has become larger since the plan was made. */
 static void a_state_has_more_room_than_before(void **state)
 {
     (void)state;

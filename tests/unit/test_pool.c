@@ -1,4 +1,4 @@
-/* kernels/pool against its definition, over random geometry.
+/* kernels/pool against its definition, for random windows.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "unit.h"
 

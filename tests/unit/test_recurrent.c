@@ -64,7 +64,7 @@ static void runs_sequences_longer_than_a_chunk(void **state)
     }
 }
 
-/* The bytes of an element do not depend on the values and the lengths of the others. */
+/* The bits of a batch element do not depend on the values and lengths of the others. */
 static void elements_do_not_influence_each_other(void **state)
 {
     (void)state;
@@ -103,7 +103,7 @@ static void counting_gemm(const struct gemm_f32 *product)
     gemm_plain_f32(product);
 }
 
-/* --gemm=cblas applies to all products, also those of the state. */
+/* The chosen gemm computes all products, also those of the state. */
 static void uses_the_gemm_for_every_product(void **state)
 {
     (void)state;
@@ -128,7 +128,7 @@ static void uses_the_gemm_for_every_product(void **state)
     }
 }
 
-static void no_step_gives_zeros(void **state)
+static void a_sequence_of_no_steps_gives_zeros(void **state)
 {
     (void)state;
     random_state = 24;
@@ -183,7 +183,7 @@ int main(void)
         cmocka_unit_test(runs_sequences_longer_than_a_chunk),
         cmocka_unit_test(elements_do_not_influence_each_other),
         cmocka_unit_test(uses_the_gemm_for_every_product),
-        cmocka_unit_test(no_step_gives_zeros),
+        cmocka_unit_test(a_sequence_of_no_steps_gives_zeros),
         cmocka_unit_test(large_arguments_saturate),
         cmocka_unit_test(scratch_memory_does_not_grow_with_time),
     };

@@ -1,6 +1,6 @@
 /* The recurrent engine with packed weights and with weights in place, at every level of this CPU,
- * against the formulas. Dividing a sequence, the number of runs and f16 weights must not change a
- * byte.
+ * against the formulas. Dividing a sequence, the number of runs and f16 weights must not change the
+ * bits.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "unit.h"
 
@@ -16,7 +16,7 @@ static struct recurrent_f32 pack_for(const struct problem *problem, enum simd si
     return pack(problem, engine_of(&problem->common, simd, NULL), f16);
 }
 
-/* With packed weights, and with weights in place. */
+/* Solves the problem with packed weights, and with weights in place. */
 static void check_problem(struct problem *problem, double limit)
 {
     solve(problem);
@@ -78,7 +78,7 @@ static void crosses_chunks(void **state)
     }
 }
 
-static void take_results(const struct problem *problem, float *results[3])
+static void copy_results(const struct problem *problem, float *results[3])
 {
     for (int part = Y; part <= CO; part++) {
         results[part - Y] = allocate(problem->n[part], sizeof(float));
@@ -128,7 +128,7 @@ static void gives_the_same_bytes_for_f16_and_for_any_number_of_runs(void **state
             struct recurrent_f32 packed = pack_for(&problem, simd, NULL);
             struct recurrent_f32 half = pack_for(&problem, simd, f16);
             run_packed(&problem, &packed, 0, NULL);
-            take_results(&problem, results);
+            copy_results(&problem, results);
             run_packed(&problem, &packed, 1, NULL);
             assert_same_bytes(&problem, results);
             run_packed(&problem, &half, 2, NULL);
@@ -143,9 +143,8 @@ static void gives_the_same_bytes_for_f16_and_for_any_number_of_runs(void **state
     }
 }
 
-/* A hundred steps of a thousand units: errors accumulate along both. f16 weights change no byte
- * here either. */
-static void stays_there_for_long_sequences_of_many_units(void **state)
+/* A hundred steps of 1024 units: errors accumulate over both. */
+static void long_sequences_of_many_units_stay_within_a_millionth(void **state)
 {
     (void)state;
     random_state = 31;
@@ -162,7 +161,7 @@ static void stays_there_for_long_sequences_of_many_units(void **state)
             struct recurrent_f32 half = pack_for(&problem, simd, f16);
             run_packed(&problem, &packed, 0, NULL);
             assert_small(&problem, simd_name(simd), difference_f32(&problem), 1e-6);
-            take_results(&problem, results);
+            copy_results(&problem, results);
             run_packed(&problem, &half, 1, NULL);
             assert_same_bytes(&problem, results);
             free_results(results);
@@ -175,7 +174,7 @@ static void stays_there_for_long_sequences_of_many_units(void **state)
     }
 }
 
-/* Runs a forward problem in pieces, which pass on the state. */
+/* Runs a forward problem in pieces, each of which starts from the state of the previous one. */
 static void run_in_pieces(struct problem *problem, enum simd simd, size_t piece, float *y)
 {
     struct recurrent whole = problem->common;
@@ -226,7 +225,7 @@ static void gives_the_same_bytes_for_a_sequence_cut_in_pieces(void **state)
     }
 }
 
-/* Large enough that threads share the panels: hidden sizes from 160 on, of any kind. */
+/* Hidden sizes from 160 on, for which threads share the panels. */
 static void gives_the_same_bytes_for_any_number_of_threads(void **state)
 {
     (void)state;
@@ -250,7 +249,7 @@ static void gives_the_same_bytes_for_any_number_of_threads(void **state)
             struct recurrent_f32 many = pack(&problem, engine, NULL);
             assert_true(many.is_shared || (many.has_one_panel && problem.common.n_directions == 1));
             run_packed(&problem, &one, 0, NULL);
-            take_results(&problem, results);
+            copy_results(&problem, results);
             run_packed(&problem, &many, (unsigned)i, pool);
             assert_same_bytes(&problem, results);
             free_results(results);
@@ -266,7 +265,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(stays_within_a_millionth_of_the_formulas),
-        cmocka_unit_test(stays_there_for_long_sequences_of_many_units),
+        cmocka_unit_test(long_sequences_of_many_units_stay_within_a_millionth),
         cmocka_unit_test(obeys_every_rule),
         cmocka_unit_test(crosses_chunks),
         cmocka_unit_test(gives_the_same_bytes_for_f16_and_for_any_number_of_runs),

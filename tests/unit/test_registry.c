@@ -1,4 +1,4 @@
-/* ops/registry: finds the op of a type and version; and the list is consistent.
+/* ops/registry: finds the op of a type and version, and has a consistent list.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "unit.h"
 
@@ -18,7 +18,7 @@ static void check_found(const char *type, const char *version, const char *name,
                   def ? def->opset : 0, why);
 }
 
-static void check_lacking(const char *type, const char *version, const char *expected)
+static void check_missing(const char *type, const char *version, const char *expected)
 {
     char why[OP_WHY_BYTES] = "";
     assert_null(op_find(type, version, why));
@@ -105,31 +105,31 @@ static void finds_extensions(void **state)
         n_extensions += def->is_extension;
     }
     assert_true(n_extensions > 0);
-    check_lacking("Parameter", "extension", "irrun has Parameter of opset1 to opset17 only");
+    check_missing("Parameter", "extension", "irrun has Parameter of opset1 to opset17 only");
 }
 
 static void says_why_there_is_none(void **state)
 {
     (void)state;
-    check_lacking("Quuxification", "opset1", "irrun has no such op");
-    check_lacking("Parametr", "opset1", "irrun has no such op; did you mean Parameter?");
-    check_lacking("ReadValue", "opset2",
+    check_missing("Quuxification", "opset1", "irrun has no such op");
+    check_missing("Parametr", "opset1", "irrun has no such op; did you mean Parameter?");
+    check_missing("ReadValue", "opset2",
                   "irrun has ReadValue of opset3 to opset5 and opset6 to opset17 only");
-    check_lacking("Parameter", "opset0", "unsupported opset; irrun knows opset1 to opset17");
-    check_lacking("Parameter", "opset18", "unsupported opset; irrun knows opset1 to opset17");
-    check_lacking("Parameter", "opset99999999999999999999",
+    check_missing("Parameter", "opset0", "unsupported opset; irrun knows opset1 to opset17");
+    check_missing("Parameter", "opset18", "unsupported opset; irrun knows opset1 to opset17");
+    check_missing("Parameter", "opset99999999999999999999",
                   "unknown opset; there are opset1 to opset17");
-    check_lacking("Parameter", "opset", "unknown opset; there are opset1 to opset17");
-    check_lacking("Parameter", "opset 1", "unknown opset; there are opset1 to opset17");
-    check_lacking("Parameter", "ops", "unknown opset; there are opset1 to opset17");
-    check_lacking("", "opset1", "irrun has no such op");
+    check_missing("Parameter", "opset", "unknown opset; there are opset1 to opset17");
+    check_missing("Parameter", "opset 1", "unknown opset; there are opset1 to opset17");
+    check_missing("Parameter", "ops", "unknown opset; there are opset1 to opset17");
+    check_missing("", "opset1", "irrun has no such op");
 }
 
 static void takes_a_layer_without_version_if_there_is_one_meaning(void **state)
 {
     (void)state;
     check_found("Parameter", "", "Parameter", 1);
-    check_lacking(
+    check_missing(
         "ReadValue", "",
         "the layer must have a version: irrun has ReadValue of opset3 to opset5 and opset6 "
         "to "
@@ -219,7 +219,7 @@ static void check_default(const struct op_def *def, const struct attr_def *attr)
     arena_free(&arena);
 }
 
-/* A default is parsed like a written value, so it must be valid. */
+/* A default is parsed like an attribute of a model, so it must be valid. */
 static void defaults_are_good(void **state)
 {
     (void)state;

@@ -1,10 +1,10 @@
-/* ops: which attributes and how many inputs the specification of each op requires, written down
- * from its pages rather than from the tables.
+/* ops: compares the tables of the ops with the attributes and numbers of inputs that the pages of
+ * the specification require.
  *
- * Some attributes that the pages require may be absent nevertheless: direction of the sequences
- * (the pages' own examples leave it out: forward) and eps of MVN-1 (they give a default); type and
- * shape of a ReadValue-6 (OpenVINO wrote none before 2023.1) and of a Const (the first IRs of
- * version 10 have them in its port).
+ * Some attributes that the pages require are optional here: direction of the sequences (the
+ * examples of the pages lack it), eps of MVN-1 (the page gives a default), and type and shape of a
+ * ReadValue-6 (OpenVINO wrote none before 2023.1) and of a Const (the first IRs of version 10 have
+ * them in its port).
  * SPDX-License-Identifier: Apache-2.0 */
 #include "unit.h"
 
@@ -79,8 +79,8 @@ static const struct {
     {"TopK-1", "axis mode sort"},
 };
 
-/* Every other op has as many inputs as it has names for them. LSTMSequence-1 lets five through, the
- * legacy form, to refuse it by its name. */
+/* Every other op has as many inputs as its table names. LSTMSequence-1 also accepts five, the
+ * legacy form, which it rejects later with its own message. */
 static const struct {
     const char *op;
     unsigned n_min, n_max; /* n_max 0: any number */

@@ -1,4 +1,4 @@
-/* The indices that :sample(T,K,P) draws for given random numbers.
+/* cli/sampler: the indices that :sample(T,K,P) draws for given random numbers.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "unit.h"
 
@@ -38,7 +38,7 @@ static void probabilities_are_those_of_the_logits(void **state)
     assert_int_equal(draw(logits, 4, all, JUST_BELOW(0.875)), 2);
     assert_int_equal(draw(logits, 4, all, JUST_ABOVE(0.875)), 3);
     assert_int_equal(draw(logits, 4, all, 0x1.fffffffffffffp-1), 3);
-    /* With half the temperature 1 4 16 1, with twice 1 sqrt(2) 2 1. */
+    /* With half the temperature, weights 1 4 16 1; with twice the temperature, 1 sqrt(2) 2 1. */
     const struct sampling cold = {.temperature = 0.5, .top_p = 1};
     assert_int_equal(draw(logits, 4, cold, JUST_BELOW(5.0 / 22)), 1);
     assert_int_equal(draw(logits, 4, cold, JUST_ABOVE(5.0 / 22)), 2);
@@ -94,7 +94,7 @@ static void top_p_keeps_the_fewest(void **state)
 static void large_rows_are_sorted(void **state)
 {
     (void)state;
-    /* Logits 0 1 2 ... 96 in a mixed order: 53 has no factor in common with 97. */
+    /* Logits 0 1 2 ... 96 in another order, since 97 is prime. */
     double logits[97];
     for (size_t i = 0; i < 97; i++)
         logits[i * 53 % 97] = (double)i / 8;

@@ -130,7 +130,7 @@ static void keeps_nan_payloads_and_signed_zeros(void **state)
     assert_memory_equal(out, bits32, sizeof bits32);
 }
 
-/* The output may be in the place of an operand that is not needed any more. */
+/* The output may be in the memory of an operand. */
 static void writes_over_an_operand(void **state)
 {
     (void)state;

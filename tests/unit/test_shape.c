@@ -1,4 +1,4 @@
-/* tensor/shape: counting, writing, reading, admitting, broadcasting.
+/* tensor/shape: counts, formats, parses, compares and broadcasts shapes.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "unit.h"
 
@@ -94,7 +94,7 @@ static void text_that_does_not_fit_is_cut_with_an_ellipsis(void **state)
             shape.min[i] = INT64_MAX / 4 + i;
             shape.max[i] = INT64_MAX - 1;
         }
-        /* Shift the place of the cut. */
+        /* Shifts the position where the text is truncated. */
         shape.min[0] = 1;
         for (uint32_t k = 0; k < width; k++)
             shape.min[0] *= 10;
@@ -107,7 +107,7 @@ static void text_that_does_not_fit_is_cut_with_an_ellipsis(void **state)
     }
 }
 
-/* Texts, and the text that is written for the shape that is read. */
+/* Parses texts, and formats the shapes. */
 static void reads_partial_shapes(void **state)
 {
     (void)state;

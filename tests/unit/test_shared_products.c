@@ -1,5 +1,5 @@
-/* Products that are shared with the thread pool give the same bytes for every number of threads:
- * several products, rows and panels of one, attention, with and without epilogues.
+/* Products that threads share give the same bytes for every number of threads: batches of products,
+ * rows and panels of one product, attention, with and without epilogues.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "unit.h"
 
@@ -14,7 +14,7 @@
 #define EINSUM "Einsum", "opset7", "<data equation=\"bij,bjk->bik\"/>"
 #define ATTENTION "ScaledDotProductAttention", "opset13", "<data causal=\"true\"/>"
 
-/* The third operand is the value of an attention; otherwise it is added to the product. */
+/* In an attention, the third operand is the value; otherwise it is added to the product. */
 static const struct form {
     const char *type, *opset, *attrs;
     const char *element_type, *shapes[3];
@@ -38,7 +38,7 @@ static const struct form {
     {ATTENTION, "f32", {"2,5,70,64", "2,1,90,64", "2,5,90,48"}, IRRUN_GEMM_PACKED},
     {ATTENTION, "f64", {"7,30,20", "7,35,20", "1,35,48"}, IRRUN_GEMM_PLAIN},
 };
-#define N_RUNS 30 /* a thread misses many while other processes use its core */
+#define N_RUNS 30 /* a thread misses many runs if other processes use its core */
 #define N_FORMS (sizeof forms / sizeof forms[0])
 
 static struct irrun_model *load(const struct form *form, unsigned n_threads)
@@ -81,7 +81,7 @@ static void fill(struct irrun_tensor *tensor, size_t n, uint32_t state)
     }
 }
 
-/* Returns the data that the session borrows. */
+/* Sets an input. Returns its data, which the session borrows. */
 static void *set_input(struct irrun_model *model, struct irrun_session *session, size_t i)
 {
     struct irrun_error err;

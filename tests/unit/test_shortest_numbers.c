@@ -1,4 +1,4 @@
-/* base/text: numbers are written with the fewest digits that read back.
+/* base/text: writes numbers with the fewest digits that read back as the same number.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "unit.h"
 
@@ -94,7 +94,7 @@ static void writes_the_known_hard_doubles(void **state)
     }
 }
 
-/* Powers of two whose shortest text is not the nearest one of its length. */
+/* Powers of two whose shortest text is not the nearest decimal of its length. */
 static void writes_the_known_hard_floats(void **state)
 {
     (void)state;
@@ -138,8 +138,8 @@ static void assert_f32_is_shortest(float value)
     snprintf(other, sizeof other, "%.*e", n > 1 ? (int)n - 2 : 0, (double)value);
     if (n > 1 && strtof(other, NULL) == value)
         fail_test("%a is written as %s, but %s is shorter\n", (double)value, text, other);
-    /* Of several numbers with the fewest digits, the nearest is written; except for powers of two,
-     * where it need not read back. */
+    /* The nearest of the decimals with the fewest digits is written, except for powers of two,
+     * where the nearest may not read back. */
     snprintf(other, sizeof other, "%.*e", (int)n - 1, (double)value);
     if (strtof(other, NULL) == value && strtod(other, NULL) != strtod(text, NULL))
         fail_test("%a is written as %s, but %s is nearer\n", (double)value, text, other);
@@ -195,7 +195,7 @@ static void every_double_has_its_shortest_text(void **state)
     }
 }
 
-/* A text of at most 15 (6) digits is the only one of its length for its double (float). */
+/* A decimal of at most 15 (6) digits is the only one of its length for its double (float). */
 static void short_texts_come_back_as_they_were(void **state)
 {
     (void)state;

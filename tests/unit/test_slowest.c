@@ -1,4 +1,4 @@
-/* cli/slowest: the counts of the slowest iteration, and their text.
+/* cli/slowest: the counts of the slowest iteration, and the text that describes them.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "unit.h"
 
@@ -29,7 +29,7 @@ static int unload(void **state)
     return 0;
 }
 
-/* An iteration that only waits. */
+/* Simulates an iteration. */
 static void sleep_ms(long n)
 {
     const struct timespec time = {.tv_nsec = n * 1000000};
@@ -107,7 +107,7 @@ static void denormals_are_told(void **state)
     (void)state;
 }
 
-/* Counts that no test can cause. */
+/* Sets counts that a test cannot cause. */
 static void each_cause_has_its_words(void **state)
 {
     struct slowest slowest = {.during = {.cpu_ns = 100, .wall_ns = 100}};

@@ -1,4 +1,4 @@
-/* kernels/sort_keys: keys sort as the elements do, for every type; the sort is stable.
+/* kernels/sort_keys: keys have the order of the elements, for every type; the sort is stable.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "unit.h"
 
@@ -9,7 +9,7 @@
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-/* Every element is above the one before it. */
+/* Checks that the key of every element is above the one before it. */
 static void assert_rising(enum irrun_dtype dtype, const void *data, size_t n)
 {
     uint64_t keys[32];

@@ -1,9 +1,8 @@
 /* Special values have the same effect as in the scalar loops. All cases and models run with NaN,
  * infinities, -0 and denormals in their inputs, at every SIMD level, fused and op by op, with every
- * kind of product. Compared with the scalar run, the outputs have NaN and infinities at the same
- * places, zeros of the same sign, and other numbers that are equal within the tolerance of the
- * case. Bytes between FakeQuantizes have neither NaN nor -0: there fused runs are compared with
- * each other.
+ * kind of product. The outputs must have NaN and infinities where those of the scalar run have
+ * them, zeros of the same sign, and other numbers within the tolerance of the case. Models that
+ * compute in bytes lose NaN and -0, so their fused runs are compared with each other.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "unit.h"
 
@@ -18,18 +17,18 @@
 
 #define MAX_RECORDS 4 /* of a stack */
 
-static size_t n_cases, n_covered, n_refused, n_runs, n_departures;
+static size_t n_cases, n_covered, n_refused, n_runs, n_differences;
 static size_t n_nan, n_infinite, n_zeros, n_others;
 
 /* ---- inputs ------------------------------------------------------------------------------- */
 
 enum special { PUT_NAN, PUT_INF, PUT_MINUS_INF, PUT_MINUS_0, PUT_DENORMAL, N_SPECIALS };
 
-/* One special value at one place of an input, or many in all inputs. */
+/* One special value at one position of an input, or many in all inputs. */
 struct trial {
     enum special special;
-    size_t input, place; /* place: among all elements, modulo their number */
-    size_t period;       /* 0: one value; 1: all; more: every period-th, of each kind in turn */
+    size_t input, place; /* place: an element, modulo their number */
+    size_t period;       /* 0: one value; 1: all elements; n: every n-th, with all values in turn */
 };
 
 static const char *describe(const struct trial *trial)
@@ -85,7 +84,7 @@ static bool can_hold(enum irrun_dtype dtype)
     return dtype_is_float(dtype) || dtype == IRRUN_F8E5M2 || dtype == IRRUN_F8E4M3;
 }
 
-/* Returns false if the input is not changed. */
+/* Puts the special values of a trial into an input. Returns false if they do not change it. */
 static bool put_trial(const struct input_records *input, size_t number, const struct trial *trial)
 {
     enum irrun_dtype dtype = input->record.dtype;
@@ -112,7 +111,7 @@ static bool put_trial(const struct input_records *input, size_t number, const st
 struct outcome {
     struct irrun_tensor *outputs;
     size_t n;
-    bool is_refused; /* a record of it */
+    bool is_refused; /* a record failed */
 };
 
 static void outcome_free(struct outcome *outcome)
@@ -175,7 +174,7 @@ struct special_case {
     size_t n_wanted;
 };
 
-/* Denormals are not flushed: only the last units of their sums may differ. */
+/* The tolerance of denormals, which would fail if they were flushed to zero. */
 #define DENORMAL_ATOL (1000 * (double)FLT_TRUE_MIN)
 
 static bool is_alike(const struct special_case *c, enum irrun_dtype dtype, double want, double got)
@@ -191,7 +190,7 @@ static bool is_alike(const struct special_case *c, enum irrun_dtype dtype, doubl
     return fabs(want - got) <= atol + 2 * c->rtol * fabs(want);
 }
 
-static bool depart(const struct special_case *c, const struct way *way, const struct trial *trial)
+static bool report(const struct special_case *c, const struct way *way, const struct trial *trial)
 {
     static const char *const gemm_names[] = {"auto", "plain", "cblas", "packed"};
     print_error("%s: --simd=%s --gemm=%s%s, %s: ", c->directory, way->simd, gemm_names[way->gemm],
@@ -204,14 +203,15 @@ static bool compare(const struct special_case *c, const struct way *way, const s
                     const struct outcome *want, const struct outcome *got)
 {
     if (want->is_refused != got->is_refused || want->n != got->n) {
-        depart(c, way, trial);
-        print_error("%s, the scalar loops do not\n", got->is_refused ? "refuses it" : "runs it");
+        report(c, way, trial);
+        print_error("%s, but the scalar loops do not\n",
+                    got->is_refused ? "refuses it" : "runs it");
         return false;
     }
     for (size_t k = 0; k < want->n; k++) {
         const struct irrun_tensor *a = &want->outputs[k], *b = &got->outputs[k];
         if (a->dtype != b->dtype || !shape_equals(&a->shape, &b->shape)) {
-            depart(c, way, trial);
+            report(c, way, trial);
             print_error("output %zu has another type or shape\n", k);
             return false;
         }
@@ -219,13 +219,13 @@ static bool compare(const struct special_case *c, const struct way *way, const s
             continue;
         size_t n = (size_t)shape_n_elements(&a->shape), size = tensor_n_bytes(a) / n;
         for (size_t i = 0; i < n; i++) {
-            if (size > 0 && /* not of part of a byte */
+            if (size > 0 && /* the elements have whole bytes */
                 memcmp((char *)a->data + i * size, (char *)b->data + i * size, size) == 0)
                 continue;
             double x = element_as_f64(a->dtype, a->data, i);
             double y = element_as_f64(b->dtype, b->data, i);
             if (!is_alike(c, a->dtype, x, y)) {
-                depart(c, way, trial);
+                report(c, way, trial);
                 print_error("output %zu, element %zu is %.9g, not %.9g\n", k, i, y, x);
                 return false;
             }
@@ -270,7 +270,7 @@ static bool change_records(const struct opened *opened, const struct trial *tria
     return is_changed;
 }
 
-static void keep_wanted(struct special_case *c, const struct outcome *outcome)
+static void add_wanted(struct special_case *c, const struct outcome *outcome)
 {
     count_numbers(outcome);
     c->wanted = realloc(c->wanted, (c->n_wanted + 1) * sizeof *c->wanted);
@@ -278,7 +278,7 @@ static void keep_wanted(struct special_case *c, const struct outcome *outcome)
     c->wanted[c->n_wanted++] = *outcome;
 }
 
-/* Runs all trials in one way, up to the first that differs. */
+/* Runs all trials in one way, up to the first whose outputs differ. */
 static void run_trials(struct special_case *c, const struct way *way, bool is_wanted)
 {
     struct opened opened;
@@ -292,13 +292,13 @@ static void run_trials(struct special_case *c, const struct way *way, bool is_wa
             continue;
         run_records(opened.session, irrun_model_n_outputs(opened.model), &opened.changed, &outcome);
         if (is_wanted) {
-            keep_wanted(c, &outcome);
+            add_wanted(c, &outcome);
         } else {
             is_good = compare(c, way, &trial, &c->wanted[n_done++], &outcome);
             outcome_free(&outcome);
         }
     }
-    n_departures += !is_good;
+    n_differences += !is_good;
     records_free(&opened.clean);
     records_free(&opened.changed);
     irrun_session_free(opened.session);
@@ -339,7 +339,7 @@ static void try_ways(struct special_case *c, const char *simd, bool keeps_ops)
         run_trials(c, &(struct way){simd, gemms[i], keeps_ops}, false);
 }
 
-static void keep_scalar(struct special_case *c, bool keeps_ops)
+static void run_scalar(struct special_case *c, bool keeps_ops)
 {
     for (size_t i = 0; i < c->n_wanted; i++)
         outcome_free(&c->wanted[i]);
@@ -355,7 +355,7 @@ static void try_case(const char *directory)
         if (keeps_ops && sums_lowest_numbers(&c))
             continue;
         if (keeps_ops || is_in_bytes(&c))
-            keep_scalar(&c, keeps_ops);
+            run_scalar(&c, keeps_ops);
         for (enum simd simd = SIMD_scalar; simd < N_SIMD && c.n_wanted > 0; simd++)
             if (simd_is_supported(simd))
                 try_ways(&c, simd_name(simd), keeps_ops);
@@ -388,7 +388,7 @@ static void special_values_go_where_the_scalar_loops_let_them_go(void **state)
         "%zu NaN, %zu infinities, %zu zeros, %zu other numbers, and refused %zu trials\n",
         n_cases, n_covered, n_runs, n_nan, n_infinite, n_zeros, n_others, n_refused);
     assert_true(n_covered > n_cases / 2);
-    assert_int_equal(n_departures, 0);
+    assert_int_equal(n_differences, 0);
 }
 
 int main(void)

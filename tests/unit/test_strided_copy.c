@@ -17,7 +17,7 @@ static uint32_t next_below(uint32_t n)
 
 enum { ROOM = 40000 };
 
-/* Returns the offset of element i by the definition: digits of i in base dims, times strides. */
+/* Returns the offset of element i by the definition: the sum of its indices times the strides. */
 static int64_t source_of(uint32_t rank, const int64_t *dims, const int64_t *strides, int64_t i)
 {
     int64_t offset = 0;
@@ -46,7 +46,7 @@ static void check_copy(uint32_t rank, const int64_t *dims, const int64_t *stride
     assert_int_equal(to[(size_t)n * size], 0x55);
 }
 
-/* Dimensions in any order, backwards, repeated or skipping: what the ops can ask for. */
+/* Dimensions in any order, backwards, repeated or with gaps, as ops use them. */
 static void copies_any_strides(void **state)
 {
     (void)state;
@@ -92,7 +92,7 @@ static void transposes_tiles_and_their_rests(void **state)
             }
 }
 
-static void copies_nothing_and_one(void **state)
+static void copies_empty_tensors_and_scalars(void **state)
 {
     (void)state;
     check_copy(0, NULL, NULL, 3, 4);
@@ -147,7 +147,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(copies_any_strides),
         cmocka_unit_test(transposes_tiles_and_their_rests),
-        cmocka_unit_test(copies_nothing_and_one),
+        cmocka_unit_test(copies_empty_tensors_and_scalars),
         cmocka_unit_test(merges_what_is_dense),
         cmocka_unit_test(bounds_of_slices),
     };

@@ -45,7 +45,7 @@ static void sizes_do_not_overflow(void **state)
 static void assert_unpacks(enum irrun_dtype dtype, const unsigned char *packed, size_t n_packed,
                            const unsigned char *expected, size_t n)
 {
-    /* Each shorter length too, in memory of exactly the bytes and elements that it needs. */
+    /* Also each shorter length, in memory that has exactly as many bytes and elements. */
     for (size_t length = 0; length <= n; length++) {
         size_t size_bytes;
         assert_true(sub_byte_size(dtype, length, &size_bytes));

@@ -1,5 +1,5 @@
-/* base/temporaries, as output_file uses them: what a signal or a killed process leaves, two
- * processes with one target, targets that are reserved, files without a name.
+/* base/temporaries, through output_file: the files that a signal or a killed process leaves, two
+ * processes with one target, reserved targets, files without a name.
  * SPDX-License-Identifier: Apache-2.0 */
 /* link: -Wl,--wrap=open */
 #include "format_files.h"
@@ -38,7 +38,7 @@ static int in_child(void (*act)(void))
     return WEXITSTATUS(status);
 }
 
-static void leave_ten_of_twenty(void)
+static void leave_ten_unfinished_files(void)
 {
     struct output_file outs[20];
     for (size_t i = 0; i < 20; i++) {
@@ -59,7 +59,7 @@ static void leave_ten_of_twenty(void)
 static void a_signal_removes_what_is_unfinished(void **state)
 {
     (void)state;
-    assert_int_equal(in_child(leave_ten_of_twenty), 0);
+    assert_int_equal(in_child(leave_ten_unfinished_files), 0);
     assert_int_equal(count_files(), 10);
     for (size_t i = 0; i < 10; i++) {
         char name[8];
@@ -102,7 +102,7 @@ static void a_signal_removes_no_file_of_another_process(void **state)
 
 /* ---- Two processes --------------------------------------------------------------------------- */
 
-static void be_refused(void)
+static void expect_refusal(void)
 {
     struct output_file out;
     char words[64];
@@ -118,7 +118,7 @@ static void a_file_has_one_writer_at_a_time(void **state)
     struct output_file out, second;
     open_output(&out, "x");
     write_text(&out, "first");
-    assert_int_equal(in_child(be_refused), 0);
+    assert_int_equal(in_child(expect_refusal), 0);
     assert_failed(output_file_open(&second, in_directory("./x"), &err), IRRUN_CANT_CREATE,
                   "is being written by process");
     output_file_abort(&second);
@@ -130,7 +130,7 @@ static void a_file_has_one_writer_at_a_time(void **state)
     assert_text_file(in_directory("x"), "second");
 }
 
-static void leave_it_unfinished(void)
+static void leave_unfinished(void)
 {
     struct output_file out;
     if (!output_file_open(&out, in_directory("x"), &err))
@@ -141,7 +141,7 @@ static void what_a_killed_process_left_goes_with_the_next(void **state)
 {
     (void)state;
     struct output_file out;
-    assert_int_equal(in_child(leave_it_unfinished), 0);
+    assert_int_equal(in_child(leave_unfinished), 0);
     assert_int_equal(count_files(), 1);
     chmod(only_file(), 0400);
     open_output(&out, "x");
@@ -150,13 +150,13 @@ static void what_a_killed_process_left_goes_with_the_next(void **state)
     assert_int_equal(count_files(), 0);
 }
 
-static void find_it_locked(void)
+static void expect_lock(void)
 {
     int fd = open(only_file(), O_RDWR);
     _exit(fd >= 0 && file_lock(fd) == EWOULDBLOCK ? 0 : 1);
 }
 
-static void a_reserved_file_is_this_process_s(void **state)
+static void a_reserved_file_is_locked_for_other_processes(void **state)
 {
     (void)state;
     struct output_file out;
@@ -165,10 +165,10 @@ static void a_reserved_file_is_this_process_s(void **state)
     assert_int_equal(count_files(), 0);
     assert_fine(output_file_reserve(in_directory("x"), &err));
     assert_int_equal(count_files(), 1);
-    assert_int_equal(in_child(find_it_locked), 0);
+    assert_int_equal(in_child(expect_lock), 0);
     open_output(&out, "./x");
     assert_int_equal(count_files(), 1);
-    assert_int_equal(in_child(find_it_locked), 0);
+    assert_int_equal(in_child(expect_lock), 0);
     write_text(&out, "mine");
     assert_fine(output_file_finish(&out, &err));
     assert_fine(output_file_reserve(in_directory("y"), &err));
@@ -186,7 +186,7 @@ static void without_locks_each_process_has_its_own(void **state)
     open_output(&out, "x");
     const char *shared = strdup(only_file());
     output_file_abort(&out);
-    assert_int_equal(mkdir(shared, 0700), 0); /* which nobody can lock */
+    assert_int_equal(mkdir(shared, 0700), 0); /* open fails, so the name cannot be locked */
     assert_fine(output_file_reserve(in_directory("x"), &err));
     open_output(&out, "x");
     open_output(&second, "x");
@@ -202,8 +202,8 @@ static void without_locks_each_process_has_its_own(void **state)
 
 /* ---- Without a name -------------------------------------------------------------------------- */
 
-static bool lacks_unnamed_files; /* as many file systems do; then a signal follows each open */
-static int n_left = -1;          /* files that the handler of the signal has found */
+static bool lacks_unnamed_files; /* open fails with O_TMPFILE, and otherwise raises SIGUSR1 */
+static int n_left = -1;          /* files in the directory when SIGUSR1 was handled */
 
 int __real_open(const char *path, int flags, ...);
 int __wrap_open(const char *path, int flags, ...);
@@ -229,7 +229,7 @@ static void count_left(int number)
     n_left = count_files();
 }
 
-static void where_all_files_have_names_it_soon_loses_its_own(void **state)
+static void an_unnamed_file_without_o_tmpfile_is_unlinked_before_a_signal(void **state)
 {
     (void)state;
     struct stat status;
@@ -251,9 +251,9 @@ int main(void)
         cmocka_unit_test_setup(a_signal_removes_no_file_of_another_process, clear_error),
         cmocka_unit_test_setup(a_file_has_one_writer_at_a_time, clear_error),
         cmocka_unit_test_setup(what_a_killed_process_left_goes_with_the_next, clear_error),
-        cmocka_unit_test_setup(a_reserved_file_is_this_process_s, clear_error),
+        cmocka_unit_test_setup(a_reserved_file_is_locked_for_other_processes, clear_error),
         cmocka_unit_test_setup(without_locks_each_process_has_its_own, clear_error),
-        cmocka_unit_test(where_all_files_have_names_it_soon_loses_its_own),
+        cmocka_unit_test(an_unnamed_file_without_o_tmpfile_is_unlinked_before_a_signal),
     };
     return cmocka_run_group_tests(tests, make_directory, remove_directory);
 }

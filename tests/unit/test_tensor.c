@@ -1,4 +1,5 @@
-/* tensor/tensor: sizes, and conversions by hand. All pairs of types: test_convert.c.
+/* tensor/tensor: sizes, and conversions with known results. test_convert.c checks all pairs of
+ * types.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "unit.h"
 
@@ -42,7 +43,7 @@ static void rejects_sizes_that_overflow(void **state)
     assert_false(tensor_size(IRRUN_DYNAMIC, &shape, &size_bytes));
 }
 
-/* The results of OpenVINO where they are defined, otherwise those of irrun. */
+/* The results are those of OpenVINO where they are defined. */
 static void float_to_integer_truncates_and_keeps_low_bytes(void **state)
 {
     (void)state;

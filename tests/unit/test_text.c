@@ -8,14 +8,14 @@
 
 #include "base/text.h"
 
-static bool is_memory_gone;
+static bool is_out_of_memory;
 
 void *__real_realloc(void *old, size_t size);
 void *__wrap_realloc(void *old, size_t size);
 
 void *__wrap_realloc(void *old, size_t size)
 {
-    return is_memory_gone ? NULL : __real_realloc(old, size);
+    return is_out_of_memory ? NULL : __real_realloc(old, size);
 }
 
 static void grows_with_what_is_added(void **state)
@@ -35,7 +35,7 @@ static void grows_with_what_is_added(void **state)
     assert_null(text.data);
 }
 
-/* Every length around the first capacity: the NUL needs its byte too. */
+/* Every length around the first capacity, which must hold the NUL too. */
 static void holds_any_length(void **state)
 {
     (void)state;
@@ -58,9 +58,9 @@ static void says_so_when_memory_was_lacking(void **state)
     (void)state;
     struct text text = {0};
     text_add(&text, "kept");
-    is_memory_gone = true;
+    is_out_of_memory = true;
     text_add(&text, "%1000d", 1);
-    is_memory_gone = false;
+    is_out_of_memory = false;
     assert_true(text.is_failed);
     text_add(&text, "late");
     text_add_bytes(&text, "late", 4);
@@ -75,9 +75,9 @@ static void says_so_when_memory_was_lacking(void **state)
     error_clear(&err);
     assert_true(text_check(&text, &err));
 
-    is_memory_gone = true;
+    is_out_of_memory = true;
     text_add_bytes(&text, "x", 1);
-    is_memory_gone = false;
+    is_out_of_memory = false;
     assert_true(text.is_failed);
     assert_null(text.data);
     text_free(&text);

@@ -1,4 +1,4 @@
-/* kernels/thread_pool: every part runs exactly once, for any number of threads, asleep or awake.
+/* kernels/thread_pool: every part runs exactly once, for any number of threads, sleeping or awake.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "unit.h"
 
@@ -20,12 +20,12 @@ static struct thread_pool *new_pool(unsigned n_threads)
     return pool;
 }
 
-static void doze(long microseconds)
+static void sleep_us(long microseconds)
 {
     nanosleep(&(struct timespec){.tv_nsec = microseconds * 1000}, NULL);
 }
 
-/* Not atomic: a part that runs twice, or a caller that does not wait, is a data race. */
+/* Not atomic, so that a part that runs twice, or a caller that does not wait, is a data race. */
 struct counts {
     unsigned n[MAX_PARTS];
     size_t n_parts;
@@ -64,7 +64,7 @@ static void wakes_threads_that_sleep(void **state)
     struct thread_pool *pool = new_pool(3);
     for (int i = 0; i < 30; i++) {
         struct counts counts = {.n_parts = 3};
-        doze(i % 3 * 100);
+        sleep_us(i % 3 * 100);
         thread_pool_run(pool, count_part, &counts, 3);
         for (size_t part = 0; part < 3; part++)
             assert_int_equal(counts.n[part], 1);
@@ -77,7 +77,7 @@ static void ends_awake_or_asleep(void **state)
     (void)state;
     for (int i = 0; i < 20; i++) {
         struct thread_pool *pool = new_pool(1 + (unsigned)i % 4);
-        doze(i % 5 * 10);
+        sleep_us(i % 5 * 10);
         thread_pool_free(pool);
     }
     thread_pool_free(NULL);
@@ -97,7 +97,7 @@ static bool runs_alone(struct meeting *meeting, size_t part, size_t n_parts)
     return n_parts == 1;
 }
 
-/* Part 0, which the caller runs, waits for part 1, so another thread must run that. */
+/* Part 0, which the caller runs, waits for part 1, so another thread must run part 1. */
 static void wait_for_other(void *context, size_t part, size_t n_parts)
 {
     struct meeting *meeting = context;
@@ -105,7 +105,7 @@ static void wait_for_other(void *context, size_t part, size_t n_parts)
         atomic_store(&meeting->is_done, true);
     else if (!runs_alone(meeting, part, n_parts))
         while (!atomic_load(&meeting->is_done))
-            doze(10);
+            sleep_us(10);
 }
 
 static void works_at_the_same_time(void **state)
@@ -113,7 +113,7 @@ static void works_at_the_same_time(void **state)
     (void)state;
     for (int i = 0; i < 10; i++) {
         struct meeting meeting = {.pool = new_pool(2 + (unsigned)i % 3)};
-        doze(i % 2 * 1000);
+        sleep_us(i % 2 * 1000);
         thread_pool_run_gang(meeting.pool, wait_for_other, &meeting, 2, 1);
         assert_true(meeting.n_gangs == 1 && meeting.n_alone == 0);
         thread_pool_free(meeting.pool);
@@ -123,15 +123,15 @@ static void works_at_the_same_time(void **state)
     assert_int_equal(alone.n_alone, 1);
 }
 
-/* Makes the caller wait for another thread, as if a process held its core. Alone it takes long
- * enough to be worth waking the thread. */
-static void be_late(void *context, size_t part, size_t n_parts)
+/* Makes the caller wait for another thread, as if another process used its core. If the caller runs
+ * alone, the job takes so long that waking the thread is worthwhile. */
+static void make_caller_wait(void *context, size_t part, size_t n_parts)
 {
     struct meeting *meeting = context;
     if (part == 1)
-        doze(5000);
+        sleep_us(5000);
     if (runs_alone(meeting, part, n_parts))
-        doze(1000);
+        sleep_us(1000);
     else
         thread_pool_barrier(meeting->pool, part);
 }
@@ -141,11 +141,11 @@ static void runs_alone_after_it_has_waited(void **state)
     (void)state;
     struct meeting meeting = {.pool = new_pool(2)};
     do {
-        thread_pool_run_gang(meeting.pool, be_late, &meeting, 2, 1);
+        thread_pool_run_gang(meeting.pool, make_caller_wait, &meeting, 2, 1);
         assert_true(meeting.n_gangs > 0);
     } while (meeting.n_alone == 0);
     for (unsigned before = meeting.n_gangs; meeting.n_gangs == before;)
-        thread_pool_run_gang(meeting.pool, be_late, &meeting, 2, 1);
+        thread_pool_run_gang(meeting.pool, make_caller_wait, &meeting, 2, 1);
     thread_pool_free(meeting.pool);
 }
 

@@ -1,11 +1,11 @@
-/* Work large enough to be shared with the thread pool gives the same bytes for every number of
+/* Select ops that are large enough for several threads give the same bytes for every number of
  * threads.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "unit.h"
 
 #include "ir_text.h"
 
-/* condition, then and else, each with its own dimensions of 1. */
+/* A Select, each of whose operands may be broadcast along other dimensions. */
 struct form {
     const char *type;
     size_t width;
@@ -108,7 +108,7 @@ static void run(const struct form *form, unsigned n_threads, const char *simd,
     irrun_model_free(model);
 }
 
-static void select_plainly(const struct form *form, void *const operands[4], unsigned char *out)
+static void select_reference(const struct form *form, void *const operands[4], unsigned char *out)
 {
     size_t index[3], n = 0;
     for (index[0] = 0; index[0] < form->dims[0][0]; index[0]++)
@@ -135,7 +135,7 @@ static void select_gives_the_same_bytes(void **state)
         void *expected = malloc(n_bytes);
         assert_non_null(operands[0]);
         assert_non_null(expected);
-        select_plainly(form, operands, expected);
+        select_reference(form, operands, expected);
         for (size_t i = 0; i < sizeof n_threads / sizeof n_threads[0]; i++) {
             memset(operands[0], 0xA5, n_bytes);
             run(form, n_threads[i], i == 1 ? "scalar" : NULL, operands, operands[0]);

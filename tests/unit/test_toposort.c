@@ -1,4 +1,4 @@
-/* plan/toposort: what is live, in which order, and cycles.
+/* plan/toposort: live ops, their order, and cycles.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "unit.h"
 
@@ -105,7 +105,7 @@ static void names_two_layers_of_a_cycle(void **state)
         "cycle: Tanh \"t\" needs its own output", "ReadValue");
 }
 
-/* The value of a variable before the iteration cannot come from what is written in it. */
+/* A ReadValue cannot depend on an Assign of the same iteration. */
 static void finds_a_cycle_through_a_variable(void **state)
 {
     (void)state;
@@ -127,7 +127,7 @@ static void ignores_a_dead_cycle(void **state)
                 "x y");
 }
 
-/* Would overflow a stack of calls. */
+/* A recursive function would overflow the stack. */
 static void sorts_a_chain_of_any_length(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
-/* Threads of a program, with a model each or with sessions of one model, load, plan, run and
- * describe at the same time, and write no memory that another reads. A build with SANITIZE=thread
- * checks this; others compare the results.
+/* Threads load, plan, run and describe at the same time, each with its own model or with its own
+ * session of one model. A build with SANITIZE=thread detects data races; other builds compare the
+ * results.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "unit.h"
 

@@ -105,7 +105,7 @@ static void extremes_do_not_overflow(void **state)
     assert_true(apply(UNARY_HSWISH, 4, 0, 0) == 4);
 }
 
-/* Small arguments, for which exp(x) - 1 in this form would lose all digits. */
+/* Small arguments, for which exp(x) - 1 would lose all digits. */
 static void elu_is_exact_near_zero(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* plan/weights_cache: one entry per op and layout, and the memory of dropped entries is used again.
+/* plan/weights_cache: one entry per op and layout; the memory of dropped entries is reused.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "unit.h"
 

@@ -1,4 +1,4 @@
-/* formats/zip_writer: archives are read back, also beyond 4 GB and 65535 members.
+/* formats/zip_writer: archives can be read, also with more than 4 GB or 65535 members.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "format_files.h"
 

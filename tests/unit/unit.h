@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-/* cmocka's macro fail would hide the function of base/error.h; fail_msg() uses it. */
+/* cmocka's macro `fail`, which fail_msg uses, would replace the function of base/error.h. */
 #undef fail
 #undef fail_msg
 #define fail_test(...)                                                                             \

@@ -1,4 +1,4 @@
-/* Random windows, and the input positions that kernel elements read.
+/* Random windows, and the input elements that kernel elements read.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_TESTS_WINDOW_DATA_H
 #define IRRUN_TESTS_WINDOW_DATA_H
