@@ -1,5 +1,5 @@
-/* Attributes as data: a table gives the name, field, kind and default of each attribute of an op.
- * Unknown attributes are ignored, as the IR requires.
+/* The attributes of an op are a table: the name, field, kind and default of each. Unknown
+ * attributes are ignored, as the IR requires.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_OPS_ATTRS_H
 #define IRRUN_OPS_ATTRS_H
@@ -33,7 +33,7 @@ struct f64_list {
 };
 
 struct string_list {
-    const char *const *items; /* items have no blanks around them and keep their case */
+    const char *const *items; /* without surrounding blanks, in their original case */
     uint32_t n;
 };
 
@@ -48,14 +48,14 @@ enum attr_kind {
     ATTR_KIND_DTYPE,
     ATTR_KIND_SHAPE,
     ATTR_KIND_STATIC_SHAPE,
-    ATTR_KIND_CHOICE /* an int: the index of the word in `choices`, any letter case */
+    ATTR_KIND_CHOICE /* an int: the index of the word in `choices`; case is ignored */
 };
 
 struct attr_def {
     const char *name; /* as in the XML */
     enum attr_kind kind;
     size_t offset;
-    /* Parsed like a value in the XML: "" is an empty list. NULL: the attribute is required. */
+    /* Parsed like a value in the XML, so "" is an empty list. NULL if the attribute is required. */
     const char *default_text;
     const char *choices; /* "numpy|none|pdpd" for ATTR_KIND_CHOICE */
 };
@@ -80,7 +80,7 @@ struct attr_def {
         .name = name_, .kind = ATTR_KIND_OF(((type *)0)->field), .offset = offsetof(type, field),  \
         .default_text = default_text_                                                              \
     }
-/* The field is an int; ATTR_CHOICE(struct select_attrs, auto_broadcast, "numpy",
+/* For an int field: ATTR_CHOICE(struct select_attrs, auto_broadcast, "numpy",
  * "none|numpy|pdpd"). */
 #define ATTR_CHOICE(type, field, default_text_, choices_)                                          \
     ATTR_CHOICE_NAMED(type, field, #field, default_text_, choices_)
@@ -89,16 +89,16 @@ struct attr_def {
         .name = name_, .kind = ATTR_KIND_CHOICE, .offset = offsetof(type, field),                  \
         .default_text = default_text_, .choices = choices_                                         \
     }
-/* For a struct op_def: the table, and the struct that its fields are in. */
+/* Members of a struct op_def: the table, and the size of the struct that its fields are in. */
 #define OP_ATTRS(table, type) OP_ATTR_TABLE(table), .attrs_size = sizeof(type)
 #define OP_ATTR_TABLE(table) .attrs = table, .n_attrs = sizeof(table) / sizeof *(table)
 
 struct op_def;
 
 /* Fills `attrs` (def->attrs_size bytes, zeroed) from a NULL-terminated list name, value, name,
- * value … as passed by expat (NULL for no <data>). Lists and strings are copied into the arena.
- * IRRUN_DATA names the attribute, its value and what was expected; `layer_name` is for the
- * message. */
+ * value … as passed by expat (NULL for no <data>). Lists and strings are copied into the arena. The
+ * message of an IRRUN_DATA error names the layer (`layer_name`), the attribute, its value and what
+ * was expected. */
 bool attrs_read(const struct op_def *def, const char *const *pairs, void *attrs,
                 struct arena *arena, const char *layer_name, struct place place,
                 struct irrun_error *err);

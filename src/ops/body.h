@@ -14,12 +14,13 @@ struct runner *plan_body_runner(struct plan *plan, const struct graph *body,
                                 const bool *is_constant, struct irrun_error *err);
 
 /* Plans the body for inputs of these types and shapes (one tensor per Parameter, in document order;
- * data is read only where is_constant) and sets types and shapes of its Results. Sets *is_known to
- * false if they depend on data: then only a run of the body finds them. */
+ * data is read only where is_constant) and sets the types and shapes of its Results. Sets *is_known
+ * to false if they depend on data, so that only a run of the body can determine them. */
 bool runner_infer(struct runner *runner, const struct irrun_tensor *const *in,
                   struct irrun_tensor *out, bool *is_known, struct irrun_error *err);
 
-/* Runs one iteration, after planning if the shapes are new. The inputs are read in place. */
+/* Runs one iteration, and first plans the body if the shapes are new. The inputs are read in
+ * place. */
 bool runner_run(struct runner *runner, const struct irrun_tensor *const *in,
                 struct irrun_error *err);
 
@@ -32,11 +33,11 @@ enum irrun_dtype runner_output_dtype(const struct runner *runner, uint32_t i);
 void runner_free(struct runner *runner);
 
 /* Returns the index of an op of a body among those of `role` (ROLE_PARAMETER or ROLE_RESULT); NO_ID
- * if it has another. Defined in plan/model.c. */
+ * if it has another role. Defined in plan/model.c. */
 uint32_t body_ordinal(const struct graph *body, uint32_t op_id, enum op_role role);
 
-/* Returns whether input i of the current op is a constant for a body. The plan of the body reads
- * constants in place, so f16 and bf16, which a body sees as f32, are not constants. */
+/* Returns whether input i of the current op can be a constant of a body. The plan of the body reads
+ * constants in place, so constants of f16 and bf16 cannot: a body sees them as f32. */
 bool body_has_constant(const struct infer *infer, uint32_t i);
 
 /* Returns the type in which a body stores values of `dtype`: f32 for f16 and bf16. */

@@ -179,7 +179,8 @@ static bool allocate(struct infer *infer, struct loop_state *state)
     return err->code == IRRUN_OK;
 }
 
-/* Gives Parameter k the number of the iteration, 0-D or [1] as it requires. */
+/* Makes input k of the body the iteration number, with the shape [] or [1] that its Parameter
+ * requires. */
 static bool bind_iteration(struct infer *infer, struct loop_state *state,
                            const struct op *parameter, uint32_t k)
 {

@@ -11,13 +11,14 @@ struct loop_buffer {
     size_t capacity_bytes;
 };
 
-/* Sets the type and shape of the buffer. If its memory is too small, its content is lost and it is
- * allocated from the arena. */
+/* Sets the type and shape of the buffer. If its memory is too small, allocates new memory from the
+ * arena; the content is then lost. */
 bool loop_buffer_reserve(struct loop_buffer *buffer, enum irrun_dtype dtype,
                          const struct irrun_shape *shape, struct arena *arena,
                          struct irrun_error *err);
 
-/* Copies `piece` to position `at` along `axis` of the whole tensor, or back. */
+/* Copies `piece` to position `at` of `whole` along `axis`; if is_to_whole is false, copies that
+ * part of `whole` to `piece`. */
 void piece_copy(struct irrun_tensor *whole, uint32_t axis, int64_t at, struct irrun_tensor *piece,
                 bool is_to_whole);
 

@@ -1,6 +1,6 @@
 /* Runs the iterations of TensorIterator and Loop. An iteration overwrites the values of the body's
  * plan, so values for the next iteration are copied to one of two sets of buffers, in turn. In all
- * functions, `outer` are the values of the op's inputs.
+ * functions, `outer` holds the values of the op's inputs.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/body_loop.h"
 
@@ -10,9 +10,9 @@
 
 /* ---- one iteration ---- */
 
-/* Sets input k of the body to its slice for the iteration: a view if it is contiguous. */
-static bool take_slice(const struct loop_state *state, uint32_t k, struct irrun_tensor *whole,
-                       int64_t iteration, struct irrun_error *err)
+/* Sets input k of the body to its slice for the iteration, which is a view if it is contiguous. */
+static bool set_slice(const struct loop_state *state, uint32_t k, struct irrun_tensor *whole,
+                      int64_t iteration, struct irrun_error *err)
 {
     const struct loop_param *param = &state->params[k];
     struct irrun_tensor *in = &state->in[k];
@@ -40,8 +40,8 @@ static bool take_slice(const struct loop_state *state, uint32_t k, struct irrun_
     return true;
 }
 
-static void take_iteration(const struct loop_state *state, int64_t iteration,
-                           struct irrun_tensor *in)
+static void set_iteration(const struct loop_state *state, int64_t iteration,
+                          struct irrun_tensor *in)
 {
     if (in->dtype == IRRUN_I32) {
         int32_t number = (int32_t)iteration;
@@ -52,22 +52,22 @@ static void take_iteration(const struct loop_state *state, int64_t iteration,
     in->data = state->iteration;
 }
 
-static bool take_inputs(const struct loop_state *state, struct irrun_tensor *const *outer,
-                        int64_t iteration, struct irrun_error *err)
+static bool set_inputs(const struct loop_state *state, struct irrun_tensor *const *outer,
+                       int64_t iteration, struct irrun_error *err)
 {
     for (uint32_t k = 0; k < state->n_params; k++) {
         const struct loop_param *param = &state->params[k];
         struct irrun_tensor *in = &state->in[k];
         switch (param->source) {
         case LOOP_SLICED:
-            if (!take_slice(state, k, outer[param->input], iteration, err))
+            if (!set_slice(state, k, outer[param->input], iteration, err))
                 return false;
             break;
         case LOOP_MERGED:
             *in = iteration == 0 ? *outer[param->input] : state->merged[iteration & 1][k].tensor;
             break;
         case LOOP_ITERATION:
-            take_iteration(state, iteration, in);
+            set_iteration(state, iteration, in);
             break;
         default:
             *in = *outer[param->input];
@@ -137,7 +137,7 @@ static bool keep_piece(const struct loop_state *state, uint32_t k, struct irrun_
     return true;
 }
 
-/* Reads the condition for another iteration, which is true if the body has none. */
+/* Sets *continues to the execution condition that the body has computed, or true if it has none. */
 static bool read_condition(const struct loop_state *state, bool *continues, struct irrun_error *err)
 {
     *continues = true;
@@ -166,7 +166,7 @@ static bool run_iterations(const struct loop_state *state, struct irrun_tensor *
     bool continues = condition;
     for (int64_t iteration = 0; continues && (n_iterations < 0 || iteration < n_iterations);
          iteration++) {
-        if (!take_inputs(state, outer, iteration, err) ||
+        if (!set_inputs(state, outer, iteration, err) ||
             !runner_run(state->runner, state->in_pointers, err))
             return false;
         for (uint32_t k = 0; k < state->n_outputs; k++)
@@ -180,8 +180,8 @@ static bool run_iterations(const struct loop_state *state, struct irrun_tensor *
     return true;
 }
 
-/* Returns the value of an output that is not concatenated: of the last iteration, or the initial
- * value if there was no iteration. NULL: no initial value. */
+/* Returns the value of an output that is not concatenated: the result of the last iteration, or,
+ * without any iteration, the initial value (NULL if there is none). */
 static const struct irrun_tensor *last_value(const struct loop_state *state, uint32_t k,
                                              struct irrun_tensor *const *outer, int64_t n_done)
 {
@@ -212,7 +212,7 @@ static bool infer_body(struct infer *infer, struct loop_state *state, struct irr
     return runner_infer(state->runner, state->in_pointers, results, is_known, infer->err);
 }
 
-/* Returns whether values for the next iteration keep their shape. */
+/* Returns whether the values passed from iteration to iteration keep their shape. */
 static bool is_stable(const struct loop_state *state, const struct irrun_tensor *results)
 {
     for (uint32_t k = 0; k < state->n_params; k++) {
@@ -254,7 +254,7 @@ static bool shape_output(struct infer *infer, struct loop_state *state, uint32_t
     return true;
 }
 
-/* Returns the type of an output in the model; IRRUN_DYNAMIC if unknown. */
+/* Returns the declared type of output k; IRRUN_DYNAMIC if it is unknown. */
 static enum irrun_dtype declared_dtype(const struct infer *infer, const struct loop_state *state,
                                        uint32_t k, const struct irrun_tensor *results)
 {

@@ -21,8 +21,8 @@ struct loop_param {
     uint32_t result; /* LOOP_MERGED: the Result whose value the next iteration gets */
     const struct port_map *map;
     uint32_t axis;       /* LOOP_SLICED; in [0, rank) */
-    int64_t first, part; /* iteration i begins at first + i * part, or, if is_reverse, ends there */
-    bool is_reverse;
+    int64_t first, part; /* iteration i starts at first + i * part */
+    bool is_reverse;     /* iteration i ends at first - i * part */
 };
 
 /* The source of an output of the op. */
@@ -58,21 +58,21 @@ struct loop_state {
 /* Connects the body to the op: fills params, outputs and the runner. */
 bool loop_bind(struct infer *infer, struct loop_state *state);
 
-/* Converts start or end of a port_map to a position in [0, length]. Negative ones count from the
- * end; -1 is after the last element. Returns false if it is out of range. */
+/* Converts start or end of a port_map to a position in [0, length]. Negative numbers count from the
+ * end; -1 is the position after the last element. Returns false if it is out of range. */
 bool loop_bound(int64_t bound, int64_t length, int64_t *position);
 
 /* Finds the axis of a sliced input or concatenated output, in [0, rank). */
 bool loop_axis(struct infer *infer, const struct port_map *map, uint32_t rank, uint32_t *axis);
 
-/* Counts the iterations that the slices of an input allow: |end - start| / part_size. */
+/* Sets *n_iterations to the number of slices of an input: |end - start| / part_size. */
 bool loop_count_slices(struct infer *infer, const struct loop_param *param, int64_t *n_iterations);
 
 /* Checks that start and end of a concatenated output span the pieces of n_iterations. */
 bool loop_check_pieces(struct infer *infer, const struct loop_output *output, int64_t n_iterations);
 
-/* Sets the shapes of the outputs; runs the iterations if they depend on data. `is_exact`: the body
- * cannot end the loop before n_iterations. `condition`: false for no iteration. */
+/* Sets the shapes of the outputs. Runs the iterations if the shapes depend on data. is_exact: the
+ * body cannot end the loop before n_iterations. condition: false if no iteration runs. */
 bool loop_infer(struct infer *infer, struct loop_state *state, bool is_exact, bool condition);
 
 bool loop_prepare(struct prepare *prepare);

@@ -1,4 +1,4 @@
-/* Gathers rows of a compressed constant, and expands only those.
+/* Gathers rows of a compressed constant. Only these rows are expanded.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
@@ -11,7 +11,7 @@
 struct gather_state {
     struct compressed_matrix matrix;
     struct index_list rows; /* -1: the index is out of range, and the result is zeros */
-    size_t n;               /* indices */
+    size_t n;               /* number of indices */
 };
 
 static const struct op_input_def inputs[] = {

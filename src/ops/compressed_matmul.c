@@ -1,6 +1,6 @@
-/* MatMul by a compressed constant. For few rows of A the constant is expanded in registers. For
- * more, it is expanded to parts of panels that stay in the cache, and each is multiplied by all
- * rows; a small constant is then expanded only once.
+/* MatMul by a compressed constant. If A has few rows, the constant is expanded in registers.
+ * Otherwise, parts of its panels are expanded to memory that stays in the cache, and each part is
+ * multiplied by all rows of A; a small constant is expanded once, by prepare.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/compressed_ops.h"
 
@@ -8,24 +8,24 @@
 #include "ops/cost.h"
 #include "ops/prepacked_matrix.h"
 
-#define EXPANDED_ONCE ((size_t)1 << 20) /* the most bytes of a matrix that is expanded only once */
+#define EXPAND_ONCE_MAX_BYTES ((size_t)1 << 20) /* of an expanded matrix */
 
-#define UNIT_ROWS 64   /* for few rows of A: rows of the matrix in a unit of work */
-#define CHUNK_ROWS 512 /* for few rows of A: rows that are multiplied before their epilogue runs */
+#define UNIT_ROWS 64   /* for few rows of A: rows of the constant in a unit of work */
+#define CHUNK_ROWS 512 /* for few rows of A: rows of the constant before the epilogue runs */
 
-/* A slice is the elements of a row that are expanded at a time, at most SLICE_K. That of a panel of
- * 96 columns has 192 KB then: it stays in a cache of 256 KB, and in larger ones so do the rows of
- * A. */
+/* A slice is the part of a row that is expanded at a time: at most SLICE_K elements. A slice of a
+ * panel of 96 columns then has 192 KB and stays in a cache of 256 KB; larger caches also hold the
+ * rows of A. */
 #define SLICE_K 512
 #define SLICE_UNIT 64 /* slices are multiples of this: whole cache lines of all types */
 
 struct matmul_state {
     struct compressed_matrix matrix;
     const struct compressed_kernels *kernels;
-    size_t m;
-    struct packed_matrix packed; /* for many rows: the matrix expanded once, or a slice of it */
-    size_t n_units;              /* of the work: UNIT_ROWS rows each, or for many rows a panel */
-    size_t n_parts, part_bytes;  /* part_bytes: scratch memory of a part; 0: expanded once */
+    size_t m;                    /* rows of A */
+    struct packed_matrix packed; /* for many rows of A: the constant expanded, or a slice of it */
+    size_t n_units;              /* UNIT_ROWS rows of the constant each, or one panel */
+    size_t n_parts, part_bytes;  /* part_bytes: scratch memory; 0 if prepare expands the constant */
 };
 
 const struct op_input_def compressed_matmul_inputs[4] = {
@@ -42,7 +42,7 @@ bool compressed_matmul_infer(struct infer *infer, size_t *m)
     if (out.rank == 0)
         return infer_fail_input(infer, 0, "at least one dimension");
     if (infer->in[0]->dtype != attrs->dtype)
-        return infer_fail_input(infer, 0, "%s, as input 1 is when it is expanded",
+        return infer_fail_input(infer, 0, "%s, the type of input 1 after expansion",
                                 irrun_dtype_name(attrs->dtype));
     if (out.dims[out.rank - 1] != (int64_t)attrs->k)
         return infer_fail_input(infer, 1, "%lld rows, as many as input 0 has columns",
@@ -60,14 +60,14 @@ static bool infer(struct infer *infer)
 
 /* ---- panels ---- */
 
-/* Returns the number of elements of a slice if a row has k. */
+/* Returns the length of the slices of a row of k elements. */
 static size_t slice_elements(size_t k)
 {
     size_t n_slices = divide_up(k, SLICE_K);
     return n_slices > 1 ? divide_up(divide_up(k, n_slices), SLICE_UNIT) * SLICE_UNIT : k;
 }
 
-/* Expands n elements of a panel, from `first` on. */
+/* Expands elements first … first + n - 1 of each row of a panel. */
 static void expand_panel(const struct matmul_state *state, size_t panel, size_t first, size_t n,
                          unsigned char *data)
 {
@@ -75,7 +75,8 @@ static void expand_panel(const struct matmul_state *state, size_t panel, size_t 
     const struct packed_matrix *packed = &state->packed;
     size_t row_bytes = compressed_bytes(matrix, matrix->k), width = packed->width;
     size_t group_bytes = PANEL_GROUP * row_bytes;
-    /* The prefetch distance from the last group to the first one of the next slice. */
+    /* The prefetch distance from the last group of this slice to the first group of the next
+     * one. */
     size_t to_slice = compressed_bytes(matrix, n) - (width - 1) * group_bytes;
     for (size_t group = 0; group < width; group++)
         state->kernels->expand_columns(&(struct compressed_columns){
@@ -110,7 +111,7 @@ static bool prepare_panels(struct prepare *prepare, struct matmul_state *state)
     size_t size_bytes;
     if (!packed_matrix_plan(packed, kernels, matrix->k, matrix->n, state->m, &size_bytes))
         return fail_memory(prepare->err, SIZE_MAX);
-    if (prepare->sources && size_bytes <= EXPANDED_ONCE)
+    if (prepare->sources && size_bytes <= EXPAND_ONCE_MAX_BYTES)
         return expand_once(prepare, state, size_bytes);
     *packed =
         (struct packed_matrix){.k = slice_elements(matrix->k),
@@ -166,7 +167,8 @@ static void run_few_rows(const struct step *step, size_t begin, size_t end)
     }
 }
 
-/* Multiplies by a matrix that is expanded once, or by one slice of a panel after the other. */
+/* Multiplies by the panels that prepare has expanded; otherwise expands each panel slice by slice
+ * and multiplies by every slice. */
 static void run_panels(const struct step *step, size_t part, size_t begin, size_t end)
 {
     const struct matmul_state *state = step->state;

@@ -19,8 +19,8 @@ uint32_t compressed_prepacks(const struct prepare *prepare, uint32_t constants)
     return constants & 1U << ((const struct compressed_attrs *)prepare->attrs)->constant;
 }
 
-/* Describes the scales or the zero points. Integers of fewer than 8 bits, except u4, were widened
- * to bytes. */
+/* Describes the scales or the zero points. The engine has widened integers of fewer than 8 bits to
+ * i8 or u8, and stores u4 as one byte each. */
 static struct group_params find_params(const struct prepare *prepare, uint32_t input,
                                        size_t row_step, size_t group_step)
 {
@@ -34,8 +34,8 @@ static struct group_params find_params(const struct prepare *prepare, uint32_t i
         .data = tensor->data, .dtype = dtype, .row_step = row_step, .group_step = group_step};
 }
 
-/* Stores the zero points of u4 weights as u4 if it can hold them: the kernels have tables for
- * these. */
+/* Stores the zero points of u4 weights as u4, one byte each, if all are 0 to 15, because the
+ * kernels have lookup tables for these. */
 static bool narrow_zero_points(struct prepare *prepare, struct compressed_matrix *matrix,
                                uint32_t input)
 {

@@ -10,7 +10,7 @@
 
 /* A compressed constant of n rows of k elements. */
 struct compressed_attrs {
-    size_t n, k, group;                     /* group: the elements of a row that share a scale */
+    size_t n, k, group;                     /* group: elements of a row that share a scale */
     bool is_transposed;                     /* stored as [k][n] */
     enum irrun_dtype dtype;                 /* after expansion */
     uint32_t constant, scales, zero_points; /* indices of inputs, or NO_ID */
@@ -19,18 +19,17 @@ struct compressed_attrs {
 };
 
 extern const struct op_def op_compressed_matmul; /* A, the constant, scales, zero points */
-extern const struct op_def op_quantized_matmul;  /* the same; quantizes A, for integers */
+extern const struct op_def op_quantized_matmul;  /* the same inputs, for integers; quantizes A */
 extern const struct op_def op_compressed_gather; /* the constant, indices, scales, zero points */
 
-/* Returns whether the kernels can read constants of this type, which is not a float of 16 bits or
- * more. */
+/* Returns whether this type is compressed: an integer of 4 or 8 bits, nf4 or f4e2m1. */
 bool compressed_type_is_supported(enum irrun_dtype dtype);
 
 /* Finds the constant in the mapped weights and describes it for the kernels. Called by prepare. A
  * transposed constant is copied, once for all plans. */
 bool compressed_matrix_find(struct prepare *prepare, struct compressed_matrix *matrix);
 
-/* Members of both MatMuls. infer sets *m to the rows of A. */
+/* Shared by both MatMuls. compressed_matmul_infer sets *m to the number of rows of A. */
 extern const struct op_input_def compressed_matmul_inputs[4];
 bool compressed_matmul_infer(struct infer *infer, size_t *m);
 double compressed_matmul_flops(const struct op *op, struct irrun_tensor *const *in,
@@ -39,7 +38,7 @@ double compressed_matmul_flops(const struct op *op, struct irrun_tensor *const *
 /* Implements op_def.prepacks, so that the constant is not widened to one byte per element. */
 uint32_t compressed_prepacks(const struct prepare *prepare, uint32_t constants);
 
-/* The definition of either MatMul. */
+/* The struct op_def of either MatMul. */
 #define COMPRESSED_MATMUL(state_, infer_, prepare_, run_)                                          \
     {                                                                                              \
         .type = "MatMul", .opset = 1, OP_INPUTS(compressed_matmul_inputs),                         \

@@ -6,14 +6,14 @@
 #include "ops/op.h"
 
 /* Returns the number of floating point operations; a multiply-add is two. Uses def->flops if the op
- * has it. Ops that only move elements, return views or use shapes alone, ops with bodies, and
- * Parameters, Results and the like have none. The others have one per element of output 0, or, if
- * they are not element-wise and input 0 is larger, of input 0. */
+ * has it. Otherwise, ops that only move elements, return views or use shapes alone, ops with
+ * bodies, and ops with a role (Parameter, Const, ...) have none. All others have one per element of
+ * output 0, or of input 0 if that is larger and the op is not element-wise. */
 double op_flops(const struct op *op, struct irrun_tensor *const *in,
                 struct irrun_tensor *const *out);
 
 /* Returns the number of bytes read and written. An op that only moves elements reads no more bytes
- * of an input than it writes; one that uses shapes alone reads none. */
+ * of an input than it writes; an op that uses shapes alone reads none. */
 double op_bytes(const struct op *op, struct irrun_tensor *const *in, uint32_t n_inputs,
                 struct irrun_tensor *const *out, uint32_t n_outputs);
 

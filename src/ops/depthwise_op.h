@@ -6,8 +6,9 @@
 #include "kernels/depthwise.h"
 #include "ops/op.h"
 
-/* Completes the plan, of which the caller has set the first members, and requests scratch memory.
- * Called by prepare. Sets *is_possible to whether the depthwise kernels can run the op. */
+/* Called by prepare, after it has set the first members of the plan (see depthwise_plan). Fills the
+ * others and requests scratch memory. Sets *is_possible to whether the depthwise kernels can run
+ * the op. */
 static inline bool depthwise_prepare(struct prepare *prepare, struct depthwise *plan,
                                      bool *is_possible)
 {

@@ -49,7 +49,7 @@ static bool scan(struct infer *infer, const char *text, const char *at, const ch
     return true;
 }
 
-/* Writes the labels of a subscript whose ellipsis has n_more dimensions. */
+/* Writes the labels of a subscript whose ellipsis stands for n_more dimensions. */
 static void expand(const struct subscript *subscript, uint32_t n_more, struct einsum_labels *labels)
 {
     labels->n = 0;
@@ -79,7 +79,8 @@ static bool add_dims(struct infer *infer, uint32_t input, struct einsum_equation
     return true;
 }
 
-/* Parses the subscripts before "->", one for each input. */
+/* Parses the subscripts before "->", one for each input, and sets *n_ellipsis to the most
+ * dimensions of an ellipsis. */
 static bool read_inputs(struct infer *infer, const char *text, const char *end,
                         uint32_t *n_ellipsis, struct einsum_equation *equation)
 {
@@ -175,8 +176,8 @@ static void enlarge(double *size, int64_t dim)
         *size = (double)dim;
 }
 
-/* Enlarges the sizes of the labels of an input to its dimensions. Returns the end of its
- * subscript. */
+/* Raises the size of each label of an input to its dimension, if that is larger. Returns the end of
+ * the subscript. */
 static const char *read_sizes(const char *term, const struct irrun_shape *shape,
                               double sizes[EINSUM_N_LABELS])
 {

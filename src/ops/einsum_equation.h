@@ -1,4 +1,4 @@
-/* Parses the equation of an Einsum: which label each dimension has.
+/* Parses the equation of an Einsum, which gives every dimension a label.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_OPS_EINSUM_EQUATION_H
 #define IRRUN_OPS_EINSUM_EQUATION_H
@@ -15,9 +15,9 @@ struct einsum_labels {
 };
 
 struct einsum_equation {
-    struct einsum_labels *inputs; /* [n_inputs]: a label for each dimension; it may occur twice */
+    struct einsum_labels *inputs; /* [n_inputs]: the labels of the dimensions; they may repeat */
     struct einsum_labels out;
-    int64_t dims[EINSUM_N_LABELS]; /* for each label; -1: it does not occur */
+    int64_t dims[EINSUM_N_LABELS]; /* for each label; -1 if it does not occur */
 };
 
 /* Parses `text` for the inputs of the op. Dimensions with the same label must be equal, or 1. */

@@ -1,4 +1,4 @@
-/* Plans an Einsum: which labels each product sums, and the layout of its operands.
+/* Plans an Einsum: the labels that each product sums over, and the layout of its operands.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/einsum_plan.h"
 
@@ -10,7 +10,7 @@
 #define MAX_LABELS (2 * IRRUN_MAX_RANK)
 _Static_assert(MAX_LABELS == STRIDED_COPY_MAX_RANK, "a tensor of labels can be copied");
 
-/* A tensor in memory, with each label once. */
+/* A tensor in memory. Each label occurs once. */
 struct labelled {
     struct einsum_labels labels;
     int64_t strides[EINSUM_N_LABELS]; /* for each label; 0 if broadcast */
@@ -81,8 +81,8 @@ static bool multiply_sizes(struct planner *planner, const struct einsum_labels *
     return true;
 }
 
-/* Enlarges an area of the scratch memory, if necessary, to hold a tensor with these labels, and
- * sets *size to its elements. */
+/* Sets *size to the number of elements of a tensor with these labels, and enlarges an area of the
+ * scratch memory, if necessary, to hold it. */
 static bool reserve(struct planner *planner, enum einsum_area area,
                     const struct einsum_labels *labels, int64_t *size)
 {

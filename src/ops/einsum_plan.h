@@ -1,5 +1,5 @@
-/* Plans an Einsum: multiplies the inputs one after the other. Each step is a batch of dense
- * products that sums the labels not needed later.
+/* Plans an Einsum, which multiplies the inputs one after the other. Each contraction is a batch of
+ * dense products and sums over the labels that are not needed later.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_OPS_EINSUM_PLAN_H
 #define IRRUN_OPS_EINSUM_PLAN_H
@@ -12,11 +12,11 @@
 struct einsum_operand {
     bool is_copied; /* false: it has this order already */
     struct strided_copy copy;
-    int64_t n_rows, n_summed; /* then each row of n_summed elements is replaced by its sum */
+    int64_t n_rows, n_summed; /* each ordered row of n_summed elements is replaced by its sum */
 };
 
-/* The products of the previous result and the next input, stored one after the other. infer fills
- * only the members that it knows. */
+/* The products of the previous result and the next input, stored one after the other. infer sets a,
+ * b, and the sizes of the batch; prepare plans the batch. */
 struct einsum_contraction {
     struct einsum_operand a, b;
     struct product_batch batch;
@@ -41,7 +41,7 @@ struct einsum_plan {
     /* Puts the result, or the only input, into the order of the output. */
     struct einsum_operand last;
     int64_t sizes[EINSUM_N_AREAS + 1]; /* of the areas; the size of the output is not used */
-    reduce_fn *sum;                    /* for f32 and f64 */
+    reduce_fn *sum;                    /* sums rows of f32 or f64 */
 };
 
 /* Parses the equation and fills a zeroed plan, except for the products and sum. */

@@ -13,7 +13,7 @@ struct frames {
     int64_t size, step; /* frame_size and frame_step */
     int64_t n_bins;     /* size / 2 + 1; the other bins are complex conjugates of these */
     int64_t n;          /* number of frames; set by the op */
-    int64_t n_window;   /* elements of the window as given, which is centred in the frame */
+    int64_t n_window;   /* elements of the window input, which is centred in the frame */
     struct fourier plan;
     const double *window; /* if constant: padded with zeros to [size]; NULL: run pads it */
 };
@@ -31,7 +31,7 @@ struct frames_memory {
     struct fourier_lines spectrum; /* one line */
     double *scratch;
 };
-/* Returns the scratch memory of a step; pads the window if it is not constant. */
+/* Divides the scratch memory of a step. Pads the window into it if the window is not constant. */
 struct frames_memory frames_scratch(const struct step *step, const struct frames *frames);
 
 #endif

@@ -57,8 +57,8 @@ bool convolution_wants_indirect(const struct prepare *prepare, struct indirect_c
                                            grouped->is_transposed, conv);
 }
 
-/* A convolution of one input channel is computed as a depthwise one if it has at most this many
- * filters. With more, a GEMM is faster. */
+/* A convolution of one input channel is computed by the depthwise kernels if it has at most this
+ * many filters. With more, a GEMM is faster. */
 #define MAX_FILTERS 2
 
 bool convolution_wants_depthwise(const struct prepare *prepare)
@@ -136,8 +136,8 @@ static void run_indirect_rows(const void *convolution, const struct row_job *job
         job->begin, job->end);
 }
 
-/* Lets a chain compute the convolution by rows, if the channels are last and there are two
- * dimensions. */
+/* Offers to compute the convolution by rows in a row chain, if the channels are last and there are
+ * two spatial dimensions. */
 static void offer_rows(struct prepare *prepare, struct grouped_convolution *grouped)
 {
     const struct indirect_convolution *conv = &grouped->packed.conv;
@@ -146,7 +146,7 @@ static void offer_rows(struct prepare *prepare, struct grouped_convolution *grou
     size_t n_out = (size_t)(grouped->one.c_out * grouped->n_groups);
     bool is_possible = grouped->is_depthwise
                            ? grouped->depthwise.channels_last && w->in[0] * w->out[0] == 1
-                           : indirect_convolution_has_rows(conv) && !grouped->packed.rounds;
+                           : indirect_convolution_has_rows(conv) && !grouped->packed.rounds_input;
     if (!is_possible || prepare->out[0]->dtype != IRRUN_F32)
         return;
     grouped->rows = (struct row_op){
@@ -225,7 +225,8 @@ static void run_groups(const struct step *step)
                                filters + group * filter_bytes, out + first * size, first);
         }
     }
-    /* With the channels last a group has no contiguous output, so run_group runs no epilogue. */
+    /* With the channels last, the output of a group is not contiguous, so run_group runs no
+     * epilogue. */
     if (one->out_pixel_stride > 0)
         epilogue_run(step->epilogue, 0, (size_t)grouped->n_batches * n_groups * n_out);
 }
@@ -245,9 +246,9 @@ bool convolution_run(const struct step *step, struct irrun_error *err)
     return true;
 }
 
-/* Counts a multiplication and an addition for each output element (of a transposed convolution:
- * each input element) and each weight of its channel. The leading dimensions of the filters are the
- * groups and these channels. */
+/* Counts a multiplication and an addition for each output element and each weight of its channel;
+ * for a transposed convolution, for each input element. The leading dimensions of the filters are
+ * the groups and these channels. */
 double convolution_flops(const struct op *op, struct irrun_tensor *const *in,
                          struct irrun_tensor *const *out)
 {

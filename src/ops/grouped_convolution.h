@@ -20,7 +20,7 @@ typedef void convolution_group_fn(const struct step *step, const void *in, const
 
 /* The first member of the state of a convolution. */
 struct grouped_convolution {
-    struct convolution one; /* of one group; if transposed, the window is from output to input */
+    struct convolution one; /* of one group; if transposed, window.in is the output */
     int64_t n_batches, n_groups;
     bool is_transposed;
     convolution_fn *direct;
@@ -31,7 +31,7 @@ struct grouped_convolution {
     struct row_op rows;
 };
 
-/* Return the positions of a channel of the input and of the output. */
+/* Return the number of positions in a channel of the input and of the output. */
 static inline int64_t convolution_n_in(const struct grouped_convolution *grouped)
 {
     const struct window *window = &grouped->one.window;
@@ -49,8 +49,8 @@ static inline int64_t convolution_n_out(const struct grouped_convolution *groupe
  * out_pixel_stride to 1. */
 bool convolution_infer_channels(struct infer *infer, bool is_transposed);
 
-/* Sets the shape of the output from the window, and then calls window_align. channels_last: of the
- * output. */
+/* Sets the shape of the output from the window, and then calls window_align. channels_last is for
+ * the output. */
 bool convolution_infer_output(struct infer *infer, bool channels_last);
 
 /* Calls prepacked_convolution_is_wanted with the op's state. */
@@ -63,12 +63,12 @@ bool convolution_wants_depthwise(const struct prepare *prepare);
 /* Returns whether the depthwise kernels may run the op and need packed filters. */
 bool convolution_wants_packed_depthwise(const struct prepare *prepare);
 
-/* Chooses the direct loops, plans a depthwise convolution if the op is one, packs filters that are
- * prepacked, and describes how a bias repeats. */
+/* Chooses the direct loops, plans the depthwise kernels if they run the op, packs the filters if
+ * they are a prepacked input, and sets how a bias repeats. */
 bool convolution_prepare(struct prepare *prepare, convolution_group_fn *run_group);
 
-/* Implements op_def.run: computes all batch elements by the depthwise plan, with the packed
- * filters, or by run_group for all groups. */
+/* Implements op_def.run: computes all batch elements by the depthwise kernels, with the packed
+ * filters, or by run_group for each group. */
 bool convolution_run(const struct step *step, struct irrun_error *err);
 
 /* Implements op_def.flops, also for transposed convolutions. */

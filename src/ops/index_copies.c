@@ -116,7 +116,7 @@ static bool has_negative(const int64_t *offsets, size_t n)
     return all < 0;
 }
 
-/* Stores the offsets in the form that is copied fastest. Runs are never larger than the
+/* Stores the offsets in the form that is copied fastest. A list of runs is never larger than the
  * offsets; loops have a fixed size. */
 static bool store_offsets(struct prepare *prepare, const int64_t *offsets, bool is_gather,
                           struct index_copies *copies)
@@ -200,7 +200,7 @@ static void scatter(const struct index_copies *copies, const char *from, const i
         scatter_apply(fn, from, copies->n, copies->piece_elements, element_bytes, to, offsets);
 }
 
-/* Sets *offsets; to NULL if there are runs instead. */
+/* Sets *offsets, to NULL if there are runs instead. */
 static bool find_offsets(const struct step *step, const struct index_copies *copies,
                          const int64_t **offsets, struct irrun_error *err)
 {

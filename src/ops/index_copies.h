@@ -1,6 +1,6 @@
 /* Gathers and scatters: copy pieces of equal size between a dense tensor and the positions in
- * another tensor that indices give. If the indices are constant, prepare converts them to loops or
- * to a list of offsets, and run does not read them.
+ * another tensor that indices select. If the indices are constant, prepare converts them to loops
+ * or to a list of offsets, and run does not read them.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_OPS_INDEX_COPIES_H
 #define IRRUN_OPS_INDEX_COPIES_H
@@ -16,8 +16,8 @@ struct index_run {
 };
 
 /* The dense tensor is [n_groups][n_outer][n] pieces. Piece k of group g is at offsets[g * n + k]
- * bytes in the other tensor, and outer_elements further for every step of n_outer. A scatter has
- * one group. */
+ * bytes in the other tensor, and outer_elements elements further for each next index of n_outer. A
+ * scatter has one group. */
 struct index_copies {
     /* Set by the op before prepare. */
     size_t n_groups, n_outer, n;

@@ -16,9 +16,10 @@ struct axis_view axis_view_of(const struct irrun_shape *shape, uint32_t axis);
 /* Checks the type of an output that holds indices: it must be i32 or i64. */
 bool infer_index_type(struct infer *infer, const char *attribute, enum irrun_dtype dtype);
 
-/* Checks an index tensor and converts it to the list that the op's loops read. If the tensor is
- * constant, prepare does this, and its data is NULL in run. Otherwise every run does it, in scratch
- * memory. If resolve is NULL, the list is the n elements of the tensor. */
+/* A list of n indices or offsets for the loops of an op, which resolve computes from an index
+ * tensor and checks. If resolve is NULL, the items are the elements of the tensor. If the tensor is
+ * constant, prepare fills the list, and the data of the tensor is NULL in run; otherwise every run
+ * fills it, in scratch memory. */
 typedef bool index_resolve_fn(const struct step *step, int64_t *items, struct irrun_error *err);
 struct index_list {
     uint32_t input;
@@ -28,16 +29,16 @@ struct index_list {
     size_t scratch_at;    /* if not constant: offset in the scratch memory, in bytes */
 };
 
-/* Returns whether an input is constant, so that prepare can read it. If it is an index, its data is
- * NULL in run then (op_input_is_index). */
+/* Returns whether an input is constant, so that prepare can read it. The data of a constant index
+ * (op_input_is_index) is NULL in run. */
 bool prepare_is_constant(const struct prepare *prepare, uint32_t input);
 
 bool index_list_prepare(struct prepare *prepare, uint32_t input, size_t n,
                         index_resolve_fn *resolve, struct index_list *list);
-/* Returns the list in run; NULL with *err filled if resolve fails. */
+/* Called by run. Returns the list, or NULL with *err filled if resolve fails. */
 const int64_t *index_list_get(const struct step *step, const struct index_list *list,
                               struct irrun_error *err);
-/* Returns the step for resolve in prepare, where input data are constants. */
+/* Returns a step that prepare can pass to resolve; only constant inputs have data. */
 struct step prepare_step(const struct prepare *prepare);
 
 /* Returns the index, counted from the end if it is negative; -1 if it is out of range. */
@@ -51,14 +52,15 @@ static inline int64_t index_normalize(int64_t index, int64_t dim)
  * dim - 1. */
 bool index_fail(const struct step *step, uint32_t input, size_t k, uint32_t axis, int64_t low,
                 int64_t dim, struct irrun_error *err);
-/* Passes a warning to the caller of the session, which takes one. In runtime/session.c. */
+/* Returns whether the session still takes a warning; step_warn passes the first one to its warning
+ * function. Both are defined in runtime/session.c. */
 bool step_takes_warning(const struct step *step);
 void step_warn(const struct step *step, const struct irrun_error *warning);
-/* Warns that element k of input 1, an index of dim slices, is out of range and gives zeros. */
+/* Warns that element k of input 1, an index into dim slices, is out of range and gives zeros. */
 void index_warn_zeros(const struct step *step, size_t k, int64_t dim);
 
-/* Element indices and tuples: input 0 is the data, input 1 the indices. The structs are the first
- * member of the state of an op.
+/* Element indices and tuples: input 0 is the data, input 1 the indices. Each struct is the first
+ * member of the state of its ops.
  *
  * Indices with the rank of the data. The index at [i, j, …] selects the element at these
  * coordinates, with the coordinate along `axis` replaced by the index. */

@@ -191,7 +191,7 @@ bool infer_axes(struct infer *infer, const struct i64_list *axes, uint32_t rank,
 static bool align_pdpd(const struct irrun_shape *a, const struct irrun_shape *b, int64_t axis,
                        struct irrun_shape *aligned)
 {
-    if (shape_equals(a, b)) /* OpenVINO ignores the axis then */
+    if (shape_equals(a, b)) /* OpenVINO then ignores the axis */
         return true;
     if (axis == -1)
         axis = (int64_t)a->rank - b->rank;

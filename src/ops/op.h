@@ -5,8 +5,8 @@
  * inputs, dynamic shapes, f16 and bf16 (below), constant folding, memory, views, in-place. An op
  * file implements:
  *
- *   infer    shapes and types of the outputs from those of the inputs (and their values, where the
- *            op needs them: infer_value). Fills the op's state with the geometry.
+ *   infer    computes shapes and types of the outputs from those of the inputs (and, where the op
+ *            needs them, their values: infer_value). Fills the op's state with the geometry.
  *            Called again for other shapes; all shapes are concrete.
  *   prepare  optional: chooses kernels, prepacks constants, resolves indices, requests memory.
  *   run      computes. Allocates nothing, parses no attributes.
@@ -14,9 +14,9 @@
  * Most ops need only type, opset, inputs, state_size, infer and run or compute.
  *
  * f16 and bf16: arithmetic ops never see them. Their inputs are widened to f32, and their outputs
- * are kept in f32 until something observable needs 16 bits. So in prepare and run the dtype of a
- * tensor is its type in memory, which may be f32 where infer set f16. OP_DATA_MOVEMENT ops get the
- * 16 bits unchanged.
+ * stay f32 until 16 bits are needed, for example in an output of the model. So in prepare and run
+ * the dtype of a tensor is its type in memory, which may be f32 where infer set f16.
+ * OP_DATA_MOVEMENT ops get the 16 bits unchanged.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_OPS_OP_H
 #define IRRUN_OPS_OP_H
@@ -48,7 +48,7 @@ enum op_flags {
     OP_DATA_MOVEMENT = 1,
     /* output 0 is input 0 with another shape: no run, no memory */
     OP_VIEW = 2,
-    /* output 0 may take the memory of the first input of its shape and element size that no later
+    /* output 0 may use the memory of the first input of its shape and element size that no later
      * step reads; run may overwrite any such input */
     OP_IN_PLACE = 4,
     /* takes f16 and bf16 as 16 bits or as f32, and writes the dtype of infer (Convert) */
@@ -59,7 +59,7 @@ enum op_flags {
     OP_ELEMENTWISE = 32,
     /* like OP_IN_PLACE, but only for input 0, and not if another input has the same memory */
     OP_IN_PLACE_INPUT0 = 64,
-    /* prepare_constant may return bf16, with --precision=bf16: then run rounds the other operand,
+    /* with --precision=bf16, prepare_constant may return bf16; run then rounds the other operand,
      * except in a convolution of few channels */
     OP_MULTIPLIES_BF16 = 128,
 };
@@ -69,7 +69,7 @@ struct op_input_def {
     const char *name; /* as in the specification: "X", "initial_hidden_state" */
     uint32_t types;   /* set of TYPE_BIT */
     uint8_t same;     /* inputs with equal non-zero numbers have equal types */
-    bool is_optional; /* this and all that follow may be absent */
+    bool is_optional; /* this input and all later ones may be absent */
     bool is_repeated; /* the last row: any number of inputs */
 };
 #define OP_ONE_INPUT(name_, types_)                                                                \
@@ -98,11 +98,11 @@ struct op_def {
     const struct attr_def *attrs; /* OP_ATTRS */
     uint8_t n_inputs, n_attrs;    /* rows of the tables */
     size_t attrs_size;
-    size_t state_size;  /* bytes that infer fills and run reads */
+    size_t state_size;  /* bytes of the state, which infer fills and run reads */
     const void *family; /* distinguishes ops that share functions */
     bool (*infer)(struct infer *infer);
     /* Optional: returns whether the op is a view for these shapes and values. Then each output k is
-     * a contiguous part of input 0 from element firsts[k] on. firsts is zeroed before. */
+     * a contiguous part of input 0 from element firsts[k] on. The caller has zeroed firsts. */
     bool (*views)(const struct infer *infer, int64_t *firsts);
     /* Optional: returns whether output 0 is input 0 with each of its runs repeated. `state` was
      * filled by infer. */
@@ -115,7 +115,7 @@ struct op_def {
      * i). Their data is not widened then, and step->in has no data for them. */
     uint32_t (*prepacks)(const struct prepare *prepare, uint32_t constants);
     bool (*prepare)(struct prepare *prepare);
-    /* The first if it can fail, otherwise the second; neither if prepare sets made.flat, as
+    /* Implement run if it can fail, otherwise compute; neither if prepare sets made.flat, as
      * prepare_sharing does. */
     bool (*run)(const struct step *step, struct irrun_error *err);
     void (*compute)(const struct step *step);
@@ -134,13 +134,13 @@ struct infer {
     uint32_t n_inputs, n_outputs;
     /* Declared types, concrete shapes; no data: see infer_value. */
     const struct irrun_tensor *const *in;
-    struct irrun_tensor *out; /* to fill: dtype and shape */
+    struct irrun_tensor *out; /* set by infer: dtype and shape */
     struct arena *arena;      /* freed with the plan */
     struct plan *plan;        /* for ops with bodies, see body.h; NULL while constants are folded */
     const struct irrun_tensor *(*value)(struct infer *infer, uint32_t i); /* for infer_value */
-    const bool *is_constant; /* for each input: the same in every iteration of this plan */
-    bool is_value_missing;   /* set by infer_value: it needs a value that is not known yet */
-    uint32_t hinted;         /* a set of 1 << i: inputs that the hint already names */
+    const bool *is_constant; /* for each input: has the same value in all runs of this plan */
+    bool is_value_missing;   /* set by infer_value: a value is not known yet */
+    uint32_t hinted;         /* a set of 1 << i: inputs already named in the hint */
     struct irrun_error *err;
 };
 
@@ -149,8 +149,7 @@ struct infer {
  * depends on the value. */
 const struct irrun_tensor *infer_value(struct infer *infer, uint32_t i);
 
-/* Reads input i as a list of int64 from any integer type, 0-D or 1-D; the items are in the
- * arena. */
+/* Reads input i, 0-D or 1-D of any integer type, as a list of int64 in the arena. */
 bool infer_ints(struct infer *infer, uint32_t i, struct i64_list *list);
 /* Reads input i as one number, 0-D or [1]. */
 bool infer_int(struct infer *infer, uint32_t i, int64_t *number);
@@ -261,12 +260,12 @@ struct prepare {
     struct arena *arena;             /* freed with the plan */
     const struct matrices *matrices; /* of each input; repeats 0, or NULL: contiguous */
     uint32_t prepacked;              /* result of op_def.prepacks; 0 while constants are folded */
-    struct prepared made;            /* to set */
+    struct prepared made;            /* set by prepare */
     struct prepack_sources *sources; /* of the prepacked inputs; NULL while constants are folded */
     struct irrun_error *err;
 };
 
-/* Requests scratch memory for n more items, behind what was requested before. */
+/* Requests scratch memory for n more items, after the memory requested so far. */
 bool prepare_scratch(struct prepare *prepare, size_t n, size_t item_bytes);
 
 /* ---- sharing */
@@ -276,8 +275,8 @@ bool prepare_scratch(struct prepare *prepare, size_t n, size_t item_bytes);
  * there is no memory. */
 bool prepare_sharing(struct prepare *prepare, share_fn *run, size_t n, double work);
 
-/* Elements of a unit, so that the tiles and vectors of element-wise kernels are whole in all units
- * but the last. */
+/* Elements of a unit. In all units but the last, the tiles and vectors of element-wise kernels are
+ * full. */
 #define SHARE_UNIT 64
 #define SHARE_ELEMENT_WORK 10 /* the work of reading and writing one f32 in L2 */
 
@@ -326,7 +325,7 @@ static inline struct matrices prepare_matrices(const struct prepare *prepare, ui
     return is_dense ? (struct matrices){1, elements} : prepare->matrices[i];
 }
 
-/* Offers an epilogue if output 0 is f32, which run then calls epilogue_run for. */
+/* Offers an epilogue if output 0 is f32. run must then call epilogue_run. */
 static inline void prepare_epilogue(struct prepare *prepare)
 {
     if (prepare->out[0]->dtype == IRRUN_F32)
@@ -347,7 +346,7 @@ struct step {
     const struct graph *graph;
     const struct op *op;
     struct irrun_session *session; /* for ops with bodies */
-    struct thread_pool *pool;      /* for large work; NULL = one thread */
+    struct thread_pool *pool;      /* for work that threads share; NULL = one thread */
     const struct step_cost *cost;  /* NULL: steps are not timed */
 };
 

@@ -34,10 +34,10 @@ bool prepacked_convolution_is_wanted(const struct prepare *prepare,
 }
 
 /* Adds room for a bf16-rounded copy of one batch element's input to the scratch memory. */
-static bool add_rounded(struct prepacked_convolution *packed, size_t *scratch_bytes)
+static bool reserve_rounded_input(struct prepacked_convolution *packed, size_t *scratch_bytes)
 {
     size_t n = packed->conv.n_channels, n_bytes;
-    packed->rounds = true;
+    packed->rounds_input = true;
     packed->rounded_offset = *scratch_bytes / sizeof(float);
     return checked_mul(n, (size_t)window_product(packed->conv.window.in), &n) &&
            checked_mul(n, sizeof(float), &n_bytes) &&
@@ -65,14 +65,16 @@ bool prepacked_convolution_pack(struct prepare *prepare, const struct convolutio
         return false;
     if (!indirect_convolution_scratch(conv, thread_pool_n_threads(prepare->pool),
                                       &prepare->made.scratch_bytes) ||
-        (is_rounded && !conv->has_pairs && !add_rounded(packed, &prepare->made.scratch_bytes)))
+        (is_rounded && !conv->has_pairs &&
+         !reserve_rounded_input(packed, &prepare->made.scratch_bytes)))
         return fail_memory(prepare->err, SIZE_MAX);
     indirect_convolution_fill(conv, indirection, positions, masks);
     uint32_t layout = conv->has_pairs           ? LAYOUT_PAIRS
                       : conv->tile[0] > 0       ? LAYOUT_WINOGRAD
                       : conv->channels_in_lanes ? LAYOUT_CHANNELS
                                                 : LAYOUT_POSITIONS;
-    /* The order in which products are added may depend on the size of the image. */
+    /* The order in which products are added, and so the layout, may depend on the size of the
+     * image. */
     layout |= (uint32_t)terms_are_by_tap(conv) << 8 | (uint32_t)conv->subconvolutions[0].kc << 9;
     float *data = prepare_prepacked(prepare, layout, conv->packed_floats * sizeof *data, &is_new);
     if (data && is_new) {
@@ -106,7 +108,7 @@ void prepacked_convolution_run(const struct prepacked_convolution *packed, const
             .epilogue = step->epilogue,
             .first = i * out,
         };
-        if (packed->rounds) {
+        if (packed->rounds_input) {
             float *rounded = (float *)step->scratch + packed->rounded_offset;
             bf16_round_n(job.in, rounded, in);
             job.in = rounded;

@@ -10,16 +10,17 @@
 /* Layouts of prepare_prepacked. Packed matrices do not use these numbers. */
 enum { LAYOUT_POSITIONS = 100, LAYOUT_CHANNELS, LAYOUT_WINOGRAD, LAYOUT_PAIRS, LAYOUT_DEPTHWISE };
 
-/* The fewest input channels with which --precision=bf16 rounds a convolution. The first ones of a
- * network have fewer. There rounding costs most accuracy, a third of the error of some networks,
- * and is not faster: of 3 channels, a quarter of the products are with zeros. */
+/* The minimum number of input channels of a convolution that --precision=bf16 rounds. The first
+ * convolutions of a network have fewer. Rounding these costs the most accuracy, a third of the
+ * error of some networks, and saves no time: with 3 channels, a quarter of the products have a
+ * factor of 0. */
 #define CONVOLUTION_MIN_ROUNDED 16
 
 struct prepacked_convolution {
     struct indirect_convolution conv;
     const float *filters;  /* NULL: not packed */
-    bool rounds;           /* the input is copied, rounded to bf16, before a convolution in f32 */
-    size_t rounded_offset; /* of that copy in the scratch memory, in floats */
+    bool rounds_input;     /* the input is copied, rounded to bf16, before a convolution in f32 */
+    size_t rounded_offset; /* of this copy in the scratch memory, in floats */
 };
 
 /* Returns whether to compute a convolution of input 0 by input 1 with packed filters; if so, plans
@@ -28,8 +29,8 @@ bool prepacked_convolution_is_wanted(const struct prepare *prepare,
                                      const struct convolution *convolution, int64_t n_groups,
                                      bool is_transposed, struct indirect_convolution *conv);
 
-/* Packs the filters for the planned convolution and requests scratch memory. Filters of bf16 make
- * it a convolution in bf16. */
+/* Packs the filters for the planned convolution and requests scratch memory. If the filters are
+ * bf16, the convolution is computed in bf16. */
 bool prepacked_convolution_pack(struct prepare *prepare, const struct convolution *convolution,
                                 struct prepacked_convolution *packed);
 
