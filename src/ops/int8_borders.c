@@ -26,8 +26,8 @@ bool int8_exceeds_image(const struct window *window, int d)
     return false;
 }
 
-/* Numbers the classes along dimension d: consecutive positions with the same taps inside have the
- * same class. */
+/* Numbers the classes along dimension d: consecutive positions with the same taps inside the image
+ * form a class. */
 static bool find_classes(struct prepare *prepare, const struct window *window, int d,
                          struct int8_borders *borders, struct span **spans)
 {
@@ -47,7 +47,8 @@ static bool find_classes(struct prepare *prepare, const struct window *window, i
     return true;
 }
 
-/* Computes the biases of one class of rows and one of columns, whose taps inside are y and x. */
+/* Computes the biases of one class of rows and one of columns, whose taps inside the image are y
+ * and x. */
 static void fill(const struct window *window, const struct border_terms *terms, struct span y,
                  struct span x, float *biases, size_t n_channels)
 {
@@ -61,7 +62,7 @@ static void fill(const struct window *window, const struct border_terms *terms, 
     }
 }
 
-bool int8_borders_find(struct prepare *prepare, const struct window *window,
+bool int8_borders_plan(struct prepare *prepare, const struct window *window,
                        const struct border_terms *terms, size_t n_channels,
                        struct int8_borders *borders)
 {

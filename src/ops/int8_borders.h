@@ -1,7 +1,7 @@
-/* Corrects int8 convolutions at the borders of the image. A pad stands for the number 0. If no
- * level of the input is 0, the pads get the nearest level, and the bias corrects the difference: it
- * depends on which taps of an output pixel are inside the image. Output rows with the same taps
- * inside form a class, and so do output columns.
+/* Corrects int8 convolutions at the borders of the image. A pad represents the number 0. If no
+ * level of the input is 0, pads are filled with the nearest level, and the bias corrects the
+ * difference, which depends on the taps of an output pixel that are inside the image. Output rows
+ * with the same taps inside form a class, and so do output columns.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_OPS_INT8_BORDERS_H
 #define IRRUN_OPS_INT8_BORDERS_H
@@ -28,9 +28,10 @@ struct int8_borders {
 /* Returns whether a window extends beyond the image along dimension d. */
 bool int8_exceeds_image(const struct window *window, int d);
 
-/* Computes the biases, in the plan's memory, for dimensions 1 and 2 of the window. They stay NULL
- * if no window extends beyond the image. Returns false with *err filled on failure. */
-bool int8_borders_find(struct prepare *prepare, const struct window *window,
+/* Computes the biases for dimensions 1 and 2 of the window. They are allocated from the plan's
+ * arena. borders->biases stays NULL if no window extends beyond the image. Returns false with *err
+ * filled on failure. */
+bool int8_borders_plan(struct prepare *prepare, const struct window *window,
                        const struct border_terms *terms, size_t n_channels,
                        struct int8_borders *borders);
 

@@ -8,7 +8,7 @@ struct bytes_state {
 };
 
 /* Infers the output: moves the channels from dimension `from` to dimension `to`, and shifts the
- * dimensions between by one. */
+ * dimensions between them by one. */
 static bool infer_moved(struct infer *infer, enum irrun_dtype dtype, uint32_t from, uint32_t to)
 {
     const struct quantize_u8_attrs *attrs = infer->attrs;
@@ -65,8 +65,8 @@ static bool share_planes(struct prepare *prepare, share_fn *run, const struct ir
 }
 
 /* Replaces n elements of each plane by their codes, and moves the channels to the end. */
-static void translate(const uint8_t codes[256], const uint8_t *x, size_t x_stride, uint8_t *out,
-                      size_t n_channels, size_t n)
+static void look_up_codes(const uint8_t codes[256], const uint8_t *x, size_t x_stride, uint8_t *out,
+                          size_t n_channels, size_t n)
 {
     for (size_t c = 0; c < n_channels; c++)
         for (size_t i = 0; i < n; i++)
@@ -86,7 +86,7 @@ static void run_to_bytes(const struct step *step, size_t begin, size_t end)
         if (step->in[0]->dtype == IRRUN_F32)
             state->kernels->to_u8(&attrs->ranges, in, p.n, out, p.n_channels, range.n);
         else
-            translate(state->codes, in, p.n, out, p.n_channels, range.n);
+            look_up_codes(state->codes, in, p.n, out, p.n_channels, range.n);
     }
 }
 

@@ -1,6 +1,7 @@
-/* Int8 convolutions. Consecutive taps of an output pixel are adjacent in the image, and the kernels
- * read them in place. An image that needs pads is first copied with its pads. Where rows of pixels
- * or of taps are too short for tiles, the taps are copied to rows of a matrix.
+/* Int8 convolutions. The channels are last, so the taps of a kernel row are adjacent in the image,
+ * and the kernels read them in place. An image that needs pads is first copied with its pads. If
+ * the rows of pixels or of taps are too short for AMX tiles, the taps are copied to rows of a
+ * matrix (im2col).
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
@@ -8,10 +9,10 @@
 #include "ops/cost.h"
 #include "ops/int8_convolution_internal.h"
 
-#define READ_AHEAD 16       /* bytes after a padded image: the kernels load 16 bytes at a time */
-#define BLOCK 48            /* pixels: a multiple of the rows of every tile */
-#define SPLIT_GROUPS 8      /* groups of channels of a unit of work, if there are few blocks */
-#define MIN_GATHERED_OUT 48 /* fewer channels do not repay the copies */
+#define READ_AHEAD 16     /* bytes after a padded image: the kernels load 16 bytes at a time */
+#define BLOCK 48          /* pixels of a block: a multiple of the rows of every tile */
+#define SPLIT_GROUPS 8    /* groups of channels in a unit of work, if there are few blocks */
+#define MIN_IM2COL_OUT 48 /* with fewer output channels, the copies take longer than they save */
 
 static bool is_enlarged(const struct int8_convolution_attrs *attrs)
 {
@@ -25,12 +26,12 @@ static bool infer(struct infer *infer)
     const struct irrun_shape *in = &infer->in[0]->shape;
     uint32_t n_spatial = attrs->n_spatial;
     if (in->dims[1 + n_spatial] != (int64_t)attrs->c_in)
-        return infer_fail_input(infer, 0, "%zu channels, as the filters have", attrs->c_in);
+        return infer_fail_input(infer, 0, "%zu channels to match the filters", attrs->c_in);
     struct window *window = &state->window;
     if (!(is_enlarged(attrs) ? infer_window_attrs : infer_window)(
             infer, &attrs->window, n_spatial, in->dims + 1, attrs->kernel + 2 - n_spatial, window))
         return false;
-    if (is_enlarged(attrs)) /* each pixel on its own; there may be none */
+    if (is_enlarged(attrs)) /* no windows: each input pixel is computed alone */
         memcpy(window->out, window->in, sizeof window->out);
     int64_t n = in->dims[0], channels = (int64_t)(attrs->c_out / attrs->n_joined),
             *sizes = window->out + 3 - n_spatial;
@@ -53,24 +54,24 @@ static bool infer(struct infer *infer)
     return infer_output(infer, 0, is_u8 ? IRRUN_U8 : IRRUN_F32, &out);
 }
 
-/* Returns how many pixels n windows together cover along a dimension. */
+/* Returns the number of pixels that n consecutive windows cover along dimension d. */
 static int64_t reach(const struct window *window, int d, int64_t n)
 {
     int64_t steps = n > 0 ? n - 1 : 0;
     return steps * window->stride[d] + (window->kernel[d] - 1) * window->dilation[d] + 1;
 }
 
-/* Decides whether the image is copied with its pads: also if the last quad of a segment extends
- * past its end, or if words are multiplied (has_words) by kernels of several taps. With one tap,
- * int8_gather makes the words. */
-static void find_image(const struct int8_convolution_attrs *attrs, struct int8_state *state)
+/* Decides whether the image is copied with its pads. It is copied even without pads if the last
+ * quad of a segment extends past the end of the segment, or if has_words is set and there are
+ * several taps. With one tap, int8_im2col converts the bytes to words. */
+static void choose_image(const struct int8_convolution_attrs *attrs, struct int8_state *state)
 {
     const struct window *w = &state->window;
-    state->is_gathered = attrs->has_words && window_product(w->kernel) == 1 && !attrs->offsets &&
-                         !is_enlarged(attrs);
-    state->is_padded = !attrs->is_depthwise && !state->is_gathered &&
+    state->is_im2col = attrs->has_words && window_product(w->kernel) == 1 && !attrs->offsets &&
+                       !is_enlarged(attrs);
+    state->is_padded = !attrs->is_depthwise && !state->is_im2col &&
                        (attrs->has_words || attrs->segment_bytes % INT8_QUAD != 0);
-    state->pixel_bytes = attrs->c_in * (state->is_gathered ? 1 : int8_a_size(attrs));
+    state->pixel_bytes = attrs->c_in * (state->is_im2col ? 1 : int8_a_size(attrs));
     size_t n_columns = divide_up((size_t)w->out[2], attrs->n_joined);
     int64_t height = reach(w, 1, w->out[1]),
             width = reach(w, 2, (int64_t)(n_columns * attrs->n_joined));
@@ -89,10 +90,10 @@ static size_t k_bytes(const struct int8_convolution_attrs *attrs)
     return attrs->n_segments * int8_n_quads(attrs->segment_bytes) * INT8_QUAD;
 }
 
-/* Decides whether taps are copied to rows: if that saves a quarter of the tiles, or makes products
- * by tiles possible. */
-static void find_gathering(const struct int8_convolution_attrs *attrs, double work,
-                           struct int8_state *state)
+/* Decides whether taps are copied to rows (im2col): if this saves a quarter of the tiles, or if
+ * tiles cannot be used without it. */
+static void choose_im2col(const struct int8_convolution_attrs *attrs, double work,
+                          struct int8_state *state)
 {
     size_t n = state->n_out;
     size_t tile_rows =
@@ -100,10 +101,10 @@ static void find_gathering(const struct int8_convolution_attrs *attrs, double wo
     size_t n_by_rows = state->out[0] * divide_up(state->out[1], TILE_ROWS);
     bool is_short =
         state->n_quads < INT8_TILE_MIN_QUADS || 4 * divide_up(n, TILE_ROWS) <= 3 * n_by_rows;
-    if (attrs->group_c_in == attrs->c_in && !is_enlarged(attrs) &&
-        attrs->c_out >= MIN_GATHERED_OUT && is_short && tile_rows > 0)
-        state->is_gathered = true;
-    if (!state->is_gathered)
+    if (attrs->group_c_in == attrs->c_in && !is_enlarged(attrs) && attrs->c_out >= MIN_IM2COL_OUT &&
+        is_short && tile_rows > 0)
+        state->is_im2col = true;
+    if (!state->is_im2col)
         return;
     state->n_quads = k_bytes(attrs) / INT8_QUAD;
     state->out[0] = 1;
@@ -112,21 +113,22 @@ static void find_gathering(const struct int8_convolution_attrs *attrs, double wo
         state->n_splits = divide_up(int8_n_groups(attrs->c_out), SPLIT_GROUPS);
 }
 
-static void find_product(const struct int8_convolution_attrs *attrs, double work,
+static void plan_product(const struct int8_convolution_attrs *attrs, double work,
                          struct int8_state *state)
 {
-    find_image(attrs, state);
+    choose_image(attrs, state);
     state->n_splits = 1;
     state->n_quads = int8_n_quads(attrs->segment_bytes);
-    find_gathering(attrs, work, state);
+    choose_im2col(attrs, work, state);
     state->n_blocks = divide_up(state->out[1], BLOCK);
     if (!attrs->is_depthwise && state->n_blocks > 0)
         state->tile_rows =
             int8_tile_rows(state->kernels, state->out[1] / state->n_blocks, state->n_quads, work);
 }
 
-/* Returns whether a block is computed in scratch memory, and int8_store makes the output of it. */
-static bool has_sums(const struct int8_convolution_attrs *attrs)
+/* Returns whether the results of a block are first stored in scratch memory, from which int8_store
+ * writes the output. */
+static bool needs_sums(const struct int8_convolution_attrs *attrs)
 {
     return attrs->n_joined > 1 || (int8_sums_to(attrs) == INT8_TO_F32 && !attrs->is_last);
 }
@@ -135,10 +137,10 @@ static void size_parts(const struct int8_convolution_attrs *attrs, struct int8_s
 {
     state->sums_at = align_to_line((attrs->n_segments + BLOCK) * sizeof(void *));
     state->rows_at = state->sums_at +
-                     (has_sums(attrs) ? align_to_line(BLOCK * attrs->c_out * sizeof(float)) : 0);
+                     (needs_sums(attrs) ? align_to_line(BLOCK * attrs->c_out * sizeof(float)) : 0);
     state->part_bytes =
         state->rows_at +
-        (state->is_gathered ? align_to_line(BLOCK * k_bytes(attrs) * int8_a_size(attrs)) : 0);
+        (state->is_im2col ? align_to_line(BLOCK * k_bytes(attrs) * int8_a_size(attrs)) : 0);
 }
 
 static bool size_scratch(struct prepare *prepare, const struct int8_convolution_attrs *attrs,
@@ -171,22 +173,22 @@ static bool prepare(struct prepare *prepare)
     double work =
         (double)state->n_out * (double)k * (double)attrs->c_out / (double)(4 * attrs->n_joined);
     if (attrs->winograd)
-        int8_winograd_find(attrs, state);
+        int8_winograd_plan(attrs, state);
     else
-        find_product(attrs, work, state);
+        plan_product(attrs, work, state);
     state->n_parts = thread_pool_n_parts(prepare->pool, work,
                                          state->out[0] * state->n_blocks * state->n_splits + 1);
     return size_scratch(prepare, attrs, state) &&
-           int8_borders_find(prepare, &state->window, &attrs->border,
+           int8_borders_plan(prepare, &state->window, &attrs->border,
                              int8_n_groups(attrs->c_out) * INT8_GROUP, &state->borders);
 }
 
-/* Points to the segments of the first pixel of a block. */
-static void find_segments(const struct int8_job *job, struct int8_block *block)
+/* Sets block->segments to the segments of the first pixel of the block. */
+static void set_segments(const struct int8_job *job, struct int8_block *block)
 {
     const struct window *w = &job->state->window;
     size_t c = job->state->pixel_bytes, row_bytes = job->state->width * c;
-    size_t column = job->state->is_gathered ? 0 : block->column;
+    size_t column = job->state->is_im2col ? 0 : block->column;
     const uint8_t *first = job->image + block->row * (size_t)w->stride[1] * row_bytes +
                            column * job->attrs->n_joined * (size_t)w->stride[2] * c;
     size_t n_columns = job->attrs->n_segments / (size_t)w->kernel[1];
@@ -195,10 +197,10 @@ static void find_segments(const struct int8_job *job, struct int8_block *block)
                              i % n_columns * (size_t)w->dilation[2] * c;
 }
 
-/* Points to the biases of each pixel of a block, if they depend on the pixel. width: of a row of
- * the output. */
-static void find_biases(const struct int8_borders *borders, size_t width, struct int8_block *block,
-                        const float **biases)
+/* If biases depend on the pixel, sets block->biases to `biases`, which it fills. width: pixels of
+ * an output row. */
+static void set_biases(const struct int8_borders *borders, size_t width, struct int8_block *block,
+                       const float **biases)
 {
     if (!borders->biases)
         return;
@@ -209,24 +211,24 @@ static void find_biases(const struct int8_borders *borders, size_t width, struct
     block->biases = biases;
 }
 
-/* Multiplies packed groups of filters that read the same channels. */
+/* Multiplies by the packed groups begin … end - 1 of the filters, which read the same channels. */
 static void multiply_groups(const struct int8_job *job, const struct int8_block *block,
                             size_t begin, size_t end)
 {
     const struct int8_convolution_attrs *attrs = job->attrs;
-    bool is_gathered = job->state->is_gathered;
+    bool is_im2col = job->state->is_im2col;
     job->state->kernels->multiply(&(struct int8_product){
         .m = block->n,
         .n = attrs->c_out,
-        .n_segments = is_gathered ? 1 : attrs->n_segments,
+        .n_segments = is_im2col ? 1 : attrs->n_segments,
         .n_quads = job->state->n_quads,
         .begin = begin,
         .end = end,
         .tile_rows = job->state->tile_rows,
         .a = block->segments,
-        .lda = is_gathered ? k_bytes(attrs) * int8_a_size(attrs)
-                           : attrs->n_joined * (size_t)job->state->window.stride[2] *
-                                 job->state->pixel_bytes,
+        .lda = is_im2col ? k_bytes(attrs) * int8_a_size(attrs)
+                         : attrs->n_joined * (size_t)job->state->window.stride[2] *
+                               job->state->pixel_bytes,
         .b = attrs->filters,
         .has_words = attrs->has_words,
         .excess = attrs->excess,
@@ -239,7 +241,7 @@ static void multiply_groups(const struct int8_job *job, const struct int8_block 
     });
 }
 
-/* Computes the enlarge[0] rows of output pixels that a block of input pixels becomes. */
+/* Computes the enlarge[0] rows of output pixels for a block of input pixels. */
 static void enlarge(const struct int8_job *job, const struct int8_block *block)
 {
     const struct int8_convolution_attrs *attrs = job->attrs;
@@ -248,7 +250,7 @@ static void enlarge(const struct int8_job *job, const struct int8_block *block)
     for (size_t y = 0; y < attrs->enlarge[0]; y++) {
         struct int8_block part = *block;
         part.c = (uint8_t *)job->out + (first + y) * line + block->column * row_bytes -
-                 y * row_bytes; /* where column 0 would be */
+                 y * row_bytes; /* column 0 of the product */
         multiply_groups(job, &part, y * n_groups, (y + 1) * n_groups);
     }
 }
@@ -294,7 +296,8 @@ static void convolve_channels(const struct int8_job *job, const struct int8_bloc
     });
 }
 
-/* Computes a block of a row, or some of its channels. The blocks have nearly equal size. */
+/* Computes one unit of work: a block of pixels of a row, or some of its channels. Blocks have
+ * nearly equal sizes. */
 static void run_block(const struct int8_job *job, size_t unit, unsigned char *scratch)
 {
     const struct int8_state *state = job->state;
@@ -313,23 +316,23 @@ static void run_block(const struct int8_job *job, size_t unit, unsigned char *sc
         .column = column,
         .n = end - column,
         .segments = (const uint8_t **)(void *)scratch,
-        .c = has_sums(attrs) ? scratch + state->sums_at
-                             : (unsigned char *)job->out + pixel * attrs->c_out * out_size,
+        .c = needs_sums(attrs) ? scratch + state->sums_at
+                               : (unsigned char *)job->out + pixel * attrs->c_out * out_size,
     };
     if (attrs->winograd) {
         int8_winograd_run(job, &block, scratch);
         return;
     }
-    find_segments(job, &block);
-    find_biases(&state->borders, (size_t)state->window.out[2], &block,
-                (const float **)(void *)scratch + attrs->n_segments);
-    if (state->is_gathered)
-        int8_gather(job, &block, scratch + state->rows_at);
+    set_segments(job, &block);
+    set_biases(&state->borders, (size_t)state->window.out[2], &block,
+               (const float **)(void *)scratch + attrs->n_segments);
+    if (state->is_im2col)
+        int8_im2col(job, &block, scratch + state->rows_at);
     if (attrs->is_depthwise)
         convolve_channels(job, &block);
     else
         multiply(job, &block);
-    if (has_sums(attrs))
+    if (needs_sums(attrs))
         int8_store(job, &block);
 }
 

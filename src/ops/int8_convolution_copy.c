@@ -1,10 +1,10 @@
-/* Copies images and taps for int8 convolutions, and their results; computes activations.
+/* Copies the images, taps and results of int8 convolutions, and computes activations.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
 #include "ops/int8_convolution_internal.h"
 
-/* Copies n bytes of pixels. */
+/* Copies n elements to the padded image, as words if its pixels are words. */
 static void copy(const struct int8_job *job, const uint8_t *from, size_t n, uint8_t *to)
 {
     int8_copy(job->state->kernels, job->state->pixel_bytes > job->attrs->c_in, from, n, to);
@@ -38,7 +38,7 @@ void int8_copy_rows(void *context, size_t part, size_t n_parts)
         copy_row(job, y);
 }
 
-/* Copies n bytes of whole quads. */
+/* Copies n bytes, a multiple of INT8_QUAD. */
 static void copy_quads(const uint8_t *restrict from, uint8_t *restrict to, size_t n)
 {
     size_t i = 0;
@@ -48,7 +48,7 @@ static void copy_quads(const uint8_t *restrict from, uint8_t *restrict to, size_
         memcpy(to + i, from + i, INT8_QUAD);
 }
 
-void int8_gather(const struct int8_job *job, struct int8_block *block, uint8_t *rows)
+void int8_im2col(const struct int8_job *job, struct int8_block *block, uint8_t *rows)
 {
     const struct window *w = &job->state->window;
     size_t n = job->attrs->segment_bytes, width = (size_t)w->out[2];
@@ -57,7 +57,7 @@ void int8_gather(const struct int8_job *job, struct int8_block *block, uint8_t *
     size_t row_step = (size_t)w->stride[1] * job->state->width * job->attrs->c_in;
     uint8_t *to = rows;
     if (job->attrs->has_words && bytes == 2 * n && n == pixel_step && row_step == width * n) {
-        /* The pixels of the block are contiguous: one tap, of whole quads. */
+        /* There is one tap, of whole quads, so the pixels of the block are contiguous. */
         int8_copy(job->state->kernels, true, block->segments[0] + block->column * n, n * block->n,
                   rows);
         block->segments[0] = rows;
@@ -87,8 +87,8 @@ static void activate(const struct int8_job *job, float *sums, size_t pixel, size
 }
 
 /* Transposes n pixels of a block, from `pixel` on, to the output with the channels first. */
-static void to_planes(const struct int8_job *job, const struct int8_block *block, size_t pixel,
-                      size_t n)
+static void store_planes(const struct int8_job *job, const struct int8_block *block, size_t pixel,
+                         size_t n)
 {
     size_t n_out = job->state->n_out, c_out = job->attrs->c_out / job->attrs->n_joined;
     size_t first = block->begin * INT8_GROUP, end = block->end * INT8_GROUP;
@@ -114,7 +114,7 @@ void int8_store(const struct int8_job *job, const struct int8_block *block)
     if (attrs->is_activated)
         activate(job, block->c, pixel, n);
     else if (attrs->to == INT8_TO_F32 && !attrs->is_last)
-        to_planes(job, block, pixel, n);
+        store_planes(job, block, pixel, n);
     else
         memcpy((uint8_t *)job->out + pixel * n_channels * size, block->c, n * n_channels * size);
 }

@@ -1,4 +1,4 @@
-/* Products of rows of u8 by a constant matrix.
+/* MatMul of u8 rows by a constant i8 matrix.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
@@ -6,11 +6,11 @@
 #include "ops/cost.h"
 #include "ops/int8_ops.h"
 
-#define PART_ROWS 48 /* about the fewest rows of a part, if parts are rows */
+#define PART_ROWS 48 /* about the fewest rows in a part, if parts are rows */
 
 struct matmul_state {
     const struct int8_kernels *kernels;
-    size_t m, row_bytes; /* row_bytes: a multiple of a quad */
+    size_t m, row_bytes; /* row_bytes: a row of A, padded to whole quads */
     size_t n_parts;
     bool by_rows;     /* parts are rows; otherwise groups of columns */
     size_t tile_rows; /* see struct int8_product */
@@ -22,7 +22,7 @@ static bool infer(struct infer *infer)
     struct matmul_state *state = infer->state;
     struct irrun_shape out = infer->in[0]->shape;
     if (out.rank == 0 || out.dims[out.rank - 1] != (int64_t)attrs->c_in)
-        return infer_fail_input(infer, 0, "rows of %zu elements, as the matrix has", attrs->c_in);
+        return infer_fail_input(infer, 0, "rows of %zu elements to match the matrix", attrs->c_in);
     state->m = (size_t)shape_n_elements(&out) / attrs->c_in;
     out.dims[out.rank - 1] = (int64_t)attrs->c_out;
     if (out.rank < attrs->rank_min) {
@@ -88,8 +88,8 @@ static void run_part(void *context, size_t part, size_t n_parts)
     int8_multiply(state->kernels, &product);
 }
 
-/* Copies the rows, as words if has_words is set, and pads each with zeros to a whole quad. The
- * matrix has zeros there too. */
+/* Copies the rows, as words if has_words is set, and pads each with zeros to whole quads, like the
+ * packed matrix. */
 static void copy_rows(const struct step *step)
 {
     const struct int8_convolution_attrs *attrs = step->op->attrs;

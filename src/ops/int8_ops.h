@@ -21,11 +21,11 @@ struct quantize_u8_attrs {
     uint32_t n_spatial;
 };
 
-extern const struct op_def op_quantize_u8;   /* f32, or i8 or u8 by value, to codes in u8 */
+extern const struct op_def op_quantize_u8;   /* f32, i8 or u8 numbers to u8 codes */
 extern const struct op_def op_dequantize_u8; /* u8 to f32 */
 
-/* An int8 convolution, full, grouped or depthwise, with fused requantization. Lists have an element
- * for every output channel, rounded up to whole groups of INT8_GROUP. */
+/* An int8 convolution, full, grouped or depthwise, with fused requantization. Arrays with an
+ * element for each output channel are padded to whole groups of INT8_GROUP. */
 struct int8_convolution_attrs {
     struct window_attrs window;
     bool is_depthwise;
@@ -39,37 +39,37 @@ struct int8_convolution_attrs {
      * channels columns (= c_out), in that order, and reads the taps of all of them. */
     size_t n_joined;
     size_t c_in, c_out, group_c_in; /* group_c_in: input channels that one filter reads */
-    const uint8_t *zeros; /* [c_in]: fill the pads: the zero points, or the levels nearest to 0 */
-    /* A segment is taps that are read together: a row of the kernel, of joined pixels one that all
-     * of them read, or a single tap. */
+    const uint8_t *zeros; /* [c_in]: bytes of a pad: zero points, or the levels nearest to 0 */
+    /* A segment is a sequence of taps that is read at once: a row of the kernel (all that joined
+     * pixels read in this row) or a single tap. */
     size_t n_segments, segment_bytes;
     /* For each packed group of filters: its first input channel. NULL: all filters read all. */
     const uint32_t *offsets;
     const int16_t *winograd;          /* transformed filters, instead of `filters`; or NULL */
     const int8_t *filters;            /* packed; rows are [segments][quads of INT8_QUAD elements] */
     bool has_words;                   /* see struct int8_product */
-    const struct int8_excess *excess; /* taken from the filters; NULL: nothing */
+    const struct int8_excess *excess; /* subtracted from the filters; NULL if none */
     const void *weights;              /* depthwise: see int8_tap_index */
-    size_t tap_columns;               /* depthwise: 1, or those of the kernel */
+    size_t tap_columns;               /* depthwise: 1, or the width of the kernel */
     const int32_t *start;             /* initial values of the sums */
     struct border_terms border;
     enum int8_result to; /* INT8_TO_U8 or INT8_TO_F32 */
-    bool is_last;        /* f32 results have the channels last, as u8 has */
+    bool is_last;        /* f32 results have the channels last, like u8 results */
     struct requantization requantization;
     /* The sums are scaled to f32, the activation is computed, and its result is quantized to u8. */
     bool is_activated;
-    enum unary_operation activation; /* unless the levels have slopes */
+    enum unary_operation activation; /* not used if levels.slopes is set */
     struct column_levels levels;
-    uint32_t rank_min; /* of a product: its result gets leading dimensions of 1 up to this rank */
+    uint32_t rank_min; /* MatMul: the result gets leading dimensions of 1 up to this rank */
 };
 
-/* Returns the bytes of an element of the first operand, the image or the rows. */
+/* Returns the size in bytes of an element of operand A: the image, or the rows of a MatMul. */
 static inline size_t int8_a_size(const struct int8_convolution_attrs *attrs)
 {
     return attrs->has_words ? sizeof(uint16_t) : 1;
 }
 
-/* Copies n elements, as words or as they are. */
+/* Copies n bytes, or widens them to n words. */
 static inline void int8_copy(const struct int8_kernels *kernels, bool as_words, const uint8_t *from,
                              size_t n, uint8_t *to)
 {
@@ -79,7 +79,7 @@ static inline void int8_copy(const struct int8_kernels *kernels, bool as_words, 
         memcpy(to, from, n);
 }
 
-/* Returns what the kernels make of the sums. */
+/* Returns the type to which the kernels convert the sums. */
 static inline enum int8_result int8_sums_to(const struct int8_convolution_attrs *attrs)
 {
     return attrs->is_activated ? INT8_TO_F32 : attrs->to;
@@ -91,8 +91,8 @@ extern const struct op_def op_int8_matmul;      /* the same for rows: [..., c_in
 /* Add of u8. Attributes: struct bytes_sum. */
 extern const struct op_def op_int8_add;
 
-/* Multiply of a u8 image and f32 factors of as many dimensions, to u8. The code c and the factor f
- * become the code round((c * scale + offset) * f + bias), clamped to low ... high. A factor that
+/* Multiply of a u8 image by f32 factors, with NumPy broadcasting, to u8. The code c and the factor
+ * f become the code round((c * scale + offset) * f + bias), clamped to low ... high. A factor that
  * makes a term infinite gives the lowest level. The arrays have an element for each channel,
  * rounded up to whole groups. */
 struct int8_scale_attrs {
@@ -108,11 +108,11 @@ extern const struct op_def op_int8_scale;
 /* ReduceMax of u8 images over all pixels, to u8, and ReduceMean, to f32 with the channels first. */
 struct int8_reduce_attrs {
     bool is_mean, keep_dims;
-    struct channel_ranges ranges; /* of a mean */
+    struct channel_ranges ranges; /* is_mean only */
 };
 extern const struct op_def op_int8_reduce_max, op_int8_reduce_mean;
 
-/* MaxPool of u8 images. Attributes: struct window_attrs. Pads are ignored. */
+/* MaxPool of u8 images. Attributes: struct window_attrs. Elements in pads are ignored. */
 extern const struct op_def op_int8_max_pool;
 
 /* Pad of u8, with the data, pads_begin and pads_end as inputs. Attributes: struct pad_attrs. */

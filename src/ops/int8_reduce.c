@@ -10,7 +10,8 @@ struct reduce_state {
     size_t n_batches, n_pixels, n_channels;
 };
 
-/* A maximum is an image of one pixel, with the channels last, and a mean has the channels first. */
+/* The output of ReduceMax is an image of one pixel with the channels last; that of ReduceMean has
+ * the channels first. */
 static bool infer(struct infer *infer)
 {
     const struct int8_reduce_attrs *attrs = infer->attrs;
@@ -38,9 +39,9 @@ static bool prepare(struct prepare *prepare)
     return prepare_scratch(prepare, state->n_channels, sizeof(uint64_t));
 }
 
-/* Computes the means of the numbers that the bytes of an image stand for. */
-static void find_means(const struct channel_ranges *ranges, const struct reduce_state *state,
-                       const uint64_t *sums, float *out)
+/* Computes the mean of each channel of an image from the sums of its codes, as f32. */
+static void compute_means(const struct channel_ranges *ranges, const struct reduce_state *state,
+                          const uint64_t *sums, float *out)
 {
     for (size_t c = 0; c < state->n_channels; c++) {
         const struct quantization *q = range_of(ranges, c);
@@ -58,7 +59,8 @@ static void run(const struct step *step)
         const uint8_t *image = (const uint8_t *)step->in[0]->data + i * state->n_pixels * n;
         if (attrs->is_mean) {
             sum_bytes(image, n, state->n_pixels, step->scratch);
-            find_means(&attrs->ranges, state, step->scratch, (float *)step->out[0]->data + i * n);
+            compute_means(&attrs->ranges, state, step->scratch,
+                          (float *)step->out[0]->data + i * n);
             continue;
         }
         uint8_t *to = (uint8_t *)step->out[0]->data + i * n;

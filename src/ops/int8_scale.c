@@ -1,4 +1,4 @@
-/* Multiply of a u8 image by computed factors, which usually are one for each channel.
+/* Multiply of a u8 image by computed factors, usually one for each channel.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
@@ -10,13 +10,13 @@ enum { BATCH, CHANNEL, ROW, COLUMN, N_DIMS };
 struct scale_state {
     const struct int8_kernels *kernels;
     size_t n[N_DIMS];                     /* of the output */
-    size_t image[N_DIMS], factor[N_DIMS]; /* strides; 0: the same for all */
+    size_t image[N_DIMS], factor[N_DIMS]; /* strides in elements; 0 if broadcast */
 };
 
-/* Finds the sizes of an operand. An image has the channels last, factors have them first and may
- * have fewer dimensions. */
-static void find_sizes(const struct irrun_shape *shape, uint32_t n_spatial, bool is_image,
-                       size_t sizes[N_DIMS])
+/* Sets sizes from the shape of an operand. An image has the channels last. Factors have the
+ * channels first and may have fewer dimensions. */
+static void get_sizes(const struct irrun_shape *shape, uint32_t n_spatial, bool is_image,
+                      size_t sizes[N_DIMS])
 {
     uint32_t rank = 2 + n_spatial, missing = rank - shape->rank;
     for (uint32_t d = 0; d < N_DIMS; d++)
@@ -29,7 +29,7 @@ static void find_sizes(const struct irrun_shape *shape, uint32_t n_spatial, bool
 
 static bool infer(struct infer *infer)
 {
-    static const int image_order[] = {CHANNEL, COLUMN, ROW, BATCH}; /* from the innermost one on */
+    static const int image_order[] = {CHANNEL, COLUMN, ROW, BATCH}; /* innermost first */
     static const int factor_order[] = {COLUMN, ROW, CHANNEL, BATCH};
     const struct int8_scale_attrs *attrs = infer->attrs;
     struct scale_state *state = infer->state;
@@ -37,15 +37,15 @@ static bool infer(struct infer *infer)
     size_t image[N_DIMS], factor[N_DIMS], image_step = 1, factor_step = 1;
     if (infer->in[1]->shape.rank > 2 + n_spatial)
         return infer_fail_input(infer, 1, "at most %u dimensions", (unsigned)(2 + n_spatial));
-    find_sizes(&infer->in[0]->shape, n_spatial, true, image);
-    find_sizes(&infer->in[1]->shape, n_spatial, false, factor);
+    get_sizes(&infer->in[0]->shape, n_spatial, true, image);
+    get_sizes(&infer->in[1]->shape, n_spatial, false, factor);
     for (int d = 0; d < N_DIMS; d++) {
         if (image[d] != factor[d] && image[d] != 1 && factor[d] != 1)
             return infer_fail_input(infer, 1, "a shape that broadcasts with that of the image");
         state->n[d] = image[d] == 1 ? factor[d] : image[d];
     }
     if (image[CHANNEL] != attrs->n_channels || state->n[CHANNEL] != attrs->n_channels)
-        return infer_fail_input(infer, 1, "%zu channels, as the image has", attrs->n_channels);
+        return infer_fail_input(infer, 1, "%zu channels to match the image", attrs->n_channels);
     for (int i = 0; i < N_DIMS; i++) {
         int d = image_order[i];
         state->image[d] = image[d] == 1 ? 0 : image_step;
@@ -61,7 +61,7 @@ static bool infer(struct infer *infer)
     return infer_output(infer, 0, IRRUN_U8, &out);
 }
 
-/* Multiplies the pixels of a batch element from `row` and `column` on, which have the same
+/* Multiplies n_pixels pixels of a batch element, from `row` and `column` on, by the same
  * factors. */
 static void scale_pixels(const struct step *step, size_t batch, size_t row, size_t column,
                          size_t n_pixels)
@@ -104,7 +104,7 @@ static void run(const struct step *step)
 {
     const struct scale_state *state = step->state;
     size_t n_pixels = state->n[ROW] * state->n[COLUMN];
-    bool is_whole = true; /* all pixels have the same factors, and the image has all of them */
+    bool is_whole = true; /* all pixels have the same factors and the image is not broadcast */
     for (int d = ROW; d <= COLUMN; d++)
         is_whole = is_whole && state->factor[d] == 0 && (state->image[d] > 0 || state->n[d] == 1);
     size_t n = is_whole ? n_pixels : 1;

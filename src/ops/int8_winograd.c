@@ -1,14 +1,16 @@
-/* Int8 convolutions by Winograd's F(2x2, 3x3). A block is some tiles of the image, row by row.
+/* Int8 convolutions by Winograd's F(2x2, 3x3). A block is a number of consecutive tiles of the
+ * image, row by row.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/checked.h"
 #include "ops/int8_convolution_internal.h"
 
-#define INPUT_BYTES ((size_t)256 << 10) /* of a block: with a group of filters it fits into L2 */
-#define MIN_TILES 12                    /* of a block: multiples of the rows of a product */
+#define INPUT_BYTES                                                                                \
+    ((size_t)256 << 10) /* input of a block; with a group of filters it fits in L2 */
+#define MIN_TILES 12    /* tiles of a block: multiples of the rows of a product */
 #define MAX_TILES 18
 #define SPLIT_GROUPS 8 /* groups of channels of a unit of work, if there are few blocks */
 
-void int8_winograd_find(const struct int8_convolution_attrs *attrs, struct int8_state *state)
+void int8_winograd_plan(const struct int8_convolution_attrs *attrs, struct int8_state *state)
 {
     const struct window *w = &state->window;
     size_t rows = divide_up((size_t)w->out[1], 2), columns = divide_up((size_t)w->out[2], 2);

@@ -10,8 +10,8 @@
 /* Layout numbers that packed panels do not use. */
 enum { LAYOUT_INT8 = 200, LAYOUT_UNPACKED };
 
-/* The work of an int8 multiply-add, relative to one of f32. */
-#define WORK_OF_BYTES 0.25
+/* The work of an int8 multiply-add, relative to an f32 multiply-add. */
+#define INT8_WORK 0.25
 
 bool integer_matrix_should_pack(const struct prepare *prepare)
 {
@@ -20,8 +20,8 @@ bool integer_matrix_should_pack(const struct prepare *prepare)
            (dtype == IRRUN_I32 || dtype == IRRUN_U32);
 }
 
-/* Returns whether the elements fit into 8 bits after *zero_point is subtracted, which is 0 if
- * possible. */
+/* Sets *zero_point, to 0 if possible. Returns whether the elements minus *zero_point fit in 8
+ * bits. */
 static bool are_bytes(const int32_t *elements, size_t n, int32_t *zero_point)
 {
     int32_t low = 0, high = 0;
@@ -99,8 +99,7 @@ bool integer_matrix_pack(struct prepare *prepare, const struct product *p,
         return false;
     matrix->kernels = prepare->kernels->gemm_int8;
     matrix->n_parts = thread_pool_n_parts(
-        prepare->pool, WORK_OF_BYTES * (double)p->m * (double)p->n * (double)p->k,
-        int8_n_groups(p->n));
+        prepare->pool, INT8_WORK * (double)p->m * (double)p->n * (double)p->k, int8_n_groups(p->n));
     return are_bytes(from, p->k * p->n, &matrix->b_zero_point)
                ? pack_bytes(prepare, p, from, matrix)
                : copy_unpacked(prepare, p, from, matrix);

@@ -9,9 +9,9 @@
 
 struct integer_matrix {
     const struct int8_kernels *kernels; /* NULL: not packed */
-    const int8_t *b;                    /* packed; NULL: an element does not fit in 8 bits */
+    const int8_t *b;                    /* packed; NULL if an element does not fit in 8 bits */
     int32_t b_zero_point;               /* subtracted from all elements before packing */
-    const int32_t *column_sums;         /* of b, then zeros up to a whole INT8_GROUP */
+    const int32_t *column_sums;         /* of b, padded with zeros to a whole INT8_GROUP */
     const void *unpacked;               /* if b is NULL: a copy of the matrix, not packed */
     size_t n_parts;                     /* of the product, for the thread pool */
 };

@@ -1,4 +1,4 @@
-/* Ops that do not occur in IR files, see internal_ops.h.
+/* Ops that do not occur in IR files; see internal_ops.h.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/internal_ops.h"
 
@@ -49,7 +49,7 @@ static bool infer_swap_axes(struct infer *infer)
     return move_infer_transposed(infer, order);
 }
 
-/* Moves dimension 1 after the others, or back. */
+/* Moves dimension 1 to the end, or the last dimension to position 1. */
 static bool infer_channels(struct infer *infer)
 {
     bool moves_last = *(const bool *)infer->op->def->family;

@@ -15,7 +15,7 @@ extern const struct op_def op_insert_axis; /* a view with a dimension of 1 befor
 extern const struct op_def op_drop_axis;   /* a view without axis, whose dimension is 1 */
 
 extern const struct op_def op_swap_axes;      /* swaps axes 0 and 1 of a tensor of rank 3 */
-extern const struct op_def op_channels_last;  /* moves dimension 1 after the others */
+extern const struct op_def op_channels_last;  /* moves dimension 1 to the end */
 extern const struct op_def op_channels_first; /* the inverse */
 extern const struct op_def op_prelu_last;     /* PReLU of data with the channels last */
 extern const struct op_def op_identity;       /* a view */
@@ -34,19 +34,19 @@ extern const struct op_def op_n_frames;
 
 struct one_position_attrs {
     uint32_t axis; /* counted from the end; an input of lower rank is returned whole */
-    uint32_t rank; /* that the input must have; 0: any */
+    uint32_t rank; /* required rank of the input; 0: any */
     bool is_last;
 };
 
-/* Returns the first or last position of an axis, which stays as a dimension of 1. */
+/* Returns the first or last position of an axis, which remains as a dimension of 1. */
 extern const struct op_def op_one_position;
 
 /* MatMul with the Transpose of input 1 folded into transpose_b. The Transpose swapped the last two
  * dimensions; input 2 is its order. Attributes: struct matmul_attrs. */
 extern const struct op_def op_matmul_transposed;
 
-/* A normalization that a model writes out as several ops: MVN, or RMS normalization, which keeps
- * the mean. Attributes: struct mvn_attrs. */
+/* A normalization that a model writes out as several ops: MVN, or RMS normalization, which does not
+ * subtract the mean. Attributes: struct mvn_attrs. */
 extern const struct op_def op_norm;
 
 /* Convert to f16 or bf16. A finite value beyond the range of the type becomes the largest number of
@@ -54,10 +54,10 @@ extern const struct op_def op_norm;
  * convert_attrs. */
 extern const struct op_def op_narrow;
 
-/* A cell that is run over all steps of X [batch, time, input size]: the sequence op of the family
- * with one direction and no sequence_lengths. Unlike in that op, a time of 0 leaves the state
- * unchanged. Attributes: struct recurrent_attrs. Inputs: X, H0 (, C0), W, R (, B); outputs: Y, Ho
- * (, Co). */
+/* A cell that is run over all steps of X [batch, time, input size]: the sequence op (LSTM, GRU or
+ * RNN) with one direction and no sequence_lengths. Unlike that op, it leaves the state unchanged if
+ * there are no steps. Attributes: struct recurrent_attrs. Inputs: X, H0 (, C0), W, R (, B);
+ * outputs: Y, Ho (, Co). */
 extern const struct op_def op_lstm_over_time;
 extern const struct op_def op_gru_over_time;
 extern const struct op_def op_rnn_over_time;

@@ -6,7 +6,7 @@
 #include "kernels/indexed_copy.h"
 #include "ops/interpolation.h"
 
-#define WORK 50 /* of an element, in the unit of thread_pool_n_parts */
+#define ELEMENT_WORK 50 /* work of an element, in the unit of thread_pool_n_parts */
 
 /* ---- resampling --------------------------------------------------------------------------- */
 
@@ -46,7 +46,7 @@ static size_t n_inner(const struct interpolate_state *state, uint32_t axis)
     return (size_t)shape_product(&state->out, axis + 1, state->out.rank);
 }
 
-/* Returns where the elements of a part begin in each buffer. */
+/* Returns the index in each buffer at which the elements of a part begin. */
 static size_t buffer_offset(const struct part *part)
 {
     return part->state->n_buffer / n_units(part->state) * part->begin;
@@ -82,7 +82,7 @@ static void round_to_type(double *numbers, size_t n, enum irrun_dtype dtype,
     }
 }
 
-static void resample_others(const struct part *part, const struct irrun_tensor *in, double *scratch,
+static void resample_as_f64(const struct part *part, const struct irrun_tensor *in, double *scratch,
                             const struct irrun_tensor *out)
 {
     const struct interpolate_state *state = part->state;
@@ -181,7 +181,7 @@ static void run_units(const struct step *step, size_t begin, size_t end)
     else if (in->dtype == IRRUN_F32)
         resample_floats(&part, from, step->scratch, to);
     else
-        resample_others(&part, in, step->scratch, out);
+        resample_as_f64(&part, in, step->scratch, out);
 }
 
 /* Converts the sources of the innermost changed axis to byte offsets, if none is padding. */
@@ -191,7 +191,7 @@ static void convert_to_bytes(struct interpolate_state *state, size_t element_byt
     size_t n = (size_t)state->out.dims[changed->axis];
     size_t piece_bytes = n_inner(state, changed->axis) * element_bytes;
     if (state->has_bytes)
-        return; /* the step was prepared before */
+        return; /* prepare has run before */
     for (size_t i = 0; i < n; i++)
         if (changed->sources[i] < 0)
             return;
@@ -208,7 +208,7 @@ bool interpolate_prepare(struct prepare *prepare)
     size_t n_in = (size_t)shape_n_elements(&state->in);
     bool is_f32 = prepare->in[0]->dtype == IRRUN_F32;
     double n_out = (double)shape_n_elements(&state->out);
-    if (!prepare_sharing(prepare, run_units, n_units(state), WORK * n_out))
+    if (!prepare_sharing(prepare, run_units, n_units(state), ELEMENT_WORK * n_out))
         return false;
     if (state->n_axes == 0 || n_out == 0)
         return true;

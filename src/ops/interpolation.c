@@ -1,6 +1,6 @@
 /* Coordinates and weights of Interpolate, for one axis at a time, since every mode is separable.
- * The formulas are those of the specification of Interpolate-4; for the Pillow modes, of Pillow's
- * resampling.
+ * The formulas are those of the specification of Interpolate-4; for the Pillow modes, those of
+ * Pillow's resampling.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/interpolation.h"
 
@@ -28,7 +28,7 @@
 COORDINATE(float, coordinate_f32)
 COORDINATE(double, coordinate_f64)
 
-/* Returns whether output i has the coordinate i in the input. */
+/* Returns whether output i has input coordinate i. */
 static bool keeps_coordinates(const struct resized_axis *axis)
 {
     return !axis->is_resized || axis->scale == 1.0f || axis->n_out == axis->n_padded;
@@ -101,7 +101,7 @@ static void add_linear_onnx(struct taps *taps, size_t *n, const struct resized_a
     add_tap(taps, n, axis, i + 1, x - (double)i);
 }
 
-/* Adds the four neighbours of x = floor(x) + s with cubic weights (Keys 1981; a is a parameter). */
+/* Adds the four neighbours of x = floor(x) + s with cubic weights (Keys 1981; a is cube_coeff). */
 static void add_cubic(struct taps *taps, size_t *n, const struct resized_axis *axis, double x,
                       double a)
 {
@@ -159,7 +159,7 @@ static void add_span(struct taps *taps, size_t *n, const struct resized_axis *ax
     }
 }
 
-/* Returns the span of mode linear around x. */
+/* Returns the elements that the filter of mode linear covers around x. */
 static struct filter_span linear_span(const struct interpolation *method,
                                       const struct resized_axis *axis, double x)
 {
@@ -169,7 +169,7 @@ static struct filter_span linear_span(const struct interpolation *method,
         to_index(round(x) - support), to_index(round(x) + support), x, filter_scale, false, 0};
 }
 
-/* Returns the span of a Pillow mode for output i. */
+/* Returns the elements that the filter of a Pillow mode covers for output i. */
 static struct filter_span pillow_span(const struct interpolation *method,
                                       const struct resized_axis *axis, int64_t i)
 {

@@ -55,7 +55,7 @@ struct interpolation {
 int64_t nearest_source(const struct interpolation *method, const struct resized_axis *axis,
                        int64_t i);
 
-/* Computes the taps for all other modes; they come from the arena. */
+/* Computes the taps for all other modes, in memory from the arena. */
 bool make_taps(const struct interpolation *method, const struct resized_axis *axis,
                struct taps *taps, struct arena *arena, struct irrun_error *err);
 
@@ -72,7 +72,7 @@ struct interpolate_state {
     struct changed_axis axes[IRRUN_MAX_RANK]; /* in the order of computation: last axis first */
     struct irrun_shape in, out;
     size_t n_buffer; /* elements of the largest intermediate result */
-    bool has_bytes;  /* nearest: sources of axes[0] are byte offsets and include no padding */
+    bool has_bytes;  /* nearest: sources of axes[0] are byte offsets; none is padding */
 };
 
 bool interpolate_prepare(struct prepare *prepare);

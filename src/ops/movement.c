@@ -59,7 +59,7 @@ bool move_views(const struct infer *infer, int64_t *firsts)
     return !copy->is_empty && (copy->rank == 0 || (copy->rank == 1 && copy->loops[0].from == 1));
 }
 
-/* Returns the longest loop outside the innermost, if there is one. */
+/* Returns the index of the longest loop except the innermost, or 0 if there is no other. */
 static uint32_t find_longest(const struct strided_copy *copy)
 {
     uint32_t longest = 0;

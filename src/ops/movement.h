@@ -30,7 +30,7 @@ void move_plan(struct move_state *state, uint32_t rank, const int64_t *dims,
 void move_plan_broadcast(struct move_state *state, const struct irrun_shape *in,
                          const struct irrun_shape *out);
 
-/* Infers and plans a transposition: dimension i of the output is dimension order[i] of input 0. */
+/* Infers and plans a transpose: dimension i of the output is dimension order[i] of input 0. */
 bool move_infer_transposed(struct infer *infer, const uint32_t order[IRRUN_MAX_RANK]);
 
 /* Implements op_def.views: returns true if the copy is one contiguous part of its input. */

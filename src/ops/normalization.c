@@ -6,7 +6,7 @@
 
 #define NO_SHIFT (-0.0) /* 0.0 would change the sign of a result of -0.0 */
 
-struct reduction reduction_take(struct broadcast *loops)
+struct reduction reduction_split_off(struct broadcast *loops)
 {
     struct reduction inner = {
         .n_rows = 1, .n = (size_t)loops->n_inner, .to_columns = loops->inner_strides[1] != 0};
@@ -37,7 +37,7 @@ bool normalize_infer(struct infer *infer, const bool is_set[IRRUN_MAX_RANK])
     const struct irrun_shape *shapes[] = {data, &slices};
     if (!broadcast_plan(&normalize->loops, 2, shapes, infer->arena, infer->err))
         return false;
-    normalize->inner = reduction_take(&normalize->loops);
+    normalize->inner = reduction_split_off(&normalize->loops);
     return true;
 }
 

@@ -1,5 +1,5 @@
-/* Shared by reductions and normalizations over axes. A slice is the elements that the axes span: it
- * is reduced to sums, and an affine map is applied to its elements.
+/* Shared by reductions and normalizations over axes. A slice consists of the elements along these
+ * axes. It is reduced to sums, and an affine map is applied to its elements.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_OPS_NORMALIZATION_H
 #define IRRUN_OPS_NORMALIZATION_H
@@ -9,7 +9,7 @@
 
 /* Removes the two innermost loops from a plan over data (operand 0) and accumulators (operand 1),
  * and returns them. */
-struct reduction reduction_take(struct broadcast *loops);
+struct reduction reduction_split_off(struct broadcast *loops);
 
 /* The state of an op. */
 struct normalize {
@@ -26,8 +26,8 @@ struct normalize {
 bool normalize_infer(struct infer *infer, const bool is_set[IRRUN_MAX_RANK]);
 /* Does the same for the axes that input 1 lists. */
 bool normalize_infer_axes(struct infer *infer);
-/* Requests scratch memory of three doubles per slice, and shares `run`, which does the op's work
- * for a range of units. */
+/* Requests scratch memory of three doubles per slice. Divides the work into units that threads
+ * share; `run` computes a range of them. */
 bool normalize_prepare(struct prepare *prepare, share_fn *run);
 
 /* Slices first … first + n - 1 of a step, and their scratch memory: n elements each. */
@@ -38,7 +38,7 @@ struct slices {
 /* Returns the slices of units begin ... end - 1, with means and sums cleared. */
 struct slices normalize_start(const struct step *step, size_t begin, size_t end);
 
-/* Adds the reduction of each slice to to[slice]; deviations are those from `means`. */
+/* Adds the reduction of each slice to to[slice]; deviations are from `means`. */
 void normalize_reduce(const struct step *step, const struct slices *slices, reduce_fn *reduce,
                       double *to);
 /* Computes output = (input - mean) * scale. */

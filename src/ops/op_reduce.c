@@ -66,7 +66,7 @@ static bool infer(struct infer *infer)
     const struct irrun_shape *shapes[] = {in, &kept};
     if (!broadcast_plan(&state->loops, 2, shapes, infer->arena, infer->err))
         return false;
-    state->inner = reduction_take(&state->loops);
+    state->inner = reduction_split_off(&state->loops);
     return true;
 }
 
@@ -77,6 +77,7 @@ static enum irrun_dtype wide_type(enum irrun_dtype dtype)
     return dtype_is_signed(dtype) ? IRRUN_I64 : IRRUN_U64;
 }
 
+/* Reduces one row of the data, converted to state->wide in blocks. */
 static void reduce_narrow(const struct step *step, const char *from, union accumulator *to)
 {
     const struct reduce_state *state = step->state;
@@ -112,8 +113,8 @@ static bool visit(void *context, const int64_t *offsets, size_t n)
     return true;
 }
 
-/* Fills with the lowest or highest number of the type, as OpenVINO does for an empty maximum or
- * minimum. */
+/* Fills the output with the lowest or highest number of its type, as OpenVINO does for an empty
+ * maximum or minimum. */
 static void fill_extreme(struct irrun_tensor *out, size_t n, bool is_lowest)
 {
     double number = out->dtype == IRRUN_F64 ? DBL_MAX : (double)FLT_MAX;
@@ -174,7 +175,7 @@ static bool has_rows(const struct reduce_state *state)
     return state->loops.rank == 0 && !state->inner.to_columns && state->loops.n_inner > 0;
 }
 
-/* Reduces units: rows, or the whole input as one unit. */
+/* Reduces units begin … end - 1: each is a row, or the only one is the whole input. */
 static void run_units(const struct step *step, size_t begin, size_t end)
 {
     const struct reduce_state *state = step->state;
