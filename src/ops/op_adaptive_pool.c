@@ -12,7 +12,7 @@ struct adaptive_attrs {
 
 struct adaptive_state {
     struct adaptive_pool pool; /* of one channel */
-    int64_t n_channels;        /* of all batches */
+    int64_t n_channels;        /* of all batch elements */
     int64_t n_in, n_out;       /* elements of a channel */
 };
 

@@ -29,7 +29,7 @@ static const struct op_input_def boolean[] = TWO_INPUTS(TYPES_BOOLEAN);
 static const struct op_input_def bits[] = TWO_INPUTS(TYPES_INTEGER | TYPES_BOOLEAN);
 static const struct op_input_def comparable[] = TWO_INPUTS(TYPES_NUMBER | TYPES_BOOLEAN);
 
-/* Sets the output, and plans the loops for input 0 and for input 1 with the shape b. */
+/* Sets the output, and plans the loops over input 0, and over input 1 as if it had the shape b. */
 static bool infer_loops(struct infer *infer, enum irrun_dtype dtype, const struct irrun_shape *out,
                         const struct irrun_shape *b)
 {
@@ -55,7 +55,8 @@ static bool infer(struct infer *infer)
 }
 
 /* Infers PReLU. A slope of rank 1 applies to dimension 1 of the data, the channels, if their sizes
- * are equal, otherwise to the last dimension. op_prelu_last has moved dimension 1 behind it. */
+ * are equal, otherwise to the last dimension. The data of op_prelu_last has dimension 1 moved to
+ * the end. */
 static bool infer_prelu(struct infer *infer)
 {
     const struct irrun_shape *data = &infer->in[0]->shape, *given = &infer->in[1]->shape;
@@ -96,8 +97,8 @@ static bool widen_repetition(struct repetition *found, bool *is_repeated, size_t
     return is_dense;
 }
 
-/* Finds how operand k repeats along the output. Returns false if it is not as widen_repetition
- * requires. */
+/* Finds how operand k repeats along the output. Returns false unless it has the form that
+ * widen_repetition requires. */
 static bool find_repetition(const struct broadcast *loops, uint32_t k, struct repetition *found)
 {
     bool is_repeated = false;
@@ -176,7 +177,7 @@ static void run_units(const struct step *step, size_t begin, size_t end)
     walk_units(step, begin, end);
 }
 
-/* Shares floats only: division of integers can fail. */
+/* Shares the work only for floats, because integer division can fail. */
 static bool share(struct prepare *prepare, const struct binary_state *state)
 {
     double n = (double)shape_n_elements(&prepare->out[0]->shape);

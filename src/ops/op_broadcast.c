@@ -1,5 +1,5 @@
 /* Broadcast-1 and -3: broadcasts the data to a target shape. Version 3 adds the bidirectional mode,
- * in which the data may also broadcast the target.
+ * in which the target is also broadcast to the data.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/movement.h"
 #include "ops/op_state.h"
@@ -34,13 +34,13 @@ static bool read_target(struct infer *infer, struct irrun_shape *target)
         return infer_fail_input(infer, TARGET, "at most %d numbers", IRRUN_MAX_RANK);
     for (uint32_t i = 0; i < dims.n; i++)
         if (dims.items[i] < 0)
-            return infer_fail(infer, "target_shape has the dimension %lld, expected none below 0",
+            return infer_fail(infer, "target_shape has the dimension %lld, expected 0 or more",
                               (long long)dims.items[i]);
     *target = shape_of(dims.n, dims.items);
     return true;
 }
 
-/* Sets aligned to the shape of the data, with ones added up to the rank of the target. */
+/* Sets *aligned to the shape of the data, with ones at the axes that axes_mapping does not list. */
 static bool align_explicit(struct infer *infer, const struct irrun_shape *target,
                            struct irrun_shape *aligned)
 {
@@ -87,7 +87,8 @@ static bool align_pdpd(struct infer *infer, const struct irrun_shape *target,
     return true;
 }
 
-/* Returns the runs that are repeated, if all dimensions that grow are consecutive. */
+/* Returns the runs that are repeated, if all dimensions that are broadcast are consecutive;
+ * otherwise a count of 0. */
 static struct runs find_runs(const struct irrun_shape *in, const struct irrun_shape *out)
 {
     struct runs runs = {1, 1};

@@ -12,7 +12,7 @@ struct col2im_attrs {
 
 struct col2im_state {
     struct window window; /* over the output; one position per column */
-    int64_t n_channels;   /* of all batches */
+    int64_t n_channels;   /* of all batch elements */
 };
 
 static const struct attr_def attr_table[] = {
@@ -59,14 +59,14 @@ static bool infer(struct infer *infer)
     const struct window *w = &state->window;
     const struct irrun_shape *data = &infer->in[DATA]->shape;
     if (data->rank != 2 && data->rank != 3)
-        return infer_fail_input(infer, DATA, "2 or 3 dimensions: a batch or none, rows, columns");
+        return infer_fail_input(infer, DATA, "2 or 3 dimensions: an optional batch, rows, columns");
     if (!read_window(infer, &state->window))
         return false;
     int64_t n_rows = data->dims[data->rank - 2], n_columns = data->dims[data->rank - 1];
     int64_t n_kernel, n_positions;
     if (!checked_mul_i64(w->kernel[1], w->kernel[2], &n_kernel) || n_rows % n_kernel != 0)
         return infer_fail_input(infer, DATA,
-                                "rows, a multiple of the %lld x %lld elements of the kernel",
+                                "a multiple of %lld x %lld rows, the elements of the kernel",
                                 (long long)w->kernel[1], (long long)w->kernel[2]);
     if (!checked_mul_i64(w->out[1], w->out[2], &n_positions) || n_columns != n_positions)
         return infer_fail_input(infer, DATA, "%lld x %lld columns, the positions of the kernel",

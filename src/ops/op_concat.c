@@ -33,7 +33,7 @@ static bool infer(struct infer *infer)
     for (uint32_t i = 1; i < infer->n_inputs; i++) {
         const struct irrun_shape *in = &infer->in[i]->shape;
         if (!fits(&infer->in[0]->shape, *in, axis))
-            return infer_fail_input(infer, i, "the shape of input 0 but for dimension %u", axis);
+            return infer_fail_input(infer, i, "the shape of input 0 except for dimension %u", axis);
         if (!checked_add_i64(out.dims[axis], in->dims[axis], &out.dims[axis]))
             return infer_fail(infer, "dimension %u of the output is too large", axis);
     }
@@ -48,7 +48,7 @@ static bool infer(struct infer *infer)
     return state->piece_elements != NULL;
 }
 
-/* Copies n bytes. Between 16 and 256, such as the channels of a pixel, inline copies are faster
+/* Copies n bytes. For 16 to 256 bytes, such as the channels of a pixel, inline copies are faster
  * than a call of memcpy. */
 static void copy_piece(char *restrict to, const char *restrict from, size_t n)
 {

@@ -1,5 +1,5 @@
-/* Const-1: bytes of the .bin. The engine sets the value. The oldest IRs give type and shape only in
- * the output port; the reader then uses those, so the attributes are optional here.
+/* Const-1: bytes of the .bin file. The engine sets the value. The oldest IRs have the type and
+ * shape only in the output port, which the reader then uses, so these attributes are optional here.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/op_state.h"
 

@@ -96,7 +96,7 @@ static bool find_common(struct infer *infer, enum irrun_dtype *common)
         return promote_scalar(infer, is_unsafe, common);
     if (!is_float(a) && dtype_is_signed(a) != dtype_is_signed(b))
         return promote_mixed_signs(infer, is_unsafe, common);
-    if (bits(a) == bits(b)) { /* two kinds of f16, or of f8 */
+    if (bits(a) == bits(b)) { /* two different types of 16 bits, or of 8 bits */
         *common = bits(a) == 8 ? IRRUN_F16 : IRRUN_F32;
         return is_unsafe || fail_unsafe(infer);
     }

@@ -7,7 +7,7 @@ enum { DATA, FILTERS };
 
 struct convolution_state {
     struct grouped_convolution grouped;
-    int64_t n_patches; /* copied at a time; 0: none is copied; -1: the direct loops */
+    int64_t n_patches; /* copied at a time; 0: read in place; -1: the direct loops */
     gemm_f32_fn *gemm; /* NULL: the direct loops */
 };
 

@@ -25,7 +25,8 @@ static const struct op_input_def inputs[] = {
     {"output_shape", .types = TYPES_INTEGER, .is_optional = true},
 };
 
-/* Computes the size of the output without pads: the end of the last window, plus output_padding. */
+/* Computes the size of the output before pads are removed: the end of the last window, plus
+ * output_padding. */
 static bool find_extent(struct infer *infer, const struct window *w, int d, int64_t output_padding,
                         int64_t *extent)
 {
@@ -37,7 +38,8 @@ static bool find_extent(struct infer *infer, const struct window *w, int d, int6
     return true;
 }
 
-/* Sets the requested size of the output; auto_pad says at which end it is cropped. */
+/* Sets a dimension of the output to the requested size. auto_pad determines at which end it is
+ * cropped. */
 static void fit_dim(struct window *w, int d, int64_t extent, int64_t size, int auto_pad)
 {
     int64_t pad = extent > size ? extent - size : 0;

@@ -50,10 +50,10 @@ static void write_integer(struct irrun_tensor *out, size_t i, int64_t number)
     convert_elements(IRRUN_I64, &number, out->dtype, tensor_at(out, i), 1);
 }
 
-/* A sequence of n steps, `stride` elements apart, from element `first` of the data on. A row of the
- * output has n_most elements. */
+/* A sequence of n steps, `stride` elements apart, from element `first` of the data on. row_length:
+ * elements of a row of the output. */
 struct ctc_steps {
-    size_t first, stride, n, n_most;
+    size_t first, stride, n, row_length;
 };
 
 /* Decodes sequence b to row b of the output. Returns the number of classes. */
@@ -62,7 +62,7 @@ static size_t decode(const struct step *step, size_t b, const struct ctc_steps *
 {
     const struct irrun_tensor *data = step->in[DATA];
     bool merges_repeated = ((const struct ctc_attrs *)step->op->attrs)->merge_repeated;
-    size_t first = b * steps->n_most, at = first;
+    size_t first = b * steps->row_length, at = first;
     int64_t previous = -1;
     for (size_t t = 0; t < steps->n; t++) {
         int64_t class =
@@ -72,7 +72,7 @@ static size_t decode(const struct step *step, size_t b, const struct ctc_steps *
         previous = class;
     }
     size_t n_classes = at - first;
-    while (at < first + steps->n_most)
+    while (at < first + steps->row_length)
         write_integer(step->out[0], at++, -1);
     return n_classes;
 }

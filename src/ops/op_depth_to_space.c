@@ -1,4 +1,4 @@
-/* DepthToSpace-1 and SpaceToDepth-1 move blocks of the spatial dimensions to channels and back.
+/* DepthToSpace-1 and SpaceToDepth-1: move channels to blocks of the spatial dimensions, and back.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/checked.h"
 #include "ops/movement.h"
@@ -15,8 +15,8 @@ static const struct attr_def attr_table[] = {
     ATTR_CHOICE(struct depth_attrs, mode, NULL, "blocks_first|depth_first"),
 };
 
-/* Computes the strides of the deep form, [N][block …, C in the order of mode][D …], for the
- * dimensions of the spatial form: [N][C] and then [D][block] for each spatial dimension. */
+/* Computes the strides of the tensor with more channels, [N][block …, C in the order of mode][D …],
+ * for the dimensions of the copy: [N][C], then [D][block] for each spatial dimension. */
 static void deep_strides(uint32_t n_spatial, int mode, const int64_t *dims, int64_t *strides)
 {
     uint32_t order[STRIDED_COPY_MAX_RANK] = {0}, n = 1;
@@ -33,7 +33,7 @@ static void deep_strides(uint32_t n_spatial, int mode, const int64_t *dims, int6
         strides[order[n]] = stride;
 }
 
-/* Computes the shape of the output, and the dimensions of the spatial form as in deep_strides. */
+/* Computes the shape of the output, and the dimensions of the copy as in deep_strides. */
 static bool find_dims(struct infer *infer, bool is_to_space, int64_t *dims, struct irrun_shape *out)
 {
     const struct irrun_shape *in = &infer->in[0]->shape;
@@ -58,7 +58,7 @@ static bool find_dims(struct infer *infer, bool is_to_space, int64_t *dims, stru
         dims[3 + 2 * i] = block;
     }
     if (is_to_space && in->dims[1] % n_in_block != 0)
-        return infer_fail_input(infer, 0, "channels, a multiple of %lld, the elements of a block",
+        return infer_fail_input(infer, 0, "a multiple of %lld channels, one per element of a block",
                                 (long long)n_in_block);
     dims[1] = is_to_space ? in->dims[1] / n_in_block : in->dims[1];
     if (is_to_space)

@@ -9,7 +9,7 @@
 #include "ops/movement.h"
 
 enum { DATA, AXES, SIGNAL_SIZE };
-#define LIMIT ((int64_t)FOURIER_MAX_LENGTH) /* complex numbers in scratch memory */
+#define LIMIT ((int64_t)FOURIER_MAX_LENGTH) /* the most complex numbers in scratch memory */
 
 struct dft_family {
     bool is_inverse;
@@ -51,8 +51,8 @@ static bool read_axes(struct infer *infer, struct dft_state *state)
     return true;
 }
 
-/* Computes the sizes of axis i. In RDFT and IRDFT the complex side of the last axis has only half
- * of the signal. */
+/* Computes the sizes of axis i. In RDFT and IRDFT, the complex tensor has only half of the signal
+ * along the last axis. */
 static bool size_axis(struct infer *infer, struct dft_state *state, uint32_t i, int64_t size)
 {
     const struct dft_family *family = infer->op->def->family;

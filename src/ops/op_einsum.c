@@ -39,7 +39,7 @@ static size_t area_offset(const struct einsum_plan *plan, enum einsum_area area,
     return n * element_bytes;
 }
 
-/* Returns the size of all areas; the scratch memory of the products follows. */
+/* Returns the size of all areas. The scratch memory of the products follows them. */
 static size_t areas_bytes(const struct einsum_plan *plan, size_t element_bytes)
 {
     return align_to_line(area_offset(plan, EINSUM_N_AREAS, element_bytes));
@@ -67,7 +67,8 @@ static char *find_area(const struct step *step, enum einsum_area area)
     return (char *)step->scratch + area_offset(step->state, area, dtype_size(step->in[0]->dtype));
 }
 
-/* Sums each row; integers by a product with a vector of ones, which is modulo 2^n. */
+/* Sums each row of n_summed elements. Integers are multiplied by a vector of ones, with sums modulo
+ * 2^bits. */
 static void sum_rows(const struct step *step, const struct einsum_operand *operand,
                      const char *from, char *to)
 {

@@ -12,7 +12,7 @@ struct gather_state {
     int64_t n_batches, n_outer, axis_dim, n_indices;
     int64_t n_slice; /* elements */
     uint32_t axis;
-    int64_t first; /* of constant indices that are consecutive; otherwise -1 */
+    int64_t first; /* the first index, if they are constant and consecutive; otherwise -1 */
 };
 
 static const struct attr_def attr_table[] = {ATTR(struct gather_attrs, batch_dims, "0")};

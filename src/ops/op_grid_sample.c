@@ -53,8 +53,8 @@ static bool infer(struct infer *infer)
     return true;
 }
 
-/* Converts a coordinate from -1 … 1 to elements. f32 is computed in f32, like the reference,
- * because rounding affects which element the mode nearest selects. */
+/* Converts a coordinate in -1 … 1 to a position in elements. f32 is computed in f32, like in the
+ * reference, because rounding affects which element mode nearest selects. */
 static double to_elements(const struct grid_plane *plane, const struct irrun_tensor *grid, size_t k,
                           int64_t n)
 {
@@ -67,8 +67,8 @@ static double to_elements(const struct grid_plane *plane, const struct irrun_ten
 }
 
 /* Samples integers: mode nearest copies the element, the other modes round toward zero. */
-static void sample_others(const struct grid_point *points, size_t n, enum irrun_dtype dtype,
-                          bool is_nearest, const char *in, char *out)
+static void sample_integers(const struct grid_point *points, size_t n, enum irrun_dtype dtype,
+                            bool is_nearest, const char *in, char *out)
 {
     size_t size = dtype_size(dtype);
     for (size_t i = 0; i < n; i++) {
@@ -82,7 +82,7 @@ static void sample_others(const struct grid_point *points, size_t n, enum irrun_
     }
 }
 
-#define BLOCK 64 /* points computed at a time, for all channels */
+#define BLOCK 64 /* points whose weights are computed at a time, for all channels */
 
 static void run(const struct step *step)
 {
@@ -109,7 +109,7 @@ static void run(const struct step *step)
                 if (dtype == IRRUN_F32 || dtype == IRRUN_F64)
                     grid_sample(dtype, points, n, in, out);
                 else
-                    sample_others(points, n, dtype, plane->mode == GRID_NEAREST, in, out);
+                    sample_integers(points, n, dtype, plane->mode == GRID_NEAREST, in, out);
             }
         }
     }

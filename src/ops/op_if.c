@@ -17,7 +17,7 @@ struct if_branch {
 struct if_state {
     struct if_branch branches[2];
     int taken;         /* the branch that infer selected, or -1 if run selects it */
-    bool ran_in_infer; /* infer has run it; the outputs are in `kept` */
+    bool ran_in_infer; /* infer has run the branch; the outputs are in `kept` */
     struct irrun_tensor *kept;
 };
 

@@ -91,7 +91,7 @@ static bool read_target(struct infer *infer, uint32_t input, uint32_t n_axes, ui
 }
 
 /* Computes the new size and the scale of one axis. Like the reference, adds 1e-6 to a scale before
- * it multiplies, so that 1/3 of 3 is 1. */
+ * multiplying by it, so that 1/3 of 3 is 1. */
 static bool find_size(struct infer *infer, uint32_t n_axes, uint32_t k, struct resized_axis *axis)
 {
     const struct interpolate_family *family = infer->op->def->family;
@@ -152,9 +152,9 @@ static bool find_axes(struct infer *infer, struct resized_axis axes[IRRUN_MAX_RA
     return true;
 }
 
-/* Translates the attributes of version 1 to version 4, as the reference does. */
-static void translate_v1(const struct interpolate_attrs *attrs, const struct irrun_shape *in,
-                         struct interpolation *method)
+/* Converts the attributes of version 1 to those of version 4, as the reference does. */
+static void convert_v1(const struct interpolate_attrs *attrs, const struct irrun_shape *in,
+                       struct interpolation *method)
 {
     bool is_padded = false;
     for (uint32_t i = 0; i < attrs->pads_begin.n; i++)
@@ -187,7 +187,7 @@ static struct interpolation find_method(struct infer *infer, const struct resize
         attrs->cube_coeff,
     };
     if (((const struct interpolate_family *)infer->op->def->family)->axes == NO_INPUT)
-        translate_v1(attrs, in, &method);
+        convert_v1(attrs, in, &method);
     for (uint32_t i = 0; i < in->rank; i++)
         method.is_antialiased |= attrs->antialias && axes[i].is_resized && axes[i].scale < 1;
     return method;

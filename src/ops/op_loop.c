@@ -77,7 +77,7 @@ static bool infer(struct infer *infer)
         !read_constant(infer, EXECUTION_CONDITION, &is_start_known, &starts))
         return false;
     bool has_data = false;
-    if (!is_count_known || !is_start_known) { /* use the values if the caller has them */
+    if (!is_count_known || !is_start_known) { /* use the values if both are known */
         const struct irrun_tensor *count = infer_value(infer, TRIP_COUNT);
         const struct irrun_tensor *start = infer_value(infer, EXECUTION_CONDITION);
         infer->is_value_missing = false;

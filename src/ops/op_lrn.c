@@ -58,7 +58,7 @@ static bool prepare(struct prepare *prepare)
     return prepare_scratch(prepare, state->n, 2 * sizeof(double));
 }
 
-/* Computes the sums of a block, in one half of the scratch memory. */
+/* Returns the sums of squares for a block, in one half of the scratch memory. */
 static const double *add_squares(const struct step *step, const void *block, size_t radius)
 {
     const struct lrn_state *state = step->state;

@@ -57,7 +57,7 @@ static bool read_matrix(struct infer *infer, uint32_t i, bool is_transposed, str
 }
 
 /* Merges batches that share one matrix B into the rows of one product. The layout of a vector does
- * not depend on its transposition, so those flags get one value. */
+ * not depend on its transposition, so its flag gets a fixed value. */
 static void merge_batches(struct product *product, const struct matrix *a, const struct matrix *b,
                           struct irrun_shape *out, struct irrun_shape *a_batches)
 {
