@@ -1,5 +1,5 @@
-/* NormalizeL2-1: x / sqrt(s), where s is the sum of x^2 over the axes, plus eps, or eps if that is
- * larger. Without axes every element is divided by itself, and 0 stays 0.
+/* NormalizeL2-1: x / sqrt(s), where s is the sum of x^2 over the axes plus eps, or the larger of
+ * the two (eps_mode). Without axes, every element is divided by itself, and 0 stays 0.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 
@@ -22,7 +22,7 @@ static const struct op_input_def inputs[] = {
     {"axes", .types = TYPES_INTEGER},
 };
 
-/* Divides the elements of the slices by themselves. Their squares could overflow. */
+/* Divides the elements of the slices by themselves, without squares, which could overflow. */
 static void divide_by_themselves(const struct step *step, const struct slices *slices)
 {
     enum irrun_dtype dtype = step->in[0]->dtype;

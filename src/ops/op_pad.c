@@ -30,8 +30,8 @@ static const struct op_input_def inputs[] = {
     {"pad_value", .types = TYPES_ANY, .same = 1, .is_optional = true},
 };
 
-/* Returns the input coordinate that is copied to coordinate i, where 0 is the first of the input;
- * -1: pad_value. n > 0. */
+/* Returns the input coordinate that is copied to coordinate i, which counts from the first element
+ * of the input; -1 means pad_value. n is not 0. */
 static int64_t source_of(int64_t i, int64_t n, int mode)
 {
     if (i >= 0 && i < n)
@@ -46,19 +46,19 @@ static int64_t source_of(int64_t i, int64_t n, int mode)
 }
 
 /* Returns the largest pad of an axis of n elements. */
-static int64_t reach(int64_t n, int mode)
+static int64_t max_pad(int64_t n, int mode)
 {
     if (mode == PAD_CONSTANT || (mode == PAD_EDGE && n > 0))
         return INT64_MAX;
     return mode == PAD_SYMMETRIC || n == 0 ? n : n - 1;
 }
 
-/* n: the length of dimension `axis` of the data. */
+/* Sets *dim to the dimension of the output if dimension `axis` of the data is n. */
 static bool infer_dim(struct infer *infer, uint32_t axis, int64_t n, int64_t begin, int64_t end,
                       int64_t *dim)
 {
     int mode = ((const struct pad_attrs *)infer->attrs)->pad_mode;
-    if (begin > reach(n, mode) || end > reach(n, mode)) {
+    if (begin > max_pad(n, mode) || end > max_pad(n, mode)) {
         static const char *const names[] = {"constant", "edge", "reflect", "symmetric"};
         return infer_fail_input(infer, DATA,
                                 "a dimension %u large enough for pads %lld and %lld of mode %s",
@@ -142,7 +142,7 @@ static bool has_bordered_rows(const struct run *run, uint32_t axis)
     return begin >= 0 && n > 0 && begin + n <= run->out->dims[axis];
 }
 
-/* Writes n_rows such rows. The borders between two rows are filled together. */
+/* Writes n_rows rows with constant borders. The borders between two rows are filled together. */
 static char *pad_rows(const struct run *run, uint32_t axis, int64_t n_rows, const char *from,
                       char *to)
 {
@@ -161,7 +161,8 @@ static char *pad_rows(const struct run *run, uint32_t axis, int64_t n_rows, cons
     return to;
 }
 
-/* Writes the output from `axis` on, and returns its end. */
+/* Writes the part of the output that one index of the axes before `axis` selects. Returns its
+ * end. */
 static char *pad(const struct run *run, uint32_t axis, const char *from, char *to)
 {
     const struct pad_state *state = run->state;

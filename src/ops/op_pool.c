@@ -16,8 +16,8 @@ struct pool_state {
     max_pool_fn *max;     /* NULL: avg */
     avg_pool_fn *avg;
     bool has_indices;
-    bool is_tiled; /* run by depthwise kernels; false: by max and avg */
-    struct depthwise tiled;
+    bool is_depthwise; /* run by the depthwise kernels; otherwise by max or avg */
+    struct depthwise depthwise;
     struct pooling pooling;
 };
 
@@ -114,8 +114,8 @@ static void offer_pooling(struct prepare *prepare)
 {
     struct pool_state *state = prepare->state;
     const struct window *w = &state->window;
-    bool is_simple = state->max && state->tiled.channels_last && state->is_tiled && w->in[0] == 1 &&
-                     w->kernel[0] == 1;
+    bool is_simple = state->max && state->depthwise.channels_last && state->is_depthwise &&
+                     w->in[0] == 1 && w->kernel[0] == 1;
     for (int d = 0; d < 3; d++)
         is_simple &= w->stride[d] == w->kernel[d] && w->dilation[d] == 1 && w->pad_begin[d] == 0 &&
                      w->out[d] <= w->in[d] / w->kernel[d];
@@ -138,19 +138,19 @@ static bool prepare(struct prepare *prepare)
     state->has_indices = prepare->n_outputs > 1;
     if (state->has_indices)
         prepare->made.scratch_bytes = (size_t)window_product(state->window.out) * sizeof(int64_t);
-    bool may_tile = !state->has_indices && prepare->in[0]->dtype == IRRUN_F32;
-    state->tiled = (struct depthwise){.window = state->window,
-                                      .kernels = prepare->kernels->depthwise_f32,
-                                      .term = state->max ? DEPTHWISE_MAXIMA : DEPTHWISE_SUMS,
-                                      .exclude_pad = attrs->exclude_pad,
-                                      .n_batches = state->n_batches,
-                                      .n_channels = state->n_channels,
-                                      .multiplier = 1,
-                                      .channels_last = attrs->channels_last};
-    if (may_tile && !depthwise_prepare(prepare, &state->tiled, &state->is_tiled))
+    bool may_be_depthwise = !state->has_indices && prepare->in[0]->dtype == IRRUN_F32;
+    state->depthwise = (struct depthwise){.window = state->window,
+                                          .kernels = prepare->kernels->depthwise_f32,
+                                          .term = state->max ? DEPTHWISE_MAXIMA : DEPTHWISE_SUMS,
+                                          .exclude_pad = attrs->exclude_pad,
+                                          .n_batches = state->n_batches,
+                                          .n_channels = state->n_channels,
+                                          .multiplier = 1,
+                                          .channels_last = attrs->channels_last};
+    if (may_be_depthwise && !depthwise_prepare(prepare, &state->depthwise, &state->is_depthwise))
         return false;
     offer_pooling(prepare);
-    return state->is_tiled || !attrs->channels_last || reserve_planes(prepare);
+    return state->is_depthwise || !attrs->channels_last || reserve_planes(prepare);
 }
 
 /* Converts indices within a channel to indices relative to dimension `axis`. */
@@ -178,7 +178,8 @@ static void run_plane(const struct step *step, int64_t i, const void *in, void *
         write_indices(state, i, indices, step->out[1]);
 }
 
-/* Pools a channel whose elements are not adjacent, by copies of its planes. */
+/* Pools a channel whose elements are not adjacent: copies it to a plane, pools that, and copies the
+ * result to the output. */
 static void run_strided_plane(const struct step *step, int64_t i)
 {
     const struct pool_state *state = step->state;
@@ -201,12 +202,12 @@ static bool run(const struct step *step, struct irrun_error *err)
     const struct pool_state *state = step->state;
     bool channels_last = ((const struct pool_attrs *)step->op->attrs)->channels_last;
     int64_t n_in = window_product(state->window.in), n_out = window_product(state->window.out);
-    if (state->is_tiled)
-        depthwise_run(&state->tiled, &(struct depthwise_job){.in = step->in[0]->data,
-                                                             .out = step->out[0]->data,
-                                                             .scratch = step->scratch,
-                                                             .pool = step->pool});
-    int64_t n_planes = state->is_tiled || n_out == 0 ? 0 : state->n_batches * state->n_channels;
+    if (state->is_depthwise)
+        depthwise_run(&state->depthwise, &(struct depthwise_job){.in = step->in[0]->data,
+                                                                 .out = step->out[0]->data,
+                                                                 .scratch = step->scratch,
+                                                                 .pool = step->pool});
+    int64_t n_planes = state->is_depthwise || n_out == 0 ? 0 : state->n_batches * state->n_channels;
     for (int64_t i = 0; i < n_planes; i++) {
         if (channels_last)
             run_strided_plane(step, i);

@@ -6,7 +6,7 @@
 
 enum { START, STOP, STEP };
 
-#define BLOCK 256 /* computed at a time as i64 or f64, before conversion */
+#define BLOCK 256 /* elements computed at a time as i64 or f64, before conversion */
 
 struct range_attrs {
     enum irrun_dtype output_type;

@@ -9,7 +9,7 @@
  *   RNN   H = f(W X + R H0 + B)
  *
  * A sequence runs sequence_lengths steps. LSTMCell-1 and LSTMSequence-1 add peepholes and an input
- * gate tied to the forget gate. irrun has both; OpenVINO's CPU plugin ignores them.
+ * gate tied to the forget gate. irrun supports both; OpenVINO's CPU plugin ignores them.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/cost.h"
 #include "ops/internal_ops.h"
@@ -59,7 +59,7 @@ enum form { FORM_CELL, FORM_SEQUENCE, FORM_OVER_TIME };
 #define N_STATES(kind_) ((kind_) == RECURRENT_LSTM ? 2 : 1)
 #define FIRST_WEIGHT(kind_, form_) (1 + N_STATES(kind_) + ((form_) == FORM_SEQUENCE))
 
-/* Counts the products of W and R of all directions in every step. */
+/* Counts the products by W and R in all steps and directions. */
 static double flops(const struct op *op, struct irrun_tensor *const *in,
                     struct irrun_tensor *const *out)
 {

@@ -38,7 +38,7 @@ static bool infer(struct infer *infer)
             continue;
         int64_t shift = shifts.items[is_shared ? 0 : i] % dim;
         shift += shift < 0 ? dim : 0;
-        int64_t rest = dim - shift; /* of the axis; the sum of shifts may overflow */
+        int64_t rest = dim - shift; /* avoids the sum of the shifts, which may overflow */
         state->shifts[axis] += state->shifts[axis] < rest ? shift : -rest;
     }
     for (uint32_t i = 0; i < in->rank; i++)
@@ -47,7 +47,7 @@ static bool infer(struct infer *infer)
     return infer_output(infer, 0, infer->in[DATA]->dtype, in);
 }
 
-/* Rolls `axis` and the axes after it: piece_bytes at `from`. */
+/* Copies piece_bytes, which span `axis` and the axes after it, and rolls them along these axes. */
 static void roll(const struct roll_state *state, const struct irrun_shape *shape, uint32_t axis,
                  size_t piece_bytes, const char *from, char *to)
 {

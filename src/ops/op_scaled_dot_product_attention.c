@@ -1,4 +1,4 @@
-/* ScaledDotProductAttention-13: softmax(query * key^T * scale, masked) * value. Computes a few rows
+/* ScaledDotProductAttention-13: softmax(query * key^T * scale + mask) * value. Computes a few rows
  * at a time, so that the matrix of all scores is never stored.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
@@ -10,7 +10,7 @@
 #include "tensor/broadcast.h"
 
 enum { QUERY, KEY, VALUE, MASK, SCALE, SINK, N_INPUTS };
-#define MIN_ROWS 16            /* queries of a block, if there are that many */
+#define MIN_ROWS 16            /* the fewest queries of a block, if there are that many */
 #define SCORES_AT_A_TIME 65536 /* 256 KB of f32: half of an L2 cache */
 
 struct attention_attrs {
@@ -29,7 +29,7 @@ struct attention_state {
     struct matrices key, value;
     size_t n_group_queries;     /* output matrices of one query each that are computed as one */
     size_t n_matrices, n_parts; /* n_matrices: of the output; n_parts: for the thread pool */
-    size_t scores_bytes;        /* of scratch memory; packed keys and values follow */
+    size_t scores_bytes;        /* in scratch memory; packed keys and values follow */
     size_t part_bytes;          /* of scratch memory for each part */
     attention_fn *mask_and_softmax;
     softmax_f32_fn *softmax; /* used for f32 without a sink; otherwise NULL */
@@ -48,8 +48,8 @@ static const struct op_input_def inputs[] = {
 
 /* ---- infer -------------------------------------------------------------------------------- */
 
-/* Returns the shape as a batch of matrices. Shapes of fewer than two dimensions get leading
- * ones. */
+/* Splits a shape into its batch dimensions, which it returns, and the rows and columns of a matrix.
+ * Shapes of fewer than two dimensions get leading ones. */
 static struct irrun_shape split_matrix(const struct irrun_shape *shape, int64_t *rows,
                                        int64_t *columns)
 {
@@ -253,8 +253,8 @@ static void mask_and_softmax(const struct attention_state *state, const struct a
     attention_clear_f32(rows, scores);
 }
 
-/* Computes one output matrix, or those that share keys. matrix[i] is the index of the first one in
- * operand i of `batches`. */
+/* Computes one output matrix, or a group of them that shares keys and values. matrix[i] is the
+ * index of the first matrix in operand i of `batches`. */
 static void attend(const struct step *step, const size_t *matrix, char *memory)
 {
     const struct attention_state *s = step->state;
@@ -320,7 +320,7 @@ static void run(const struct step *step)
         thread_pool_run(step->pool, attend_part, (void *)step, state->n_parts);
 }
 
-/* Counts the two products, with keys and with values. */
+/* Counts the products by the keys and by the values. */
 static double flops(const struct op *op, struct irrun_tensor *const *in,
                     struct irrun_tensor *const *out)
 {

@@ -19,7 +19,7 @@ struct scatter_elements_state {
     struct index_copies copies; /* only offsets and combine if is_counted */
     enum scatter_reduction reduction;
     bool keeps_data;  /* the reduction includes the data; false: it starts with the first update */
-    size_t counts_at; /* in the scratch memory */
+    size_t counts_at; /* offset in the scratch memory, in bytes */
 };
 
 static const struct attr_def attr_table[] = {

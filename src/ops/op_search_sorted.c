@@ -1,5 +1,5 @@
-/* SearchSorted-15 and Bucketize-3: the number of elements of a sorted row before a value.
- * Comparisons use a common type: integers of different types as integers, otherwise f64.
+/* SearchSorted-15 and Bucketize-3: the number of elements of a sorted row before a value. Both
+ * inputs are compared in a common type (common_type).
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/sort_keys.h"
 #include "ops/indexing.h"
@@ -56,7 +56,7 @@ static bool check_rows(struct infer *infer, const struct search_family *family)
 }
 
 /* Returns the type of the comparison. It represents the elements of both types exactly, except that
- * i64 is rounded to f64 if the other type is a float or u64. */
+ * i64 and u64 are rounded if it is f64. */
 static enum irrun_dtype common_type(enum irrun_dtype a, enum irrun_dtype b)
 {
     if (a == b)

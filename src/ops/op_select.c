@@ -1,6 +1,6 @@
 /* Select-1: out[i] = cond[i] ? then[i] : else[i]. With auto_broadcast=numpy, all three inputs are
  * broadcast against each other; with pdpd, cond and else are broadcast to the shape of then; with
- * none, all shapes are equal. Copies bits, so any type will do.
+ * none, all shapes are equal. Copies bits, so the elements may have any type.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 
@@ -33,8 +33,8 @@ struct select_attrs {
 _Static_assert(BROADCAST_UNIT == 64, "a row is divided where conditions fill a cache line");
 
 struct select_state {
-    struct broadcast loops; /* operands: out, cond, then, else; without the rows */
-    int64_t n_rows;         /* length of the loop next to the innermost one */
+    struct broadcast loops; /* operands: out, cond, then, else; without the loop over rows */
+    int64_t n_rows;         /* iterations of the loop around the innermost one */
     int64_t row_strides[4]; /* in elements */
     select_fn *select;
     size_t width; /* bytes of an element */
@@ -157,7 +157,8 @@ static bool select_piece(void *context, const int64_t *offsets, size_t n)
     return true;
 }
 
-/* Computes rows begin ... end - 1 if threads share rows, or else these units of the broadcast. */
+/* Computes rows begin … end - 1 if threads share rows; otherwise units begin … end - 1 of the
+ * broadcast loops. */
 static void run_units(const struct step *step, size_t begin, size_t end)
 {
     const struct select_state *state = step->state;

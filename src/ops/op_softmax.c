@@ -3,7 +3,7 @@
 #include "kernels/softmax.h"
 #include "ops/op.h"
 
-#define WORK 40 /* of an element, in the unit of thread_pool_n_parts */
+#define ELEMENT_WORK 40 /* work of an element, in the unit of thread_pool_n_parts */
 
 struct softmax_attrs {
     int64_t axis;
@@ -16,7 +16,7 @@ struct softmax_state {
 
 static const struct attr_def attr_table[] = {ATTR(struct softmax_attrs, axis, "1")};
 
-/* Sets the output and the state. family points to a bool: compute the logarithm. */
+/* Sets the output and the state. family points to a bool: whether to compute the logarithm. */
 static bool infer(struct infer *infer)
 {
     const struct irrun_shape *shape = &infer->in[0]->shape;
@@ -49,7 +49,8 @@ static bool prepare(struct prepare *prepare)
 {
     struct softmax_state *state = prepare->state;
     const struct softmax *softmax = &state->softmax;
-    double work = WORK * (double)softmax->n_outer * (double)softmax->n * (double)softmax->n_inner;
+    double work =
+        ELEMENT_WORK * (double)softmax->n_outer * (double)softmax->n * (double)softmax->n_inner;
     state->f32 = prepare->kernels->softmax_f32;
     return prepare_sharing(prepare, run_outer, softmax->n_outer, work);
 }

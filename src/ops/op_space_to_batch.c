@@ -9,10 +9,10 @@
 
 enum { DATA, BLOCK_SHAPE, PADS_BEGIN, PADS_END };
 
-/* The spatial form is the input of SpaceToBatch and the output of BatchToSpace. Dimension i of it,
- * with padding, has blocks of block[i] elements; its first begin[i] elements are padding. Element r
- * of every block, counted over all dimensions, of batch b is in batch r * spatial.dims[0] + b of
- * the batch form. */
+/* The spatial tensor is the input of SpaceToBatch and the output of BatchToSpace. Its dimension i,
+ * with padding, is divided into blocks of block[i] elements; the first begin[i] elements are
+ * padding. Element r of each block, in row-major order, of batch b is in batch r * spatial.dims[0]
+ * + b of the other tensor. */
 struct blocks_state {
     struct irrun_shape spatial, batch; /* spatial without padding */
     int64_t block[IRRUN_MAX_RANK], begin[IRRUN_MAX_RANK];
@@ -54,7 +54,7 @@ static bool read_lists(struct infer *infer, struct i64_list lists[4])
     return true;
 }
 
-/* Computes dims[i] of the output. */
+/* Sets *dim to dimension i of the output. */
 static bool find_dim(struct infer *infer, uint32_t i, int64_t block, int64_t n_pads,
                      bool is_to_batch, int64_t *dim)
 {
@@ -121,7 +121,7 @@ static void copy_element(const struct step *step, int64_t element, const int64_t
     for (uint32_t i = rank; i-- > 0;) {
         int64_t block = state->block[i], r = rest % block - state->begin[i];
         rest /= block;
-        /* The blocks from `first` on whose element r is not padding. */
+        /* `first` is the first block whose element r is not padding. */
         int64_t first = r < 0 ? (-r + block - 1) / block : 0;
         int64_t last = state->spatial.dims[i] - 1 - r;
         dims[i] = last < 0 ? 0 : last / block + 1 - first;

@@ -22,8 +22,7 @@ enum pad_mode { PAD_CONSTANT, PAD_EDGE, PAD_REFLECT, PAD_SYMMETRIC };
 
 struct pad_attrs {
     int pad_mode;       /* enum pad_mode */
-    bool channels_last; /* the pads are those of the same data with the channels first; set by
-                         * plan/channels_last.c and plan/int8_chains.c */
+    bool channels_last; /* the pads are in channels-first order; set by passes */
     uint8_t value[8];   /* used if there is no pad_value */
 };
 
@@ -36,7 +35,7 @@ struct convert_attrs {
 struct const_attrs {
     enum irrun_dtype element_type;
     struct irrun_shape shape;
-    int64_t offset, size; /* in bytes; checked by weights_open, not before */
+    int64_t offset, size; /* in bytes */
 };
 
 struct read_value_attrs {
@@ -65,8 +64,8 @@ struct unary_attrs {
     int mode;                        /* of Round and Gelu */
 };
 
-/* Returns the operation of an op of elementwise.def with one operand: that of its row, of its mode,
- * or of a Swish without a beta. */
+/* Returns the operation of an op of elementwise.def with one operand: that of its row, unless its
+ * mode (Round, Gelu) or the absence of beta (Swish) selects another. */
 enum unary_operation unary_operation_of(const struct op_def *def, const void *op_attrs,
                                         uint32_t n_inputs);
 
@@ -78,8 +77,7 @@ struct binary_attrs {
 
 struct reduce_attrs {
     bool keep_dims;
-    bool channels_last; /* the axes are those of the same data with the channels first; set by
-                         * plan/channels_last.c */
+    bool channels_last; /* the axes are in channels-first order; set by a pass */
 };
 
 enum mvn_eps_mode { EPS_INSIDE_SQRT, EPS_OUTSIDE_SQRT };
@@ -88,8 +86,8 @@ struct mvn_attrs {
     bool across_channels, normalize_variance;
     double eps;
     int eps_mode;
-    bool keeps_mean;              /* op_norm: divides by the root of the mean square */
-    struct irrun_shape broadcast; /* op_norm: of ones; the output is broadcast with it */
+    bool keeps_mean;              /* op_norm: RMS normalization, which does not subtract it */
+    struct irrun_shape broadcast; /* op_norm: all ones; the output broadcasts with it */
 };
 
 /* The attribute `mode` of Broadcast. */
@@ -105,7 +103,7 @@ struct gather_attrs {
     int64_t batch_dims;
 };
 
-/* Returns the field of an attribute, or NULL if the op has no such attribute. */
+/* Returns a pointer to the value of an attribute, or NULL if the op does not have it. */
 const void *op_attr(const struct op *op, const char *name);
 
 #endif

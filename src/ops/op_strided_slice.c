@@ -68,8 +68,8 @@ static bool copy_dims(struct infer *infer, struct builder *builder, uint32_t n)
 }
 
 /* Processes an entry for one dimension of the input: an index or a slice. */
-static bool take_dim(struct infer *infer, struct builder *builder, const struct bounds *bounds,
-                     uint32_t i)
+static bool index_dim(struct infer *infer, struct builder *builder, const struct bounds *bounds,
+                      uint32_t i)
 {
     const struct strided_slice_attrs *attrs = infer->attrs;
     int64_t dim = infer->in[DATA]->shape.dims[builder->dim];
@@ -117,11 +117,11 @@ static bool infer(struct infer *infer)
     struct bounds bounds;
     if (!check_masks(infer) || !read_bounds(infer, &bounds))
         return false;
-    uint32_t n_taken = 0;
+    uint32_t n_indexed = 0;
     for (uint32_t i = 0; i < bounds.begin.n; i++)
-        n_taken += !i64_list_is_set(&attrs->new_axis_mask, i) &&
-                   !i64_list_is_set(&attrs->ellipsis_mask, i);
-    if (n_taken > in->rank)
+        n_indexed += !i64_list_is_set(&attrs->new_axis_mask, i) &&
+                     !i64_list_is_set(&attrs->ellipsis_mask, i);
+    if (n_indexed > in->rank)
         return infer_fail_input(infer, BEGIN,
                                 "at most %u entries that take a dimension of the data", in->rank);
     struct builder builder = {0};
@@ -133,11 +133,11 @@ static bool infer(struct infer *infer)
             if (has_ellipsis)
                 return infer_fail(infer, "ellipsis_mask has more than one 1");
             has_ellipsis = true;
-            is_done = copy_dims(infer, &builder, in->rank - n_taken);
+            is_done = copy_dims(infer, &builder, in->rank - n_indexed);
         } else if (i64_list_is_set(&attrs->new_axis_mask, i)) {
             is_done = add_dim(infer, &builder, 1, 0);
         } else {
-            is_done = take_dim(infer, &builder, &bounds, i);
+            is_done = index_dim(infer, &builder, &bounds, i);
         }
         if (!is_done)
             return false;

@@ -1,6 +1,6 @@
 /* TopK-1, -3 and -11: the k largest or smallest elements of every row along an axis, and their
  * indices. Equal elements keep their order and NaN is the largest, regardless of `stable`. With
- * sort none the order is by value.
+ * sort=none, the order is also by value.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
@@ -21,7 +21,7 @@ struct topk_attrs {
 struct topk_state {
     struct axis_view view;
     size_t k;
-    size_t n_rows; /* adjacent rows that are read together, at most ROWS */
+    size_t n_rows; /* adjacent rows that are read together, at most MAX_ROWS */
 };
 
 static const struct attr_def attr_table[] = {
@@ -56,13 +56,13 @@ static bool infer(struct infer *infer)
            infer_output(infer, INDICES, attrs->index_element_type, &out);
 }
 
-#define ROWS 8
+#define MAX_ROWS 8
 
-/* Requests memory for the keys of some rows and a heap of k indices. */
+/* Requests memory for the keys of n_rows rows and a heap of k indices. */
 static bool prepare(struct prepare *prepare)
 {
     struct topk_state *state = prepare->state;
-    state->n_rows = state->view.n_inner < ROWS ? (size_t)state->view.n_inner : ROWS;
+    state->n_rows = state->view.n_inner < MAX_ROWS ? (size_t)state->view.n_inner : MAX_ROWS;
     return prepare_scratch(prepare, (size_t)state->view.n, state->n_rows * sizeof(uint64_t)) &&
            prepare_scratch(prepare, state->k, sizeof(uint64_t));
 }
@@ -95,7 +95,7 @@ static void select_top(const uint64_t *keys, size_t n, uint64_t *top, size_t k)
     for (size_t i = k / 2; i-- > 0;)
         sift_down(keys, top, k, i);
     for (size_t i = k; i < n; i++) {
-        if (keys[i] > keys[top[0]]) { /* equal keys have later indices: they rank below */
+        if (keys[i] > keys[top[0]]) { /* a later element with an equal key ranks below */
             top[0] = i;
             sift_down(keys, top, k, 0);
         }
@@ -108,8 +108,8 @@ static void select_top(const uint64_t *keys, size_t n, uint64_t *top, size_t k)
     }
 }
 
-/* Writes the same indices in ascending order: those of all elements that do not rank below the
- * k-th. */
+/* Writes the same indices as select_top in ascending order: those of all elements that do not rank
+ * below the k-th. */
 static void select_top_by_index(const uint64_t *keys, size_t n, uint64_t *top, size_t k)
 {
     select_top(keys, n, top, k);
@@ -145,7 +145,7 @@ static void read_rows(const struct step *step, const char *rows, size_t n_rows, 
     const struct topk_attrs *attrs = step->op->attrs;
     enum irrun_dtype dtype = step->in[DATA]->dtype;
     size_t n = (size_t)state->view.n, step_bytes = (size_t)state->view.n_inner * dtype_size(dtype);
-    uint64_t block[ROWS];
+    uint64_t block[MAX_ROWS];
     if (state->view.n_inner == 1)
         sort_keys(dtype, rows, 1, n, keys);
     for (size_t i = 0; state->view.n_inner > 1 && i < n; i++) {

@@ -29,9 +29,9 @@ bool prepacked_matrix_is_wanted(const struct prepare *prepare, size_t n)
                                 (kernels_must_pack(prepare->kernels) && n > 0));
 }
 
-/* Returns the width of panels. A matrix of fewer columns has one narrower panel, so that no group
- * is only padding. If the registers do not hold the sums of four groups, they hold those of two or
- * three: three take 6 % less time. */
+/* Returns the width of panels in groups. A matrix of fewer groups has one narrower panel, so that
+ * no group is only padding. If the registers cannot hold the sums of four groups, a panel of three
+ * groups takes 6 % less time than one of four, which is computed two groups at a time. */
 static size_t choose_width(const struct gemm_microkernels *kernels, size_t n_groups, size_t rows)
 {
     size_t mr = rows < GEMM_MAX_MR ? rows : GEMM_MAX_MR;
@@ -53,7 +53,7 @@ bool packed_matrix_plan(struct packed_matrix *packed_b, const struct gemm_microk
     return packed_matrix_layout(packed_b, kernels, rows, size_bytes);
 }
 
-/* Packs n_columns columns, of a matrix with n, into a group. */
+/* Packs n_columns columns of a matrix that has n columns into a group. */
 static void fill_group(const struct packed_matrix *packed_b, size_t group, const void *columns,
                        enum weight_type source, size_t n, size_t n_columns, bool is_transposed,
                        void *data)
@@ -91,7 +91,7 @@ void packed_matrix_fill(const struct packed_matrix *packed_b, size_t begin, size
 #define SLICE_BYTES ((size_t)256 << 10)
 #define SLICE_ROWS ((size_t)2 * TILE_PAIRS)
 
-/* Packs some rows of all columns at a time. */
+/* Packs all columns, one slice of rows at a time. */
 static bool fill_by_rows(struct prepare *prepare, uint32_t input,
                          const struct packed_matrix *packed_b, enum weight_type source, size_t n,
                          unsigned char *data)

@@ -7,12 +7,12 @@
 #include "kernels/gemm_integer.h"
 #include "ops/prepacked_matrix.h"
 
-#define MIN_ROWS 16        /* for fewer rows, packing does not pay */
+#define MIN_ROWS 16        /* with fewer rows, packing takes longer than it saves */
 #define TRANSPOSED_ROWS 96 /* rows of a transposed a that are multiplied at a time */
 
-/* Returns whether to pack b in each run. Panels of fewer columns than a group are mostly
- * padding: they pay only if `a` is transposed, which is slow for the other kernels. */
-static bool packing_pays(const struct kernels *kernels, const struct product *product)
+/* Returns whether to pack b in each run. With fewer columns than a group, a panel is mostly
+ * padding, and packing is faster only if `a` is transposed, which is slow for the other kernels. */
+static bool should_pack(const struct kernels *kernels, const struct product *product)
 {
     return kernels_may_pack(kernels) && product->dtype == IRRUN_F32 &&
            product->f32 == gemm_plain_f32 && product->m >= MIN_ROWS && product->k > 0 &&
@@ -40,7 +40,7 @@ bool product_plan(struct prepare *prepare, struct product *product)
         product->f32 = kernels_gemm_f32(kernels, m, n, k);
     else if (product->dtype == IRRUN_F64)
         product->f64 = kernels_gemm_f64(kernels, m, n, k);
-    if (!packing_pays(kernels, product)) {
+    if (!should_pack(kernels, product)) {
         if (product->f32 == gemm_plain_f32 && kernels_may_pack(kernels) && !product->a_transposed)
             product->f32 = kernels->gemm_rows;
         return true;
@@ -59,7 +59,7 @@ void product_pack_b(const struct product *product, const void *b, struct panel_r
                        product->b_transposed, packed);
 }
 
-/* Transposes some rows of a at a time, and multiplies them. */
+/* Transposes TRANSPOSED_ROWS rows of a at a time, and multiplies them. */
 static void multiply_transposed(const struct product *product, const struct packed_matrix *packed_b,
                                 struct panel_range columns, const struct product_rows *rows,
                                 float *transposed)
@@ -93,7 +93,7 @@ static void multiply_packed(const struct product *product, const struct product_
         product_run_packed(product, &packed_b, columns, rows);
 }
 
-/* The members that the structs of all three kinds of GEMM have, and those of floats only. */
+/* The members that the structs of all three GEMMs have, and those that only the floats have. */
 #define GEMM_MEMBERS                                                                               \
     .m = rows->m, .n = p->n, .k = p->k, .a = rows->a, .a_transposed = p->a_transposed,             \
     .b = rows->b, .b_transposed = p->b_transposed, .c = rows->c

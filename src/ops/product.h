@@ -1,6 +1,6 @@
-/* Dense products of any type; prepare chooses the implementation. The second operand of f32 is
- * packed into panels if that pays: a constant one by prepacked_matrix_pack, another in every run,
- * in scratch memory.
+/* Dense products of any type; prepare chooses the implementation. The second operand of an f32
+ * product is packed into panels if this is faster: once by prepacked_matrix_pack if it is constant,
+ * otherwise in every run, in scratch memory.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_OPS_PRODUCT_H
 #define IRRUN_OPS_PRODUCT_H
@@ -33,8 +33,8 @@ static inline bool product_is_packed(const struct product *product)
     return product->packed_b.n_panels > 0;
 }
 
-/* A range of panels of packed_b, which are columns of the product. It is ignored if b is not
- * packed: then all columns are computed. */
+/* A range of panels of packed_b, which are columns of the product. If b is not packed, the range is
+ * ignored and all columns are computed. */
 struct panel_range {
     size_t begin, end;
 };
@@ -44,13 +44,13 @@ static inline struct panel_range product_all_panels(const struct product *produc
     return (struct panel_range){0, product->packed_b.n_panels};
 }
 
-/* Packs these panels of b into memory of b_bytes, aligned to 64. All panels must be packed before
- * the products, unless b is constant. Does nothing if b is not packed. */
+/* Packs these panels of b into `packed`, which has b_bytes bytes and is 64-byte aligned. All panels
+ * must be packed before the products, unless b is constant. Does nothing if b is not packed. */
 void product_pack_b(const struct product *product, const void *b, struct panel_range panels,
                     void *packed);
 
-/* Some rows of a product, from the same columns of a transposed a. Products of integers with a
- * transposed a must have all rows. `first` is the index of c[0] for the epilogue. */
+/* Some rows of a product. If a is transposed, they are columns in its memory; products of integers
+ * must then have all rows. `first` is the index of c[0] for the epilogue. */
 struct product_rows {
     size_t m;
     const void *a, *b;
@@ -59,12 +59,13 @@ struct product_rows {
     size_t first;
 };
 
-/* Computes the rows. `packed` is what product_pack_b wrote, `transposed` has transposed_bytes. */
+/* Computes the rows. `packed` was written by product_pack_b; `transposed` is scratch memory of
+ * transposed_bytes. */
 void product_run(const struct product *product, const struct product_rows *rows,
                  struct panel_range panels, const void *packed, void *transposed);
 
-/* Multiplies rows of an a that is not transposed by packed panels. Inline, because small products
- * take little more time than the call. */
+/* Multiplies rows of an a that is not transposed by packed panels. Inline, because a small product
+ * takes little more time than a call. */
 static inline void product_run_packed(const struct product *product, const struct packed_matrix *b,
                                       struct panel_range panels, const struct product_rows *rows)
 {

@@ -1,4 +1,4 @@
-/* Plans a batch of products, and runs it by the thread pool.
+/* Plans a batch of products, and runs it in the thread pool.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/product_batch.h"
 
@@ -36,15 +36,16 @@ double product_work(const struct product *product)
     return is_plain(product) ? PLAIN_WORK * n : n;
 }
 
-/* Returns whether a product can be divided. CBLAS may sum in another order if there are fewer rows;
- * transposed integers cannot be divided by rows. */
+/* Returns whether threads can share one product. CBLAS may sum in another order if there are fewer
+ * rows; products of integers with a transposed a cannot be divided by rows. */
 static bool can_be_divided(const struct product *p)
 {
     return product_is_packed(p) || (!is_cblas(p) && (dtype_is_float(p->dtype) || !p->a_transposed));
 }
 
-/* Returns whether to divide by rows instead of panels. Then all panels must be packed first, and
- * each part reads all of them, so the largest part must be smaller by a ninth. */
+/* Returns whether to divide by rows instead of panels. Before rows are computed, all panels must be
+ * packed, and each part reads all panels. So rows are better only if the largest part is smaller by
+ * a ninth. */
 static bool rows_are_better(const struct product *p, size_t n_parts)
 {
     size_t n_rows = divide_up(p->m, ROWS), n_panels = p->packed_b.n_panels;
@@ -77,11 +78,11 @@ struct run {
     product_find_fn *find;
     const void *context;
     char *scratch;
-    size_t number; /* of the product that is divided */
+    size_t number; /* index of the product that threads share */
 };
 
 /* Returns whether each run packs b. */
-static bool must_be_packed(const struct product *p)
+static bool must_pack_b(const struct product *p)
 {
     return product_is_packed(p) && !p->packed_b.data;
 }
@@ -92,13 +93,13 @@ static void run_whole(const struct run *run, size_t begin, size_t end, void *pac
     const struct product *p = &run->batch->product;
     for (size_t i = begin; i < end; i++) {
         struct product_rows rows = run->find(run->context, i);
-        if (must_be_packed(p))
+        if (must_pack_b(p))
             product_pack_b(p, rows.b, product_all_panels(p), packed);
         product_run(p, &rows, product_all_panels(p), packed, transposed);
     }
 }
 
-/* Computes some of the products. */
+/* Computes whole products: part `part` of n_parts. */
 static void run_products(void *context, size_t part, size_t n_parts)
 {
     const struct run *run = context;
@@ -123,7 +124,7 @@ static void pack_piece(void *context, size_t part, size_t n_parts)
                    run->scratch);
 }
 
-/* Computes some rows of a product; b is packed. */
+/* Computes some rows of the shared product. If b must be packed, it is packed already. */
 static void run_rows(void *context, size_t part, size_t n_parts)
 {
     const struct run *run = context;
@@ -139,13 +140,13 @@ static void run_rows(void *context, size_t part, size_t n_parts)
                 run->scratch + p->b_bytes + part * p->transposed_bytes);
 }
 
-/* Packs some panels and multiplies by them. */
+/* Packs some panels of the shared product, and multiplies by them. */
 static void run_panels(void *context, size_t part, size_t n_parts)
 {
     const struct run *run = context;
     const struct product *p = &run->batch->product;
     struct product_rows rows = run->find(run->context, run->number);
-    if (must_be_packed(p))
+    if (must_pack_b(p))
         pack_piece(context, part, n_parts);
     product_run(p, &rows, panels_of_part(p, part, n_parts), run->scratch,
                 run->scratch + p->b_bytes + part * p->transposed_bytes);
@@ -164,7 +165,7 @@ void product_batch_run(const struct product_batch *batch, product_find_fn *find,
         return;
     }
     for (; run.number < batch->count; run.number++) {
-        if (batch->by_rows && must_be_packed(&batch->product))
+        if (batch->by_rows && must_pack_b(&batch->product))
             thread_pool_run(pool, pack_piece, &run, batch->n_parts);
         thread_pool_run(pool, batch->by_rows ? run_rows : run_panels, &run, batch->n_parts);
     }

@@ -7,7 +7,8 @@
 struct quantized_state {
     struct compressed_matrix matrix;
     struct quantized_product product; /* without the members that multiply_part sets */
-    size_t m, row_bytes, n_blocks, panel_bytes;
+    size_t m, row_bytes, n_blocks;    /* rows of A; codes and blocks of a row */
+    size_t panel_bytes;               /* scratch memory */
     size_t n_parts;
 };
 

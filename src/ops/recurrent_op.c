@@ -138,8 +138,8 @@ static void set_outputs(struct infer *infer, const struct sizes *sizes)
     }
 }
 
-/* Rejects missing R or B and lengths of other types, which the input tables only allow for the
- * legacy form of LSTMSequence-1. */
+/* Rejects missing R or B, and lengths that are not integers. The input tables allow them only so
+ * that the legacy form of LSTMSequence-1 can be reported. */
 static bool refuse_legacy(struct infer *infer)
 {
     const struct recurrent_family *family = recurrent_family_of(infer->op);
@@ -247,8 +247,8 @@ bool recurrent_prepare(struct prepare *prepare)
                            is_f64 ? recurrent_f64_scratch_bytes(common) : state->f32.scratch_bytes);
 }
 
-/* Returns the data, or another address if an empty tensor has none: pointer arithmetic needs
- * one. */
+/* Returns the data, or another valid address, for pointer arithmetic, if an empty tensor has no
+ * data. */
 static void *data_of(const struct irrun_tensor *tensor)
 {
     static double nowhere;

@@ -48,7 +48,7 @@ struct recurrent_state {
     struct recurrent_f32 f32; /* f64 uses only its `common` */
     unsigned *n_runs;         /* a counter for recurrent_f32_run */
     const size_t *lengths;    /* constant lengths; NULL: not constant, or all are n_steps */
-    bool reads_lengths;       /* they are not constant, and run reads them */
+    bool reads_lengths;       /* the lengths are not constant, so run reads them */
     /* The scratch memory begins with the lengths that run reads and the weights that it packs. */
     size_t lengths_bytes, packs_bytes;
 };

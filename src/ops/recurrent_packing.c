@@ -7,12 +7,12 @@
 #include "ops/prepacked_matrix.h"
 
 /* Panels are padded to whole vectors of hidden units, so packing enlarges small matrices. The
- * packed weights may have MAX_GROWTH times the bytes of the weights, and EXTRA_BYTES more. */
+ * packed weights may have at most MAX_GROWTH times the bytes of the weights, plus EXTRA_BYTES. */
 #define MAX_GROWTH 4
 #define EXTRA_BYTES (4u << 20)
 
-/* Sets the members that do not depend on the route. */
-static struct recurrent_f32 engine_of(const struct prepare *prepare)
+/* Returns a struct with the members that do not depend on the route. */
+static struct recurrent_f32 describe_f32(const struct prepare *prepare)
 {
     const struct recurrent_state *state = prepare->state;
     return (struct recurrent_f32){
@@ -26,7 +26,7 @@ static struct recurrent_f32 engine_of(const struct prepare *prepare)
 /* Returns whether the packed weights are not much larger than the weights. */
 static bool packs_fit(const struct prepare *prepare)
 {
-    struct recurrent_f32 engine = engine_of(prepare);
+    struct recurrent_f32 engine = describe_f32(prepare);
     const struct recurrent *common = &engine.common;
     double rows = (double)(common->n_directions * recurrent_n_gates(common) * common->hidden_size);
     double bytes = rows * (double)(common->input_size + common->hidden_size) * sizeof(float);
@@ -80,9 +80,9 @@ static bool read_matrices(struct prepare *prepare, struct recurrent_weights *wei
     return weights->r != NULL;
 }
 
-/* Finds the packed W and R of the op, or packs them. A layout is a number made of what it depends
- * on: which matrix it is, the groups of columns in a panel (nr_groups in packed_gemm.h), and the
- * type of the weights. */
+/* Finds the packed W and R of the op, or packs them. The number of a layout combines the matrix (W
+ * or R), the groups of columns in a panel (nr_groups in packed_gemm.h) and the type of the
+ * weights. */
 static bool find_packs(struct prepare *prepare, struct recurrent_f32 *engine,
                        struct recurrent_weights *weights)
 {
@@ -117,7 +117,7 @@ bool recurrent_prepack(struct prepare *prepare)
     if (!is_ok)
         return false;
     state->route = RECURRENT_PREPACKED;
-    state->f32 = engine_of(prepare);
+    state->f32 = describe_f32(prepare);
     state->f32.w_type = prepare_weight_type(prepare, family->w);
     state->f32.r_type = prepare_weight_type(prepare, family->r);
     if (!recurrent_f32_lay_out(&state->f32))
@@ -135,7 +135,7 @@ bool recurrent_lay_out(struct prepare *prepare)
     const struct recurrent *common = &engine->common;
     size_t columns = recurrent_n_gates(common) * common->hidden_size;
     size_t rows = common->batch * common->n_steps;
-    *engine = engine_of(prepare);
+    *engine = describe_f32(prepare);
     state->route = RECURRENT_PACKS_EACH_RUN;
     if (!kernels_may_pack(prepare->kernels) || !packs_fit(prepare)) {
         engine->has_one_panel = true;

@@ -106,7 +106,7 @@ const struct op_def *op_find(const char *type, const char *version, char why[OP_
     enum version_kind kind = parse_version(version, &opset);
     if (text_equals_ignore_case(type, "Constant")) /* OpenVINO's class of Const */
         type = "Const";
-    if (opset == 1 && text_equals_ignore_case(type, "MVN")) /* old IR means MVN of opset2 */
+    if (opset == 1 && text_equals_ignore_case(type, "MVN")) /* in old IRs, this is MVN of opset2 */
         opset = 2;
 
     const struct op_def *found = NULL;

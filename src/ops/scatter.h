@@ -1,4 +1,4 @@
-/* Shared by the scatter ops: copies the data and combines parts of it with updates.
+/* Shared by the scatter ops: combines pieces of a tensor with updates.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_OPS_SCATTER_H
 #define IRRUN_OPS_SCATTER_H
@@ -16,8 +16,8 @@ enum scatter_reduction {
     SCATTER_MEAN, /* adds; the op divides afterwards */
 };
 
-/* Returns the function that combines; NULL for SCATTER_NONE. For booleans the sum and maximum are
- * OR, the product and minimum AND, the difference XOR. */
+/* Returns the function that combines elements and updates; NULL for SCATTER_NONE. For booleans, the
+ * sum and maximum are OR, the product and minimum AND, the difference XOR. */
 binary_fn *scatter_function(enum scatter_reduction reduction, enum irrun_dtype dtype);
 
 /* Computes to[offsets[k] …] = fn(to[offsets[k] …], from[k * piece_elements …]) for n pieces, in

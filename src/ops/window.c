@@ -47,7 +47,7 @@ static bool size_dim(struct infer *infer, const struct window_attrs *attrs, stru
         (last_start + (attrs->rounding_type != ROUNDING_FLOOR ? stride - 1 : 0)) / stride + 1;
     if (attrs->rounding_type == ROUNDING_CEIL_TORCH &&
         (w->out[d] - 1) * stride >= in + w->pad_begin[d])
-        w->out[d]--; /* rounding up: the last window would start in the end padding */
+        w->out[d]--; /* otherwise the last window would start in the padding */
     return true;
 }
 

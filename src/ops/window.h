@@ -25,13 +25,13 @@ struct window_attrs {
 /* The attributes of MaxPool and AvgPool. */
 struct pool_attrs {
     struct window_attrs window;
-    int64_t axis; /* MaxPool: the indices number the elements of the dimensions from this one on */
+    int64_t axis; /* MaxPool: indices count the elements of dimensions from this one on */
     enum irrun_dtype index_element_type;
     bool exclude_pad;
     bool channels_last; /* in the input and the output; MaxPool without indices only */
 };
 
-/* The attributes of ConvolutionBackpropData and its form with groups. */
+/* The attributes of ConvolutionBackpropData and GroupConvolutionBackpropData. */
 struct backprop_attrs {
     struct window_attrs window;
     struct i64_list output_padding;
@@ -50,7 +50,8 @@ struct backprop_attrs {
 bool infer_window(struct infer *infer, const struct window_attrs *attrs, uint32_t rank,
                   const int64_t *in, const int64_t *kernel, struct window *window);
 
-/* Does the same without auto_pad and without output sizes: the pads are those of the attributes. */
+/* Does the same but ignores auto_pad, so pads are those of the attributes, and sets no output
+ * sizes. */
 bool infer_window_attrs(struct infer *infer, const struct window_attrs *attrs, uint32_t rank,
                         const int64_t *in, const int64_t *kernel, struct window *window);
 
