@@ -116,9 +116,9 @@ bool element_indices_plan(struct infer *infer, int64_t axis)
     for (uint32_t i = 0; is_inside && i < data->rank; i++)
         is_inside = i == plan->axis || indices->dims[i] <= data->dims[i];
     if (!is_inside)
-        return infer_fail_input(infer, INDICES,
-                                "%u dimensions, with only axis %u larger than in the data",
-                                data->rank, plan->axis);
+        return infer_fail_input(
+            infer, INDICES, "%u dimensions, of which only axis %u may be larger than in the data",
+            data->rank, plan->axis);
     move_strides(data, plan->strides);
     plan->axis_dim = data->dims[plan->axis];
     plan->axis_stride = plan->strides[plan->axis];

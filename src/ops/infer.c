@@ -226,12 +226,13 @@ bool infer_broadcast(struct infer *infer, uint32_t a, uint32_t b, int auto_broad
         if (align_pdpd(left, right, axis, b_shape))
             return true;
         if (axis == -1 && right->rank > left->rank)
-            return infer_fail_input(infer, b, "a rank of at most %u, as input %u", left->rank, a);
+            return infer_fail_input(infer, b, "a rank of at most %u, that of input %u", left->rank,
+                                    a);
         return infer_fail_input(infer, b, "a shape that fits in %s of input %u from axis %lld on",
                                 shape_format(left, text), a,
                                 axis == -1 ? (long long)left->rank - right->rank : (long long)axis);
     }
     return shape_equals(left, right) ||
-           infer_fail_input(infer, b, "%s as input %u (auto_broadcast is none)",
+           infer_fail_input(infer, b, "the shape %s of input %u (auto_broadcast is none)",
                             shape_format(left, text), a);
 }

@@ -83,7 +83,7 @@ static bool read_target(struct infer *infer, uint32_t input, uint32_t n_axes, ui
 {
     const struct irrun_shape *shape = &infer->in[input]->shape;
     if (shape->rank != 1 || shape->dims[0] < n_axes)
-        return infer_fail_input(infer, input, "a list of %u, one per axis", n_axes);
+        return infer_fail_input(infer, input, "a list of %u numbers, one per axis", n_axes);
     const struct irrun_tensor *value = infer_value(infer, input);
     if (value)
         *number = element_as_f64(value->dtype, value->data, k);

@@ -122,8 +122,8 @@ static bool infer(struct infer *infer)
         n_indexed += !i64_list_is_set(&attrs->new_axis_mask, i) &&
                      !i64_list_is_set(&attrs->ellipsis_mask, i);
     if (n_indexed > in->rank)
-        return infer_fail_input(infer, BEGIN,
-                                "at most %u entries that take a dimension of the data", in->rank);
+        return infer_fail_input(infer, BEGIN, "at most %u entries that use a dimension of the data",
+                                in->rank);
     struct builder builder = {0};
     move_strides(in, builder.in_strides);
     bool has_ellipsis = false;

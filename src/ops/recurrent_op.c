@@ -144,10 +144,11 @@ static bool refuse_legacy(struct infer *infer)
 {
     const struct recurrent_family *family = recurrent_family_of(infer->op);
     if (infer->n_inputs == family->r) {
-        infer_fail(infer,
-                   "has five inputs, as the legacy LSTMSequence of 2020 with W and R concatenated, "
-                   "which irrun does not support; expected X, initial_hidden_state, "
-                   "initial_cell_state, sequence_lengths, W, R, B, and optionally P");
+        infer_fail(
+            infer,
+            "has five inputs, like the legacy LSTMSequence of 2020 with W and R concatenated, "
+            "which irrun does not support; expected X, initial_hidden_state, "
+            "initial_cell_state, sequence_lengths, W, R, B, and optionally P");
         infer->err->code = IRRUN_UNSUPPORTED;
         return false;
     }
