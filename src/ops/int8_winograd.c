@@ -4,9 +4,8 @@
 #include "base/checked.h"
 #include "ops/int8_convolution_internal.h"
 
-#define INPUT_BYTES                                                                                \
-    ((size_t)256 << 10) /* input of a block; with a group of filters it fits in L2 */
-#define MIN_TILES 12    /* tiles of a block: multiples of the rows of a product */
+#define INPUT_BYTES ((size_t)256 << 10) /* of a block: fits in L2 with a group of filters */
+#define MIN_TILES 12                    /* tiles of a block: multiples of the rows of a product */
 #define MAX_TILES 18
 #define SPLIT_GROUPS 8 /* groups of channels of a unit of work, if there are few blocks */
 
