@@ -65,9 +65,9 @@ static bool infer(struct infer *infer)
     int64_t n_rows = data->dims[data->rank - 2], n_columns = data->dims[data->rank - 1];
     int64_t n_kernel, n_positions;
     if (!checked_mul_i64(w->kernel[1], w->kernel[2], &n_kernel) || n_rows % n_kernel != 0)
-        return infer_fail_input(infer, DATA,
-                                "a multiple of %lld x %lld rows, the elements of the kernel",
-                                (long long)w->kernel[1], (long long)w->kernel[2]);
+        return infer_fail_input(
+            infer, DATA, "a number of rows divisible by the %lld x %lld elements of the kernel",
+            (long long)w->kernel[1], (long long)w->kernel[2]);
     if (!checked_mul_i64(w->out[1], w->out[2], &n_positions) || n_columns != n_positions)
         return infer_fail_input(infer, DATA, "%lld x %lld columns, the positions of the kernel",
                                 (long long)w->out[1], (long long)w->out[2]);

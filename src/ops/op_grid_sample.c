@@ -42,7 +42,7 @@ static bool infer(struct infer *infer)
     if (!infer_output(infer, 0, infer->in[DATA]->dtype, &out))
         return false;
     if (shape_n_elements(&out) > 0 && shape_product(data, 2, 4) == 0)
-        return infer_fail_input(infer, DATA, "H and W of at least 1");
+        return infer_fail_input(infer, DATA, "planes that are not empty");
     *state = (struct grid_sample_state){
         .plane = {(enum grid_mode)attrs->mode, (enum grid_padding)attrs->padding_mode,
                   attrs->align_corners, data->dims[2], data->dims[3]},
