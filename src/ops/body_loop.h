@@ -12,6 +12,7 @@
 #include "ops/body_buffers.h"
 #include "ops/op.h"
 
+/* LOOP_MERGED: an input in the first iteration, then a result of the previous one (a back edge). */
 enum loop_source { LOOP_UNBOUND, LOOP_SLICED, LOOP_MERGED, LOOP_INVARIANT, LOOP_ITERATION };
 
 /* The source of a Parameter of the body. */

@@ -17,7 +17,7 @@ struct einsum_labels {
 struct einsum_equation {
     struct einsum_labels *inputs; /* [n_inputs]: the labels of the dimensions; they may repeat */
     struct einsum_labels out;
-    int64_t dims[EINSUM_N_LABELS]; /* for each label; -1 if it does not occur */
+    int64_t dims[EINSUM_N_LABELS]; /* for each label; -1 if no input has the label */
 };
 
 /* Parses `text` for the inputs of the op. Dimensions with the same label must be equal, or 1. */

@@ -49,8 +49,8 @@ static bool find_classes(struct prepare *prepare, const struct window *window, i
 
 /* Computes the biases of one class of rows and one of columns, whose taps inside the image are y
  * and x. */
-static void fill(const struct window *window, const struct border_terms *terms, struct span y,
-                 struct span x, float *biases, size_t n_channels)
+static void compute_biases(const struct window *window, const struct border_terms *terms,
+                           struct span y, struct span x, float *biases, size_t n_channels)
 {
     size_t width = (size_t)window->kernel[2] + 1;
     const int32_t *above = terms->sums + (size_t)y.first * width * n_channels,
@@ -79,8 +79,8 @@ bool int8_borders_plan(struct prepare *prepare, const struct window *window,
         return fail_memory(prepare->err, SIZE_MAX);
     float *biases = arena_alloc_array(prepare->arena, n, sizeof *biases, prepare->err);
     for (size_t i = 0; biases && i < n_classes; i++)
-        fill(window, terms, rows[i / borders->n_classes[1]], columns[i % borders->n_classes[1]],
-             biases + i * n_channels, n_channels);
+        compute_biases(window, terms, rows[i / borders->n_classes[1]],
+                       columns[i % borders->n_classes[1]], biases + i * n_channels, n_channels);
     borders->biases = biases;
     return biases != NULL;
 }

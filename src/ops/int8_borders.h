@@ -1,7 +1,7 @@
 /* Corrects int8 convolutions at the borders of the image. A pad represents the number 0. If no
- * level of the input is 0, pads are filled with the nearest level, and the bias corrects the
- * difference, which depends on the taps of an output pixel that are inside the image. Output rows
- * with the same taps inside form a class, and so do output columns.
+ * quantization level of the input is 0, pads are filled with the nearest level, and the bias
+ * corrects the difference, which depends on the taps of an output pixel that are inside the image.
+ * Output rows with the same taps inside form a class, and so do output columns.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_OPS_INT8_BORDERS_H
 #define IRRUN_OPS_INT8_BORDERS_H

@@ -31,12 +31,13 @@ struct int8_convolution_attrs {
     bool is_depthwise;
     uint32_t n_spatial; /* dimensions of the image: 1 or 2 */
     int64_t kernel[2];
-    /* Upsampling factors of a transposed convolution without overlap; otherwise {1, 1}. The product
-     * then has enlarge[0] * enlarge[1] * channels columns (= c_out) for each input pixel, in that
-     * order. */
+    /* Upsampling factors of a transposed convolution whose taps do not overlap; otherwise {1, 1}.
+     * The product has enlarge[0] * enlarge[1] * channels columns (= c_out) for each input pixel, in
+     * this order. */
     size_t enlarge[2];
-    /* Neighbouring pixels of an output row that one row of the product computes: it has n_joined *
-     * channels columns (= c_out), in that order, and reads the taps of all of them. */
+    /* The number of neighbouring pixels of an output row that one row of the product computes. This
+     * row has n_joined * channels columns (= c_out), in this order, and reads the taps of all
+     * joined pixels. */
     size_t n_joined;
     size_t c_in, c_out, group_c_in; /* group_c_in: input channels that one filter reads */
     const uint8_t *zeros; /* [c_in]: bytes of a pad: zero points, or the levels nearest to 0 */
@@ -58,7 +59,7 @@ struct int8_convolution_attrs {
     struct requantization requantization;
     /* The sums are scaled to f32, the activation is computed, and its result is quantized to u8. */
     bool is_activated;
-    enum unary_operation activation; /* not used if levels.slopes is set */
+    enum unary_operation activation; /* not used for PReLU (levels.slopes) */
     struct column_levels levels;
     uint32_t rank_min; /* MatMul: the result gets leading dimensions of 1 up to this rank */
 };

@@ -40,7 +40,8 @@ static size_t n_columns(const struct product *p)
 
 /* Writes the sums of the columns, then the packed matrix. A quad is INT8_QUAD rows, packed
  * together. */
-static void fill(const struct product *p, const int32_t *from, int32_t zero_point, int32_t *sums)
+static void pack_elements(const struct product *p, const int32_t *from, int32_t zero_point,
+                          int32_t *sums)
 {
     size_t n_quads = int8_n_quads(p->k);
     int8_t *to = (int8_t *)(sums + n_columns(p));
@@ -73,7 +74,7 @@ static bool pack_bytes(struct prepare *prepare, const struct product *p, const i
     if (!sums)
         return false;
     if (is_new)
-        fill(p, from, matrix->b_zero_point, sums);
+        pack_elements(p, from, matrix->b_zero_point, sums);
     matrix->column_sums = sums;
     matrix->b = (const int8_t *)(sums + n_columns(p));
     return request_scratch(prepare, p);

@@ -178,7 +178,7 @@ static void run_units(const struct step *step, size_t begin, size_t end)
 }
 
 /* Shares the work only for floats, because integer division can fail. */
-static bool share(struct prepare *prepare, const struct binary_state *state)
+static bool prepare_units(struct prepare *prepare, const struct binary_state *state)
 {
     double n = (double)shape_n_elements(&prepare->out[0]->shape);
     return !dtype_is_float(prepare->in[0]->dtype) ||
@@ -197,7 +197,7 @@ static bool prepare(struct prepare *prepare)
     state->operand_bytes = dtype_size(prepare->in[0]->dtype);
     state->out_bytes = dtype_size(prepare->out[0]->dtype);
     choose_loop(prepare, state, operation);
-    return share(prepare, state);
+    return prepare_units(prepare, state);
 }
 
 static bool run(const struct step *step, struct irrun_error *err)

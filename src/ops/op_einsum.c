@@ -93,8 +93,8 @@ static void sum_rows(const struct step *step, const struct einsum_operand *opera
 }
 
 /* Returns the reordered tensor: `from` if it needs no copy, otherwise `to`. */
-static const char *order(const struct step *step, const struct einsum_operand *operand,
-                         const char *from, char *to)
+static const char *reorder(const struct step *step, const struct einsum_operand *operand,
+                           const char *from, char *to)
 {
     size_t size = dtype_size(step->in[0]->dtype);
     bool is_summed = operand->n_summed != 1;
@@ -115,7 +115,7 @@ struct dense_products {
     char *c;
 };
 
-static struct product_rows find(const void *context, size_t i)
+static struct product_rows find_product(const void *context, size_t i)
 {
     const struct dense_products *products = context;
     const struct product *p = products->product;
@@ -137,17 +137,17 @@ static void run(const struct step *step)
     char *memory = (char *)step->scratch + areas_bytes(plan, dtype_size(out->dtype));
     for (uint32_t i = 1; i < step->n_inputs; i++) {
         const struct einsum_contraction *contraction = &plan->contractions[i - 1];
-        const char *a = order(step, &contraction->a, so_far, find_area(step, EINSUM_ORDERED_A));
+        const char *a = reorder(step, &contraction->a, so_far, find_area(step, EINSUM_ORDERED_A));
         const char *b =
-            order(step, &contraction->b, step->in[i]->data, find_area(step, EINSUM_ORDERED_B));
+            reorder(step, &contraction->b, step->in[i]->data, find_area(step, EINSUM_ORDERED_B));
         bool is_last = i + 1 == step->n_inputs && !plan->last.is_copied;
         char *c = is_last ? out->data : find_area(step, i % 2 ? EINSUM_RESULT_1 : EINSUM_RESULT_0);
-        product_batch_run(&contraction->batch, find,
+        product_batch_run(&contraction->batch, find_product,
                           &(struct dense_products){&contraction->batch.product, a, b, c}, memory,
                           step->pool);
         so_far = c;
     }
-    so_far = order(step, &plan->last, so_far, out->data);
+    so_far = reorder(step, &plan->last, so_far, out->data);
     if (so_far != out->data)
         memcpy(out->data, so_far, n_bytes);
 }

@@ -208,7 +208,8 @@ static void add_bag(const struct step *step, const int64_t *rows, size_t begin, 
         fns->divide(to, end - begin, n);
 }
 
-/* Finds the row for empty bags: row default_index; zeros if there is no such input or it is -1. */
+/* Sets *row to the row for empty bags, that of default_index. NULL means zeros: there is no
+ * default_index, or it is -1. */
 static bool find_empty_row(const struct step *step, const char **row, struct irrun_error *err)
 {
     const struct bag_family *family = step->op->def->family;

@@ -59,7 +59,7 @@ static bool prepare(struct prepare *prepare)
 }
 
 /* Returns the sums of squares for a block, in one half of the scratch memory. */
-static const double *add_squares(const struct step *step, const void *block, size_t radius)
+static const double *sum_squares(const struct step *step, const void *block, size_t radius)
 {
     const struct lrn_state *state = step->state;
     const struct irrun_shape *shape = &step->in[0]->shape;
@@ -89,7 +89,7 @@ static void run(const struct step *step)
     };
     for (size_t i = 0; i < state->n_blocks; i++) {
         const void *in = tensor_at(step->in[0], i * state->n);
-        const double *sums = add_squares(step, in, (size_t)(attrs->size - 1) / 2);
+        const double *sums = sum_squares(step, in, (size_t)(attrs->size - 1) / 2);
         lrn_divide(step->in[0]->dtype, &power, sums, in, tensor_at(step->out[0], i * state->n),
                    state->n);
     }

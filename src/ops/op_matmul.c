@@ -178,7 +178,7 @@ static bool prepare(struct prepare *prepare)
     return true;
 }
 
-static struct product_rows find(const void *context, size_t i)
+static struct product_rows find_product(const void *context, size_t i)
 {
     const struct step *step = context;
     const struct matmul_state *state = step->state;
@@ -210,7 +210,7 @@ static bool run(const struct step *step, struct irrun_error *err)
                                                   .c = step->out[0]->data,
                                                   .epilogue = step->epilogue});
     else
-        product_batch_run(&state->batch, find, step, step->scratch, step->pool);
+        product_batch_run(&state->batch, find_product, step, step->scratch, step->pool);
     return true;
 }
 

@@ -8,6 +8,7 @@
 #include "ops/normalization.h"
 #include "ops/op_state.h"
 
+/* How an accumulator becomes a result. */
 enum finish { FINISH_NOTHING, FINISH_MEAN, FINISH_ROOT };
 
 struct reduce_family {

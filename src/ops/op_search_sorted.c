@@ -13,7 +13,7 @@ struct search_attrs {
 /* The indices of the inputs. */
 struct search_family {
     uint32_t sorted, values;
-    bool has_rows; /* each row of values may have a sorted row of its own */
+    bool has_rows; /* each row of values may have its own sorted row */
 };
 
 struct search_state {

@@ -279,7 +279,7 @@ static void *output_data(const struct step *step, uint32_t i)
     }
 
 /* Copies the states, for a cell over time that has no time steps. */
-static bool keep_states(const struct step *step)
+static bool copy_states(const struct step *step)
 {
     const struct recurrent_family *family = recurrent_family_of(step->op);
     for (uint32_t i = 1; i < step->n_outputs; i++)
@@ -296,7 +296,7 @@ bool recurrent_run(const struct step *step, struct irrun_error *err)
     if (state->f32.common.batch == 0)
         return true;
     if (family->lengths == NO_INPUT && state->f32.common.n_steps == 0)
-        return keep_states(step);
+        return copy_states(step);
     if (state->reads_lengths) {
         lengths = step->scratch;
         if (!read_lengths(step, family->lengths, step->scratch, err))
