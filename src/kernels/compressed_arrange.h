@@ -31,8 +31,10 @@ static size_t arrange_chunks(enum irrun_dtype dtype, size_t n_of_chunk, bool is_
 }
 
 /* Arranges a row of x: of each scale group the wide chunks, then the narrow ones. */
-static inline void arrange_floats(const struct compressed_matrix *matrix, const float *x, float *to)
+static inline void arrange_floats(const struct compressed_matrix *matrix, bool is_alone,
+                                  const float *x, float *to)
 {
+    (void)is_alone;
     enum irrun_dtype dtype = decoded_as(matrix);
     size_t n = matrix->group, n_groups = matrix->k / n;
     size_t padded = compressed_group_floats(matrix);

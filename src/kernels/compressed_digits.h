@@ -1,5 +1,6 @@
-/* Products by integers of 4 bits, for levels that multiply bytes. x is in fixed point: 24 bits, as
- * three signed bytes (digits), times a scale. So the sum of a lane is exact.
+/* Products of one row by integers of 4 bits, for levels that multiply bytes. x is in fixed point:
+ * 24 bits, as three signed bytes (digits), times a scale. So the sum of a lane is exact. For more
+ * rows, floats are as fast.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_COMPRESSED_DIGITS_H
 #define IRRUN_KERNELS_COMPRESSED_DIGITS_H
@@ -154,99 +155,73 @@ ALWAYS_INLINE vec lane_params(const struct group_params *params, size_t row, siz
     return vec_load(numbers);
 }
 
-/* Adds to each of m sums, whose lanes add up to the product of a row of the matrix and one of x,
- * the chunks of a scale. zero: that of each lane, or 1. */
-ALWAYS_INLINE void add_chunks(const unsigned char *codes, const struct fixed_chunk *x, size_t x_row,
-                              const size_t m, const size_t n_chunks, vec_i32 flip, vec scale,
-                              vec_i32 zero, const bool has_zeros, vec *sums)
+/* Adds the chunks of a scale to `sum`, whose lanes add up to the product of a row of the matrix and
+ * x. zero: that of each lane, if has_zeros. */
+ALWAYS_INLINE vec add_chunks(const unsigned char *codes, const struct fixed_chunk *x,
+                             const size_t n_chunks, vec_i32 flip, vec scale, vec_i32 zero,
+                             const bool has_zeros, vec sum)
 {
     for (size_t i = 0; i < n_chunks; i++, x++, codes += sizeof(vec)) {
         prefetch_stream(codes);
         struct code_pair pair = load_codes(codes, flip);
-        UNROLL
-        for (size_t r = 0; r < m; r++) {
-            const struct fixed_chunk *of_row = (const void *)((const float *)x + r * x_row);
-            vec_i32 start = vec_i32_load(of_row->minus_sums);
-            vec_i32 sum = dot_chunk(has_zeros ? start * zero : start, of_row, &pair);
-            sums[r] = vec_fma(vec_mul(vec_of_i32(sum), vec_load(of_row->scale)), scale, sums[r]);
-        }
+        vec_i32 start = vec_i32_load(x->minus_sums);
+        vec dot = vec_of_i32(dot_chunk(has_zeros ? start * zero : start, x, &pair));
+        sum = vec_fma(vec_mul(dot, vec_load(x->scale)), scale, sum);
     }
+    return sum;
 }
 
-/* Computes totals[i], whose lanes add up to the product of a row of the matrix and row i of x.
- * is_usual: a group is a chunk, has a scale, and all have the same zero point. */
-ALWAYS_INLINE void sum_chunks(const struct compressed_product *p, size_t row, const size_t m,
-                              const bool is_usual, vec *totals)
+/* Returns a vector whose lanes add up to the product of a row of the matrix and x. is_usual: a
+ * group is a chunk and has a scale, and all have the same zero point. */
+ALWAYS_INLINE vec sum_chunks(const struct compressed_product *p, size_t row, const bool is_usual)
 {
     const struct compressed_matrix *matrix = p->matrix;
     const struct group_params *scales = &matrix->scales, *zeros = &matrix->zero_points;
     const size_t group = matrix->group, n_groups = matrix->k / group;
-    const size_t x_row = compressed_row_floats(matrix);
     const vec_i32 flip = vec_i32_set1(matrix->dtype == IRRUN_I4 ? (int32_t)0x88888888 : 0);
     const unsigned char *codes = matrix->row + compressed_bytes(matrix, row * matrix->k);
     const struct fixed_chunk *x = (const void *)p->x;
-    vec sums[COMPRESSED_MAX_ROWS];
-    UNROLL
-    for (size_t i = 0; i < m; i++)
-        sums[i] = vec_zero();
+    vec sum = vec_zero();
     if (is_usual) {
         const float *scale = (const float *)scales->data + row * scales->row_step;
         for (size_t i = 0; i < n_groups; i++, codes += sizeof(vec), scale += scales->group_step)
-            add_chunks(codes, x + i, x_row, m, 1, flip, vec_set1(*scale), flip, false, sums);
-    } else {
-        const bool has_zeros = !has_one_zero(zeros);
-        const size_t n_of_chunk = group < CHUNK ? CHUNK / group : 1;
-        const size_t n_chunks = group < CHUNK ? 1 : group / CHUNK;
-        for (size_t i = 0; i < n_groups; i += n_of_chunk) {
-            vec scale = lane_params(scales, row, i, n_of_chunk, 1);
-            vec_i32 zero = vec_round_to_i32(lane_params(zeros, row, i, n_of_chunk, 0));
-            add_chunks(codes, x, x_row, m, n_chunks, flip, scale, zero, has_zeros, sums);
-            codes += n_chunks * sizeof(vec);
-            x += n_chunks;
-        }
+            sum = add_chunks(codes, x + i, 1, flip, vec_set1(*scale), flip, false, sum);
+        return sum;
     }
-    UNROLL
-    for (size_t i = 0; i < m; i++)
-        totals[i] = sums[i];
+    const bool has_zeros = !has_one_zero(zeros);
+    const size_t n_of_chunk = group < CHUNK ? CHUNK / group : 1;
+    const size_t n_chunks = group < CHUNK ? 1 : group / CHUNK;
+    for (size_t i = 0; i < n_groups; i += n_of_chunk) {
+        vec scale = lane_params(scales, row, i, n_of_chunk, 1);
+        vec_i32 zero = vec_round_to_i32(lane_params(zeros, row, i, n_of_chunk, 0));
+        sum = add_chunks(codes, x, n_chunks, flip, scale, zero, has_zeros, sum);
+        codes += n_chunks * sizeof(vec);
+        x += n_chunks;
+    }
+    return sum;
 }
 
-ALWAYS_INLINE void multiply_rows_of_chunks(const struct compressed_product *p, const size_t m,
-                                           const bool is_usual)
+ALWAYS_INLINE void multiply_rows_of_chunks(const struct compressed_product *p, const bool is_usual)
 {
     enum { ROWS_AT_A_TIME = 4 }; /* vec_store_sums adds the lanes of four vectors */
     for (size_t row = p->begin; row < p->end; row += ROWS_AT_A_TIME) {
-        vec totals[ROWS_AT_A_TIME][COMPRESSED_MAX_ROWS];
+        vec sums[ROWS_AT_A_TIME];
+        float dots[ROWS_AT_A_TIME];
         for (size_t r = 0; r < ROWS_AT_A_TIME; r++)
-            sum_chunks(p, row + r < p->end ? row + r : p->end - 1, m, is_usual, totals[r]);
-        for (size_t i = 0; i < m; i++) {
-            float dots[ROWS_AT_A_TIME];
-            vec_store_sums(dots, totals[0][i], totals[1][i], totals[2][i], totals[3][i]);
-            for (size_t r = 0; r < ROWS_AT_A_TIME && row + r < p->end; r++)
-                p->c[i * p->ldc + row + r] = (p->start ? p->start[row + r] : 0) + dots[r];
-        }
+            sums[r] = sum_chunks(p, row + r < p->end ? row + r : p->end - 1, is_usual);
+        vec_store_sums(dots, sums[0], sums[1], sums[2], sums[3]);
+        for (size_t r = 0; r < ROWS_AT_A_TIME && row + r < p->end; r++)
+            p->c[row + r] = (p->start ? p->start[row + r] : 0) + dots[r];
     }
 }
 
-#define MULTIPLY_CHUNKS(rows)                                                                      \
-    __attribute__((noinline)) static void multiply_chunks_##rows(                                  \
-        const struct compressed_product *p)                                                        \
-    {                                                                                              \
-        const struct compressed_matrix *matrix = p->matrix;                                        \
-        if (matrix->group == CHUNK && matrix->scales.data && has_one_zero(&matrix->zero_points))   \
-            multiply_rows_of_chunks(p, rows, true);                                                \
-        else                                                                                       \
-            multiply_rows_of_chunks(p, rows, false);                                               \
-    }
-MULTIPLY_CHUNKS(1)
-MULTIPLY_CHUNKS(2)
-MULTIPLY_CHUNKS(3)
-MULTIPLY_CHUNKS(4)
-
 static void multiply_chunks(const struct compressed_product *p)
 {
-    static void (*const multiply[COMPRESSED_MAX_ROWS])(const struct compressed_product *) = {
-        multiply_chunks_1, multiply_chunks_2, multiply_chunks_3, multiply_chunks_4};
-    multiply[p->m - 1](p);
+    const struct compressed_matrix *matrix = p->matrix;
+    if (matrix->group == CHUNK && matrix->scales.data && has_one_zero(&matrix->zero_points))
+        multiply_rows_of_chunks(p, true);
+    else
+        multiply_rows_of_chunks(p, false);
 }
 
 #endif

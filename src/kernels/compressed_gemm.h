@@ -105,8 +105,10 @@ struct compressed_columns {
 };
 
 struct compressed_kernels {
-    /* Writes a row of x, of k elements, in the order that multiply reads. */
-    void (*arrange)(const struct compressed_matrix *matrix, const float *x, float *to);
+    /* Writes a row of x, of k elements, in the order that multiply reads. is_alone: the product has
+     * no other row. */
+    void (*arrange)(const struct compressed_matrix *matrix, bool is_alone, const float *x,
+                    float *to);
     void (*multiply)(const struct compressed_product *product);
     void (*expand_columns)(const struct compressed_columns *columns);
 };

@@ -323,26 +323,18 @@ static size_t flag_at(const struct compressed_matrix *matrix)
     return compressed_row_floats(matrix) - 1;
 }
 
-static void arrange(const struct compressed_matrix *matrix, const float *x, float *to)
+static void arrange(const struct compressed_matrix *matrix, bool is_alone, const float *x,
+                    float *to)
 {
-    bool is_fixed = has_chunks(matrix) && fix_row(matrix, x, to);
+    bool is_fixed = is_alone && has_chunks(matrix) && fix_row(matrix, x, to);
     to[flag_at(matrix)] = is_fixed;
     if (!is_fixed)
-        arrange_floats(matrix, x, to);
+        arrange_floats(matrix, is_alone, x, to);
 }
 
 static void multiply(const struct compressed_product *p)
 {
-    size_t x_row = compressed_row_floats(p->matrix), flag = flag_at(p->matrix), n_fixed = 0;
-    for (size_t i = 0; i < p->m; i++)
-        n_fixed += p->x[i * x_row + flag] != 0;
-    if (n_fixed == 0 || n_fixed == p->m) {
-        (n_fixed == 0 ? multiply_floats : multiply_chunks)(p);
-        return;
-    }
-    struct compressed_product one = *p;
-    for (one.m = 1; one.x < p->x + p->m * x_row; one.x += x_row, one.c += p->ldc)
-        (one.x[flag] == 0 ? multiply_floats : multiply_chunks)(&one);
+    (p->m == 1 && p->x[flag_at(p->matrix)] != 0 ? multiply_chunks : multiply_floats)(p);
 }
 #else
 #define arrange arrange_floats

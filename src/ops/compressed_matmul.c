@@ -10,6 +10,8 @@
 
 #define EXPAND_ONCE_MAX_BYTES ((size_t)1 << 20) /* of an expanded matrix */
 
+#define MAX_FEW_ROWS 8 /* of A; above 12, expanding to panels is faster at all levels */
+
 #define UNIT_ROWS 64   /* for few rows of A: rows of the constant in a unit of work */
 #define CHUNK_ROWS 512 /* for few rows of A: rows of the constant before the epilogue runs */
 
@@ -27,6 +29,11 @@ struct matmul_state {
     size_t n_units;              /* UNIT_ROWS rows of the constant each, or one panel */
     size_t n_parts, part_bytes;  /* part_bytes: scratch memory; 0 if prepare expands the constant */
 };
+
+static bool has_few_rows(const struct matmul_state *state)
+{
+    return state->m <= MAX_FEW_ROWS;
+}
 
 const struct op_input_def compressed_matmul_inputs[4] = {
     {"A", .types = TYPES_FLOAT},
@@ -134,13 +141,12 @@ static bool prepare(struct prepare *prepare)
         return false;
     prepare_epilogue(prepare);
     prepare->made.epilogue.bias = (struct repetition){1, matrix->n};
-    if (state->m > COMPRESSED_MAX_ROWS && !prepare_panels(prepare, state))
+    if (!has_few_rows(state) && !prepare_panels(prepare, state))
         return false;
-    bool has_few_rows = state->m <= COMPRESSED_MAX_ROWS;
     double work = (double)state->m * (double)matrix->n * (double)matrix->k;
-    state->n_units = has_few_rows ? divide_up(matrix->n, UNIT_ROWS) : state->packed.n_panels;
+    state->n_units = has_few_rows(state) ? divide_up(matrix->n, UNIT_ROWS) : state->packed.n_panels;
     state->n_parts = thread_pool_n_parts(prepare->pool, work, state->n_units);
-    return has_few_rows
+    return has_few_rows(state)
                ? prepare_scratch(prepare, compressed_row_floats(matrix), state->m * sizeof(float))
                : prepare_scratch(prepare, state->n_parts, state->part_bytes);
 }
@@ -152,16 +158,18 @@ static void run_few_rows(const struct step *step, size_t begin, size_t end)
     const struct matmul_state *state = step->state;
     const struct epilogue *epilogue = step->epilogue;
     size_t n = state->matrix.n;
-    struct compressed_product product = {.matrix = &state->matrix,
-                                         .m = state->m,
-                                         .x = step->scratch,
-                                         .start = epilogue ? epilogue->bias : NULL,
-                                         .c = step->out[0]->data,
-                                         .ldc = n};
+    size_t row_floats = compressed_row_floats(&state->matrix);
+    struct compressed_product product = {
+        .matrix = &state->matrix, .start = epilogue ? epilogue->bias : NULL, .ldc = n};
     for (; begin < end; begin = product.end) {
         product.begin = begin;
         product.end = end - begin < CHUNK_ROWS ? end : begin + CHUNK_ROWS;
-        state->kernels->multiply(&product);
+        for (size_t i = 0; i < state->m; i += product.m) {
+            product.m = state->m - i < COMPRESSED_MAX_ROWS ? state->m - i : COMPRESSED_MAX_ROWS;
+            product.x = (const float *)step->scratch + i * row_floats;
+            product.c = (float *)step->out[0]->data + i * n;
+            state->kernels->multiply(&product);
+        }
         for (size_t i = 0; i < state->m; i++)
             epilogue_run(epilogue, i * n + begin, product.end - begin);
     }
@@ -212,7 +220,7 @@ static void run_part(void *context, size_t part, size_t n_parts)
     const struct matmul_state *state = step->state;
     size_t n = state->matrix.n;
     size_t begin = state->n_units * part / n_parts, end = state->n_units * (part + 1) / n_parts;
-    if (state->m > COMPRESSED_MAX_ROWS)
+    if (!has_few_rows(state))
         run_panels(step, part, begin, end);
     else
         run_few_rows(step, begin * UNIT_ROWS, end * UNIT_ROWS < n ? end * UNIT_ROWS : n);
@@ -225,8 +233,8 @@ static void run(const struct step *step)
     const float *x = step->in[0]->data;
     if (state->m == 0)
         return;
-    for (size_t i = 0; state->m <= COMPRESSED_MAX_ROWS && i < state->m; i++)
-        state->kernels->arrange(matrix, x + i * matrix->k,
+    for (size_t i = 0; has_few_rows(state) && i < state->m; i++)
+        state->kernels->arrange(matrix, state->m == 1, x + i * matrix->k,
                                 (float *)step->scratch + i * compressed_row_floats(matrix));
     if (state->n_parts == 1)
         run_part((void *)step, 0, 1);

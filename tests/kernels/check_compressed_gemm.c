@@ -94,7 +94,7 @@ static bool check_product(const struct trial *trial, const struct compressed_mat
     for (size_t i = 0; i < n; i++)
         start[i] = random_float(1);
     for (size_t i = 0; i < m; i++)
-        trial->variant->compressed_gemm->arrange(matrix, x + i * k, arranged + i * row);
+        trial->variant->compressed_gemm->arrange(matrix, m == 1, x + i * k, arranged + i * row);
     struct compressed_product p = {.matrix = matrix,
                                    .m = m,
                                    .begin = begin,
@@ -177,7 +177,8 @@ void measure_compressed_gemm(const struct trial *trial)
         from = memset(x + m * (x_row + n), 0, k * sizeof *from);
         problem.matrix.zero_points.data = NULL;
         for (size_t row = 0; row < m; row++)
-            trial->variant->compressed_gemm->arrange(&problem.matrix, from, x + row * x_row);
+            trial->variant->compressed_gemm->arrange(&problem.matrix, m == 1, from,
+                                                     x + row * x_row);
         struct compressed_product p = {
             .matrix = &problem.matrix, .m = m, .end = n, .x = x, .c = x + m * x_row, .ldc = n};
         char what[64];
