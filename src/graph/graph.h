@@ -1,5 +1,5 @@
-/* The graph of a model as written: arrays with 32-bit ids, and the position of every op in the XML.
- * Shapes, memory and execution are not part of it.
+/* The graph of a model as the XML describes it: arrays of ops and values, which 32-bit ids index,
+ * and the position of every op in the XML. It does not hold inferred shapes, memory or steps.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_GRAPH_GRAPH_H
 #define IRRUN_GRAPH_GRAPH_H
@@ -13,7 +13,7 @@ struct op_def;
 struct graph;
 struct graph_analysis;
 
-/* A source of edges: an output port of an op. */
+/* An output port of an op, where edges start. */
 struct value {
     uint32_t op_id;
     uint32_t port;            /* number among the op's outputs */
@@ -23,7 +23,7 @@ struct value {
      * read them; plans infer their own. */
     uint8_t dtype_hint; /* enum irrun_dtype */
     uint8_t rank_hint;
-    int64_t *dims_hint; /* [rank_hint]; -1: open */
+    int64_t *dims_hint; /* [rank_hint]; -1: dynamic */
 };
 
 enum port_purpose { PURPOSE_NONE, PURPOSE_CURRENT_ITERATION, PURPOSE_EXECUTION_CONDITION };
@@ -32,7 +32,7 @@ enum port_purpose { PURPOSE_NONE, PURPOSE_CURRENT_ITERATION, PURPOSE_EXECUTION_C
 struct port_map {
     int64_t external;     /* number among the op's inputs or outputs; -1: no port */
     uint32_t internal_id; /* id of the Parameter or Result in the body */
-    bool has_axis;        /* sliced input, concatenated output */
+    bool has_axis;        /* the input is sliced, or the output concatenated, along an axis */
     int64_t axis, start, end, stride, part_size; /* as in the XML */
     enum port_purpose purpose;
     uint32_t line, column;
@@ -53,8 +53,8 @@ struct body {
     uint32_t n_back_edges;
 };
 
-/* Why an op cannot be used. It is an error only if the op is live: dead layers may be of any
- * type. */
+/* The reason why an op cannot be used. It is reported only if the op is live: dead layers may have
+ * any type. */
 struct op_fault {
     enum irrun_error_code code; /* UNSUPPORTED: no def; DATA: invalid attributes */
     const char *type, *version; /* as written; "" if there is no version */

@@ -8,7 +8,7 @@
 
 /* A model as the XML describes it. It must not be moved, since its graphs point to `weights`. */
 struct ir_model {
-    struct arena arena;       /* has the graph and all its data */
+    struct arena arena;       /* holds the graph and all its data */
     struct graph *graph;      /* its order is not set yet */
     struct file_map weights;  /* empty until weights_open */
     const char *weights_path; /* NULL if the XML is standard input and no path was given */

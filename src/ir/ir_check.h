@@ -7,12 +7,12 @@
 #include "graph/graph.h"
 
 /* Fails with IRRUN_UNSUPPORTED at the first live layer that irrun does not support, and lists the
- * types of such layers, also in bodies, at most 20; or with IRRUN_DATA at the first live layer with
- * invalid attributes or a wrong number of inputs. */
+ * types of such layers, including those in bodies, at most 20. Fails with IRRUN_DATA at the first
+ * live layer with invalid attributes or a wrong number of inputs. */
 bool ir_check_ops(const struct graph *graph, struct irrun_error *err);
 
-/* Returns why irrun cannot run the layer with its element type, although it supports the operator;
- * NULL if it can. */
+/* Returns the reason why irrun, although it supports the operator, cannot run the layer with its
+ * element type; NULL if it can. */
 const char *ir_type_problem(const struct op *op);
 
 /* Returns whether the op has too many or too few inputs. */

@@ -108,8 +108,8 @@ bool start_layer(struct ir_builder *builder, xml_attrs attrs)
            parse_names(builder, output_names, &op->output_names, &op->n_output_names);
 }
 
-/* Stores an error in the attributes: it matters only if the layer is live, which is not known
- * yet. */
+/* Keeps an error in the attributes as the fault of the op. It is reported only if the layer is
+ * live, which is not known yet. */
 static bool keep_fault(struct ir_builder *builder, struct op *op, const struct irrun_error *error)
 {
     op->attrs = NULL;

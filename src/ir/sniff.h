@@ -6,11 +6,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define SNIFF_BYTES 64 /* how many first bytes callers pass, at most */
+#define SNIFF_BYTES 64 /* callers pass at most this many bytes */
 
 /* Returns the type of a file from its first n bytes, such as "a zip archive", or NULL if it is
- * unknown. *hint says what to do if the file was given as a model, or is NULL; it may have one %s,
- * for the name of the file. */
+ * unknown. *hint says what to do if the file was given as a model, or is NULL. It may contain one
+ * %s, which stands for the name of the file. */
 const char *sniff(const unsigned char *head, size_t n, const char **hint);
 
 /* Returns whether the bytes begin a Git LFS pointer file. */

@@ -94,7 +94,7 @@ static bool check_all(const struct graph *graph, struct irrun_error *err)
     return true;
 }
 
-/* Rejects other files that are given as weights. */
+/* Rejects files of other kinds that are given as weights. */
 static bool check_kind(const struct ir_model *model, struct irrun_error *err)
 {
     const struct file_map *map = &model->weights;

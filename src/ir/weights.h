@@ -10,8 +10,8 @@
  * must be set. */
 bool weights_open(struct ir_model *model, struct irrun_error *err);
 
-/* Returns a digest of the content. For a large file it is that of a sample, and *is_sampled is set.
- * Returns 0 if there are no weights. */
+/* Returns a digest of the content. The digest of a large file is that of a sample, and *is_sampled
+ * is set. Returns 0 if there are no weights. */
 uint64_t weights_digest(const struct file_map *weights, bool *is_sampled);
 
 #endif

@@ -16,19 +16,19 @@ struct xml_handlers {
     bool (*start)(void *context, struct xml_reader *xml, const char *name,
                   const char *const *attrs);
     bool (*end)(void *context, struct xml_reader *xml);
-    /* Text within an element, in any number of pieces; only between xml_want_text(true) and
-     * (false). */
+    /* Called with the text within an element, in any number of pieces, but only between calls of
+     * xml_want_text with true and with false. */
     bool (*text)(void *context, const char *bytes, size_t n);
 };
 
 /* Reads the file at `path` ("-": standard input) to its end. Passes pieces of piece_bytes to expat;
  * 0: the default. *digest becomes the 64-bit FNV-1a hash of the file. Fails with IRRUN_NO_INPUT if
- * the file cannot be opened or read, with IRRUN_DATA if it is not well-formed or has a DOCTYPE: IR
- * has none, and without it no entity can be defined. */
+ * the file cannot be opened or read, and with IRRUN_DATA if it is not well-formed or has a DOCTYPE.
+ * An IR has no DOCTYPE, and without a DOCTYPE it cannot define entities. */
 bool xml_read(const char *path, size_t piece_bytes, const struct xml_handlers *handlers,
               void *context, uint64_t *digest, struct irrun_error *err);
 
-/* Returns the name of the file in messages, which for "-" is not the path. */
+/* Returns the name of the file for messages, which differs from the path if that is "-". */
 const char *xml_file_name(const char *path);
 
 /* Returns the place where the element of the current start or end handler starts. Lines and columns

@@ -1,5 +1,6 @@
 /* A model from which plans can be made: the graph in execution order, its constants and variables.
- * All sessions share it. A lock guards what changes: constants computed on demand, packed weights.
+ * All sessions share it. A lock guards the data that changes: constants that are computed on
+ * demand, and packed weights.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_PLAN_MODEL_H
 #define IRRUN_PLAN_MODEL_H
@@ -15,11 +16,11 @@
 /* A variable as the ReadValue and Assign layers of one variable_id declare it. */
 struct variable_decl {
     const char *id;
-    enum irrun_dtype dtype;           /* IRRUN_DYNAMIC: that of the initial value */
+    enum irrun_dtype dtype;           /* IRRUN_DYNAMIC: the type of the initial value */
     struct irrun_partial_shape shape; /* the shapes that are allowed */
     const struct graph *graph;        /* the graph of its first ReadValue */
-    const struct op *read,
-        *assign; /* assign may be NULL: then every iteration starts with the initial value */
+    const struct op *read;            /* its first ReadValue */
+    const struct op *assign; /* NULL: none, so that every iteration starts with the initial value */
     const struct graph *assign_graph;
     uint32_t n_reads; /* number of ReadValues */
 };
@@ -55,7 +56,7 @@ struct model {
     unsigned n_threads;         /* of each session */
     bool no_fusion;
     bool stops_at_nan; /* checks the outputs of every step */
-    bool allows_inf;   /* with stops_at_nan: infinities do not stop */
+    bool allows_inf;   /* with stops_at_nan: infinities do not stop the run */
     bool times_steps;  /* measures the time of every step */
 };
 
@@ -90,9 +91,9 @@ void constant_drop_pages(const struct graph *graph, const struct op *op);
 /* Finds the constants of one graph. graph->analysis->constants must be allocated. */
 bool constants_find(struct model *model, struct graph *graph, struct irrun_error *err);
 
-/* Finds the constants of model->graph before it is analysed: sets graph->analysis to memory of
- * model->arena that has only the constants. The caller resets it to NULL before it frees that
- * memory. */
+/* Finds the constants of model->graph before model_prepare: sets graph->analysis to an analysis in
+ * model->arena that has only the constants. The caller must reset it to NULL before it frees the
+ * arena. */
 bool constants_find_early(struct model *model, struct irrun_error *err);
 
 #endif

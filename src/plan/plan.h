@@ -2,7 +2,7 @@
  * the kernels to call.
  *
  * If a shape depends on data (NonZero, a slice with computed bounds), the plan ends before that op.
- * The rest is another plan, made when the data is known: plan_continue.
+ * When the data is known, plan_continue makes another plan for the ops from there on.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_PLAN_PLAN_H
 #define IRRUN_PLAN_PLAN_H
@@ -18,13 +18,14 @@ enum slot_kind {
     SLOT_BLOCK,    /* at an offset of the plan's block */
     SLOT_INPUT,    /* the caller's memory for Parameter `index` */
     SLOT_VARIABLE, /* the current value of variable `index` */
-    SLOT_OUTER     /* slot `index` of the plan before this one */
+    SLOT_OUTER     /* slot `index` of the outer plan, which this one continues */
 };
 
-/* The memory of a value. Slots 0 … n_values-1 are the graph's values; their conversions follow. */
+/* The memory of a value. Slots 0 to n_values - 1 belong to the values of the graph; slots for
+ * copies in other types follow. */
 struct slot {
     struct irrun_tensor tensor; /* dtype as in memory */
-    enum irrun_dtype declared;
+    enum irrun_dtype declared;  /* dtype as in the graph */
     enum slot_kind kind;
     uint32_t root; /* slot with the same elements in the same memory, or this slot */
     /* For a root that is a view of a part of another slot: that slot, and the byte offset in it.
@@ -33,16 +34,16 @@ struct slot {
     size_t parent_offset;
     uint32_t index;
     uint32_t converted; /* the slot of the value converted to f32 or 16 bits, or NO_ID */
-    /* Of a root: the steps from first to last use its memory. first NO_ID: none yet; last NO_ID: it
-     * is in use until the end. */
+    /* Of a root: the first and the last step that use its memory. first_step is NO_ID if no step
+     * does; last_step is NO_ID if the memory is in use until the end of the run. */
     uint32_t first_step, last_step;
-    size_t offset;     /* in the block; for a part of a moving slot: in that slot */
-    size_t room_bytes; /* at this offset of the block */
+    size_t offset;     /* in the block; for a slot in moving_slots: in the slot that owns it */
+    size_t room_bytes; /* reserved at this offset of the block */
     bool is_needed;
     bool is_varying; /* an update has changed its shape, or the data of a constant */
-    bool gets_room;  /* it was varying in the earlier plan whose memory this plan reuses */
-    /* If runs.count is not 0, this slot is slot `original` with these runs repeated. The slot of a
-     * conversion has the elements of its original in another type. */
+    bool gets_room;  /* reserve room to grow: it varied in the plan whose memory this one reuses */
+    /* If runs.count is not 0, the value is that of slot `original` with these runs repeated. The
+     * slot of a conversion has the elements of its original in another type. */
     struct runs runs;
     uint32_t original;
     struct append *append; /* the append whose old or new value is in this slot; NULL: none */
@@ -55,17 +56,17 @@ struct variable_use {
     bool is_append; /* the new value is appended in the memory of the old one */
 };
 
-/* The state of a Concat that appends to a variable and gives its next value. It writes only the new
- * elements, after the old ones, which are not copied. A row is the part of the tensor at one index
- * of the dimensions before the axis of the Concat. In the memory of the variable there is room
- * after each row. */
+/* The state of a Concat that appends to a variable. Its result is the next value of the variable.
+ * The step writes only the new elements, after the old ones, which are not copied. A row is the
+ * part of the tensor at one index of the dimensions before the axis of the Concat. The memory of
+ * the variable has room after each row. */
 struct append {
     uint32_t variable, axis;
     uint32_t state, added;   /* slots: the old value, and the new elements */
     uint32_t indices;        /* slot: those of a Gather before the Concat, or NO_ID */
     uint32_t result;         /* slot */
     size_t n_rows, old_rows; /* of the result, and of the old value */
-    size_t rows_per_index;   /* each index of the Gather selects that many */
+    size_t rows_per_index;   /* number of rows that each index of the Gather selects */
     size_t old_bytes, added_bytes, stride_bytes; /* of each row */
     bool is_refused;     /* another op reads the value: an ordinary Concat runs */
     struct append *next; /* in the plan's list */
@@ -77,8 +78,8 @@ struct variable_step {
 };
 bool run_read_value(const struct step *step, struct irrun_error *err);
 bool run_assign(const struct step *step, struct irrun_error *err);
-/* Runs an Assign whose input is the ReadValue of its variable: nothing is copied. */
-bool run_keep(const struct step *step, struct irrun_error *err);
+/* Runs an Assign whose input is the ReadValue of its variable, so that nothing is copied. */
+bool run_assign_unchanged(const struct step *step, struct irrun_error *err);
 /* Inputs: the old value of the variable, the new elements, and the indices of a Gather, if any. */
 bool run_append(const struct step *step, struct irrun_error *err);
 
@@ -97,7 +98,7 @@ struct plan_request {
         *in;                 /* for each Parameter: type and shape; data where is_constant */
     const bool *is_constant; /* for each Parameter; NULL: none is constant */
     const struct variable_state *variables; /* for each variable of the model */
-    bool is_body; /* of a body: its f16 and bf16 Parameters and Results are stored as f32 */
+    bool is_body; /* of a body, whose f16 and bf16 Parameters and Results are stored as f32 */
     struct irrun_session *session;  /* for steps that use it */
     struct step_times_table *times; /* NULL: steps are not timed */
     struct thread_pool *pool;       /* of the session; NULL: one thread */
@@ -109,7 +110,7 @@ struct owned_runner {
     struct runner *runner;
 };
 
-/* An entry of step->data, and the tensor whose data it copies. */
+/* An entry of step->data, and the tensor whose data pointer it holds. */
 struct moving_operand {
     void **data;
     const struct irrun_tensor *tensor;
@@ -136,7 +137,8 @@ bool is_fused_step(const struct step *step);
 
 /* Plans for different shapes, oldest first. */
 #define PLAN_SET_MAX 8
-#define PLAN_SET_GROWN 3 /* while a state grows: one for a first record, and two for the others */
+/* Limit while a state grows: one plan for first records, and two for later ones. */
+#define PLAN_SET_GROWN 3
 struct plan_set {
     struct plan *items[PLAN_SET_MAX];
     uint32_t n;
@@ -148,14 +150,14 @@ struct varying;
 
 struct plan {
     struct arena arena;
-    struct arena varying_arena; /* what the last update has made */
-    struct varying *varying;    /* what updates change; NULL: there was none */
+    struct arena varying_arena; /* memory that the last update allocated */
+    struct varying *varying;    /* what updates change; NULL: no update yet */
     struct plan_request request;
-    struct arena temporary; /* for one op, in infer, prepare or folding */
+    struct arena temporary; /* for infer, prepare or folding of one op */
     struct arena *op_arena; /* for infer and prepare: its own, or head_arena of the outer plan */
     struct owned_runner *runners;
     size_t n_runners, runners_capacity;
-    uint32_t begin, end; /* positions in graph->order; end < n_order: the op there needs data */
+    uint32_t begin, end; /* in graph->order; if end < n_order, op `end` waits for data */
 
     struct slot *slots;
     size_t n_slots, slots_capacity;
@@ -170,7 +172,7 @@ struct plan {
     uint32_t n_view_ops;                  /* ops that are views */
     uint32_t n_fused_ops, n_epilogue_ops; /* in main_steps: fused with each other; with a product */
     struct fused_state *fused_states;     /* of all steps; NULL: none */
-    struct append *appends;               /* also refused ones; NULL: none */
+    struct append *appends;               /* including refused ones; NULL: none */
     struct variable_use *uses;
     size_t n_uses, uses_capacity;
     uint32_t *results;    /* slot of each Result; NO_ID if a continuation computes it */
@@ -180,7 +182,7 @@ struct plan {
     unsigned char *block;   /* aligned to 64 bytes */
     size_t block_capacity;  /* its size; block_bytes of it are in use */
     bool has_room;          /* a slot gets_room */
-    uint32_t *moving_slots; /* whose address is that of an input, a variable or an outer slot */
+    uint32_t *moving_slots; /* slots in the memory of inputs, variables and outer slots */
     uint32_t n_moving_slots;
     struct moving_operand *moving_operands; /* operands of steps in such slots */
     size_t n_moving_operands, moving_operands_capacity;
@@ -188,13 +190,13 @@ struct plan {
     struct plan *outer;      /* the plan that this one continues; or NULL */
     struct arena head_arena; /* for infer of op `end`, which every iteration calls */
     struct plan_set continuations;
-    struct step *head_steps[2]; /* of op `begin` of a continuation, in steps and main_steps */
+    struct step *head_steps[2]; /* of op `begin` of a continuation, in steps and in main_steps */
     uint32_t head_prepacked;    /* inputs that this op prepacks */
 };
 
-/* Makes a plan and allocates its memory. `old` is an unused plan or NULL. If its steps can stay, it
- * is changed for the new shapes and returned; otherwise its memory is reused, or freed on failure.
- * Returns NULL with *err filled on failure. The caller holds the model's lock. */
+/* Makes a plan and allocates its memory. `old` is an unused plan or NULL. If the steps of `old` fit
+ * the new shapes, `old` is updated and returned; otherwise its memory is reused, or freed on
+ * failure. Returns NULL with *err filled on failure. The caller holds the lock of the model. */
 struct plan *plan_new(const struct plan_request *request, struct plan *old,
                       struct irrun_error *err);
 

@@ -57,8 +57,8 @@ bool step_lower_append(struct step_builder *builder, struct planned_op *planned,
     return step_add(builder, &pending, err);
 }
 
-/* Returns whether the Assign of a variable writes what the ReadValue of the same variable has
- * read. */
+/* Returns whether the Assign of the variable of an op writes the value that a ReadValue of the same
+ * variable reads. */
 static bool keeps_value(const struct plan *plan, const struct op *op)
 {
     const struct graph *graph = plan->request.graph;
@@ -70,8 +70,8 @@ static bool keeps_value(const struct plan *plan, const struct op *op)
     return source->def->role == ROLE_READ_VALUE && plan_index(plan, source) == variable;
 }
 
-/* Adds the step of an Assign or a ReadValue. That of a ReadValue runs only in iterations that start
- * from initial values. */
+/* Adds the step of an Assign or a ReadValue. The step of a ReadValue runs only in iterations that
+ * start from initial values. */
 bool step_lower_variable(struct step_builder *builder, struct planned_op *planned,
                          struct irrun_error *err)
 {
@@ -103,7 +103,7 @@ bool step_lower_variable(struct step_builder *builder, struct planned_op *planne
             return false;
     }
     bool is_kept = keeps_value(plan, op);
-    planned->made.flat.run = is_read ? run_read_value : is_kept ? run_keep : run_assign;
+    planned->made.flat.run = is_read ? run_read_value : is_kept ? run_assign_unchanged : run_assign;
     bool is_append = is_kept || (is_read && plan->slots[op->first_output].append);
     if (!add_use(plan, planned, state->variable, is_append, err))
         return false;

@@ -11,8 +11,8 @@
 bool finite_run(struct runner *runner, const struct plan *plan, const struct step *steps,
                 uint32_t n_steps, struct irrun_error *err);
 
-/* Reports the input of the model that a bad value came from, if any. Called after an op failed,
- * possibly in its body because of a Parameter. Returns false. */
+/* Called after an op failed, possibly in its body because of a Parameter. Reports the input of the
+ * model that the value came from, if any. Returns false. */
 bool finite_blame(struct runner *runner, const struct plan *plan, const struct op *op,
                   struct irrun_error *err);
 

@@ -17,7 +17,7 @@ struct blob {
     uint64_t begin, end;
 };
 
-#define MERGE_AT 4096 /* the least number of counts at which equal ones are merged */
+#define MERGE_AT 4096 /* the smallest number of counts at which equal ones are merged */
 
 struct census {
     struct irrun_op_count *counts;
@@ -61,10 +61,10 @@ static bool add_warning(struct census *census, size_t size, struct irrun_error *
     return true;
 }
 
-/* Warns of cells whose weights_format is neither fico nor ifco. OpenVINO ignores the attribute and
- * computes fico; it writes ifco, which irrun therefore reads as fico. For the others irrun uses the
- * given order, which may not be what the author of the model meant. */
-static bool warn_of_gates(struct census *census, const struct op *op, struct irrun_error *err)
+/* Warns about cells whose weights_format is neither fico nor ifco. OpenVINO ignores the attribute
+ * and computes fico; it writes ifco, which irrun therefore reads as fico. In other cases irrun uses
+ * the given order, which may not be what the author of the model meant. */
+static bool warn_about_gates(struct census *census, const struct op *op, struct irrun_error *err)
 {
     static const char *const orders[] = {"fico", "icof", "ifco", "ifoc", "iofc"};
     if (!op->def || op->def->prepare != recurrent_prepare || !op->attrs)
@@ -118,7 +118,7 @@ static bool count_graph(struct census *census, const struct graph *graph, struct
 {
     for (uint32_t i = 0; i < graph->n_ops; i++) {
         const struct op *op = &graph->ops[i];
-        if (!count_op(census, op, err) || !warn_of_gates(census, op, err))
+        if (!count_op(census, op, err) || !warn_about_gates(census, op, err))
             return false;
         if (census->n >= census->merge_at) {
             merge(census);
@@ -131,7 +131,7 @@ static bool count_graph(struct census *census, const struct graph *graph, struct
     return true;
 }
 
-/* Sets *last_end to the end of the last blob. */
+/* Returns the number of bytes that the blobs cover. Sets *last_end to the end of the last blob. */
 static uint64_t union_bytes(struct census *census, uint64_t *last_end)
 {
     if (census->n_blobs > 0)
@@ -149,17 +149,17 @@ static uint64_t union_bytes(struct census *census, uint64_t *last_end)
     return sum;
 }
 
-#define PADDING_BYTES 4096 /* of a file that is filled up to whole pages */
+#define PADDING_BYTES 4096 /* a .bin may be padded to whole pages */
 
-/* Warns of a .bin that continues after the last Const, as that of a larger model does. */
-static bool warn_of_length(struct census *census, const struct ir_model *model, uint64_t end,
-                           struct irrun_error *err)
+/* Warns about a .bin that continues after the last Const: it may belong to a larger model. */
+static bool warn_about_length(struct census *census, const struct ir_model *model, uint64_t end,
+                              struct irrun_error *err)
 {
     uint64_t n = model->weights.size_bytes;
     return n < end + PADDING_BYTES ||
            add_warning(census, strlen(model->weights_path) + 160, err,
                        "%s: %" PRIu64 " of its %" PRIu64
-                       " bytes are behind the last constant: does it belong to another model?",
+                       " bytes are after the last constant: does it belong to another model?",
                        model->weights_path, n - end, n);
 }
 
@@ -170,7 +170,7 @@ bool model_facts_collect(struct ir_model *model, struct model_facts *facts, stru
     uint64_t end = 0;
     bool is_done = count_graph(&census, model->graph, err);
     facts->weights_bytes = union_bytes(&census, &end);
-    is_done = is_done && warn_of_length(&census, model, end, err);
+    is_done = is_done && warn_about_length(&census, model, end, err);
     if (is_done) {
         if (census.n > 0)
             merge(&census);

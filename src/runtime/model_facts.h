@@ -1,6 +1,5 @@
-/* What can be found out about a model without running it: its ops and weights as written, and, from
- * the shapes in the XML, its work, its memory and probable mistakes. Results are in the arena of
- * the model.
+/* Facts about a model that do not need a run: its ops and weights as written, and, from the shapes
+ * in the XML, its work, its memory and probable mistakes. Results are in the arena of the model.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_RUNTIME_MODEL_FACTS_H
 #define IRRUN_RUNTIME_MODEL_FACTS_H
@@ -29,8 +28,8 @@ bool model_list_layers(const struct model *model, const struct irrun_layer **lay
                        struct irrun_error *err);
 
 /* Finds the number that all elements of value `id` have, and writes it as text in the arena. *text
- * is NULL if they differ, or if the value is not a Const, or Converts of one, whose bytes are in
- * `weights`. */
+ * is NULL if the elements differ, or if the value does not come from a Const in `weights`, directly
+ * or through Converts. */
 bool initial_value_find(const struct graph *graph, uint32_t id, const struct file_map *weights,
                         struct arena *arena, const char **text, struct irrun_error *err);
 

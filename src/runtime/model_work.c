@@ -1,5 +1,6 @@
-/* Estimates the work of live ops with the shapes that the XML gives for their ports. A body counts
- * once for each iteration, whose number follows from a sliced port; without one, once.
+/* Estimates the work of live ops with the shapes that the XML gives for their ports. A body is
+ * counted once for each iteration. The number of iterations follows from a sliced or concatenated
+ * port; without such a port it is 1.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/model_facts.h"
 
@@ -12,7 +13,7 @@
 /* The properties of a value. */
 struct value_info {
     struct irrun_tensor tensor;
-    bool is_open;     /* the XML leaves a dimension open */
+    bool is_dynamic;  /* the XML has a dynamic dimension, or no known type */
     bool is_constant; /* depends only on Consts, so it is computed once */
     uint32_t root;    /* the value whose memory it shares, or itself */
     uint32_t last;    /* position in the order of the last op that reads its memory */
@@ -31,18 +32,18 @@ static void read_hint(const struct value *value, struct value_info *info)
     struct irrun_tensor *tensor = &info->tensor;
     tensor->dtype = (enum irrun_dtype)value->dtype_hint;
     tensor->shape.rank = value->rank_hint;
-    info->is_open = tensor->dtype == IRRUN_DYNAMIC || tensor->dtype == IRRUN_STRING;
+    info->is_dynamic = tensor->dtype == IRRUN_DYNAMIC || tensor->dtype == IRRUN_STRING;
     double n = 1;
     for (uint32_t i = 0; i < value->rank_hint; i++) {
         int64_t dim = value->dims_hint[i];
         tensor->shape.dims[i] = dim;
-        info->is_open |= dim < 0;
+        info->is_dynamic |= dim < 0;
         n *= dim > 0 ? (double)dim : 1;
     }
-    info->is_open |= n > 0x1p53;                             /* too many elements for any tensor */
+    info->is_dynamic |= n > 0x1p53;                          /* too many elements for any tensor */
     if (value->port > 0 && tensor->dtype == IRRUN_DYNAMIC) { /* the layer does not list it */
         tensor->shape = (struct irrun_shape){.rank = 1};
-        info->is_open = false;
+        info->is_dynamic = false;
     }
 }
 
@@ -73,7 +74,7 @@ static void set_outputs(struct graph_work *work, const struct op *op, uint32_t p
         info->is_constant = is_fixed;
         info->root = is_view ? work->values[op_input(graph, op, 0)].root : id;
         info->last = position;
-        if (info->root == id && !is_fixed && !info->is_open)
+        if (info->root == id && !is_fixed && !info->is_dynamic)
             info->n_bytes = tensor_n_bytes(&info->tensor);
     }
 }
@@ -86,14 +87,14 @@ static uint32_t count_outputs(const struct op *op)
 }
 
 /* Lists the operands. Returns whether all their shapes are known. */
-static bool take_operands(struct graph_work *work, const struct op *op)
+static bool list_operands(struct graph_work *work, const struct op *op)
 {
     uint32_t n = op->n_inputs + count_outputs(op);
     for (uint32_t i = 0; i < n; i++) {
         uint32_t id =
             i < op->n_inputs ? op_input(work->graph, op, i) : op->first_output + i - op->n_inputs;
         work->operands[i] = &work->values[id].tensor;
-        if (work->values[id].is_open)
+        if (work->values[id].is_dynamic)
             return false;
     }
     return true;
@@ -115,7 +116,7 @@ static double count_iterations(const struct graph_work *work, const struct op *o
         const struct value_info *info =
             &work->values[is_input ? op_input(work->graph, op, port) : op->first_output + port];
         int64_t rank = info->tensor.shape.rank, axis = map->axis + (map->axis < 0 ? rank : 0);
-        if (info->is_open || axis < 0 || axis >= rank)
+        if (info->is_dynamic || axis < 0 || axis >= rank)
             continue;
         int64_t start, end, length = info->tensor.shape.dims[axis];
         if (is_input && loop_bound(map->start, length, &start) &&
@@ -126,7 +127,7 @@ static double count_iterations(const struct graph_work *work, const struct op *o
     return 1;
 }
 
-/* Adds the work of bodies; for an If, that of the more expensive branch. */
+/* Adds the work of the body; for an If, the maximum of both branches. */
 static bool add_bodies(struct graph_work *in, const struct op *op, struct model_work *sum,
                        uint64_t *body_bytes)
 {
@@ -158,7 +159,7 @@ static bool add_op(struct graph_work *in, const struct op *op, struct model_work
     bool is_idle = role != ROLE_ORDINARY && role != ROLE_ASSIGN;
     if (is_idle || is_constant(in, op))
         return true;
-    if (!op->def || op->fault || ir_has_bad_inputs(op) || !take_operands(in, op)) {
+    if (!op->def || op->fault || ir_has_bad_inputs(op) || !list_operands(in, op)) {
         sum->n_open_ops++;
         return add_bodies(in, op, sum, body_bytes);
     }
@@ -170,7 +171,8 @@ static bool add_op(struct graph_work *in, const struct op *op, struct model_work
     return add_bodies(in, op, sum, body_bytes);
 }
 
-/* Returns the peak size of all values in use. body_bytes: the size of bodies at each position. */
+/* Returns the peak size of all values in use. body_bytes: the size of the values of bodies at each
+ * position. ending: zeroed; becomes the size of the values that are freed after each position. */
 static uint64_t find_peak(const struct graph_work *work, const uint64_t *body_bytes,
                           uint64_t *ending)
 {

@@ -63,7 +63,7 @@ static char *layer_port_name(const struct op *op, uint32_t port, struct arena *a
 
 /* Sets the type and shape that the port declares. A port without dimensions may be 0-D or of any
  * rank. */
-static void take_hints(const struct value *value, struct irrun_port *port)
+static void copy_hints(const struct value *value, struct irrun_port *port)
 {
     port->dtype = (enum irrun_dtype)value->dtype_hint;
     port->shape = partial_shape_any();
@@ -93,7 +93,7 @@ bool ports_of_op(const struct graph *graph, const struct op *op, struct arena *a
                                        .names = names,
                                        .line = op->line,
                                        .column = op->column};
-        take_hints(value, &items[k]);
+        copy_hints(value, &items[k]);
         for (uint32_t i = 0; i < value->n_names; i++)
             add_alias(&items[k], names, value->names[i]);
         add_alias(&items[k], names, layer_name);
@@ -123,7 +123,7 @@ static bool name_output(const struct graph *graph, size_t index, bool *is_named,
         arena, (size_t)value->n_names + result->n_output_names + 2, sizeof *names, err);
     if (!layer_name || !names)
         return false;
-    take_hints(value, port);
+    copy_hints(value, port);
     if (layer->n_outputs > 1)
         ports->port_aliases[index] = layer_name;
     if (!is_named[value_id])

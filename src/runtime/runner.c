@@ -53,8 +53,8 @@ struct runner *plan_body_runner(struct plan *plan, const struct graph *body,
     return runner;
 }
 
-/* Returns whether a variable that the plan uses is longer now. Then plans for shorter ones are not
- * needed again; the newest of the others is replaced, since its memory is still in the cache. */
+/* Returns whether a variable that the plan uses has grown. Plans for shorter values are then not
+ * needed again. The newest unused one is replaced, since its memory is still in the CPU caches. */
 static bool has_grown(const struct plan *plan, const struct variable_state *states)
 {
     for (size_t i = 0; plan && i < plan->n_uses; i++) {
@@ -119,8 +119,8 @@ bool runner_choose_plan(struct runner *runner, const struct irrun_tensor *const 
 
 /* ---- running ---- */
 
-/* Sets the addresses that can change, also in the plans that this one continues: its steps may have
- * needed larger buffers of variables. */
+/* Sets the addresses that can change, also in outer plans: the continuation may have needed larger
+ * buffers of variables. */
 static void bind_moving_slots(const struct plan *plan, const struct irrun_tensor *const *in,
                               const struct variables *variables)
 {

@@ -15,7 +15,7 @@ struct irrun_session {
     struct runner *root;
     struct irrun_tensor *inputs;
     const struct irrun_tensor **input_pointers;
-    bool *has_input;
+    bool *has_input;               /* for each input: it is set */
     bool is_input_changed;         /* a type or shape was set after the current plan was chosen */
     size_t n_missing;              /* inputs that are not set */
     struct step_times_table times; /* of a model that times_steps */

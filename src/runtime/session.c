@@ -77,7 +77,7 @@ bool irrun_session_set_input(struct irrun_session *session, size_t index,
     return true;
 }
 
-/* Sets the shape of an input that was not set to its declared shape, if that is static. */
+/* Gives an input without a value its declared type and shape. Fails if the shape is not static. */
 static bool fill_shape(struct irrun_session *session, size_t index, struct irrun_error *err)
 {
     const struct irrun_port *port = &session->ports->items[index];
@@ -92,7 +92,7 @@ static bool fill_shape(struct irrun_session *session, size_t index, struct irrun
     return fail_hint(err, "give it with data or with --shape");
 }
 
-static bool plan(struct irrun_session *session, struct irrun_error *err)
+static bool choose_plan(struct irrun_session *session, struct irrun_error *err)
 {
     static const struct irrun_op_name name = {.name = "plan"};
     if (!session->watch)
@@ -111,7 +111,7 @@ bool irrun_session_plan(struct irrun_session *session, struct irrun_error *err)
     for (size_t i = 0; i < session->ports->n; i++)
         if (!session->has_input[i] && !fill_shape(session, i, err))
             return false;
-    if (!plan(session, err))
+    if (!choose_plan(session, err))
         return false;
     session->is_input_changed = false;
     session->variables.is_shape_changed = false;
@@ -217,7 +217,7 @@ void step_warn(const struct step *step, const struct irrun_error *warning)
 
 /* ---- Information ----------------------------------------------------------------------------- */
 
-/* Returns the bytes of the values and of scratch memory, also of bodies. */
+/* Returns the size of the memory for values and scratch data, including that of bodies. */
 static size_t count_bytes(const struct plan_set *plans)
 {
     size_t sum = 0;

@@ -1,12 +1,12 @@
-/* Appends to variables: writes the new elements after each row of the current buffer, whose rows
- * have a stride for longer ones. The old value stays valid until the iteration is committed.
+/* Appends to variables: writes the new elements after each row of the current buffer, where the
+ * stride of the rows leaves room. The old value stays valid until the iteration is committed.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
 #include "ops/indexing.h"
 #include "runtime/runner.h"
 
-#define INDICES 2 /* of the Gather, as an input of the step */
+#define INDICES 2 /* the input of the step that has the indices of the Gather */
 
 /* Moves rows from a stride of `from` bytes to one of `to` bytes. */
 static void move_rows(char *data, size_t n_rows, size_t row_bytes, size_t from, size_t to)
@@ -37,7 +37,7 @@ void variables_pack(struct variables *variables, const struct variable_use *uses
             variable_pack(&variables->items[uses[i].variable]);
 }
 
-bool run_keep(const struct step *step, struct irrun_error *err)
+bool run_assign_unchanged(const struct step *step, struct irrun_error *err)
 {
     (void)err;
     const struct variable_step *state = step->state;
@@ -51,8 +51,9 @@ bool run_keep(const struct step *step, struct irrun_error *err)
 
 /* ---- the step -------------------------------------------------------------------------------- */
 
-/* Returns the group of rows that index i selects; NO_ID: out of range, which gives zeros. */
-static uint32_t selected(const struct append *append, const struct irrun_tensor *indices, size_t i)
+/* Returns the group of rows that index i selects; NO_ID if it is out of range and selects zeros. */
+static uint32_t selected_group(const struct append *append, const struct irrun_tensor *indices,
+                               size_t i)
 {
     int64_t index = element_as_i64(indices->dtype, indices->data, i);
     int64_t n = (int64_t)(append->old_rows / append->rows_per_index);
@@ -65,7 +66,7 @@ static bool selects_all_in_order(const struct append *append, const struct irrun
     if (append->old_rows != append->n_rows)
         return false;
     for (size_t i = 0; i < append->n_rows / append->rows_per_index; i++)
-        if (selected(append, indices, i) != i)
+        if (selected_group(append, indices, i) != i)
             return false;
     return true;
 }
@@ -85,7 +86,7 @@ static void copy_selected(const struct step *step, const char *from, size_t from
     const struct append *append = step->state;
     const struct irrun_tensor *indices = step->in[INDICES];
     for (size_t row = 0; row < append->n_rows; row++, to += append->stride_bytes) {
-        uint32_t group = selected(append, indices, row / append->rows_per_index);
+        uint32_t group = selected_group(append, indices, row / append->rows_per_index);
         size_t source = group * append->rows_per_index + row % append->rows_per_index;
         if (group == NO_ID) {
             memset(to, 0, append->old_bytes);

@@ -52,8 +52,8 @@ bool variable_grow(struct variable *variable, uint8_t buffer, size_t size_bytes,
     return true;
 }
 
-/* Makes room in every buffer that may be used, which is one for an append. Doubles the size if
- * there is enough memory. */
+/* Makes room in every buffer that may be used. An append uses only the current one. Doubles the
+ * size if there is enough memory. */
 static bool reserve(struct variable *variable, size_t size_bytes, bool is_append,
                     struct irrun_error *err)
 {
@@ -81,7 +81,7 @@ bool variables_reserve(struct variables *variables, const struct variable_use *u
     return true;
 }
 
-/* Runs only in iterations that start from an initial value. */
+/* Copies the initial value. This step runs only in iterations that start from initial values. */
 bool run_read_value(const struct step *step, struct irrun_error *err)
 {
     (void)err;
@@ -101,7 +101,7 @@ bool run_read_value(const struct step *step, struct irrun_error *err)
 
 /* Returns whether type and shape are equal. For a few dimensions this is faster than
  * shape_equals. */
-static bool is_alike(const struct irrun_tensor *a, const struct irrun_tensor *b)
+static bool has_same_shape(const struct irrun_tensor *a, const struct irrun_tensor *b)
 {
     if (a->dtype != b->dtype || a->shape.rank != b->shape.rank)
         return false;
@@ -116,7 +116,7 @@ bool run_assign(const struct step *step, struct irrun_error *err)
     (void)err;
     const struct variable_step *state = step->state;
     struct variable *variable = &step->session->variables.items[state->variable];
-    if (!is_alike(&variable->written, step->in[0]))
+    if (!has_same_shape(&variable->written, step->in[0]))
         variable->written = *step->in[0];
     variable->written.data = variable->buffers[variable->next];
     if (step->flat.n > 0)
@@ -125,7 +125,7 @@ bool run_assign(const struct step *step, struct irrun_error *err)
     return true;
 }
 
-static void note_state(struct variables *variables, uint32_t index)
+static void update_state(struct variables *variables, uint32_t index)
 {
     const struct variable *variable = &variables->items[index];
     struct variable_state *state = &variables->states[index];
@@ -155,15 +155,16 @@ void variables_advance(struct variables *variables)
         variable->next = (uint8_t)(3 - variable->current - variable->committed);
         if (variable->current == variable->committed)
             variable->next = (uint8_t)((variable->current + 1) % 3);
-        note_state(variables, i);
+        update_state(variables, i);
     }
 }
 
-/* Commits a new value in the common case: the same type and shape, outside of bodies. */
-static bool swap(struct variable *variable)
+/* Commits a new value in the common case: the same type and shape, outside of bodies. Returns false
+ * in other cases. */
+static bool commit_by_swap(struct variable *variable)
 {
     if (!variable->is_written || variable->is_ahead || !variable->is_set ||
-        !is_alike(&variable->written, &variable->value))
+        !has_same_shape(&variable->written, &variable->value))
         return false;
     variable->is_written = false;
     variable->value.data = variable->written.data;
@@ -180,11 +181,11 @@ void variables_commit(struct variables *variables)
         struct variable *variable = &variables->items[i];
         if (variable->is_appended) {
             variable_commit_append(variable);
-            note_state(variables, i);
+            update_state(variables, i);
             variables->has_strided = true;
             continue;
         }
-        is_done &= swap(variable);
+        is_done &= commit_by_swap(variable);
     }
     if (is_done)
         return;
@@ -211,7 +212,7 @@ void variables_roll_back(struct variables *variables)
         variable->current = variable->committed;
         variable->value = variable->before;
         variable->is_set = variable->was_set;
-        note_state(variables, i);
+        update_state(variables, i);
     }
 }
 
@@ -219,7 +220,7 @@ void variables_reset(struct variables *variables)
 {
     for (uint32_t i = 0; i < variables->n; i++) {
         variables->items[i].is_set = false;
-        note_state(variables, i);
+        update_state(variables, i);
     }
 }
 
@@ -236,6 +237,6 @@ bool variable_set(struct variables *variables, uint32_t index, const struct irru
     variable->value = *tensor;
     variable->value.data = variable->buffers[variable->current];
     variable->is_set = true;
-    note_state(variables, index);
+    update_state(variables, index);
     return true;
 }

@@ -37,7 +37,7 @@ struct variables {
     struct variable_state *states; /* of the current values, for planning */
     uint32_t n;
     uint32_t n_unset;
-    bool is_shape_changed; /* the plan may not fit any more */
+    bool is_shape_changed; /* the current plan may no longer fit */
     bool has_strided;      /* a variable may have strided rows */
 };
 
