@@ -32,7 +32,7 @@ uint32_t plan_original_inputs(const struct plan *plan, const struct op *op)
     return set;
 }
 
-/* ---- which Concats append -------------------------------------------------------------------- */
+/* ---- finding Concats that append ------------------------------------------------------------- */
 
 /* Returns whether output 0 of an op is computed by this plan, not by an outer one, or is read from
  * a variable. */
@@ -89,8 +89,8 @@ static bool match(const struct plan *plan, const struct op *assign, struct chain
            dtype == plan->slots[chain->read->first_output].declared;
 }
 
-/* Returns the length along the axis for which there is or will be memory: the present capacity if
- * that suffices, otherwise more. n_bytes: of all elements at one index of the axis. */
+/* Returns the length along the axis for which the variable has or gets memory: the current capacity
+ * if it suffices, otherwise more. n_bytes: size of all elements at one index of the axis. */
 static size_t choose_capacity(const struct plan *plan, uint32_t variable, size_t length,
                               size_t n_bytes)
 {
@@ -157,7 +157,7 @@ static bool add_append(struct plan *plan, const struct op *assign, struct irrun_
     return true;
 }
 
-/* ---- which ops read them --------------------------------------------------------------------- */
+/* ---- checking the ops that read them --------------------------------------------------------- */
 
 bool plan_propagate_original(struct plan *plan, const struct planned_op *planned)
 {

@@ -43,7 +43,8 @@ static uint32_t outer_value(const struct matching *match, const struct port_map 
     return op_input(match->outer, match->op, (uint32_t)map->external);
 }
 
-/* Returns the Const that a value is, or is a Convert of; NULL if it is neither. */
+/* Returns the attributes of the Const that a value comes from, directly or through a Convert; NULL
+ * for any other value. */
 static const struct const_attrs *find_const(const struct matching *match, uint32_t value_id)
 {
     const struct op *op = producer(match, value_id);
@@ -89,6 +90,7 @@ static bool adds_axis(const struct matching *match, const struct op *op)
            items[2] == attrs->hidden_size;
 }
 
+/* Returns whether slices of one position cover the whole axis, in either direction. */
 static bool covers_all(const struct port_map *map)
 {
     if (map->part_size != 1)
@@ -169,24 +171,24 @@ static bool match_output(struct matching *match, const struct port_map *map)
         return false;
     uint32_t outer_id = match->op->first_output + (uint32_t)map->external;
     uint32_t value_id = op_input(match->graph, result, 0);
-    uint32_t *taken;
+    uint32_t *found_id;
     if (map->has_axis) {
-        const struct op *put = producer(match, value_id);
+        const struct op *unsqueeze = producer(match, value_id);
         if (axis_of(map) != match->axis || map->stride != match->slices->stride ||
-            !covers_all(map) || !adds_axis(match, put) ||
-            op_input(match->graph, put, 0) != match->cell->first_output)
+            !covers_all(map) || !adds_axis(match, unsqueeze) ||
+            op_input(match->graph, unsqueeze, 0) != match->cell->first_output)
             return false;
-        taken = &found->y;
+        found_id = &found->y;
     } else if (value_id == match->cell->first_output) {
-        taken = &found->ho;
+        found_id = &found->ho;
     } else if (match->family->c0 != NO_INPUT && value_id == match->cell->first_output + 1) {
-        taken = &found->co;
+        found_id = &found->co;
     } else {
         return false;
     }
-    if (*taken != NO_ID)
+    if (*found_id != NO_ID)
         return false;
-    *taken = outer_id;
+    *found_id = outer_id;
     return true;
 }
 
@@ -218,8 +220,8 @@ static bool match_cell(struct matching *match)
     return !match->family->is_sequence && !has_peepholes && !attrs->input_forget && is_fico;
 }
 
-/* Checks that every output is a value of the cell and that the body writes no variables: the other
- * ops of the body then have no effect. */
+/* Checks that every output is a value of the cell and that the body writes no variables, so that
+ * the other ops of the body have no effect. */
 static bool match_results(struct matching *match)
 {
     const struct body *body = match->body;

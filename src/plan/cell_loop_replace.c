@@ -43,8 +43,8 @@ static uint32_t add_axis_op(struct replacement *r, const struct op_def *def, int
     return add_unary(r, def, axis_attrs(r, axis), in);
 }
 
-/* Returns the value of the outer graph for a weight of the body: copies a Const and its Convert,
- * and uses the input of a Parameter. */
+/* Returns the value of the outer graph for a weight of the body. Copies a Const and its Convert to
+ * the outer graph; for a Parameter, returns the input of the TensorIterator. */
 static uint32_t add_outer_value(struct replacement *r, uint32_t value_id)
 {
     const struct body *body = &r->op.bodies[0];

@@ -1,4 +1,4 @@
-/* Finds chains of convolutions and replaces them with ops with the channels last.
+/* Finds chains of convolutions and replaces their ops with ones that have the channels last.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "plan/channels_last.h"
 
@@ -7,23 +7,25 @@
 #include "ops/op_state.h"
 #include "ops/window.h"
 
-static uint32_t add_move(struct last_pass *pass, const struct op_def *def, const void *attrs,
-                         const struct op *like, uint32_t in)
+/* Adds an op with one input and one output, at the place of `like` in the XML; returns its id. */
+static uint32_t add_unary(struct channels_last_pass *pass, const struct op_def *def,
+                          const void *attrs, const struct op *like, uint32_t in)
 {
     const struct op copy = *like;
     return graph_edit_add(&pass->edit, def, attrs, &copy, &in, 1, 1);
 }
 
-/* Replaces the value `out` with the output of op `added`, which has the channels last. */
-static void take_over(struct last_pass *pass, uint32_t added, uint32_t out)
+/* Replaces the value `out` with the output of op `added`, which has the channels last. Ops that
+ * need the channels first read it through a transposition. */
+static void take_over(struct channels_last_pass *pass, uint32_t added, uint32_t out)
 {
     pass->replaced[out] = pass->graph->ops[added].first_output;
-    uint32_t moved =
-        add_move(pass, &op_channels_first, NULL, &pass->graph->ops[added], pass->replaced[out]);
-    graph_edit_take_over(&pass->edit, moved, out);
+    uint32_t first =
+        add_unary(pass, &op_channels_first, NULL, &pass->graph->ops[added], pass->replaced[out]);
+    graph_edit_take_over(&pass->edit, first, out);
 }
 
-static bool replace_convolution(struct last_pass *pass, const struct op *op)
+static bool replace_convolution(struct channels_last_pass *pass, const struct op *op)
 {
     uint32_t in = op_input(pass->graph, op, 0), out = op->first_output;
     struct convolution_attrs *attrs =
@@ -45,20 +47,20 @@ static bool replace_convolution(struct last_pass *pass, const struct op *op)
     return true;
 }
 
-/* Returns a constant with the channels last. */
-static uint32_t move_constant(struct last_pass *pass, const struct op *op, uint32_t in)
+/* Returns the value of a constant with its channels moved to the end. */
+static uint32_t move_constant(struct channels_last_pass *pass, const struct op *op, uint32_t in)
 {
     static const struct axis_attrs first = {.axis = 0};
     uint32_t rank = pass->ranks[op->first_output];
     const struct irrun_shape *shape = &find_constant(pass, in)->tensor.shape;
     if (shape->rank + 1 == rank)
-        in = pass->graph->ops[add_move(pass, &op_insert_axis, &first, op, in)].first_output;
+        in = pass->graph->ops[add_unary(pass, &op_insert_axis, &first, op, in)].first_output;
     else if (shape->rank < rank)
         return in;
-    return pass->graph->ops[add_move(pass, &op_channels_last, NULL, op, in)].first_output;
+    return pass->graph->ops[add_unary(pass, &op_channels_last, NULL, op, in)].first_output;
 }
 
-static bool replace_elementwise(struct last_pass *pass, const struct op *op)
+static bool replace_elementwise(struct channels_last_pass *pass, const struct op *op)
 {
     uint32_t *inputs =
         arena_alloc_array(pass->finder.arena, op->n_inputs, sizeof *inputs, pass->err);
@@ -74,7 +76,7 @@ static bool replace_elementwise(struct last_pass *pass, const struct op *op)
     return true;
 }
 
-static bool replace_concat(struct last_pass *pass, const struct op *op)
+static bool replace_concat(struct channels_last_pass *pass, const struct op *op)
 {
     uint32_t *inputs =
         arena_alloc_array(pass->finder.arena, op->n_inputs, sizeof *inputs, pass->err);
@@ -89,8 +91,8 @@ static bool replace_concat(struct last_pass *pass, const struct op *op)
     return true;
 }
 
-/* Replaces a Pad, a MaxPool or a reduction with the same op for channels that are last. */
-static bool replace_same(struct last_pass *pass, const struct op *op)
+/* Replaces a Pad, a MaxPool or a reduction with a copy that has the channels last. */
+static bool replace_same(struct channels_last_pass *pass, const struct op *op)
 {
     uint32_t inputs[4] = {pass->replaced[op_input(pass->graph, op, 0)]};
     void *attrs = arena_copy(pass->arena, op->attrs, 1, op->def->attrs_size, pass->err);
@@ -106,7 +108,7 @@ static bool replace_same(struct last_pass *pass, const struct op *op)
     return true;
 }
 
-static bool replace(struct last_pass *pass, uint32_t op_id)
+static bool replace(struct channels_last_pass *pass, uint32_t op_id)
 {
     const struct op op = pass->graph->ops[op_id];
     uint32_t in = op.n_inputs > 0 ? op_input(pass->graph, &op, 0) : 0;
@@ -128,7 +130,7 @@ static bool replace(struct last_pass *pass, uint32_t op_id)
     case TO_LAST:
         if (pass->replaced[in] != NO_ID)
             graph_edit_take_over(&pass->edit,
-                                 add_move(pass, &op_identity, NULL, &op, pass->replaced[in]),
+                                 add_unary(pass, &op_identity, NULL, &op, pass->replaced[in]),
                                  op.first_output);
         return true;
     case OTHER:
@@ -139,7 +141,7 @@ static bool replace(struct last_pass *pass, uint32_t op_id)
 
 /* ---- the pass ---- */
 
-static bool allocate(struct last_pass *pass)
+static bool allocate(struct channels_last_pass *pass)
 {
     struct graph *graph = pass->graph;
     struct arena *memory = pass->finder.arena;
@@ -158,7 +160,7 @@ static bool allocate(struct last_pass *pass)
     return constants_find_early(&pass->finder, pass->err);
 }
 
-static bool run_pass(struct last_pass *pass)
+static bool run_pass(struct channels_last_pass *pass)
 {
     struct graph *graph = pass->graph;
     size_t n = 0, n_inputs = 0;
@@ -184,7 +186,7 @@ bool channels_last_place(const struct model *model, struct remarks *remarks,
                          struct irrun_error *err)
 {
     struct arena memory = {0};
-    struct last_pass pass = {
+    struct channels_last_pass pass = {
         .finder = {.graph = model->graph, .arena = &memory, .kernels = model->kernels},
         .graph = model->graph,
         .arena = model->arena,

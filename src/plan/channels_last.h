@@ -1,4 +1,4 @@
-/* What the files of the pass channels_last_place share.
+/* Types that the files of the pass channels_last_place share.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_PLAN_CHANNELS_LAST_H
 #define IRRUN_PLAN_CHANNELS_LAST_H
@@ -6,8 +6,8 @@
 #include "plan/graph_edit.h"
 #include "plan/passes.h"
 
-/* What an op is to the pass; OTHER has the channels first. */
-enum last_kind {
+/* The kind of an op in this pass. Ops of kind OTHER have the channels first. */
+enum channels_last_kind {
     OTHER,
     CONVOLUTION,
     DEPTHWISE,
@@ -19,27 +19,28 @@ enum last_kind {
     TO_LAST
 };
 
-struct last_pass {
+struct channels_last_pass {
     struct model finder; /* finds constants, in memory that is freed after the pass */
     struct graph *graph;
     struct graph_edit edit;
     struct arena *arena;
-    enum last_kind *kinds; /* of each op */
-    uint32_t *ranks;       /* of each value that can have the channels last; otherwise 0 */
-    bool *are_wanted;      /* for each value: an op reads it with the channels last */
-    bool *are_last;        /* for each value: it is, or follows, one of a depthwise convolution */
-    uint32_t *replaced;    /* for each value: its replacement with the channels last, or NO_ID */
-    size_t n_replaced;     /* number of convolutions that are replaced */
-    uint32_t *n_uses;      /* of each value */
-    bool has_groups;       /* the model has grouped convolutions */
+    enum channels_last_kind *kinds; /* of each op */
+    uint32_t *ranks;                /* of each value that can have the channels last; otherwise 0 */
+    bool *are_wanted;               /* for each value: an op reads it with the channels last */
+    bool *are_last;     /* for each value: it is or follows the output of a depthwise one */
+    uint32_t *replaced; /* for each value: its replacement with the channels last, or NO_ID */
+    size_t n_replaced;  /* number of convolutions that are replaced */
+    uint32_t *n_uses;   /* of each value */
+    bool has_groups;    /* the model has grouped convolutions */
     struct irrun_error *err;
 };
 
 /* Finds the kinds of all ops, and which values have the channels last. Returns the number of
  * depthwise convolutions. */
-size_t channels_last_classify(struct last_pass *pass);
+size_t channels_last_classify(struct channels_last_pass *pass);
 
-static inline const struct constant *find_constant(const struct last_pass *pass, uint32_t value_id)
+static inline const struct constant *find_constant(const struct channels_last_pass *pass,
+                                                   uint32_t value_id)
 {
     return pass->graph->analysis->constants[value_id];
 }

@@ -7,17 +7,17 @@
 
 #define MAX_RANK 5
 
-/* Returns whether at most one lane in eight is without a channel. */
-static bool fills_vectors(const struct last_pass *pass, int64_t n_channels)
+/* Returns whether vectors that hold all channels have at most one unused lane in eight. */
+static bool fills_vectors(const struct channels_last_pass *pass, int64_t n_channels)
 {
     int64_t lanes = (int64_t)pass->finder.kernels.igemm_f32->lanes;
     return n_channels >= lanes && n_channels * 8 >= (n_channels + lanes - 1) / lanes * lanes * 7;
 }
 
-/* Returns the rank of the output of a convolution with constant f32 filters, or 0 if the op is not
- * one. */
-static uint32_t find_filters(const struct last_pass *pass, const struct op *op,
-                             enum last_kind *kind)
+/* Returns the rank of the output of a convolution with constant f32 filters that can have the
+ * channels last, or 0. */
+static uint32_t find_filters(const struct channels_last_pass *pass, const struct op *op,
+                             enum channels_last_kind *kind)
 {
     bool is_grouped = op_is_type(op, "GroupConvolution");
     if ((!is_grouped && !op_is_type(op, "Convolution")) || op->n_inputs != 2)
@@ -30,9 +30,9 @@ static uint32_t find_filters(const struct last_pass *pass, const struct op *op,
     if (rank < 3 || rank > MAX_RANK)
         return 0;
     *kind = is_grouped ? DEPTHWISE : CONVOLUTION;
-    bool is_worth = is_grouped ? shape->dims[1] == 1 && shape->dims[2] == 1
-                               : pass->has_groups || fills_vectors(pass, shape->dims[0]);
-    return is_worth ? rank : 0;
+    bool is_worthwhile = is_grouped ? shape->dims[1] == 1 && shape->dims[2] == 1
+                                    : pass->has_groups || fills_vectors(pass, shape->dims[0]);
+    return is_worthwhile ? rank : 0;
 }
 
 /* Returns whether a constant has one element, or one for each channel: [1, C, 1, 1], [C, 1, 1], or
@@ -49,7 +49,7 @@ static bool fits_channels(const struct op *op, const struct constant *constant, 
 }
 
 /* Returns the rank of the output of an element-wise op that can have the channels last, or 0. */
-static uint32_t find_elementwise(const struct last_pass *pass, const struct op *op)
+static uint32_t find_elementwise(const struct channels_last_pass *pass, const struct op *op)
 {
     uint32_t rank = 0;
     bool is_elementwise = (op->def->flags & OP_ELEMENTWISE) || op_is_type(op, "PReLU");
@@ -71,8 +71,8 @@ static uint32_t find_elementwise(const struct last_pass *pass, const struct op *
     return rank;
 }
 
-/* Returns the rank of the output of a Pad, or of a MaxPool whose indices nothing reads, or 0. */
-static uint32_t find_spatial(const struct last_pass *pass, const struct op *op)
+/* Returns the rank of the output of a Pad, or of a MaxPool whose indices no op reads, or 0. */
+static uint32_t find_spatial(const struct channels_last_pass *pass, const struct op *op)
 {
     bool is_max = op_is_type(op, "MaxPool") &&
                   (op->n_outputs == 1 || pass->n_uses[op->first_output + 1] == 0);
@@ -81,7 +81,7 @@ static uint32_t find_spatial(const struct last_pass *pass, const struct op *op)
 
 /* Returns the rank of the output of a reduction over all positions, which keeps them as dimensions
  * of 1, or 0. */
-static uint32_t find_reduction(const struct last_pass *pass, const struct op *op)
+static uint32_t find_reduction(const struct channels_last_pass *pass, const struct op *op)
 {
     int64_t axes[MAX_RANK];
     uint32_t n, reduced = 0; /* a set of 1 << axis */
@@ -97,9 +97,10 @@ static uint32_t find_reduction(const struct last_pass *pass, const struct op *op
     return reduced == (1U << rank) - 4 ? rank : 0; /* all axes but 0 and 1 */
 }
 
-/* Returns the rank of the output of a Concat of channels of which some are last anyway, or 0. A
- * Concat with the channels first often costs nothing, because its inputs are computed in place. */
-static uint32_t find_concat(const struct last_pass *pass, const struct op *op)
+/* Returns the rank of the output of a Concat along the channels if are_last is true for one of its
+ * inputs, or 0. With the channels first, a Concat often costs nothing, because its inputs are
+ * computed in place. */
+static uint32_t find_concat(const struct channels_last_pass *pass, const struct op *op)
 {
     if (!op_is_type(op, "Concat"))
         return 0;
@@ -117,7 +118,8 @@ static uint32_t find_concat(const struct last_pass *pass, const struct op *op)
 
 /* Returns TO_LAST for a Transpose that moves the channels to the end, TO_FIRST for one that moves
  * them back, otherwise OTHER. */
-static enum last_kind find_move(const struct last_pass *pass, const struct op *op, uint32_t *rank)
+static enum channels_last_kind find_move(const struct channels_last_pass *pass, const struct op *op,
+                                         uint32_t *rank)
 {
     int64_t order[MAX_RANK];
     if (!op_is_type(op, "Transpose") ||
@@ -132,10 +134,10 @@ static enum last_kind find_move(const struct last_pass *pass, const struct op *o
 }
 
 /* Finds the kind of an op, and the rank of its output if that can have the channels last. */
-static void classify(struct last_pass *pass, uint32_t op_id)
+static void classify(struct channels_last_pass *pass, uint32_t op_id)
 {
     const struct op *op = &pass->graph->ops[op_id];
-    enum last_kind *kind = &pass->kinds[op_id];
+    enum channels_last_kind *kind = &pass->kinds[op_id];
     uint32_t rank = find_filters(pass, op, kind),
              in = op->n_inputs ? op_input(pass->graph, op, 0) : 0;
     if (*kind == DEPTHWISE && rank != pass->ranks[in])
@@ -163,11 +165,11 @@ static void classify(struct last_pass *pass, uint32_t op_id)
     }
 }
 
-/* Marks the inputs that the op reads with the channels last. Its readers are visited before. */
-static void want_inputs(struct last_pass *pass, uint32_t op_id)
+/* Marks the inputs that the op reads with the channels last. Its readers have been visited. */
+static void mark_wanted_inputs(struct channels_last_pass *pass, uint32_t op_id)
 {
     const struct op *op = &pass->graph->ops[op_id];
-    enum last_kind kind = pass->kinds[op_id];
+    enum channels_last_kind kind = pass->kinds[op_id];
     bool wants_inputs = kind == CONVOLUTION || kind == DEPTHWISE || kind == REDUCTION ||
                         kind == TO_LAST ||
                         ((kind == ELEMENTWISE || kind == SPATIAL || kind == CONCAT) &&
@@ -179,7 +181,7 @@ static void want_inputs(struct last_pass *pass, uint32_t op_id)
     }
 }
 
-size_t channels_last_classify(struct last_pass *pass)
+size_t channels_last_classify(struct channels_last_pass *pass)
 {
     const struct graph *graph = pass->graph;
     size_t n_depthwise = 0;
@@ -188,6 +190,6 @@ size_t channels_last_classify(struct last_pass *pass)
         n_depthwise += pass->kinds[graph->order[i]] == DEPTHWISE;
     }
     for (uint32_t i = graph->n_order; i-- > 0;)
-        want_inputs(pass, graph->order[i]);
+        mark_wanted_inputs(pass, graph->order[i]);
     return n_depthwise;
 }

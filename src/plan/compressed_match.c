@@ -6,7 +6,7 @@
 
 #include "tensor/small_float.h"
 
-#define MAX_ZERO_POINT 0x1p16 /* of the kernels, for integers: see kernels/compressed_gemm.h */
+#define MAX_ZERO_POINT 0x1p16 /* for stored integers; a limit of kernels/compressed_gemm.h */
 
 const struct constant *compressed_constant(const struct compressed_matcher *matcher,
                                            uint32_t value_id)
@@ -21,7 +21,7 @@ const struct op *compressed_producer(const struct compressed_matcher *matcher, u
     return op_is_type(op, type) && compressed_constant(matcher, value_id) ? op : NULL;
 }
 
-#define MIN_FLOAT_BYTES (1 << 20) /* of a matrix of floats */
+#define MIN_FLOAT_BYTES (1 << 20) /* smallest matrix of floats that is large */
 
 bool compressed_is_large_matrix(const struct const_attrs *attrs)
 {
@@ -96,7 +96,8 @@ static uint32_t skip_op(const struct compressed_matcher *matcher, uint32_t value
 
 /* Finds the strides of the scales or zero points from row to row and from group to group. `axes`:
  * the dimensions of the stored constant that are its rows, its groups, and the elements of a group,
- * or NO_ID. Returns false if the shapes do not fit, or if a group has more than one number. */
+ * or NO_ID. Returns false if the shapes do not fit, or if a group has more than one scale or zero
+ * point. */
 static bool find_strides(const struct compressed_matcher *matcher, uint32_t value_id,
                          const struct irrun_shape *shape, const uint32_t axes[3],
                          size_t *row_stride, size_t *group_stride)
@@ -120,8 +121,8 @@ static bool find_strides(const struct compressed_matcher *matcher, uint32_t valu
     return strides[2] == 0;
 }
 
-/* Returns whether the zero points are integers, which the kernels need for stored integers.
- * Computes them if their type is a float. */
+/* Returns whether the zero points are integers, as the kernels require for stored integers. Reads
+ * their values if their type is a float. */
 static bool are_integers(struct compressed_matcher *matcher, uint32_t value_id)
 {
     const struct constant *constant = compressed_constant(matcher, value_id);

@@ -13,7 +13,8 @@ struct compressed_matcher {
     struct model finder; /* finds and computes constants, in memory of its own */
     const struct graph *graph;
     struct constant **constants;
-    uint32_t n_values; /* in `constants`; values that the pass adds have no place there */
+    uint32_t
+        n_values; /* length of `constants`, which has no entries for values that the pass adds */
     bool keeps_floats; /* large matrices of floats match */
     struct irrun_error *err;
 };
@@ -38,8 +39,9 @@ bool compressed_is_large_matrix(const struct const_attrs *attrs);
 bool compressed_match_floats(const struct compressed_matcher *matcher, uint32_t value_id,
                              struct compressed_match *match);
 
-/* Matches Const -> Convert [-> Subtract] [-> Multiply] [-> Reshape] [-> Convert], of n rows, or
- * [k][n] if is_transposed. Sets *matcher->err if a constant cannot be computed. */
+/* Matches a matrix [n][k], or [k][n] if is_transposed, that is computed by Const -> Convert
+ * [-> Subtract] [-> Multiply] [-> Reshape] [-> Convert]. Sets *matcher->err if a constant cannot be
+ * computed. */
 bool compressed_match_codes(struct compressed_matcher *matcher, uint32_t value_id,
                             bool is_transposed, struct compressed_match *match);
 

@@ -11,7 +11,7 @@
 #include "plan/graph_edit.h"
 #include "plan/graph_ints.h"
 
-/* The ops added for a MatMul or a Gather, and their inputs. */
+/* Limits of the ops added for one MatMul or Gather, and of their inputs. */
 #define MAX_NEW_OPS 2
 #define MAX_INPUTS 4
 
@@ -25,9 +25,9 @@ struct pass {
     struct irrun_error *err;
 };
 
-/* Large matrices of floats are not packed, which would copy them, if the file has this size and the
- * model has variables: then most runs compute one position. Products of more than 4 rows are faster
- * with packed matrices. */
+/* If the file has at least this size and the model has variables, large matrices of floats are read
+ * as they are stored, since packing would copy them. Most runs of such a model compute one
+ * position. Products of more than 4 rows would be faster with packed matrices. */
 #define MIN_FILE_BYTES ((size_t)256 << 20)
 
 static bool has_floats_to_keep(const struct model *model)
@@ -52,8 +52,8 @@ static bool is_kept(const struct pass *pass, const struct const_attrs *attrs)
 
 /* ---- the ops ---- */
 
-/* Replaces op `op_id` with `def`. The constant becomes input `constant`, and `other` the other
- * input. */
+/* Replaces op `op_id` with an op of `def`. The stored constant becomes its input number `constant`
+ * (0 or 1), and the value `other` its other input. */
 static bool replace(struct pass *pass, uint32_t op_id, const struct op_def *def, uint32_t other,
                     uint32_t constant, struct compressed_match *match)
 {
@@ -110,7 +110,8 @@ static bool visit_matmul(struct pass *pass, uint32_t op_id)
                    &match);
 }
 
-/* Tables of at least this many f16 or bf16 are kept: rows are gathered first and then converted. */
+/* Tables with at least this many f16 or bf16 elements are not converted as a whole: rows are
+ * gathered first, and then converted. */
 #define GATHER_HALF_MIN_ELEMENTS (1 << 18)
 
 static bool is_table_of_halves(const struct pass *pass, const struct op *gather)

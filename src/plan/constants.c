@@ -1,6 +1,6 @@
 /* Constants, which are the same in every plan: Consts, and values computed only from Consts. They
- * are found once after loading. They are computed on demand, so that weights that need no
- * conversion stay in the mapped file.
+ * are found once, after loading, and computed on demand. Weights that need no conversion stay in
+ * the mapped file.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* Replaces a Slice of the last positions of a convolution with smaller pads. Causal convolutions
- * are often written with pads at both ends and a Slice.
+/* Replaces a Slice that drops the last positions of a convolution with smaller pads. Causal
+ * convolutions are often written with pads at both ends and a Slice.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "plan/passes.h"
 
@@ -18,14 +18,14 @@ struct pass {
 
 /* A Slice that drops the last positions of a convolution, or of its sum with a constant. */
 struct crop {
-    uint32_t convolution, last; /* last: the op whose result the Slice reads */
-    uint32_t d;                 /* which spatial dimension */
-    int64_t n;                  /* dropped positions of the output */
-    int64_t pad;                /* positions of the input by which the pads become smaller */
+    uint32_t convolution, last; /* op ids; last: the op whose output the Slice reads */
+    uint32_t d;                 /* index of the spatial dimension */
+    int64_t n;                  /* number of dropped positions of the output */
+    int64_t pad;                /* number of positions by which the pads become smaller */
 };
 
-/* Returns whether a value is a constant that is the same along dimension d of n. */
-static bool is_alike(const struct graph *graph, uint32_t value_id, uint32_t d, uint32_t n)
+/* Returns whether a value is a constant that is broadcast along dimension d of n. */
+static bool is_broadcast_along(const struct graph *graph, uint32_t value_id, uint32_t d, uint32_t n)
 {
     const struct op *op = value_producer(graph, value_id);
     if (op_is_type(op, "Convert"))
@@ -42,32 +42,34 @@ static bool is_convolution(const struct op *op)
     return op_is_type(op, "Convolution") || op_is_type(op, "GroupConvolution");
 }
 
-/* Finds the convolution that computes a value which only one op reads, and perhaps an Add. */
+/* Finds the convolution that computes a value, directly or through an Add of a constant. Only the
+ * next op may read the value and the input of the Add. */
 static bool find_convolution(const struct pass *pass, uint32_t value_id, struct crop *crop)
 {
     const struct graph *graph = pass->graph;
     const struct op *op = value_producer(graph, value_id);
-    bool is_alone = pass->n_uses[value_id] == 1;
+    bool has_one_reader = pass->n_uses[value_id] == 1;
     uint32_t constant = NO_ID;
     crop->last = (uint32_t)(op - graph->ops);
     if (op_is_type(op, "Add") &&
         ((const struct binary_attrs *)op->attrs)->auto_broadcast == AUTO_BROADCAST_NUMPY) {
         uint32_t in = is_convolution(value_producer(graph, op_input(graph, op, 0))) ? 0 : 1;
         constant = op_input(graph, op, 1 - in);
-        is_alone = is_alone && pass->n_uses[op_input(graph, op, in)] == 1;
+        has_one_reader = has_one_reader && pass->n_uses[op_input(graph, op, in)] == 1;
         op = value_producer(graph, op_input(graph, op, in));
     }
     const struct window_attrs *window = op->attrs;
-    if (!is_alone || !is_convolution(op))
+    if (!has_one_reader || !is_convolution(op))
         return false;
     crop->convolution = (uint32_t)(op - graph->ops);
     return crop->d < window->pads_end.n && window->pads_begin.n == window->pads_end.n &&
            window->auto_pad <= AUTO_PAD_NOTSET &&
-           (constant == NO_ID || is_alike(graph, constant, 2 + crop->d, 2 + window->pads_end.n));
+           (constant == NO_ID ||
+            is_broadcast_along(graph, constant, 2 + crop->d, 2 + window->pads_end.n));
 }
 
-/* Finds by how much smaller pads have the same result as the Slice. They must leave at least one
- * whole window if the input is not empty: without the Slice, fewer windows would be an error. */
+/* Finds by how much the pads must become smaller. They must leave at least one whole window for any
+ * input that is not empty, because a convolution without a window is an error. */
 static bool find_pad(const struct graph *graph, struct crop *crop)
 {
     const struct op *op = &graph->ops[crop->convolution];
@@ -102,7 +104,7 @@ static bool find_crop(const struct pass *pass, const struct op *op, struct crop 
     return find_convolution(pass, op_input(graph, op, 0), crop) && find_pad(graph, crop);
 }
 
-/* Makes the pads smaller. The last op before the Slice computes its value. */
+/* Makes the pads smaller. The last op before the Slice then computes the output of the Slice. */
 static bool replace(struct pass *pass, const struct op *slice, const struct crop *crop)
 {
     struct graph *graph = pass->graph;
@@ -122,7 +124,7 @@ static bool replace(struct pass *pass, const struct op *slice, const struct crop
                      "%s \"%s\" (line %u) computes what Slice \"%s\" takes", op->def->type,
                      op->name, (unsigned)op->line, slice->name))
         return false;
-    graph->ops[crop->last].name = slice->name; /* may name an output */
+    graph->ops[crop->last].name = slice->name; /* an output may have this name */
     graph_edit_take_over(&pass->edit, crop->last, slice->first_output);
     return true;
 }
@@ -133,17 +135,17 @@ bool cropped_convolutions_replace(struct graph *graph, struct arena *arena, stru
     struct arena memory = {0};
     struct pass pass = {.graph = graph, .edit = {graph, arena}, .remarks = remarks, .err = err};
     size_t n = 0;
-    bool is_good = true;
+    bool is_ok = true;
     pass.n_uses = graph_count_uses(graph, &memory, err);
-    for (uint32_t i = 0; i < graph->n_order && pass.n_uses && is_good; i++) {
+    for (uint32_t i = 0; i < graph->n_order && pass.n_uses && is_ok; i++) {
         const struct op *op = &graph->ops[graph->order[i]];
         struct crop crop;
         if (find_crop(&pass, op, &crop)) {
-            is_good = replace(&pass, op, &crop);
+            is_ok = replace(&pass, op, &crop);
             n++;
         }
     }
-    is_good = is_good && pass.n_uses;
+    is_ok = is_ok && pass.n_uses;
     arena_free(&memory);
-    return is_good && (n == 0 || toposort(graph, arena, err));
+    return is_ok && (n == 0 || toposort(graph, arena, err));
 }

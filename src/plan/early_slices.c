@@ -1,6 +1,6 @@
 /* From the last op to the first, finds for each value the position that all its readers read. Then
- * finds the ops that come after a product which can compute this position alone, and inserts slices
- * before the first of them. The slices of the model stay; they now take the only position.
+ * finds products that can compute this position alone, with the ops between them and the readers,
+ * and inserts slices before them. The slices of the model stay; they select the only position.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "plan/passes.h"
 
@@ -20,10 +20,10 @@ struct pass {
     struct graph_edit edit;
     struct arena *arena;
     const bool *takes_last;
-    uint32_t *ranks;      /* of each value: follows from the inputs, or is what the port says */
-    struct part *parts;   /* of each value */
-    uint32_t *narrowed;   /* for each op: the inputs that it reads a part of, as a set of 1 << i */
-    struct slice *slices; /* for each value: the last one that was added */
+    uint32_t *ranks;    /* of each value: derived from the inputs, or the rank_hint */
+    struct part *parts; /* of each value */
+    uint32_t *narrowed; /* for each op: a set of 1 << i, the inputs of which it reads only a part */
+    struct slice *slices; /* for each value: its slice that was added last */
     struct remarks *remarks;
     struct irrun_error *err;
 };
@@ -55,9 +55,10 @@ static bool is_product(const struct op *op)
     return op_is_type(op, "MatMul");
 }
 
-/* ---- which ops ------------------------------------------------------------------------------- */
+/* ---- finding the ops ------------------------------------------------------------------------- */
 
-static void read_part(struct pass *pass, uint32_t value_id, struct part part)
+/* Records that an op reads this part of a value. */
+static void add_read_part(struct pass *pass, uint32_t value_id, struct part part)
 {
     struct part *known = &pass->parts[value_id];
     if (known->kind == PART_UNREAD)
@@ -66,7 +67,7 @@ static void read_part(struct pass *pass, uint32_t value_id, struct part part)
         known->kind = PART_WHOLE;
 }
 
-/* Finds the ranks of the outputs. The producers of its inputs are visited before. */
+/* Finds the ranks of the outputs of an op. The ranks of its inputs are known. */
 static void find_ranks(struct pass *pass, const struct op *op)
 {
     const struct graph *graph = pass->graph;
@@ -81,14 +82,14 @@ static void find_ranks(struct pass *pass, const struct op *op)
         pass->ranks[i] = parameter || part_keeps_rank(op) ? rank : graph->values[i].rank_hint;
 }
 
-/* Returns whether the XML gives the right rank of input 0; the axis of a slice is counted by it. */
+/* Returns whether input 0 has the rank that the XML gives, from which a slice derives its axis. */
 static bool has_right_rank(const struct pass *pass, const struct op *op)
 {
     uint32_t value_id = op_input(pass->graph, op, 0);
     return pass->ranks[value_id] == pass->graph->values[value_id].rank_hint;
 }
 
-/* Finds what the op reads of its inputs. Its readers are visited before. */
+/* Finds which part of each input the op reads. The readers of its outputs have been visited. */
 static void visit(struct pass *pass, uint32_t op_id)
 {
     const struct op *op = &pass->graph->ops[op_id];
@@ -101,7 +102,7 @@ static void visit(struct pass *pass, uint32_t op_id)
     if (inputs == 0 && find_part(pass, op, &part) && has_right_rank(pass, op))
         inputs = 1;
     for (uint32_t i = 0; i < op->n_inputs; i++)
-        read_part(pass, op_input(pass->graph, op, i), i < 32 && inputs >> i & 1 ? part : whole);
+        add_read_part(pass, op_input(pass->graph, op, i), i < 32 && inputs >> i & 1 ? part : whole);
 }
 
 /* Returns whether the op reads only the part of input i that its producer computes. */
@@ -112,26 +113,27 @@ static bool takes_from_producer(const struct pass *pass, const struct op *op, ui
            is_same(&pass->parts[op_input(pass->graph, op, i)], &pass->parts[op->first_output]);
 }
 
-/* Keeps ops that are products or come after one. Returns the number of inputs of all of them. */
-static size_t drop_others(struct pass *pass)
+/* Clears `narrowed` of the ops that are not products and follow none. Returns the total number of
+ * inputs of the remaining ops. */
+static size_t drop_ops_before_products(struct pass *pass)
 {
     const struct graph *graph = pass->graph;
     size_t n = 0;
     for (uint32_t k = 0; k < graph->n_order; k++) {
         const struct op *op = &graph->ops[graph->order[k]];
         uint32_t *inputs = &pass->narrowed[graph->order[k]];
-        bool is_behind = is_product(op);
+        bool is_kept = is_product(op);
         for (uint32_t i = 0; i < op->n_inputs && i < 32; i++)
-            is_behind |= (*inputs >> i & 1) && takes_from_producer(pass, op, i);
-        *inputs = is_behind ? *inputs : 0;
+            is_kept |= (*inputs >> i & 1) && takes_from_producer(pass, op, i);
+        *inputs = is_kept ? *inputs : 0;
         n += *inputs ? op->n_inputs : 0;
     }
     return n;
 }
 
-/* ---- the slices ------------------------------------------------------------------------------ */
+/* ---- inserting slices ------------------------------------------------------------------------ */
 
-/* Adds a slice of a value. rank: which the value must have; 0: any. */
+/* Adds a slice of a value. rank: the rank that the value must have; 0: any. */
 static bool add_slice(struct pass *pass, uint32_t value_id, const struct part *part, uint32_t rank,
                       uint32_t *op_id)
 {
@@ -144,7 +146,7 @@ static bool add_slice(struct pass *pass, uint32_t value_id, const struct part *p
     return true;
 }
 
-/* Gives the op slices of those inputs that are computed whole. */
+/* Inserts slices before the narrowed inputs of an op that their producers compute as a whole. */
 static bool slice_inputs(struct pass *pass, uint32_t op_id)
 {
     const struct op op = pass->graph->ops[op_id];
@@ -167,9 +169,9 @@ static bool slice_inputs(struct pass *pass, uint32_t op_id)
                        (unsigned)op.line, part->kind == PART_LAST ? "last" : "first");
 }
 
-/* Inserts a slice, a view, after a value of one position that a slice of the model or a Result
- * reads. It checks the rank that the XML gives the value. */
-static bool check_rank(struct pass *pass, uint32_t value_id)
+/* Inserts a slice, which is a view, after a value of one position that a slice of the model or a
+ * Result reads. The inserted slice checks that the value has the rank that the XML gives. */
+static bool insert_rank_check(struct pass *pass, uint32_t value_id)
 {
     struct graph *graph = pass->graph;
     struct value *value = &graph->values[value_id];
@@ -195,7 +197,8 @@ static bool move(struct pass *pass, uint32_t n_ops)
         if (pass->narrowed[graph->order[i]] || !find_part(pass, op, &part))
             continue;
         uint32_t value_id = op_input(graph, op, 0), producer_id = graph->values[value_id].op_id;
-        if (producer_id < n_ops && pass->narrowed[producer_id] && !check_rank(pass, value_id))
+        if (producer_id < n_ops && pass->narrowed[producer_id] &&
+            !insert_rank_check(pass, value_id))
             return false;
     }
     return true;
@@ -219,7 +222,7 @@ static bool run_pass(struct pass *pass, bool *is_changed)
         find_ranks(pass, &graph->ops[graph->order[i]]);
     for (uint32_t i = graph->n_order; i-- > 0;)
         visit(pass, graph->order[i]);
-    size_t n_inputs = drop_others(pass), n = n_inputs + graph->n_values;
+    size_t n_inputs = drop_ops_before_products(pass), n = n_inputs + graph->n_values;
     *is_changed = n_inputs > 0;
     return !*is_changed || (graph_edit_begin(&pass->edit, graph, pass->arena, n, n, n, pass->err) &&
                             move(pass, n_ops));

@@ -21,7 +21,7 @@ static bool count_flops(struct plan *plan, const struct op *op, double *flops,
     return true;
 }
 
-/* Counts the bytes that a step reads and writes. An append moves only what is new. */
+/* Counts the bytes that a step reads and writes. An append moves only the new elements. */
 static double count_bytes(const struct step *step)
 {
     if (step->flat.run != run_append)
@@ -42,7 +42,7 @@ bool plan_count_work(struct plan *plan, const struct step *step, struct step_cos
     return true;
 }
 
-/* Finds the work of a step and the entry for its time. */
+/* Finds the work of a step and its entry in the table of times. */
 static struct step_cost *find_cost(struct plan *plan, const struct pending_step *pending,
                                    const struct step *step, struct irrun_error *err)
 {

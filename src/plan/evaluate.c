@@ -27,8 +27,8 @@ static void list_types(uint32_t types, struct text *list)
                      irrun_dtype_name((enum irrun_dtype)dtype));
 }
 
-/* Fails because of the type of input i: with IRRUN_DATA for a number or boolean, which no op of
- * OpenVINO takes here; else with IRRUN_UNSUPPORTED. */
+/* Fails because of the type of input i: with IRRUN_DATA for a number or boolean, which OpenVINO
+ * does not accept here either; otherwise with IRRUN_UNSUPPORTED. */
 static bool fail_type(struct infer *infer, uint32_t i, uint32_t types)
 {
     struct text list = {0};
@@ -69,8 +69,8 @@ static bool check_types(struct infer *infer)
 /* With more inputs than this, the hint names only input 0. */
 #define MAX_HINTED 3
 
-/* Adds to the hint the inputs that the message does not name: any of them can cause an error about
- * shapes or axes, but the message usually names the first. */
+/* Adds to the hint the inputs that the message does not name. The message usually names the first
+ * input, but any of them can be the cause of an error about shapes or axes. */
 static void hint_others(struct infer *infer)
 {
     bool is_own = infer->err->code == IRRUN_DATA && infer->err->line == infer->op->line &&

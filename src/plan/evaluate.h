@@ -23,7 +23,7 @@ enum irrun_dtype stored_dtype(enum irrun_dtype declared, bool is_widened);
  * has filled `infer`; in[] has declared types. */
 bool infer_op(struct infer *infer);
 
-/* Returns what a step of the op runs, unless its prepare replaces it. */
+/* Returns the function that a step of the op runs, unless prepare replaces it. */
 struct flat op_flat(const struct op_def *def);
 
 /* Runs an op once. in[] has data, in the types that the op reads; out[] has shapes and types in

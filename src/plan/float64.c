@@ -36,7 +36,7 @@ static const void *widen_attrs(const struct op_def *op, const void *attrs, struc
     return copy;
 }
 
-/* Consts keep their elements, and Parameters of the model their type. */
+/* Returns whether an op keeps its type: Consts, and Parameters of the model but not of bodies. */
 static bool keeps_type(const struct graph *graph, const struct op *op)
 {
     return op->def->role == ROLE_CONST ||

@@ -3,7 +3,7 @@
 #include "plan/evaluate.h"
 #include "plan/plan_internal.h"
 
-/* Computes an input that is constant, in the plan's arena or the model's memory. */
+/* Gets the data of a constant input. It is computed in the arena of the plan or of the model. */
 static bool demand_input(struct plan *plan, const struct op *op, uint32_t i, bool is_widened,
                          struct irrun_tensor *tensor, struct irrun_error *err)
 {

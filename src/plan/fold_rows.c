@@ -1,5 +1,5 @@
-/* Computes constants row by row: finds the tree of ops that a constant is computed from and
- * runs it on the same rows of all operands.
+/* Computes large constants a few rows at a time: finds the tree of ops that computes a constant,
+ * and runs it on the same rows of all operands.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "plan/fold_rows.h"
 
@@ -11,11 +11,11 @@
 /* Smaller constants are computed as a whole. */
 #define FOLD_MIN_BYTES ((size_t)1 << 20)
 
-/* Bytes of rows computed at a time, so that they fit in a cache. */
+/* Size of the rows that are computed together, so that they fit in a cache. */
 #define SLICE_BYTES ((size_t)256 << 10)
 
-/* 8 elements of every sub-byte type fill whole bytes. */
-#define ROWS_TOGETHER 8
+/* Ranges start at multiples of so many rows: 8 elements of every sub-byte type fill whole bytes. */
+#define ROW_MULTIPLE 8
 
 /* ---- the tree ---- */
 
@@ -50,8 +50,8 @@ static bool add_leaf(struct fold_rows *fold, uint32_t value_id, bool is_whole)
     return true;
 }
 
-/* Adds the ops that a value is computed from. A value with two users becomes two nodes. The limit
- * on nodes also limits depth and work. */
+/* Adds the ops that compute a value. A value that two ops read becomes two nodes. The limit on
+ * nodes also limits depth and work. */
 static bool add_tree(struct fold_rows *fold, uint32_t value_id, uint32_t depth)
 {
     struct constant *constant = fold->graph->analysis->constants[value_id];
@@ -95,7 +95,7 @@ bool fold_rows_find(struct fold_rows *fold, struct model *model, const struct gr
         fold->axis++;
     fold->n_rows = (size_t)shape->dims[fold->axis];
     fold->row_elements = (size_t)shape_n_elements(shape) / fold->n_rows;
-    return fold->n_rows > ROWS_TOGETHER && add_tree(fold, value_id, 0);
+    return fold->n_rows > ROW_MULTIPLE && add_tree(fold, value_id, 0);
 }
 
 uint32_t fold_rows_missing(const struct fold_rows *fold)
@@ -109,9 +109,9 @@ uint32_t fold_rows_missing(const struct fold_rows *fold)
     return NO_ID;
 }
 
-/* ---- some rows ---- */
+/* ---- computing rows ---- */
 
-static bool take_leaf(struct fold_rows *fold, struct fold_node *node, size_t first, size_t n,
+static bool read_leaf(struct fold_rows *fold, struct fold_node *node, size_t first, size_t n,
                       struct irrun_error *err)
 {
     const struct irrun_tensor *all = &node->constant->tensor;
@@ -128,9 +128,9 @@ static bool take_leaf(struct fold_rows *fold, struct fold_node *node, size_t fir
     return node->rows.data != NULL;
 }
 
-/* Reads an operand, converted to the type that the op reads. */
-static bool take_operand(struct fold_rows *fold, const struct fold_node *node, bool widens,
-                         struct irrun_tensor *operand, struct irrun_error *err)
+/* Gets an operand, converted to the type that the op reads. */
+static bool get_operand(struct fold_rows *fold, const struct fold_node *node, bool widens,
+                        struct irrun_tensor *operand, struct irrun_error *err)
 {
     *operand = node->rows;
     if (!widens || !dtype_is_half(operand->dtype))
@@ -176,7 +176,7 @@ static bool compute_rows(struct fold_rows *fold, struct fold_node *node, struct 
     if (!state || !infer_rows(fold, node, state, &out, err))
         return false;
     for (uint32_t i = 0; i < node->n_in; i++) {
-        if (!take_operand(fold, &fold->nodes[node->in[i]], widens, &operands[i], err))
+        if (!get_operand(fold, &fold->nodes[node->in[i]], widens, &operands[i], err))
             return false;
         in[i] = &operands[i];
     }
@@ -194,7 +194,7 @@ static const void *get_rows(struct fold_rows *fold, size_t first, size_t n, stru
             node->rows.shape.dims[fold->axis] = (int64_t)n;
         bool is_done;
         if (node->is_leaf) {
-            is_done = take_leaf(fold, node, first, n, err);
+            is_done = read_leaf(fold, node, first, n, err);
         } else if (node->op->def->flags & OP_VIEW) {
             node->rows.data = fold->nodes[node->in[0]].rows.data;
             is_done = true;
@@ -209,7 +209,7 @@ static const void *get_rows(struct fold_rows *fold, size_t first, size_t n, stru
 
 bool fold_rows_is_part(const struct fold_rows *fold, size_t begin, size_t n)
 {
-    return n % fold->row_elements == 0 && begin % (ROWS_TOGETHER * fold->row_elements) == 0;
+    return n % fold->row_elements == 0 && begin % (ROW_MULTIPLE * fold->row_elements) == 0;
 }
 
 const void *fold_rows_get(struct fold_rows *fold, size_t begin, size_t n, struct irrun_error *err)
@@ -221,10 +221,10 @@ bool fold_rows_all(struct fold_rows *fold, void *to, struct irrun_error *err)
 {
     enum irrun_dtype dtype = fold->nodes[fold->n_nodes - 1].constant->tensor.dtype;
     size_t row_bytes = fold->row_elements * dtype_size(dtype);
-    size_t n_together = SLICE_BYTES / row_bytes / ROWS_TOGETHER * ROWS_TOGETHER;
+    size_t n_together = SLICE_BYTES / row_bytes / ROW_MULTIPLE * ROW_MULTIPLE;
 
     if (n_together == 0)
-        n_together = ROWS_TOGETHER;
+        n_together = ROW_MULTIPLE;
     for (size_t first = 0; first < fold->n_rows; first += n_together) {
         size_t left = fold->n_rows - first, n = left < n_together ? left : n_together;
         const void *rows = get_rows(fold, first, n, err);

@@ -54,7 +54,7 @@ static size_t find_end(const struct step_builder *builder, size_t begin)
     return is_group ? i : begin + 1;
 }
 
-/* Forgets the uses of a slot within a group. `group` is the one that computes it; 0: none. */
+/* Clears the uses of a slot within a group. group: the group that computes the slot; 0: none. */
 static void reset_uses(struct fused_program *fused, uint32_t slot_id, uint32_t group)
 {
     struct slot_uses *uses = &fused->uses[slot_id];
@@ -79,8 +79,8 @@ static void count_group_uses(struct fused_program *fused, const struct pending_s
 /* ---- the state of a fused step ---- */
 
 /* Lists the slots that the step reads and writes, for memory planning. Adds the slots of the state
- * and the values of the group that other steps read, except `shared`: the memory of that one is the
- * output of the product, which is in the list. */
+ * and the values of the group that other steps read, except `shared`: it shares the memory of the
+ * product's output, which is in the list. */
 static bool list_slots(struct fused_program *fused, const struct fused_state *state,
                        const struct pending_step *steps, size_t n, uint32_t shared,
                        struct pending_step *pending)
@@ -173,7 +173,7 @@ static bool fuse_group(struct fused_program *fused, const struct pending_step *s
 
 /* ---- products ---- */
 
-/* Returns the slot that this step adds as a bias, if it can be the initial value of the sums of the
+/* Returns the slot that `pending` adds as a bias, if it can be the initial value of the sums of the
  * product; otherwise NO_ID. */
 static uint32_t find_bias(const struct fused_program *fused, const struct pending_step *product,
                           const struct pending_step *pending)
@@ -188,8 +188,8 @@ static uint32_t find_bias(const struct fused_program *fused, const struct pendin
     return found.inner == bias->inner && found.count == bias->count ? pending->in[other] : NO_ID;
 }
 
-/* Writes the epilogue of a product whose output is slot `output`. Halves *n until the program is
- * within the limits of epilogue_run; 0 steps: no epilogue. */
+/* Writes the epilogue of a product whose output is slot `output`. Halves the number of steps *n
+ * until the program is within the limits of epilogue_run. If *n is 0, there is no epilogue. */
 static bool write_epilogue(struct fused_program *fused, uint32_t output,
                            const struct pending_step *steps, size_t *n)
 {
@@ -206,8 +206,8 @@ static bool write_epilogue(struct fused_program *fused, uint32_t output,
     return true;
 }
 
-/* Lets the last value of the epilogue use the memory of the product. Returns its slot; NO_ID if the
- * product needs its own memory. */
+/* Lets the last value of the epilogue use the memory of the product's output. Returns the slot of
+ * that value; NO_ID if the product needs its own memory. */
 static uint32_t share_memory(struct fused_program *fused, uint32_t output,
                              const struct pending_step *last)
 {
@@ -230,8 +230,8 @@ static bool is_map(const struct fused_program *fused, uint32_t output)
     return fused->n_operands > 0;
 }
 
-/* Fuses the n steps after a product into the product: the first may become its bias, the others its
- * epilogue. Sets *n to the number of steps that are fused. */
+/* Fuses the *n steps after a product into the product: the first may become its bias, the others
+ * its epilogue. Sets *n to the number of steps that are fused. */
 static bool fuse_product(struct fused_program *fused, const struct pending_step *product, size_t *n,
                          struct pending_step *joined)
 {
@@ -268,8 +268,9 @@ static bool fuse_product(struct fused_program *fused, const struct pending_step 
            list_slots(fused, state, steps, n_left, shared, joined);
 }
 
-/* Fuses steps[n] into the n steps before it, if these are a convolution with its epilogue, steps[n]
- * is a MaxPool of its output, and nothing else reads that. Returns whether it does. */
+/* Fuses steps[n] into *joined, which the n steps before it became, if *joined is a convolution with
+ * its epilogue, steps[n] is a MaxPool of its output, and no other step reads that output. Returns
+ * whether it was fused. */
 static bool fuse_pooling(struct fused_program *fused, const struct pending_step *steps, size_t n,
                          struct pending_step *joined)
 {

@@ -92,8 +92,8 @@ static void point_at_all(struct fused_program *fused, struct fused_instruction *
 }
 
 /* Emits the form of `code` that reads input i of the step from memory. */
-static void emit_with(struct fused_program *fused, uint32_t code,
-                      const struct pending_step *pending, uint32_t i)
+static void emit_from_memory(struct fused_program *fused, uint32_t code,
+                             const struct pending_step *pending, uint32_t i)
 {
     bool is_scalar = pending->made.fusable.scalars >> i & 1;
     uint32_t root = plan_root(fused->plan, pending->in[i]);
@@ -132,31 +132,31 @@ static void emit_store(struct fused_program *fused, uint32_t code, uint32_t root
 
 /* ---- ops ---- */
 
-static bool has_register(const struct fused_program *fused, uint32_t held,
-                         const struct pending_step *pending, uint32_t i)
+static bool is_in_register(const struct fused_program *fused, uint32_t held,
+                           const struct pending_step *pending, uint32_t i)
 {
     return held != NO_ID && plan_root(fused->plan, pending->in[i]) == held;
 }
 
-/* Loads input i into a register. A later op may repeat the same value in another way: only one
- * that is not repeated counts as held. */
+/* Loads input i into a register. A repeated value is not recorded as the one in the register,
+ * because a later op may repeat it in another way. */
 static void load(struct fused_program *fused, enum fused_code code,
                  const struct pending_step *pending, uint32_t i)
 {
     struct repetition loaded = fused_repetition(&pending->made.fusable, i);
     uint32_t root = plan_root(fused->plan, pending->in[i]);
-    emit_with(fused, code, pending, i);
+    emit_from_memory(fused, code, pending, i);
     *(code == FUSED_LOAD ? &fused->tile : &fused->mask) = loaded.count == fused->n ? root : NO_ID;
 }
 
-/* Loads input x into a register, unless x or x + 1 is in one. Returns the other input. *is_reverse:
- * that is the left operand. */
+/* Loads input x into a register, unless x or x + 1 is in it. Returns the other input. Sets
+ * *is_reverse if the returned input is the left operand. */
 static uint32_t load_one(struct fused_program *fused, enum fused_code code,
                          const struct pending_step *pending, uint32_t x, bool *is_reverse)
 {
     uint32_t held = code == FUSED_LOAD ? fused->tile : fused->mask;
-    bool has_first = has_register(fused, held, pending, x);
-    *is_reverse = !has_first && has_register(fused, held, pending, x + 1);
+    bool has_first = is_in_register(fused, held, pending, x);
+    *is_reverse = !has_first && is_in_register(fused, held, pending, x + 1);
     if (!has_first && !*is_reverse)
         load(fused, code, pending, x);
     return *is_reverse ? x : x + 1;
@@ -174,7 +174,7 @@ static uint32_t reverse_comparison(uint32_t code)
 static void emit_unary(struct fused_program *fused, const struct pending_step *pending)
 {
     bool is_boolean = fused_is_logic(pending->made.fusable.code);
-    if (!has_register(fused, is_boolean ? fused->mask : fused->tile, pending, 0))
+    if (!is_in_register(fused, is_boolean ? fused->mask : fused->tile, pending, 0))
         load(fused, is_boolean ? FUSED_LOAD_BOOLEAN : FUSED_LOAD, pending, 0);
     emit(fused, pending->made.fusable.code)->at = (void *)pending->made.fusable.parameters;
 }
@@ -187,16 +187,16 @@ static void emit_op(struct fused_program *fused, const struct pending_step *pend
         emit_unary(fused, pending);
     } else if (fused_is_logic(code)) {
         other = load_one(fused, FUSED_LOAD_BOOLEAN, pending, 0, &is_reverse);
-        emit_with(fused, code, pending, other);
+        emit_from_memory(fused, code, pending, other);
     } else if (fused_is_comparison(code)) {
         other = load_one(fused, FUSED_LOAD, pending, 0, &is_reverse);
-        emit_with(fused, is_reverse ? reverse_comparison(code) : code, pending, other);
+        emit_from_memory(fused, is_reverse ? reverse_comparison(code) : code, pending, other);
     } else {
         bool is_select = code == FUSED_SELECT;
-        if (is_select && !has_register(fused, fused->mask, pending, 0))
+        if (is_select && !is_in_register(fused, fused->mask, pending, 0))
             load(fused, FUSED_LOAD_BOOLEAN, pending, 0);
         other = load_one(fused, FUSED_LOAD, pending, is_select, &is_reverse);
-        emit_with(fused, code + (is_reverse ? FUSED_REVERSE_ARRAY : 0), pending, other);
+        emit_from_memory(fused, code + (is_reverse ? FUSED_REVERSE_ARRAY : 0), pending, other);
     }
     for (uint32_t i = 0; i < pending->n_inputs && !fused->is_dry_run; i++) {
         struct slot_uses *uses = &fused->uses[plan_root(fused->plan, pending->in[i])];

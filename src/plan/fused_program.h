@@ -18,8 +18,8 @@ struct slot_uses {
 
 struct program_operand {
     uint32_t slot;                   /* NO_ID: a spill */
-    const struct planned_op *reader; /* NULL: not input `input` of an op */
-    uint32_t input;
+    const struct planned_op *reader; /* NULL: the operand is all elements of the slot */
+    uint32_t input;                  /* of the reader */
     struct epilogue_operand where;
 };
 
@@ -29,7 +29,7 @@ struct fused_program {
     uint32_t group;                     /* current group, from 1 */
     size_t n;                           /* elements of each step of the group */
     bool is_dry_run;                    /* only finds values to spill; writes nothing */
-    uint32_t tile, mask;                /* roots whose values are in the registers; NO_ID: none */
+    uint32_t tile, mask;                /* roots of the values in the registers; NO_ID: none */
     struct fused_instruction discarded; /* what a dry run writes instead */
     struct fused_instruction *program;
     size_t n_program, program_capacity;
@@ -57,7 +57,7 @@ static inline uint32_t fused_advance_mask(size_t inner)
 /* Returns how input i of a step repeats along its n elements. */
 struct repetition fused_repetition(const struct fusable *fusable, uint32_t i);
 
-/* Joins steps to chains (row_chains.c). The uses must be counted. */
+/* Joins consecutive convolutions into chains (row_chains.c). The uses must be counted. */
 bool step_builder_chain(struct fused_program *fused, struct step_builder *builder);
 
 /* Writes the program of n steps. Their uses must be counted. */

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "plan/fused_program.h"
 
-/* ---- run ---- */
+/* ---- running ---- */
 
 static bool run_fused_step(const struct step *step, struct irrun_error *err)
 {
@@ -27,9 +27,9 @@ bool is_fused_step(const struct step *step)
 
 /* ---- state ---- */
 
-/* Returns how many elements from the first on the program can process at once: until an operand
- * starts again, or, if it repeats each element, until its second element. 0 with spills, which hold
- * one tile. */
+/* Returns how many elements, from the first on, the program can process at once: until an operand
+ * starts again, or, if it repeats each element, until its second element. Returns 0 if there are
+ * spills, because a spill holds one tile. */
 static size_t count_contiguous(const struct epilogue *epilogue, uint32_t n_spills)
 {
     size_t n = n_spills > 0 ? 0 : FUSED_MAX;
@@ -108,10 +108,10 @@ bool fused_prepare(struct plan *plan, const struct fused_state *state, struct pr
     return is_ready;
 }
 
-/* ---- other shapes ---- */
+/* ---- updates for other shapes ---- */
 
-/* Sets how an operand repeats along n elements. Returns false if the program must be written again:
- * an operand of as many elements as the result has become shorter, or the reverse. */
+/* Sets how an operand repeats along n elements. Returns false if the program must be written again,
+ * because an operand that was repeated is no longer, or the reverse. */
 static bool update_operand(struct fused_state *state, const struct fused_operand *operand, size_t n,
                            const struct prepared *product)
 {

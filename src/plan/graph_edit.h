@@ -26,8 +26,8 @@ uint32_t graph_edit_add(struct graph_edit *edit, const struct op_def *def, const
 /* Makes an existing value the only output of op `op_id`, instead of an output of its old op. */
 void graph_edit_take_over(struct graph_edit *edit, uint32_t op_id, uint32_t value_id);
 
-/* Returns how many inputs of ops read each value, in the arena; NULL with *err filled if there is
- * no memory. */
+/* Returns how many inputs of ops read each value, in the arena; NULL with *err filled on
+ * failure. */
 uint32_t *graph_count_uses(const struct graph *graph, struct arena *arena, struct irrun_error *err);
 
 /* Gives op `op_id` more outputs, `n_outputs` in all. All of them become new values, which its

@@ -1,4 +1,4 @@
-/* Reads Consts of few numbers.
+/* Reads small Consts.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "plan/graph_ints.h"
 

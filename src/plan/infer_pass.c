@@ -8,7 +8,7 @@
 struct plan_inference {
     struct infer infer;
     struct plan *plan;
-    bool has_data; /* every slot of the plan has data; used for the op at the end of a plan */
+    bool has_data; /* every slot of the plan has data; set for the op where a plan ends */
 };
 
 static const struct irrun_tensor *value_of_slot(struct infer *infer, uint32_t i)
@@ -287,7 +287,7 @@ static bool plan_op(struct plan *plan, const struct op *op, const struct head *h
         plan->planned[plan->n_planned++] = (struct planned_op){.op = op};
         return plan_assign(plan, op, err);
     case ROLE_RESULT:
-        if (op->n_inputs > 0) /* otherwise nobody reads it */
+        if (op->n_inputs > 0) /* otherwise its value is not read */
             plan->planned[plan->n_planned++] = (struct planned_op){.op = op};
         if (op->n_inputs > 0 && op->n_outputs > 0)
             plan->slots[op->first_output] = *plan_input(plan, op, 0);

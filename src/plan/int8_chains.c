@@ -1,4 +1,4 @@
-/* Makes MaxPool, Pad, Concat, Add, Multiply and reductions between int8 ops work on u8.
+/* Replaces MaxPool, Pad, Concat, Add, Multiply and reductions between int8 ops with ops on u8.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 
@@ -7,7 +7,7 @@
 #include "plan/graph_ints.h"
 #include "plan/int8_pass_internal.h"
 
-bool int8_passes_on(const struct op *op)
+bool int8_is_chain_op(const struct op *op)
 {
     return op_is_type(op, "MaxPool") || op_is_type(op, "Concat") || op_is_type(op, "Add") ||
            op_is_type(op, "Multiply") || op_is_type(op, "Pad") || op_is_type(op, "ReduceMax") ||
@@ -43,8 +43,8 @@ static bool may_exceed_end(const struct window_attrs *window)
     return false;
 }
 
-/* Returns whether no window lies entirely in the pads: u8 cannot represent its result. A dilated
- * window may have the whole input between two of its elements. */
+/* Returns whether no window lies entirely in the pads, where u8 cannot represent its result. A
+ * dilated window may have the whole input between two of its elements. */
 static bool has_small_pads(const struct window_attrs *window)
 {
     const struct i64_list *lists[] = {&window->pads_begin, &window->pads_end};
@@ -61,14 +61,14 @@ static bool has_small_pads(const struct window_attrs *window)
     return (!has_pads || i64_list_is_all(&window->dilations, 1)) && !may_exceed_end(window);
 }
 
-static bool pass_on_max(struct int8_pass *pass, uint32_t op_id)
+static bool replace_max_pool(struct int8_pass *pass, uint32_t op_id)
 {
     const struct op *op = &pass->graph->ops[op_id];
     const struct window_attrs *window = op->attrs;
     uint32_t in = op_input(pass->graph, op, 0);
     const struct quantize_u8_attrs *attrs = int8_find_bytes(pass, in);
-    bool is_alone = op->n_outputs == 1 || pass->n_uses[op->first_output + 1] == 0;
-    if (!attrs || attrs->n_spatial == 0 || !is_alone || window->kernel.n != attrs->n_spatial ||
+    bool has_indices = op->n_outputs > 1 && pass->n_uses[op->first_output + 1] > 0;
+    if (!attrs || attrs->n_spatial == 0 || has_indices || window->kernel.n != attrs->n_spatial ||
         !has_small_pads(window))
         return true;
     uint32_t bytes = pass->bytes[1][in];
@@ -118,7 +118,7 @@ static struct int8_image concat_images(const struct int8_pass *pass, const struc
     return image;
 }
 
-/* Returns the image that is the sum of two of the same number of channels. */
+/* Returns the image that is the sum of two images with the same number of channels. */
 static struct int8_image add_images(const struct int8_pass *pass, const struct op *op)
 {
     const struct int8_image *a = &pass->images[op_input(pass->graph, op, 0)];
@@ -153,9 +153,10 @@ static bool has_bytes(struct int8_pass *pass, uint32_t value_id, uint32_t n_spat
     return is_found;
 }
 
-/* Returns the u8 form of a value for which has_bytes is true; quantizes it if there is none. */
-static uint32_t bytes_of(struct int8_pass *pass, uint32_t value_id,
-                         const struct quantize_u8_attrs *format)
+/* Returns the u8 form of a value for which has_bytes is true. Adds an op that quantizes the value
+ * if it has no u8 form yet. */
+static uint32_t get_bytes(struct int8_pass *pass, uint32_t value_id,
+                          const struct quantize_u8_attrs *format)
 {
     uint32_t *bytes = &pass->bytes[format->n_spatial > 0][value_id];
     if (*bytes == NO_ID) {
@@ -176,11 +177,11 @@ static bool is_one_range(const struct quantize_u8_attrs *formats, uint32_t n)
     return true;
 }
 
-#define MAX_JOINED (1U << 16) /* channels: the ranges of more take too much memory */
+#define MAX_JOINED (1U << 16) /* channels; the ranges of more would take too much memory */
 
-/* Joins the ranges of the inputs of a Concat along the channels. Only a Multiply reads bytes with a
- * range for each channel: returns NULL if anything else reads the result, and on failure, with *err
- * filled. */
+/* Joins the ranges of the inputs of a Concat along the channels. Only a Multiply can read u8 values
+ * with a range for each channel. Returns NULL if another op reads the result, or, with *err filled,
+ * on failure. */
 static const struct quantize_u8_attrs *join_ranges(struct int8_pass *pass, const struct op *op,
                                                    const struct quantize_u8_attrs *formats)
 {
@@ -202,7 +203,7 @@ static const struct quantize_u8_attrs *join_ranges(struct int8_pass *pass, const
     return all ? int8_keep_format(pass, &ranges, n_spatial) : NULL;
 }
 
-static bool pass_on_concat(struct int8_pass *pass, uint32_t op_id)
+static bool replace_concat(struct int8_pass *pass, uint32_t op_id)
 {
     const struct op op = pass->graph->ops[op_id];
     const struct quantize_u8_attrs *attrs = first_bytes(pass, &op);
@@ -228,13 +229,13 @@ static bool pass_on_concat(struct int8_pass *pass, uint32_t op_id)
     if (!attrs)
         return pass->err->code == IRRUN_OK;
     for (uint32_t i = 0; i < op.n_inputs; i++)
-        inputs[i] = bytes_of(pass, op_input(pass->graph, &op, i), &formats[i]);
+        inputs[i] = get_bytes(pass, op_input(pass->graph, &op, i), &formats[i]);
     uint32_t added = graph_edit_add(&pass->edit, op.def, concat, &op, inputs, op.n_inputs, 1);
     int8_take_over(pass, op.first_output, added, attrs);
     return true;
 }
 
-/* Finds the byte that stands for a number exactly. */
+/* Finds the byte that represents a number exactly. */
 static bool find_byte(const struct quantization *range, float number, uint8_t *byte)
 {
     for (int i = 0; i <= (int)range->last; i++) {
@@ -261,7 +262,7 @@ static bool find_padded_format(struct int8_pass *pass, const struct op *pad,
     return true;
 }
 
-static bool pass_on_pad(struct int8_pass *pass, uint32_t op_id)
+static bool replace_pad(struct int8_pass *pass, uint32_t op_id)
 {
     const struct op op = pass->graph->ops[op_id];
     uint32_t in[3] = {op_input(pass->graph, &op, 0), op_input(pass->graph, &op, 1),
@@ -281,7 +282,7 @@ static bool pass_on_pad(struct int8_pass *pass, uint32_t op_id)
             return pass->err->code == IRRUN_OK;
     }
     attrs.channels_last = format->n_spatial > 0;
-    in[0] = bytes_of(pass, in[0], format);
+    in[0] = get_bytes(pass, in[0], format);
     const void *kept = arena_copy(pass->arena, &attrs, 1, sizeof attrs, pass->err);
     if (kept)
         int8_take_over(pass, op.first_output,
@@ -289,8 +290,8 @@ static bool pass_on_pad(struct int8_pass *pass, uint32_t op_id)
     return kept != NULL;
 }
 
-/* Adds bytes of one range each, if the result is quantized. */
-static bool pass_on_add(struct int8_pass *pass, uint32_t op_id)
+/* Replaces an Add of two u8 values, each with one range, if the result is quantized. */
+static bool replace_add(struct int8_pass *pass, uint32_t op_id)
 {
     const struct op op = pass->graph->ops[op_id];
     uint32_t in[2] = {op_input(pass->graph, &op, 0), op_input(pass->graph, &op, 1)};
@@ -310,7 +311,7 @@ static bool pass_on_add(struct int8_pass *pass, uint32_t op_id)
     if (!sum || !out)
         return false;
     for (int i = 0; i < 2; i++)
-        in[i] = bytes_of(pass, in[i], i == 0 ? a : b);
+        in[i] = get_bytes(pass, in[i], i == 0 ? a : b);
     int8_take_over(pass, match.out, graph_edit_add(&pass->edit, &op_int8_add, sum, &op, in, 2, 1),
                    out);
     return true;
@@ -337,9 +338,9 @@ static bool match_factors(struct int8_pass *pass, uint32_t value_id, struct int8
     return ones && scales;
 }
 
-/* Multiplies the channels of bytes by constants, as a depthwise convolution of one tap does, if the
+/* Replaces a Multiply of the channels by constants with a depthwise convolution of one tap, if the
  * result is quantized. */
-static bool pass_on_multiply(struct int8_pass *pass, uint32_t op_id)
+static bool replace_multiply(struct int8_pass *pass, uint32_t op_id)
 {
     static const struct window_attrs window = {0};
     const struct op *op = &pass->graph->ops[op_id];
@@ -358,7 +359,7 @@ static bool pass_on_multiply(struct int8_pass *pass, uint32_t op_id)
                                .n_spatial = format->n_spatial,
                                .out = op->first_output};
     if (!match_factors(pass, in[1 - image], &match))
-        return pass->err->code == IRRUN_OK && int8_pass_on_factors(pass, op_id, image);
+        return pass->err->code == IRRUN_OK && int8_replace_scale(pass, op_id, image);
     if (int8_count_channels(pass, in[image], match.n_spatial) != match.n_groups)
         return pass->err->code == IRRUN_OK;
     int8_match_bias(pass, &match);
@@ -368,18 +369,18 @@ static bool pass_on_multiply(struct int8_pass *pass, uint32_t op_id)
     return int8_replace(pass, &match);
 }
 
-bool int8_pass_on(struct int8_pass *pass, uint32_t op_id)
+bool int8_replace_chain_op(struct int8_pass *pass, uint32_t op_id)
 {
     const struct op *op = &pass->graph->ops[op_id];
     if (op_is_type(op, "MaxPool"))
-        return pass_on_max(pass, op_id);
+        return replace_max_pool(pass, op_id);
     if (op_is_type(op, "Pad"))
-        return pass_on_pad(pass, op_id);
+        return replace_pad(pass, op_id);
     if (op_is_type(op, "Concat"))
-        return pass_on_concat(pass, op_id);
+        return replace_concat(pass, op_id);
     if (op_is_type(op, "Add"))
-        return pass_on_add(pass, op_id);
+        return replace_add(pass, op_id);
     if (op_is_type(op, "ReduceMax") || op_is_type(op, "ReduceMean"))
-        return int8_pass_on_reduce(pass, op_id);
-    return !op_is_type(op, "Multiply") || pass_on_multiply(pass, op_id);
+        return int8_replace_reduce(pass, op_id);
+    return !op_is_type(op, "Multiply") || replace_multiply(pass, op_id);
 }

@@ -1,11 +1,11 @@
-/* Makes reductions of images over their pixels, and products of images and computed factors, work
- * on u8.
+/* Replaces reductions of images over their pixels, and Multiplies of images by computed factors,
+ * with ops on u8.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/op_state.h"
 #include "plan/graph_ints.h"
 #include "plan/int8_pass_internal.h"
 
-/* Returns whether the axes of a reduction are the dimensions of the pixels. */
+/* Returns whether the axes of a reduction are the spatial dimensions. */
 static bool reduces_pixels(const struct int8_pass *pass, const struct op *op, uint32_t n_spatial)
 {
     int64_t axes[2], rank = 2 + (int64_t)n_spatial;
@@ -20,7 +20,7 @@ static bool reduces_pixels(const struct int8_pass *pass, const struct op *op, ui
     return n == 1 || axes[0] != axes[1];
 }
 
-bool int8_pass_on_reduce(struct int8_pass *pass, uint32_t op_id)
+bool int8_replace_reduce(struct int8_pass *pass, uint32_t op_id)
 {
     const struct op *op = &pass->graph->ops[op_id];
     uint32_t in = op_input(pass->graph, op, 0), out = op->first_output;
@@ -45,8 +45,8 @@ bool int8_pass_on_reduce(struct int8_pass *pass, uint32_t op_id)
     return true;
 }
 
-/* Returns whether the file says that a value has one number, or one for each of n channels, for
- * each image of a batch. Other shapes at run time are computed, too, but slowly. */
+/* Returns whether the shape in the XML gives a value one number, or one for each of n channels, for
+ * each image of a batch. Other shapes at run time give correct results, but are slow. */
 static bool is_for_images(const struct value *value, size_t n, uint32_t n_spatial)
 {
     const int64_t *dims = value->dims_hint;
@@ -54,7 +54,7 @@ static bool is_for_images(const struct value *value, size_t n, uint32_t n_spatia
            dims[2] == 1 && dims[1 + n_spatial] == 1;
 }
 
-bool int8_pass_on_factors(struct int8_pass *pass, uint32_t op_id, uint32_t image)
+bool int8_replace_scale(struct int8_pass *pass, uint32_t op_id, uint32_t image)
 {
     const struct op op = pass->graph->ops[op_id];
     uint32_t in[2] = {op_input(pass->graph, &op, image), op_input(pass->graph, &op, 1 - image)};

@@ -10,7 +10,7 @@
 #include "plan/int8_pass_internal.h"
 
 #define MAX_NEW_OPS 3  /* for one op: to u8, int8 op, to f32; a Concat: to u8 for each input, too */
-#define SMALL_IMAGE 36 /* pixels: fewer do not repay the larger filters of Winograd */
+#define SMALL_IMAGE 36 /* pixels; with fewer, reading Winograd's larger filters costs too much */
 #define MAX_TERMS (INT32_MAX / (UINT8_MAX * 128)) /* of a sum that fits into i32 */
 
 const struct irrun_tensor *int8_find_floats(struct int8_pass *pass, uint32_t value_id)
@@ -37,8 +37,9 @@ bool int8_is_for_channels(const struct irrun_tensor *tensor, size_t n_channels, 
                       (size_t)shape->dims[shape->rank - from_end] == n_channels);
 }
 
-/* If an op of a type with two inputs reads match->out, and the other input is a constant, or one
- * for each channel: moves match->out behind the op, and returns the constants. Otherwise NULL. */
+/* If the only reader of match->out is an op of this type with two inputs, and the other input is
+ * one constant, or one for each channel: sets match->out to the output of the op, and returns the
+ * constants. Otherwise returns NULL. */
 static const struct irrun_tensor *match_constants(struct int8_pass *pass, const char *type,
                                                   struct int8_match *match)
 {
@@ -90,7 +91,7 @@ static bool find_activation(struct int8_pass *pass, const struct op *op, struct 
            find_slopes(pass, op, match);
 }
 
-/* Matches an activation and a FakeQuantize behind a convolution. */
+/* Matches an activation and a FakeQuantize after a convolution. */
 static void match_activation(struct int8_pass *pass, struct int8_match *match)
 {
     const struct op *op = find_user(pass, match->out);
@@ -104,7 +105,7 @@ static void match_activation(struct int8_pass *pass, struct int8_match *match)
     match->out = next->first_output;
 }
 
-static bool match_levels(struct int8_pass *pass, struct int8_match *match)
+static bool match_fake_quantize(struct int8_pass *pass, struct int8_match *match)
 {
     const struct op *next = find_user(pass, match->out);
     match->has_out_format = next && next->n_inputs > 0 &&
@@ -116,7 +117,7 @@ static bool match_levels(struct int8_pass *pass, struct int8_match *match)
     return match->has_out_format;
 }
 
-/* Matches a normalization behind a ReLU or Clamp: a Multiply, perhaps an Add, and FakeQuantize. */
+/* Matches a normalization after a ReLU or Clamp: Multiply, an optional Add, and FakeQuantize. */
 static bool match_normalization(struct int8_pass *pass, struct int8_match *match)
 {
     struct int8_match longer = *match;
@@ -131,7 +132,7 @@ static bool match_normalization(struct int8_pass *pass, struct int8_match *match
     if (!longer.factors)
         return false;
     longer.shifts = match_constants(pass, "Add", &longer);
-    if (!match_levels(pass, &longer))
+    if (!match_fake_quantize(pass, &longer))
         return false;
     *match = longer;
     return true;
@@ -148,11 +149,11 @@ void int8_match_end(struct int8_pass *pass, struct int8_match *match)
         match->clamp_high = is_clamp ? ((const struct unary_attrs *)next->attrs)->p[1] : INFINITY;
         match->out = next->first_output;
     }
-    if (!match_levels(pass, match) && !match_normalization(pass, match))
+    if (!match_fake_quantize(pass, match) && !match_normalization(pass, match))
         match_activation(pass, match);
 }
 
-/* Returns whether a Transpose has an order of 2 + n_spatial dimensions. */
+/* Returns whether a Transpose has the order `wanted`, of 2 + n_spatial dimensions. */
 static bool has_order(struct int8_pass *pass, const struct op *op, const int64_t wanted[],
                       uint32_t n_spatial)
 {
@@ -166,7 +167,7 @@ static bool has_order(struct int8_pass *pass, const struct op *op, const int64_t
     return order && memcmp(order->data, wanted, (2 + n_spatial) * sizeof *wanted) == 0;
 }
 
-/* Matches a Transpose of a result that stays f32, to that with the channels last. */
+/* Matches a Transpose to channels last of a result that stays f32. */
 static void match_transpose(struct int8_pass *pass, struct int8_match *match)
 {
     uint32_t n_spatial = match->n_spatial;
@@ -225,8 +226,8 @@ static bool is_byte_parameter(const struct op *op)
     return dtype == IRRUN_U8 || dtype == IRRUN_I8;
 }
 
-/* Adds the op that quantizes the input of the match to u8. If it has one range, images with the
- * channels last, and inputs that are u8 already, are used as they are. */
+/* Adds the op that quantizes the input of the match to u8. If the input has one range, it reads the
+ * input of a Transpose from channels last, or of a Convert from an 8-bit Parameter, directly. */
 static bool add_bytes(struct int8_pass *pass, const struct int8_match *match, uint32_t *value_id)
 {
     uint32_t quantize = pass->graph->values[match->in].op_id;
@@ -273,7 +274,7 @@ bool int8_replace(struct int8_pass *pass, const struct int8_match *match)
         bytes[match->out] = pass->graph->ops[added].first_output;
         added = int8_add_op(pass, &op_dequantize_u8, out_attrs, last, bytes[match->out]);
     }
-    pass->graph->ops[added].name = pass->graph->ops[last].name; /* may name an output */
+    pass->graph->ops[added].name = pass->graph->ops[last].name; /* an output may have this name */
     graph_edit_take_over(&pass->edit, added, match->out);
     return true;
 }
@@ -295,9 +296,9 @@ static bool visit(struct int8_pass *pass, uint32_t op_id)
 {
     struct int8_match match = {.op = &pass->graph->ops[op_id], .n_groups = 1, .enlarge = {1, 1}};
     if (match.op->n_outputs > 0 && pass->graph->analysis->constants[match.op->first_output])
-        return true; /* its value may be needed, and constants has none of the inputs of new ops */
+        return true; /* another op may compute it, but new inputs are not in the analysis */
     if (!is_candidate(match.op))
-        return int8_pass_on(pass, op_id);
+        return int8_replace_chain_op(pass, op_id);
     match.in = op_input(pass->graph, match.op, 0);
     match.out = match.op->first_output;
     match.is_small = is_small_image(&pass->graph->values[match.out]);
@@ -355,7 +356,7 @@ static bool run_pass(struct int8_pass *pass)
     size_t n = 0, n_inputs = 0;
     for (uint32_t i = 0; i < graph->n_order; i++) {
         const struct op *op = &graph->ops[graph->order[i]];
-        if (is_candidate(op) || int8_passes_on(op)) {
+        if (is_candidate(op) || int8_is_chain_op(op)) {
             n += MAX_NEW_OPS + op->n_inputs;
             n_inputs += MAX_NEW_OPS + 2 * op->n_inputs;
         }

@@ -5,7 +5,7 @@
 #include "ops/op_state.h"
 #include "plan/int8_match.h"
 
-#define MIN_GROUP 4 /* output channels of a group: with fewer, too many products are by zeros */
+#define MIN_GROUP 4 /* output channels of a group; with fewer, too many factors are zeros */
 
 static const char *find_filters(struct int8_match *match, const struct irrun_shape *shape)
 {
@@ -36,8 +36,7 @@ static const char *find_matrix(struct int8_match *match, const struct irrun_shap
     return NULL;
 }
 
-/* Returns whether all numbers of a list are the same. */
-/* Finds the filters of a transposed convolution whose taps do not overlap: it is a product whose
+/* Finds the filters of a transposed convolution whose taps do not overlap. It is a product whose
  * columns are taps and channels. */
 static const char *find_transposed(struct int8_match *match, const struct irrun_shape *shape)
 {

@@ -75,12 +75,12 @@ static bool find_format(struct int8_pass *pass, const struct op *op,
     return int8_find_ranges(pass, op, format);
 }
 
-/* A limit: each op that reads a value of a long chain would follow the chain to its beginning. Of
- * such ops, networks have at most three in a row. */
+/* Limits the number of moving ops that find_moved_format follows, which it does for each reader of
+ * each value. Networks have at most three in a row. */
 #define MAX_MOVES 8
 
-/* As find_format, if quantizing the values once more does not change them. Finds the FakeQuantize
- * behind ops that move its result. */
+/* Finds the format of a value that ops move from the output of a FakeQuantize. Returns false if
+ * quantizing the value again could change it. */
 static bool find_moved_format(struct int8_pass *pass, uint32_t value_id,
                               struct quantize_u8_attrs *format)
 {

@@ -6,14 +6,14 @@
 
 #define ZERO_TOLERANCE 0x1p-14 /* a value this close to 0, in units of the scale, counts as 0 */
 
-/* Returns the zero point: the quantized value that stands for the number nearest to 0. */
+/* Returns the zero point: the quantized value that represents the number nearest to 0. */
 static uint8_t find_zero_point(const struct quantization *range)
 {
     float level = nearbyintf(-range->out_low / range->scale);
     return (uint8_t)(level > 0 ? level < range->last ? level : range->last : 0);
 }
 
-/* Returns the zero points of the input channels, or for the pads, the levels nearest to 0. */
+/* Returns the zero points of n input channels, which also fill the pads. */
 static const uint8_t *find_zeros(const struct channel_ranges *ranges, size_t n, struct arena *arena,
                                  struct irrun_error *err)
 {
@@ -23,7 +23,7 @@ static const uint8_t *find_zeros(const struct channel_ranges *ranges, size_t n, 
     return zeros;
 }
 
-static float of_channel(const struct irrun_tensor *tensor, size_t channel)
+static float channel_value(const struct irrun_tensor *tensor, size_t channel)
 {
     return ((const float *)tensor->data)[channel % (size_t)shape_n_elements(&tensor->shape)];
 }
@@ -52,7 +52,7 @@ struct scaling {
     int32_t *start;
     float *scale, *bias, *low, *high;
     double *border_scale, *border_shift;
-    bool has_borders; /* in a channel no level is 0 */
+    bool has_borders; /* a channel has no level that is 0 */
 };
 
 static bool scaling_new(size_t n, struct scaling *scaling, struct arena *arena,
@@ -73,75 +73,75 @@ static bool scaling_new(size_t n, struct scaling *scaling, struct arena *arena,
     return true;
 }
 
-/* Returns whether the sums become levels of the out_format at once. */
+/* Returns whether the sums are converted to levels of the out_format without an activation. */
 static bool is_requantized(const struct int8_match *match)
 {
     return match->has_out_format && !match->has_activation;
 }
 
 /* A value x becomes (x * factor + shift - low) * scale. */
-struct line {
+struct channel_map {
     double factor, shift, low, scale;
 };
 
-/* Returns what becomes of the values of a channel after ReLU or Clamp. */
-static struct line line_of(const struct int8_match *match, size_t c)
+/* Returns the map from the values of a channel after ReLU or Clamp to the result of the op. */
+static struct channel_map channel_map_of(const struct int8_match *match, size_t c)
 {
-    struct line line = {1, 0, 0, 1};
+    struct channel_map map = {1, 0, 0, 1};
     if (match->factors)
-        line.factor = (double)of_channel(match->factors, c);
+        map.factor = (double)channel_value(match->factors, c);
     if (match->shifts)
-        line.shift = (double)of_channel(match->shifts, c);
+        map.shift = (double)channel_value(match->shifts, c);
     if (is_requantized(match)) {
         const struct quantization *out = range_of(&match->out_format.ranges, c);
-        line.low = (double)out->in_low;
-        line.scale = (double)out->inverse_scale;
+        map.low = (double)out->in_low;
+        map.scale = (double)out->inverse_scale;
     }
-    return line;
+    return map;
 }
 
-static double on_line(const struct line *line, double x)
+static double apply_map(const struct channel_map *map, double x)
 {
-    return (x * line->factor + line->shift - line->low) * line->scale;
+    return (x * map->factor + map->shift - map->low) * map->scale;
 }
 
 /* Finds the bounds of a channel: those of Clamp, and of the levels if the result is u8. */
-static void find_bounds(const struct int8_match *match, size_t c, const struct line *line,
+static void find_bounds(const struct int8_match *match, size_t c, const struct channel_map *map,
                         float *low, float *high)
 {
     const struct channel_ranges *out = &match->out_format.ranges;
     float first = is_requantized(match) ? 0 : -INFINITY,
           last = is_requantized(match) ? range_of(out, c)->last : INFINITY;
-    float a = (float)on_line(line, match->clamp_low), b = (float)on_line(line, match->clamp_high);
+    float a = (float)apply_map(map, match->clamp_low), b = (float)apply_map(map, match->clamp_high);
     *low = fminf(fmaxf(first, fminf(a, b)), last);
     *high = fmaxf(fminf(last, fmaxf(a, b)), first);
 }
 
 /* Fills the requantization of a column: value = in_scale * w_scale * (sum - zero_point * sum_w) +
- * offset * w_scale * sum_w + bias. sum_w is the sum of a filter, and offset the value of the zero
- * point. The result is on the line of the channel. The input of a depthwise channel is the channel
- * of the same number; the others have one range. */
+ * offset * w_scale * sum_w + bias, to which the map of the channel is applied. sum_w is the sum of
+ * a filter, and offset the value of the zero point. A depthwise channel has the range of the input
+ * channel with the same index; otherwise all input channels have one range. */
 static void fill_column(const struct int8_match *match, const uint8_t *zeros, size_t column,
                         struct scaling *scaling)
 {
     const struct int8_weights *w = &match->weights;
     size_t c = column % w->n_channels, in = match->is_depthwise ? c : 0;
     const struct quantization *range = range_of(&match->in_format.ranges, in);
-    struct line line = line_of(match, c);
+    struct channel_map map = channel_map_of(match, c);
     double in_scale = (double)range->scale;
     double off = (double)range->out_low + (double)zeros[in] * in_scale;
-    double bias = match->bias ? (double)of_channel(match->bias, c) : 0;
+    double bias = match->bias ? (double)channel_value(match->bias, c) : 0;
     int32_t sum = 0;
-    double w_scale = (double)w->scales[c] * line.factor;
+    double w_scale = (double)w->scales[c] * map.factor;
     for (size_t i = 0; i < w->n_inner; i++)
         sum += w->elements[c * w->n_inner + i];
-    scaling->border_scale[column] = off * w_scale * line.scale;
-    scaling->border_shift[column] = on_line(&line, bias);
+    scaling->border_scale[column] = off * w_scale * map.scale;
+    scaling->border_shift[column] = apply_map(&map, bias);
     scaling->start[column] = -(int32_t)zeros[in] * sum;
-    scaling->scale[column] = (float)(in_scale * w_scale * line.scale);
+    scaling->scale[column] = (float)(in_scale * w_scale * map.scale);
     scaling->bias[column] =
         (float)(scaling->border_scale[column] * sum + scaling->border_shift[column]);
-    find_bounds(match, c, &line, &scaling->low[column], &scaling->high[column]);
+    find_bounds(match, c, &map, &scaling->low[column], &scaling->high[column]);
     scaling->has_borders |= fabs(off) > ZERO_TOLERANCE * in_scale;
 }
 
@@ -152,7 +152,7 @@ static bool fill_scaling(const struct int8_match *match, struct int8_convolution
     size_t n_columns = int8_n_groups(attrs->c_out) * INT8_GROUP;
     if (!scaling_new(n_columns, &all, arena, err))
         return false;
-    for (size_t i = 0; i < n_columns; i++) /* after the channels, they are for joined pixels */
+    for (size_t i = 0; i < n_columns; i++) /* those after the channels are for joined pixels */
         fill_column(match, attrs->zeros, i, &all);
     attrs->start = all.start;
     attrs->requantization = (struct requantization){all.scale, all.bias, all.low, all.high};
@@ -163,7 +163,7 @@ static bool fill_scaling(const struct int8_match *match, struct int8_convolution
     return attrs->border.sums != NULL;
 }
 
-/* Fills the ranges of an activation. */
+/* Fills the output ranges of an activation, and the slopes of a PReLU. */
 static bool fill_levels(const struct int8_match *match, struct int8_convolution_attrs *attrs,
                         struct arena *arena, struct irrun_error *err)
 {
@@ -175,7 +175,7 @@ static bool fill_levels(const struct int8_match *match, struct int8_convolution_
         floats[n + c] = range->inverse_scale;
         floats[2 * n + c] = range->last;
         if (match->slopes)
-            floats[3 * n + c] = of_channel(match->slopes, c);
+            floats[3 * n + c] = channel_value(match->slopes, c);
     }
     attrs->levels = (struct column_levels){floats, floats + n, floats + 2 * n,
                                            match->slopes ? floats + 3 * n : NULL};
@@ -221,14 +221,14 @@ const struct bytes_sum *int8_match_sum(const struct int8_match *match, const str
                                        struct irrun_error *err)
 {
     struct bytes_sum *sum = arena_alloc(arena, sizeof *sum, err);
-    struct line line = line_of(match, 0);
+    struct channel_map map = channel_map_of(match, 0);
     if (!sum)
         return NULL;
     *sum =
-        (struct bytes_sum){.a_scale = (float)((double)a->scale * line.scale),
-                           .b_scale = (float)((double)b->scale * line.scale),
-                           .bias = (float)on_line(&line, (double)a->out_low + (double)b->out_low)};
-    find_bounds(match, 0, &line, &sum->low, &sum->high);
+        (struct bytes_sum){.a_scale = (float)((double)a->scale * map.scale),
+                           .b_scale = (float)((double)b->scale * map.scale),
+                           .bias = (float)apply_map(&map, (double)a->out_low + (double)b->out_low)};
+    find_bounds(match, 0, &map, &sum->low, &sum->high);
     return sum;
 }
 
@@ -247,12 +247,12 @@ const struct int8_scale_attrs *int8_match_scale(const struct int8_match *match, 
           *high = low + n_all;
     for (size_t c = 0; c < n; c++) {
         const struct quantization *in = range_of(&match->in_format.ranges, c);
-        struct line line = line_of(match, c);
-        double slope = line.factor * line.scale;
+        struct channel_map map = channel_map_of(match, c);
+        double slope = map.factor * map.scale;
         scale[c] = (float)((double)in->scale * slope);
-        bias[c] = (float)on_line(&line, 0);
+        bias[c] = (float)apply_map(&map, 0);
         offset[c] = (float)((double)in->out_low * slope);
-        find_bounds(match, c, &line, &low[c], &high[c]);
+        find_bounds(match, c, &map, &low[c], &high[c]);
     }
     *attrs = (struct int8_scale_attrs){match->n_spatial, n,           {scale, bias, low, high},
                                        offset,           one.weights, start};

@@ -2,21 +2,21 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "plan/int8_match.h"
 
-/* At most one in this many quads may have an excess: adding one costs 8 times what multiplying a
- * quad by words instead of bytes does. */
+/* At most one in this many quads may have an excess: adding an excess costs 8 times as much as
+ * multiplying a quad by words instead of bytes. */
 #define QUADS_PER_EXCESS 8
 #define WINOGRAD_MIN_CHANNELS 16   /* of the input */
-#define WINOGRAD_MAX_CHANNELS 1024 /* the fourfold of a sum of 9 * 1024 products fits into i32 */
+#define WINOGRAD_MAX_CHANNELS 1024 /* 4 times a sum of 9 * 1024 products fits into i32 */
 #define WINOGRAD_FEW_FILTERS ((size_t)256 * 256) /* of 16 words each when packed: 2 MB */
 
-/* Returns the last of a list, which is for the columns of an image. */
+/* Returns the last item of a list, which is for the columns of an image; 1 for an empty list. */
 static size_t last_of(const struct i64_list *list)
 {
     return list->n > 0 ? (size_t)list->items[list->n - 1] : 1;
 }
 
-/* Finds the input channels that the columns of each packed group read. All read the same number of
- * them, so that the columns of some groups also have zeros. */
+/* Finds the input channels that the columns of each packed group read. All groups read the same
+ * number of channels, so that the columns of some groups also have zeros. */
 static bool find_offsets(const struct int8_match *match, struct int8_convolution_attrs *attrs,
                          struct arena *arena, struct irrun_error *err)
 {
@@ -48,8 +48,8 @@ bool int8_find_segments(const struct int8_match *match, struct int8_convolution_
     return match->n_groups == 1 || match->is_depthwise || find_offsets(match, attrs, arena, err);
 }
 
-/* Decides how many pixels are joined: as many as need the least products for each. None if rows are
- * short, or if a bias depends on the pixel. */
+/* Chooses the number of joined pixels that needs the fewest multiplications for each pixel. No
+ * pixels are joined if rows are short, or if the bias depends on the pixel. */
 static void join_pixels(const struct int8_match *match, bool adds_pairs,
                         struct int8_convolution_attrs *attrs)
 {
@@ -61,7 +61,7 @@ static void join_pixels(const struct int8_match *match, bool adds_pairs,
         attrs->border.sums || last_of(&attrs->window.dilations) > 1)
         return;
     for (size_t n = 1; n * c_out <= INT8_GROUP; n++) {
-        bool is_half = adds_pairs && n * c_out <= INT8_GROUP / 2; /* which takes half the time */
+        bool is_half = adds_pairs && n * c_out <= INT8_GROUP / 2; /* half a group: half the time */
         size_t bytes = (n_taps + (n - 1) * step) * attrs->c_in;
         double work = (double)int8_n_quads(bytes) / (double)(is_half ? 2 * n : n);
         if (n > 1 && work >= least)
@@ -73,7 +73,8 @@ static void join_pixels(const struct int8_match *match, bool adds_pairs,
     }
 }
 
-/* Takes what exceeds 16 bits from the filters, unless many quads have it. */
+/* Moves the part of the filters with which sums of pairs exceed 16 bits to attrs->excess. If many
+ * quads have such a part, chooses multiplication by words instead. */
 static bool take_excess(int8_t *packed, struct int8_convolution_attrs *attrs, struct arena *arena,
                         struct irrun_error *err)
 {
@@ -96,8 +97,8 @@ static bool take_excess(int8_t *packed, struct int8_convolution_attrs *attrs, st
     return attrs->excess != NULL;
 }
 
-/* Packs the filters. Rows are taps, and within them input channels; columns are output channels, of
- * each of the joined pixels. */
+/* Packs the filters. Rows are taps, and within a tap input channels; columns are joined pixels, and
+ * within a pixel output channels. */
 static bool pack_filters(const struct int8_match *match, struct int8_convolution_attrs *attrs,
                          bool adds_pairs, struct arena *arena, struct irrun_error *err)
 {
@@ -133,7 +134,7 @@ static bool suits_winograd(const struct int8_match *match,
            match->enlarge[0] * match->enlarge[1] == 1 && int8_sums_to(attrs) == INT8_TO_U8 &&
            !attrs->border.sums && attrs->c_in >= WINOGRAD_MIN_CHANNELS &&
            attrs->c_in <= WINOGRAD_MAX_CHANNELS &&
-           attrs->c_out > INT8_GROUP / 2 && /* a product has tiles for half a group, too */
+           attrs->c_out > INT8_GROUP / 2 && /* a product also has tiles for half a group */
            (!match->is_small || attrs->c_in * attrs->c_out <= WINOGRAD_FEW_FILTERS);
 }
 
@@ -149,8 +150,8 @@ static bool pack_winograd(const struct int8_match *match, struct int8_convolutio
     return packed != NULL;
 }
 
-/* Decides whether the columns of the taps of neighbouring pixels are shared: if they are the same
- * pixels of the image, and there is more than one row of them. Otherwise all taps are rows. */
+/* Decides whether neighbouring pixels share columns of taps: their windows overlap, and the kernel
+ * has more than one row. Otherwise each tap is a row. */
 static void find_tap_columns(struct int8_convolution_attrs *attrs)
 {
     size_t stride = last_of(&attrs->window.strides);

@@ -22,10 +22,12 @@ struct int8_pass {
     struct graph *graph;
     struct graph_edit edit;
     struct arena *arena;
-    uint32_t n_values;         /* before the pass */
-    uint32_t *bytes[2];        /* [n_values] the u8 value that replaces an f32 value, or NO_ID: for
-                              * products, and with the channels last */
-    uint32_t *n_uses, *user;   /* [n_values] how many inputs read a value, and the last such op */
+    uint32_t n_values; /* before the pass */
+    /* [n_values] the u8 value that replaces an f32 value, or NO_ID: bytes[0] for products, bytes[1]
+     * for images, with the channels last */
+    uint32_t *bytes[2];
+    uint32_t *n_uses;          /* [n_values] how many inputs read a value */
+    uint32_t *user;            /* [n_values] the last op that reads a value */
     struct int8_image *images; /* [n_values] */
     struct remarks *remarks;
     struct irrun_error *err;
@@ -39,42 +41,44 @@ static inline uint32_t int8_add_op(struct int8_pass *pass, const struct op_def *
     return graph_edit_add(&pass->edit, def, attrs, &like, &in, 1, 1);
 }
 
-/* Like int8_floats; NULL for a value that the pass has added. */
+/* Like int8_floats, but returns NULL for a value that the pass added. */
 const struct irrun_tensor *int8_find_floats(struct int8_pass *pass, uint32_t value_id);
 
-/* Finds the ranges of a FakeQuantize that has one, or one for each channel, and at most 256 levels.
- * Of one range, n_spatial is 0. */
+/* Finds the ranges of a FakeQuantize that has one range, or one for each channel, and at most 256
+ * levels. With one range, n_spatial is 0. */
 bool int8_find_ranges(struct int8_pass *pass, const struct op *op,
                       struct quantize_u8_attrs *format);
 
-/* Finds the format of a value that exists as u8, or can: it is the result of a FakeQuantize, or ops
- * such as Split, Broadcast and Concat have moved elements of such results, all of one range; then
- * n_spatial is 0. */
+/* Finds the format of a value that exists as u8 or can be converted to u8 exactly: the result of a
+ * FakeQuantize, or elements of such results, all of one range, that ops such as Split, Broadcast
+ * and Concat have moved. In the latter case n_spatial is 0. */
 bool int8_find_format(struct int8_pass *pass, uint32_t value_id, struct quantize_u8_attrs *format);
 
-/* Returns what is quantized to get the bytes of a value: the input of its FakeQuantize, or the
+/* Returns the value to quantize for the u8 form of a value: the input of its FakeQuantize, or the
  * value itself. */
 uint32_t int8_find_source(const struct int8_pass *pass, uint32_t value_id);
 
 /* Copies a format to the memory of the graph, as attributes of a conversion. Returns NULL with *err
- * filled if there is no memory. */
+ * filled on failure. */
 const struct quantize_u8_attrs *
 int8_keep_format(struct int8_pass *pass, const struct channel_ranges *ranges, uint32_t n_spatial);
 
 /* Returns whether a tensor has one element, or one for each channel along dimension `from_end` from
- * the end, and adds no dimension to an image; a product may get some (rank_min in int8_ops.h). */
+ * the end. Broadcasting it must add no dimension to an image; a product may gain dimensions
+ * (rank_min in int8_ops.h). */
 bool int8_is_for_channels(const struct irrun_tensor *tensor, size_t n_channels, uint32_t from_end);
 
 /* Matches an Add of a bias after match->out. */
 void int8_match_bias(struct int8_pass *pass, struct int8_match *match);
 
-/* Matches what follows match->out: ReLU or Clamp, an activation, and FakeQuantize. */
+/* Matches the ops that follow match->out: ReLU or Clamp, an activation, and FakeQuantize. */
 void int8_match_end(struct int8_pass *pass, struct int8_match *match);
 
-/* Replaces what is matched with an int8 op. Returns false with *err filled on failure. */
+/* Replaces the matched ops with an int8 op. Returns false with *err filled on failure. */
 bool int8_replace(struct int8_pass *pass, const struct int8_match *match);
 
-/* Sets the image of the output of an op from those of its inputs; int8_replace sets its own. */
+/* Sets the image of the output of an op from the images of its inputs. int8_replace sets the image
+ * of the output that it replaces. */
 void int8_find_image(struct int8_pass *pass, const struct op *op);
 
 /* Returns the quantization of a value that exists as u8, or NULL. */
@@ -87,17 +91,18 @@ void int8_take_over(struct int8_pass *pass, uint32_t out, uint32_t added,
 /* Returns the number of channels of an image of n_spatial dimensions, or 0 if it is unknown. */
 size_t int8_count_channels(const struct int8_pass *pass, uint32_t value_id, uint32_t n_spatial);
 
-/* Make a ReduceMax or ReduceMean over the pixels, and a Multiply of an image, its input of number
- * `image`, and computed factors, work on u8 if they can. Return false with *err filled on
+/* Replace a ReduceMax or ReduceMean over the pixels, and a Multiply of an image (input number
+ * `image`) by computed factors, with ops on u8 if possible. Return false with *err filled on
  * failure. */
-bool int8_pass_on_reduce(struct int8_pass *pass, uint32_t op_id);
-bool int8_pass_on_factors(struct int8_pass *pass, uint32_t op_id, uint32_t image);
+bool int8_replace_reduce(struct int8_pass *pass, uint32_t op_id);
+bool int8_replace_scale(struct int8_pass *pass, uint32_t op_id, uint32_t image);
 
-/* Returns whether an op can work on u8 values: MaxPool, Pad, Concat, Add, Multiply, ReduceMax and
- * ReduceMean. */
-bool int8_passes_on(const struct op *op);
+/* Returns whether an op has a form for u8 values: MaxPool, Pad, Concat, Add, Multiply, ReduceMax
+ * and ReduceMean. */
+bool int8_is_chain_op(const struct op *op);
 
-/* Makes such an op work on u8 if its inputs are u8. Returns false with *err filled on failure. */
-bool int8_pass_on(struct int8_pass *pass, uint32_t op_id);
+/* Replaces one of these ops with its form for u8 values if its inputs are u8. Returns false with
+ * *err filled on failure. */
+bool int8_replace_chain_op(struct int8_pass *pass, uint32_t op_id);
 
 #endif

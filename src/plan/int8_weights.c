@@ -1,5 +1,5 @@
-/* Recovers the integers of constant filters. The ops that compute a filter give the possible
- * scales; all elements must then be integer multiples of one of them.
+/* Recovers the integers of constant filters. The ops that compute the filters give the possible
+ * scales. All elements of a channel must be integer multiples of one of them.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "plan/int8_weights.h"
 
@@ -9,7 +9,7 @@
 #include "ops/interpolation.h"
 #include "ops/op_state.h"
 
-/* A bound, in steps, of the rounding error of FakeQuantize in f32 for values of up to 128 steps. */
+/* Limit, in steps, of the rounding error of FakeQuantize in f32 for values of up to 128 steps. */
 #define ROUNDING 0x1p-14
 
 struct scales {
@@ -90,8 +90,8 @@ static bool find_scales(struct model *model, const struct graph *graph, uint32_t
     return scales->low && scales->high;
 }
 
-/* Divides a channel by its scale. Returns false if an element is not a multiple of it: exactly if
- * is_product, otherwise within ROUNDING. */
+/* Divides a channel by its scale. Returns false if an element is not a multiple of the scale:
+ * exactly if is_product, otherwise with an error of at most ROUNDING. */
 static bool divide(const float *from, size_t stride, size_t n, double scale, bool is_product,
                    int8_t *to)
 {
