@@ -1,5 +1,5 @@
 /* --low-latency: chooses the recurrent ops whose state is kept in variables, and the input axes
- * that become dynamic because they are time. low_latency_edit.c changes the graph.
+ * that become dynamic because they are time axes. low_latency_edit.c changes the graph.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "plan/passes.h"
 
@@ -83,10 +83,10 @@ static bool choose_ops(struct low_latency *pass, const char *names)
     for (size_t i = 0; i < pass->n; i++) {
         struct recurrence *item = &pass->items[i];
         const struct op *op = &pass->graph->ops[item->op_id];
-        bool is_meant = *names == '\0' || text_list_has(names, op->name);
-        if (*names && is_meant && item->kind == RECURRENCE_REFUSED)
+        bool is_named = *names == '\0' || text_list_has(names, op->name);
+        if (*names && is_named && item->kind == RECURRENCE_REFUSED)
             refuse(pass, op, item->why);
-        if (item->kind == RECURRENCE_ADAPTABLE && !is_meant)
+        if (item->kind == RECURRENCE_ADAPTABLE && !is_named)
             item->kind = RECURRENCE_NONE;
         pass->carries[item->op_id] =
             item->kind == RECURRENCE_ADAPTABLE || item->kind == RECURRENCE_CARRIED;
@@ -112,6 +112,7 @@ static uint32_t x_of(const struct graph *graph, const struct recurrence *item)
     return op_input(graph, &graph->ops[item->op_id], item->x);
 }
 
+/* Sets the time axes of all inputs: the axis of `only`, or, if it is NULL, the chosen axes. */
 static void set_inputs(struct choice *choice, const struct candidate *only)
 {
     const struct graph *graph = choice->pass->graph;

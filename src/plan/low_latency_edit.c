@@ -136,8 +136,8 @@ static bool add_outputs(struct editing *e, const struct recurrence *item)
     return true;
 }
 
-/* Slices of inputs and pieces of outputs ended at the fixed number of frames; -1 makes them end
- * with the chunk. */
+/* Makes slices of inputs and pieces of outputs end with the chunk (-1), not at the fixed number of
+ * frames. */
 static void edit_maps(struct port_map *maps, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++)
@@ -214,7 +214,7 @@ static void edit_hints(struct editing *e)
     }
 }
 
-/* Must be called before the first edit, which gives values ids beyond walk.uses. */
+/* Must be called before the first edit: walk.uses has no elements for added values. */
 static bool runs_over_time(const struct low_latency *pass, const struct recurrence *item)
 {
     const struct op *op = &pass->graph->ops[item->op_id];

@@ -1,4 +1,4 @@
-/* Puts two conversions between a constant and the products that read it.
+/* Inserts two conversions, to 16 bits and back, between a constant and the products that read it.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "plan/passes.h"
 
@@ -24,8 +24,8 @@ struct pass {
     struct irrun_error *err;
 };
 
-/* Marks the constants that are computed from integers, small floats or a FakeQuantize: rounding
- * them would lose what the quantization kept. */
+/* Marks the constants that are computed from integers, small floats or a FakeQuantize, because
+ * rounding would change the quantized values. */
 static void find_quantized(const struct pass *pass)
 {
     for (uint32_t i = 0; i < pass->graph->n_order; i++) {
@@ -45,12 +45,12 @@ static void find_quantized(const struct pass *pass)
     }
 }
 
-/* Products of fewer weights take as long with rounded ones: in f16 if the weights as f32 fit into
- * an L1 cache (32 KB), as converting them then takes longer than reading f32. */
+/* Products with fewer weights are not faster with rounded weights. In f16 this is so if the weights
+ * as f32 fit into an L1 cache (32 KB), because converting them takes longer than reading f32. */
 #define MIN_WEIGHTS_F16 8193
 #define MIN_WEIGHTS_BF16 1024
-/* So do products of this many rows in f16, 3 to 14 % longer on Zen 4, unless their weights as f32
- * are more than the caches hold (10 MB). */
+/* Products of this many rows or more are slower in f16, unless their weights as f32 are larger than
+ * the caches (10 MB). */
 #define MANY_ROWS 4
 #define MANY_WEIGHTS 2500000
 
@@ -59,7 +59,7 @@ static const struct constant *find_weights(const struct pass *pass, const struct
     return op->def->factors >> i & 1 ? pass->constants[op_input(pass->graph, op, i)] : NULL;
 }
 
-/* Returns the elements of the last two dimensions: a matrix, of a direction or a batch. */
+/* Returns the number of elements of the last two dimensions: one matrix of a direction or batch. */
 static int64_t matrix_elements(const struct irrun_shape *shape)
 {
     int64_t n = 1;
@@ -68,8 +68,8 @@ static int64_t matrix_elements(const struct irrun_shape *shape)
     return n;
 }
 
-/* Returns the elements of a value according to the file: 0 if a dimension is open, 1 if the rank
- * is. */
+/* Returns the number of elements of a value by its shape in the XML: 0 if a dimension is dynamic, 1
+ * if the rank is. */
 static double hinted_elements(const struct value *value)
 {
     double n = 1;
@@ -78,8 +78,8 @@ static double hinted_elements(const struct value *value)
     return n;
 }
 
-/* Returns whether the file says that a MatMul has MANY_ROWS or more. A product of matrices of m*k,
- * k*n and m*n elements has m * k * m * n / (k * n) = m * m. */
+/* Returns whether, by the shapes in the XML, a MatMul has MANY_ROWS or more. The number of rows m
+ * follows from the numbers of elements of its matrices: (m * k) * (m * n) / (k * n) = m * m. */
 static bool has_many_rows(const struct pass *pass, const struct op *op, uint32_t i)
 {
     if (!op_is_type(op, "MatMul"))
@@ -93,7 +93,7 @@ static bool has_many_rows(const struct pass *pass, const struct op *op, uint32_t
 }
 
 /* Returns whether rounding the weights of an op saves time. Filters of f16 are packed as f32. */
-static bool is_worth_rounding(const struct pass *pass, const struct op *op)
+static bool rounding_saves_time(const struct pass *pass, const struct op *op)
 {
     bool is_f16 = pass->narrow->destination_type == IRRUN_F16;
     int64_t n = 0;
@@ -109,7 +109,7 @@ static bool is_worth_rounding(const struct pass *pass, const struct op *op)
 }
 
 /* Returns whether input i of the op is a constant operand to round. */
-static bool is_lowered(const struct pass *pass, const struct op *op, uint32_t i)
+static bool should_round(const struct pass *pass, const struct op *op, uint32_t i)
 {
     uint32_t value_id = op_input(pass->graph, op, i);
     const struct constant *constant = find_weights(pass, op, i);
@@ -140,20 +140,20 @@ static bool round_input(struct pass *pass, uint32_t op_id, uint32_t i)
                        irrun_dtype_name(pass->narrow->destination_type));
 }
 
-/* Counts the inputs to round; rounds them unless `counts`. */
-static bool round_all(struct pass *pass, bool counts, size_t *n)
+/* Counts the inputs to round, and rounds them unless `only_counts`. */
+static bool round_all(struct pass *pass, bool only_counts, size_t *n)
 {
     uint32_t n_order = pass->graph->n_order;
     *n = 0;
     for (uint32_t k = 0; k < n_order; k++) {
         uint32_t op_id = pass->graph->order[k], n_inputs = pass->graph->ops[op_id].n_inputs;
-        bool is_worth = is_worth_rounding(pass, &pass->graph->ops[op_id]);
-        for (uint32_t i = 0; is_worth && i < n_inputs && i < 32; i++) {
-            if (!is_lowered(pass, &pass->graph->ops[op_id], i))
+        bool saves_time = rounding_saves_time(pass, &pass->graph->ops[op_id]);
+        for (uint32_t i = 0; saves_time && i < n_inputs && i < 32; i++) {
+            if (!should_round(pass, &pass->graph->ops[op_id], i))
                 continue;
             ++*n;
             pass->has_rounded = true;
-            if (!counts && !round_input(pass, op_id, i))
+            if (!only_counts && !round_input(pass, op_id, i))
                 return false;
         }
     }

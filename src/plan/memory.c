@@ -29,7 +29,8 @@ static uint32_t owner_of(const struct plan *plan, const struct irrun_tensor *ten
     return plan_owner(plan, (uint32_t)(slot_of(tensor) - plan->slots), &offset);
 }
 
-/* Adds room for larger shapes, half of the size: a growing state then rarely needs a new plan. */
+/* Adds half of the size as room for larger shapes, so that a growing state rarely needs a new
+ * plan. */
 static size_t with_room(const struct layout *layout, size_t size)
 {
     size_t limit = memory_limit() / ROOM_PART;

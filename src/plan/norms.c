@@ -78,7 +78,7 @@ static bool match_inverse_deviation(struct norm *norm, uint32_t value_id, uint32
     return is_inverse && match_deviation(norm, inner, variance);
 }
 
-/* Matches a mean whose axes remain as ones. */
+/* Matches a ReduceMean that keeps its axes as dimensions of 1. */
 static bool match_mean(const struct norm *norm, uint32_t value_id, uint32_t *of, uint32_t *axes)
 {
     const struct op *op = value_producer(norm->graph, value_id);
@@ -99,7 +99,7 @@ static bool are_same_axes(const struct norm *norm, uint32_t axes)
            memcmp(a, b, n_a * sizeof *a) == 0;
 }
 
-/* Matches x minus its mean (Subtract), or the square of that (SquaredDifference). */
+/* Matches x minus its mean (Subtract), or the square of this difference (SquaredDifference). */
 static bool match_centered(const struct norm *norm, uint32_t value_id, const char *type,
                            uint32_t *x)
 {
@@ -110,7 +110,7 @@ static bool match_centered(const struct norm *norm, uint32_t value_id, const cha
     return of == in[0] && are_same_axes(norm, axes);
 }
 
-static bool are_from_end(const struct norm *norm)
+static bool are_axes_negative(const struct norm *norm)
 {
     int64_t axes[IRRUN_MAX_RANK];
     uint32_t n;
@@ -121,8 +121,8 @@ static bool are_from_end(const struct norm *norm)
     return n == 0;
 }
 
-/* An exponent of more dimensions than x changes which dimensions the axes of the mean are, unless
- * they count from the end. */
+/* Matches a square. An exponent may have more dimensions than x. It then changes which dimensions
+ * the axes of the mean select, unless they count from the end. */
 static bool match_square(struct norm *norm, uint32_t value_id, uint32_t *base)
 {
     uint32_t in[2];
@@ -132,12 +132,12 @@ static bool match_square(struct norm *norm, uint32_t value_id, uint32_t *base)
     }
     struct irrun_shape *all = &norm->attrs.broadcast, others = *all;
     *all = (struct irrun_shape){0};
-    return match_power(norm, value_id, 2, base) && (all->rank <= 1 || are_from_end(norm)) &&
+    return match_power(norm, value_id, 2, base) && (all->rank <= 1 || are_axes_negative(norm)) &&
            shape_broadcast(all, &others, all);
 }
 
-/* Matches the mean of the squares of `divided`, which the deviation divides, and finds whether that
- * is x, or x without its mean. */
+/* Matches the mean of the squares of `divided`, which is divided by the deviation. Finds whether
+ * `divided` is x, or x minus its mean. */
 static bool match_variance(struct norm *norm, uint32_t value_id, uint32_t divided)
 {
     uint32_t squares, base = NO_ID, x = NO_ID;

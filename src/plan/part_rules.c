@@ -1,4 +1,5 @@
-/* Which positions of an axis ops read to compute one position of their output.
+/* Rules for the inputs that ops read at one position of an axis to compute one position of their
+ * output.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "plan/part_rules.h"
 
@@ -6,13 +7,13 @@
 #include "plan/graph_ints.h"
 #include "plan/model.h"
 
-/* A slice that ends here or later ends with the axis. */
+/* A slice whose end is at least this ends with the axis. */
 #define END_MIN INT32_MAX
 
 /* ---- slices of the model --------------------------------------------------------------------- */
 
-/* Sets the part that begin:end of an axis reads. The rank is the one in the XML; the op that is
- * inserted checks it. */
+/* Sets the part of an axis that the range begin:end selects. Uses the rank in the XML, which the
+ * inserted slice checks. */
 static bool set_part(const struct graph *graph, const struct op *op, int64_t axis, int64_t begin,
                      int64_t end, struct part *part)
 {
@@ -97,12 +98,12 @@ bool part_of_slice(const struct graph *graph, const struct op *op, struct part *
                                             : false;
 }
 
-/* ---- ops that compute each position on its own ----------------------------------------------- */
+/* ---- ops that compute each position independently -------------------------------------------- */
 
 /* See part_inputs. */
 typedef uint32_t rule_fn(const struct graph *graph, const struct op *op, uint32_t axis);
 
-/* A constant that is the same at all positions is read whole. */
+/* Constants that are broadcast along the axis are read as a whole. */
 static uint32_t rule_elementwise(const struct graph *graph, const struct op *op, uint32_t axis)
 {
     const int *broadcast = op_attr(op, "auto_broadcast");
@@ -112,8 +113,8 @@ static uint32_t rule_elementwise(const struct graph *graph, const struct op *op,
     for (uint32_t i = 0; i < op->n_inputs; i++) {
         const struct constant *constant = graph->analysis->constants[op_input(graph, op, i)];
         const struct irrun_shape *shape = constant ? &constant->tensor.shape : NULL;
-        bool is_alike = shape && (shape->rank < axis || shape->dims[shape->rank - axis] == 1);
-        inputs |= is_alike ? 0 : 1U << i;
+        bool is_broadcast = shape && (shape->rank < axis || shape->dims[shape->rank - axis] == 1);
+        inputs |= is_broadcast ? 0 : 1U << i;
     }
     return inputs;
 }

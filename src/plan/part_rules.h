@@ -5,7 +5,7 @@
 
 #include "ops/op.h"
 
-/* What is read of a value: nothing, everything, or the first or last position of an axis. */
+/* The part of a value that is read: nothing, all, or the first or last position of an axis. */
 enum part_kind { PART_UNREAD, PART_WHOLE, PART_FIRST, PART_LAST };
 
 struct part {
@@ -13,8 +13,8 @@ struct part {
     uint32_t axis; /* counted from the end, where operands are aligned; 1 is the last */
 };
 
-/* Returns whether an op is a slice that reads one position of input 0, and would give the same if
- * its input had only this position. The axis is not the last. */
+/* Returns whether an op is a slice that reads one position of input 0, and would have the same
+ * result if its input had only this position. The axis is not the last. */
 bool part_of_slice(const struct graph *graph, const struct op *op, struct part *part);
 
 /* Returns the inputs of which an op needs only one position to compute this position of its output,
@@ -22,7 +22,8 @@ bool part_of_slice(const struct graph *graph, const struct op *op, struct part *
  * graph must be known. */
 uint32_t part_inputs(const struct graph *graph, const struct op *op, uint32_t axis);
 
-/* Returns whether an op has such inputs, and an output of the highest rank of its inputs. */
+/* Returns whether part_inputs has a rule for an op, and the rank of its outputs is the highest rank
+ * of its inputs. */
 bool part_keeps_rank(const struct op *op);
 
 #endif

@@ -34,11 +34,11 @@ bool taps_add(struct graph *graph, struct arena *arena, const char *const *names
  * which return their input. Must be called after toposort, which must then be called again. */
 bool taps_add_all(struct graph *graph, struct arena *arena, struct irrun_error *err);
 
-/* Keeps the states of recurrent ops in variables and makes the time axis of inputs dynamic: a model
- * of whole sequences then runs a chunk of frames per iteration, with the same results. names:
- * "A,B", or "" for all recurrent ops. Fails with IRRUN_USAGE for a name that is not that of such an
- * op, and with IRRUN_UNSUPPORTED and the names of the ops if results would change, or if there is
- * nothing to do. The graph must be sorted, its ops supported and the .bin open. */
+/* Keeps the states of recurrent ops in variables and makes the time axis of inputs dynamic. A model
+ * that took a whole sequence then takes a chunk of frames per iteration, with the same results.
+ * names: names of recurrent ops, as in "A,B", or "" for all of them. Fails with IRRUN_USAGE for any
+ * other name, and with IRRUN_UNSUPPORTED and the names of the ops if results would change, or if
+ * there is nothing to do. The graph must be sorted, its ops supported and the .bin open. */
 bool low_latency_apply(struct graph *graph, struct arena *arena, const char *names,
                        struct remarks *remarks, struct irrun_error *err);
 
@@ -50,10 +50,10 @@ bool low_latency_fits(struct graph *graph, struct arena *arena);
  * each. Call toposort before and after. */
 bool float64_widen(struct graph *graph, struct arena *arena, struct irrun_error *err);
 
-/* Moves slices of one position of an axis, the first or the last, before the ops that compute each
- * position on its own, if at least one product then computes less. takes_last: for each Result,
- * whether only the last position of its last axis but one is read, if it has three axes or more;
- * the Result may then have only this position. */
+/* Moves slices of the first or last position of an axis before ops that compute each position
+ * independently, if at least one product then computes less. takes_last: for each Result, whether
+ * only the last position of its second-to-last axis is read, if it has three axes or more; the
+ * Result may then have only this position. */
 bool early_slices_move(const struct model *model, const bool *takes_last, struct remarks *remarks,
                        struct irrun_error *err);
 
@@ -69,12 +69,12 @@ bool transposed_factors_fold(struct graph *graph, struct arena *arena, struct re
 
 /* Replaces the last op of each normalization that is written out with op_norm: (x - mean) /
  * sqrt(variance + eps), as in MVN, and x / sqrt(mean square + eps). eps may also be added to the
- * root, and the division may be a product with the inverse. Bodies are searched, too. */
+ * root, and the division may be a product by the reciprocal. Bodies are searched, too. */
 bool norms_replace(struct graph *graph, struct arena *arena, struct remarks *remarks,
                    struct irrun_error *err);
 
-/* Replaces a Slice of the last positions of a convolution, or of its sum with a bias, with smaller
- * pads, as causal convolutions need them. */
+/* Removes a Slice that drops the last positions of a convolution, or of its sum with a bias, and
+ * makes the pads smaller instead. Causal convolutions are written with such a Slice. */
 bool cropped_convolutions_replace(struct graph *graph, struct arena *arena, struct remarks *remarks,
                                   struct irrun_error *err);
 
@@ -99,9 +99,9 @@ bool compressed_weights_keep(const struct model *model, struct remarks *remarks,
                              struct irrun_error *err);
 
 /* With kernels.precision, rounds the f32 and f16 constants among op_def.factors to 16 bits, in the
- * graph of the model and in its bodies, except weights that would not be faster. Inserts a
- * conversion to f16 or bf16 and one back, where prepare_constant finds the 16-bit values. Quantized
- * weights are kept as they are. */
+ * graph of the model and in its bodies, except weights whose product would not be faster. Inserts
+ * conversions to f16 or bf16 and back, before which prepare_constant finds the 16-bit values.
+ * Quantized weights are kept as they are. */
 bool lower_precision(const struct model *model, struct remarks *remarks, struct irrun_error *err);
 
 #endif

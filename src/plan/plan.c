@@ -223,8 +223,8 @@ void plan_set_free(struct plan_set *set)
 
 /* ---- continuations ---- */
 
-static bool has_outputs(const struct plan *plan, const struct op *op,
-                        const struct irrun_tensor *out)
+static bool outputs_match(const struct plan *plan, const struct op *op,
+                          const struct irrun_tensor *out)
 {
     for (uint32_t k = 0; k < op->n_outputs; k++) {
         const struct slot *slot = &plan->slots[op->first_output + k];
@@ -234,7 +234,8 @@ static bool has_outputs(const struct plan *plan, const struct op *op,
     return true;
 }
 
-/* Reuses a plan for the same shapes, with the state that infer filled in this iteration. */
+/* Reuses a continuation for the same shapes, with the state that infer filled in this iteration.
+ * Clears *is_usable if its block is too small for the scratch memory of the op. */
 static bool reuse(struct plan *plan, const struct op *op, void *state, bool *is_usable,
                   struct irrun_error *err)
 {
@@ -287,7 +288,7 @@ struct plan *plan_continue(struct plan *plan, struct irrun_error *err)
     for (uint32_t i = 0; i < plan->continuations.n; i++) {
         struct plan *next = plan->continuations.items[i];
         bool is_usable;
-        if (!has_outputs(next, op, out))
+        if (!outputs_match(next, op, out))
             continue;
         if (!reuse(next, op, state, &is_usable, err))
             return NULL;

@@ -5,7 +5,7 @@
 
 #include "plan/plan.h"
 
-/* An op of the plan after inference, and what prepare has made for its step. */
+/* An op of the plan after inference, and the result of prepare for its step. */
 struct planned_op {
     const struct op *op;
     void *state;
@@ -15,7 +15,7 @@ struct planned_op {
     uint32_t *in, *out;       /* the slots that prepare sees; NULL: there is no step */
     uint32_t prepacked;       /* inputs that it prepacks */
     uint32_t original_inputs; /* see plan_original_inputs; both are sets of 1 << i */
-    uint32_t use;             /* of a variable: the index in plan->uses */
+    uint32_t use;             /* index in plan->uses of the variable that the op uses */
     struct prepared made;
 };
 
@@ -25,7 +25,7 @@ struct step_source {
     struct fused_state *fused;        /* of fused ops, or of the epilogue; NULL: none */
     struct step *main;                /* its copy in main_steps, or NULL */
     struct step_cost *cost;           /* NULL: steps are not timed */
-    const struct planned_op *pooling; /* which a convolution computes; NULL: none */
+    const struct planned_op *pooling; /* the pooling op that the convolution computes; NULL: none */
     bool is_chain;                    /* its state is a struct row_chain */
 };
 
@@ -65,7 +65,7 @@ bool plan_propagate_original(struct plan *plan, const struct planned_op *planned
 bool plan_widens(const struct plan *plan, const struct op *op);
 
 /* Infers and folds the ops from plan->begin on; sets plan->end. In a continuation, the op that the
- * plan before it waited for is inferred already: `head` has its state and its outputs. */
+ * outer plan waited for is inferred already: `head` has its state and its outputs. */
 struct head {
     void *state;
     struct irrun_tensor *out;
@@ -82,12 +82,12 @@ bool plan_infer_op(struct plan *plan, const struct op *op, void *state, struct i
 /* Returns whether all outputs are constants of the model, whose slots are set already. */
 bool plan_is_constant(const struct plan *plan, const struct op *op);
 
-/* Finds type and shape of what a ReadValue reads. */
+/* Finds the type and shape of the value that a ReadValue reads. */
 bool plan_read_value(struct plan *plan, const struct op *op, struct irrun_tensor *tensor,
                      struct irrun_error *err);
 
 /* plan_is_foldable returns whether an op depends only on shapes and constants; plan_fold computes
- * its outputs, whose types and shapes are inferred, and sets the types to those in memory. */
+ * its outputs, whose types and shapes are inferred, and sets their types to those in memory. */
 bool plan_is_foldable(const struct plan *plan, const struct op *op);
 bool plan_fold(struct plan *plan, const struct op *op, void *state, struct irrun_tensor *out,
                struct irrun_error *err);
@@ -100,8 +100,8 @@ bool plan_make_steps(struct plan *plan, struct irrun_error *err);
 bool plan_prepacked_inputs(struct plan *plan, const struct op *op, void *state, const uint32_t *in,
                            uint32_t *prepacked, struct irrun_error *err);
 
-/* Returns the number of outputs of the op's step: without trailing ones that are optional and that
- * no step reads. */
+/* Returns the number of outputs of the op's step, without trailing optional outputs that no step
+ * reads. */
 uint32_t plan_count_outputs(const struct plan *plan, const struct op *op);
 
 /* Calls prepare of an op with operands in the slots `in` and `out`; fills *made. `prepacked` is the
@@ -110,15 +110,15 @@ bool plan_prepare_op(struct plan *plan, const struct op *op, void *state, const 
                      const uint32_t *out, uint32_t prepacked, struct prepared *made,
                      struct irrun_error *err);
 
-/* Computes the work of a step from the present shapes. */
+/* Computes the work of a step from the current shapes. */
 bool plan_count_work(struct plan *plan, const struct step *step, struct step_cost *cost,
                      struct irrun_error *err);
 
-/* Sets how many bytes of a variable the step of an op uses, from the present shapes. */
+/* Sets how many bytes of a variable the step of an op uses, from the current shapes. */
 bool plan_size_use(struct plan *plan, struct planned_op *planned);
 
-/* Changes a group of fused ops for the present shapes of its members, which are prepared; *made is
- * what prepare has made of their product, or for the step of a group without a product. Returns
+/* Updates a group of fused ops for the current shapes of its members, which are prepared. *made is
+ * the result of prepare for their product, or for the step of a group without a product. Returns
  * false if the group needs another program. */
 bool plan_update_fused(struct plan *plan, struct fused_state *state, struct prepared *made,
                        struct irrun_error *err);
@@ -127,8 +127,8 @@ bool plan_update_fused(struct plan *plan, struct fused_state *state, struct prep
 bool plan_copy_request(struct plan *plan, const struct plan_request *request,
                        struct irrun_error *err);
 
-/* Changes a plan for a request with other shapes but the same steps. Returns false if it cannot;
- * then the plan is only good as memory for another one. */
+/* Updates a plan for a request with other shapes but the same steps. Returns false if this is not
+ * possible; then only the memory of the plan can be used, for another plan. */
 bool plan_update(struct plan *plan, const struct plan_request *request);
 
 /* Sets the addresses of all slots and operands, and lists those that can change. */
@@ -136,7 +136,7 @@ bool plan_bind(struct plan *plan, struct irrun_error *err);
 /* Sets the addresses of the operands of a step that are constants of the plan. */
 void plan_bind_constants(struct plan *plan, struct step *step, struct fused_state *fused);
 
-/* Returns whether each input of a Concat is one piece of its output. */
+/* Returns whether each input of a Concat is one contiguous piece of its output. */
 bool plan_joins(const struct step *step);
 
 /* Sets the offset of every root slot of kind SLOT_BLOCK, after `scratch_bytes`; sets

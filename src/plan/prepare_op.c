@@ -15,8 +15,8 @@
 /* A constant that an op prepacks. */
 struct source {
     uint32_t value_id;
-    struct irrun_tensor tensor; /* data: NULL if it is not in memory */
-    struct fold_rows *fold;     /* then the tree of ops that computes it; NULL: not opened yet */
+    struct irrun_tensor tensor; /* data is NULL if it is not in memory */
+    struct fold_rows *fold;     /* the tree of ops that computes the data; NULL: no tree yet */
     void *whole;                /* all elements, computed by fold; or NULL */
 };
 
@@ -146,8 +146,8 @@ static uint32_t constant_inputs(const struct plan *plan, const struct op *op, co
     return constants;
 }
 
-/* Returns the operands, without the data of those that are not constant: a continuation may have
- * data of this iteration. */
+/* Returns copies of the operands. Only constants have data, because the slots of a continuation may
+ * hold data of the current iteration. */
 static const struct irrun_tensor **tensors_of(struct plan *plan, const uint32_t *slots, uint32_t n,
                                               struct irrun_error *err)
 {

@@ -9,7 +9,7 @@ enum recurrence_kind {
     RECURRENCE_NONE,      /* not a recurrent sequence op */
     RECURRENCE_CARRIED,   /* its states are variables already */
     RECURRENCE_ADAPTABLE, /* its states can become variables */
-    RECURRENCE_REFUSED    /* they cannot */
+    RECURRENCE_REFUSED    /* its states cannot become variables */
 };
 
 struct recurrent_state_port {
@@ -25,10 +25,10 @@ struct recurrence {
     uint32_t lengths; /* the input with the number of frames; NO_ID: none */
     uint32_t n_states;
     struct recurrent_state_port *states;
-    char why[256]; /* of RECURRENCE_REFUSED, to follow the name of the op */
+    char why[256]; /* for RECURRENCE_REFUSED: the rest of a message after the name of the op */
 };
 
-/* Describes an op, with its states in the arena; false if there is no memory. */
+/* Describes an op, with its states in the arena. Returns false with *err filled on failure. */
 bool recurrence_find(const struct graph *graph, uint32_t op_id, struct recurrence *found,
                      struct arena *arena, struct irrun_error *err);
 

@@ -1,4 +1,4 @@
-/* TensorIterator and Loop: an iteration takes a frame of each input that is sliced, and back edges
+/* TensorIterator and Loop: each iteration reads one frame of every sliced input, and back edges
  * carry the states.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/op_state.h"
@@ -8,7 +8,7 @@
 /* Inputs of Loop. */
 enum { TRIP_COUNT, EXECUTION_CONDITION };
 
-/* ---- its parts ---- */
+/* ---- slices and states ---- */
 
 /* Returns the output that has the value of a Result after the last iteration; NO_ID: none. */
 static uint32_t output_of(const struct body *body, uint32_t result_id)
@@ -79,7 +79,7 @@ bool recurrence_describe_loop(const struct graph *graph, const struct op *op,
 
 /* ---- the time axis ---- */
 
-/* Returns whether the slices or pieces are those of all frames, from the first on. */
+/* Returns whether the slices or pieces cover all frames, from the first to the last. */
 static bool covers_all(const struct time_op *t, const struct port_map *map)
 {
     int64_t n = t->walk->n_frames;
@@ -171,7 +171,7 @@ static bool uses_iteration(const struct body *body)
     return false;
 }
 
-static bool put_outputs(struct time_op *t, const struct body *body)
+static bool set_outputs(struct time_op *t, const struct body *body)
 {
     for (uint32_t i = 0; i < t->op->n_outputs; i++)
         t->out[i] = (struct time_use){.kind = TIME_LAST};
@@ -199,5 +199,5 @@ bool time_rule_loop(struct time_op *t)
         return time_refuse(t, "may end before the last frame");
     if (uses_iteration(body))
         return time_refuse(t, "uses the iteration number");
-    return check_inputs(t, body) && put_outputs(t, body);
+    return check_inputs(t, body) && set_outputs(t, body);
 }

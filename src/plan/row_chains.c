@@ -1,4 +1,4 @@
-/* Joins convolutions with the channels last to chains, which are computed by rows
+/* Joins convolutions with the channels last into chains, which are computed row by row
  * (kernels/row_chain.h), if the images between them are large.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
@@ -16,16 +16,16 @@ static bool run_chain(const struct step *step, struct irrun_error *err)
     return true;
 }
 
-/* Returns whether the step computes its result element by element from sums, apart from a bias, so
- * that it can do so in a line buffer. */
-static bool is_map_or_bias(const struct pending_step *step)
+/* Returns whether the epilogue of a step, apart from a bias, reads and writes only the sums, so
+ * that it can run in a line buffer. */
+static bool has_local_epilogue(const struct pending_step *step)
 {
     const struct epilogue *epilogue = step->source.fused ? &step->source.fused->epilogue : NULL;
     return !epilogue || !epilogue->fused || epilogue->is_map;
 }
 
-/* Returns whether `next` reads the output of `step`, which is large, and nothing else does. Images
- * of one column may have other rows for `next` (window_align). */
+/* Returns whether `next` is the only reader of the output of `step`, and the output is large. The
+ * sizes of rows are compared because window_align may give an image of one column other rows. */
 static bool follows(const struct fused_program *fused, const struct pending_step *step,
                     const struct pending_step *next)
 {
@@ -33,15 +33,16 @@ static bool follows(const struct fused_program *fused, const struct pending_step
     uint32_t output = plan_root(plan, step->out[0]);
     const struct slot *slot = &plan->slots[output];
     return next->made.rows && next->made.rows->reads_rows && step->n_outputs == 1 &&
-           next->made.rows->in_row_floats == step->made.rows->row_floats && is_map_or_bias(step) &&
-           step->is_main == next->is_main && plan_root(plan, next->in[0]) == output &&
-           fused->uses[output].n_uses == 1 && slot->last_step != NO_ID &&
-           slot->kind == SLOT_BLOCK && slot->parent == NO_ID &&
+           next->made.rows->in_row_floats == step->made.rows->row_floats &&
+           has_local_epilogue(step) && step->is_main == next->is_main &&
+           plan_root(plan, next->in[0]) == output && fused->uses[output].n_uses == 1 &&
+           slot->last_step != NO_ID && slot->kind == SLOT_BLOCK && slot->parent == NO_ID &&
            (size_t)shape_n_elements(&slot->tensor.shape) >=
                MIN_IMAGE_FLOATS * step->made.rows->n_batches;
 }
 
-/* Adds a step to a chain. Returns whether it still can be computed by rows. */
+/* Adds a step to a chain. Returns false, without a change, if the chain could not be computed by
+ * rows then. */
 static bool add_step(struct row_chain *chain, const struct pending_step *step)
 {
     struct row_chain longer = *chain;
@@ -55,7 +56,7 @@ static bool add_step(struct row_chain *chain, const struct pending_step *step)
     return true;
 }
 
-/* Returns the number of steps from `steps` on that are a chain, of at most n. */
+/* Returns how many of the n steps, from the first on, can be one chain. */
 static size_t find_chain(const struct fused_program *fused, const struct pending_step *steps,
                          size_t n, struct row_chain *chain)
 {
@@ -67,8 +68,8 @@ static size_t find_chain(const struct fused_program *fused, const struct pending
     return i;
 }
 
-/* Makes one step of the n steps of a chain. It reads their inputs, the image first, without the
- * images between them, which get no memory. */
+/* Joins the n steps of a chain into one step. Its inputs are the first image and the other inputs
+ * of all steps. The images between the steps get no memory. */
 static bool join_steps(struct fused_program *fused, const struct pending_step *steps, size_t n,
                        const struct row_chain *chain, struct pending_step *joined)
 {

@@ -15,7 +15,7 @@ static bool run_convert(const struct step *step, struct irrun_error *err)
     return true;
 }
 
-/* ---- which ops are needed ---- */
+/* ---- finding the ops that are needed ---- */
 
 static void mark_inputs(struct plan *plan, const struct op *op)
 {
@@ -119,6 +119,7 @@ static uint32_t add_slot(struct plan *plan, uint32_t original, enum irrun_dtype 
     return id;
 }
 
+/* Adds a step that converts a slot to another type. Returns the slot of the copy, or NO_ID. */
 static uint32_t add_copy(struct step_builder *builder, const struct op *op, uint32_t slot_id,
                          enum irrun_dtype dtype, struct irrun_error *err)
 {
@@ -201,10 +202,10 @@ uint32_t step_slot_as(struct step_builder *builder, const struct op *op, uint32_
     return converted;
 }
 
-/* ---- the roles ---- */
+/* ---- lowering ops ---- */
 
-/* Removes the data of constant indices from the step, since prepare has read them: *ids becomes
- * another list then. */
+/* Replaces constant indices with slots without data, since prepare has read them. If there are any,
+ * *ids becomes a copy of the list. */
 static bool drop_index_data(struct plan *plan, const struct op *op, uint32_t **ids,
                             struct irrun_error *err)
 {
@@ -262,8 +263,8 @@ static bool lower_ordinary(struct step_builder *builder, struct planned_op *plan
     planned->out = out;
     if (builder->scratch_bytes < made->scratch_bytes)
         builder->scratch_bytes = made->scratch_bytes;
-    bool is_head =
-        plan->outer && planned == plan->planned; /* of a continuation: inferred in each iteration */
+    /* The first op of a continuation is inferred in each iteration. */
+    bool is_head = plan->outer && planned == plan->planned;
     if (is_head) {
         plan->head_prepacked = prepacked;
         made->fusable.code = FUSED_NONE;

@@ -22,18 +22,18 @@ struct step_cost {
     double flops, bytes;
 };
 
-/* Zeroed: empty. */
+/* A zeroed table is empty. */
 struct step_times_table {
     struct arena arena;
     struct step_times **items; /* in the order in which plans added them */
     size_t n, capacity;
-    struct step_times **buckets; /* by hash of members; a power of two of them */
-    size_t n_buckets;
-    uint64_t n_plans, plan_ns; /* plans chosen because a shape had changed, and the time for it */
+    struct step_times **buckets; /* by hash of members */
+    size_t n_buckets;            /* a power of two */
+    uint64_t n_plans, plan_ns;   /* plans made or chosen for changed shapes, and the time for it */
 };
 
 /* Finds the entry for these steps or adds one. The list of members is copied. Returns NULL with
- * *err filled if there is no memory. */
+ * *err filled on failure. */
 struct step_times *step_times_find(struct step_times_table *table, const struct step_times *key,
                                    struct irrun_error *err);
 /* Sets all times and counts to 0. */

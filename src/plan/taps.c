@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "plan/graph_edit.h"
 
-#define MAX_CHANGES 3 /* of letters, in a "did you mean" name */
+#define MAX_CHANGES 3 /* letters that a suggested name may differ in */
 #define MAX_HINTS 10
 
 static bool has_tensor_name(const struct value *value, const char *name)
@@ -79,7 +79,7 @@ static const char *near_name(const struct graph *graph, const struct value *valu
     return op->n_outputs == 1 && is_near(op->name, wanted) ? op->name : NULL;
 }
 
-/* Fails for a name that is a layer of several outputs. */
+/* Fails for the name of a layer with several outputs. */
 static bool fail_several(const struct op *op, struct irrun_error *err)
 {
     fail(err, IRRUN_USAGE, "layer \"%s\" has %" PRIu32 " outputs", op->name, op->n_outputs);

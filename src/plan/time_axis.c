@@ -134,7 +134,7 @@ bool time_check_operand(struct time_op *t, uint32_t i, uint32_t axis)
     }
     if (dim < 0)
         return time_refuse(
-            t, "combines each frame with \"%.200s\" (line %u), whose dimension %u is open",
+            t, "combines each frame with \"%.200s\" (line %u), whose dimension %u is dynamic",
             source->name, source->line, axis);
     return time_refuse(
         t, "combines each frame with \"%.200s\" (line %u), which has size %lld along dimension %u",
@@ -184,9 +184,10 @@ static uint32_t find_input(const struct time_op *t)
     return found;
 }
 
-/* The rule for an op whose inputs depend on the number of frames or on the last one only. A list
- * computed from that number may have only dimensions that do not depend on it. */
-static bool without_axis(struct time_op *t)
+/* The rule for an op whose inputs do not have the time axis, but depend on the number of frames or
+ * on the last frame. A list computed from the number of frames may have only elements that do not
+ * depend on it. */
+static bool visit_without_axis(struct time_op *t)
 {
     struct time_items items;
     bool has_length = false, has_last = false, has_frames = false, has_variable = false;
@@ -246,7 +247,8 @@ static bool check_assign(struct time_op *t)
     return true;
 }
 
-/* An output without dimensions in the XML is 0-D or of any rank. */
+/* Checks that inputs with the time axis have a shape in the XML. A port without dimensions is 0-D
+ * or of any rank. */
 static bool check_ranks(struct time_op *t)
 {
     for (uint32_t i = 0; i < t->op->n_inputs; i++) {
@@ -270,7 +272,7 @@ static bool visit_ordinary(struct time_op *t)
         return true;
     }
     if (time_input(t, i)->kind != TIME_ALONG)
-        return without_axis(t);
+        return visit_without_axis(t);
     const struct rule *rule = find_rule(t->op->def);
     t->first = i;
     t->in = *time_input(t, i);

@@ -8,11 +8,11 @@
 
 /* How a value depends on the frames of a record. */
 enum time_kind {
-    TIME_NONE,    /* it does not */
-    TIME_ALONG,   /* it has a result for each frame, along `axis` */
-    TIME_LENGTH,  /* on the number of frames only */
-    TIME_LAST,    /* on all frames up to the last one: a state */
-    TIME_REFUSED, /* it is computed by an op that is refused */
+    TIME_NONE,    /* not at all */
+    TIME_ALONG,   /* it has elements for each frame, along `axis` */
+    TIME_LENGTH,  /* only on the number of frames */
+    TIME_LAST,    /* on all frames up to the last one, as a state does */
+    TIME_REFUSED, /* unknown: a refused op computes it */
 };
 
 /* Dimension `axis` has outer * frames * inner elements, in row-major order. */
@@ -24,7 +24,7 @@ struct time_use {
 };
 
 /* A Reshape with the number of frames in its constant shape, and its new shape: 0 copies a
- * dimension, -1 is open. */
+ * dimension, -1 is dynamic. */
 struct time_reshape {
     uint32_t op_id, n;
     int64_t dims[IRRUN_MAX_RANK];
@@ -42,11 +42,11 @@ struct time_walk {
     struct time_reshape *reshapes; /* on the heap */
     size_t n_reshapes, reshapes_capacity;
     unsigned n_refused;
-    struct irrun_error *err; /* lists the refused ops, one on a line */
+    struct irrun_error *err; /* lists the refused ops, one per line */
 };
 
 /* Visits all ops in the order of the graph, and sets the uses of all values. Returns false if an op
- * is refused, or if there is no memory. */
+ * is refused, or on failure. */
 bool time_walk_run(struct time_walk *walk);
 
 /* An item of a list of integers that the model computes, which may depend on the number of
@@ -67,7 +67,7 @@ struct time_items {
  * they are unknown. */
 bool time_items_find(const struct time_walk *walk, uint32_t value_id, struct time_items *list);
 
-/* Return the type, the rank and a dimension of a value in the XML; a dimension of -1 is open. */
+/* Return the type, the rank and a dimension of a value in the XML; -1 is a dynamic dimension. */
 enum irrun_dtype time_dtype(const struct graph *graph, uint32_t value_id);
 uint32_t time_rank(const struct graph *graph, uint32_t value_id);
 int64_t time_dim(const struct graph *graph, uint32_t value_id, uint32_t axis);

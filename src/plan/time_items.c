@@ -6,7 +6,7 @@
 #include "plan/time_axis.h"
 #include "plan/time_rules.h"
 
-/* Limits the ops visited for one list. Inputs may be shared, so that there are many paths. */
+/* Limits the ops visited for one list. Because ops may share inputs, there can be many paths. */
 #define MAX_VISITS 256
 
 struct search {
@@ -93,8 +93,8 @@ static bool multiply(const struct time_items *a, const struct time_items *b,
     return true;
 }
 
-/* Broadcasts an item to the length `target`; if that is not known, keeps one item, since all are
- * the same. */
+/* Broadcasts an item to the length `target`. If the length is not known, keeps one item, since all
+ * items are the same. */
 static bool repeat(const struct time_items *data, const struct time_items *target,
                    struct time_items *list)
 {

@@ -30,12 +30,12 @@ bool time_rule_transpose(struct time_op *t)
     uint32_t n, rank = time_input_rank(t, 0);
     int64_t order[IRRUN_MAX_RANK];
     if (time_dim(t->graph, op_input(t->graph, t->op, 1), 0) == 0)
-        return time_put(t, rank - 1 - t->in.axis);
+        return time_set_axis(t, rank - 1 - t->in.axis);
     if (!read_ints(t, 1, order, &n))
         return time_refuse(t, "has an order that is not constant");
     for (uint32_t i = 0; i < n; i++)
         if (order[i] == t->in.axis)
-            return time_put(t, i);
+            return time_set_axis(t, i);
     return time_refuse(t, "drops dimension %u, which is time", t->in.axis);
 }
 
@@ -46,13 +46,13 @@ bool time_rule_unsqueeze(struct time_op *t)
     uint32_t n, axis = 0;
     if (!read_ints(t, 1, axes, &n))
         return time_refuse(t, "has axes that are not constant");
-    if (!time_axes(t, time_input_rank(t, 0) + n, is_new))
+    if (!time_read_axes(t, time_input_rank(t, 0) + n, is_new))
         return false;
     for (uint32_t old = 0;; axis++) {
         if (axis < IRRUN_MAX_RANK && is_new[axis])
             continue;
         if (old++ == t->in.axis)
-            return time_put(t, axis);
+            return time_set_axis(t, axis);
     }
 }
 
@@ -62,14 +62,14 @@ bool time_rule_squeeze(struct time_op *t)
     bool is_dropped[IRRUN_MAX_RANK];
     if (t->op->n_inputs < 2)
         return time_refuse(t, "has no axes: it would drop the time of a chunk of one frame");
-    if (!time_axes(t, time_input_rank(t, 0), is_dropped))
+    if (!time_read_axes(t, time_input_rank(t, 0), is_dropped))
         return false;
     if (is_dropped[t->in.axis])
         return time_refuse(t, "drops dimension %u, which is time", t->in.axis);
     uint32_t axis = t->in.axis;
     for (uint32_t i = 0; i < t->in.axis; i++)
         axis -= is_dropped[i];
-    return time_put(t, axis);
+    return time_set_axis(t, axis);
 }
 
 bool time_rule_concat(struct time_op *t)
@@ -82,7 +82,7 @@ bool time_rule_concat(struct time_op *t)
     for (uint32_t i = 0; i < t->op->n_inputs; i++) {
         const struct time_use *use = time_input(t, i);
         if (use->kind == TIME_NONE) {
-            /* these do not broadcast: even 1 does not fit */
+            /* inputs are not broadcast: even a size of 1 does not fit */
             if (!time_check_operand(t, i, t->in.axis))
                 return false;
             if (!t->walk->is_trial)
@@ -92,11 +92,12 @@ bool time_rule_concat(struct time_op *t)
             return time_refuse(t, "depends on time in another way in input %u", i);
         }
     }
-    return time_put(t, t->in.axis);
+    return time_set_axis(t, t->in.axis);
 }
 
-/* Takes the last frame: it is a state, since the last chunk ends with it. */
-static bool take_last(struct time_op *t, const int64_t *index, uint32_t n)
+/* The rule for an op that selects frames: only the last one. The result is a state, because the
+ * last chunk ends with the same frame. */
+static bool select_last(struct time_op *t, const int64_t *index, uint32_t n)
 {
     if (n != 1 || *index != -1 || t->in.outer != 1 || t->in.inner != 1)
         return time_refuse(
@@ -117,27 +118,27 @@ bool time_rule_gather(struct time_op *t)
         return time_refuse(t, "has batch_dims, or an axis that is not constant");
     uint32_t axis = (uint32_t)(axes[0] < 0 ? axes[0] + (int64_t)rank : axes[0]);
     if (t->first == 1)
-        return time_put(t, axis + t->in.axis);
+        return time_set_axis(t, axis + t->in.axis);
     if (axis == t->in.axis)
-        return read_ints(t, 1, index, &n) ? take_last(t, index, n) : take_last(t, NULL, 0);
-    return time_put(t, t->in.axis < axis ? t->in.axis : t->in.axis + n_indices - 1);
+        return read_ints(t, 1, index, &n) ? select_last(t, index, n) : select_last(t, NULL, 0);
+    return time_set_axis(t, t->in.axis < axis ? t->in.axis : t->in.axis + n_indices - 1);
 }
 
 bool time_rule_split(struct time_op *t)
 {
     bool is_split[IRRUN_MAX_RANK];
-    if (!time_axes(t, time_input_rank(t, 0), is_split))
+    if (!time_read_axes(t, time_input_rank(t, 0), is_split))
         return false;
     return is_split[t->in.axis] ? time_refuse(t, "splits dimension %u, which is time", t->in.axis)
-                                : time_put(t, t->in.axis);
+                                : time_set_axis(t, t->in.axis);
 }
 
 /* The rule for a slice along time: all frames, or the last one. */
 static bool slice_time(struct time_op *t, int64_t start, int64_t stop, int64_t step)
 {
     if (start == 0 && stop >= INT32_MAX && step == 1)
-        return time_put(t, t->in.axis);
-    return take_last(t, &start, step == 1 && stop >= INT32_MAX ? 1 : 0);
+        return time_set_axis(t, t->in.axis);
+    return select_last(t, &start, step == 1 && stop >= INT32_MAX ? 1 : 0);
 }
 
 bool time_rule_slice(struct time_op *t)
@@ -151,10 +152,11 @@ bool time_rule_slice(struct time_op *t)
         if ((axis < 0 ? axis + (int64_t)rank : axis) == (int64_t)t->in.axis)
             return slice_time(t, lists[0][i], lists[1][i], lists[2][i]);
     }
-    return time_put(t, t->in.axis);
+    return time_set_axis(t, t->in.axis);
 }
 
-/* The rule of StridedSlice. Without an ellipsis, item i is for dimension i, new axes excepted. */
+/* The rule of StridedSlice. Item i is for dimension i, not counting new axes. An ellipsis is
+ * refused. */
 bool time_rule_strided_slice(struct time_op *t)
 {
     int64_t lists[3][IRRUN_MAX_RANK]; /* begin, end, strides */
@@ -175,13 +177,13 @@ bool time_rule_strided_slice(struct time_op *t)
             const int64_t end =
                 i64_list_is_set(op_attr(t->op, "end_mask"), i) ? INT64_MAX : lists[1][i];
             if (is_shrunk)
-                return take_last(t, &begin, 1);
+                return select_last(t, &begin, 1);
             t->in.axis = out;
             return slice_time(t, begin, end, t->op->n_inputs > 3 ? lists[2][i] : 1);
         }
         out += !is_shrunk;
     }
-    return time_put(t, t->in.axis - in + out);
+    return time_set_axis(t, t->in.axis - in + out);
 }
 
 bool time_rule_pad(struct time_op *t)
@@ -193,7 +195,7 @@ bool time_rule_pad(struct time_op *t)
     if (n <= t->in.axis)
         return time_refuse(t, "has %u pads for %u dimensions", n, time_input_rank(t, 0));
     return pads[0][t->in.axis] == 0 && pads[1][t->in.axis] == 0
-               ? time_put(t, t->in.axis)
+               ? time_set_axis(t, t->in.axis)
                : time_refuse(t, "pads dimension %u, which is time", t->in.axis);
 }
 
@@ -206,7 +208,7 @@ bool time_rule_tile(struct time_op *t)
     uint32_t from_end = rank - t->in.axis;
     if (n >= from_end && repeats[n - from_end] != 1)
         return time_refuse(t, "repeats dimension %u, which is time", t->in.axis);
-    return time_put(t, (n > rank ? n : rank) - from_end);
+    return time_set_axis(t, (n > rank ? n : rank) - from_end);
 }
 
 bool time_rule_broadcast(struct time_op *t)
@@ -225,7 +227,7 @@ bool time_rule_broadcast(struct time_op *t)
         if (item->kind != TIME_ITEM_FRAMES && (item->kind != TIME_ITEM_NUMBER || item->number != 1))
             return time_refuse(t, "has a shape that names the number of frames");
     }
-    return time_put(t, (target.n > rank ? target.n : rank) - from_end);
+    return time_set_axis(t, (target.n > rank ? target.n : rank) - from_end);
 }
 
 bool time_broadcast_to_frames(struct time_op *t, const struct time_items *target)

@@ -1,6 +1,6 @@
 /* The rule of Reshape. A Reshape keeps the row-major order: the product of the dimensions before
  * the time axis does not change, nor does that of the dimensions after it. The output has a time
- * axis if its first dimensions and its last ones have these products.
+ * axis if the dimensions before and after it have these products.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "plan/time_rules.h"
 
@@ -9,19 +9,20 @@
 struct reshape {
     struct time_op *t;
     struct time_items shape;
-    int64_t dims[IRRUN_MAX_RANK]; /* of the output, in the XML; -1: open */
+    int64_t dims[IRRUN_MAX_RANK]; /* of the output, in the XML; -1: dynamic */
     int64_t before, after;        /* products of the dimensions around the time axis; -1: unknown */
     uint32_t found;               /* the time axis of the output */
-    bool is_named;                /* the shape has the number of frames as a constant */
+    bool has_fixed_frames;        /* the shape has the number of frames as a constant */
 };
 
-/* Multiplies known dimensions; -1 if one is open. */
+/* Multiplies known dimensions. Returns -1 if one is dynamic. */
 static int64_t multiply(int64_t a, int64_t b)
 {
     int64_t product;
     return a < 0 || b < 0 || !checked_mul_i64(a, b, &product) ? -1 : product;
 }
 
+/* Returns whether dimension i of the output is copied from the input. */
 static bool is_copied(const struct reshape *r, uint32_t i)
 {
     const bool *special_zero = op_attr(r->t->op, "special_zero");
@@ -69,8 +70,8 @@ static bool find_item(struct reshape *r)
     return false;
 }
 
-/* If there is one frame, the time dimension cannot be found by its size, 1: takes the one that is
- * -1 in the shape. */
+/* Finds the dimension that is -1 in the shape. With one frame, it is the time axis, which cannot be
+ * found by its size of 1. */
 static bool find_inferred(struct reshape *r)
 {
     for (uint32_t i = 0; i < r->shape.n; i++) {
@@ -81,8 +82,7 @@ static bool find_inferred(struct reshape *r)
     return false;
 }
 
-/* Finds the dimension from the end: the dimensions after it must divide the elements after a
- * frame. */
+/* Finds the time axis from the end: the product of the dimensions after it must divide r->after. */
 static bool find_by_size(struct reshape *r)
 {
     int64_t size = 1;
@@ -97,14 +97,14 @@ static bool find_by_size(struct reshape *r)
             continue;
         }
         r->found = i;
-        r->is_named = !is_inferred;
+        r->has_fixed_frames = !is_inferred;
         return true;
     }
     return r->t->walk->n_frames == 1 && r->after == size && find_inferred(r);
 }
 
-/* Computes *outer and *inner from the elements around a frame. Returns false if the sizes of the
- * input are not multiples of those of the output. */
+/* Computes *outer and *inner of the output. Returns false if the products of the input are not
+ * multiples of those of the output. */
 static bool divide(const struct reshape *r, int64_t *outer, int64_t *inner)
 {
     const struct time_op *t = r->t;
@@ -124,11 +124,11 @@ static bool divide(const struct reshape *r, int64_t *outer, int64_t *inner)
             return false;
     }
     const struct time_item *item = &r->shape.items[r->found];
-    int64_t factor = is_copied(r, r->found)           ? t->in.outer * t->in.inner
-                     : item->kind == TIME_ITEM_FRAMES ? item->number
-                     : r->is_named && n_frames > 0    ? r->dims[r->found] / n_frames
-                                                      : 0;
-    if (r->is_named && (n_frames <= 0 || r->dims[r->found] % n_frames != 0))
+    int64_t factor = is_copied(r, r->found)                ? t->in.outer * t->in.inner
+                     : item->kind == TIME_ITEM_FRAMES      ? item->number
+                     : r->has_fixed_frames && n_frames > 0 ? r->dims[r->found] / n_frames
+                                                           : 0;
+    if (r->has_fixed_frames && (n_frames <= 0 || r->dims[r->found] % n_frames != 0))
         return false;
     if (after > 0 && r->after > 0) {
         *inner = r->after / after;
@@ -142,8 +142,8 @@ static bool divide(const struct reshape *r, int64_t *outer, int64_t *inner)
     return *inner > 0 && *outer * *inner == factor;
 }
 
-/* Replaces the number of frames in the shape with -1. Another -1 becomes its size in the XML or, if
- * it is the batch, 0: a copy. */
+/* Replaces the number of frames in the shape with -1. Another -1 becomes 0 (a copy) if it is the
+ * batch, otherwise its size in the XML. */
 static bool make_dynamic(struct reshape *r)
 {
     struct time_walk *walk = r->t->walk;
@@ -157,7 +157,7 @@ static bool make_dynamic(struct reshape *r)
                          : item->number < 0                                  ? r->dims[i]
                                                                              : item->number;
         if (i != r->found && (change.dims[i] < 0 || (item->number == 0 && !is_copied(r, i))))
-            return time_refuse(r->t, "has %lld frames and another open dimension in its shape",
+            return time_refuse(r->t, "has %lld frames and another dynamic dimension in its shape",
                                (long long)walk->n_frames);
     }
     if (walk->is_trial)
@@ -180,7 +180,7 @@ bool time_rule_reshape(struct time_op *t)
     struct time_use out = {.kind = TIME_ALONG};
     if ((!find_item(&r) && !find_by_size(&r)) || !divide(&r, &out.outer, &out.inner))
         return time_refuse(t, "regroups elements across frames");
-    if (r.is_named && !make_dynamic(&r))
+    if (r.has_fixed_frames && !make_dynamic(&r))
         return false;
     out.axis = r.found;
     t->out[0] = out;

@@ -7,7 +7,7 @@
 
 /* ---- shared ---- */
 
-bool time_put(struct time_op *t, uint32_t axis)
+bool time_set_axis(struct time_op *t, uint32_t axis)
 {
     for (uint32_t i = 0; i < t->op->n_outputs; i++) {
         t->out[i] = t->in;
@@ -29,7 +29,7 @@ static bool mark_axes(struct time_op *t, const int64_t *axes, uint32_t n, uint32
     return true;
 }
 
-bool time_axes(struct time_op *t, uint32_t rank, bool is_set[IRRUN_MAX_RANK])
+bool time_read_axes(struct time_op *t, uint32_t rank, bool is_set[IRRUN_MAX_RANK])
 {
     int64_t axes[IRRUN_MAX_RANK];
     uint32_t n;
@@ -39,7 +39,7 @@ bool time_axes(struct time_op *t, uint32_t rank, bool is_set[IRRUN_MAX_RANK])
     return mark_axes(t, axes, n, rank, is_set);
 }
 
-static bool is_alike(const struct time_use *a, const struct time_use *b)
+static bool has_same_layout(const struct time_use *a, const struct time_use *b)
 {
     return a->outer == b->outer && a->inner == b->inner;
 }
@@ -48,7 +48,7 @@ static bool is_alike(const struct time_use *a, const struct time_use *b)
 
 bool time_rule_first(struct time_op *t)
 {
-    return t->first == 0 ? time_put(t, t->in.axis)
+    return t->first == 0 ? time_set_axis(t, t->in.axis)
                          : time_refuse(t, "depends on time in input %u", t->first);
 }
 
@@ -69,11 +69,12 @@ bool time_rule_elementwise(struct time_op *t)
         } else if (use->kind != TIME_ALONG) {
             return time_refuse(t, "combines each frame with a value that depends on %s",
                                use->kind == TIME_LAST ? "the last frame" : "the number of frames");
-        } else if (in_rank - use->axis != from_end || (i != t->first && !is_alike(use, &t->in))) {
+        } else if (in_rank - use->axis != from_end ||
+                   (i != t->first && !has_same_layout(use, &t->in))) {
             return time_refuse(t, "has time in two dimensions");
         }
     }
-    return time_put(t, rank - from_end);
+    return time_set_axis(t, rank - from_end);
 }
 
 /* The rule of PReLU. A slope of rank 1 applies to dimension 1 if it has as many elements, otherwise
@@ -86,7 +87,7 @@ bool time_rule_prelu(struct time_op *t)
         return false;
     if (time_input_rank(t, 1) != 1 || n == 1 || (t->in.axis != 1 && (n < 0 || n != n_channels)))
         return time_rule_elementwise(t);
-    return (t->in.axis != 1 || time_check_operand(t, 1, 0)) && time_put(t, t->in.axis);
+    return (t->in.axis != 1 || time_check_operand(t, 1, 0)) && time_set_axis(t, t->in.axis);
 }
 
 bool time_rule_matmul(struct time_op *t)
@@ -104,19 +105,21 @@ bool time_rule_matmul(struct time_op *t)
             return time_refuse(t, "sums over frames");
         if (time_input(t, other)->kind != TIME_NONE)
             return time_refuse(t, "multiplies two factors that both depend on time");
-        return time_put(t, rank - place);
+        return time_set_axis(t, rank - place);
     }
     const struct time_use *use = time_input(t, other);
     if (use->kind == TIME_NONE && ranks[other] >= from_end &&
         !time_check_operand(t, other, ranks[other] - from_end))
         return false;
     if (use->kind != TIME_NONE &&
-        (use->kind != TIME_ALONG || ranks[other] - use->axis != from_end || !is_alike(use, &t->in)))
+        (use->kind != TIME_ALONG || ranks[other] - use->axis != from_end ||
+         !has_same_layout(use, &t->in)))
         return time_refuse(t, "multiplies two factors that both depend on time");
-    return time_put(t, rank - from_end);
+    return time_set_axis(t, rank - from_end);
 }
 
-/* Returns whether an attribute is `neutral` for spatial dimension i of n. A list may be shorter. */
+/* Returns whether an attribute has the value `neutral` for spatial dimension i of n. A list shorter
+ * than n is for the last dimensions. */
 static bool is_neutral(struct time_op *t, const char *name, uint32_t i, uint32_t n, int64_t neutral)
 {
     const struct i64_list *list = op_attr(t->op, name);
@@ -131,7 +134,7 @@ bool time_rule_convolution(struct time_op *t)
     uint32_t rank = time_input_rank(t, 0), filters = op_input(t->graph, t->op, 1);
     uint32_t n_before = time_rank(t->graph, filters) - (rank - 2);
     if (t->in.axis == 0)
-        return time_put(t, 0);
+        return time_set_axis(t, 0);
     if (t->in.axis == 1)
         return time_refuse(t, "sums over frames");
     uint32_t i = t->in.axis - 2;
@@ -142,13 +145,13 @@ bool time_rule_convolution(struct time_op *t)
     if (!is_neutral(t, "strides", i, rank - 2, 1) || !is_neutral(t, "pads_begin", i, rank - 2, 0) ||
         !is_neutral(t, "pads_end", i, rank - 2, 0))
         return time_refuse(t, "has strides or pads along dimension %u, which is time", t->in.axis);
-    return time_put(t, t->in.axis);
+    return time_set_axis(t, t->in.axis);
 }
 
-/* The rule for ops that compute each batch element on its own. */
+/* The rule for ops that compute each batch element independently. */
 bool time_rule_batchwise(struct time_op *t)
 {
-    return t->in.axis == 0 ? time_put(t, 0)
+    return t->in.axis == 0 ? time_set_axis(t, 0)
                            : time_refuse(t, "mixes frames, which are in dimension %u", t->in.axis);
 }
 
@@ -156,7 +159,7 @@ bool time_rule_channels(struct time_op *t)
 {
     if (!time_check_others(t, t->first))
         return false;
-    return t->in.axis != 1 ? time_put(t, t->in.axis)
+    return t->in.axis != 1 ? time_set_axis(t, t->in.axis)
                            : time_refuse(t, "has parameters for each frame: time is dimension 1");
 }
 
@@ -171,26 +174,26 @@ bool time_rule_axis_attribute(struct time_op *t)
     const int64_t *axis = op_attr(t->op, "axis");
     bool is_set[IRRUN_MAX_RANK];
     return mark_axes(t, axis, 1, time_input_rank(t, 0), is_set) && check_other_axes(t, is_set) &&
-           time_put(t, t->in.axis);
+           time_set_axis(t, t->in.axis);
 }
 
 bool time_rule_axes(struct time_op *t)
 {
     bool is_set[IRRUN_MAX_RANK];
-    return time_axes(t, time_input_rank(t, 0), is_set) && check_other_axes(t, is_set) &&
-           time_put(t, t->in.axis);
+    return time_read_axes(t, time_input_rank(t, 0), is_set) && check_other_axes(t, is_set) &&
+           time_set_axis(t, t->in.axis);
 }
 
 bool time_rule_reduction(struct time_op *t)
 {
     const bool *keeps = op_attr(t->op, "keep_dims");
     bool is_set[IRRUN_MAX_RANK];
-    if (!time_axes(t, time_input_rank(t, 0), is_set) || !check_other_axes(t, is_set))
+    if (!time_read_axes(t, time_input_rank(t, 0), is_set) || !check_other_axes(t, is_set))
         return false;
     uint32_t axis = t->in.axis;
     for (uint32_t i = 0; i < t->in.axis && !*keeps; i++)
         axis -= is_set[i];
-    return time_put(t, axis);
+    return time_set_axis(t, axis);
 }
 
 /* The rule of MVN. Version 1 has no axes: it normalizes over all dimensions except the batch and
@@ -201,12 +204,12 @@ bool time_rule_mvn(struct time_op *t)
     if (!across)
         return time_rule_axes(t);
     if (t->in.axis == 0 || (t->in.axis == 1 && !*across))
-        return time_put(t, t->in.axis);
+        return time_set_axis(t, t->in.axis);
     return time_refuse(t, "computes over frames: time is dimension %u", t->in.axis);
 }
 
-/* The rule of recurrent ops if frames are the batch: each is a sequence with its own states and
- * length. */
+/* The rule of recurrent ops if the batch axis is time: each frame is a sequence with its own states
+ * and length. */
 static bool over_batch(struct time_op *t, const struct recurrent_family *family)
 {
     for (uint32_t i = 0; i < t->op->n_inputs; i++) {
@@ -215,11 +218,11 @@ static bool over_batch(struct time_op *t, const struct recurrent_family *family)
             if (i < family->w && !time_check_operand(t, i, 0))
                 return false;
         } else if (i >= family->w || use->kind != TIME_ALONG || use->axis != 0 ||
-                   !is_alike(use, &t->in)) {
+                   !has_same_layout(use, &t->in)) {
             return time_refuse(t, "depends on time in input %u", i);
         }
     }
-    return time_put(t, 0);
+    return time_set_axis(t, 0);
 }
 
 bool time_rule_recurrent(struct time_op *t)

@@ -34,17 +34,17 @@ static inline uint32_t time_input_rank(const struct time_op *t, uint32_t i)
 }
 
 /* Sets the uses of all outputs to that of the input, with another axis. */
-bool time_put(struct time_op *t, uint32_t axis);
+bool time_set_axis(struct time_op *t, uint32_t axis);
 
-/* Refuses an operand that does not depend on time, unless it is 1 along the time axis, which is its
- * dimension `axis`. A trial accepts it. */
+/* Refuses operand i, which does not depend on time, unless it has size 1 along the time axis, its
+ * dimension `axis`. A trial accepts any operand. */
 bool time_check_operand(struct time_op *t, uint32_t i, uint32_t axis);
 
 /* Refuses inputs other than `data` that depend on time. */
 bool time_check_others(struct time_op *t, uint32_t data);
 
-/* Reads the constant axes of input 1, which must be in [0, rank). */
-bool time_axes(struct time_op *t, uint32_t rank, bool is_set[IRRUN_MAX_RANK]);
+/* Reads the constant axes of input 1 for a value of this rank. */
+bool time_read_axes(struct time_op *t, uint32_t rank, bool is_set[IRRUN_MAX_RANK]);
 
 time_rule_fn time_rule_first, time_rule_elementwise, time_rule_prelu, time_rule_matmul,
     time_rule_convolution, time_rule_batchwise, time_rule_channels, time_rule_axis_attribute,

@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "ops/op_state.h"
 
-enum mark { MARK_NEW, MARK_OPEN, MARK_DONE };
+enum mark { MARK_NEW, MARK_ON_STACK, MARK_DONE };
 
 /* An op whose inputs are being visited. */
 struct visit {
@@ -17,7 +17,7 @@ struct visit {
     uint32_t n_visited; /* of its inputs, then of its ReadValues */
 };
 
-/* The ReadValues of a graph, sorted by variable and then by op id. */
+/* A ReadValue. */
 struct reader {
     const char *variable_id;
     uint32_t op_id;
@@ -26,16 +26,16 @@ struct reader {
 struct sorting {
     const struct graph *graph;
     struct irrun_error *err;
-    unsigned char *marks; /* [n_ops] enum mark */
-    struct visit *stack;  /* [n_ops] */
-    struct reader *readers;
+    unsigned char *marks;   /* [n_ops] enum mark */
+    struct visit *stack;    /* [n_ops] */
+    struct reader *readers; /* sorted by variable, then by op id */
     uint32_t n_readers;
     uint32_t n_stack;
     uint32_t *order;
     uint32_t n_order;
 };
 
-/* Returns the role of an op; that of an unsupported layer follows from its type. */
+/* Returns the role of an op. The role of an unsupported layer follows from its type. */
 static enum op_role role_of(const struct op *op)
 {
     if (op->def)
@@ -124,9 +124,9 @@ static bool fail_cycle(const struct sorting *sorting, uint32_t op_id, uint32_t n
                                          "ReadValue and Assign, not by an edge");
 }
 
-static void open_op(struct sorting *sorting, uint32_t op_id)
+static void push_op(struct sorting *sorting, uint32_t op_id)
 {
-    sorting->marks[op_id] = MARK_OPEN;
+    sorting->marks[op_id] = MARK_ON_STACK;
     sorting->stack[sorting->n_stack++] = (struct visit){op_id, 0};
 }
 
@@ -134,7 +134,7 @@ static bool visit_from(struct sorting *sorting, uint32_t root_id)
 {
     if (sorting->marks[root_id] == MARK_DONE)
         return true;
-    open_op(sorting, root_id);
+    push_op(sorting, root_id);
     while (sorting->n_stack != 0) {
         struct visit *visit = &sorting->stack[sorting->n_stack - 1];
         uint32_t needed_id = next_needed(sorting, visit);
@@ -142,10 +142,10 @@ static bool visit_from(struct sorting *sorting, uint32_t root_id)
             sorting->marks[visit->op_id] = MARK_DONE;
             sorting->order[sorting->n_order++] = visit->op_id;
             sorting->n_stack--;
-        } else if (sorting->marks[needed_id] == MARK_OPEN) {
+        } else if (sorting->marks[needed_id] == MARK_ON_STACK) {
             return fail_cycle(sorting, visit->op_id, needed_id);
         } else if (sorting->marks[needed_id] == MARK_NEW) {
-            open_op(sorting, needed_id);
+            push_op(sorting, needed_id);
         }
     }
     return true;

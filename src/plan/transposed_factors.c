@@ -32,8 +32,8 @@ static const struct op *find_transpose(const struct graph *graph, const struct o
     return is_swap ? transpose : NULL;
 }
 
-/* Folds the Transpose into the product. The order of the Transpose stays an input, because its
- * length must be the rank of the value, which is not known yet. */
+/* Folds the Transpose into the product. The order of the Transpose remains an input, because its
+ * length must be checked against the rank of the value, which is not known yet. */
 static bool fold(struct graph_edit *edit, uint32_t op_id, struct remarks *remarks,
                  struct irrun_error *err)
 {

@@ -1,12 +1,13 @@
-/* Changes a plan for other shapes (an update). Its steps stay: only ops whose inputs vary are
- * inferred and prepared again, in the order in which a plan is made. What one update has changed,
- * all later ones make again, so that nothing points to memory of the update before. An update fails
- * where other steps would be made, or where a value has no room; then a new plan is made.
+/* Updates a plan for other shapes. Its steps stay. Only ops whose inputs vary are inferred and
+ * prepared again, in the same order as when a plan is made. Everything that one update changes is
+ * computed again by all later updates, so that no pointer refers to memory of an earlier update. An
+ * update fails if the plan would have other steps, or if a value has no room. The caller then makes
+ * a new plan.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/indirect_convolution.h"
 #include "plan/update_internal.h"
 
-/* ---- what steps read ---- */
+/* ---- conversions and originals ---- */
 
 /* Returns whether the memory of a slot is large enough. */
 static bool has_room(const struct plan *plan, uint32_t id)
@@ -51,7 +52,7 @@ static bool update_originals(struct plan *plan)
 
 /* ---- steps ---- */
 
-static bool is_alike(const struct fusable *a, const struct fusable *b)
+static bool has_same_form(const struct fusable *a, const struct fusable *b)
 {
     return a->code == b->code && a->scalars == b->scalars &&
            (a->repeated[0].count > 0) == (b->repeated[0].count > 0) &&
@@ -69,7 +70,7 @@ static bool prepare_ordinary(struct update *update, struct planned_op *planned)
         !plan_prepare_op(plan, planned->op, planned->state, planned->in, planned->out, prepacked,
                          &made, err) ||
         made.scratch_bytes > plan->scratch_bytes ||
-        !is_alike(&made.fusable, &planned->made.fusable))
+        !has_same_form(&made.fusable, &planned->made.fusable))
         return false;
     planned->made = made;
     return true;
@@ -88,7 +89,7 @@ static bool prepare_again(struct update *update)
     return true;
 }
 
-/* Returns whether output 0 may still take the memory of an input: only one of its shape. */
+/* Returns whether output 0 can stay in the memory of an input, which must have the same shape. */
 static bool stays_in_place(const struct plan *plan, const struct step *step)
 {
     uint32_t out = plan_root_of(plan, step->out[0]);
@@ -99,8 +100,8 @@ static bool stays_in_place(const struct plan *plan, const struct step *step)
     return true;
 }
 
-/* Updates the offsets of inputs that are parts of the output of a Concat. An input that occurs
- * twice is the part at its first place. */
+/* Updates the offsets of inputs that are stored in the output of a Concat. An input that occurs
+ * twice is stored at its first position. */
 static bool update_joined(struct update *update, const struct step *step)
 {
     struct plan *plan = update->plan;

@@ -1,4 +1,4 @@
-/* Infers the ops of a plan whose inputs vary for other shapes.
+/* Part of an update: infers the ops of a plan whose inputs vary.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
@@ -44,7 +44,7 @@ static bool update_read_value(struct update *update, const struct op *op)
            set_shape(update, slot, tensor.dtype, &tensor.shape);
 }
 
-/* Updates the output of an Assign or a Result, which is its input. */
+/* Updates the output of an Assign or a Result, which has the shape of its input. */
 static bool update_end(struct update *update, const struct op *op)
 {
     struct plan *plan = update->plan;
@@ -64,7 +64,8 @@ static bool is_equal(const struct irrun_tensor *a, const struct irrun_tensor *b)
            (size_bytes == 0 || memcmp(a->data, b->data, size_bytes) == 0);
 }
 
-/* Computes constants of the plan again. One that has its old elements stays where it is. */
+/* Computes constants of the plan again. A constant whose elements do not change stays in its
+ * memory. */
 static bool update_constants(struct update *update, const struct op *op, void *state,
                              struct irrun_tensor *out)
 {
@@ -141,7 +142,7 @@ static bool update_op(struct update *update, const struct varying_op *varying)
     }
 }
 
-/* ---- what varies ---- */
+/* ---- finding what varies ---- */
 
 static bool is_op_varying(const struct plan *plan, const struct op *op)
 {
@@ -165,7 +166,7 @@ static bool has_varying_input(const struct step *step)
 static bool is_step_varying(const struct plan *plan, uint32_t i)
 {
     const struct step_source *source = &plan->sources[i];
-    /* A conversion, or a chain, whose output may keep its shape. */
+    /* Without `planned`, it is a conversion or a chain, whose output may keep its shape. */
     if (!source->fused)
         return source->planned ? source->planned->is_varying : has_varying_input(&plan->steps[i]);
     for (uint32_t k = 0; k < source->fused->n_members; k++)

@@ -1,4 +1,4 @@
-/* Shared by the files that change a plan for other shapes.
+/* Shared by the files that update a plan for other shapes.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_PLAN_UPDATE_INTERNAL_H
 #define IRRUN_PLAN_UPDATE_INTERNAL_H
@@ -18,11 +18,11 @@ struct varying {
 struct update {
     struct plan *plan;
     bool has_new;           /* something varies that did not vary before */
-    bool is_moved;          /* the offset of a part of a slot has changed */
+    bool is_moved;          /* the offset of a slot in its parent has changed */
     struct irrun_error err; /* not reported: a new plan fails in the same way */
 };
 
-/* Infers all ops that vary, and lists what varies if more does than before. */
+/* Infers all ops that vary. If more of them vary than before, lists again what varies. */
 bool update_infer(struct update *update);
 
 static inline void update_offset(struct update *update, struct slot *slot, size_t offset)

@@ -1,4 +1,4 @@
-/* Prepacked constant weights, once per model and layout, and their memory.
+/* A cache of prepacked constant weights, one entry for each op and layout.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_PLAN_WEIGHTS_CACHE_H
 #define IRRUN_PLAN_WEIGHTS_CACHE_H
@@ -13,16 +13,16 @@ struct op;
 struct prepacked;
 struct weights_block;
 
-/* Zeroed: empty. */
+/* A zeroed cache is empty. */
 struct weights_cache {
     struct prepacked *first;
     struct weights_block *blocks;
     size_t capacity_bytes; /* of all blocks */
 };
 
-/* Returns the memory of the weights of an op in a layout, 64-byte aligned. If they are not in the
- * cache, allocates it and sets *is_new. It lives until weights_cache_free. Returns NULL with *err
- * filled if there is no memory. */
+/* Returns the memory of the weights of an op in a layout, aligned to 64 bytes. If they are not in
+ * the cache, allocates the memory, which lives until weights_cache_free, and sets *is_new. Returns
+ * NULL with *err filled on failure. */
 void *weights_cache_get(struct weights_cache *cache, const struct op *op, uint32_t layout,
                         size_t size_bytes, bool *is_new, struct irrun_error *err);
 /* Removes the entries that were added after `mark`, which was cache->first then. Later entries
