@@ -67,9 +67,9 @@ struct op {
     const char *version;          /* as written: "opset5"; "" if there is none */
     const void *attrs;            /* as described by def->attrs; NULL if there is a fault */
     const struct op_fault *fault; /* NULL: none */
-    uint32_t n_inputs;            /* their value ids: graph->input_ids[first_input … ] */
+    uint32_t n_inputs;            /* value ids: graph->input_ids from first_input on */
     uint32_t first_input;
-    uint32_t n_outputs; /* their value ids: first_output … */
+    uint32_t n_outputs; /* value ids: from first_output on */
     uint32_t first_output;
     uint32_t line, column;
     struct body *bodies; /* TensorIterator and Loop: 1, If: 2 (then, else), others: none */

@@ -166,7 +166,7 @@ static int compare_port_ids(const void *a, const void *b)
     return (id_a > id_b) - (id_a < id_b);
 }
 
-/* Ports are usually sorted already. */
+/* Sorts ports by id, unless they are sorted, which is usual. Fails if two have the same id. */
 static bool sort_list(struct ir_builder *builder, struct port_ref *refs, uint32_t n)
 {
     bool is_sorted = true;

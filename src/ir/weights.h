@@ -6,8 +6,8 @@
 #include "ir/ir_builder.h"
 
 /* Maps the .bin if a live Const has data or if its path was given, and then checks every live
- * Const, also in bodies. Does nothing for a model that needs no weights. The order of the graphs
- * must be set. */
+ * Const, including those in bodies. Does nothing for a model that needs no weights. The order of
+ * the graphs must be set. */
 bool weights_open(struct ir_model *model, struct irrun_error *err);
 
 /* Returns a digest of the content. The digest of a large file is that of a sample, and *is_sampled

@@ -200,6 +200,7 @@ static struct append *append_of(const struct plan *plan, const struct slot *slot
                                                  : plan->slots[slot->original].append;
 }
 
+/* Refuses the appends to variables that the op cannot read in place. */
 static void check_readers(struct plan *plan, const struct planned_op *planned)
 {
     const struct op *op = planned->op;

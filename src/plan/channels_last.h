@@ -27,7 +27,7 @@ struct channels_last_pass {
     enum channels_last_kind *kinds; /* of each op */
     uint32_t *ranks;                /* of each value that can have the channels last; otherwise 0 */
     bool *are_wanted;               /* for each value: an op reads it with the channels last */
-    bool *are_last;     /* for each value: it is or follows the output of a depthwise one */
+    bool *are_last;                 /* for each value: the output of a depthwise one, or after it */
     uint32_t *replaced; /* for each value: its replacement with the channels last, or NO_ID */
     size_t n_replaced;  /* number of convolutions that are replaced */
     uint32_t *n_uses;   /* of each value */

@@ -13,8 +13,7 @@ struct compressed_matcher {
     struct model finder; /* finds and computes constants, in memory of its own */
     const struct graph *graph;
     struct constant **constants;
-    uint32_t
-        n_values; /* length of `constants`, which has no entries for values that the pass adds */
+    uint32_t n_values; /* length of `constants`; values that the pass adds are not in it */
     bool keeps_floats; /* large matrices of floats match */
     struct irrun_error *err;
 };
@@ -35,7 +34,7 @@ const struct op *compressed_producer(const struct compressed_matcher *matcher, u
 /* Returns whether a Const is a matrix of floats that is large enough to be read as it is stored. */
 bool compressed_is_large_matrix(const struct const_attrs *attrs);
 
-/* Matches rows of floats, Const [-> Convert]. */
+/* Matches a large matrix of floats, Const [-> Convert]. */
 bool compressed_match_floats(const struct compressed_matcher *matcher, uint32_t value_id,
                              struct compressed_match *match);
 

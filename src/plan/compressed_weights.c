@@ -50,7 +50,7 @@ static bool is_kept(const struct pass *pass, const struct const_attrs *attrs)
            (pass->matcher.keeps_floats && compressed_is_large_matrix(attrs));
 }
 
-/* ---- the ops ---- */
+/* ---- replacing ops ---- */
 
 /* Replaces op `op_id` with an op of `def`. The stored constant becomes its input number `constant`
  * (0 or 1), and the value `other` its other input. */

@@ -14,7 +14,7 @@
 /* Size of the rows that are computed together, so that they fit in a cache. */
 #define SLICE_BYTES ((size_t)256 << 10)
 
-/* Ranges start at multiples of so many rows: 8 elements of every sub-byte type fill whole bytes. */
+/* Ranges of rows start at multiples of this, since 8 elements of any sub-byte type fill bytes. */
 #define ROW_MULTIPLE 8
 
 /* ---- the tree ---- */
@@ -235,7 +235,7 @@ bool fold_rows_all(struct fold_rows *fold, void *to, struct irrun_error *err)
     return true;
 }
 
-/* Frees the arena, and tells the kernel to drop the pages of the Consts. */
+/* Frees the arena, and tells the operating system to drop the pages of the Consts. */
 void fold_rows_free(struct fold_rows *fold)
 {
     for (uint32_t i = 0; i < fold->n_nodes; i++)

@@ -1,7 +1,7 @@
 /* Fuses consecutive element-wise steps over the same number of elements into one step, which runs a
  * program of fused_f32.h. Values stay in registers, and those that no other step reads get no
- * memory. The results are the same bit for bit. Steps after a product become its epilogue, and an
- * Add of a bias becomes the initial value of its sums.
+ * memory. The results are the same, bit for bit. Steps after a product become its epilogue, and the
+ * bias of an Add becomes the initial value of its sums.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 #include <string.h>

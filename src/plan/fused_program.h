@@ -27,7 +27,7 @@ struct fused_program {
     struct plan *plan;
     struct slot_uses *uses;             /* for each slot */
     uint32_t group;                     /* current group, from 1 */
-    size_t n;                           /* elements of each step of the group */
+    size_t n;                           /* number of elements of each step of the group */
     bool is_dry_run;                    /* only finds values to spill; writes nothing */
     uint32_t tile, mask;                /* roots of the values in the registers; NO_ID: none */
     struct fused_instruction discarded; /* what a dry run writes instead */

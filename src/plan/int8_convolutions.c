@@ -9,9 +9,9 @@
 #include "plan/int8_match.h"
 #include "plan/int8_pass_internal.h"
 
-#define MAX_NEW_OPS 3  /* for one op: to u8, int8 op, to f32; a Concat: to u8 for each input, too */
+#define MAX_NEW_OPS 3  /* for one op: to u8, the int8 op, to f32; besides one for each input */
 #define SMALL_IMAGE 36 /* pixels; with fewer, reading Winograd's larger filters costs too much */
-#define MAX_TERMS (INT32_MAX / (UINT8_MAX * 128)) /* of a sum that fits into i32 */
+#define MAX_TERMS (INT32_MAX / (UINT8_MAX * 128)) /* terms of a sum that fits into i32 */
 
 const struct irrun_tensor *int8_find_floats(struct int8_pass *pass, uint32_t value_id)
 {
@@ -296,7 +296,7 @@ static bool visit(struct int8_pass *pass, uint32_t op_id)
 {
     struct int8_match match = {.op = &pass->graph->ops[op_id], .n_groups = 1, .enlarge = {1, 1}};
     if (match.op->n_outputs > 0 && pass->graph->analysis->constants[match.op->first_output])
-        return true; /* another op may compute it, but new inputs are not in the analysis */
+        return true; /* constant_get may compute it, but it cannot compute inputs of new ops */
     if (!is_candidate(match.op))
         return int8_replace_chain_op(pass, op_id);
     match.in = op_input(pass->graph, match.op, 0);

@@ -5,7 +5,7 @@
 #include "ops/op_state.h"
 #include "plan/int8_match.h"
 
-#define MIN_GROUP 4 /* output channels of a group; with fewer, too many factors are zeros */
+#define MIN_GROUP 4 /* output channels of a group; with fewer, too many packed weights are 0 */
 
 static const char *find_filters(struct int8_match *match, const struct irrun_shape *shape)
 {

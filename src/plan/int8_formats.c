@@ -75,8 +75,8 @@ static bool find_format(struct int8_pass *pass, const struct op *op,
     return int8_find_ranges(pass, op, format);
 }
 
-/* Limits the number of moving ops that find_moved_format follows, which it does for each reader of
- * each value. Networks have at most three in a row. */
+/* Limits how many moving ops find_moved_format follows, since it does so for each reader of a
+ * value. Networks have at most three in a row. */
 #define MAX_MOVES 8
 
 /* Finds the format of a value that ops move from the output of a FakeQuantize. Returns false if

@@ -1,4 +1,4 @@
-/* Computes the attributes of int8 ops: their requantization.
+/* Computes the attributes of int8 ops, including their requantization.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "plan/int8_match.h"
 
@@ -28,8 +28,8 @@ static float channel_value(const struct irrun_tensor *tensor, size_t channel)
     return ((const float *)tensor->data)[channel % (size_t)shape_n_elements(&tensor->shape)];
 }
 
-/* Returns the summed-area table of each filter: element [y][x] is the sum of those in rows below y
- * and columns below x. */
+/* Returns the summed-area table of each filter: element [y][x] is the sum of the taps in rows
+ * before y and columns before x. */
 static const int32_t *sum_taps(const struct int8_weights *w,
                                const struct int8_convolution_attrs *attrs, struct arena *arena,
                                struct irrun_error *err)
@@ -52,7 +52,7 @@ struct scaling {
     int32_t *start;
     float *scale, *bias, *low, *high;
     double *border_scale, *border_shift;
-    bool has_borders; /* a channel has no level that is 0 */
+    bool has_borders; /* pads change the bias, because a channel has no level that is 0 */
 };
 
 static bool scaling_new(size_t n, struct scaling *scaling, struct arena *arena,

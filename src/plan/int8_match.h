@@ -24,7 +24,7 @@ struct int8_match {
     bool has_activation; /* before the FakeQuantize */
     enum unary_operation activation;
     const struct irrun_tensor *slopes; /* of PReLU, one or one for each channel, or NULL */
-    size_t n_column_taps;              /* of int8_weights_find */
+    size_t n_column_taps;              /* n_taps of int8_weights_find */
     size_t enlarge[2];                 /* factors of the height and width of the image: 1, or the
                                         * strides of a transposed convolution */
     /* [c_out][c_in][y][x] of one group, where y is 1 if the image has one dimension; of a product

@@ -7,7 +7,7 @@
 #define QUADS_PER_EXCESS 8
 #define WINOGRAD_MIN_CHANNELS 16   /* of the input */
 #define WINOGRAD_MAX_CHANNELS 1024 /* 4 times a sum of 9 * 1024 products fits into i32 */
-#define WINOGRAD_FEW_FILTERS ((size_t)256 * 256) /* of 16 words each when packed: 2 MB */
+#define WINOGRAD_FEW_FILTERS ((size_t)256 * 256) /* each has 16 words when packed: 2 MB */
 
 /* Returns the last item of a list, which is for the columns of an image; 1 for an empty list. */
 static size_t last_of(const struct i64_list *list)
@@ -73,8 +73,8 @@ static void join_pixels(const struct int8_match *match, bool adds_pairs,
     }
 }
 
-/* Moves the part of the filters with which sums of pairs exceed 16 bits to attrs->excess. If many
- * quads have such a part, chooses multiplication by words instead. */
+/* Moves to attrs->excess the part of the filters with which sums of pairs can exceed 16 bits. If
+ * many quads have such a part, chooses multiplication by words instead. */
 static bool take_excess(int8_t *packed, struct int8_convolution_attrs *attrs, struct arena *arena,
                         struct irrun_error *err)
 {

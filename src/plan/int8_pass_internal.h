@@ -11,7 +11,7 @@
 #include "plan/model.h"
 #include "plan/passes.h"
 
-/* The dimensions of a value that is an image. n_channels is 0 if that is unknown. */
+/* The dimensions of a value that is an image. n_channels is 0 if they are unknown. */
 struct int8_image {
     size_t n_channels;
     uint32_t n_spatial;

@@ -23,8 +23,8 @@ const struct irrun_tensor *int8_floats(struct model *model, const struct graph *
  * arena. The scales are those of the Multiply or FakeQuantize that computes it. If n_taps is 0,
  * the channels are the first dimension or the first two. Otherwise the constant is
  * [n_inner][n][n_taps], with n = n_channels / n_taps: channel i is tap i / n of element i % n. Sets
- * *is_found to whether every element is its scale times an int8. Returns false with *err filled on
- * failure. */
+ * *is_found if every element is an int8 times the scale of its channel. Returns false with *err
+ * filled on failure. */
 bool int8_weights_find(struct model *model, const struct graph *graph, uint32_t value_id,
                        size_t n_channels, size_t n_taps, struct int8_weights *weights,
                        bool *is_found, struct irrun_error *err);

@@ -231,7 +231,7 @@ bool low_latency_edit(struct low_latency *pass, struct remarks *remarks)
     edit_hints(&e);
     for (size_t i = 0; i < pass->n; i++)
         pass->carries[pass->items[i].op_id] = runs_over_time(pass, &pass->items[i]);
-    /* a ReadValue and an Assign for each state, the lengths, and all outputs as new values */
+    /* At most a ReadValue and an Assign for each state, the lengths, and new values for outputs. */
     size_t n_ops = 0, n_outputs = 0;
     for (size_t i = 0; i < pass->n; i++) {
         n_ops += 2 * (size_t)pass->items[i].n_states + 1;

@@ -59,7 +59,7 @@ static const struct constant *find_weights(const struct pass *pass, const struct
     return op->def->factors >> i & 1 ? pass->constants[op_input(pass->graph, op, i)] : NULL;
 }
 
-/* Returns the number of elements of the last two dimensions: one matrix of a direction or batch. */
+/* Returns the number of elements of one matrix: the product of the last two dimensions. */
 static int64_t matrix_elements(const struct irrun_shape *shape)
 {
     int64_t n = 1;

@@ -10,7 +10,7 @@
 #include "ops/op_state.h"
 #include "plan/plan_internal.h"
 
-#define SPARE_BYTES 256 /* of the room to grow, besides half of the size */
+#define SPARE_BYTES 256 /* room to grow, besides half of the size */
 #define ROOM_PART 16    /* a block larger than memory_limit() / ROOM_PART gets no room to grow */
 
 struct gap {
@@ -134,7 +134,7 @@ static bool place_over_input(struct plan *plan, const struct step *step, uint32_
     return false;
 }
 
-bool plan_joins(const struct step *step)
+bool plan_concat_is_contiguous(const struct step *step)
 {
     int64_t axis = ((const struct concat_attrs *)step->op->attrs)->axis;
     const struct irrun_shape *shape = &step->out[0]->shape;
@@ -148,7 +148,7 @@ static void join_inputs(struct plan *plan, const struct step *step)
     uint32_t out_id = plan_root_of(plan, step->out[0]);
     struct slot *out = &plan->slots[out_id];
     size_t offset = 0, size_bytes;
-    if (out->kind != SLOT_BLOCK || !plan_joins(step))
+    if (out->kind != SLOT_BLOCK || !plan_concat_is_contiguous(step))
         return;
     for (uint32_t i = 0; i < step->n_inputs; i++, offset += size_bytes) {
         struct slot *in = &plan->slots[plan_root_of(plan, step->in[i])];

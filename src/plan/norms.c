@@ -27,7 +27,7 @@ static bool match(const struct norm *norm, uint32_t value_id, const char *type, 
     return true;
 }
 
-/* Matches such an op whose input number `place` is a constant number. */
+/* Matches such an op whose input `place` (0 or 1) is a constant of one element. */
 static bool match_number(struct norm *norm, uint32_t value_id, const char *type, uint32_t place,
                          double *number, uint32_t *other)
 {

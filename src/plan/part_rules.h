@@ -1,4 +1,4 @@
-/* The positions of an axis that an op reads. For plan/early_slices.c only.
+/* The positions of an axis that an op reads. Used only by plan/early_slices.c.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_PLAN_PART_RULES_H
 #define IRRUN_PLAN_PART_RULES_H

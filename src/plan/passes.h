@@ -85,10 +85,11 @@ bool int8_convolutions_replace(const struct model *model, struct remarks *remark
                                struct irrun_error *err);
 
 /* Converts chains of convolutions, with their element-wise ops, MaxPools and reductions over all
- * positions, to channels last ([n][h][w][c], NHWC): depthwise ones and their neighbours; in a model
- * without grouped convolutions, those whose output channels fill vectors. A pixel is then a row of
- * a matrix, and its channels are in the lanes of vectors. The first and the last convolution of a
- * chain convert the order; where a chain has no such end, an op is inserted. */
+ * positions, to channels last ([n][h][w][c], NHWC). Chains have depthwise convolutions and their
+ * neighbours, or, in a model without grouped convolutions, convolutions whose output channels fill
+ * vectors. A pixel is then a row of a matrix, and its channels are in the lanes of vectors. The
+ * first and the last convolution of a chain convert the order; if a chain begins or ends with
+ * another op, an op that converts it is inserted. */
 bool channels_last_place(const struct model *model, struct remarks *remarks,
                          struct irrun_error *err);
 

@@ -42,8 +42,8 @@ struct slot {
     bool is_needed;
     bool is_varying; /* an update has changed its shape, or the data of a constant */
     bool gets_room;  /* reserve room to grow: it varied in the plan whose memory this one reuses */
-    /* If runs.count is not 0, the value is that of slot `original` with these runs repeated. The
-     * slot of a conversion has the elements of its original in another type. */
+    /* If runs.count is not 0, the value has the elements of slot `original`, with each run of them
+     * repeated (struct runs). The slot of a conversion has those elements in another type. */
     struct runs runs;
     uint32_t original;
     struct append *append; /* the append whose old or new value is in this slot; NULL: none */
@@ -68,7 +68,7 @@ struct append {
     size_t n_rows, old_rows; /* of the result, and of the old value */
     size_t rows_per_index;   /* number of rows that each index of the Gather selects */
     size_t old_bytes, added_bytes, stride_bytes; /* of each row */
-    bool is_refused;     /* another op reads the value: an ordinary Concat runs */
+    bool is_refused;     /* another op reads the value, so an ordinary Concat runs instead */
     struct append *next; /* in the plan's list */
 };
 
@@ -98,7 +98,7 @@ struct plan_request {
         *in;                 /* for each Parameter: type and shape; data where is_constant */
     const bool *is_constant; /* for each Parameter; NULL: none is constant */
     const struct variable_state *variables; /* for each variable of the model */
-    bool is_body; /* of a body, whose f16 and bf16 Parameters and Results are stored as f32 */
+    bool is_body; /* a body; its f16 and bf16 Parameters and Results are stored as f32 */
     struct irrun_session *session;  /* for steps that use it */
     struct step_times_table *times; /* NULL: steps are not timed */
     struct thread_pool *pool;       /* of the session; NULL: one thread */
@@ -128,7 +128,7 @@ struct fused_state {
         struct epilogue_operand *where;  /* NULL: the bias */
     } * operands;
     size_t n_operands;
-    size_t n; /* elements of a step */
+    size_t n; /* number of elements that each member computes */
     uint32_t n_spills;
     const struct planned_op **members; /* the product, if there is one, and element-wise ops */
     uint32_t n_members;
@@ -154,7 +154,7 @@ struct plan {
     struct varying *varying;    /* what updates change; NULL: no update yet */
     struct plan_request request;
     struct arena temporary; /* for infer, prepare or folding of one op */
-    struct arena *op_arena; /* for infer and prepare: its own, or head_arena of the outer plan */
+    struct arena *op_arena; /* for infer and prepare: arena, varying_arena or a head_arena */
     struct owned_runner *runners;
     size_t n_runners, runners_capacity;
     uint32_t begin, end; /* in graph->order; if end < n_order, op `end` waits for data */
@@ -181,7 +181,7 @@ struct plan {
 
     unsigned char *block;   /* aligned to 64 bytes */
     size_t block_capacity;  /* its size; block_bytes of it are in use */
-    bool has_room;          /* a slot gets_room */
+    bool has_room;          /* gets_room is set for a slot */
     uint32_t *moving_slots; /* slots in the memory of inputs, variables and outer slots */
     uint32_t n_moving_slots;
     struct moving_operand *moving_operands; /* operands of steps in such slots */

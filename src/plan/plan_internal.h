@@ -12,7 +12,7 @@ struct planned_op {
     bool is_view;
     bool is_varying;          /* an update of the plan infers and prepares it again */
     struct append *append;    /* NULL: none */
-    uint32_t *in, *out;       /* the slots that prepare sees; NULL: there is no step */
+    uint32_t *in, *out;       /* slots of the operands of prepare; NULL: there is no step */
     uint32_t prepacked;       /* inputs that it prepacks */
     uint32_t original_inputs; /* see plan_original_inputs; both are sets of 1 << i */
     uint32_t use;             /* index in plan->uses of the variable that the op uses */
@@ -52,7 +52,8 @@ uint32_t plan_original_inputs(const struct plan *plan, const struct op *op);
  * that append to a variable (append.c). */
 bool plan_find_appends(struct plan *plan, struct irrun_error *err);
 
-/* Sets the sizes of an append from the shapes of its operands. Returns false if they are empty. */
+/* Sets the sizes of an append from the shapes of its operands. Returns false if its result is
+ * empty. */
 bool plan_size_append(struct plan *plan, struct append *append);
 
 /* Sets the original and the runs of the output of an op that only repeats or reshapes its input.
@@ -72,9 +73,10 @@ struct head {
 };
 bool plan_infer(struct plan *plan, const struct head *head, struct irrun_error *err);
 
-/* Infers one op. has_data: its inputs are computed already, and infer may read them. *views: for
- * each output the first element in input 0, if outputs are views of it; otherwise NULL. If it
- * returns false, *is_waiting is set if the op only needs data that is not computed yet. */
+/* Infers one op. has_data: its inputs are computed already, and infer may read them. *views becomes
+ * NULL, or, if the outputs are views of input 0, the index of the first element of each output.
+ * Returns false on failure, and, with *is_waiting set, if infer needs data that is not computed
+ * yet. */
 bool plan_infer_op(struct plan *plan, const struct op *op, void *state, struct irrun_tensor *out,
                    bool has_data, struct arena *arena, int64_t **views, bool *is_waiting,
                    struct irrun_error *err);
@@ -137,7 +139,7 @@ bool plan_bind(struct plan *plan, struct irrun_error *err);
 void plan_bind_constants(struct plan *plan, struct step *step, struct fused_state *fused);
 
 /* Returns whether each input of a Concat is one contiguous piece of its output. */
-bool plan_joins(const struct step *step);
+bool plan_concat_is_contiguous(const struct step *step);
 
 /* Sets the offset of every root slot of kind SLOT_BLOCK, after `scratch_bytes`; sets
  * block_bytes. */

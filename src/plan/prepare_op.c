@@ -10,7 +10,7 @@
 #include "plan/fold_rows.h"
 #include "plan/plan_internal.h"
 
-#define MAX_CONSTANTS 4 /* prepacked by one op */
+#define MAX_CONSTANTS 4 /* constants that one op prepacks */
 
 /* A constant that an op prepacks. */
 struct source {
@@ -204,7 +204,8 @@ bool plan_prepacked_inputs(struct plan *plan, const struct op *op, void *state, 
     return true;
 }
 
-/* Finds the positions of the matrices of the inputs in strided_inputs. NULL: all are dense. */
+/* Finds how the matrices of the inputs in strided_inputs lie in memory. *found stays NULL if the op
+ * has no such inputs. */
 static bool find_matrices(const struct plan *plan, const struct op *op,
                           const struct matrices **found, struct irrun_error *err)
 {

@@ -11,7 +11,7 @@
 #include "ops/recurrent_op.h"
 #include "plan/graph_ints.h"
 
-/* A Parameter and a ReadValue on which the elements of a value depend, not only its shape. */
+/* A Parameter and a ReadValue on which the elements of a value, not only its shape, depend. */
 struct origin {
     const struct op *parameter, *read; /* NULL: none */
 };

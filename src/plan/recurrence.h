@@ -1,4 +1,4 @@
-/* Recurrent ops and their states. For plan/low_latency*.c and recurrence*.c only.
+/* Recurrent ops and their states. Used only by plan/low_latency*.c, recurrence*.c and time_axis.c.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_PLAN_RECURRENCE_H
 #define IRRUN_PLAN_RECURRENCE_H
@@ -37,7 +37,7 @@ bool recurrence_describe_loop(const struct graph *graph, const struct op *op,
                               struct recurrence *found, struct arena *arena,
                               struct irrun_error *err);
 
-/* Follows Reshapes, and ops like them, backwards from a value. Returns the value that they start
+/* Follows Reshapes and similar ops backwards from a value. Returns the value that they start
  * from. */
 uint32_t recurrence_skip_reshapes(const struct graph *graph, uint32_t value_id);
 
@@ -45,7 +45,7 @@ uint32_t recurrence_skip_reshapes(const struct graph *graph, uint32_t value_id);
 void recurrence_refuse(struct recurrence *found, const char *format, ...) PRINTF_LIKE(2, 3);
 
 /* Returns whether the input `lengths` is the number of frames, or an input of the model that counts
- * them. Sets *is_fixed if it is the number of frames that the model was written for. */
+ * them. Sets *is_fixed if it is a constant, the number of frames in the XML. */
 bool recurrence_check_lengths(const struct time_walk *walk, const struct recurrence *recurrence,
                               bool *is_fixed);
 

@@ -133,7 +133,7 @@ static bool is_true(const struct graph *graph, uint32_t value_id)
 }
 
 /* Returns whether the body never ends the loop: its condition is the constant true, or the initial
- * one, unchanged. */
+ * condition of the loop, which is true. */
 static bool never_stops(const struct time_op *t, const struct body *body)
 {
     for (uint32_t i = 0; i < body->n_outputs; i++) {

@@ -41,8 +41,8 @@ static bool follows(const struct fused_program *fused, const struct pending_step
                MIN_IMAGE_FLOATS * step->made.rows->n_batches;
 }
 
-/* Adds a step to a chain. Returns false, without a change, if the chain could not be computed by
- * rows then. */
+/* Adds a step to a chain. Returns false and leaves the chain as it is if the longer chain cannot be
+ * computed by rows. */
 static bool add_step(struct row_chain *chain, const struct pending_step *step)
 {
     struct row_chain longer = *chain;

@@ -29,7 +29,7 @@ struct step_builder {
 /* Records that step number `step` uses a slot. */
 void step_use_slot(struct plan *plan, uint32_t slot_id, uint32_t step);
 
-/* Adds a step that uses these slots. */
+/* Adds a step, and records that it uses its slots. */
 bool step_add(struct step_builder *builder, const struct pending_step *pending,
               struct irrun_error *err);
 

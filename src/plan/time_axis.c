@@ -101,7 +101,8 @@ int64_t time_dim(const struct graph *graph, uint32_t value_id, uint32_t axis)
 
 /* ---- refused ops ---- */
 
-/* Adds an op to the error: first `model.xml:12:3: ReduceMean "mean" …`, then one on each line. */
+/* Adds an op to the error: the first as `model.xml:12:3: ReduceMean "mean" …`, each other in a line
+ * of its own. */
 bool time_refuse(struct time_op *t, const char *format, ...)
 {
     struct time_walk *walk = t->walk;
@@ -225,7 +226,7 @@ static bool check_result(struct time_op *t)
     return !in->reads_variable || time_refuse(t, "reads a variable, which each chunk may change");
 }
 
-/* Returns whether the Assign keeps the variable as it is. */
+/* Returns whether the Assign writes the value that a ReadValue of its variable reads. */
 static bool keeps_variable(const struct time_op *t)
 {
     const struct op *read =

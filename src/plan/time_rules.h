@@ -1,4 +1,4 @@
-/* The rules of ops for the time axis. For plan/time_*.c only.
+/* The rules of ops for the time axis. Used only by plan/time_*.c and recurrence_loop.c.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_PLAN_TIME_RULES_H
 #define IRRUN_PLAN_TIME_RULES_H

@@ -52,6 +52,7 @@ static bool update_originals(struct plan *plan)
 
 /* ---- steps ---- */
 
+/* Returns whether the program of a fused group stays the same for this member. */
 static bool has_same_form(const struct fusable *a, const struct fusable *b)
 {
     return a->code == b->code && a->scalars == b->scalars &&
@@ -112,7 +113,7 @@ static bool update_joined(struct update *update, const struct step *step)
         while (plan_root_of(plan, step->in[first]) != in)
             first++;
         if (plan->slots[in].parent == out && first == i) {
-            if (!plan_joins(step))
+            if (!plan_concat_is_contiguous(step))
                 return false;
             update_offset(update, &plan->slots[in], offset);
         }

@@ -140,7 +140,7 @@ static bool list_graph(struct collected *collected, const struct graph *graph, u
 }
 
 /* Returns the time in seconds that reading the clock takes. */
-static double time_clock(void)
+static double measure_clock(void)
 {
     enum { N = 1000 };
     uint64_t start = clock_now_ns(), end = start;
@@ -171,7 +171,7 @@ struct irrun_profile *op_times_collect(const struct graph *graph,
     collected->profile.ops = collected->ops;
     collected->profile.n_plans = sums->n_plans;
     collected->profile.plan_s = (double)sums->plan_ns * 1e-9;
-    collected->profile.clock_s = (double)n_readings * time_clock();
+    collected->profile.clock_s = (double)n_readings * measure_clock();
     return &collected->profile;
 }
 

@@ -189,10 +189,10 @@ static size_t n_named(const struct ports *ports)
     return n;
 }
 
-static bool is_beginning(const char *beginning, const char *name)
+static bool is_prefix(const char *prefix, const char *name)
 {
-    size_t length = strlen(beginning);
-    return length > 2 && strncmp(beginning, name, length) == 0;
+    size_t length = strlen(prefix);
+    return length > 2 && strncmp(prefix, name, length) == 0;
 }
 
 /* Returns a primary name or an alias that differs in one or two letters; otherwise the first one of
@@ -207,7 +207,7 @@ static const char *nearest_name(const struct ports *ports, const char *name)
             const char *other = j == 0 ? port->name : port->names[j - 1];
             unsigned distance =
                 text_equals_ignore_case(name, other) ? 0 : text_distance(name, other, limit);
-            if (!longer && (is_beginning(name, other) || is_beginning(other, name)))
+            if (!longer && (is_prefix(name, other) || is_prefix(other, name)))
                 longer = other;
             if (distance > limit)
                 continue;

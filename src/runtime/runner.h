@@ -21,7 +21,7 @@ struct irrun_session {
     struct step_times_table times; /* of a model that times_steps */
     irrun_watch_fn *watch;         /* called after every timed step; NULL: none */
     void *watch_context;
-    const struct step *timed_step; /* the current one */
+    const struct step *timed_step; /* the step that runs; NULL: none */
     irrun_warning_fn *warning;     /* called once, then NULL */
     void *warning_context;
     /* Set by finite_check.c: the Parameter of a body that has the first NaN or infinity. */
