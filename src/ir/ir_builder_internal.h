@@ -56,7 +56,7 @@ struct parsed_layer {
     enum body_form body_form;
     struct parsed_body bodies[2];
     bool has_data;
-    bool lacks_type, lacks_shape;    /* of a Const: those of its output port are used */
+    bool lacks_type, lacks_shape;    /* a Const without them has those of its output port */
     enum irrun_dtype port_precision; /* of the current output port; IRRUN_DYNAMIC: none */
     struct irrun_shape port_shape;
     bool is_in_output;   /* the current port is an output */

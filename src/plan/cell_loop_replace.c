@@ -1,4 +1,4 @@
-/* Replaces TensorIterators whose body is a recurrent cell with sequence ops.
+/* Replaces TensorIterators around a single recurrent cell with sequence ops.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 

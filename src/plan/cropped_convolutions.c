@@ -121,7 +121,7 @@ static bool replace(struct pass *pass, const struct op *slice, const struct crop
     pads->items = items;
     op->attrs = window;
     if (!remarks_add(pass->remarks, arena, pass->err,
-                     "%s \"%s\" (line %u) computes what Slice \"%s\" takes", op->def->type,
+                     "%s \"%s\" (line %u) computes only what Slice \"%s\" selects", op->def->type,
                      op->name, (unsigned)op->line, slice->name))
         return false;
     graph->ops[crop->last].name = slice->name; /* an output may have this name */

@@ -185,7 +185,7 @@ static bool insert_rank_check(struct pass *pass, uint32_t value_id)
     return true;
 }
 
-static bool move(struct pass *pass, uint32_t n_ops)
+static bool insert_slices(struct pass *pass, uint32_t n_ops)
 {
     struct graph *graph = pass->graph;
     for (uint32_t i = 0; i < graph->n_order; i++)
@@ -225,7 +225,7 @@ static bool run_pass(struct pass *pass, bool *is_changed)
     size_t n_inputs = drop_ops_before_products(pass), n = n_inputs + graph->n_values;
     *is_changed = n_inputs > 0;
     return !*is_changed || (graph_edit_begin(&pass->edit, graph, pass->arena, n, n, n, pass->err) &&
-                            move(pass, n_ops));
+                            insert_slices(pass, n_ops));
 }
 
 static bool has_slices(const struct pass *pass)

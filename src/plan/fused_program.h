@@ -30,7 +30,7 @@ struct fused_program {
     size_t n;                           /* number of elements of each step of the group */
     bool is_dry_run;                    /* only finds values to spill; writes nothing */
     uint32_t tile, mask;                /* roots of the values in the registers; NO_ID: none */
-    struct fused_instruction discarded; /* what a dry run writes instead */
+    struct fused_instruction discarded; /* where a dry run writes instead */
     struct fused_instruction *program;
     size_t n_program, program_capacity;
     struct program_operand *operands;

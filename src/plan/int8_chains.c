@@ -141,7 +141,7 @@ void int8_find_image(struct int8_pass *pass, const struct op *op)
 }
 
 /* Finds the format of an input of a Concat. Returns whether the input can be u8, with its
- * dimensions in the same order as the others. */
+ * dimensions in the same order as the other inputs. */
 static bool has_bytes(struct int8_pass *pass, uint32_t value_id, uint32_t n_spatial,
                       struct quantize_u8_attrs *format)
 {

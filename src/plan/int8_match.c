@@ -105,7 +105,7 @@ static double apply_map(const struct channel_map *map, double x)
     return (x * map->factor + map->shift - map->low) * map->scale;
 }
 
-/* Finds the bounds of a channel: those of Clamp, and of the levels if the result is u8. */
+/* Finds the bounds of a channel: the bounds of Clamp, limited to the levels if the result is u8. */
 static void find_bounds(const struct int8_match *match, size_t c, const struct channel_map *map,
                         float *low, float *high)
 {

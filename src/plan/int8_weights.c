@@ -18,21 +18,21 @@ struct scales {
     double n_steps;
 };
 
-static size_t n_of(const struct irrun_tensor *tensor)
+static size_t count_elements(const struct irrun_tensor *tensor)
 {
     return (size_t)shape_n_elements(&tensor->shape);
 }
 
 static double element(const struct irrun_tensor *tensor, size_t i)
 {
-    return (double)((const float *)tensor->data)[n_of(tensor) == 1 ? 0 : i];
+    return (double)((const float *)tensor->data)[count_elements(tensor) == 1 ? 0 : i];
 }
 
 static size_t n_scales(const struct scales *scales)
 {
     if (scales->factors)
-        return n_of(scales->factors);
-    size_t n = n_of(scales->low), m = n_of(scales->high);
+        return count_elements(scales->factors);
+    size_t n = count_elements(scales->low), m = count_elements(scales->high);
     return n == 1 || n == m ? m : m == 1 ? n : 0;
 }
 
@@ -79,7 +79,7 @@ static bool find_scales(struct model *model, const struct graph *graph, uint32_t
         const struct irrun_tensor *a = int8_floats(model, graph, op_input(graph, op, 0), err);
         const struct irrun_tensor *b = int8_floats(model, graph, op_input(graph, op, 1), err);
         if (a && b)
-            scales->factors = n_of(a) < n_of(b) ? a : b;
+            scales->factors = count_elements(a) < count_elements(b) ? a : b;
         return scales->factors != NULL;
     }
     if (!op_is_type(op, "FakeQuantize"))
@@ -135,7 +135,7 @@ bool int8_weights_find(struct model *model, const struct graph *graph, uint32_t 
     const struct irrun_tensor *tensor = int8_floats(model, graph, value_id, err);
     if (!tensor || !find_scales(model, graph, value_id, &scales, err))
         return err->code == IRRUN_OK;
-    size_t n = n_of(tensor);
+    size_t n = count_elements(tensor);
     if (n == 0)
         return true;
     *weights = (struct int8_weights){.n_channels = n_channels, .n_inner = n / n_channels};

@@ -43,7 +43,7 @@ static bool list_recurrences(struct low_latency *pass)
     return true;
 }
 
-/* Checks that every name is that of a recurrent op. */
+/* Checks that every name is the name of a recurrent op. */
 static bool check_names(struct low_latency *pass, const char *names)
 {
     for (const char *at = names; *at != '\0';) {
@@ -107,7 +107,7 @@ static bool choose_ops(struct low_latency *pass, const char *names)
 
 /* ---- the time axis ---- */
 
-static uint32_t x_of(const struct graph *graph, const struct recurrence *item)
+static uint32_t frames_of(const struct graph *graph, const struct recurrence *item)
 {
     return op_input(graph, &graph->ops[item->op_id], item->x);
 }
@@ -165,7 +165,7 @@ static bool list_candidates(struct choice *choice)
 static bool reaches(const struct time_use *uses, const struct graph *graph,
                     const struct recurrence *item)
 {
-    const struct time_use *use = &uses[x_of(graph, item)];
+    const struct time_use *use = &uses[frames_of(graph, item)];
     return use->kind == TIME_ALONG && use->axis == item->axis;
 }
 
@@ -175,7 +175,7 @@ static bool fail_unreached(struct choice *choice, const struct recurrence *item)
 {
     struct low_latency *pass = choice->pass;
     const struct candidate *likely = NULL;
-    uint32_t x = x_of(pass->graph, item);
+    uint32_t x = frames_of(pass->graph, item);
     for (size_t i = 0; i < choice->n; i++) {
         const struct candidate *other = &choice->items[i];
         uint32_t value_id = pass->graph->ops[other->parameter].first_output;
@@ -209,7 +209,7 @@ static bool choose_axes(struct choice *choice)
             return fail_unreached(choice, &pass->items[i]);
         if (pass->walk.n_frames < 0)
             pass->walk.n_frames =
-                time_dim(pass->graph, x_of(pass->graph, &pass->items[i]), pass->items[i].axis);
+                time_dim(pass->graph, frames_of(pass->graph, &pass->items[i]), pass->items[i].axis);
     }
     for (size_t k = 0; k < choice->n; k++) {
         const struct candidate *item = &choice->items[k];

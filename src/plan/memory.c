@@ -95,14 +95,15 @@ static bool free_range(struct layout *layout, size_t offset, size_t size, struct
     return true;
 }
 
-/* Returns whether an input other than `taken` would be overwritten before it is read. */
-static bool reads_elsewhere(const struct plan *plan, const struct step *step, uint32_t taken)
+/* Returns whether an input other than `chosen` would be overwritten before it is read. */
+static bool overwrites_other_input(const struct plan *plan, const struct step *step,
+                                   uint32_t chosen)
 {
-    uint32_t root = plan_root_of(plan, step->in[taken]);
+    uint32_t root = plan_root_of(plan, step->in[chosen]);
     /* With OP_IN_PLACE, run may overwrite any input that has the memory of the output. */
     bool is_in_place = step->op->def->flags & OP_IN_PLACE;
     for (uint32_t i = 0; i < step->n_inputs; i++)
-        if (i != taken && owner_of(plan, step->in[i]) == root &&
+        if (i != chosen && owner_of(plan, step->in[i]) == root &&
             !(is_in_place && plan_root_of(plan, step->in[i]) == root))
             return true;
     return false;
@@ -125,7 +126,7 @@ static bool place_over_input(struct plan *plan, const struct step *step, uint32_
             in->first_step == step_id || !shape_equals(&step->in[i]->shape, &step->out[0]->shape) ||
             !shape_equals(&in->tensor.shape, &step->in[i]->shape) || in->parent != NO_ID ||
             dtype_size(in->tensor.dtype) != dtype_size(out->tensor.dtype) ||
-            reads_elsewhere(plan, step, i))
+            overwrites_other_input(plan, step, i))
             continue;
         out->root = in_id;
         in->last_step = out->last_step;

@@ -57,8 +57,8 @@ bool float64_widen(struct graph *graph, struct arena *arena, struct irrun_error 
 bool early_slices_move(const struct model *model, const bool *takes_last, struct remarks *remarks,
                        struct irrun_error *err);
 
-/* Replaces TensorIterators whose body is a single LSTM, GRU or RNN cell, as older converters wrote
- * every recurrent layer, with sequence ops, in bodies too. */
+/* Replaces TensorIterators whose body is a single LSTM, GRU or RNN cell with sequence ops, in
+ * bodies too. Older converters wrote every recurrent layer as a loop of this kind. */
 bool cell_loop_replace(struct graph *graph, struct arena *arena, struct remarks *remarks,
                        struct irrun_error *err);
 
@@ -67,7 +67,7 @@ bool cell_loop_replace(struct graph *graph, struct arena *arena, struct remarks 
 bool transposed_factors_fold(struct graph *graph, struct arena *arena, struct remarks *remarks,
                              struct irrun_error *err);
 
-/* Replaces the last op of each normalization that is written out with op_norm: (x - mean) /
+/* Replaces each normalization that consists of separate ops with an op_norm: (x - mean) /
  * sqrt(variance + eps), as in MVN, and x / sqrt(mean square + eps). eps may also be added to the
  * root, and the division may be a product by the reciprocal. Bodies are searched, too. */
 bool norms_replace(struct graph *graph, struct arena *arena, struct remarks *remarks,

@@ -63,7 +63,7 @@ struct variable_use {
 struct append {
     uint32_t variable, axis;
     uint32_t state, added;   /* slots: the old value, and the new elements */
-    uint32_t indices;        /* slot: those of a Gather before the Concat, or NO_ID */
+    uint32_t indices;        /* slot: the indices of a Gather before the Concat, or NO_ID */
     uint32_t result;         /* slot */
     size_t n_rows, old_rows; /* of the result, and of the old value */
     size_t rows_per_index;   /* number of rows that each index of the Gather selects */
@@ -180,7 +180,7 @@ struct plan {
     size_t block_bytes;
 
     unsigned char *block;   /* aligned to 64 bytes */
-    size_t block_capacity;  /* its size; block_bytes of it are in use */
+    size_t block_capacity;  /* size of the block, of which block_bytes are in use */
     bool has_room;          /* gets_room is set for a slot */
     uint32_t *moving_slots; /* slots in the memory of inputs, variables and outer slots */
     uint32_t n_moving_slots;

@@ -93,7 +93,8 @@ static bool check_slices(struct time_op *t, const struct port_map *map, uint32_t
     const struct time_use *use = &t->walk->uses[value_id];
     if (use->kind == TIME_NONE)
         return time_check_operand(t, input, axis) &&
-               (t->walk->is_trial || time_refuse(t, "slices input %u, which has no time", input));
+               (t->walk->is_trial ||
+                time_refuse(t, "slices input %u, which has no time axis", input));
     if (use->kind != TIME_ALONG || use->axis != axis || use->outer != 1 || use->inner != 1)
         return time_refuse(t, "slices input %u along a dimension other than time", input);
     if (map->part_size != 1 || !covers_all(t, map))

@@ -61,7 +61,7 @@ bool time_rule_squeeze(struct time_op *t)
 {
     bool is_dropped[IRRUN_MAX_RANK];
     if (t->op->n_inputs < 2)
-        return time_refuse(t, "has no axes: it would drop the time of a chunk of one frame");
+        return time_refuse(t, "has no axes: it would drop the time axis of a chunk of one frame");
     if (!time_read_axes(t, time_input_rank(t, 0), is_dropped))
         return false;
     if (is_dropped[t->in.axis])
@@ -86,10 +86,10 @@ bool time_rule_concat(struct time_op *t)
             if (!time_check_operand(t, i, t->in.axis))
                 return false;
             if (!t->walk->is_trial)
-                return time_refuse(t, "joins an input of one frame to all");
+                return time_refuse(t, "joins frames with input %u, which has no time axis", i);
         } else if (use->kind != TIME_ALONG || use->axis != t->in.axis ||
                    use->outer != t->in.outer || use->inner != t->in.inner) {
-            return time_refuse(t, "depends on time in another way in input %u", i);
+            return time_refuse(t, "has input %u, which depends on time in another way", i);
         }
     }
     return time_set_axis(t, t->in.axis);
@@ -219,13 +219,13 @@ bool time_rule_broadcast(struct time_op *t)
     if (t->first != 0)
         return time_refuse(t, "depends on time in input %u", t->first);
     if (*mode != BROADCAST_NUMPY && *mode != BROADCAST_BIDIRECTIONAL)
-        return time_refuse(t, "does not align dimensions at the last one");
+        return time_refuse(t, "has a mode other than numpy and bidirectional");
     if (!time_items_find(t->walk, op_input(t->graph, t->op, 1), &target))
         return time_refuse(t, "has a shape that is not known");
     if (target.n >= from_end) {
         const struct time_item *item = &target.items[target.n - from_end];
         if (item->kind != TIME_ITEM_FRAMES && (item->kind != TIME_ITEM_NUMBER || item->number != 1))
-            return time_refuse(t, "has a shape that names the number of frames");
+            return time_refuse(t, "has a shape with a fixed number of frames");
     }
     return time_set_axis(t, (target.n > rank ? target.n : rank) - from_end);
 }

@@ -96,7 +96,7 @@ bool time_rule_matmul(struct time_op *t)
     uint32_t ranks[] = {time_input_rank(t, 0), time_input_rank(t, 1)};
     uint32_t rank = ranks[0] > ranks[1] ? ranks[0] : ranks[1], other = 1 - t->first;
     if (ranks[0] < 2 || ranks[1] < 2)
-        return time_refuse(t, "has a factor of one dimension");
+        return time_refuse(t, "has an operand of one dimension");
     uint32_t from_end = ranks[t->first] - t->in.axis;
     if (from_end <= 2) {
         /* 1: columns, 2: rows of the result */
@@ -210,7 +210,7 @@ bool time_rule_mvn(struct time_op *t)
 
 /* The rule of recurrent ops if the batch axis is time: each frame is a sequence with its own states
  * and length. */
-static bool over_batch(struct time_op *t, const struct recurrent_family *family)
+static bool recurrent_over_batch(struct time_op *t, const struct recurrent_family *family)
 {
     for (uint32_t i = 0; i < t->op->n_inputs; i++) {
         const struct time_use *use = time_input(t, i);
@@ -229,7 +229,7 @@ bool time_rule_recurrent(struct time_op *t)
 {
     const struct recurrent_family *family = recurrent_family_of(t->op);
     if (t->in.axis == 0)
-        return over_batch(t, family);
+        return recurrent_over_batch(t, family);
     if (t->first != family->x || t->in.axis != 1)
         return time_refuse(t, "sums over frames");
     if (t->in.outer != 1 || t->in.inner != 1)

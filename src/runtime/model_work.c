@@ -17,7 +17,7 @@ struct value_info {
     bool is_constant; /* depends only on Consts, so it is computed once */
     uint32_t root;    /* the value whose memory it shares, or itself */
     uint32_t last;    /* position in the order of the last op that reads its memory */
-    uint64_t n_bytes; /* of its memory; 0: it shares that of another value */
+    uint64_t n_bytes; /* of its own memory; 0 if it shares memory */
 };
 
 struct graph_work {

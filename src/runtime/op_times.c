@@ -107,8 +107,8 @@ static bool name_members(struct collected *collected, const struct step_times *t
     return names != NULL;
 }
 
-/* Appends the ops of a graph, each followed by those of its bodies, whose work is part of its
- * own. */
+/* Appends the ops of a graph, each followed by the ops of its bodies. The work of its bodies counts
+ * as work of an op, too. */
 static bool list_graph(struct collected *collected, const struct graph *graph, uint32_t depth,
                        struct irrun_error *err)
 {

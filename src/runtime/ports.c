@@ -179,8 +179,8 @@ static bool parse_ordinal(const char *name, size_t n, size_t *index)
     return true;
 }
 
-/* Returns the number of outputs that have names: those that exist only because of --tap-all do
- * not. */
+/* Returns the number of outputs that have names. Outputs that exist only because of --tap-all have
+ * none. */
 static size_t n_named(const struct ports *ports)
 {
     size_t n = ports->n;

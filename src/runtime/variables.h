@@ -13,8 +13,8 @@ struct variable_rows {
 };
 
 /* There are three buffers: the value committed by the last iteration; the current value, which
- * differs from it only while a body with the Assign runs its iterations; and the one that is being
- * written. */
+ * differs from it only while a body with the Assign runs its iterations; and the value that is
+ * being written. */
 struct variable {
     const struct variable_decl *decl;
     void *buffers[3];
