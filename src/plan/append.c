@@ -1,5 +1,6 @@
 /* Avoids copies of a variable that only grows (ReadValue [-> Gather] -> Concat -> Assign), and of
- * matrices that a Broadcast repeats, if all ops that read them support it.
+ * matrices that a Broadcast repeats, if all ops that read them can read the memory of the variable,
+ * or of the matrix that is repeated (slot.original).
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/checked.h"
 #include "base/memory_limit.h"

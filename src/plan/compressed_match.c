@@ -21,7 +21,7 @@ const struct op *compressed_producer(const struct compressed_matcher *matcher, u
     return op_is_type(op, type) && compressed_constant(matcher, value_id) ? op : NULL;
 }
 
-#define MIN_FLOAT_BYTES (1 << 20) /* smallest matrix of floats that is large */
+#define MIN_FLOAT_BYTES (1 << 20) /* a matrix of floats is large from this size on */
 
 bool compressed_is_large_matrix(const struct const_attrs *attrs)
 {

@@ -1,4 +1,5 @@
-/* The state of fused steps: a copy of the program and its spills. Also runs the steps.
+/* The state of fused steps: a copy of the program, and its spills (kernels/fused_f32.h). Also runs
+ * the steps.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "plan/fused_program.h"
 
@@ -111,7 +112,7 @@ bool fused_prepare(struct plan *plan, const struct fused_state *state, struct pr
 /* ---- updates for other shapes ---- */
 
 /* Sets how an operand repeats along n elements. Returns false if the program must be written again,
- * because an operand that was repeated is no longer, or the reverse. */
+ * because an operand is repeated now and was not before, or the reverse. */
 static bool update_operand(struct fused_state *state, const struct fused_operand *operand, size_t n,
                            const struct prepared *product)
 {

@@ -1,4 +1,4 @@
-/* Computes the attributes of int8 ops, including their requantization.
+/* Computes the attributes of int8 ops (ops/int8_ops.h), including their requantization.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "plan/int8_match.h"
 

@@ -1,4 +1,5 @@
-/* Packs the filters of int8 ops.
+/* Packs the filters of int8 ops. kernels/gemm_int8.h explains groups, quads and the excess,
+ * ops/int8_ops.h segments and joined pixels.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "plan/int8_match.h"
 

@@ -1,4 +1,5 @@
-/* Shared by the files of the pass that inserts int8 ops.
+/* Shared by the files of the pass that inserts int8 ops. The format of a value is its quantization
+ * to u8 (struct quantize_u8_attrs); its bytes are its u8 form.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_PLAN_INT8_PASS_INTERNAL_H
 #define IRRUN_PLAN_INT8_PASS_INTERNAL_H

@@ -107,6 +107,7 @@ static bool choose_ops(struct low_latency *pass, const char *names)
 
 /* ---- the time axis ---- */
 
+/* Returns the value whose slices are the frames of a recurrent op. */
 static uint32_t frames_of(const struct graph *graph, const struct recurrence *item)
 {
     return op_input(graph, &graph->ops[item->op_id], item->x);
