@@ -1,5 +1,5 @@
-/* Poolings whose windows are parts of the input of about equal size. One channel: input [in],
- * output [out].
+/* Poolings whose windows are parts of the input of about equal size. Each call pools one channel:
+ * input [in], output [out].
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_ADAPTIVE_POOL_H
 #define IRRUN_KERNELS_ADAPTIVE_POOL_H

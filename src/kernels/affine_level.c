@@ -1,4 +1,4 @@
-/* Affine maps for every level, computed in double: all give the same bytes.
+/* Affine maps, compiled for each CPU level. All compute in double and give the same bytes.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/affine.h"
 #include "kernels/kernels.h"

@@ -14,8 +14,8 @@ enum attention_mask {
     ATTENTION_ADDITIVE, /* the mask is added; it has the type of the scores */
 };
 
-/* Rows of scores [n_rows][n] and their masks. Strides count elements and may be 0. sink: an extra
- * score of each row, whose weight is not stored; NULL: none. */
+/* Rows of scores [n_rows][n] and their masks. Strides count elements and may be 0. sink: one more
+ * score per row, whose weight is not stored; NULL: none. */
 struct attention_rows {
     size_t n_rows, n;
     size_t first_row;
@@ -25,9 +25,9 @@ struct attention_rows {
     size_t mask_row_stride, mask_stride, sink_row_stride;
 };
 
-/* Replaces the scores with softmax(scores * scale, masked) along each row. A row becomes NaN if it
- * has a NaN, and zeros if its mask hides all columns: a NaN would spread to the keys and values of
- * the next layer, and from there to all rows. */
+/* Replaces the scores with softmax(scores * scale, masked) along each row. A row with a NaN becomes
+ * NaN. A row whose mask hides all columns becomes zeros: NaN would spread to the keys and values
+ * of the next layer, and from there to all rows. */
 typedef void attention_fn(const struct attention_rows *rows, void *scores);
 
 /* Applies only the scale and the mask; a softmax follows. For attention without a sink. */

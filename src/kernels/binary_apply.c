@@ -1,5 +1,5 @@
-/* Runs a loop over two arrays, where an operand may be a scalar: a block, which stays in the L1
- * cache, is filled with copies of the scalar.
+/* Runs a binary kernel on two arrays, block by block. A scalar operand is copied to all elements of
+ * a block, which stays in the L1 cache.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/elementwise.h"
 #include "kernels/indexed_copy.h"

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Debian's BLIS exports none of its own symbols, but its directory has its name. */
+/* Debian's BLIS exports none of its own symbols, but its directory is named after it. */
 static const struct {
     const char *symbol, *directory, *name;
     bool is_fast;
@@ -37,7 +37,7 @@ static struct {
 } threads = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* Returns the last two components of a path: "openblas-pthread/libblas.so.3". */
-static const char *last_two(const char *path)
+static const char *last_two_components(const char *path)
 {
     const char *end = path + strlen(path);
     for (int n_slashes = 0; end > path && (end[-1] != '/' || ++n_slashes < 2);)
@@ -83,7 +83,7 @@ static void identify(const void *sgemm)
     if (!found.handle)
         return;
     char path[PATH_MAX];
-    const char *file = last_two(realpath(info.dli_fname, path) ? path : info.dli_fname);
+    const char *file = last_two_components(realpath(info.dli_fname, path) ? path : info.dli_fname);
     const char *name = find_name(file, &found.is_fast);
     snprintf(found.text, sizeof found.text, "%s (%s)", name, file);
 }
@@ -105,7 +105,7 @@ static void set_one_thread(void)
     blas_function_fn *mkl = find_function("MKL_Set_Num_Threads");
     if (openblas)
         ((void (*)(int))openblas)(1);
-    /* 1: OpenBLAS has its own threads. OpenMP ends its threads itself. */
+    /* 1: this OpenBLAS starts its own threads. An OpenMP runtime ends its threads itself. */
     if (openblas && openblas_kind && openblas_end && ((int (*)(void))openblas_kind)() == 1)
         ((int (*)(void))openblas_end)();
     if (blis)

@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 
-/* Loads the library, once. Fails with IRRUN_SYSTEM if that is impossible. */
+/* Loads the library once. Fails with IRRUN_SYSTEM if this is impossible. */
 bool blas_load(struct irrun_error *err);
 
 /* Limits a BLAS that has threads of its own to the calling thread, until the process ends. If the

@@ -1,5 +1,5 @@
 /* Convolutions of one group of one batch element: input [c_in][in], weights [c_out][c_in][kernel],
- * output [c_out][out]; the window has the spatial sizes.
+ * output [c_out][out]. The window holds the spatial sizes in, kernel and out.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_CONVOLUTION_H
 #define IRRUN_KERNELS_CONVOLUTION_H
@@ -12,8 +12,8 @@
 struct convolution {
     struct window window;
     int64_t c_in, c_out;
-    /* Channels last ([in][channels] or [out][channels]): the number of channels of all groups.
-     * Otherwise 0. Not for transposed convolutions. */
+    /* With the channels last ([in][channels], [out][channels]), the number of channels of all
+     * groups; otherwise 0. Always 0 for transposed convolutions. */
     int64_t in_pixel_stride, out_pixel_stride;
 };
 
@@ -33,12 +33,12 @@ struct convolution_job {
     const float *in;
     float *out;
     float *patches;
-    const struct epilogue *epilogue; /* NULL: none. Otherwise out[0] is its element `first` */
-    size_t first;
+    const struct epilogue *epilogue; /* NULL: none */
+    size_t first;                    /* index of out[0] in the output of the epilogue */
 };
 
-/* Runs a job. If n_patches is 0, the input itself is the second operand: for kernels of one element
- * with unit strides and no pads. No bias is added. */
+/* Runs a job, without a bias. If n_patches is 0, the input itself is the second operand, as for
+ * kernels of one element with unit strides and no pads. */
 void convolution_by_gemm(const struct convolution *convolution, gemm_f32_fn *gemm,
                          const float *weights, const struct convolution_job *job);
 

@@ -6,8 +6,7 @@
 #include "kernels/convolution.h"
 #include "kernels/type_rows.h"
 
-/* Output position (z, y, x) of a window is in memory at the sum of start + position * step over the
- * dimensions. */
+/* The element of window position p is at the sum of start[d] + p[d] * step[d] over dimensions d. */
 struct layout {
     int64_t start[3], step[3];
 };

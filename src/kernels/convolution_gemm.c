@@ -5,9 +5,9 @@
 
 #include "kernels/convolution.h"
 
-#define PATCHES_FLOATS 32768 /* 128 KB: a quarter of an L2 cache, which also has the weights */
+#define PATCHES_FLOATS 32768 /* 128 KB: a quarter of an L2 cache, which also holds the weights */
 #define MIN_TERMS 24         /* with fewer, copying patches costs more than the product saves */
-#define MIN_CHANNELS 3       /* of the output; likewise */
+#define MIN_CHANNELS 3       /* output channels; with fewer, likewise */
 
 static bool is_pointwise(const struct window *w)
 {

@@ -20,7 +20,7 @@ int64_t convolution_transposed_n_positions(const struct convolution *c)
     return n < n_in ? n : n_in;
 }
 
-/* A part of the input positions that lies in one row of the input. */
+/* n consecutive input positions of one row. */
 struct piece {
     int64_t z, y, x, n;
 };

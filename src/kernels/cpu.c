@@ -33,10 +33,10 @@
 #define BITS_AMX (1U << 22 | 1U << 24 | 1U << 25) /* AMX-BF16, AMX-TILE, AMX-INT8 */
 /* Leaf 7, subleaf 1, register A. */
 #define BIT_AVX512_BF16 (1U << 5)
-/* Register XCR0: the registers that the system saves. */
+/* Register XCR0: the registers that the operating system saves on a context switch. */
 #define STATE_YMM 0x06U      /* xmm and the upper halves of ymm */
 #define STATE_ZMM 0xE6U      /* … and masks, the upper halves of zmm, zmm16 to zmm31 */
-#define STATE_TILES 0x60000U /* the configuration of tiles and their data */
+#define STATE_TILES 0x60000U /* tile configuration and tile data */
 
 static bool has_all(unsigned bits, unsigned wanted)
 {
@@ -77,10 +77,10 @@ static bool cpu_has_bf16(void)
 }
 
 #ifdef COMPILER_HAS_AMX
-/* ARCH_GET_XCOMP_SUPP and ARCH_REQ_XCOMP_PERM, which headers before Linux 5.16 lack. */
+/* ARCH_GET_XCOMP_SUPP and ARCH_REQ_XCOMP_PERM; headers before Linux 5.16 do not define them. */
 #define GET_SUPPORTED 0x1021
 #define REQUEST_PERMISSION 0x1023
-#define TILE_DATA 18 /* the bit in XCR0 of the data of tiles */
+#define TILE_DATA 18 /* bit number of tile data in XCR0 */
 
 static bool cpu_has_amx(void)
 {

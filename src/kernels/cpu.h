@@ -33,8 +33,8 @@ enum simd {
 /* Returns the name of a level: "scalar", "sse4.1", … */
 const char *simd_name(enum simd simd);
 
-/* Returns whether the CPU has the level and the system saves its registers. Queries the CPU once
- * per process: under a hypervisor every CPUID costs microseconds. */
+/* Returns whether the CPU has the level and the operating system saves its registers. Queries the
+ * CPU once per process, because under a hypervisor every CPUID costs microseconds. */
 bool simd_is_supported(enum simd simd);
 
 /* Returns the highest level that the CPU has. */

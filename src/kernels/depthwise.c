@@ -8,7 +8,7 @@
 /* The epilogue runs as soon as this many floats, 16 KB, are computed. */
 #define EPILOGUE_FLOATS 4096
 
-/* Computes output channel out_channel of one channel with the scalar loops. */
+/* Computes output channel out_channel from one input channel with the scalar loops. */
 static void run_scalar(const struct run *run, const float *in, size_t out_channel, float *out)
 {
     const struct depthwise *plan = run->plan;
@@ -28,7 +28,7 @@ static void run_scalar(const struct run *run, const float *in, size_t out_channe
 
 /* ---- Tiles -------------------------------------------------------------------------------- */
 
-/* Sets the taps that the positions of spans z and y read; [begin, end) along the innermost
+/* Selects the taps that windows in spans z and y contain, and taps [begin, end) along the innermost
  * dimension. */
 static void set_taps(const struct depthwise *plan, struct depthwise_tile *tile,
                      const struct depthwise_span *z, const struct depthwise_span *y, int64_t begin,
@@ -73,8 +73,8 @@ static void run_strips(const struct depthwise *plan, struct depthwise_tile *tile
     }
 }
 
-/* With the channels last, tiles are along rows of at least this many positions, which share pixels
- * that they load. */
+/* With the channels last, a row of at least this many positions is one tile, whose positions share
+ * the pixels that they load. */
 #define PIXELS_ALONG_X 8
 
 /* Computes the positions of spans y and x at position z. Tiles lie along the longer one. */
@@ -85,7 +85,7 @@ static void run_rectangle(const struct depthwise *plan, struct depthwise_tile *t
     const int64_t *size = plan->window.out, *steps = plan->steps;
     bool is_along_x =
         x->n >= y->n || plan->has_whole_rows || (plan->channels_last && x->n >= PIXELS_ALONG_X);
-    size_t out_steps[2] = {(size_t)size[2] * plan->pixel, plan->pixel};
+    size_t out_steps[2] = {(size_t)size[2] * plan->pixel_floats, plan->pixel_floats};
     int64_t n_calls = is_along_x ? y->n : x->n;
     tile->n = (size_t)(is_along_x ? x->n : y->n);
     bool is_whole = x->begin == 0 && x->end == plan->window.kernel[2];
@@ -95,7 +95,7 @@ static void run_rectangle(const struct depthwise *plan, struct depthwise_tile *t
     tile->image_step = steps[1 + is_along_x];
     tile->out_step = out_steps[is_along_x];
     tile->start = plan->origin + z * steps[0] + y->first * steps[1] + x->first * steps[2];
-    tile->out = out + (size_t)((z * size[1] + y->first) * size[2] + x->first) * plan->pixel;
+    tile->out = out + (size_t)((z * size[1] + y->first) * size[2] + x->first) * plan->pixel_floats;
     for (int64_t i = 0; i < n_calls; i++) {
         plan->kernels->pixels[plan->term](tile);
         tile->start += steps[2 - is_along_x];
@@ -154,7 +154,7 @@ static void copy_channel(const struct run *run, const float *in, float *image)
     for (size_t i = 0; i < plan->n_planes; i++) {
         const struct depthwise_plane *plane = plan->planes + i;
         plan->kernels->copy_rows(in + plane->from, (size_t)w->in[2], (size_t)w->stride[2],
-                                 image + i * plan->plane + (size_t)plane->first,
+                                 image + i * plan->plane_floats + (size_t)plane->first,
                                  (size_t)plan->strides[1], (size_t)plane->n,
                                  (size_t)(w->in[0] * w->in[1]));
     }
@@ -226,8 +226,8 @@ static void run_channels(const struct run *run, size_t begin, size_t end, float 
 
 /* ---- A channel in each lane --------------------------------------------------------------- */
 
-/* Computes output channel out_channel of the first of n channels, and the corresponding ones of the
- * others. The channels are at the beginning of the scratch memory; out is for the first one. */
+/* Computes one output channel from each of n input channels, which are transposed at the beginning
+ * of the scratch memory. out_channel and out belong to the first of them. */
 static void run_block(const struct run *run, const float *in, size_t n, float *scratch,
                       size_t out_channel, float *out)
 {

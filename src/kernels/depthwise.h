@@ -1,11 +1,11 @@
-/* Depthwise convolutions and poolings in f32, of any kernel, stride, dilation and pads. There are
+/* Depthwise convolutions and poolings in f32, with any kernel, stride, dilation and pads. There are
  * three layouts. Rows: vectors lie along the rows of a channel, which is copied with its pads and,
  * for strides, into planes (positions 0, s, 2s ... of a row, then 1, s + 1 ...). Blocked, for short
- * rows: each lane has a channel. Channels last: each lane has a channel, and nothing is copied.
+ * rows: each lane holds a channel. Channels last: each lane holds a channel, and nothing is copied.
  *
- * Rows also compute terms of pads, which the scalar loops skip, and a product fused with its
- * addition does not overflow. This changes a result only if it is not finite (or, for a maximum,
- * -inf): such a channel is computed again by the scalar loops, except with the channels last.
+ * The rows layout also adds terms of pads, which the scalar loops skip, and the product in a fused
+ * multiply-add cannot overflow. Both change a result only if it is not finite (or, for a maximum,
+ * -inf). The scalar loops compute such a channel again, except with the channels last.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_DEPTHWISE_H
 #define IRRUN_KERNELS_DEPTHWISE_H
@@ -16,13 +16,13 @@
 #include "kernels/sliding_window.h"
 #include "kernels/thread_pool.h"
 
-/* n positions from `first` on, whose windows contain the same kernel elements, [begin, end). */
+/* n positions from `first` on, whose windows contain the same taps, [begin, end). */
 struct depthwise_span {
     int64_t first, n, begin, end;
 };
 
-/* Positions of a row from `first` on. If n_along is 0: n_vectors vectors of one row, and the tile
- * continues with the rows below. Otherwise: n_along times one vector, in the same row. */
+/* Positions of a row from `first` on. If n_along is 0, a tile has n_vectors vectors of each of
+ * several rows. Otherwise it has n_along vectors of one row. */
 struct depthwise_strip {
     int64_t first;
     size_t n_vectors, n_along;
@@ -47,20 +47,20 @@ struct depthwise {
     bool is_blocked;          /* each lane has a channel; otherwise vectors lie along rows */
     bool is_2x2_pool;         /* rows: windows of 2 x 2 without overlap, read in place */
     bool is_copied;           /* rows only: the input is copied; otherwise it is read in place */
-    int64_t origin, steps[3]; /* offset in the image of tap 0; and from position to position */
+    int64_t origin, steps[3]; /* image offset of tap 0; floats from one position to the next */
     int64_t strides[3];       /* from one element of the input to the next */
-    const int32_t *offsets;   /* of each tap in the image */
+    const int32_t *offsets;   /* of each tap, from tap 0 in the image */
     const struct depthwise_span *spans[3];
     size_t n_spans[3];
     size_t row_stride;   /* as in depthwise_tile, for spans of all taps */
-    bool has_whole_rows; /* spans[2] is one span; the kernels leave out taps in pads */
-    size_t pixel;        /* channels in lanes: floats from one output position to the next */
+    bool has_whole_rows; /* spans[2] is one span; the kernels skip taps in pads */
+    size_t pixel_floats; /* channels in lanes: floats from one output position to the next */
     const struct depthwise_strip *strips; /* rows only: replace spans[2] */
     size_t n_strips;
     const struct depthwise_plane *planes; /* of a row, if it is copied */
-    size_t n_planes, plane;               /* and the floats of a plane */
+    size_t n_planes, plane_floats;        /* their number; the floats of each */
     const float *scales; /* for sums: [spans[0]][spans[1]][spans[2] or positions of a row] */
-    size_t image_floats, scratch_floats; /* scratch_floats is that of a thread */
+    size_t image_floats, scratch_floats; /* of one thread; scratch_floats includes the image */
     size_t packed_floats;                /* products with channels_last: of the packed weights */
     double n_terms;                      /* multiply-adds of all channels */
 };
@@ -68,8 +68,8 @@ struct depthwise {
 /* Sets the sizes; returns false if there is nothing to compute or a size overflows. */
 bool depthwise_measure(struct depthwise *plan);
 
-/* Plans the run; spans, planes and the rest come from the arena. Returns false with *err filled if
- * there is no memory. Sets *is_possible to the result of depthwise_measure. */
+/* Plans the run and allocates its arrays from the arena. Returns false with *err filled if there is
+ * no memory. Sets *is_possible to the result of depthwise_measure. */
 bool depthwise_plan(struct depthwise *plan, struct arena *arena, bool *is_possible,
                     struct irrun_error *err);
 
@@ -77,7 +77,7 @@ bool depthwise_plan(struct depthwise *plan, struct arena *arena, bool *is_possib
 bool depthwise_memory(const struct depthwise *plan, unsigned n_threads, size_t *n_bytes);
 
 /* Packs weights [n_channels][kernel] of f32 or f16 for channels_last: [blocks][kernel][lanes]. The
- * last block has the last channels; it may overlap the one before. */
+ * last block holds the last channels and may overlap the one before. */
 void depthwise_pack(const struct depthwise *plan, const void *weights, bool is_f16, float *packed);
 
 struct depthwise_job {
@@ -88,13 +88,13 @@ struct depthwise_job {
     float *scratch;
     struct thread_pool *pool;
     const struct epilogue *epilogue; /* NULL: none */
-    size_t first;                    /* the element of the epilogue's output that out[0] is */
+    size_t first;                    /* index of out[0] in the output of the epilogue */
 };
 
 void depthwise_run(const struct depthwise *plan, const struct depthwise_job *job);
 
-/* Computes rows begin ... end - 1 of the output of a batch element, with the channels last and one
- * slice. job->in and job->out are the addresses that row 0 of an image would have. */
+/* Computes output rows begin ... end - 1 of a batch element of one slice, with the channels last.
+ * job->in and job->out are where row 0 of the image would be, even if it is not in memory. */
 void depthwise_run_rows(const struct depthwise *plan, const struct depthwise_job *job,
                         int64_t begin, int64_t end);
 

@@ -1,5 +1,5 @@
-/* The kernels of depthwise.h: windows over single channels, for as many positions as fit into
- * registers.
+/* The kernels of depthwise.h: sliding windows over single channels, as many positions at a time as
+ * registers hold.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_DEPTHWISE_KERNELS_H
 #define IRRUN_KERNELS_DEPTHWISE_KERNELS_H
@@ -9,19 +9,19 @@
 
 #define DEPTHWISE_MAX_VECTORS 4 /* vectors of a row */
 #define DEPTHWISE_MAX_LANES 16  /* floats of a vector */
-/* With the channels last, this many vectors of channels are computed side by side: the additions of
- * a few positions alone do not hide their latency. */
+/* With the channels last, this many vectors of channels are computed side by side, since the sums
+ * of a few positions alone do not hide the latency of additions. */
 #define DEPTHWISE_CHANNEL_VECTORS 4
 
-/* Fewer positions of a row do not share pixels. */
+/* Rows of fewer positions do not share loaded pixels. */
 #define DEPTHWISE_MIN_ROW 4
 
-/* What is computed of the elements of a window: the sum of their products with weights, their sum,
- * or their maximum. A maximum skips NaN, and is -inf if there is no element. */
+/* The result of a window: the sum of the products of its elements with weights, the sum of its
+ * elements, or their maximum. A maximum skips NaN, and is -inf for an empty window. */
 enum depthwise_term { DEPTHWISE_PRODUCTS, DEPTHWISE_SUMS, DEPTHWISE_MAXIMA, N_DEPTHWISE_TERMS };
 
-/* n positions, with a row of vectors at each. The taps are the elements of the window: n_slices
- * slices, slice_taps apart, of n_lines lines, line_taps apart, of n_taps consecutive taps. */
+/* n positions with one or more vectors of results each. The window has n_slices slices, slice_taps
+ * apart, of n_lines lines, line_taps apart, of n_taps consecutive taps. */
 struct depthwise_tile {
     const float *image;
     ptrdiff_t start; /* tap t of position p is at image[start + p * image_step + offsets[t]] */
@@ -29,30 +29,31 @@ struct depthwise_tile {
     float *out; /* the result of position p goes to out + p * out_step */
     size_t out_step, n;
     const int32_t *offsets;
-    const float *weights; /* a float for each tap; channels in lanes: a vector for each */
+    const float *weights; /* a float for each tap; with channels in lanes, a vector */
     size_t first_tap, n_slices, n_lines, n_taps, slice_taps, line_taps;
-    size_t last;             /* rows: element with which the last vector begins */
-    size_t n_stored;         /* rows: floats to store, if one vector is all */
-    const float *adjustment; /* For products: added. For sums: a factor. Products along rows and
-                              * sums of channels in lanes have one float for all lanes, others a
-                              * vector. Maxima have none. */
+    size_t last;             /* rows: first element of the last vector */
+    size_t n_stored;         /* rows: floats to store if there is only one vector */
+    const float *adjustment; /* Added to products, a factor of sums; maxima have none. It is one
+                              * float for all lanes in products along rows and in sums of channels
+                              * in lanes, otherwise a vector. */
     size_t adjustment_step;  /* floats from one position to the next */
-    float *check;            /* a vector: the smallest maxima, or NaN if a sum is not finite */
-    /* Pixels: channels in lanes, of products and maxima. The weights are [blocks][block_weights]:
-     * each block has a vector of channels for each tap. The last block overlaps the one before, so
-     * that it is whole, unless it is the only one. The adjustment of products has a float for each
+    float *check;            /* a vector: the least maximum; of sums, NaN if one is not finite */
+    /* Channels in lanes, for products and maxima. The weights are [blocks][block_weights]: each
+     * block has a vector of channels for each tap. The last block overlaps the one before, so that
+     * it is full, unless it is the only one. The adjustment of products has a float for each
      * channel; NULL: zeros. Only maxima have a check. */
     size_t n_channels, block_weights;
-    const float *bounds; /* two, to which products are clamped; NULL: none */
-    /* Products, unless row_stride is 0: at least DEPTHWISE_MIN_ROW positions of a row, row_stride
-     * (1 or 2) pixels apart, whose windows have lines of 3 or 5 neighbouring pixels. That of
-     * position 0 begins with first_pixel of a row of n_pixels; those outside it are left out. */
+    const float *bounds; /* minimum and maximum of products; NULL: none */
+    /* Products. If row_stride is not 0, the tile has at least DEPTHWISE_MIN_ROW positions of a row,
+     * row_stride (1 or 2) pixels apart, and the lines of its windows are 3 or 5 adjacent pixels.
+     * The window of position 0 begins at first_pixel of an input row of n_pixels. Pixels outside
+     * this row are skipped. */
     size_t row_stride, n_pixels;
     ptrdiff_t first_pixel;
 };
 typedef void depthwise_tile_fn(const struct depthwise_tile *tile);
 
-/* Pooling of a channel in windows of 2 x 2 without overlap. */
+/* Pools a channel in windows of 2 x 2 without overlap. */
 struct depthwise_pool_2x2 {
     const float *in;
     size_t in_row;
@@ -67,15 +68,15 @@ struct depthwise_kernels {
     size_t lanes;                         /* floats of a vector */
     const struct depthwise_kernels *half; /* for half as many lanes; NULL: none */
     depthwise_tile_fn *rows[N_DEPTHWISE_TERMS][DEPTHWISE_MAX_VECTORS + 1]; /* [][vectors] */
-    depthwise_tile_fn *pixels[N_DEPTHWISE_TERMS];       /* sums: of one vector of channels */
+    depthwise_tile_fn *pixels[N_DEPTHWISE_TERMS];       /* for sums: one vector of channels */
     depthwise_pool_2x2_fn *pool_2x2[N_DEPTHWISE_TERMS]; /* NULL for products */
     /* Copies every stride-th element of n_rows rows. */
     void (*copy_rows)(const float *from, size_t from_step, size_t stride, float *to, size_t to_step,
                       size_t n, size_t n_rows);
     /* Transposes n elements of n_rows rows, one row for each lane; the other lanes get zeros. */
     void (*to_blocked)(const float *from, size_t from_step, size_t n_rows, size_t n, float *to);
-    /* Does the reverse. Clamps to bounds, unless NULL. Sets check, unless NULL: NaN in the lane of
-     * a row that had a number that was not finite. */
+    /* Does the reverse. Clamps to bounds, unless NULL. Sets check, unless NULL, to NaN in the lanes
+     * of rows with a number that is not finite. */
     void (*from_blocked)(const float *from, float *to, size_t to_step, size_t n_rows, size_t n,
                          const float *bounds, float *check);
 };

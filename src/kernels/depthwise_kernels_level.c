@@ -3,7 +3,7 @@
 #include "kernels/kernels.h"
 #include "kernels/level.h"
 
-#define MAX_VECTORS 8 /* vectors of results at a time; run_3x3 has 16 if there are 32 registers */
+#define MAX_VECTORS 8 /* vectors of results at a time; in run_3x3 16 with 32 registers */
 
 ALWAYS_INLINE vec add_term(vec weight, vec x, vec result, enum depthwise_term term)
 {
@@ -92,8 +92,8 @@ ALWAYS_INLINE vec run_positions(const struct depthwise_tile *tile, size_t p, siz
     return store_positions(tile, p, n_rows, n_vectors, term, is_blocked, results, check);
 }
 
-/* Returns whether run_3x3 can compute the tile: the window is 3 x 3, and each of its rows reads at
- * a position what the row below it reads at the previous one. run_3x3 loads such elements once. */
+/* Returns whether run_3x3 can compute the tile: the window is 3 x 3, and each of its rows reads the
+ * same elements as the row below it at the previous position. run_3x3 loads these only once. */
 ALWAYS_INLINE bool is_3x3(const struct depthwise_tile *tile)
 {
     const int32_t *offsets = tile->offsets + tile->first_tap;

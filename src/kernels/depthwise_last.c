@@ -26,7 +26,7 @@ static bool has_minus_infinity(const struct depthwise *plan, size_t position, co
             int64_t slice = at[0] + z * w->dilation[0], row = at[1] + y * w->dilation[1];
             for (int64_t x = first[2]; x < end[2]; x++) {
                 int64_t i = (slice * w->in[1] + row) * w->in[2] + at[2] + x * w->dilation[2];
-                if (in[(size_t)i * plan->pixel] == -INFINITY)
+                if (in[(size_t)i * plan->pixel_floats] == -INFINITY)
                     return true;
             }
         }
@@ -34,24 +34,25 @@ static bool has_minus_infinity(const struct depthwise *plan, size_t position, co
     return false;
 }
 
-/* Replaces a maximum of -inf by the lowest finite number, as max_pool_fn does, if the window has
- * only NaN or no element. The results are [begin, end) of a batch element. */
+/* Replaces a maximum of -inf with the lowest finite number, as max_pool_fn does, if the window has
+ * no elements or only NaN. The results are [begin, end) of a batch element. */
 static void raise_maxima(const struct depthwise *plan, const float *in, float *out, size_t begin,
                          size_t end)
 {
     for (size_t i = begin; i < end; i++)
-        if (out[i] == -INFINITY && !has_minus_infinity(plan, i / plan->pixel, in + i % plan->pixel))
+        if (out[i] == -INFINITY &&
+            !has_minus_infinity(plan, i / plan->pixel_floats, in + i % plan->pixel_floats))
             out[i] = -FLT_MAX;
 }
 
-/* Computes a box, a chunk of channels after the other. Chunks are multiples of the channels that a
+/* Computes a box, one chunk of channels after another. Chunks are multiples of the channels that a
  * kernel computes side by side; the last one takes the rest. */
 static void run_chunks(const struct run *run, struct depthwise_tile *tile, const struct box *box,
                        float *out)
 {
     const struct depthwise *plan = run->plan;
     size_t least = DEPTHWISE_CHANNEL_VECTORS * plan->kernels->lanes, n_taps = run->n_taps;
-    size_t chunk = CHUNK_FLOATS / n_taps / least * least, left = plan->pixel;
+    size_t chunk = CHUNK_FLOATS / n_taps / least * least, left = plan->pixel_floats;
     chunk = chunk > 0 ? chunk : least;
     while (left > 0) {
         tile->n_channels = left < 2 * chunk ? left : chunk;
@@ -71,9 +72,10 @@ static void run_part(const struct run *run, size_t batch, const struct box *box)
 {
     const struct depthwise *plan = run->plan;
     const struct epilogue *epilogue = run->job->epilogue;
-    size_t n_row = (size_t)plan->window.out[2] * plan->pixel, n_batch = run->n_out * plan->pixel;
+    size_t n_row = (size_t)plan->window.out[2] * plan->pixel_floats,
+           n_batch = run->n_out * plan->pixel_floats;
     float check[DEPTHWISE_MAX_LANES], *out = run->job->out + batch * n_batch;
-    const float *in = run->job->in + batch * run->n_in * plan->pixel;
+    const float *in = run->job->in + batch * run->n_in * plan->pixel_floats;
     struct depthwise_tile tile = {
         .image = in,
         .weights = run->job->weights,
@@ -108,12 +110,12 @@ void depthwise_run_rows(const struct depthwise *plan, const struct depthwise_job
 
 void depthwise_pack(const struct depthwise *plan, const void *weights, bool is_f16, float *packed)
 {
-    size_t lanes = plan->kernels->lanes, n = size_minimum(lanes, plan->pixel);
+    size_t lanes = plan->kernels->lanes, n = size_minimum(lanes, plan->pixel_floats);
     size_t n_taps = (size_t)window_product(plan->window.kernel);
     const float *f32 = weights;
     const uint16_t *f16 = weights;
-    for (size_t i = 0; i < plan->pixel; i += lanes) {
-        size_t first = size_minimum(i, plan->pixel - n) * n_taps;
+    for (size_t i = 0; i < plan->pixel_floats; i += lanes) {
+        size_t first = size_minimum(i, plan->pixel_floats - n) * n_taps;
         for (size_t tap = 0; tap < n_taps; tap++) {
             for (size_t lane = 0; lane < lanes; lane++) {
                 size_t at = first + lane * n_taps + tap;
@@ -123,12 +125,12 @@ void depthwise_pack(const struct depthwise *plan, const void *weights, bool is_f
     }
 }
 
-/* Products need no check, since they have the same terms as those of the scalar loops. */
+/* Products need no check, since the scalar loops would add the same terms. */
 void depthwise_run_last(const struct run *run, size_t share, size_t n_shares)
 {
     const struct depthwise *plan = run->plan;
     const int64_t *size = plan->window.out;
-    size_t n_row = (size_t)size[2] * plan->pixel, n_rows = (size_t)size[1];
+    size_t n_row = (size_t)size[2] * plan->pixel_floats, n_rows = (size_t)size[1];
     size_t n_parts = (n_row * n_rows + PART_FLOATS - 1) / PART_FLOATS;
     n_parts = (n_parts + n_shares - 1) / n_shares * n_shares;
     n_parts = size_minimum(n_parts, n_rows);

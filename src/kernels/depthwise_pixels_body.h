@@ -1,5 +1,5 @@
-/* Depthwise convolutions and maxima with the channels last: computes a vector of channels of as
- * many positions as fit into registers, or a few vectors of channels of a few positions.
+/* Depthwise convolutions and maxima with the channels last: computes one vector of channels for as
+ * many positions as registers hold, or a few vectors of channels for a few positions.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/depthwise_kernels.h"
 
@@ -7,7 +7,7 @@
 #error "include kernels/level.h first"
 #endif
 
-#define MAX_LINE_TAPS 5 /* of add_line */
+#define MAX_LINE_TAPS 5 /* maximum n_taps of add_line */
 
 /* Returns whether the windows have three lines of three taps, none of them in pads. */
 ALWAYS_INLINE bool is_inner_3x3(const struct depthwise_tile *tile)
@@ -21,8 +21,8 @@ ALWAYS_INLINE bool is_inner_3x3(const struct depthwise_tile *tile)
 #define EACH_RESULT(r, v, n_rows, n_vectors)                                                       \
     UNROLL for (size_t r = 0; r < (n_rows); r++) UNROLL for (size_t v = 0; v < (n_vectors); v++)
 
-/* Adds the taps of a line, from `first` on, of n_rows positions from `start` on, for n_vectors
- * vectors of channels. n: the channels of a vector. */
+/* Adds the taps of a line, the first of which is `first`, to the results of n_rows positions. The
+ * first position is at image offset `start`. n: the channels of a vector. */
 ALWAYS_INLINE void add_taps(const struct depthwise_tile *tile, ptrdiff_t start, size_t first,
                             size_t n_rows, size_t n_vectors, const float *weights, size_t n,
                             enum depthwise_term term, vec results[])
@@ -44,10 +44,11 @@ ALWAYS_INLINE void add_taps(const struct depthwise_tile *tile, ptrdiff_t start, 
     }
 }
 
-/* Computes the same sums in the same order, for a line of n_taps taps, of which t is the first, and
- * positions that share pixels: loads each pixel once, and leaves out those in pads.
- * vec_keep: gcc would add a pixel to its last sum in the register of the pixel, and move it. The
- * asm keeps gcc from computing all addresses first. gcc unrolls at most 16 times. */
+/* Computes the same sums in the same order for a line of n_taps taps, the first of which is t, and
+ * for positions that share pixels: loads each pixel once, and skips pixels in pads.
+ * Without vec_keep, gcc would compute the last sum in the register of the pixel, and then move it.
+ * Without the asm, it would compute all addresses in advance. It unrolls a loop at most 16 times,
+ * so there are two. */
 ALWAYS_INLINE void add_line(const struct depthwise_tile *tile, size_t p, size_t channel, size_t t,
                             size_t n_rows, const float *weights, size_t n_taps, size_t stride,
                             bool has_pads, vec results[])
@@ -82,7 +83,7 @@ ALWAYS_INLINE void add_line(const struct depthwise_tile *tile, size_t p, size_t 
 }
 
 /* Stores the results of n_rows positions from p on. Returns the updated check. Reads *tile before
- * it writes: for the compiler they may overlap. */
+ * it stores, since the compiler must assume that the results overwrite *tile. */
 ALWAYS_INLINE vec store_pixels(const struct depthwise_tile *tile, size_t p, size_t n_rows,
                                size_t n_vectors, size_t channel, size_t n, enum depthwise_term term,
                                const vec results[], vec check)
@@ -206,7 +207,7 @@ ALWAYS_INLINE void run_all_pixels(const struct depthwise_tile *tile, enum depthw
         for (; stride == 0 && end - p <= FEW_PIXELS && channel + step <= tile->n_channels;
              channel += step) {
             check = run_few_pixels(tile, p, end - p, channel, weights, term, check);
-            if (term == DEPTHWISE_PRODUCTS) /* otherwise there are none */
+            if (term == DEPTHWISE_PRODUCTS) /* maxima have no weights */
                 weights += DEPTHWISE_CHANNEL_VECTORS * block;
         }
         for (; channel < tile->n_channels; channel += VECTOR_LANES) {

@@ -8,7 +8,7 @@
 #define MAX_POSITIONS (1 << 24)
 #define MAX_STEPS (1 << 16)
 
-/* Returns whether the sizes are so small that their products cannot overflow 64 bits. */
+/* Returns whether the sizes are small enough that their products cannot overflow 64 bits. */
 static bool are_sizes_small(const struct window *w)
 {
     for (int d = 0; d < 3; d++)
@@ -20,8 +20,8 @@ static bool are_sizes_small(const struct window *w)
     return true;
 }
 
-/* Returns whether these are poolings of 2 x 2 without overlap or pads, of rows that fill half a
- * vector. */
+/* Returns whether this is a pooling of 2 x 2 without overlap or pads, whose output rows fill at
+ * least half a vector. */
 static bool is_2x2_pooling(const struct depthwise *plan)
 {
     const struct window *w = &plan->window;
@@ -34,8 +34,7 @@ static bool is_2x2_pooling(const struct depthwise *plan)
     return is_2x2_pool;
 }
 
-/* Plans the planes of a row. They are longer than the row by one vector, since vectors may extend
- * past its end. */
+/* Plans the planes of a row. Each has at least a vector of positions, so that loads stay inside. */
 static void plan_line(struct depthwise *plan)
 {
     const struct window *w = &plan->window;
@@ -50,8 +49,8 @@ static void plan_line(struct depthwise *plan)
         return;
     int64_t used = w->out[2] > lanes ? w->out[2] : lanes;
     plan->n_planes = (size_t)(reach + 1 < w->stride[2] ? reach + 1 : w->stride[2]);
-    plan->plane = (size_t)(used + reach / w->stride[2]);
-    plan->strides[1] = (int64_t)(plan->n_planes * plan->plane);
+    plan->plane_floats = (size_t)(used + reach / w->stride[2]);
+    plan->strides[1] = (int64_t)(plan->n_planes * plan->plane_floats);
 }
 
 static bool plan_image(struct depthwise *plan)
@@ -94,7 +93,7 @@ static bool list_offsets(struct depthwise *plan, struct arena *arena, struct irr
             for (int64_t x = 0; x < w->kernel[2]; x++) {
                 int64_t shift = x * w->dilation[2] * plan->strides[2], stride = w->stride[2];
                 if (plan->is_copied)
-                    shift = shift % stride * (int64_t)plan->plane + shift / stride;
+                    shift = shift % stride * (int64_t)plan->plane_floats + shift / stride;
                 *offsets++ = (int32_t)(at + shift);
             }
         }
@@ -136,9 +135,9 @@ static bool list_spans(struct depthwise *plan, int d, struct arena *arena, struc
     return true;
 }
 
-#define LONG_ROW 8 /* in vectors: longer rows are computed along the row */
+#define LONG_ROW 8 /* vectors; the tiles of rows of at least this length lie along the row */
 
-/* Returns whether run_3x3 may compute the tiles, which then go down the rows. */
+/* Returns whether run_3x3 may compute the tiles, which then extend over several rows. */
 static bool has_3x3(const struct depthwise *plan)
 {
     const struct window *w = &plan->window;
@@ -176,14 +175,14 @@ static bool list_planes(struct depthwise *plan, struct arena *arena, struct irru
     plan->planes = planes;
     for (int64_t i = 0; i < (int64_t)plan->n_planes; i++) {
         int64_t at = i - w->pad_begin[2], first, end;
-        window_range(at, w->stride[2], w->in[2], (int64_t)plan->plane, &first, &end);
+        window_range(at, w->stride[2], w->in[2], (int64_t)plan->plane_floats, &first, &end);
         planes[i] = (struct depthwise_plane){first, end - first, at + first * w->stride[2]};
     }
     return true;
 }
 
-/* Returns the factor that makes a mean of a sum: 1 / the number of its elements. See count_terms in
- * pool_scalar.c. */
+/* Returns the factor that turns a sum into a mean: 1 / the number of its elements. See count_terms
+ * in pool_scalar.c. */
 static float find_scale(const struct depthwise *plan, const struct depthwise_span *z,
                         const struct depthwise_span *y, int64_t begin, int64_t end)
 {
@@ -230,8 +229,8 @@ static bool list_all(struct depthwise *plan, struct arena *arena, struct irrun_e
 /* ---- Rows or lanes ------------------------------------------------------------------------ */
 
 /* Estimates cycles, and returns whether channels in lanes are faster. Loads along rows are not
- * aligned. Transposing a vector of elements into lanes costs 5 cycles, copying an element for the
- * rows 0.5, starting a row 10. */
+ * aligned. Transposing an element of each lane costs 5 cycles, copying an element with a stride
+ * 0.6, starting a row 10. */
 static bool suits_blocks(const struct depthwise *plan)
 {
     const struct window *w = &plan->window;
@@ -257,7 +256,7 @@ static size_t find_row_stride(const struct depthwise *plan)
 {
     const struct window *w = &plan->window;
     bool has_lines = plan->is_blocked && plan->term == DEPTHWISE_PRODUCTS &&
-                     plan->pixel >= plan->kernels->lanes && w->dilation[2] == 1 &&
+                     plan->pixel_floats >= plan->kernels->lanes && w->dilation[2] == 1 &&
                      w->stride[2] <= 2 && (w->kernel[2] == 3 || w->kernel[2] == 5);
     return has_lines ? (size_t)w->stride[2] : 0;
 }
@@ -274,7 +273,7 @@ bool depthwise_measure(struct depthwise *plan)
     size_t n_taps = (size_t)window_product(w->kernel), lanes = plan->kernels->lanes;
     plan->is_2x2_pool = is_2x2_pooling(plan);
     plan->is_blocked = plan->channels_last || (!plan->is_2x2_pool && suits_blocks(plan));
-    plan->pixel = plan->channels_last ? (size_t)plan->n_channels : lanes;
+    plan->pixel_floats = plan->channels_last ? (size_t)plan->n_channels : lanes;
     plan->row_stride = find_row_stride(plan);
     plan->has_whole_rows = plan->row_stride > 0 && w->out[2] >= DEPTHWISE_MIN_ROW &&
                            (w->kernel[2] == 5 || (w->stride[2] == 1 && w->out[2] <= SHORT_ROW));
@@ -284,7 +283,7 @@ bool depthwise_measure(struct depthwise *plan)
     plan->n_terms = n_out * (double)n_taps * (double)plan->n_channels * (double)plan->n_batches;
     plan->scratch_floats = plan->image_floats;
     if (plan->channels_last)
-        plan->packed_floats = (plan->pixel + lanes - 1) / lanes * lanes * n_taps;
+        plan->packed_floats = (plan->pixel_floats + lanes - 1) / lanes * lanes * n_taps;
     else if (plan->is_blocked)
         plan->scratch_floats += (n_taps + (size_t)window_product(w->out)) * lanes;
     plan->scratch_floats = (plan->scratch_floats + 15) / 16 * 16;

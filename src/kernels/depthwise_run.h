@@ -1,4 +1,4 @@
-/* How a depthwise plan runs: for depthwise.c and depthwise_last.c only.
+/* Declarations that depthwise.c and depthwise_last.c share.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_DEPTHWISE_RUN_H
 #define IRRUN_KERNELS_DEPTHWISE_RUN_H
@@ -10,7 +10,7 @@
 struct run {
     const struct depthwise *plan;
     const struct depthwise_job *job;
-    size_t n_in, n_out, n_taps; /* of a channel; n_out for each output channel */
+    size_t n_in, n_out, n_taps; /* elements of an input and an output channel; taps of a window */
 };
 
 static inline size_t size_minimum(size_t a, size_t b)
@@ -41,7 +41,7 @@ static inline bool needs_scalar(const struct depthwise *plan, float lane)
 void depthwise_run_box(const struct depthwise *plan, struct depthwise_tile *tile,
                        const struct box *box, float *out);
 
-/* Runs a share with the channels last. */
+/* Runs share `share` of n_shares, with the channels last. */
 void depthwise_run_last(const struct run *run, size_t share, size_t n_shares);
 
 #endif

@@ -34,12 +34,12 @@ bool binary_gives_boolean(enum binary_operation operation);
 unary_fn *unary_scalar(enum unary_operation operation, enum irrun_dtype dtype);
 binary_fn *binary_scalar(enum binary_operation operation, enum irrun_dtype dtype);
 
-/* Calls fn for operands of which one may be a scalar: if a_is_array or b_is_array is false, a or b
- * is a single element. Element sizes are in bytes. */
+/* Calls fn on operands that may be scalars: if a_is_array or b_is_array is false, a or b is a
+ * single element. operand_bytes and out_bytes are the sizes of an element. */
 bool binary_apply(binary_fn *fn, size_t operand_bytes, const void *a, bool a_is_array,
                   const void *b, bool b_is_array, size_t out_bytes, void *out, size_t n);
 
-/* Which operands have as many elements as the output; the other operand is a scalar. */
+/* Which operands have as many elements as the output (VECTOR), and which is a scalar. */
 enum operand_form { FORM_VECTOR_VECTOR, FORM_VECTOR_SCALAR, FORM_SCALAR_VECTOR, N_OPERAND_FORMS };
 
 /* Vectorized loops over f32, which never fail. An entry is NULL if there is none. Results equal

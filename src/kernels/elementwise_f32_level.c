@@ -1,4 +1,4 @@
-/* The loops of struct elementwise_kernels for every level.
+/* The loops of struct elementwise_kernels, compiled for each CPU level.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/kernels.h"
 #include "kernels/level.h"
@@ -17,7 +17,7 @@ struct operand {
     bool is_array;
 };
 
-ALWAYS_INLINE struct operand operand_of(const void *at, bool is_array, size_t n)
+ALWAYS_INLINE struct operand make_operand(const void *at, bool is_array, size_t n)
 {
     struct operand operand = {.at = at, .is_array = is_array, .scalar = vec_zero()};
     if (!is_array && n > 0) {
@@ -28,12 +28,12 @@ ALWAYS_INLINE struct operand operand_of(const void *at, bool is_array, size_t n)
     return operand;
 }
 
-ALWAYS_INLINE vec operand_at(const struct operand *operand, size_t i)
+ALWAYS_INLINE vec operand_load(const struct operand *operand, size_t i)
 {
     return operand->is_array ? vec_load(operand->at + i * sizeof(float)) : operand->scalar;
 }
 
-ALWAYS_INLINE vec operand_last(const struct operand *operand, size_t i, size_t n)
+ALWAYS_INLINE vec operand_load_first(const struct operand *operand, size_t i, size_t n)
 {
     return operand->is_array ? vec_load_first(operand->at + i * sizeof(float), n) : operand->scalar;
 }
@@ -43,32 +43,34 @@ ALWAYS_INLINE vec operand_last(const struct operand *operand, size_t i, size_t n
 ALWAYS_INLINE bool run_binary(const void *a, const void *b, float *out, size_t n,
                               enum operand_form form, vector_binary_fn *f)
 {
-    struct operand x = operand_of(a, form != FORM_SCALAR_VECTOR, n);
-    struct operand y = operand_of(b, form != FORM_VECTOR_SCALAR, n);
+    struct operand x = make_operand(a, form != FORM_SCALAR_VECTOR, n);
+    struct operand y = make_operand(b, form != FORM_VECTOR_SCALAR, n);
     size_t i = 0;
     for (; i + 2 * VECTOR_LANES <= n; i += 2 * VECTOR_LANES) {
-        vec first = f(operand_at(&x, i), operand_at(&y, i));
-        vec second = f(operand_at(&x, i + VECTOR_LANES), operand_at(&y, i + VECTOR_LANES));
+        vec first = f(operand_load(&x, i), operand_load(&y, i));
+        vec second = f(operand_load(&x, i + VECTOR_LANES), operand_load(&y, i + VECTOR_LANES));
         vec_store(out + i, first);
         vec_store(out + i + VECTOR_LANES, second);
     }
     for (; i + VECTOR_LANES <= n; i += VECTOR_LANES)
-        vec_store(out + i, f(operand_at(&x, i), operand_at(&y, i)));
+        vec_store(out + i, f(operand_load(&x, i), operand_load(&y, i)));
     if (i < n)
-        vec_store_first(out + i, f(operand_last(&x, i, n - i), operand_last(&y, i, n - i)), n - i);
+        vec_store_first(
+            out + i, f(operand_load_first(&x, i, n - i), operand_load_first(&y, i, n - i)), n - i);
     return true;
 }
 
 ALWAYS_INLINE bool run_comparison(const void *a, const void *b, unsigned char *out, size_t n,
                                   enum operand_form form, vector_comparison_fn *f)
 {
-    struct operand x = operand_of(a, form != FORM_SCALAR_VECTOR, n);
-    struct operand y = operand_of(b, form != FORM_VECTOR_SCALAR, n);
+    struct operand x = make_operand(a, form != FORM_SCALAR_VECTOR, n);
+    struct operand y = make_operand(b, form != FORM_VECTOR_SCALAR, n);
     size_t i = 0;
     for (; i + VECTOR_LANES <= n; i += VECTOR_LANES)
-        mask_store(out + i, f(operand_at(&x, i), operand_at(&y, i)));
+        mask_store(out + i, f(operand_load(&x, i), operand_load(&y, i)));
     if (i < n)
-        mask_store_first(out + i, f(operand_last(&x, i, n - i), operand_last(&y, i, n - i)), n - i);
+        mask_store_first(
+            out + i, f(operand_load_first(&x, i, n - i), operand_load_first(&y, i, n - i)), n - i);
     return true;
 }
 

@@ -10,8 +10,8 @@ ALWAYS_INLINE vec vec_clamp(vec x, vec low, vec high)
     return vec_select(vec_less(x, low), low, vec_min(high, x));
 }
 
-/* Returns (x + 3) / 6, clamped to 0 ... 1. With FMA, the quotient is corrected by its remainder.
- * This is as exact as a division for all values of x + 3, and takes a third of its time. */
+/* Returns (x + 3) / 6, clamped to 0 ... 1. With FMA, a product by 1 / 6 is corrected by the
+ * remainder. The result is that of a division for every x + 3, in a third of the time. */
 ALWAYS_INLINE vec vec_hsigmoid(vec x)
 {
     vec y = vec_clamp(vec_add(x, vec_set1(3.0F)), vec_zero(), vec_set1(6.0F));

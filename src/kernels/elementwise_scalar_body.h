@@ -86,8 +86,8 @@ ALWAYS_INLINE T TYPED(shifted_right)(T x, T y)
     return (T)(is_inside ? ~(~x >> y) : (T)-1);
 }
 
-/* Converts a bound of Clamp to T; one out of range becomes the lowest or highest number. Returns
- * `none`, which bounds nothing, for NaN: it does not bound floats either. */
+/* Converts a bound of Clamp to T. A bound out of range becomes the lowest or highest number. NaN
+ * becomes `none`, which bounds nothing, since NaN does not bound floats either. */
 ALWAYS_INLINE T TYPED(to_bound)(double bound, T none)
 {
     const T lowest = LOWEST, highest = (T)~LOWEST;

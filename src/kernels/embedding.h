@@ -9,7 +9,7 @@ struct embedding_fns {
     /* Adds a row to a sum: sum[i] += row[i], or row[i] * *weight if weight is not NULL. Integers
      * wrap. */
     void (*add)(void *sum, const void *row, const void *weight, size_t n);
-    /* Divides: sum[i] /= count. Integers are rounded toward zero. count > 0 */
+    /* Divides: sum[i] /= count, where count > 0. Integers are rounded toward zero. */
     void (*divide)(void *sum, size_t count, size_t n);
 };
 

@@ -1,13 +1,13 @@
-/* Runs an epilogue on a range, in pieces in which every operand either advances with the elements
- * or is constant.
+/* Runs an epilogue on a range of the result, divided into pieces in which every operand either
+ * advances with the elements or is constant.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/epilogue.h"
 
 #include <assert.h>
 #include <string.h>
 
-/* Points an instruction to the operand of result element `first`. Returns the number of elements,
- * from there, along which the operand advances with the result or stays the same. */
+/* Points an instruction to the operand's element for result element `first`. Returns the number of
+ * elements from there on along which the operand advances with the result or stays the same. */
 static size_t set_operand(const struct epilogue_operand *operand,
                           struct fused_instruction *instruction, size_t first)
 {
@@ -18,8 +18,8 @@ static size_t set_operand(const struct epilogue_operand *operand,
     return operand->inner == 1 ? operand->count - element : (block + 1) * operand->inner - first;
 }
 
-/* Runs the program on n elements, or fewer if an operand repeats; returns how many. The operands
- * are at `elements`; NULL: in their own memory, from element `first` on. */
+/* Runs the program on n elements, or fewer if an operand repeats; returns how many. If `elements`
+ * is not NULL, the operands are there; otherwise they are those of result elements from `first`. */
 static size_t run_piece(const struct epilogue *epilogue, size_t first, float *elements, size_t n)
 {
     struct fused_instruction program[EPILOGUE_MAX_INSTRUCTIONS];
@@ -52,8 +52,8 @@ void epilogue_run_on(const struct epilogue *epilogue, float *elements, size_t n)
 #define MAX_REPEATED 2       /* operands */
 #define REPEATED_FLOATS 1024 /* of each copy: 4 KB, on the stack */
 
-/* An epilogue whose short operands, such as a slope for each channel, are copies that hold their
- * elements several times: it runs in fewer pieces. */
+/* A copy of an epilogue, in which short operands, such as one slope per channel, are repeated
+ * several times, so that it runs in fewer pieces. */
 struct repeated_epilogue {
     struct epilogue epilogue;
     struct fused_instruction program[EPILOGUE_MAX_INSTRUCTIONS];

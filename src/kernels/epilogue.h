@@ -14,7 +14,7 @@
 /* Which operand element belongs to which result element. */
 struct epilogue_operand {
     uint32_t instruction;   /* its index in the program */
-    uint32_t element_bytes; /* 0: the operand is spill number `inner`; no count */
+    uint32_t element_bytes; /* 0: the operand is spill number `inner`, and count is unused */
     size_t inner, count; /* element i of the result uses element i / inner % count of the operand */
 };
 

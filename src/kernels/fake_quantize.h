@@ -19,8 +19,8 @@ struct fake_quantize_run {
 };
 
 /* Maps x at or below the lower of in_low and in_high to out_low, and x above the higher of them to
- * out_high. Between them, rounds x to the nearest of `levels` equidistant numbers (a tie to the
- * even one) and scales it to the output range. NaN stays NaN. */
+ * out_high. Between them, rounds x to the nearest of `levels` equidistant numbers (ties to even)
+ * and scales it to the output range. NaN stays NaN. */
 typedef void fake_quantize_fn(const struct fake_quantize_run *run);
 fake_quantize_fn *fake_quantize_scalar(enum irrun_dtype dtype);
 

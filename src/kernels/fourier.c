@@ -10,12 +10,12 @@
 
 #define MAX_RADIX 7
 #define MAX_BATCH 8        /* lines of a batch: as many as the widest vector has doubles */
-#define BATCH_NUMBERS 4096 /* in a batch: with its scratch memory it fits into an L2 cache */
+#define BATCH_NUMBERS 4096 /* of a batch, which fits into an L2 cache with its scratch memory */
 
 /* ---- lengths ------------------------------------------------------------------------------ */
 
-/* Divides n by 4, 2, 3, 5 and 7, for which there are passes, as often as possible. Lists these
- * factors, and returns what remains. */
+/* Divides n by 4, 2, 3, 5 and 7, the radices of the passes, as often as possible. Lists these
+ * factors, and returns the rest of n. */
 static size_t remove_factors(size_t n, unsigned char *factors, size_t *n_factors)
 {
     static const unsigned char radices[] = {4, 2, 3, 5, 7};
@@ -26,8 +26,8 @@ static size_t remove_factors(size_t n, unsigned char *factors, size_t *n_factors
     return n;
 }
 
-/* Returns the length that passes transform: n if it has no factors but those of passes, otherwise a
- * power of two that is large enough for a convolution of n by n. */
+/* Returns the length that passes transform: n if the passes divide it completely, otherwise a power
+ * of two that is large enough for a convolution of n by n. */
 static size_t find_inner_length(size_t n)
 {
     unsigned char factors[FOURIER_MAX_FACTORS];
@@ -219,8 +219,8 @@ static void transform_smooth(const struct fourier *plan, struct fourier_lines li
 
 /* ---- any length --------------------------------------------------------------------------- */
 
-/* Fills the chirp and the transform of its conjugate. `memory` has the chirp, that transform, and
- * its scratch memory, in this order. */
+/* Fills the chirp and the transform of its conjugate. `memory` has room for the chirp, for this
+ * transform, and for scratch memory, in this order. */
 static void plan_chirp(struct fourier *plan, double *memory)
 {
     size_t n = plan->n, m = plan->m, square = 0; /* k^2 modulo 2n, for accurate angles */

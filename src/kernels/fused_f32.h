@@ -71,8 +71,8 @@ struct fused_instruction {
 enum fused_code fused_binary(enum binary_operation operation);
 enum fused_code fused_unary(enum unary_operation operation);
 
-/* Runs a program, which FUSED_END ends, over n elements, at most FUSED_MAX. Memory that a tile
- * writes may be read by the same tile only. */
+/* Runs a program that ends with FUSED_END on n elements, at most FUSED_MAX. Only the tile that
+ * writes an element to memory may read it. */
 #define FUSED_MAX ((size_t)1 << 29) /* the byte offsets of f32 fit into advance_mask */
 typedef void fused_fn(const struct fused_instruction *program, size_t n);
 

@@ -1,4 +1,4 @@
-/* The interpreter of fused_f32.h for every level.
+/* The interpreter of fused_f32.h, compiled for each CPU level.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/kernels.h"
 #include "kernels/level.h"
