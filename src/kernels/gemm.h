@@ -6,8 +6,8 @@
  *
  *   plain   gemm_plain_*; the operands are not packed
  *   cblas   gemm_cblas_*; the operands are not packed
- *   packed  packed_gemm.h where packing an operand of f32 pays, in a convolution
- *           indirect_convolution.h, and gemm_rows_level.c for few rows; the plain loops otherwise
+ *   packed  packed_gemm.h where packing an f32 operand pays, indirect_convolution.h for
+ *           convolutions, gemm_rows_level.c for few rows; otherwise the plain loops
  *   auto    the same, but CBLAS for large products without packed weights, if the library is a
  *           fast one (blas.h)
  *

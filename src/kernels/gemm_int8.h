@@ -11,13 +11,13 @@
 
 #include "kernels/tiles.h"
 
-/* B is packed in groups of 16 columns, and those in quads: 4 rows of a column, which a kernel
- * multiplies by a quad of A, 4 columns of a row. Missing rows and columns are zeros. */
+/* B is packed in groups of 16 columns, and these in quads of 4 rows of a column. A kernel
+ * multiplies a quad of B by a quad of A: 4 columns of a row. Missing rows and columns are zeros. */
 #define INT8_GROUP 16
 #define INT8_QUAD 4
 
-/* The minimum size of products by tiles: quads of a segment, and products of quads. Smaller ones
- * take less time by vectors, because tiles must be configured and stored. */
+/* The minimum size of products by AMX tiles: quads of a segment, and products of quads. Smaller
+ * products are faster with vectors, because tiles must be configured and stored. */
 #define INT8_TILE_MIN_QUADS 12
 #define INT8_TILE_MIN_WORK 16384
 
@@ -48,7 +48,7 @@ struct requantization {
 /* What int8_excess_take has subtracted from elements 1 and 3 of some quads of a packed matrix, so
  * that no sum of two products of bytes exceeds 16 bits. */
 struct int8_excess {
-    uint32_t *begins; /* the first place of each group, and then the number of places */
+    uint32_t *begins; /* index of the first place of each group, then the number of places */
     struct int8_place {
         uint32_t segment, quad;
     } * places;        /* as many as int8_excess_count returns */
@@ -62,11 +62,11 @@ struct int8_product {
     size_t n_segments, n_quads;       /* a row of A has n_segments segments of n_quads quads each */
     size_t begin, end;                /* groups of columns to compute */
     size_t tile_rows;                 /* the rows of a tile, at most m; 0: without tiles */
-    const uint8_t *const *a;          /* [n_segments]: row 0; any values where B is padded */
+    const uint8_t *const *a;          /* [n_segments]: row 0; where B is padded, any values */
     size_t lda;                       /* bytes from one row to the next */
     const int8_t *b;                  /* packed */
     bool has_words;                   /* A has elements of 16 bits, and B the order of int8_halve */
-    const struct int8_excess *excess; /* of b; NULL: b has all of its elements */
+    const struct int8_excess *excess; /* subtracted from b; NULL: nothing */
     const int32_t *start;             /* for each column of all groups: added to the sums */
     const int32_t *row_start;         /* for each row: added to the sums; NULL: nothing */
     enum int8_result to;
@@ -87,8 +87,8 @@ struct int8_wide_product {
     int32_t *c; /* [m][n] */
 };
 
-/* The most taps that int8_depthwise may have in more than one column. Their pixels must be fewer
- * than the columns apart. */
+/* The maximum number of taps if they have several columns. Then the distance of neighbouring pixels
+ * must be less than n_columns columns. */
 #define INT8_MAX_SHARED_TAPS 128
 
 /* Depthwise convolutions with the channels last: sums of pixel[channel] * weights[channel] over the
@@ -100,7 +100,7 @@ struct int8_depthwise {
     size_t pixel_stride;        /* bytes from one pixel to the next */
     size_t column_stride;       /* bytes from one column to the next; divides pixel_stride unless
                                  * there is one column */
-    const uint8_t *end;         /* of the readable memory; loads of 16 bytes must not pass it */
+    const uint8_t *end;         /* of the readable memory; loads of 16 bytes do not go past it */
     const void *weights;        /* see int8_tap_index */
     const int32_t *start;
     enum int8_result to;
@@ -145,8 +145,8 @@ static inline size_t int8_winograd_row(size_t c_in)
     return (c_in + 15) / 16 * 16;
 }
 
-/* Return the distance from one position to the next: not a power of two, so that positions are in
- * different sets of a cache. */
+/* Return the distance from one position to the next. It is not a power of two, so that positions
+ * are in different sets of a cache. */
 static inline size_t int8_winograd_step(size_t n, size_t c_in)
 {
     return n * int8_winograd_row(c_in) + 32;
@@ -162,22 +162,22 @@ struct int8_kernels {
     size_t lane_taps; /* of `depthwise`: 4, or 2 */
     void (*multiply_wide)(const struct int8_wide_product *product);
     /* Subtracts the minimum of the matrix, *matrix_min, and writes the rows as u8, each followed by
-     * zeros up to a whole quad. Returns false if the matrix has a range above 255. Always sets
-     * row_sums, those of `from`, modulo 2^32. */
+     * zeros up to a whole quad. Returns false if the range of the matrix is above 255. Always sets
+     * row_sums to the sums of the rows of `from`, modulo 2^32. */
     bool (*narrow)(size_t m, size_t k, const int32_t *from, uint8_t *to, int32_t *matrix_min,
                    int32_t *row_sums);
     void (*widen)(size_t n, const uint8_t *from, uint16_t *to);
     void (*winograd)(const struct int8_winograd *winograd); /* NULL: multiply is faster */
-    bool adds_pairs;         /* products are faster if int8_excess_take has changed the matrix, or,
-                              * if it has to change many quads, int8_halve */
+    bool adds_pairs;         /* products are faster after int8_excess_take or, if this would change
+                              * many quads, after int8_halve */
     tiles_end_fn *tiles_end; /* after products that have tile_rows */
 };
 
 /* Returns how many quads of a packed matrix have elements that int8_excess_take changes. */
 size_t int8_excess_count(const int8_t *packed, size_t n_quads);
 
-/* Moves what exceeds 16 bits from a packed matrix, whose groups have n_segments segments of n_quads
- * quads, to the memory of an excess. */
+/* Subtracts the excess from a packed matrix, whose groups have n_segments segments of n_quads
+ * quads, and stores it in the memory of `to`. */
 void int8_excess_take(int8_t *packed, size_t n_groups, size_t n_segments, size_t n_quads,
                       const struct int8_excess *to);
 
@@ -189,8 +189,9 @@ void int8_halve(int8_t *packed, size_t n_quads);
  * belong to no filter are not written. */
 void int8_winograd_pack(const int8_t *filters, size_t c_out, size_t c_in, int16_t *packed);
 
-/* Returns the rows that a tile of AMX takes, for products of at least m rows: m, divided evenly if
- * it is too large. 0: there are no tiles, or vectors are faster. work: products of quads in all. */
+/* Returns the number of rows of an AMX tile for products of at least m rows: m, or, if this exceeds
+ * TILE_ROWS, m divided evenly. 0: there are no tiles, or vectors are faster. work: the number of
+ * products of quads. */
 static inline size_t int8_tile_rows(const struct int8_kernels *kernels, size_t m, size_t n_quads,
                                     double work)
 {

@@ -1,16 +1,16 @@
 /* Depthwise convolutions of bytes with the channels last. Include after gemm_int8_store_body.h.
  * SPDX-License-Identifier: Apache-2.0 */
 enum { MAX_INPUTS = 2 * INT8_MAX_SHARED_TAPS }; /* vectors that stay in the L1 cache */
-enum { TILE_PIXELS = 8 }; /* whose sums stay in registers; they share the weights */
+enum { TILE_PIXELS = 8 }; /* pixels whose sums stay in registers; they share loaded weights */
 
-/* The first taps of a chunk of rows, which a lane multiplies. Where there are fewer, the last one
- * takes the other places, whose weights are 0. */
+/* The first tap of each row of a chunk. A lane multiplies one tap of each row. If fewer than
+ * LANE_TAPS rows are left, the last one is repeated with weights of 0. */
 struct chunk {
     const uint8_t *taps[LANE_TAPS];
     size_t n;
 };
 
-ALWAYS_INLINE struct chunk chunk_of(const struct int8_depthwise *d, size_t row)
+ALWAYS_INLINE struct chunk make_chunk(const struct int8_depthwise *d, size_t row)
 {
     struct chunk chunk = {.n = d->n_rows - row < LANE_TAPS ? d->n_rows - row : LANE_TAPS};
     UNROLL
@@ -19,7 +19,7 @@ ALWAYS_INLINE struct chunk chunk_of(const struct int8_depthwise *d, size_t row)
     return chunk;
 }
 
-/* Loads n channels of the taps of a chunk, `at` bytes behind them. */
+/* Loads n channels at offset `at` from the first taps of a chunk, in bytes. */
 ALWAYS_INLINE vec_i32 load_taps(const struct int8_depthwise *d, const struct chunk *chunk,
                                 size_t at, const size_t n)
 {
@@ -34,9 +34,9 @@ ALWAYS_INLINE vec_i32 load_taps(const struct int8_depthwise *d, const struct chu
     return chunk->n == 1 ? vec_i32_load_u8(from[0]) : vec_i32_load_taps(from);
 }
 
-/* Some pixels, from `first` on, of n channels, from `channel` on. The columns of a chunk of rows
- * are in `inputs`: n_inputs for each chunk, of which a pixel reads those from `step` times its
- * number on. If all taps are rows, they are loaded where they are multiplied. */
+/* Pixels from `first` on, with the channels from `channel` on. `inputs` holds n_inputs loaded
+ * columns of each chunk of rows; pixel i of the part reads those from i * step on. With one column
+ * of taps, `inputs` is unused, and taps are loaded when they are multiplied. */
 struct part {
     size_t first, channel, n_inputs, step;
     const vec_i32 *inputs;
@@ -56,7 +56,7 @@ ALWAYS_INLINE void convolve_tile(const struct int8_depthwise *d, const struct pa
         sums[i] = vec_i32_load(d->start + channel);
     for (size_t row = 0; row < d->n_rows; row += LANE_TAPS, inputs += part->n_inputs) {
         if (d->n_columns == 1) {
-            struct chunk chunk = chunk_of(d, row);
+            struct chunk chunk = make_chunk(d, row);
             vec_i32 column = vec_i32_load(weights);
             for (size_t i = 0; i < n_pixels; i++)
                 sums[i] = vec_i32_dot_taps(
@@ -71,12 +71,12 @@ ALWAYS_INLINE void convolve_tile(const struct int8_depthwise *d, const struct pa
                 sums[i] = vec_i32_dot_taps(sums[i], inputs[i * part->step + t], column);
         }
     }
-    finish(d->to, &d->requantization, d->pixel_biases ? d->pixel_biases + out : NULL, channel, sums,
-           1, n_pixels, d->c, out * d->n_channels + channel, d->n_channels, n);
+    store_sums(d->to, &d->requantization, d->pixel_biases ? d->pixel_biases + out : NULL, channel,
+               sums, 1, n_pixels, d->c, out * d->n_channels + channel, d->n_channels, n);
 }
 
-/* Computes all channels of a vector, and the first n, of n_pixels pixels. The last tile overlaps
- * the one before, so that it is whole. */
+/* Computes n_pixels pixels of a full vector of channels. The last tile overlaps the one before, so
+ * that it is full. */
 static void convolve_vector(const struct int8_depthwise *d, const struct part *part,
                             size_t n_pixels)
 {
@@ -89,6 +89,7 @@ static void convolve_vector(const struct int8_depthwise *d, const struct part *p
         convolve_tile(d, part, i, 1, VECTOR_LANES);
 }
 
+/* Computes n_pixels pixels of the first n channels of a vector. */
 ALWAYS_INLINE void convolve_first(const struct int8_depthwise *d, const struct part *part,
                                   size_t n_pixels, size_t n)
 {
@@ -115,10 +116,12 @@ ALWAYS_INLINE void convolve_part(const struct int8_depthwise *d, const struct pa
         convolve_first(d, part, n_pixels, n);
 }
 
-/* Computes n_pixels pixels, from `pixel` on, of three columns of taps. A column is multiplied for
- * all pixels that read it while it is in a register. step: from a pixel to the next, in columns. */
-ALWAYS_INLINE void convolve_three(const struct int8_depthwise *d, size_t channel, size_t pixel,
-                                  const size_t n_pixels, const size_t step, const size_t n)
+/* Computes n_pixels pixels, from `pixel` on, of kernels with three columns. While an input column
+ * is in a register, it is multiplied for all pixels that read it. step: the distance of
+ * neighbouring pixels, in columns. */
+ALWAYS_INLINE void convolve_tile_3_columns(const struct int8_depthwise *d, size_t channel,
+                                           size_t pixel, const size_t n_pixels, const size_t step,
+                                           const size_t n)
 {
     size_t n_all = int8_n_groups(d->n_channels) * INT8_GROUP;
     const int32_t *weights = (const int32_t *)d->weights + channel;
@@ -127,7 +130,7 @@ ALWAYS_INLINE void convolve_three(const struct int8_depthwise *d, size_t channel
     for (size_t i = 0; i < n_pixels; i++)
         sums[i] = vec_i32_load(d->start + channel);
     for (size_t row = 0; row < d->n_rows; row += LANE_TAPS, weights += 3 * n_all) {
-        struct chunk chunk = chunk_of(d, row);
+        struct chunk chunk = make_chunk(d, row);
         size_t at = pixel * d->pixel_stride + channel;
         UNROLL
         for (size_t t = 0; t < 3; t++)
@@ -141,22 +144,23 @@ ALWAYS_INLINE void convolve_three(const struct int8_depthwise *d, size_t channel
                     sums[(i - t) / step] = vec_i32_dot_taps(sums[(i - t) / step], x, w[t]);
         }
     }
-    finish(d->to, &d->requantization, d->pixel_biases ? d->pixel_biases + pixel : NULL, channel,
-           sums, 1, n_pixels, d->c, pixel * d->n_channels + channel, d->n_channels, n);
+    store_sums(d->to, &d->requantization, d->pixel_biases ? d->pixel_biases + pixel : NULL, channel,
+               sums, 1, n_pixels, d->c, pixel * d->n_channels + channel, d->n_channels, n);
 }
 
-/* Computes all pixels, at least four, of three columns of taps. */
-ALWAYS_INLINE void convolve_threes(const struct int8_depthwise *d, size_t channel, const size_t n)
+/* Computes all pixels, at least four, of kernels with three columns. */
+ALWAYS_INLINE void convolve_3_columns(const struct int8_depthwise *d, size_t channel,
+                                      const size_t n)
 {
     size_t i = 0, last = d->n - 4;
     if (d->pixel_stride == d->column_stride)
         for (; i + 4 < d->n && d->n >= 8; i += 8)
-            convolve_three(d, channel, i + 8 <= d->n ? i : d->n - 8, 8, 1, n);
+            convolve_tile_3_columns(d, channel, i + 8 <= d->n ? i : d->n - 8, 8, 1, n);
     for (; i < d->n; i += 4)
         if (d->pixel_stride == d->column_stride)
-            convolve_three(d, channel, i < last ? i : last, 4, 1, n);
+            convolve_tile_3_columns(d, channel, i < last ? i : last, 4, 1, n);
         else
-            convolve_three(d, channel, i < last ? i : last, 4, 2, n);
+            convolve_tile_3_columns(d, channel, i < last ? i : last, 4, 2, n);
 }
 
 /* Computes n channels of all pixels. Neighbouring pixels read the same columns, which are loaded
@@ -176,7 +180,7 @@ ALWAYS_INLINE void convolve_channels(const struct int8_depthwise *d, size_t chan
         n_pixels = d->n - part.first < max ? d->n - part.first : max;
         part.n_inputs = (n_pixels - 1) * part.step + d->n_columns;
         for (size_t row = 0, i = 0; row < d->n_rows; row += LANE_TAPS) {
-            struct chunk chunk = chunk_of(d, row);
+            struct chunk chunk = make_chunk(d, row);
             size_t at = part.first * d->pixel_stride + channel;
             for (size_t k = 0; k < part.n_inputs; k++, at += d->column_stride)
                 inputs[i++] = load_taps(d, &chunk, at, n);
@@ -188,12 +192,12 @@ ALWAYS_INLINE void convolve_channels(const struct int8_depthwise *d, size_t chan
 ALWAYS_INLINE void convolve(const struct int8_depthwise *d, size_t channel, const size_t n)
 {
     if (d->n_columns == 3 && d->n >= 4) /* their stride is below 3 */
-        convolve_threes(d, channel, n);
+        convolve_3_columns(d, channel, n);
     else
         convolve_channels(d, channel, n);
 }
 
-/* Computes all channels. The last vector overlaps the one before, so that it is whole. */
+/* Computes all channels. The last vector overlaps the one before, so that it is full. */
 static void depthwise(const struct int8_depthwise *d)
 {
     size_t channel = 0;

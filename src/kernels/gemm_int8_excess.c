@@ -1,5 +1,5 @@
-/* Prepares packed matrices for kernels that add pairs of products in 16 bits: moves what could
- * overflow to an int8_excess.
+/* Prepares packed matrices for kernels that add pairs of products in 16 bits: moves the part that
+ * could overflow to an int8_excess.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
@@ -11,18 +11,18 @@ enum { QUAD_BYTES = INT8_GROUP * INT8_QUAD };
 
 /* Returns what to subtract from the second element of a pair, so that the sum of the products of
  * the pair and two bytes fits into 16 bits. */
-static int excess_of(const int8_t pair[2])
+static int find_excess(const int8_t pair[2])
 {
     int sum = pair[0] + pair[1];
     return sum > MAX_SUM ? sum - MAX_SUM : sum < -MAX_SUM ? sum + MAX_SUM : 0;
 }
 
 /* Returns whether any pair of a quad of a group has an excess. */
-static bool exceeds(const int8_t *quad)
+static bool has_excess(const int8_t *quad)
 {
     bool any = false;
     for (size_t i = 0; i < QUAD_BYTES; i += 2)
-        any |= excess_of(quad + i) != 0;
+        any |= find_excess(quad + i) != 0;
     return any;
 }
 
@@ -30,14 +30,14 @@ size_t int8_excess_count(const int8_t *packed, size_t n_quads)
 {
     size_t n = 0;
     for (size_t i = 0; i < n_quads; i++)
-        n += exceeds(packed + i * QUAD_BYTES);
+        n += has_excess(packed + i * QUAD_BYTES);
     return n;
 }
 
-static void take(int8_t *quad, int16_t (*to)[2])
+static void take_excess(int8_t *quad, int16_t (*to)[2])
 {
     for (size_t i = 0; i < QUAD_BYTES; i += 2) {
-        int excess = excess_of(quad + i);
+        int excess = find_excess(quad + i);
         to[i / INT8_QUAD][i % INT8_QUAD / 2] = (int16_t)excess;
         quad[i + 1] = (int8_t)(quad[i + 1] - excess);
     }
@@ -51,11 +51,11 @@ void int8_excess_take(int8_t *packed, size_t n_groups, size_t n_segments, size_t
         size_t in_group = i % (n_segments * n_quads);
         if (in_group == 0)
             to->begins[i / (n_segments * n_quads)] = n;
-        if (!exceeds(packed + i * QUAD_BYTES))
+        if (!has_excess(packed + i * QUAD_BYTES))
             continue;
         to->places[n].segment = (uint32_t)(in_group / n_quads);
         to->places[n].quad = (uint32_t)(in_group % n_quads);
-        take(packed + i * QUAD_BYTES, to->odd + n++ * INT8_GROUP);
+        take_excess(packed + i * QUAD_BYTES, to->odd + n++ * INT8_GROUP);
     }
     to->begins[n_groups] = n;
 }

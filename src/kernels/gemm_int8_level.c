@@ -1,4 +1,4 @@
-/* Products of 8-bit integers. The sums of a tile, some rows by some groups of columns, stay in
+/* Products of 8-bit integers. The sums of a tile, a few rows by a few groups of columns, stay in
  * registers. A group of b stays in the L1 cache while all rows are multiplied by it.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/gemm_int8.h"
@@ -10,7 +10,7 @@
 
 enum { GROUP_VECTORS = INT8_GROUP / VECTOR_LANES, QUAD_BYTES = INT8_GROUP * INT8_QUAD };
 
-/* What fits into the registers: rows and groups of a tile, and groups of a tile of one row. */
+/* Sizes that fit into the registers: rows and groups of a tile, and groups of a tile of one row. */
 #if VECTOR_LANES == 16 && defined(VECTOR_HAS_DOT_U8)
 enum { MAX_ROWS = 8, GROUPS = 2, GROUPS_OF_A_ROW = 4 };
 #elif VECTOR_LANES == 16
@@ -23,7 +23,7 @@ enum { MAX_ROWS = 2, GROUPS = 1, GROUPS_OF_A_ROW = 1 };
 enum { MAX_VECTORS = GROUPS_OF_A_ROW * GROUP_VECTORS };
 
 /* Returns the rows of the next tile: the last rows are divided into two of nearly equal size. */
-ALWAYS_INLINE size_t rows_of_tile(size_t left)
+ALWAYS_INLINE size_t choose_tile_rows(size_t left)
 {
     if (left > MAX_ROWS && left < 2 * MAX_ROWS)
         return (left + 1) / 2;
@@ -34,8 +34,8 @@ ALWAYS_INLINE size_t rows_of_tile(size_t left)
 #include "kernels/gemm_int8_winograd_body.h"
 #endif
 
-/* How a quad is multiplied: in 32 bits; by vec_i32_dot_pairs, after int8_excess_take; or by halves,
- * as has_words asks. */
+/* How a quad is multiplied: in 32 bits; by vec_i32_dot_pairs, after int8_excess_take; or, with
+ * has_words, in two halves of 16-bit words. */
 enum dot { DOT_WIDE, DOT_PAIRS, DOT_WORDS };
 
 /* Adds the products of a quad by DOT_PAIRS, or of half a quad by DOT_WORDS: two words of each row
@@ -111,7 +111,7 @@ ALWAYS_INLINE void multiply_tile(const struct int8_product *p, size_t row, size_
     const size_t group_bytes = p->n_segments * p->n_quads * QUAD_BYTES;
     const int8_t *b = p->b + group * group_bytes;
     const int32_t *start = p->start + group * INT8_GROUP;
-    const size_t n_steps = dot == DOT_WORDS ? 2 : 1; /* of four bytes of a, in a quad */
+    const size_t n_steps = dot == DOT_WORDS ? 2 : 1; /* in a quad, each with four bytes of a */
     vec_i32 sums[MAX_ROWS][MAX_VECTORS];
 
     UNROLL
@@ -134,9 +134,9 @@ ALWAYS_INLINE void multiply_tile(const struct int8_product *p, size_t row, size_
     for (size_t v = 0; v < n_vectors; v++) {
         size_t column = group * INT8_GROUP + v * VECTOR_LANES, left = p->n - column;
         if (column < p->n)
-            finish(p->to, &p->requantization, p->row_biases ? p->row_biases + row : NULL, column,
-                   &sums[0][v], MAX_VECTORS, n_rows, p->c, row * p->ldc + column, p->ldc,
-                   left < VECTOR_LANES ? left : VECTOR_LANES);
+            store_sums(p->to, &p->requantization, p->row_biases ? p->row_biases + row : NULL,
+                       column, &sums[0][v], MAX_VECTORS, n_rows, p->c, row * p->ldc + column,
+                       p->ldc, left < VECTOR_LANES ? left : VECTOR_LANES);
     }
 }
 
@@ -189,9 +189,10 @@ static tile_fn *const halves[MAX_ROWS] = {EACH_ROWS(HALF_ENTRY, 0)};
 #endif
 
 #ifdef VECTOR_HAS_TILES
-#define INT8_TILE_SUMS 4 /* tiles of sums, one for each group; the others have A and B */
+#define INT8_TILE_SUMS 4 /* tiles of sums, one for each group; the other tiles hold A and B */
 
-/* Stores some groups of the sums of a tile. noinline: four callers would each get a copy. */
+/* Stores n_groups groups of the sums of a tile. noinline, since four callers would each get a copy.
+ */
 __attribute__((noinline)) static void finish_tile(const struct int8_product *p, size_t row,
                                                   size_t group, size_t n_groups,
                                                   vec_i32 sums[TILE_ROWS][INT8_TILE_SUMS])
@@ -201,12 +202,13 @@ __attribute__((noinline)) static void finish_tile(const struct int8_product *p, 
         size_t column = (group + v) * INT8_GROUP, left = p->n - column;
         for (size_t r = 0; r < p->tile_rows && p->row_start; r++)
             sums[r][v] = (vec_i32)((vec_u32)sums[r][v] + (uint32_t)p->row_start[row + r]);
-        finish(p->to, &p->requantization, biases, column, &sums[0][v], INT8_TILE_SUMS, p->tile_rows,
-               p->c, row * p->ldc + column, p->ldc, left < VECTOR_LANES ? left : VECTOR_LANES);
+        store_sums(p->to, &p->requantization, biases, column, &sums[0][v], INT8_TILE_SUMS,
+                   p->tile_rows, p->c, row * p->ldc + column, p->ldc,
+                   left < VECTOR_LANES ? left : VECTOR_LANES);
     }
 }
 
-/* Computes some groups of the rows of a tile. n_groups is a constant in all calls. */
+/* Computes n_groups groups of the rows of a tile. n_groups is a constant in all calls. */
 ALWAYS_INLINE void run_tile(const struct int8_product *p, size_t row, size_t group,
                             const size_t n_groups)
 {
@@ -229,7 +231,7 @@ ALWAYS_INLINE void run_tile(const struct int8_product *p, size_t row, size_t gro
     finish_tile(p, row, group, n_groups, sums);
 }
 
-/* The last rows overlap those before, so that they fill a tile. */
+/* Multiplies all rows. The last tile overlaps the one before, so that it is full. */
 static void multiply_by_tiles(const struct int8_product *p)
 {
     tiles_prepare(p->tile_rows, p->n_quads);
@@ -268,7 +270,7 @@ static void multiply(const struct int8_product *p)
             by_rows = halves;
 #endif
         for (size_t row = 0, n; row < p->m; row += n) {
-            n = rows_of_tile(p->m - row);
+            n = choose_tile_rows(p->m - row);
             by_rows[n - 1](p, row, group);
         }
     }

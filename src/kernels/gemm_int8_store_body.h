@@ -6,8 +6,8 @@ struct scaling {
     vec scale, bias, low, high;
 };
 
-ALWAYS_INLINE struct scaling scaling_of(enum int8_result to, const struct requantization *r,
-                                        size_t column)
+ALWAYS_INLINE struct scaling load_scaling(enum int8_result to, const struct requantization *r,
+                                          size_t column)
 {
     if (to == INT8_TO_I32)
         return (struct scaling){0};
@@ -85,12 +85,12 @@ ALWAYS_INLINE void store_rows(enum int8_result to, struct scaling scaling,
 }
 
 /* Calls store_rows with a constant n for the most common case: whole vectors of bytes. */
-ALWAYS_INLINE void finish(enum int8_result to, const struct requantization *requantization,
-                          const float *const *biases, size_t column, const vec_i32 *sums,
-                          const size_t step, const size_t n_rows, void *c, size_t at, size_t ldc,
-                          size_t n)
+ALWAYS_INLINE void store_sums(enum int8_result to, const struct requantization *requantization,
+                              const float *const *biases, size_t column, const vec_i32 *sums,
+                              const size_t step, const size_t n_rows, void *c, size_t at,
+                              size_t ldc, size_t n)
 {
-    struct scaling scaling = scaling_of(to, requantization, column);
+    struct scaling scaling = load_scaling(to, requantization, column);
     if (to == INT8_TO_U8 && n == VECTOR_LANES)
         store_rows(INT8_TO_U8, scaling, biases, column, sums, step, n_rows, c, at, ldc,
                    VECTOR_LANES);

@@ -1,12 +1,13 @@
-/* Winograd's F(2x2, 3x3) in integers of 16 bits, with the channels last. winograd_body.h has the
- * transforms; that of the filters has no halves here, so that the sums are four times as large.
- * A row of a product is a tile of the image. Include after gemm_int8_store_body.h and rows_of_tile.
+/* Winograd's F(2x2, 3x3) in integers of 16 bits, with the channels last. winograd_body.h explains
+ * the transforms. Here that of the filters has no factors of 1/2, so the sums are four times as
+ * large. Each row of a product is a tile of the image. Include after gemm_int8_store_body.h and
+ * choose_tile_rows.
  * SPDX-License-Identifier: Apache-2.0 */
 enum { WORDS = 2 * VECTOR_LANES, POSITIONS = INT8_WINOGRAD_POSITIONS };
 
-ALWAYS_INLINE void transform_words(lanes_of_16 *at, const size_t step)
+ALWAYS_INLINE void transform_words(vec_i16 *at, const size_t step)
 {
-    lanes_of_16 d0 = at[0], d1 = at[step], d2 = at[2 * step], d3 = at[3 * step];
+    vec_i16 d0 = at[0], d1 = at[step], d2 = at[2 * step], d3 = at[3 * step];
     at[0] = d0 - d2;
     at[step] = d1 + d2;
     at[2 * step] = d2 - d1;
@@ -18,11 +19,11 @@ static void transform_tile(const struct int8_winograd *w, const uint8_t *from, i
 {
     size_t step = int8_winograd_step(w->n, w->c_in);
     for (size_t channel = 0; channel < w->c_in; channel += WORDS) {
-        lanes_of_16 d[POSITIONS];
+        vec_i16 d[POSITIONS];
         UNROLL
         for (size_t i = 0; i < POSITIONS; i++)
-            d[i] = (lanes_of_16)vec_i16_load_u8(from + i / 4 * w->row_bytes + i % 4 * w->c_in +
-                                                channel);
+            d[i] =
+                (vec_i16)vec_i16_load_u8(from + i / 4 * w->row_bytes + i % 4 * w->c_in + channel);
         UNROLL
         for (size_t i = 0; i < 4; i++)
             transform_words(d + i, 4);
@@ -94,7 +95,7 @@ static void multiply_positions(const struct int8_winograd *w, size_t group)
     for (size_t i = 0; i < POSITIONS; i++, b += position_words) {
         int32_t *c = w->products + i * int8_winograd_products_step(w->n);
         for (size_t at = 0, n; at < w->n; at += n) {
-            n = rows_of_tile(w->n - at);
+            n = choose_tile_rows(w->n - at);
             multiply_rows(w, w->inputs + i * step + at * row, b, n, c + at * INT8_GROUP);
         }
     }
@@ -135,7 +136,7 @@ ALWAYS_INLINE void sum_tile(const int32_t *products, size_t step, vec_i32 start,
 ALWAYS_INLINE void store_tiles(const struct int8_winograd *w, size_t column, size_t n)
 {
     size_t step = int8_winograd_products_step(w->n), first = column % INT8_GROUP;
-    struct scaling scaling = scaling_of(INT8_TO_U8, &w->requantization, column);
+    struct scaling scaling = load_scaling(INT8_TO_U8, &w->requantization, column);
     vec_i32 start = vec_i32_load(w->start + column);
     for (size_t i = 0; i < w->n; i++) {
         size_t y = (w->first + i) / w->n_columns * 2, x = (w->first + i) % w->n_columns * 2;

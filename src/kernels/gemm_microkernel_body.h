@@ -28,13 +28,13 @@ ALWAYS_INLINE void prefetch_weights(const unsigned char *weights, size_t n_bytes
 
 #define MAX_VECTORS (PANEL_MAX_WIDTH * PANEL_GROUP / VECTOR_LANES)
 
-/* Rows that share a base address: an x86-64 load adds 0, 1 or 2 strides to it. With one address for
- * all rows, gcc computes those of the others for each k, on the ports of the FMAs. */
-#define ROWS_OF_ADDRESS 3
-#define MAX_ADDRESSES ((GEMM_MAX_MR + ROWS_OF_ADDRESS - 1) / ROWS_OF_ADDRESS)
+/* Rows that share a base address, since an x86-64 load can add 0, 1 or 2 strides to it. With one
+ * address for all rows, gcc computes the other addresses for each k, on the ports of the FMAs. */
+#define ROWS_PER_ADDRESS 3
+#define MAX_ADDRESSES ((GEMM_MAX_MR + ROWS_PER_ADDRESS - 1) / ROWS_PER_ADDRESS)
 
-/* Adds the products of one k. The smaller of factors and weights is kept in registers, with the
- * sums. */
+/* Adds the products of one k. This function keeps all factors in registers, add_by_rows all
+ * weights. */
 ALWAYS_INLINE void add_by_vectors(vec sums[][MAX_VECTORS], const float *const a[], size_t lda,
                                   const unsigned char *weights, size_t mr, size_t n_vectors,
                                   bool is_f16)
@@ -43,7 +43,7 @@ ALWAYS_INLINE void add_by_vectors(vec sums[][MAX_VECTORS], const float *const a[
     vec factors[GEMM_MAX_MR];
     UNROLL
     for (size_t r = 0; r < mr; r++)
-        factors[r] = vec_set1(a[r / ROWS_OF_ADDRESS][r % ROWS_OF_ADDRESS * lda]);
+        factors[r] = vec_set1(a[r / ROWS_PER_ADDRESS][r % ROWS_PER_ADDRESS * lda]);
     UNROLL
     for (size_t v = 0; v < n_vectors; v++) {
         vec w = load_weights(weights + v * vector_bytes, is_f16);
@@ -64,7 +64,7 @@ ALWAYS_INLINE void add_by_rows(vec sums[][MAX_VECTORS], const float *const a[], 
         w[v] = load_weights(weights + v * vector_bytes, is_f16);
     UNROLL
     for (size_t r = 0; r < mr; r++) {
-        vec factor = vec_set1(a[r / ROWS_OF_ADDRESS][r % ROWS_OF_ADDRESS * lda]);
+        vec factor = vec_set1(a[r / ROWS_PER_ADDRESS][r % ROWS_PER_ADDRESS * lda]);
         UNROLL
         for (size_t v = 0; v < n_vectors; v++)
             sums[r][v] = vec_fma(factor, w[v], sums[r][v]);
@@ -103,13 +103,13 @@ ALWAYS_INLINE void run_gemm(const struct gemm_args *args, size_t mr, size_t n_ve
 {
     vec sums[GEMM_MAX_MR][MAX_VECTORS];
     size_t element_bytes = is_f16 ? sizeof(uint16_t) : sizeof(float);
-    const size_t n_addresses = (mr + ROWS_OF_ADDRESS - 1) / ROWS_OF_ADDRESS;
+    const size_t n_addresses = (mr + ROWS_PER_ADDRESS - 1) / ROWS_PER_ADDRESS;
     const unsigned char *weights = args->b;
     const float *a[MAX_ADDRESSES];
 
     UNROLL
     for (size_t i = 0; i < n_addresses; i++) {
-        a[i] = args->a + i * ROWS_OF_ADDRESS * args->lda;
+        a[i] = args->a + i * ROWS_PER_ADDRESS * args->lda;
         __asm__("" : "+r"(a[i]));
     }
     start_sums(args, sums, mr, n_vectors);
@@ -160,8 +160,8 @@ ALWAYS_INLINE void run_gemm_bf16(const struct gemm_args *args, size_t mr, size_t
 #endif
 
 #ifdef VECTOR_HAS_TILES
-/* Computes groups of columns of up to 16 rows. If the last k do not fill a tile, their factors are
- * copied and padded with zeros, as the packed weights are. */
+/* Computes n_groups groups of columns of at most 16 rows. If the last terms do not fill a tile,
+ * their factors are copied and padded with zeros, as the packed weights are. */
 ALWAYS_INLINE void run_gemm_tiles(const struct gemm_args *args, size_t n_groups)
 {
     const size_t n_pairs = args->k / 2 + args->k % 2, rows = args->rows;

@@ -8,7 +8,7 @@
 #define LANES 8   /* partial sums of a dot product, which a compiler can keep in vectors */
 #define COLUMNS 4 /* dot products that are computed with one pass over a row of A */
 #define ROWS 4    /* rows of C that are computed with one pass over a row of B */
-#define STRIP 256 /* columns of C computed at a time: ROWS of these parts stay in the L1 cache */
+#define STRIP 256 /* columns of C computed at a time; ROWS rows of them stay in the L1 cache */
 
 /* ---- B is [n][k]: dot products ----------------------------------------------------------- */
 

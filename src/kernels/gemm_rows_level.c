@@ -21,8 +21,8 @@ ALWAYS_INLINE void prefetch(const float *at)
 /* ---- B is [n][k]: dot products --------------------------------------------------------------- */
 
 /* Computes the dot products of a and n_columns rows of b. Always computes COLUMNS sums, so that the
- * order of additions is the same; the first row stands for missing ones. is_first: the rows of b
- * are not in the cache yet. */
+ * order of additions is the same, and uses the first row in place of missing ones. is_first: the
+ * rows of b are not in the cache yet. */
 ALWAYS_INLINE void dots(const float *a, const float *b, size_t ldb, size_t k, size_t n_columns,
                         const bool is_first, float sums[COLUMNS])
 {

@@ -11,16 +11,16 @@ enum { CODE_ZERO = 128, INFINITY_BITS = 0x7F800000 };
 
 /* ---- rows of f32 ---- */
 
-static float largest_of(const float *x, size_t n)
+static float max_magnitude(const float *x, size_t n)
 {
     vec_i32 most = {0};
     int32_t lanes[VECTOR_LANES], largest = 0;
     float result;
     for (size_t i = 0; i < n; i += VECTOR_LANES) {
-        /* Without their sign, floats order like their bits; NaN is above infinity. */
-        vec_i32 size = (vec_i32)vec_load_n(x + i, n - i) & INT32_MAX;
-        vec_i32 is_more = size > most;
-        most = (size & is_more) | (most & ~is_more);
+        /* As integers, floats without their sign are in the same order; NaN is above infinity. */
+        vec_i32 magnitude = (vec_i32)vec_load_n(x + i, n - i) & INT32_MAX;
+        vec_i32 is_more = magnitude > most;
+        most = (magnitude & is_more) | (most & ~is_more);
     }
     memcpy(lanes, &most, sizeof lanes);
     for (size_t i = 0; i < VECTOR_LANES; i++)
@@ -31,7 +31,7 @@ static float largest_of(const float *x, size_t n)
 
 /* In each group of 8 bytes, moves those at even positions before those at odd ones. pack_units
  * unpacks 4-bit codes in this order. */
-static void part_eights(uint8_t *bytes, size_t n)
+static void split_even_odd(uint8_t *bytes, size_t n)
 {
     for (size_t i = 0; i < n; i += 8) {
         uint64_t all, swapped;
@@ -50,7 +50,7 @@ static struct quantized_block quantize_block(const float *x, size_t n, bool is_4
     uint8_t bytes[QUANTIZED_BLOCK];
     int32_t lanes[VECTOR_LANES], sum = 0;
     vec_i32 sums = {0};
-    float largest = largest_of(x, n);
+    float largest = max_magnitude(x, n);
     memset(bytes, CODE_ZERO, sizeof bytes);
     bool is_finite = largest < INFINITY;
     if (is_finite && largest >= LEAST) {
@@ -61,7 +61,7 @@ static struct quantized_block quantize_block(const float *x, size_t n, bool is_4
             vec_i32_store_u8(bytes + i, code + CODE_ZERO);
         }
         if (is_4bit)
-            part_eights(bytes, n_bytes);
+            split_even_odd(bytes, n_bytes);
     }
     memcpy(codes, bytes, n_bytes);
     memcpy(lanes, &sums, sizeof lanes);
@@ -103,7 +103,7 @@ ALWAYS_INLINE void load_units(struct units *units, size_t at)
     units->at = 0;
 }
 
-/* Packs n_bytes of each row, from `begin` on, XORed with `flip` (see flip_of). Returns the sum of
+/* Packs n_bytes of each row, from `begin` on, XORed with `flip` (see flip_bits). Returns the sum of
  * the codes of each row. */
 ALWAYS_INLINE vec_i32 pack_units(struct units *units, size_t begin, size_t n_bytes, bool is_4bit,
                                  vec_i32 flip, int8_t *to)
@@ -133,8 +133,8 @@ static void pack_lanes(const struct quantized_packing *p, size_t lane)
 {
     const struct compressed_matrix *matrix = p->matrix;
     const struct quantized_blocks blocks = quantized_blocks_of(matrix);
-    const vec_i32 flip = flip_of(matrix->dtype, true);
-    const float flipped = flip_adds(matrix->dtype, true);
+    const vec_i32 flip = flip_bits(matrix->dtype, true);
+    const float flipped = flip_offset(matrix->dtype, true);
     const bool is_4bit = quantized_is_4bit(matrix);
     const bool is_whole = compressed_bytes(matrix, matrix->group) % WIDE == 0;
     struct units units = {.row_bytes = compressed_bytes(matrix, matrix->k), .ahead = p->ahead};

@@ -1,6 +1,6 @@
 /* The product of a few rows with dynamic quantization. The matrix is read in place, as one stream
- * of blocks: each lane of a vector gets the sum of a block. What is loaded is multiplied by all
- * rows of x.
+ * of blocks, and each lane of a vector gets the sum of a block. Each loaded vector is multiplied by
+ * all rows of x.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_QUANTIZED_ROW_H
 #define IRRUN_KERNELS_QUANTIZED_ROW_H
@@ -8,11 +8,11 @@
 #include "kernels/compressed_codes.h"
 #include "kernels/quantized_gemm.h"
 
-/* A row of x. Its first blocks follow the last one again, so that a vector of blocks may begin at
- * any block. */
+/* A row of x. Its first blocks are repeated after the last one, so that a vector of blocks may
+ * begin at any block. */
 struct x_row {
     size_t n_blocks, n_of_group, block_bytes;
-    int32_t *dots;      /* of QUANTIZED_STREAM_ROWS rows of the matrix */
+    int32_t *dots;      /* products with the blocks of QUANTIZED_STREAM_ROWS rows of the matrix */
     int32_t *sums;      /* of the codes of each block */
     float *scales;      /* of each block */
     int8_t *even, *odd; /* codes; 4-bit codes of the matrix alternate between them */
@@ -20,7 +20,7 @@ struct x_row {
 };
 
 /* Places the arrays of row i of x in p->panel. Its size is that of quantized_panel_bytes. */
-static struct x_row x_row_of(const struct quantized_product *p, size_t i)
+static struct x_row prepare_x_row(const struct quantized_product *p, size_t i)
 {
     const struct quantized_blocks blocks = quantized_blocks_of(p->matrix);
     const struct quantized_block *x_blocks = p->blocks + i * blocks.n;
@@ -55,38 +55,37 @@ static struct x_row x_row_of(const struct quantized_product *p, size_t i)
     return s;
 }
 
-/* Codes of the matrix as a factor. With VECTOR_HAS_DOT_PAIRS, those of 8 bits are signed: their
- * sizes, of up to 128, times two codes of x, of up to 127, do not exceed 16 bits. The others are
- * unsigned. */
+/* Codes of the matrix as a factor. With VECTOR_HAS_DOT_PAIRS, codes of 8 bits are signed: the sum
+ * of two products of a magnitude, at most 128, and a code of x, at most 127, fits into 16 bits. All
+ * other codes are unsigned. */
 #if VECTOR_HAS_DOT_PAIRS
 enum { MAX_X_ROWS = 4, BYTES_ARE_SIGNED = 1 };
 struct codes_factor {
-    vec_i32 sizes, codes;
+    vec_i32 magnitudes, codes;
 };
 ALWAYS_INLINE struct codes_factor codes_factor(vec_i32 codes, const bool is_4bit)
 {
     return (struct codes_factor){is_4bit ? codes : vec_i8_abs(codes), codes};
 }
 /* Returns the sums of the products of n vectors: of `low` and even codes, and, with 4 bits, of
- * `high` and odd ones. 128 codes of 4 bits, the largest block, are four vectors of 16 bytes, the
- * smallest ones. From each of them, 16 bits of a sum get four products, in all at most
- * 16 * 15 * 127 < 2^15. */
+ * `high` and odd codes. The largest block, 128 codes of 4 bits, has at most four vectors. Each of
+ * them adds four products to a sum of 16 bits, which is at most 16 * 15 * 127 < 2^15. */
 ALWAYS_INLINE vec_i32 dot_codes(const struct codes_factor *low, const struct codes_factor *high,
                                 const int8_t *even, const int8_t *odd, size_t n, const bool is_4bit)
 {
     vec_i32 sum = {0};
-    lanes_of_16 pairs = {0};
+    vec_i16 pairs = {0};
     UNROLL
     for (size_t j = 0; j < n; j++, even += sizeof(vec), odd += sizeof(vec)) {
         vec_i32 x = vec_i32_load(even);
         if (!is_4bit) {
-            sum = vec_i32_dot_pairs(sum, low[j].sizes, vec_i8_with_sign_of(x, low[j].codes));
+            sum = vec_i32_dot_pairs(sum, low[j].magnitudes, vec_i8_with_sign_of(x, low[j].codes));
             continue;
         }
-        pairs += (lanes_of_16)MM(maddubs_epi16)((bits)low[j].codes, (bits)x);
-        pairs += (lanes_of_16)MM(maddubs_epi16)((bits)high[j].codes, (bits)vec_i32_load(odd));
+        pairs += (vec_i16)MM(maddubs_epi16)((bits)low[j].codes, (bits)x);
+        pairs += (vec_i16)MM(maddubs_epi16)((bits)high[j].codes, (bits)vec_i32_load(odd));
     }
-    return is_4bit ? vec_i32_dot_i16(sum, (vec_i32)pairs, (vec_i32)((lanes_of_16){0} + 1)) : sum;
+    return is_4bit ? vec_i32_dot_i16(sum, (vec_i32)pairs, (vec_i32)((vec_i16){0} + 1)) : sum;
 }
 #else
 enum { MAX_X_ROWS = 2, BYTES_ARE_SIGNED = 0 };
@@ -110,14 +109,14 @@ ALWAYS_INLINE vec_i32 dot_codes(const struct codes_factor *low, const struct cod
 }
 #endif
 
-/* XOR with flip_of makes codes of 8 bits signed or unsigned, and those of 4 bits unsigned. It adds
- * flip_adds to their values. */
-ALWAYS_INLINE vec_i32 flip_of(enum irrun_dtype dtype, const bool bytes_are_signed)
+/* XOR with flip_bits makes codes of 8 bits signed or unsigned, and codes of 4 bits unsigned. It
+ * adds flip_offset to their values. */
+ALWAYS_INLINE vec_i32 flip_bits(enum irrun_dtype dtype, const bool bytes_are_signed)
 {
     bool is_flipped = dtype == (bytes_are_signed ? IRRUN_U8 : IRRUN_I8);
     return vec_i32_set1((int32_t)(is_flipped ? 0x80808080 : dtype == IRRUN_I4 ? 0x88888888 : 0));
 }
-static float flip_adds(enum irrun_dtype dtype, const bool bytes_are_signed)
+static float flip_offset(enum irrun_dtype dtype, const bool bytes_are_signed)
 {
     return offset_of(dtype) - (bytes_are_signed && is_bytes(dtype) ? 128 : 0);
 }
@@ -126,7 +125,7 @@ static float flip_adds(enum irrun_dtype dtype, const bool bytes_are_signed)
 #if defined(MM) && VECTOR_LANES == 8
 ALWAYS_INLINE vec add_lanes(vec *sums, size_t n)
 {
-    /* Within halves of vectors, of two vectors in turn. */
+    /* First within halves of vectors, for two vectors at a time. */
     UNROLL
     for (size_t size = n; size > n / 4; size /= 2) {
         UNROLL
@@ -136,7 +135,7 @@ ALWAYS_INLINE vec add_lanes(vec *sums, size_t n)
             sums[i / 2] = (vec)((vec_i32)even + (vec_i32)odd);
         }
     }
-    if (n < VECTOR_LANES) /* two blocks in each vector, one in a half */
+    if (n < VECTOR_LANES) /* each vector had two blocks, one in each half */
         return _mm256_permutevar8x32_ps(sums[0], _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
     return (vec)((vec_i32)_mm256_permute2f128_ps(sums[0], sums[1], 0x20) +
                  (vec_i32)_mm256_permute2f128_ps(sums[0], sums[1], 0x31));
@@ -155,8 +154,8 @@ ALWAYS_INLINE vec add_lanes(vec *sums, size_t n)
 }
 #endif
 
-/* Stores the products of VECTOR_LANES blocks of the matrix and those from `block` on of m rows of x
- * in dots[to ...] of each row. block_bytes is a power of two, at least 16. */
+/* Multiplies VECTOR_LANES blocks of the matrix by the blocks from `block` on of m rows of x. Stores
+ * the results in dots[to ...] of each row. block_bytes is a power of two, at least 16. */
 ALWAYS_INLINE void dot_blocks(const struct x_row *s, size_t m, const unsigned char *at,
                               size_t block, vec_i32 flip, const bool is_4bit,
                               const size_t block_bytes, size_t to)
@@ -188,7 +187,7 @@ ALWAYS_INLINE void dot_blocks(const struct x_row *s, size_t m, const unsigned ch
         vec_store(s[r].dots + to, add_lanes(sums[r], n));
 }
 
-/* Sets the dots of m rows of x and n_rows rows of the matrix. Those after the last block have any
+/* Sets the dots of m rows of x and n_rows rows of the matrix. Dots after the last block have any
  * value. */
 ALWAYS_INLINE void dot_rows(const struct quantized_product *p, const struct x_row *s, size_t m,
                             size_t row, size_t n_rows, const bool is_4bit, const size_t block_bytes)
@@ -196,7 +195,7 @@ ALWAYS_INLINE void dot_rows(const struct quantized_product *p, const struct x_ro
     enum { MOST = VECTOR_LANES * QUANTIZED_BLOCK };
     const struct compressed_matrix *matrix = p->matrix;
     const size_t n_bytes = VECTOR_LANES * block_bytes, n = n_rows * s->n_blocks;
-    const vec_i32 flip = flip_of(matrix->dtype, BYTES_ARE_SIGNED);
+    const vec_i32 flip = flip_bits(matrix->dtype, BYTES_ARE_SIGNED);
     const unsigned char *at = matrix->row + row * s->n_blocks * block_bytes;
     const unsigned char *end = matrix->row + matrix->n * s->n_blocks * block_bytes;
     for (size_t i = 0, block = 0; i < n; i += VECTOR_LANES, at += n_bytes) {
@@ -229,14 +228,14 @@ ALWAYS_INLINE vec load_block_params(const struct group_params *params, size_t ro
     return vec_load(numbers);
 }
 
-/* Scales and adds the sums of the blocks of a row of the matrix and m of x, in their order. at: the
- * index of the first one in the dots. */
+/* Scales and adds the dots of a row of the matrix and m rows of x, in the order of the blocks. at:
+ * the index of the first of them. */
 ALWAYS_INLINE void add_blocks(const struct quantized_product *p, const struct x_row *s,
                               const size_t m, size_t row, size_t at)
 {
     const struct compressed_matrix *matrix = p->matrix;
     const size_t n_blocks = s->n_blocks, n_of_group = s->n_of_group;
-    const float offset = flip_adds(matrix->dtype, BYTES_ARE_SIGNED);
+    const float offset = flip_offset(matrix->dtype, BYTES_ARE_SIGNED);
     const float start = p->start ? p->start[row] : 0;
     float sums[MAX_X_ROWS];
     UNROLL
@@ -297,7 +296,7 @@ static inline void multiply_rows(const struct quantized_product *p)
 {
     struct x_row rows[MAX_X_ROWS];
     for (size_t i = 0; i < p->m; i++)
-        rows[i] = x_row_of(p, i);
+        rows[i] = prepare_x_row(p, i);
     for (size_t row = p->begin, n; row < p->end; row += n) {
         n = p->end - row < QUANTIZED_STREAM_ROWS ? p->end - row : QUANTIZED_STREAM_ROWS;
         if (p->m == 1)

@@ -1,6 +1,6 @@
-/* Functions of vectors of 32-bit integers, the same at every level: sums of products of bytes, and
- * conversions from bytes to sums to f32 and back. Include after level.h. Sums wrap: they are exact
- * modulo 2^32.
+/* Functions of vectors of 32-bit integers, with the same results at every level: sums of products
+ * of bytes, and conversions between bytes, sums and f32. Include after level.h. Sums wrap: they are
+ * exact modulo 2^32.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_VECTOR_INTEGER_H
 #define IRRUN_KERNELS_VECTOR_INTEGER_H
@@ -53,8 +53,8 @@ ALWAYS_INLINE vec_i32 vec_round_to_i32(vec x)
 #endif
 }
 
-typedef int16_t lanes_of_16 __attribute__((vector_size(4 * VECTOR_LANES)));
-typedef uint16_t unsigned_lanes_of_16 __attribute__((vector_size(4 * VECTOR_LANES)));
+typedef int16_t vec_i16 __attribute__((vector_size(4 * VECTOR_LANES)));
+typedef uint16_t vec_u16 __attribute__((vector_size(4 * VECTOR_LANES)));
 
 /* A factor of vec_i32_dot_bytes: four bytes in every lane, unsigned in a, signed in b. */
 #ifdef VECTOR_HAS_DOT_U8
@@ -81,12 +81,12 @@ struct bytes_factor {
 };
 ALWAYS_INLINE struct bytes_factor unsigned_factor(vec_i32 x)
 {
-    return (struct bytes_factor){x & 0x00FF00FF, (vec_i32)((unsigned_lanes_of_16)x >> 8)};
+    return (struct bytes_factor){x & 0x00FF00FF, (vec_i32)((vec_u16)x >> 8)};
 }
 ALWAYS_INLINE struct bytes_factor signed_factor(vec_i32 x)
 {
-    unsigned_lanes_of_16 even = (unsigned_lanes_of_16)x << 8;
-    return (struct bytes_factor){(vec_i32)((lanes_of_16)even >> 8), (vec_i32)((lanes_of_16)x >> 8)};
+    vec_u16 even = (vec_u16)x << 8;
+    return (struct bytes_factor){(vec_i32)((vec_i16)even >> 8), (vec_i32)((vec_i16)x >> 8)};
 }
 ALWAYS_INLINE vec_i32 vec_i32_dot_bytes(vec_i32 sum, struct bytes_factor a, struct bytes_factor b)
 {
@@ -101,7 +101,7 @@ ALWAYS_INLINE vec_i32 vec_i32_dot_bytes(vec_i32 sum, struct bytes_factor a, stru
 ALWAYS_INLINE vec_i32 vec_i32_dot_pairs(vec_i32 sum, vec_i32 a, vec_i32 b)
 {
     vec_i32 pairs = (vec_i32)MM(maddubs_epi16)((bits)a, (bits)b);
-    return vec_i32_dot_i16(sum, pairs, (vec_i32)((lanes_of_16){0} + 1));
+    return vec_i32_dot_i16(sum, pairs, (vec_i32)((vec_i16){0} + 1));
 }
 
 /* Load bytes, two for every lane, and widen them to 16 bits. */
@@ -118,7 +118,7 @@ ALWAYS_INLINE vec_i32 vec_i16_load_u8(const void *at)
     return (vec_i32)MM(cvtepu8_epi16)(x);
 }
 
-/* Stores the lanes of two or four vectors as bytes, those of each at its own address. Values are in
+/* Stores the lanes of two or four vectors as bytes, each vector at its own address. Values are in
  * 0 ... 255. */
 #define VECTOR_HAS_STORE_U8_ROWS
 ALWAYS_INLINE void vec_i32_store_u8_rows(void *const at[], const vec_i32 x[], const size_t n)
@@ -152,7 +152,7 @@ ALWAYS_INLINE vec_i32 vec_i16_load_i8(const void *at)
 {
     int8_t x __attribute__((vector_size(2 * VECTOR_LANES)));
     memcpy(&x, at, sizeof x);
-    return (vec_i32) __builtin_convertvector(x, lanes_of_16);
+    return (vec_i32) __builtin_convertvector(x, vec_i16);
 }
 ALWAYS_INLINE vec_i32 vec_i32_dot_pairs(vec_i32 sum, vec_i32 a, vec_i32 b)
 {
@@ -160,11 +160,11 @@ ALWAYS_INLINE vec_i32 vec_i32_dot_pairs(vec_i32 sum, vec_i32 a, vec_i32 b)
 }
 #endif
 
-/* Adds the products of the unsigned bytes 1 and 3 of each lane of a, and both 16-bit integers of
- * b. */
+/* Adds to every lane of sum the products of the unsigned bytes 1 and 3 of a and the two 16-bit
+ * integers of b. */
 ALWAYS_INLINE vec_i32 vec_i32_dot_odd(vec_i32 sum, vec_i32 a, vec_i32 b)
 {
-    return vec_i32_dot_i16(sum, (vec_i32)((unsigned_lanes_of_16)a >> 8), b);
+    return vec_i32_dot_i16(sum, (vec_i32)((vec_u16)a >> 8), b);
 }
 
 /* vec_i32_load_taps loads bytes from LANE_TAPS addresses, so that lane i has byte i of each, as u8
