@@ -1,4 +1,4 @@
-/* The micro-kernels of igemm_f32.h for every level.
+/* The micro-kernels of igemm_f32.h, compiled for each CPU level.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/kernels.h"
 #include "kernels/level.h"
@@ -8,7 +8,7 @@
 #include "kernels/winograd_body.h"
 
 #define MAX_VECTORS 8
-#define LINE_FLOATS 16 /* of a cache line */
+#define LINE_FLOATS 16 /* floats in a cache line */
 
 /* Returns the mask bits of vector v. */
 ALWAYS_INLINE unsigned lane_bits(const unsigned char *mask, size_t v)
@@ -95,8 +95,8 @@ ALWAYS_INLINE void run_igemm(const struct igemm_args *args, size_t mr, size_t n_
     }
 MICROKERNELS(DEFINE_MICROKERNEL)
 
-/* General registers for the addresses of rows. The other 7 of 16 hold the stack, the indirection,
- * its end, an offset, b, a constant and an address that is loaded. */
+/* General registers for the addresses of rows. The other 7 of 16 hold the stack pointer, the
+ * indirection, its end, an offset, b, a constant and an address that is loaded. */
 #if defined(__x86_64__)
 #define ROW_REGISTERS 9
 #else
@@ -104,9 +104,9 @@ MICROKERNELS(DEFINE_MICROKERNEL)
 #endif
 
 /* Computes a tile. All parameters but args are constants in all calls. The asm keeps an address
- * for each row: gcc would add the offset of each term to each position instead. Further addresses
- * are loaded for each term: gcc would move them from vectors, on the ports of the FMAs. A single
- * vector waits for its loads, not for these ports. */
+ * for each row; without it, gcc would add the offset of each term to each position. Addresses that
+ * do not fit into registers are loaded for each term; otherwise gcc would move them from vectors,
+ * on the ports of the FMAs. A tile of one vector waits for its loads, not for these ports. */
 ALWAYS_INLINE void run_channels(const struct igemm_channels_args *args, size_t mr, size_t n_vectors,
                                 bool are_pairs, bool prefetches, bool pools)
 {
@@ -149,7 +149,7 @@ ALWAYS_INLINE void run_channels(const struct igemm_channels_args *args, size_t m
 
 #ifdef VECTOR_HAS_TILES
 /* Returns the bytes from one position to the next if a tile can load them, otherwise 0. */
-ALWAYS_INLINE size_t stride_of(const int32_t *positions, size_t n)
+ALWAYS_INLINE size_t find_stride(const int32_t *positions, size_t n)
 {
     const int32_t stride = positions[n > 1] - positions[0];
     bool is_constant = stride > 0 || n == 1;
@@ -158,7 +158,7 @@ ALWAYS_INLINE size_t stride_of(const int32_t *positions, size_t n)
     return !is_constant ? 0 : n > 1 ? (size_t)stride * sizeof(float) : sizeof(vec);
 }
 
-/* Returns n pairs of factors of some positions: in memory if they have a stride, or a copy. */
+/* Returns n pairs of factors of n_rows positions: in place if stride > 0, otherwise copied. */
 ALWAYS_INLINE const void *find_factors(const float *from, const int32_t *positions, size_t n_rows,
                                        size_t stride, size_t n, vec *copy)
 {
@@ -167,14 +167,14 @@ ALWAYS_INLINE const void *find_factors(const float *from, const int32_t *positio
     return stride > 0 ? (const void *)(from + positions[0]) : copy;
 }
 
-/* Adds all terms to the tiles of sums: of n_rows positions, or of two times 16. */
+/* Adds all terms to the tiles of sums of n_rows positions, or, if has_second, of twice as many. */
 ALWAYS_INLINE void add_runs(const struct igemm_channels_args *args, const int32_t *positions,
-                            size_t n_rows, size_t n_vectors, bool are_two)
+                            size_t n_rows, size_t n_vectors, bool has_second)
 {
     const int32_t *second = positions + n_rows;
-    size_t stride = stride_of(positions, n_rows);
+    size_t stride = find_stride(positions, n_rows);
     vec copies[2][TILE_ROWS];
-    if (are_two && stride != stride_of(second, n_rows))
+    if (has_second && stride != find_stride(second, n_rows))
         stride = 0;
     struct tile_terms terms = {
         .factors_bytes = stride > 0 ? stride : sizeof(vec),
@@ -187,7 +187,7 @@ ALWAYS_INLINE void add_runs(const struct igemm_channels_args *args, const int32_
         for (size_t i = 0, n; i < args->run; i += n, from += n) {
             n = args->run - i < TILE_PAIRS ? args->run - i : TILE_PAIRS;
             terms.factors = find_factors(from, positions, n_rows, stride, n, copies[0]);
-            if (are_two)
+            if (has_second)
                 tiles_multiply_both(
                     &terms, find_factors(from, second, n_rows, stride, n, copies[1]), n_vectors);
             else
@@ -207,24 +207,24 @@ ALWAYS_INLINE void clamp_sums(float *c, size_t ldc, size_t n, size_t n_vectors, 
         }
 }
 
-/* Computes all positions, two tiles of them at a time if there are tiles for that. n_vectors is a
- * constant in all calls. */
+/* Computes all positions, two tiles of them at a time if there are enough tile registers. n_vectors
+ * is a constant in all calls. */
 ALWAYS_INLINE void run_tiles(const struct igemm_channels_args *args, size_t n_vectors)
 {
     const size_t row_bytes = args->ldc * sizeof(float), from_bytes = args->is_added ? row_bytes : 0;
     for (size_t begin = 0, n; begin < args->n; begin += n) {
         size_t left = args->n - begin, n_rows = left < TILE_ROWS ? left : TILE_ROWS;
-        bool are_two = n_vectors <= 2 && left >= 2 * TILE_ROWS && args->run % TILE_PAIRS == 0;
+        bool has_second = n_vectors <= 2 && left >= 2 * TILE_ROWS && args->run % TILE_PAIRS == 0;
         float *c = args->c + begin * args->ldc, *second = c + TILE_ROWS * args->ldc;
-        n = are_two ? 2 * TILE_ROWS : n_rows;
+        n = has_second ? 2 * TILE_ROWS : n_rows;
         tiles_prepare(n_rows, args->run);
         tiles_load(args->is_added ? c : args->bias, from_bytes, TILE_SUMS, n_vectors);
-        if (are_two)
+        if (has_second)
             tiles_load(args->is_added ? second : args->bias, from_bytes, TILE_SECOND_SUMS,
                        n_vectors);
-        add_runs(args, args->positions + begin, n_rows, n_vectors, are_two);
+        add_runs(args, args->positions + begin, n_rows, n_vectors, has_second);
         tiles_store(c, row_bytes, TILE_SUMS, n_vectors);
-        if (are_two)
+        if (has_second)
             tiles_store(second, row_bytes, TILE_SECOND_SUMS, n_vectors);
         if (args->bounds)
             clamp_sums(c, args->ldc, n, n_vectors, args->bounds);
@@ -287,7 +287,7 @@ CHANNELS(DEFINE_CHANNELS)
     }
 POOLED(DEFINE_POOLED)
 
-/* Prefetching takes 2 to 8 % of the time: it has functions of its own, for large matrices only. */
+/* Prefetching takes 2 to 8 % of the time, so only the functions for large matrices prefetch. */
 #define DEFINE_PREFETCHING(vectors, rows)                                                          \
     static void prefetching_##vectors##_##rows(const struct igemm_channels_args *args)             \
     {                                                                                              \
@@ -372,8 +372,8 @@ const struct igemm_microkernels LEVEL_NAME(igemm_f32, LEVEL) = {
     .winograd_output = winograd_output,
     .lanes = VECTOR_LANES,
 #ifdef VECTOR_HAS_TILES
-    /* Such cores multiply two vectors of 512 bits a cycle, but their loads and stores are not twice
-     * as fast: broadcast factors and Winograd's elements, which are in L2, cost more. */
+    /* Cores with AMX multiply two vectors of 512 bits per cycle, but their loads and stores are not
+     * twice as fast, so broadcast factors and Winograd's elements, which are in L2, cost more. */
     .costs = {1.4, 160, 10},
 #else
     .costs = {1.05, 40, 5},

@@ -10,7 +10,8 @@
  *       . . 0 1 2 .                                . . . . 0 1 2
  *       . . . 0 1 2
  *
- * The terms of a sum are added in the same order as by the other micro-kernels.
+ * Letters are factors; each line is a position with its three taps. The terms of a sum are added in
+ * the same order as in the other micro-kernels.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/igemm_f32.h"
 
@@ -30,9 +31,9 @@ ALWAYS_INLINE vec add_product(vec sum, vec weights, vec factor, bool are_pairs)
 }
 
 /* Computes a tile. All parameters but args are constants in all calls. The asm keeps the distances
- * of five factors in registers: gcc would otherwise add them for every factor, on the ports of the
- * FMAs. It also keeps a factor until its last sum is added: gcc would add it to the sum in the
- * register of the factor, and move the sum. */
+ * of five factors in registers; without it, gcc would add them for every factor, on the ports of
+ * the FMAs. Without vec_keep, gcc would compute the last sum of a factor in the register of the
+ * factor, and then move it. */
 ALWAYS_INLINE void add_row(const struct igemm_channels_args *args, size_t mr, size_t stride,
                            bool are_pairs, vec sums[][IGEMM_MAX_VECTORS])
 {

@@ -1,5 +1,5 @@
-/* The last part of the micro-kernels of igemm_f32.h with channels in lanes: stores the sums, or the
- * maxima of a max pooling.
+/* The last part of the micro-kernels of igemm_f32.h with channels in lanes: stores the sums, or
+ * their maxima for a max pooling.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <float.h>
 #include <math.h>
@@ -13,8 +13,8 @@
 /* mr and n_vectors are constants in all calls of these functions. */
 
 /* Adds C if is_added, and the bias. */
-ALWAYS_INLINE void add_rest(const struct igemm_channels_args *args, size_t mr, size_t n_vectors,
-                            vec sums[][IGEMM_MAX_VECTORS])
+ALWAYS_INLINE void add_c_and_bias(const struct igemm_channels_args *args, size_t mr,
+                                  size_t n_vectors, vec sums[][IGEMM_MAX_VECTORS])
 {
     if (args->is_added) {
         UNROLL
@@ -36,7 +36,8 @@ ALWAYS_INLINE void add_rest(const struct igemm_channels_args *args, size_t mr, s
     }
 }
 
-/* Reads *args before it writes C: for the compiler they may overlap. */
+/* Stores the sums, clamped. Reads *args before it writes C, since the compiler must assume that
+ * they overlap. */
 ALWAYS_INLINE void store_channels(const struct igemm_channels_args *args, size_t mr,
                                   size_t n_vectors, vec sums[][IGEMM_MAX_VECTORS])
 {
@@ -44,7 +45,7 @@ ALWAYS_INLINE void store_channels(const struct igemm_channels_args *args, size_t
     float *c = args->c;
     vec low = vec_set1(args->bounds ? args->bounds[0] : -INFINITY);
     vec high = vec_set1(args->bounds ? args->bounds[1] : INFINITY);
-    add_rest(args, mr, n_vectors, sums);
+    add_c_and_bias(args, mr, n_vectors, sums);
     UNROLL
     for (size_t r = 0; r < mr; r++, c += ldc) {
         UNROLL
@@ -60,7 +61,7 @@ ALWAYS_INLINE void store_maxima(const struct igemm_channels_args *args, size_t m
     const size_t ldc = args->ldc;
     float *to = args->maxima;
     vec low = vec_set1(args->bounds[0]), high = vec_set1(args->bounds[1]);
-    add_rest(args, mr, n_vectors, sums);
+    add_c_and_bias(args, mr, n_vectors, sums);
     UNROLL
     for (size_t r = 0; r < mr; r += IGEMM_POOLED, to += ldc) {
         UNROLL

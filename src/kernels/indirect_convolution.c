@@ -4,8 +4,8 @@
 
 #include "kernels/indirect_convolution.h"
 
-/* The destination of n positions along a row of a plane, in one dimension. Positions in [first,
- * end) are stored at start + i * out_stride. */
+/* Where positions of a row of a plane are stored, in one dimension: position i in [first, end) is
+ * stored at start + i * out_stride, the others are not stored. */
 struct destination {
     int64_t start, first, end;
 };
@@ -97,7 +97,7 @@ static enum igemm_masking choose_masking(const struct indirect_convolution *conv
     return is_inside ? IGEMM_MASKED : IGEMM_MASKED_LOADS;
 }
 
-/* Computes all rows of A for one column of tiles; if there are no terms, this is the bias. */
+/* Computes one column of tiles for all rows of A. Without terms, the sums are the bias. */
 static void compute_column(const struct indirect_convolution *conv,
                            const struct subconvolution *sub, enum igemm_masking masking,
                            const float *b, size_t first, const float *packed, const float *biases,
@@ -205,10 +205,10 @@ static double count_macs(const struct indirect_convolution *conv)
     return n * (double)conv->n_groups;
 }
 
-#define TILE_POSITIONS 4 /* the least of all levels */
+#define TILE_POSITIONS 4 /* of the smallest tile of any level */
 
-/* Returns how many shares may be worth it. With channels in the lanes, a share reads all weights,
- * which takes as long for fewer positions than a tile has. */
+/* Returns the number of shares beyond which more do not help. With channels in the lanes, each
+ * share reads all weights, which takes as long for a few positions as for a tile. */
 static size_t max_shares(const struct indirect_convolution *conv)
 {
     size_t n = 0;

@@ -15,10 +15,10 @@
 
 /* C = A * B, where A [M][K] is the filters and B [K][N] is what im2col would write. M is the output
  * channels, K the input channels times the taps (the elements of the kernel), N the output
- * positions. Row k of B is a channel, shifted by a tap, which is in memory already. An indirection
- * buffer has its offset, which the micro-kernel adds to the address of its positions.
+ * positions. Row k of B is a channel, shifted by a tap, and is in memory already. An indirection
+ * buffer holds its offset, which the micro-kernel adds to the address of its positions.
  *
- *     channel, padded     rows of B, of 9: a kernel of 3 x 3, pads of 1
+ *     channel, padded     some of the 9 rows of B for a kernel of 3 x 3 and pads of 1
  *
  *       0 0 0 0 0         k = 0, tap (0,0), offset  0     0 0 0 0 0   0 a b c 0   0 d e f 0
  *       0 a b c 0         k = 1, tap (0,1), offset  1     0 0 0 0 0   a b c 0 0   d e f 0 0
@@ -39,43 +39,43 @@
  *   have no pads, so a shift reads wrong elements at their ends; masks make them zeros.
  *
  * A transposed convolution with stride s is s convolutions (in each dimension) with every s-th tap:
- * the phases of the output. They share B, are further rows of A, and their positions are stored s
+ * the phases of the output. They share B, each adds rows to A, and their positions are stored s
  * apart. If the kernel is not a multiple of s, the later phases have one tap less and become a
- * separate subconvolution: a tap of zero would make NaN of an infinity.
+ * separate subconvolution, since a tap of zero would turn infinity into NaN.
  *
- * All this has positions in the lanes of vectors. Small outputs and strides waste lanes or copies;
- * for them the channels are in the lanes: a tile is one of the transpose of C, and its rows are any
- * output positions. The input is copied with its pads, or read in place if it has none. A line (one
- * dimension) is also read in place: positions that have different taps in the pads are in different
- * tiles, which leave these taps out. The same is used if the channels are last in the input or in
- * the output, which then consists of such tiles.
+ * So far, the lanes of vectors hold positions. Small outputs would waste lanes, and strides need
+ * copies. For them the lanes hold channels: a tile is one of the transpose of C, and its rows are
+ * any output positions. The input is copied with its pads, or read in place if it has none. A line
+ * (one dimension) is also read in place: positions with different taps in the pads are in different
+ * tiles, which skip these taps. The lanes also hold channels if the channels are last in the input
+ * or in the output. An output with the channels last consists of such tiles.
  *
  * If the kernel is 3 x 3, 1 x 3 or 3 x 1 and has neither strides nor dilations, Winograd's minimal
  * filtering may replace this: F(2 x 2, 3 x 3) computes 2 x 2 outputs from a tile of 4 x 4 elements
  * with 16 products instead of 36, one in each of 16 GEMMs. Every output still depends on its own
- * inputs only. But an infinity becomes NaN, so rows of tiles, or parts of a line, in which a sum
- * is not finite are computed again without Winograd.
+ * inputs only. But infinity becomes NaN, so rows of tiles, or parts of a line, in which a sum is
+ * not finite are computed again without Winograd.
  *
  * Kernels of 5 and 7 are divided into parts of three: taps 0, 1, 2, then 3, 4 after a zero, then 5,
- * 6 after a zero. A part begins two elements after the one before it, as the next tile does: its
- * terms are the elements of that tile. A first tap of zero makes the first element of a part zero,
- * so that 5 x 5 takes 55 products instead of 100.
+ * 6 after a zero. Each part begins two elements after the previous one, as the next tile does, so
+ * it multiplies the elements of the next tile. A first tap of zero makes the first element of a
+ * part zero, so that 5 x 5 takes 55 products instead of 100.
  *
- * In bf16 the copy consists of pairs: of channels 0 and 1, 2 and 3 ... of a pixel, each rounded. A
- * pair takes the place of a float: everything else sees half as many channels. Tiles (AMX) need
- * pairs that are neighbours, so that the copy has the channels last. */
+ * In bf16 the copy consists of pairs of channels of a pixel: 0 and 1, 2 and 3 ... A pair takes the
+ * place of a float, and everything else sees half as many channels. AMX tiles need adjacent pairs,
+ * so for them the copy has the channels last. */
 
 /* The part of B that a tile reads for this many terms stays in an L1 cache while all of A is read:
- * 128 rows of two cache lines are 16 KB. With channels in lanes, the weights of a panel stay there:
- * the fewer vectors it has, the more terms. */
+ * 128 rows of two cache lines are 16 KB. With channels in lanes, the weights of a panel stay in L1
+ * instead, so panels of fewer vectors have more terms. */
 #define IGEMM_MAX_KC 128
 #define IGEMM_MAX_PANEL_KC (IGEMM_MAX_KC * IGEMM_MAX_VECTORS)
 
-#define LINE_FLOATS 16 /* of a cache line */
+#define LINE_FLOATS 16 /* floats in a cache line */
 /* Channels whose distance is a multiple of 1 KB map to a few sets of an L1 cache. */
 #define SET_FLOATS 256
-/* Pixels at multiples of 512 bytes are in an eighth of the sets: a tile that read all taps of a
- * channel, and then of the next, would lose their lines before it comes to the next. */
+/* Pixels whose distance is a multiple of 512 bytes map to an eighth of the sets. If a tile read all
+ * taps of one channel and then of the next, their cache lines would be evicted in between. */
 #define FAR_FLOATS 128
 
 #define WINOGRAD_MAX_KERNEL 7
@@ -87,13 +87,13 @@
  * n_column_tiles are not used. */
 struct subconvolution {
     int64_t first_phase[3], n_phases[3];    /* of the output */
-    int64_t first_tap[3];                   /* of window.kernel; all later taps of a phase follow */
+    int64_t first_tap[3];                   /* 1 if the phases lack tap 0 of window.kernel, or 0 */
     size_t mr, n_row_tiles;                 /* rows of C: the phases of a group's channels */
     size_t nr, n_column_tiles;              /* columns of C: the positions */
     size_t k, kc;                           /* c_in * taps; how many of them are summed at a time */
-    size_t first_indirection, first_weight; /* where its indirections and weights begin */
-    size_t first_position;                  /* channels in lanes: where its first phase begins */
-    size_t n_positions;                     /* channels in lanes: of all its phases */
+    size_t first_indirection, first_weight; /* in the arrays of the convolution */
+    size_t first_position;                  /* channels in lanes: of the first phase */
+    size_t n_positions;                     /* channels in lanes: of all phases */
 };
 
 /* A max pooling of the output: n[0] x n[1] windows of kernel[0] x kernel[1] that do not overlap.
@@ -112,7 +112,7 @@ struct indirect_convolution {
     const struct igemm_microkernels *microkernels;
 
     const struct pooling *pooling; /* NULL: none. Otherwise only its results are stored */
-    bool has_windows;              /* the positions of a window of the pooling follow one another */
+    bool has_windows;              /* the positions of a pooling window are consecutive */
 
     /* The output: position p of phase f is stored at p * out_stride + f - out_crop, if this is
      * inside out. */
@@ -127,25 +127,25 @@ struct indirect_convolution {
     size_t copy_rows; /* channels in lanes: rows that a thread copies for a chunk; 0: the whole
                        * image is copied first */
 
-    /* Channels in lanes: n_panels panels, whose sizes differ by at most one vector. */
+    /* For channels in lanes. The sizes of the n_panels panels differ by at most one vector. */
     bool is_in_place; /* the input is not copied */
-    bool skips_pads;  /* in place although there are pads: taps in them are left out, and the terms
-                       * of a tap are contiguous */
+    bool skips_pads;  /* in place, with pads: taps in pads are skipped, and the terms of a tap are
+                       * contiguous */
     bool in_channels_last, copy_channels_last, out_channels_last;
     size_t pixel_floats; /* from one pixel to the next, in the input or the copy */
     bool has_pairs;      /* the copy has pairs of bf16, of which there are c_in */
-    size_t run;          /* pairs that are contiguous in memory (struct igemm_tiles): the terms are
-                          * tap by tap, each with all channels. 0: there are no tiles */
+    size_t run;          /* contiguous pairs (struct igemm_tiles), where the terms are in the order
+                          * [tap][channel]; 0: there are no tiles */
     size_t row;          /* positions of a row if igemm_microkernels.row is used; otherwise 0 */
-    size_t n_channels;   /* of the input, of all groups; of pairs, the last may be half */
+    size_t n_channels;   /* of the input, of all groups; the last pair may have only one */
     size_t n_panels, n_vectors, ld_sums;
-    bool stores_pixels; /* unless by Winograd or with pooling, tiles are stored to an output with
-                         * the channels last. The last vector of a pixel may overlap the next
+    bool stores_pixels; /* except with Winograd or pooling, tiles are stored directly to an output
+                         * with the channels last. The last vector of a pixel may overlap the next
                          * pixel, which is stored later */
 
     /* Winograd: tiles of tile[0] x tile[1] elements, each 4 or 1; tile[0] is 0 without it. A unit
-     * is the positions of a row of tiles, or some of a line. A chunk has at most n_tiles tiles, in
-     * whole units. */
+     * is the positions of a row of tiles, or a part of a line. A chunk consists of whole units, and
+     * has at most n_tiles tiles. */
     size_t tile[2], unit, n_tiles;
     size_t tile_floats, tile_channel; /* of the transformed input: from tile to tile, and from
                                        * channel to channel */
@@ -191,8 +191,8 @@ double winograd_cost(const struct indirect_convolution *conv);
 double multiplication_cost(const struct indirect_convolution *conv);
 double reading_cost(double n_floats, double n);
 
-/* Changes a plan with channels in lanes, which copies the image: each chunk consists of whole rows
- * and copies what it reads. Returns false if it is not applicable. */
+/* Changes a plan with channels in lanes that copies the image, so that each chunk consists of whole
+ * rows and copies only what it reads. Returns false if this is not applicable. */
 bool indirect_convolution_plan_rows(struct indirect_convolution *conv);
 
 /* Plans a convolution of one group in bf16, with channels in lanes. Returns false if the level has
@@ -201,12 +201,13 @@ bool indirect_convolution_plan_pairs(struct indirect_convolution *conv,
                                      const struct igemm_microkernels *microkernels,
                                      const struct convolution *convolution);
 
-/* Lets a convolution, whose buffers are filled, compute the pooling of its output. Returns false if
- * it cannot. */
+/* Changes a convolution whose buffers are filled, so that it pools its output. Returns false if
+ * this is impossible. */
 bool indirect_convolution_add_pooling(struct indirect_convolution *conv,
                                       const struct pooling *pooling);
 
-/* Replaces a plan with one in bf16 if that takes less time than the plan and rounding its input. */
+/* Replaces a plan with one in bf16 if the latter takes less time than the plan and the rounding of
+ * its input together. */
 void indirect_convolution_choose_pairs(struct indirect_convolution *conv,
                                        const struct igemm_microkernels *microkernels,
                                        const struct convolution *convolution);
@@ -255,7 +256,7 @@ struct channels_product {
     size_t k, kc, mr;  /* as in struct subconvolution */
     size_t n;          /* positions */
     size_t begin, end; /* the terms that are summed */
-    size_t row, at;    /* positions of a row, and that of the first one in its row; 0: no rows */
+    size_t row, at;    /* positions of a row (0: no rows); index of the first one in its row */
     const float *a;
     const struct indirection *indirection;
     const int32_t *positions;
@@ -296,8 +297,7 @@ struct phase {
 struct phase subconvolution_phase(const struct indirect_convolution *conv,
                                   const struct subconvolution *sub, int64_t number);
 
-/* Returns whether all terms of a tap come before those of the next one; otherwise all taps of a
- * channel do. */
+/* Returns whether the terms are in the order [tap][channel]; otherwise it is [channel][tap]. */
 static inline bool terms_are_by_tap(const struct indirect_convolution *conv)
 {
     bool has_far_pixels = conv->copy_channels_last && conv->pixel_floats % FAR_FLOATS == 0 &&
@@ -313,8 +313,8 @@ struct indirect_convolution_job {
     float *out;               /* [n_groups][c_out][out]; with a pooling, [n][n][c_out] */
     float *scratch;
     struct thread_pool *pool;
-    const struct epilogue *epilogue; /* NULL: none. Otherwise out[0] is its element `first` */
-    size_t first;
+    const struct epilogue *epilogue; /* NULL: none */
+    size_t first;                    /* index of out[0] in the output of the epilogue */
 };
 
 /* Copies a thread's share of the whole input, with its pads. */
@@ -324,7 +324,7 @@ void indirect_convolution_copy(const struct indirect_convolution *conv, const fl
 void indirect_convolution_copy_rows(const struct indirect_convolution *conv, const float *in,
                                     int64_t begin, int64_t end, float *to);
 
-#define SHORT_ROW 16 /* floats: for fewer, a call is slower than a loop */
+#define SHORT_ROW 16 /* floats; for fewer, a loop is faster than a call of memcpy */
 
 static inline void copy_row(const float *restrict from, float *restrict to, int64_t n)
 {
@@ -335,7 +335,7 @@ static inline void copy_row(const float *restrict from, float *restrict to, int6
             to[i] = from[i];
 }
 
-/* Returns the floats of scratch memory that each thread has, besides a common copy. */
+/* Returns the number of floats of scratch memory of each thread, besides a common copy. */
 static inline size_t share_floats(const struct indirect_convolution *conv)
 {
     return conv->acc_floats + (conv->copy_rows > 0 ? conv->copy_floats : 0);
@@ -376,13 +376,13 @@ void indirect_convolution_by_channels(const struct indirect_convolution *conv,
  * last. */
 bool indirect_convolution_has_rows(const struct indirect_convolution *conv);
 
-/* Computes rows begin ... end - 1 of the output. job->in and job->out are the addresses that row 0
- * of an image would have. job->scratch has share_floats floats. */
+/* Computes rows begin ... end - 1 of the output. job->in and job->out are where row 0 of the image
+ * would be, even if it is not in memory. job->scratch has share_floats floats. */
 void indirect_convolution_run_rows(const struct indirect_convolution *conv,
                                    const struct indirect_convolution_job *job, int64_t begin,
                                    int64_t end);
 
-/* Computes one batch element. The number of threads changes no byte of the result. */
+/* Computes one batch element. The result does not depend on the number of threads. */
 void indirect_convolution_run(const struct indirect_convolution *conv,
                               const struct indirect_convolution_job *job);
 

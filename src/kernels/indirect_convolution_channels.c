@@ -13,7 +13,7 @@ struct chunk {
     const float *packed;      /* of the group and the phase */
     const int32_t *positions; /* of the chunk */
     size_t first, n;          /* in the phase */
-    bool is_first;            /* of a thread's share: the weights may not be in the cache */
+    bool is_first;            /* in a thread's share: the weights may not be in the cache */
     float *sums;
     size_t ldc;    /* of the sums */
     float *maxima; /* of windows; NULL: not stored */
@@ -71,11 +71,11 @@ struct chunks {
 };
 
 /* Divides a phase so that all threads get equal numbers of chunks. */
-static struct chunks cut_phase(const struct indirect_convolution *conv,
-                               const struct subconvolution *sub, const struct phase *phase,
-                               size_t n_shares)
+static struct chunks divide_phase(const struct indirect_convolution *conv,
+                                  const struct subconvolution *sub, const struct phase *phase,
+                                  size_t n_shares)
 {
-    /* If the length of a row is a multiple of 16 positions, each 16 are a tile in memory. */
+    /* With units of a tile, a tile lies in one row if the length of rows is a multiple of it. */
     struct chunks chunks = {.unit = conv->run > 0 ? TILE_ROWS : 1};
     if (conv->row > 0 && conv->row < sub->nr)
         chunks.unit = conv->row;
@@ -90,10 +90,10 @@ static struct chunks cut_phase(const struct indirect_convolution *conv,
     return chunks;
 }
 
-/* Weights from this size on are rarely still in L2 when the layer runs again. */
+/* Weights of at least this size are rarely still in L2 when the layer runs again. */
 #define PREFETCH_MIN_FLOATS 32768
 
-/* Computes the sums of a chunk. Returns whether it has clamped them, so that no epilogue is to
+/* Computes the sums of a chunk. Returns whether it has clamped them, so that the epilogue need not
  * run. */
 static bool compute_chunk(const struct channels_run *run, const struct chunk *chunk)
 {
@@ -130,7 +130,8 @@ static bool compute_chunk(const struct channels_run *run, const struct chunk *ch
     return product.bounds != NULL;
 }
 
-/* Computes a chunk in the output. Its last position would overlap the next chunk. */
+/* Computes a chunk directly in the output, except its last position if that would overlap the next
+ * chunk. */
 static bool compute_pixels(const struct channels_run *run, const struct chunk *chunk)
 {
     struct chunk rest = *chunk, last = *chunk;
@@ -161,7 +162,7 @@ static void store_pixels(const struct channels_run *run, const struct chunk *chu
             out[channel] = chunk->sums[i * conv->ld_sums + channel];
 }
 
-/* Copies what n rows from `first` on read, in front of the sums. */
+/* Copies the input of n output rows, from row `first` on, to the memory before the sums. */
 static const float *copy_rows(const struct channels_run *run, size_t first, size_t n)
 {
     const struct indirect_convolution *conv = run->conv;
@@ -214,7 +215,7 @@ static void run_phase(struct channels_run *run, const struct subconvolution *sub
 {
     const struct indirect_convolution *conv = run->conv;
     const struct indirect_convolution_job *job = run->job;
-    const struct chunks chunks = cut_phase(conv, sub, phase, run->n_shares);
+    const struct chunks chunks = divide_phase(conv, sub, phase, run->n_shares);
     size_t n = (size_t)window_product(phase->n);
     size_t c_out = (size_t)conv->c_out, n_out = (size_t)window_product(conv->out);
     const float *in = conv->is_in_place ? job->in : job->scratch;
@@ -306,7 +307,7 @@ static void run_pooled_chunk(const struct channels_run *run, const struct pooled
     indirect_convolution_pool(conv, &sums, job->out);
 }
 
-/* The same for chunks of windows. */
+/* Does the same for a chunk of windows. */
 static void run_windows(const struct channels_run *run, const struct pooled_chunks *chunks,
                         size_t number)
 {
@@ -371,7 +372,7 @@ static size_t count_chunks(const struct indirect_convolution *conv, size_t n_sha
         const struct subconvolution *sub = &conv->subconvolutions[i];
         for (int64_t j = 0; j < window_product(sub->n_phases); j++) {
             struct phase phase = subconvolution_phase(conv, sub, j);
-            n += cut_phase(conv, sub, &phase, n_shares).n;
+            n += divide_phase(conv, sub, &phase, n_shares).n;
         }
     }
     return n * (size_t)conv->n_groups;

@@ -1,4 +1,4 @@
-/* Chooses the cheapest form of an indirect convolution, by estimates of the time.
+/* Chooses the variant of an indirect convolution with the lowest estimated time.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/indirect_convolution.h"
 
@@ -10,8 +10,8 @@ double reading_cost(double n_floats, double n)
 
 #define SCALAR_COST 12 /* of one multiplication in a scalar loop */
 
-/* Winograd must be cheaper by this factor, since it has larger rounding errors. */
-#define WORTH_WINOGRAD 0.95
+/* Winograd has larger rounding errors, so it must take at most this fraction of the time. */
+#define MAX_WINOGRAD_RATIO 0.95
 
 /* Returns the cost of a multiplication with positions in the lanes. These tiles load more vectors
  * for each multiplication, above all with 16 registers of 8 lanes, where a tile has 12 sums. */
@@ -32,7 +32,7 @@ static double find_cost(const struct indirect_convolution *conv)
         double k = (double)sub->k;
         if (conv->tile[0] > 0)
             cost += winograd_cost(conv);
-        else if (conv->channels_in_lanes) /* 15: a sum */
+        else if (conv->channels_in_lanes) /* 15 for each sum */
             cost +=
                 (double)sub->n_positions * (double)conv->ld_sums *
                     (k * multiplication_cost(conv) + 15) +
@@ -45,7 +45,7 @@ static double find_cost(const struct indirect_convolution *conv)
     return cost * (double)conv->n_groups + (double)conv->copy_floats * copied;
 }
 
-#define LARGE_COPY 16384 /* floats: it does not stay in an L1 cache */
+#define LARGE_COPY 16384 /* floats, which do not stay in an L1 cache */
 
 bool indirect_convolution_choose(struct indirect_convolution *conv,
                                  const struct igemm_microkernels *microkernels,
@@ -60,15 +60,15 @@ bool indirect_convolution_choose(struct indirect_convolution *conv,
         if (find_cost(&other) < find_cost(conv))
             *conv = other;
         if (indirect_convolution_plan_winograd(&other) &&
-            find_cost(&other) < find_cost(conv) * WORTH_WINOGRAD)
+            find_cost(&other) < find_cost(conv) * MAX_WINOGRAD_RATIO)
             *conv = other;
     }
-    bool is_worth = find_cost(conv) < (double)n_groups * (double)window_product(c->window.out) *
-                                          (double)window_product(conv->kernel) * (double)c->c_in *
-                                          (double)c->c_out * SCALAR_COST;
+    bool is_faster = find_cost(conv) < (double)n_groups * (double)window_product(c->window.out) *
+                                           (double)window_product(conv->kernel) * (double)c->c_in *
+                                           (double)c->c_out * SCALAR_COST;
     if (conv->copy_floats >= LARGE_COPY)
         indirect_convolution_plan_rows(conv);
-    return is_worth;
+    return is_faster;
 }
 
 void indirect_convolution_choose_pairs(struct indirect_convolution *conv,
@@ -76,7 +76,7 @@ void indirect_convolution_choose_pairs(struct indirect_convolution *conv,
                                        const struct convolution *c)
 {
     struct indirect_convolution other;
-    /* rounding the input first: 64 for each element */
+    /* The plan in f32 has its input rounded in advance, which costs 64 for each element. */
     double rounding = 64 * (double)window_product(c->window.in) * (double)c->c_in;
     if (indirect_convolution_plan_pairs(&other, microkernels, c) &&
         find_cost(&other) < find_cost(conv) + rounding)

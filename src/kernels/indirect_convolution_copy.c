@@ -14,8 +14,8 @@ static inline void copy_strided(const float *restrict from, int64_t stride, floa
 
 #define LONG_ROW 64 /* floats; memcpy copies rows of at least this length */
 
-/* Fills a line of `size`: positions [first, end) from every stride-th element of `row`, zeros
- * elsewhere. */
+/* Fills a line of `size` floats: positions [first, end) from every stride-th element of `row`, the
+ * others with zeros. */
 static void copy_line(const float *row, int64_t stride, int64_t first, int64_t end, int64_t size,
                       float *to)
 {
@@ -184,7 +184,7 @@ void indirect_convolution_copy_rows(const struct indirect_convolution *conv, con
 /* Floats of a chunk: of the copy, in an L1 cache, and of the sums, in an L2 cache. */
 #define ROWS_FLOATS 6144
 #define SUMS_FLOATS 65536
-#define MIN_POSITIONS 64 /* of a chunk: fewer load the weights too often */
+#define MIN_POSITIONS 64 /* of a chunk; with fewer, weights are loaded too often */
 
 bool indirect_convolution_plan_rows(struct indirect_convolution *conv)
 {
@@ -197,7 +197,7 @@ bool indirect_convolution_plan_rows(struct indirect_convolution *conv)
         return false;
     most = SUMS_FLOATS / conv->ld_sums / row;
     least = reach >= stride ? 4 * (reach + 1 - stride) / stride
-                            : 1; /* copies at most 1/4 of them twice */
+                            : 1; /* at most 1/4 of the rows are copied twice */
     n = ROWS_FLOATS / line / (size_t)conv->c_in;
     n = n > reach ? (n - reach - 1) / stride + 1 : 1;
     n = n < least ? least : n;

@@ -43,7 +43,7 @@ static void fill_mask(const struct indirect_convolution *conv, const int64_t k[3
     }
 }
 
-/* Returns the offset in a channel where the row of B of tap k begins. */
+/* Returns the offset in a channel of the row of B for tap k. */
 static int64_t find_offset(const struct indirect_convolution *conv, const int64_t k[3])
 {
     const struct window *w = &conv->window;

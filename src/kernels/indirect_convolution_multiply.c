@@ -28,8 +28,9 @@ static igemm_channels_fn *const *choose_kernels(const struct indirect_convolutio
                             : conv->microkernels->channels)[n_vectors];
 }
 
-/* With fewer tiles, a part is too large to arrive during a tile. Fewer bytes are often in an L2
- * cache: prefetching them by parts takes 3 to 5 % of the time. From memory it gains 10 to 20 %. */
+/* A panel is prefetched in parts, one during each tile of the panel before. With fewer tiles, the
+ * parts are too large to arrive in time. Weights of fewer bytes are often in an L2 cache, where
+ * prefetching them costs 3 to 5 % of the time. From memory it gains 10 to 20 %. */
 #define PARTS_MIN_TILES 5
 #define PARTS_MIN_BYTES (L2_BYTES / 4)
 
@@ -44,9 +45,9 @@ ALWAYS_INLINE void prefetch_part(const struct igemm_channels_args *args, size_t 
         __builtin_prefetch((const void *)(next + i * line), 0, 2);
 }
 
-/* Multiplies by one panel, in tiles of nearly equal size: of one row if rows count, of whole
- * windows if only their maxima are stored. Each tile prefetches a part of the next panel, or the
- * last one all of it. */
+/* Multiplies by one panel, in tiles of nearly equal size. If product->row > 0, each tile is in one
+ * row; if only maxima are stored, each has whole windows. Each tile prefetches a part of the next
+ * panel, or the last tile prefetches all of it. */
 static void multiply_panel(const struct indirect_convolution *conv,
                            const struct channels_product *product, size_t n_vectors,
                            struct igemm_channels_args *args)
@@ -80,8 +81,8 @@ static void multiply_panel(const struct indirect_convolution *conv,
     }
 }
 
-/* Multiplies terms begin ... end - 1 of the block of n terms from `at` on by all panels, in
- * reverse order if the last one overlaps the next positions. */
+/* Multiplies terms product->begin ... product->end - 1, as far as they are in the block of n terms
+ * from `at` on, by all panels: in reverse order if the last panel overlaps the next positions. */
 static void multiply_block(const struct indirect_convolution *conv,
                            const struct channels_product *product, const float *packed, size_t at,
                            size_t n)

@@ -23,7 +23,7 @@ static void read_weights(const struct packing *packing, size_t first, size_t n, 
         memcpy(to, from, n * sizeof *to);
 }
 
-/* Copies pairs of bf16: the terms of a filter of two channels each, with the same tap. */
+/* Copies pairs of bf16: the weights of a filter for two channels and the same tap. */
 static void read_pairs(const struct packing *packing, size_t row, size_t begin, size_t n, float *to)
 {
     const struct indirect_convolution *conv = packing->conv;

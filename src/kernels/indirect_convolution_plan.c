@@ -61,8 +61,8 @@ static bool plan_planes(struct indirect_convolution *conv)
            checked_add(floats, IGEMM_MAX_NR, &conv->copy_floats) && conv->copy_floats <= INT32_MAX;
 }
 
-/* Returns the positions of a row of the output if they have micro-kernels of their own, otherwise
- * 0. */
+/* Returns the number of positions of an output row if igemm_microkernels.row can compute them,
+ * otherwise 0. */
 static size_t find_row(const struct indirect_convolution *conv)
 {
     const struct window *w = &conv->window;
@@ -72,11 +72,11 @@ static size_t find_row(const struct indirect_convolution *conv)
     return has_row ? (size_t)w->out[2] : 0;
 }
 
-/* A line is divided at each tap that enters or leaves it: more taps would make tiles of few
+/* A line is divided where a tap enters or leaves the input. More taps would give tiles of few
  * positions, and large weights would be read too often. */
 #define LINE_TAPS 5
 
-/* Returns whether the image is a line from which the taps in pads can be left out. */
+/* Returns whether the image is a line whose taps in pads can be skipped. */
 static bool is_line(const struct indirect_convolution *conv)
 {
     const struct window *w = &conv->window;
@@ -89,8 +89,8 @@ static bool is_line(const struct indirect_convolution *conv)
            conv->c_in <= (int64_t)(L2_BYTES / sizeof(float)) / n_taps / conv->c_out;
 }
 
-/* Plans to read the input in place. Returns false if a tap reads outside it, unless it can be left
- * out, or if offsets do not fit into 32 bits. */
+/* Plans to read the input in place. Returns false if a tap reads outside it and cannot be skipped,
+ * or if offsets do not fit into 32 bits. */
 static bool plan_in_place(struct indirect_convolution *conv)
 {
     const struct window *w = &conv->window;
@@ -113,9 +113,9 @@ static bool plan_in_place(struct indirect_convolution *conv)
 
 #define MASKS_BYTES (1 << 20) /* fits into an L2 cache */
 
-/* Plans to read the input in place, with masks in place of the pads: the positions of a channel are
- * one row. Returns false for kernels that reach further than about twice the input, so that offsets
- * stay below about 30 times a channel. */
+/* Plans to read the input in place, with masks instead of pads: the positions of a channel are one
+ * row. Returns false for kernels that reach further than about twice the input, so that offsets
+ * stay below about 30 times the size of a channel. */
 static bool plan_masks(struct indirect_convolution *conv)
 {
     const struct window *w = &conv->window;
@@ -191,8 +191,9 @@ static bool plan_tiles(struct indirect_convolution *conv, struct subconvolution 
     return true;
 }
 
-/* Floats and positions of a chunk: its sums stay in an L2 cache, and it is so large that the
- * weights are not read too often. A chunk whose sums are written once, to the output, is longer. */
+/* Floats and positions of a chunk: its sums stay in an L2 cache, and it is large enough that the
+ * weights are not read too often. A long chunk, whose sums are written directly to the output, has
+ * fewer floats but may have more positions. */
 #define CHUNK_FLOATS 98304
 #define LONG_CHUNK_FLOATS 32768
 #define MIN_CHUNK 24
@@ -270,7 +271,7 @@ static bool product_fits_i32(const int64_t n[3])
 }
 
 /* Plans the image, the tiles and the chunks. */
-static bool plan_rest(struct indirect_convolution *conv, const struct convolution *c)
+static bool plan_layout(struct indirect_convolution *conv, const struct convolution *c)
 {
     return c->c_in > 0 && !window_is_empty(conv->window.kernel) && c->c_out > 0 &&
            conv->n_groups > 0 && !window_is_empty(conv->out) && c->c_out <= INT32_MAX &&
@@ -307,11 +308,11 @@ bool indirect_convolution_plan(struct indirect_convolution *conv,
         return false;
     if (has_pixels && microkernels->half && c->c_out <= (int64_t)microkernels->half->lanes)
         conv->microkernels = microkernels->half;
-    return plan_rest(conv, c);
+    return plan_layout(conv, c);
 }
 
-/* Returns how many pairs of each tap, or of each row of taps, are neighbours in a copy with the
- * channels last, or a tile of them if it consists of whole ones. */
+/* Returns the length of the runs of adjacent pairs in a copy with the channels last: the pairs of a
+ * tap, or of a row of taps; or TILE_PAIRS if the pairs of a tap fill whole tiles. */
 static size_t find_run(const struct window *w, size_t n_pairs)
 {
     if (n_pairs % TILE_PAIRS == 0)
@@ -340,7 +341,7 @@ bool indirect_convolution_plan_pairs(struct indirect_convolution *conv,
     conv->pixel_floats = conv->copy_channels_last ? (size_t)n_pairs : 1;
     memcpy(conv->kernel, c->window.kernel, sizeof conv->kernel);
     plan_ordinary(conv, &c->window);
-    return microkernels->pairs.round && plan_rest(conv, c);
+    return microkernels->pairs.round && plan_layout(conv, c);
 }
 
 bool indirect_convolution_scratch(const struct indirect_convolution *conv, unsigned n_threads,

@@ -62,7 +62,7 @@ struct pooled_chunks indirect_convolution_pooled_chunks(const struct indirect_co
     size_t n_taps = pooling->kernel[0] * pooling->kernel[1];
     struct pooled_chunks chunks = {.n_rows = pooling->kernel[0]};
     if (conv->has_windows) {
-        bool has_rows = conv->copy_rows > 0; /* of windows, which a thread copies */
+        bool has_rows = conv->copy_rows > 0; /* each chunk copies whole rows of windows */
         size_t n_units = has_rows ? nr / (size_t)conv->out[2] / pooling->kernel[0] : nr / n_taps;
         chunks.unit = has_rows ? pooling->n[1] : 1;
         chunks.n_units = pooling->n[0] * (has_rows ? 1 : pooling->n[1]);
@@ -89,8 +89,8 @@ static bool has_minus_infinity(const struct pooling *pooling, const float *sums,
     return false;
 }
 
-/* A window that holds only NaN gave -inf: replaces that by the lowest finite number, as max_pool_fn
- * does. */
+/* Replaces the maximum of windows that hold only NaN, which is -inf, with the lowest finite number,
+ * as max_pool_fn does. */
 static void raise_maxima(const struct pooling *pooling, const struct depthwise_tile *tile)
 {
     for (size_t i = 0; i < tile->n; i++)
@@ -102,7 +102,7 @@ static void raise_maxima(const struct pooling *pooling, const struct depthwise_t
         }
 }
 
-/* Pools n windows, whose sums begin `step` floats apart. offsets: of the sums of a window. */
+/* Pools n windows, whose first sums are `step` floats apart. offsets: of the sums of a window. */
 static void pool_row(const struct indirect_convolution *conv, const float *sums, size_t step,
                      const int32_t *offsets, size_t n, float *out)
 {

@@ -5,8 +5,8 @@
 
 /* ---- The plan ----------------------------------------------------------------------------- */
 
-/* The floats of both transforms of a chunk, which stay in an L2 cache. Large weights do not: each
- * chunk reads them again. There, a chunk has a quarter of the floats of the weights. */
+/* The floats of both transforms of a chunk, which stay in an L2 cache. Large weights do not, so
+ * each chunk reads them again; then a chunk has a quarter of the floats of the weights. */
 #define TRANSFORM_FLOATS 65536
 
 #define LINE_UNIT 16 /* positions */
@@ -19,34 +19,34 @@ static bool has_tiles(const struct indirect_convolution *conv, int d)
                                   w->dilation[d] == 1 && d > 0));
 }
 
-/* Returns the kernels of three that a kernel is divided into in dimension d, 0 or 1. */
+/* Returns the number of parts of three that a kernel is divided into in dimension d, 0 or 1. */
 static size_t count_parts(const struct indirect_convolution *conv, int d)
 {
     int64_t kernel = conv->window.kernel[d + 1];
     return kernel == 1 ? 1 : (size_t)kernel / 2;
 }
 
-/* Returns the terms of a sum of element e, which come first. The others are zeros: the first taps
- * of all parts but the first one. */
+/* Returns the number of terms of a sum of element e that are not always zero. They come first; the
+ * others are products by the zero taps before all parts but the first. */
 static size_t count_terms(const struct indirect_convolution *conv, size_t e)
 {
     size_t n_y = count_parts(conv, 0), n_x = count_parts(conv, 1);
     return (size_t)conv->c_in * (e % conv->tile[1] > 0 ? n_y * n_x : e >= conv->tile[1] ? n_y : 1);
 }
 
-/* Returns the outputs of a tile in dimension d, 0 or 1. */
+/* Returns the number of outputs of a tile in dimension d, 0 or 1. */
 static size_t tile_outputs(const struct indirect_convolution *conv, int d)
 {
     return conv->tile[d] == 4 ? 2 : 1;
 }
 
-/* Returns how many of n consecutive positions are in one row. */
+/* Returns how many of n consecutive positions one row contains. */
 static size_t row_positions(const struct indirect_convolution *conv, size_t n)
 {
     return n < (size_t)conv->out[2] ? n : (size_t)conv->out[2];
 }
 
-/* Returns the tiles of a row, or of the part of a line that n positions are. */
+/* Returns the number of tiles of a row, or of a part of a line of n positions. */
 static size_t row_tiles(const struct indirect_convolution *conv, size_t n)
 {
     return divide_up(row_positions(conv, n), tile_outputs(conv, 1));
@@ -71,13 +71,13 @@ static bool plan_copy(struct indirect_convolution *conv)
 
 /* Rounds up to an odd number of cache lines, so that the elements of a tile lie in different sets
  * of an L1 cache. */
-static size_t odd_lines(size_t n_floats)
+static size_t round_to_odd_lines(size_t n_floats)
 {
     return (divide_up(n_floats, LINE_FLOATS) | 1) * LINE_FLOATS;
 }
 
-/* Lays out the transformed input and the sums: channels last as the input is, or planes of
- * tiles. */
+/* Lays out the transformed input and the sums: with the channels last if the input has them last,
+ * otherwise in planes of tiles. */
 static bool plan_elements(struct indirect_convolution *conv)
 {
     size_t lanes = conv->microkernels->lanes, c_in = (size_t)conv->c_in, n_sums, n_floats;
@@ -85,14 +85,14 @@ static bool plan_elements(struct indirect_convolution *conv)
     size_t n_tiles = conv->n_tiles + divide_up(conv->n_tiles, row) * n_more +
                      (count_parts(conv, 0) - 1) * (row + n_more);
     conv->tile_floats = conv->in_channels_last ? divide_up(c_in, lanes) * lanes : 1;
-    conv->tile_channel = conv->in_channels_last ? 1 : odd_lines(n_tiles);
+    conv->tile_channel = conv->in_channels_last ? 1 : round_to_odd_lines(n_tiles);
     if (!checked_mul(conv->n_tiles, conv->ld_sums, &n_sums) ||
         !checked_mul(conv->in_channels_last ? n_tiles : conv->tile_channel,
                      conv->in_channels_last ? conv->tile_floats : c_in, &n_floats) ||
         n_floats > INT32_MAX || n_sums > INT32_MAX)
         return false;
-    conv->in_element = odd_lines(n_floats);
-    conv->sums_element = odd_lines(n_sums);
+    conv->in_element = round_to_odd_lines(n_floats);
+    conv->sums_element = round_to_odd_lines(n_sums);
     n_floats = conv->tile[0] * conv->tile[1] * (conv->in_element + conv->sums_element);
     return checked_mul(conv->ld_sums, conv->subconvolutions[0].nr + 2, &conv->acc_floats) &&
            checked_add(conv->acc_floats, n_floats, &conv->acc_floats);
@@ -118,7 +118,7 @@ bool indirect_convolution_plan_winograd(struct indirect_convolution *conv)
     n_most = n_elements * conv->winograd_k * conv->ld_sums / 4;
     n_units = (n_most > TRANSFORM_FLOATS ? n_most : TRANSFORM_FLOATS) / n_floats;
     n_all = divide_up((size_t)window_product(conv->out), conv->unit);
-    if (n_units < count_parts(conv, 0)) /* or more than half of the input is transformed twice */
+    if (n_units < count_parts(conv, 0)) /* more than half of the input would be transformed twice */
         n_units = count_parts(conv, 0);
     n_units = n_units < n_all ? n_units : n_all;
     conv->n_tiles = n_units * n_tiles;
@@ -145,7 +145,7 @@ double winograd_cost(const struct indirect_convolution *conv)
     double n_vectors =
         conv->in_channels_last
             ? (double)in_width * (double)divide_up((size_t)conv->c_in, 16)
-            : (double)divide_up(in_width, 16) * (double)conv->c_in * 2.75; /* 2.75: makes planes */
+            : (double)divide_up(in_width, 16) * (double)conv->c_in * 2.75; /* planes take longer */
     double n_outputs = (double)window_product(conv->out) * (double)conv->ld_sums;
     const struct igemm_costs *costs = &conv->microkernels->costs;
     for (e = 0; e < conv->tile[0] * conv->tile[1]; e++)
@@ -202,7 +202,7 @@ void winograd_transform_weights(const struct indirect_convolution *conv, const f
 
 /* ---- The GEMMs ---------------------------------------------------------------------------- */
 
-/* Transforms what the positions from `first` on read. Returns the number of tiles of the
+/* Transforms the input of product->n positions, from `first` on. Returns the number of tiles of the
  * output. */
 static size_t transform_input(const struct indirect_convolution *conv,
                               const struct channels_product *product, size_t first, float *to)

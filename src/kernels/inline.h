@@ -5,8 +5,9 @@
 
 #include <stddef.h>
 
-/* Loops over rows and vectors must be unrolled: otherwise the arrays that they index are in memory
- * instead of registers. SMALL_CODE: with sanitizers, a file would take minutes to compile. */
+/* Loops over rows and vectors must be unrolled; otherwise the arrays that they index are in memory
+ * instead of registers. SMALL_CODE disables this for sanitizers, with which it would take minutes
+ * to compile a file. */
 #if defined(SMALL_CODE)
 #define ALWAYS_INLINE static inline
 #define UNROLL
