@@ -89,8 +89,8 @@ gemm_f64_fn *kernels_gemm_f64(const struct kernels *kernels, size_t m, size_t n,
 /* Returns whether the options allow packing of weights and factors. */
 bool kernels_may_pack(const struct kernels *kernels);
 
-/* Returns whether constant operands are packed whatever the other options are: only packed products
- * compute in bf16. */
+/* Returns whether constant operands are packed whatever the other options are, because only packed
+ * products compute in bf16. */
 static inline bool kernels_must_pack(const struct kernels *kernels)
 {
     return kernels->precision == IRRUN_PRECISION_BF16;

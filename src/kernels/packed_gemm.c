@@ -5,7 +5,7 @@
 #include "base/checked.h"
 #include "kernels/packed_gemm.h"
 
-/* Rows multiplied at a time: their part of A stays in L2 for all panels. */
+/* Rows multiplied at a time; their part of A stays in L2 for all panels. */
 #define MC 144
 
 static void skip_terms(const struct packed_matrix *packed_b, struct gemm_args *args, size_t n)
@@ -15,9 +15,9 @@ static void skip_terms(const struct packed_matrix *packed_b, struct gemm_args *a
     args->a += n;
 }
 
-/* Bytes from what is read to what is prefetched: micro-kernels of several rows consume a cache line
- * faster than it arrives from L3. 16 KB give the same. For a matrix in L2, prefetching takes up to
- * 10 % of the time. */
+/* The prefetch distance in bytes: micro-kernels of several rows consume a cache line faster than it
+ * arrives from L3. 16 KB are as fast. For a matrix in L2, prefetching takes up to 10 % of the
+ * time. */
 #define PREFETCH_AHEAD 8192
 
 static void run_microkernel(const struct packed_matrix *packed_b, const struct gemm_args *args)
@@ -27,7 +27,7 @@ static void run_microkernel(const struct packed_matrix *packed_b, const struct g
 }
 
 /* Multiplies all rows by the same terms of a micro-panel. Micro-kernels take nearly equal numbers
- * of rows; tiles take 16 while there are so many, since fewer take the same time. The second call
+ * of rows. AMX tiles take 16 rows until fewer are left, which take the same time. The second call
  * prefetches the next block of terms. */
 static void multiply_tiles(const struct packed_matrix *packed_b, size_t rows,
                            const struct gemm_args *first)
@@ -49,8 +49,8 @@ static void multiply_tiles(const struct packed_matrix *packed_b, size_t rows,
     }
 }
 
-/* Does the same by blocks of terms, so that every row finds the block in L1. A buffer has the sums
- * between blocks; -0 is the neutral element of addition. */
+/* Does the same by blocks of terms, so that every row finds the block in L1. A buffer holds the
+ * sums between blocks; -0 is the neutral element of addition. */
 static void multiply_blocks(const struct packed_matrix *packed_b, size_t rows,
                             const struct gemm_args *whole)
 {
@@ -92,7 +92,8 @@ static void multiply_micropanel(const struct packed_matrix *packed_b, struct gem
     }
 }
 
-/* Multiplies by the micro-panels, or by the groups for tiles, of the first n columns of a panel. */
+/* Multiplies by the first n columns of a panel: by one micro-panel after another, or, with AMX
+ * tiles, by all groups at once. */
 static void multiply_columns(const struct packed_matrix *packed_b,
                              const struct panel_product *product, size_t n)
 {
@@ -132,8 +133,8 @@ void packed_gemm_end(const struct packed_matrix *packed_b)
 
 static const float zeros[PANEL_MAX_WIDTH * PANEL_GROUP];
 
-/* Computes the last columns. Its micro-panel may be wider than the rest of C, so rows are computed
- * in a buffer. */
+/* Computes the last columns. Their micro-panel may be wider than the rest of C, so rows are
+ * computed in a buffer. */
 static void multiply_last(const struct packed_matrix *packed_b, struct panel_product product,
                           size_t n)
 {
@@ -172,10 +173,10 @@ static void run_epilogue(const struct packed_gemm *matrix, size_t columns, size_
             epilogue_run(matrix->epilogue, first + r * matrix->ldc, n);
 }
 
-/* Some rows of a product, and the a of its first terms. */
+/* n rows of a product, from `first` on. */
 struct row_block {
     size_t first, n;
-    const float *a;
+    const float *a; /* of the first of these rows */
     size_t lda;
     bool is_added; /* to c; otherwise to the bias */
 };

@@ -1,8 +1,8 @@
 /* Dense products C = A * B with B packed into panels, which the product reads sequentially.
  * Constant weights are packed once (prepacked). The blocking is that of BLIS: a micro-kernel
  * computes mr x nr of C, over kc terms at a time, for mc rows at a time over all of B. Every sum
- * adds its terms in the order of k, whatever the number of rows, the layout and the level: packing
- * changes no byte of a result.
+ * adds its terms in the order of k, whatever the number of rows, the layout and the level, so that
+ * packing does not change results.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_PACKED_GEMM_H
 #define IRRUN_KERNELS_PACKED_GEMM_H
@@ -40,10 +40,10 @@ static inline size_t weight_bytes(enum weight_type type)
  * rows and groups of columns of the function. add may be c. With b of bf16, a has pairs of bf16:
  * two terms in the 4 bytes of a float, and lda counts pairs. */
 struct gemm_args {
-    size_t ahead;       /* bytes from b to what is prefetched; 0: no prefetch */
+    size_t ahead;       /* prefetch distance in bytes; 0: no prefetch */
     const float *start; /* the sums of earlier terms, dense; NULL: zeros. Not with b of bf16 */
     size_t k;
-    size_t rows, n_groups; /* for tiles; otherwise the function has constant numbers */
+    size_t rows, n_groups; /* for tiles; otherwise they are constants of the function */
     const void *b;
     size_t b_group_bytes; /* for tiles: from one group of columns of b to the next */
     const float *a;
@@ -63,15 +63,15 @@ struct gemm_tiles {
 };
 
 /* A k x n matrix. A panel is `width` groups of columns. A micro-panel is nr_groups of them,
- * interleaved along k (nr = 16 * nr_groups), which the micro-kernel reads sequentially. For tiles a
- * micro-panel is one group, and the micro-kernel reads all groups of a panel, a tile of each at a
- * time. */
+ * interleaved along k (nr = 16 * nr_groups), which the micro-kernel reads sequentially. With AMX
+ * tiles, a micro-panel is one group, and the micro-kernel reads all groups of a panel, a tile of
+ * each at a time. */
 struct packed_matrix {
     size_t k, n_panels;
     size_t width;
     enum weight_type type;
-    /* Rounds n elements of a row of a, for weights that are or were bf16: to pairs, or to floats if
-     * type is f32. NULL: a is not rounded. */
+    /* Rounds n elements of a row of a to bf16, for weights that are or were bf16: to pairs, or, if
+     * type is f32, to floats. NULL: a is not rounded. */
     void (*round)(const void *from, void *to, size_t n);
     /* Set by packed_matrix_layout. */
     size_t step_k;     /* terms that are side by side in memory: two of bf16, otherwise one */
@@ -85,7 +85,7 @@ struct packed_matrix {
     size_t panel_bytes;
     size_t max_mr;
     gemm_microkernel_fn *microkernels[GEMM_MAX_MR + 1]; /* [rows] */
-    const struct gemm_tiles *tiles;                     /* NULL: these micro-kernels multiply */
+    const struct gemm_tiles *tiles;                     /* NULL: microkernels are used instead */
     const void *data;   /* [n_panels][width / nr_groups][k / step_k][nr_groups][16][step_k] */
     size_t first_panel; /* the panel that data begins with */
 };
@@ -152,8 +152,8 @@ struct packed_gemm {
     size_t lda;
     float *c;
     size_t ldc;
-    const struct epilogue *epilogue; /* NULL: none. Otherwise c[0] is its element `first` */
-    size_t first;
+    const struct epilogue *epilogue; /* NULL: none */
+    size_t first;                    /* index of c[0] in the output of the epilogue */
 };
 void packed_gemm(const struct packed_matrix *packed_b, const struct packed_gemm *matrix);
 

@@ -1,4 +1,4 @@
-/* The kernels of packed_gemm.h for every level.
+/* The kernels of packed_gemm.h, compiled for each CPU level.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/kernels.h"
 #include "kernels/level.h"
@@ -16,8 +16,8 @@
 
 TILES(TILE)
 
-/* A micro-kernel is compiled if the level has registers for the sums, for a column of a or a row of
- * b (the smaller one), for an element of the other and, without FMA, for a product. */
+/* A micro-kernel is used if the level has registers for the sums, for a column of a or a row of b
+ * (the smaller one), for an element of the other and, without FMA, for a product. */
 #define VECTORS(nr_groups) ((nr_groups)*PANEL_GROUP / VECTOR_LANES)
 #define FEWER(a, b) ((a) < (b) ? (a) : (b))
 #define FITS(nr_groups, rows)                                                                      \

@@ -8,8 +8,8 @@
 #include "kernels/pack_transpose.h"
 #include "tensor/half.h"
 
-#define FEW_ROWS 2               /* up to here, for_few_f16_rows is used */
-#define ENOUGH_ROWS 6            /* of a micro-kernel, where the rows need several calls */
+#define FEW_ROWS 2               /* at most this many rows use for_few_f16_rows */
+#define ENOUGH_ROWS 6            /* of a micro-kernel, if the rows need several calls */
 #define BLOCK_BYTES (25UL << 10) /* of a micro-panel in L1, which has at least 32 KB */
 
 /* With fewer terms, most of a tile of AMX would be zeros. */
@@ -26,14 +26,14 @@ static size_t choose_nr_groups(const struct gemm_microkernels *kernels, size_t w
     return nr_groups;
 }
 
-/* Returns the bytes of one column in step_k terms: of an element, or of a pair of bf16. */
+/* Returns the bytes of step_k terms of a column: of an element, or of a pair of bf16. */
 static size_t element_bytes(const struct packed_matrix *packed_b)
 {
     return packed_b->step_k * weight_bytes(packed_b->type);
 }
 
-/* Returns the number of steps of step_k terms, with those that pad a tile. */
-static size_t steps_of(const struct packed_matrix *packed_b)
+/* Returns the number of steps of step_k terms, including those that pad a tile. */
+static size_t count_steps(const struct packed_matrix *packed_b)
 {
     size_t n = packed_b->k / packed_b->step_k + packed_b->k % packed_b->step_k;
     return packed_b->tiles ? divide_up(n, TILE_PAIRS) * TILE_PAIRS : n;
@@ -67,7 +67,7 @@ static void set_microkernels(struct packed_matrix *packed_b,
 }
 
 /* Divides kc into blocks of nearly equal size. */
-static size_t block_of(const struct packed_matrix *packed_b)
+static size_t choose_block(const struct packed_matrix *packed_b)
 {
     return divide_up(packed_b->kc, packed_b->kc * packed_b->step_bytes / BLOCK_BYTES + 1);
 }
@@ -91,9 +91,9 @@ bool packed_matrix_layout(struct packed_matrix *packed_b, const struct gemm_micr
     /* Every block of kc but the last one ends with a whole step or tile. */
     size_t step = packed_b->tiles ? 2 * TILE_PAIRS : packed_b->step_k;
     packed_b->kc += n_blocks > 1 && packed_b->kc % step > 0 ? step - packed_b->kc % step : 0;
-    packed_b->block = type == WEIGHTS_BF16 ? packed_b->kc : block_of(packed_b);
+    packed_b->block = type == WEIGHTS_BF16 ? packed_b->kc : choose_block(packed_b);
     bool is_done =
-        checked_mul(packed_b->step_bytes, steps_of(packed_b), &packed_b->micropanel_bytes) &&
+        checked_mul(packed_b->step_bytes, count_steps(packed_b), &packed_b->micropanel_bytes) &&
         checked_mul(packed_b->width / packed_b->nr_groups, packed_b->micropanel_bytes,
                     &packed_b->panel_bytes) &&
         checked_mul(packed_b->n_panels, packed_b->panel_bytes, size_bytes);
@@ -119,7 +119,7 @@ static void pack_edge(unsigned char *to, size_t to_step, const unsigned char *fr
  * tile. */
 static void clear_pads(const struct packed_matrix *packed_b, unsigned char *to)
 {
-    for (size_t i = packed_b->k / packed_b->step_k; i < steps_of(packed_b); i++)
+    for (size_t i = packed_b->k / packed_b->step_k; i < count_steps(packed_b); i++)
         memset(to + i * packed_b->step_bytes, 0, PANEL_GROUP * element_bytes(packed_b));
 }
 

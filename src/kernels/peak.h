@@ -1,4 +1,4 @@
-/* Measures the peak performance of this machine, which --profile compares ops with.
+/* Measures the peak performance of this machine, with which --profile compares that of ops.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_PEAK_H
 #define IRRUN_KERNELS_PEAK_H

@@ -1,5 +1,5 @@
-/* Max and average pooling of a channel, from the size window->in to window->out, and maxima of
- * pixels of bytes.
+/* Max and average pooling of a channel, from the size window->in to window->out, and maxima and
+ * sums of pixels of bytes.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_POOL_H
 #define IRRUN_KERNELS_POOL_H

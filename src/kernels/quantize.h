@@ -67,7 +67,7 @@ struct quantize_kernels {
     /* Does the inverse of to_u8. */
     void (*from_u8)(const struct channel_ranges *ranges, const uint8_t *x, float *out,
                     size_t out_stride, size_t n_channels, size_t n);
-    /* Adds n bytes. A stride is 1, or 0: the byte is repeated. */
+    /* Adds n bytes. A stride is 1, or 0 to repeat one byte. */
     void (*add_u8)(const struct bytes_sum *sum, const uint8_t *a, size_t a_stride, const uint8_t *b,
                    size_t b_stride, uint8_t *out, size_t n);
 };

@@ -7,16 +7,17 @@
 #include "kernels/vector_integer.h"
 
 /* Dequantizes codes. */
-ALWAYS_INLINE vec value_of(const struct quantization *q, vec code)
+ALWAYS_INLINE vec dequantize(const struct quantization *q, vec code)
 {
     vec y = vec_add(vec_mul(code, vec_set1(q->scale)), vec_set1(q->out_low));
     return vec_select(vec_equal(code, vec_set1(q->last)), vec_set1(q->out_high), y);
 }
 
-ALWAYS_INLINE vec fake_vector(const struct quantization *q, vec x)
+ALWAYS_INLINE vec fake_quantize(const struct quantization *q, vec x)
 {
     vec code = vec_round(vec_mul(vec_sub(x, vec_set1(q->in_low)), vec_set1(q->inverse_scale)));
-    vec y = vec_select(vec_greater(x, vec_set1(q->high)), vec_set1(q->out_high), value_of(q, code));
+    vec y =
+        vec_select(vec_greater(x, vec_set1(q->high)), vec_set1(q->out_high), dequantize(q, code));
     return vec_select(vec_less_equal(x, vec_set1(q->low)), vec_set1(q->out_low), y);
 }
 
@@ -24,20 +25,20 @@ static void fake(const struct quantization *q, const float *x, float *out, size_
 {
     size_t i = 0;
     for (; i + VECTOR_LANES <= n; i += VECTOR_LANES)
-        vec_store(out + i, fake_vector(q, vec_load(x + i)));
+        vec_store(out + i, fake_quantize(q, vec_load(x + i)));
     if (i < n)
-        vec_store_first(out + i, fake_vector(q, vec_load_first(x + i, n - i)), n - i);
+        vec_store_first(out + i, fake_quantize(q, vec_load_first(x + i, n - i)), n - i);
 }
 
-ALWAYS_INLINE vec_i32 code_in(vec in_low, vec inverse_scale, vec last, vec x)
+ALWAYS_INLINE vec_i32 quantize_in_range(vec in_low, vec inverse_scale, vec last, vec x)
 {
     vec code = vec_mul(vec_sub(x, in_low), inverse_scale);
     return vec_round_to_i32(vec_min(vec_max(code, vec_zero()), last));
 }
 
-ALWAYS_INLINE vec_i32 code_of(const struct quantization *q, vec x)
+ALWAYS_INLINE vec_i32 quantize(const struct quantization *q, vec x)
 {
-    return code_in(vec_set1(q->in_low), vec_set1(q->inverse_scale), vec_set1(q->last), x);
+    return quantize_in_range(vec_set1(q->in_low), vec_set1(q->inverse_scale), vec_set1(q->last), x);
 }
 
 /* Quantizes up to four channels, from `channel` on, of n pixels, at most a vector. Each 32-bit lane
@@ -50,7 +51,7 @@ ALWAYS_INLINE void quantize_lanes(const struct channel_ranges *ranges, size_t ch
     int32_t pixels[VECTOR_LANES];
     for (size_t c = 0; c < n_channels; c++) {
         const float *from = x + (channel + c) * x_stride;
-        all |= code_of(range_of(ranges, channel + c), vec_load_n(from, n)) << (int)(8 * c);
+        all |= quantize(range_of(ranges, channel + c), vec_load_n(from, n)) << (int)(8 * c);
     }
     memcpy(pixels, &all, sizeof all);
     out += channel;
@@ -66,9 +67,9 @@ static void plane_to_u8(const struct quantization *q, const float *x, uint8_t *o
 {
     size_t i = 0;
     for (; i + VECTOR_LANES <= n; i += VECTOR_LANES)
-        vec_i32_store_u8(out + i, code_of(q, vec_load(x + i)));
+        vec_i32_store_u8(out + i, quantize(q, vec_load(x + i)));
     if (i < n)
-        vec_i32_store_u8_first(out + i, code_of(q, vec_load_first(x + i, n - i)), n - i);
+        vec_i32_store_u8_first(out + i, quantize(q, vec_load_first(x + i, n - i)), n - i);
 }
 
 static void to_u8(const struct channel_ranges *ranges, const float *x, size_t x_stride,
@@ -96,13 +97,13 @@ struct levels {
     vec in_low, inverse_scale, last, slopes;
 };
 
-ALWAYS_INLINE vec_i32 code_at(const struct levels *levels, bool has_slopes, const float *x,
-                              size_t n)
+ALWAYS_INLINE vec_i32 load_quantized(const struct levels *levels, bool has_slopes, const float *x,
+                                     size_t n)
 {
     vec y = vec_load_n(x, n);
     if (has_slopes)
         y = vec_select(vec_less(y, vec_zero()), vec_mul(y, levels->slopes), y);
-    return code_in(levels->in_low, levels->inverse_scale, levels->last, y);
+    return quantize_in_range(levels->in_low, levels->inverse_scale, levels->last, y);
 }
 
 /* Quantizes n_columns columns, at most a vector, of all rows. n is the length of a row. */
@@ -116,19 +117,19 @@ ALWAYS_INLINE void column_to_u8(const struct levels *levels, const bool has_slop
         void *to[4];
         UNROLL
         for (size_t r = 0; r < 4; r++) {
-            codes[r] = code_at(levels, has_slopes, x + (row + r) * n, VECTOR_LANES);
+            codes[r] = load_quantized(levels, has_slopes, x + (row + r) * n, VECTOR_LANES);
             to[r] = out + (row + r) * n;
         }
         vec_i32_store_u8_rows(to, codes, 4);
     }
 #endif
     for (; row < n_rows; row++)
-        vec_i32_store_u8_first(out + row * n, code_at(levels, has_slopes, x + row * n, n_columns),
-                               n_columns);
+        vec_i32_store_u8_first(
+            out + row * n, load_quantized(levels, has_slopes, x + row * n, n_columns), n_columns);
 }
 
 /* Quantizes rows of any length. The last vector of a row overlaps the one before, so that it is
- * whole. */
+ * full. */
 static void long_rows_to_u8(const struct column_levels *levels, const float *x, uint8_t *out,
                             size_t n_rows, size_t n)
 {
@@ -154,7 +155,7 @@ static void rows_to_u8(const struct column_levels *levels, const float *x, uint8
         long_rows_to_u8(levels, x, out, n_rows, n);
         return;
     }
-    float lanes[4][VECTOR_LANES]; /* of several rows */
+    float lanes[4][VECTOR_LANES]; /* the levels of several rows side by side */
     for (size_t lane = 0; lane < VECTOR_LANES; lane++) {
         lanes[0][lane] = levels->in_low[lane % n];
         lanes[1][lane] = levels->inverse_scale[lane % n];
@@ -167,7 +168,7 @@ static void rows_to_u8(const struct column_levels *levels, const float *x, uint8
     long_rows_to_u8(levels, x + i, out + i, n_rows - i / n, n);
 }
 
-/* The inverse of quantize_lanes, for n pixels. */
+/* Does the inverse of quantize_lanes for n pixels. */
 ALWAYS_INLINE void dequantize_lanes(const struct channel_ranges *ranges, size_t channel,
                                     const uint8_t *x, size_t pixel_bytes, float *out,
                                     size_t out_stride, const size_t n_channels, const size_t n)
@@ -183,7 +184,7 @@ ALWAYS_INLINE void dequantize_lanes(const struct channel_ranges *ranges, size_t 
     for (size_t c = 0; c < n_channels; c++) {
         const struct quantization *q = range_of(ranges, channel + c);
         vec code = vec_of_i32((all >> (int)(8 * c)) & 255);
-        vec_store_n(out + (channel + c) * out_stride, value_of(q, code), n);
+        vec_store_n(out + (channel + c) * out_stride, dequantize(q, code), n);
     }
 }
 

@@ -7,10 +7,10 @@
 
 /* The elements of a row that are packed at a time: 32 KB of a panel. */
 #define SLICE 512
-/* Rows whose sums are computed at a time: 8 KB, and two tiles. */
+/* Rows whose sums are computed at a time: 8 KB of sums, or two AMX tiles of rows. */
 #define ROWS 32
 
-static size_t blocks_of_slice(const struct quantized_blocks *blocks)
+static size_t count_slice_blocks(const struct quantized_blocks *blocks)
 {
     size_t n = SLICE / blocks->max_elements;
     return n < blocks->n ? n : blocks->n;
@@ -30,11 +30,11 @@ size_t quantized_panel_bytes(const struct quantized_kernels *kernels,
     struct quantized_blocks blocks = quantized_blocks_of(matrix);
     if (quantized_reads_in_place(kernels, matrix, m))
         return m * quantized_row_bytes(matrix);
-    return blocks_of_slice(&blocks) *
+    return count_slice_blocks(&blocks) *
            (sizeof(struct quantized_columns) + blocks.max_quads * INT8_QUAD * QUANTIZED_PANEL_ROWS);
 }
 
-/* Some blocks of a panel. */
+/* Blocks first ... first + n - 1 of a panel. */
 struct slice {
     struct quantized_blocks blocks;
     struct quantized_panel panel;
@@ -115,7 +115,7 @@ void quantized_multiply(const struct quantized_product *p)
         p->kernels->multiply_rows(p);
         return;
     }
-    size_t max_blocks = blocks_of_slice(&slice.blocks);
+    size_t max_blocks = count_slice_blocks(&slice.blocks);
     slice.panel.columns = p->panel;
     slice.panel.codes = (int8_t *)(slice.panel.columns + max_blocks);
     for (slice.column = p->begin; slice.column < p->end; slice.column += QUANTIZED_PANEL_ROWS) {

@@ -14,7 +14,7 @@
 #include "kernels/compressed_gemm.h"
 #include "kernels/gemm_int8.h"
 
-#define QUANTIZED_BLOCK 128      /* elements of a block, at most */
+#define QUANTIZED_BLOCK 128      /* maximum number of elements of a block */
 #define QUANTIZED_PANEL_GROUPS 4 /* column groups of a panel */
 /* Rows of the matrix in a panel. */
 #define QUANTIZED_PANEL_ROWS (QUANTIZED_PANEL_GROUPS * INT8_GROUP)
@@ -25,8 +25,8 @@ struct quantized_block {
     int32_t sum; /* of code[i] - 128 */
 };
 
-/* The blocks of a row: n in all, n_of_group in a scale group, whose last one may be shorter than
- * max_elements. */
+/* The blocks of a row: n in all, n_of_group in each scale group, the last of which may have fewer
+ * than max_elements. */
 struct quantized_blocks {
     size_t n, n_of_group, max_elements, max_quads;
 };
@@ -87,8 +87,8 @@ static inline bool quantized_is_4bit(const struct compressed_matrix *matrix)
     return compressed_bytes(matrix, 2) == 1;
 }
 
-/* Returns the quads of a block of n elements. Codes of 4 bits take two quads for each 8: those at
- * even positions, and those at odd ones. */
+/* Returns the number of quads of a block of n elements. Each 8 codes of 4 bits take two quads: one
+ * of the codes at even positions, and one of those at odd positions. */
 static inline size_t quantized_n_quads(const struct compressed_matrix *matrix, size_t n)
 {
     return quantized_is_4bit(matrix) ? 2 * int8_n_quads(n / 2) : int8_n_quads(n);
@@ -115,8 +115,7 @@ static inline size_t quantized_block_at(const struct compressed_matrix *matrix,
     return block / blocks->n_of_group * matrix->group + in_group;
 }
 
-/* Rows of the matrix that are read in place at a time: all their blocks together fill whole
- * vectors. */
+/* Rows of the matrix that are read in place at a time. Their blocks fill whole vectors. */
 #define QUANTIZED_STREAM_ROWS 16
 
 /* Returns whether a product of m rows reads the matrix in place, without packing: for few rows, and

@@ -13,7 +13,7 @@ struct chunk {
     size_t ld_x;
 };
 
-static size_t longest(const struct pass *pass)
+static size_t max_length(const struct pass *pass)
 {
     size_t most = 0;
     for (size_t b = 0; b < pass->engine->common.batch; b++)
@@ -26,7 +26,7 @@ static size_t longest(const struct pass *pass)
 /* Returns a chunk of X. For a cell and for a single forward sequence, the rows of X are in the
  * order of the steps and read in place, unless they are rounded. Otherwise the workers copy them
  * together, and must wait for the barrier. */
-static struct chunk take_chunk(const struct pass *pass, size_t first, size_t n)
+static struct chunk load_chunk(const struct pass *pass, size_t first, size_t n)
 {
     const struct recurrent *common = &pass->engine->common;
     size_t size = common->input_size, ld = pass->engine->ld_x;
@@ -149,7 +149,7 @@ static void swap(float **a, float **b)
     *b = old;
 }
 
-static void take_step(struct pass *pass, const struct chunk *chunk, size_t step)
+static void run_step(struct pass *pass, const struct chunk *chunk, size_t step)
 {
     const struct recurrent_f32 *engine = pass->engine;
     const float *gates =
@@ -184,7 +184,7 @@ static void run_direction(struct pass *pass)
 {
     const struct recurrent_f32 *engine = pass->engine;
     const struct recurrent *common = &engine->common;
-    size_t n_live = longest(pass);
+    size_t n_live = max_length(pass);
 
     recurrent_load_state(pass, pass->tensors->h0, pass->h);
     recurrent_round_state(pass, pass->h, pass->rounded);
@@ -199,12 +199,12 @@ static void run_direction(struct pass *pass)
     for (size_t first = 0, round = 0; first < n_live; first += engine->chunk_steps, round++) {
         size_t left = common->n_steps - first;
         struct chunk chunk =
-            take_chunk(pass, first, left < engine->chunk_steps ? left : engine->chunk_steps);
+            load_chunk(pass, first, left < engine->chunk_steps ? left : engine->chunk_steps);
         barrier(pass);
         for (size_t i = 0; chunk.n > 1 && i < pass->end - pass->begin; i++)
             project_panel(pass, &chunk, nth_panel(pass, round, i));
         for (size_t s = 0; s < chunk.n && first + s < n_live; s++) {
-            take_step(pass, &chunk, first + s);
+            run_step(pass, &chunk, first + s);
             if (first + s + 1 < n_live)
                 barrier(pass);
         }
@@ -223,8 +223,9 @@ struct run {
 
 /* Returns the matrix of direction d: packed at `data`, or, for a GEMM, in the `weights` of all
  * directions. */
-static struct recurrent_matrix matrix_of(const struct recurrent_matrix *matrix, const void *data,
-                                         const struct run *run, const float *weights, size_t d)
+static struct recurrent_matrix select_direction(const struct recurrent_matrix *matrix,
+                                                const void *data, const struct run *run,
+                                                const float *weights, size_t d)
 {
     const struct recurrent *common = &run->engine->common;
     struct recurrent_matrix of_direction = *matrix;
@@ -236,12 +237,12 @@ static struct recurrent_matrix matrix_of(const struct recurrent_matrix *matrix, 
     return of_direction;
 }
 
-static void run_worker(void *context, size_t number, size_t n_numbers)
+static void run_worker(void *context, size_t part, size_t n_parts)
 {
     const struct run *run = context;
     const struct recurrent_f32 *engine = run->engine;
-    size_t n_workers = n_numbers / engine->common.n_directions;
-    size_t d = number / n_workers, worker = number % n_workers;
+    size_t n_workers = n_parts / engine->common.n_directions;
+    size_t d = part / n_workers, worker = part % n_workers;
     const unsigned char *w = (const unsigned char *)engine->w_pack + d * engine->w_direction_bytes;
     const unsigned char *r = (const unsigned char *)engine->r_pack + d * engine->r_direction_bytes;
     const unsigned char *reset = r + engine->r.packed_bytes;
@@ -258,9 +259,9 @@ static void run_worker(void *context, size_t number, size_t n_numbers)
         .end = engine->n_panels * (worker + 1) / n_workers,
         .is_reverse = engine->common.is_reverse || d == 1,
         .is_downward = run->is_downward,
-        .w = matrix_of(&engine->w, w, run, run->tensors->w, d),
-        .r = matrix_of(&engine->r, r, run, run->tensors->r, d),
-        .r_reset = matrix_of(&engine->r_reset, reset, run, run->tensors->r, d),
+        .w = select_direction(&engine->w, w, run, run->tensors->w, d),
+        .r = select_direction(&engine->r, r, run, run->tensors->r, d),
+        .r_reset = select_direction(&engine->r_reset, reset, run, run->tensors->r, d),
         .biases = (const void *)(w + engine->w.packed_bytes),
         .reset_biases = side,
         .peepholes = engine->has_peepholes ? side : NULL,

@@ -19,7 +19,7 @@ struct recurrent_weights {
 /* W, or some gates of R, of one direction. */
 struct recurrent_matrix {
     size_t first_gate, n_gates;    /* in the order of the panels: LSTM's is f, i, c, o */
-    struct packed_matrix packed_b; /* of gates [n_gates][units] each */
+    struct packed_matrix packed_b; /* a panel has columns [n_gates][units] */
     size_t packed_bytes;
     gemm_f32_fn *gemm;    /* NULL: packed_gemm multiplies */
     const float *weights; /* for gemm: all gates [G*H][k] */
@@ -59,8 +59,8 @@ struct recurrent_f32 {
     size_t scratch_bytes;
 };
 
-/* Fills the layout from the members before it (the packs may be missing). Returns false if a size
- * overflows. Scratch memory does not grow with T beyond a chunk. */
+/* Fills the layout from the members before it (w_pack and r_pack may be NULL). Returns false if a
+ * size overflows. Scratch memory does not grow with T beyond a chunk. */
 bool recurrent_f32_lay_out(struct recurrent_f32 *engine);
 
 /* Fill packs of w_pack_bytes and r_pack_bytes, 64-byte aligned. For each direction: W and then the
@@ -77,8 +77,8 @@ static inline size_t recurrent_slot_of(const struct recurrent *common, size_t ga
     return common->kind == RECURRENT_LSTM ? common->slots[gate] : gate;
 }
 
-/* Returns the floats of n vectors of `units`, rounded up because vector instructions may read whole
- * groups. */
+/* Returns the number of floats of [n][units], with the last row rounded up because vector
+ * instructions may read whole groups. */
 static inline size_t recurrent_row_floats(size_t n, size_t units)
 {
     return (n - 1) * units + (units + PANEL_GROUP - 1) / PANEL_GROUP * PANEL_GROUP;
@@ -96,8 +96,8 @@ void recurrent_multiply(const struct recurrent_f32 *engine, const struct recurre
 
 /* Runs all steps. w and r of the tensors are read only if they are not packed. scratch has
  * scratch_bytes, 64-byte aligned. *n_runs is the caller's counter: even and odd runs visit panels
- * in opposite orders, so that cached panels are used first. The number of threads and of runs
- * changes no byte. */
+ * in opposite orders, so that cached panels are used first. Results depend on neither the number of
+ * threads nor that of runs. */
 void recurrent_f32_run(const struct recurrent_f32 *engine,
                        const struct recurrent_f32_tensors *tensors, void *scratch, unsigned *n_runs,
                        struct thread_pool *pool);

@@ -1,4 +1,5 @@
-/* What the parts of the recurrent engine share: a thread's part of a run, and its states.
+/* Declarations that the files of the recurrent engine share: a thread's part of a run, and its
+ * states.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_RECURRENT_F32_INTERNAL_H
 #define IRRUN_KERNELS_RECURRENT_F32_INTERNAL_H
@@ -50,13 +51,13 @@ static inline size_t n_units(const struct pass *pass)
 void recurrent_load_state(const struct pass *pass, const float *from, float *state);
 void recurrent_clear_state(const struct pass *pass, float *state);
 
-/* Rounds this worker's units of a state, if the products with r take rounded ones. */
+/* Rounds this worker's units of a state, if products with r read rounded states. */
 void recurrent_round_state(const struct pass *pass, const float *state, float *rounded);
 
 /* Clears the final state of elements of length 0, which run no step. */
 void recurrent_clear_empty(const struct pass *pass);
 
-/* Writes h_next to Y, and to the final state of elements whose last step this is. */
+/* Writes h_next to Y, and, for elements whose last step it is, to the final state. */
 void recurrent_write_step(const struct pass *pass, size_t step);
 
 /* Clears Y after the last step of each element. Y is not NULL. */

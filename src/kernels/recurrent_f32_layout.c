@@ -24,7 +24,7 @@ static bool resets_first(const struct recurrent *common)
     return common->kind == RECURRENT_GRU && !common->linear_before_reset;
 }
 
-static size_t units_of(enum recurrent_kind kind)
+static size_t panel_units(enum recurrent_kind kind)
 {
     return kind == RECURRENT_LSTM  ? LSTM_PANEL_UNITS
            : kind == RECURRENT_GRU ? GRU_PANEL_UNITS
@@ -62,9 +62,9 @@ static recurrent_cell_fn *choose_cell(const struct recurrent_f32 *engine)
     }
 }
 
-/* From this batch on, weights of f16 are expanded to f32: converting them costs more than reading
- * fewer bytes saves, 10 % at 4 and at 8 rows on Zen 4. Weights that would not fit into the caches
- * as f32 stay f16. */
+/* From this batch size on, weights of f16 are expanded to f32: converting them costs more than
+ * reading fewer bytes saves, 10 % at 4 and at 8 rows on Zen 4. Weights that would not fit into the
+ * caches as f32 stay f16. */
 #define EXPAND_MIN_BATCH 4
 #define EXPAND_UP_TO_BYTES 10e6
 
@@ -78,10 +78,10 @@ static bool keeps_f16(const struct recurrent *common)
 }
 
 /* Threads share the panels of a direction if it has at least this many bytes of weights per step;
- * each thread gets at least half of it. A barrier costs as much as 20 KB. */
+ * each thread gets at least half of this. A barrier costs as much as reading 20 KB. */
 #define SHARE_MIN_BYTES 100000
-/* Directions need no barrier. They run in parallel from this many bytes per run on: reading these
- * takes four times as long as starting a job. */
+/* Directions need no barrier. They run in parallel from this many bytes per run on, because reading
+ * these takes four times as long as starting a job. */
 #define SHARE_DIRECTIONS_MIN_BYTES 200000
 
 static double matrix_bytes(const struct recurrent_f32 *engine,
@@ -111,9 +111,9 @@ static void share_work(struct recurrent_f32 *engine)
                                                   run_bytes >= SHARE_DIRECTIONS_MIN_BYTES);
 }
 
-/* Finishes the layout of a matrix for products of this many rows. */
-static bool finish_matrix(const struct recurrent_f32 *engine, struct recurrent_matrix *matrix,
-                          enum weight_type source, size_t rows)
+/* Lays out a matrix for products of this many rows. */
+static bool lay_out_matrix(const struct recurrent_f32 *engine, struct recurrent_matrix *matrix,
+                           enum weight_type source, size_t rows)
 {
     struct packed_matrix *packed_b = &matrix->packed_b;
 
@@ -145,12 +145,13 @@ static bool lay_out_weights(struct recurrent_f32 *engine, size_t rows)
     engine->r_reset = engine->r;
     engine->r_reset.first_gate = GRU_H;
     engine->r_reset.n_gates = n_reset;
-    return finish_matrix(engine, &engine->w, engine->w_type, rows) &&
-           finish_matrix(engine, &engine->r, engine->r_type, batch) &&
-           finish_matrix(engine, &engine->r_reset, engine->r_type, batch);
+    return lay_out_matrix(engine, &engine->w, engine->w_type, rows) &&
+           lay_out_matrix(engine, &engine->r, engine->r_type, batch) &&
+           lay_out_matrix(engine, &engine->r_reset, engine->r_type, batch);
 }
 
-/* Returns the floats of a panel that follow the packed R: biases inside the reset, or peepholes. */
+/* Returns the number of floats of each panel that follow the packed R: biases inside the reset, or
+ * peepholes. */
 static size_t side_floats(const struct recurrent_f32 *engine)
 {
     return engine->has_peepholes                ? recurrent_row_floats(3, engine->units)
@@ -181,7 +182,7 @@ static bool add_block(size_t *end, size_t rows, size_t ld, size_t *at)
 
 /* Returns the number of steps of a chunk, at most CHUNK_ROWS rows, so that chunks have nearly equal
  * size. */
-static size_t even_chunk(size_t n_steps, size_t batch)
+static size_t choose_chunk_steps(size_t n_steps, size_t batch)
 {
     size_t most = batch == 0 || batch > CHUNK_ROWS ? 1 : CHUNK_ROWS / batch;
     size_t n_chunks = divide_up(n_steps, most);
@@ -193,9 +194,9 @@ bool recurrent_f32_lay_out(struct recurrent_f32 *engine)
     const struct recurrent *common = &engine->common;
     size_t batch = common->batch, h = common->hidden_size, rows, end = 0, n_units, tile_rows;
 
-    engine->chunk_steps = even_chunk(common->n_steps, batch);
+    engine->chunk_steps = choose_chunk_steps(common->n_steps, batch);
     engine->resets_first = resets_first(common);
-    engine->units = engine->has_one_panel ? h : units_of(common->kind);
+    engine->units = engine->has_one_panel ? h : panel_units(common->kind);
     engine->n_panels = divide_up(h, engine->units);
     engine->columns = recurrent_row_floats(recurrent_n_gates(common), engine->units);
     engine->cell = choose_cell(engine);

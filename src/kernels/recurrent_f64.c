@@ -50,7 +50,7 @@ static void multiply(const double *m, const double *v, size_t n, size_t k, doubl
     }
 }
 
-static void take_lstm_step(const struct sequence *s)
+static void run_lstm_step(const struct sequence *s)
 {
     const struct recurrent *recurrent = s->recurrent;
     const uint8_t *slots = recurrent->slots;
@@ -75,7 +75,7 @@ static void take_lstm_step(const struct sequence *s)
     }
 }
 
-static void take_gru_step(const struct sequence *s)
+static void run_gru_step(const struct sequence *s)
 {
     const struct recurrent *recurrent = s->recurrent;
     bool is_linear = recurrent->linear_before_reset;
@@ -96,7 +96,7 @@ static void take_gru_step(const struct sequence *s)
     }
 }
 
-static void take_rnn_step(const struct sequence *s)
+static void run_rnn_step(const struct sequence *s)
 {
     size_t n = s->recurrent->hidden_size;
 
@@ -105,7 +105,7 @@ static void take_rnn_step(const struct sequence *s)
         s->h[j] = gate(s->recurrent, 0, s->x[j] + s->h_product[j]);
 }
 
-static void take_step(const struct sequence *s, const double *x)
+static void run_step(const struct sequence *s, const double *x)
 {
     const struct recurrent *recurrent = s->recurrent;
     size_t n_rows = recurrent_n_gates(recurrent) * recurrent->hidden_size;
@@ -114,11 +114,11 @@ static void take_step(const struct sequence *s, const double *x)
     for (size_t j = 0; s->b != NULL && j < n_rows; j++)
         s->x[j] += s->b[j];
     if (recurrent->kind == RECURRENT_LSTM)
-        take_lstm_step(s);
+        run_lstm_step(s);
     else if (recurrent->kind == RECURRENT_GRU)
-        take_gru_step(s);
+        run_gru_step(s);
     else
-        take_rnn_step(s);
+        run_rnn_step(s);
 }
 
 static void run_sequence(const struct sequence *s, const struct recurrent_f64_tensors *tensors,
@@ -138,7 +138,7 @@ static void run_sequence(const struct sequence *s, const struct recurrent_f64_te
         memset(tensors->y + row * n_steps * n, 0, n_steps * row_bytes);
     for (size_t step = 0; step < length; step++) {
         size_t t = is_reverse ? length - 1 - step : step;
-        take_step(s, tensors->x + (element * n_steps + t) * recurrent->input_size);
+        run_step(s, tensors->x + (element * n_steps + t) * recurrent->input_size);
         if (tensors->y != NULL)
             memcpy(tensors->y + (row * n_steps + t) * n, s->h, row_bytes);
     }

@@ -6,8 +6,8 @@
 
 /* Returns how many gates from `gate` on are contiguous both in the weights and in the panel. One
  * GEMM computes all of them. */
-static size_t n_contiguous_gates(const struct recurrent_f32 *engine,
-                                 const struct recurrent_matrix *matrix, size_t gate)
+static size_t count_contiguous_gates(const struct recurrent_f32 *engine,
+                                     const struct recurrent_matrix *matrix, size_t gate)
 {
     const struct recurrent *common = &engine->common;
     size_t slot = recurrent_slot_of(common, matrix->first_gate + gate), n = 1;
@@ -31,7 +31,7 @@ static void multiply_in_place(const struct recurrent_f32 *engine,
                recurrent_row_floats(matrix->n_gates, units) * sizeof(float));
     for (size_t gate = 0; gate < matrix->n_gates; gate += n) {
         size_t slot = recurrent_slot_of(common, matrix->first_gate + gate);
-        n = n_contiguous_gates(engine, matrix, gate);
+        n = count_contiguous_gates(engine, matrix, gate);
         matrix->gemm(&(struct gemm_f32){
             .m = product->rows,
             .n = n * (left < units ? left : units),

@@ -1,4 +1,4 @@
-/* Reductions of many elements to few.
+/* Reductions of the rows or columns of a matrix.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_REDUCE_H
 #define IRRUN_KERNELS_REDUCE_H

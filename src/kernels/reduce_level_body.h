@@ -29,19 +29,20 @@ ALWAYS_INLINE double NAME(reduce_groups)(enum reduce_operation operation, const 
     for (size_t n = N_PARTS / 2; n > 0; n /= 2) {
         UNROLL
         for (size_t p = 0; p < n; p++)
-            parts[p] = fold_vector(join_of(operation), parts[p], parts[p + n], vec_f64_set1(0));
+            parts[p] =
+                fold_vector(joining_operation(operation), parts[p], parts[p + n], vec_f64_set1(0));
     }
     vec_f64_store(lanes, parts[0]);
     for (size_t n = VECTOR_F64_LANES / 2; n > 0; n /= 2)
         for (size_t l = 0; l < n; l++)
-            lanes[l] = fold(join_of(operation), lanes[l], lanes[l + n], 0);
+            lanes[l] = fold(joining_operation(operation), lanes[l], lanes[l + n], 0);
     return lanes[0];
 }
 
 ALWAYS_INLINE void NAME(reduce_rows)(enum reduce_operation operation, const struct reduction *r,
                                      const T *x, union accumulator *to)
 {
-    enum reduce_operation join = join_of(operation);
+    enum reduce_operation join = joining_operation(operation);
     double start = reduce_start_float(operation);
     size_t n_groups = r->n / GROUP;
     for (size_t row = 0; row < r->n_rows; row++, x += r->row_step) {

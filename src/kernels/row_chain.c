@@ -7,7 +7,7 @@
 #include "base/checked.h"
 #include "kernels/packed_gemm.h"
 
-/* The line buffers of a chain take at most a quarter of an L2 cache of 1 MB, half of one of
+/* The line buffers of a chain take at most a quarter of an L2 cache of 1 MB, or half of one of
  * 512 KB. */
 #define BUFFER_FLOATS (L2_BYTES / 4 / sizeof(float))
 #define MAX_ROWS 8
@@ -17,7 +17,7 @@ struct rows {
 };
 
 /* Returns the rows of its input that an op reads for rows of its output. */
-static struct rows find_inputs(const struct window *w, struct rows out)
+static struct rows find_input_rows(const struct window *w, struct rows out)
 {
     int64_t begin = out.begin * w->stride[1] - w->pad_begin[1];
     int64_t end =
@@ -27,8 +27,8 @@ static struct rows find_inputs(const struct window *w, struct rows out)
     return (struct rows){begin, begin < end ? end : begin};
 }
 
-/* Returns the most rows of its input that an op reads for n rows of its output. */
-static size_t count_inputs(const struct window *w, size_t n)
+/* Returns the maximum number of rows of its input that an op reads for n rows of its output. */
+static size_t max_input_rows(const struct window *w, size_t n)
 {
     size_t n_in =
         (n - 1) * (size_t)w->stride[1] + (size_t)((w->kernel[1] - 1) * w->dilation[1]) + 1;
@@ -47,7 +47,7 @@ static bool place_buffers(struct row_chain *chain, size_t n)
             chain->buffers[i] = at;
             at += divide_up(n * op->row_floats, 16) * 16;
         }
-        n = count_inputs(op->window, n);
+        n = max_input_rows(op->window, n);
         if (at > BUFFER_FLOATS)
             return false;
     }
@@ -85,8 +85,8 @@ struct progress {
     struct rows rows[ROW_CHAIN_MAX];
 };
 
-/* Returns the address that row 0 of the output of op i would have, by that of the rows in its line
- * buffer. */
+/* Returns where row 0 of the output of op i would be if all rows were in memory, one after another,
+ * ending with those in its line buffer. */
 static float *find_row_0(const struct progress *progress, size_t i)
 {
     const struct row_chain *chain = progress->run->chain;
@@ -108,8 +108,8 @@ static void drop_rows(struct progress *progress, size_t i, int64_t begin)
     rows->end = rows->end < begin ? begin : rows->end;
 }
 
-/* Computes rows of the output of op i, to its line buffer or to the output of the chain. Rows never
- * go back, and those that are in the buffer are not computed again. */
+/* Computes rows of the output of op i, into its line buffer or into the output of the chain.
+ * `wanted` never moves backwards, and rows that are in the buffer are not computed again. */
 static void compute_rows(struct progress *progress, size_t i, struct rows wanted)
 {
     const struct run *run = progress->run;
@@ -123,7 +123,7 @@ static void compute_rows(struct progress *progress, size_t i, struct rows wanted
     if (wanted.begin >= wanted.end)
         return;
     if (i > 0)
-        compute_rows(progress, i - 1, find_inputs(op->window, wanted));
+        compute_rows(progress, i - 1, find_input_rows(op->window, wanted));
     struct row_job job = {
         .begin = wanted.begin,
         .end = wanted.end,
