@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* n_rows rows of n elements: out[i] = condition[i] ? then[i] : else[i]. A condition is one byte,
- * and any that is not zero is true. Strides are in elements. No alignment is required. out either
+/* n_rows rows of n elements: out[i] = condition[i] ? then[i] : else[i]. A condition is a byte, and
+ * is true if it is not zero. Strides are in elements. No alignment is required. out either
  * overlaps no operand or is the same array as one. */
 struct select_run {
     size_t n, n_rows;

@@ -1,5 +1,5 @@
-/* Select for every level. Conditions select the lanes of two vectors. The last vector of a row
- * overlaps the one before it.
+/* Select, compiled for each CPU level. Conditions choose between the lanes of two vectors. The last
+ * vector of a row overlaps the one before it.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/indexed_copy.h"
 #include "kernels/kernels.h"
@@ -7,8 +7,8 @@
 
 #define SELECT_LINE 64 /* bytes of a cache line, and of the widest vector */
 
-/* Prefetch distance of a streamed row, in bytes. 2 and 4 KB are as fast; without prefetch it is
- * slower. */
+/* Prefetch distance of a streamed row, in bytes. 2 and 4 KB are as fast; no prefetching is slower.
+ */
 #define SELECT_AHEAD 1024
 
 /* One row; pointers are to bytes. */
@@ -39,8 +39,8 @@ ALWAYS_INLINE const unsigned char *select_at(const unsigned char *values, size_t
     return values + (i * width & mask);
 }
 
-/* Selects elements begin … end-1. They are copied by memcpy as integers of their width, so that any
- * alignment and type works. */
+/* Selects elements begin … end-1. memcpy copies them as integers of their width, which works for
+ * any alignment and type. */
 ALWAYS_INLINE void select_few(const struct select_row *row, size_t begin, size_t end, size_t width)
 {
     for (size_t i = begin; i < end; i++) {

@@ -3,12 +3,12 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/sharing_gain.h"
 
-#define WAKE_NS 30000          /* most time of the caller to wake threads, on a virtual machine */
+#define WAKE_NS 30000          /* maximum time to wake threads, on a virtual machine */
 #define WORTH_WAKING_NS 100000 /* work between two pauses that is worth waking threads */
 
 /* If sharing costs more than it saves, no jobs are shared for REST_MIN_NS to REST_MAX_NS. At most
- * SAVED_MAX_NS of what it saved count: a process that takes a time slice has an effect, a delay of
- * 0.4 ms of a virtual machine none. */
+ * SAVED_MAX_NS of the saved time count, so that a process that takes a time slice has an effect,
+ * but a delay of 0.4 ms of a virtual machine has none. */
 #define SAVED_MAX_NS 500000
 #define REST_MIN_NS 10000000
 #define REST_MAX_NS 1000000000

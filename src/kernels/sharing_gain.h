@@ -12,15 +12,15 @@
 
 struct sharing_gain {
     uint64_t end_ns;               /* of the last job */
-    uint64_t work_ns, before_ns;   /* time in jobs since the last pause, and before it */
-    int64_t saved_ns;              /* by sharing jobs, less what it cost, up to a limit */
+    uint64_t work_ns, before_ns;   /* in jobs since the last pause; between the two last pauses */
+    int64_t saved_ns;              /* by sharing jobs, less its cost, up to a limit */
     uint64_t rest_ns, rest_end_ns; /* how long no jobs are shared, and until when */
 };
 
 struct sharing_gain sharing_gain_start(void);
 
 /* Returns whether to share a job that begins now. Sleeping threads are worth waking if there was
- * enough work recently: iterations are alike, so as much will follow. */
+ * enough work recently, since the next iteration will have as much. */
 bool sharing_gain_may_share(struct sharing_gain *gain, uint64_t now_ns, bool are_sleeping);
 
 /* Adds a job that has ended. waited_ns: how long the caller waited for other threads. all_to_own:

@@ -20,7 +20,8 @@ static inline int64_t window_product(const int64_t dims[3])
     return dims[0] * dims[1] * dims[2];
 }
 
-/* If all has one column, makes it one row: dimension 2 takes the place of dimension 1. */
+/* If the input, the kernel and the output have one column, makes it a row: swaps dimensions 1 and
+ * 2. */
 static inline void window_make_row(struct window *w)
 {
     int64_t *const dims[] = {w->in,       w->out,       w->kernel, w->stride,

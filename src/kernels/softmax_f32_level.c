@@ -1,10 +1,10 @@
-/* Softmax of f32 for every level.
+/* Softmax of f32, compiled for each CPU level.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/kernels.h"
 #include "kernels/level.h"
 
-/* Returns the largest lane; none is NaN. Lanes are compared in pairs, like those added below: one
- * after the other, they would take as long as 100 elements. */
+/* Returns the largest lane; none is NaN. Lanes are compared in pairs, as lanes_sum adds them. One
+ * after another, they would take as long as 100 elements. */
 ALWAYS_INLINE float lanes_max(vec x)
 {
     float lanes[VECTOR_LANES];
@@ -132,8 +132,8 @@ ALWAYS_INLINE void softmax_columns(const float *in, float *out, size_t n, size_t
     }
 }
 
-/* Rows of up to this many numbers leave lanes empty, and the sums of their lanes take longer than
- * their elements: they are computed as columns. So is a single one: the bytes of a row must not
+/* Rows of up to this many numbers leave lanes empty, and adding up lanes takes longer than
+ * computing elements, so they are computed as columns. So is a single row, because results must not
  * depend on the number of rows. */
 #define SHORT_ROW VECTOR_LANES
 

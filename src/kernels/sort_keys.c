@@ -1,4 +1,4 @@
-/* Computes keys that sort as elements do, and sorts indices by merge sort.
+/* Computes keys that sort like the elements, and sorts indices by merge sort.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/sort_keys.h"
 

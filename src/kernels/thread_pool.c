@@ -32,7 +32,7 @@ struct share {
     _Alignas(LINE) atomic_uint_fast64_t work; /* job << 32 | number of unclaimed parts */
     size_t end;                               /* the number after the last part */
     struct thread_pool *pool;
-    _Alignas(LINE) atomic_uint n_arrivals; /* barriers that the part of this number has reached */
+    _Alignas(LINE) atomic_uint n_arrivals; /* barriers reached by the part with this index */
 };
 
 struct thread_pool {
@@ -68,7 +68,7 @@ static void relax(void)
 #endif
 }
 
-/* Spins once. Returns the time since the first turns. */
+/* Spins once. Returns the time since the first 32 turns. */
 static uint64_t spin(struct wait *wait)
 {
     relax();
@@ -261,8 +261,8 @@ size_t thread_pool_n_parts(const struct thread_pool *pool, double work, size_t n
 
 /* ---- jobs ---- */
 
-/* Publishes a job and returns its number. A thread that claims a part sees all writes made here
- * before its counter. Part 0 is the caller's, which has claimed it. */
+/* Publishes a job and returns its number. A thread that claims a part sees all writes that precede
+ * the one to its counter. The caller has already claimed part 0. */
 static unsigned publish_job(struct thread_pool *pool)
 {
     unsigned job = atomic_load_explicit(&pool->job, memory_order_relaxed) + 1;

@@ -50,7 +50,7 @@ typedef void thread_pool_watch_fn(void *context, unsigned thread, uint64_t start
 void thread_pool_watch(struct thread_pool *pool, thread_pool_watch_fn *watch, void *context);
 
 /* Waits, in one of several parts of thread_pool_run_gang, until all have called it as often as this
- * one. Memory writes before the barrier are visible after it. About 0.2 us. */
+ * one. Memory writes before the barrier are visible after it. Takes about 0.2 us. */
 void thread_pool_barrier(struct thread_pool *pool, size_t part);
 
 #endif

@@ -8,16 +8,16 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define TILE_ROWS 16  /* at most, of factors and sums: rows of a matrix, or positions */
-#define TILE_PAIRS 16 /* at most, elements of a row of factors: pairs, or groups of four bytes */
+#define TILE_ROWS 16  /* maximum rows of factors and sums: of a matrix, or positions */
+#define TILE_PAIRS 16 /* maximum elements of a row of factors: pairs, or groups of four bytes */
 
-/* A thread calls this after its products: the system then no longer saves the tiles, 8 KB, when it
+/* A thread calls this after its products, so that Linux no longer saves the tiles, 8 KB, when it
  * switches threads. NULL at levels without tiles. */
 typedef void tiles_end_fn(void);
 
 /* Returns whether the kernels of a level may use tiles. `end` is the tiles_end_fn of the level,
- * NULL if it has no tiles. Linux permits tiles to a process that asks, and then to all of its
- * threads: the first call with an `end` asks. */
+ * NULL if it has no tiles. Linux permits tiles to a process and all of its threads on request; the
+ * first call with an `end` that is not NULL requests them. */
 bool tiles_request(tiles_end_fn *end);
 
 /* How the tiles of this thread are configured: the rows of factors and sums, and the pairs in the

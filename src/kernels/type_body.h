@@ -4,7 +4,7 @@
  * number.
  * SPDX-License-Identifier: Apache-2.0 */
 #if !defined(BODY) || !defined(T) || !defined(NAME)
-#error "define BODY, and include kernels/each_float.h or another of its kind"
+#error "define BODY, and include kernels/each_float.h or a similar header"
 #endif
 
 #include BODY

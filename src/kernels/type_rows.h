@@ -15,7 +15,7 @@
     [IRRUN_I8] = name##_i8, [IRRUN_I16] = name##_i16, [IRRUN_I32] = name##_i32,                    \
     [IRRUN_I64] = name##_i64
 
-/* Use the functions of unsigned types for signed ones too: they wrap. */
+/* Use the functions of unsigned types, which wrap, for signed types too. */
 #define WRAPPED_ROWS(name)                                                                         \
     [IRRUN_I8] = name##_u8, [IRRUN_I16] = name##_u16, [IRRUN_I32] = name##_u32,                    \
     [IRRUN_I64] = name##_u64

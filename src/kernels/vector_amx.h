@@ -10,11 +10,11 @@
 #if defined(__AMX_BF16__) && defined(__AMX_INT8__)
 #define VECTOR_HAS_TILES
 
-/* The numbers of the 8 tiles. Sums are in tiles 0 to 5: a tile has up to 16 rows and 16 columns of
- * C. The factors are rows x 16 pairs, the weights 16 pairs x 16 columns. Where a run ends with
- * fewer than 16 pairs, tiles 4 and 5 have the shape of its end, and only 0 to 3 have sums. Two
- * products with the same weights have sums in 0, 1 and in 2, 3, and the factors of the second are
- * in 4. */
+/* The numbers of the 8 tiles. Tiles 0 to 5 hold sums, each of up to 16 rows and 16 columns of C.
+ * The factors are rows x 16 pairs, the weights 16 pairs x 16 columns. If runs end with fewer than
+ * 16 pairs, tiles 4 and 5 hold the last factors and weights of a run, and only tiles 0 to 3 hold
+ * sums. In tiles_multiply_both, the first sums are in 0 and 1, the second in 2 and 3, and the
+ * second factors in 4. */
 #define TILE_SUMS 0
 #define TILE_SECOND_SUMS 2
 #define TILE_SECOND_FACTORS 4
@@ -32,7 +32,7 @@ struct tile_configuration {
 };
 
 /* Configures the tiles of this thread for sums of `rows` rows, and for runs of `run` pairs, whose
- * last tile may have fewer than TILE_PAIRS. Does nothing if they are configured so. */
+ * last tile may have fewer than TILE_PAIRS. Does nothing if they already are. */
 static inline void tiles_prepare(size_t rows, size_t run)
 {
     struct tile_configuration tiles = {.palette = 1};
@@ -48,7 +48,8 @@ static inline void tiles_prepare(size_t rows, size_t run)
         tiles.row_bytes[TILE_LAST_FACTORS] = (uint16_t)(4 * last);
         tiles.rows[TILE_LAST_WEIGHTS] = (uint8_t)last;
     }
-    __asm__ volatile("ldtilecfg %0" : : "m"(tiles)); /* gcc's function reads 8 bytes only */
+    /* gcc's intrinsic declares only 8 bytes as read. */
+    __asm__ volatile("ldtilecfg %0" : : "m"(tiles));
     tiles_configured = (struct tiles_configured){rows, last};
 }
 
@@ -58,9 +59,9 @@ static inline void tiles_end(void)
     tiles_configured.rows = 0;
 }
 
-/* X(tile, i) for sums i = 0 to n - 1, where sum i is in tile first + i. The numbers of tiles are
- * literals, because they are part of the instructions; first and n are constants, so that the
- * compiler drops the tests. FIRST_SUMS: n is at most 4. */
+/* EACH_SUM expands to X(tile, i) for sums i = 0 to n - 1, where sum i is in tile first + i. The
+ * numbers of tiles are literals, because they are part of the instructions; first and n are
+ * constants, so that the compiler drops the tests. In FIRST_SUMS, n is at most 4. */
 #define IF_SUM(X, tile, first, n)                                                                  \
     if ((tile) >= (first) && (tile) < (first) + (n))                                               \
     X(tile, (tile) - (first))
@@ -78,14 +79,14 @@ static inline void tiles_end(void)
         IF_SUM(X, 5, first, n);                                                                    \
     } while (0)
 
-/* Loads the first values of the sums, of which there are n_sums from tile `first` on: 16 elements
- * of each row for each sum. Rows are stride_bytes apart; 0: all rows begin with the same values.
- * from NULL: zeros. */
+/* Loads the initial values of n_sums tiles of sums, from tile `first` on: 16 elements of each row
+ * for each tile. Rows are stride_bytes apart; 0: all rows have the same values. If from is NULL,
+ * the values are zeros. */
 ALWAYS_INLINE void tiles_load(const void *from, size_t stride_bytes, size_t first, size_t n_sums)
 {
 #define LOAD_SUM(tile, i) _tile_loadd(tile, (const char *)from + (i) * sizeof(vec), stride_bytes)
 #define ZERO_SUM(tile, i) _tile_zero(tile)
-    __asm__ volatile("" ::: "memory"); /* gcc does not know that a tile reads memory */
+    __asm__ volatile("" ::: "memory"); /* gcc does not know that the intrinsic reads memory */
     if (from)
         EACH_SUM(LOAD_SUM, first, n_sums);
     else
@@ -98,9 +99,9 @@ ALWAYS_INLINE void tiles_store(void *to, size_t stride_bytes, size_t first, size
     EACH_SUM(STORE_SUM, first, n_sums);
 }
 
-/* Where the factors and weights of some pairs are. A row of factors is a row of the matrix; a row
- * of weights is a pair, for 16 columns. Distances are in bytes: from row to row, and from the
- * weights of one sum to those of the next. */
+/* The addresses of the factors and weights of up to TILE_PAIRS pairs. A row of factors is a row of
+ * the matrix; a row of weights is a pair, for 16 columns. Distances are in bytes: from row to row,
+ * and from the weights of one sum to those of the next. */
 struct tile_terms {
     const void *factors;
     size_t factors_bytes;
@@ -110,8 +111,8 @@ struct tile_terms {
 
 enum tile_numbers { TILE_BF16, TILE_U8_I8 };
 
-/* Adds the products of n pairs to the sums: n is TILE_PAIRS, or what is left at the end of a run,
- * then with at most four sums. Sums of bytes wrap. With bf16, denormals count as zeros, and the
+/* Adds the products of n pairs to the sums: n is TILE_PAIRS, or less at the end of a run; then
+ * n_sums is at most four. Sums of bytes wrap. With bf16, denormals count as zeros, and the
  * order of additions is that of the CPU: the products of first elements and those of second
  * elements of the pairs are added up separately, and then both are added to the sum. */
 ALWAYS_INLINE void tiles_multiply(enum tile_numbers numbers, const struct tile_terms *terms,
@@ -139,8 +140,8 @@ ALWAYS_INLINE void tiles_multiply(enum tile_numbers numbers, const struct tile_t
 }
 
 /* Adds the products of TILE_PAIRS pairs of bf16 for two tiles of factors, `terms` and `second`, to
- * one or two sums of each. More sums at a time hide the latency of an instruction, and weights that
- * are loaded serve both. */
+ * one or two sums of each. More sums at a time hide the latency of an instruction, and both use the
+ * loaded weights. */
 ALWAYS_INLINE void tiles_multiply_both(const struct tile_terms *terms, const void *second,
                                        size_t n_sums)
 {

@@ -26,7 +26,7 @@ typedef __m256i bits;
 ALWAYS_INLINE __m256d vec_f64_load_f32(const float *at)
 {
     return _mm256_cvtps_pd(
-        _mm_loadu_ps(at)); /* gcc compiles the general one to several instructions */
+        _mm_loadu_ps(at)); /* gcc compiles the generic function to several instructions */
 }
 
 #include "kernels/vector_operators_body.h"
@@ -187,7 +187,7 @@ ALWAYS_INLINE void vec_i32_store_u8(void *at, vec_i32 x)
     _mm_storel_epi64(at, _mm_packus_epi16(words, words));
 }
 
-/* Returns all ones for each condition (a byte) that is false. The elements have `width` bytes. */
+/* Returns an element of `width` bytes for each condition (a byte): all ones if it is false. */
 ALWAYS_INLINE bits bits_false(const unsigned char *condition, size_t width)
 {
     const __m128i zero = _mm_setzero_si128();

@@ -29,7 +29,7 @@ typedef __m512i bits;
 ALWAYS_INLINE __m512d vec_f64_load_f32(const float *at)
 {
     return _mm512_cvtps_pd(
-        _mm256_loadu_ps(at)); /* gcc compiles the general one to several instructions */
+        _mm256_loadu_ps(at)); /* gcc compiles the generic function to several instructions */
 }
 
 #include "kernels/vector_operators_body.h"

@@ -8,7 +8,7 @@
 #ifdef __AVX512BF16__
 #define VECTOR_HAS_BF16
 
-/* Two bf16, the first in the low half. may_alias: arrays of float hold pairs. */
+/* Two bf16, the first in the low half. may_alias, because arrays of float hold pairs. */
 typedef int32_t bf16_pair __attribute__((may_alias));
 
 /* Rounds n floats to bf16, to nearest even. Denormals become zero; so does the second half of the
@@ -54,7 +54,7 @@ static inline void vec_round_rows(const float *first, const float *second, void 
                              interleave_bf16(vec_load_first(first + i, n - i), rest));
 }
 
-/* Rounds n pixels of planes of channels to pairs: to[i * pixel] begins those of pixel i. */
+/* Rounds n pixels of planes of channels to pairs: to[i * pixel] is the first pair of pixel i. */
 static inline void vec_round_planes(const float *from, size_t plane, size_t n_channels, float *to,
                                     size_t pixel, size_t n)
 {
@@ -80,7 +80,7 @@ static inline void vec_round_planes(const float *from, size_t plane, size_t n_ch
     }
 }
 
-/* Adds to every lane of sum its two products of pairs. Denormals are zero. */
+/* Adds to every lane of sum the two products of its pairs of a and b. Denormals are zero. */
 ALWAYS_INLINE vec vec_dot(vec sum, vec a, vec b)
 {
     return _mm512_dpbf16_ps(sum, (__m512bh)a, (__m512bh)b);

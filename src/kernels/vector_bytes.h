@@ -1,5 +1,5 @@
-/* Functions of vectors of bytes, at levels with a table lookup of bytes. Each 16 bytes of a vector
- * are on their own.
+/* Functions of vectors of bytes, at levels with a table lookup of bytes. They process each 16 bytes
+ * of a vector separately.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_VECTOR_BYTES_H
 #define IRRUN_KERNELS_VECTOR_BYTES_H

@@ -218,9 +218,9 @@ ALWAYS_INLINE vec vec_erf(vec x)
     return vec_with_sign_of(vec_select(vec_less(a, vec_set1(1.0F)), low, high), x);
 }
 
-/* Uses Phi(-a) = 2^q(a), a = abs(x), Phi the distribution function of the normal distribution. q is
- * a minimax fit: the error of the power is at most 1.5e-8, and less in the tail. From 10.2 on the
- * power is 0. */
+/* Uses Phi(-a) = 2^q(a), where a = abs(x), and Phi is the distribution function of the normal
+ * distribution. q is a minimax fit: the error of the power is at most 1.5e-8, and less in the tail.
+ * From 10.2 on the power is 0. */
 ALWAYS_INLINE vec vec_gelu_erf(vec x)
 {
     vec a = vec_abs(x), q = vec_fma(a, vec_set1(-2.27586844e-06F), vec_set1(3.29679745e-05F));
@@ -230,8 +230,8 @@ ALWAYS_INLINE vec vec_gelu_erf(vec x)
     q = vec_fma(a, q, vec_set1(-0.0525464366F));
     q = vec_fma(a, q, vec_set1(-0.459193057F));
     q = vec_fma(a, q, vec_set1(-1.15110694F));
-    /* If x is NaN, q is -126, so that only one factor of the product is NaN. A product of two NaNs
-     * may be either, and their signs may differ. */
+    /* If x is NaN, q is -126, so that only one factor of the product is NaN. The product of two
+     * NaNs may be either of them, and their signs may differ. */
     q = vec_max(vec_fma(a, q, vec_set1(-0.999999959F)), vec_set1(-126.0F));
     vec tail = vec_sub(vec_exp2_of_negative(q), vec_set1(0x1p-126F));
     vec rest = vec_sub(vec_set1(1.0F), tail);

@@ -1,5 +1,5 @@
-/* The vector functions that kernels are written with, for any CPU, in vector types of the compiler:
- * the specification of those of the other levels. exp, tanh and the like are those of libm.
+/* The vector functions that kernels are written with, for any CPU, in vector types of the compiler.
+ * They specify those of the other levels. exp, tanh and similar functions call libm.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_VECTOR_SCALAR_H
 #define IRRUN_KERNELS_VECTOR_SCALAR_H
@@ -12,7 +12,7 @@
 #include "kernels/inline.h"
 
 #define VECTOR_LANES 4
-#define VECTOR_BY_LANE /* this level alone: exp, tanh and the like call libm for each lane */
+#define VECTOR_BY_LANE /* only at this level: exp, tanh and others call libm for each lane */
 #define VECTOR_REGISTERS 16
 #define VECTOR_HAS_FMA 0
 typedef float vec __attribute__((vector_size(16)));

@@ -96,7 +96,7 @@ ALWAYS_INLINE void vec_i32_store_u8(void *at, vec_i32 x)
     memcpy(at, &bytes, sizeof bytes);
 }
 
-/* Returns all ones for each condition (a byte) that is false. The elements have `width` bytes. */
+/* Returns an element of `width` bytes for each condition (a byte): all ones if it is false. */
 ALWAYS_INLINE bits bits_false(const unsigned char *condition, size_t width)
 {
     const __m128i zero = _mm_setzero_si128();

@@ -2,7 +2,7 @@
  * MM adds the prefix of a level, and MM_ROUND is the intrinsic that rounds.
  * SPDX-License-Identifier: Apache-2.0 */
 #if !defined(MM) || !defined(MM_ROUND)
-#error "include vector_<level>.h of a level of x86"
+#error "include vector_<level>.h of an x86 level"
 #endif
 
 ALWAYS_INLINE vec vec_set1(float x)

@@ -20,7 +20,7 @@ ALWAYS_INLINE void transform_4(const vec d[4], vec v[4])
     v[3] = vec_sub(d[1], d[3]);
 }
 
-/* Loads four neighbours for each tile. */
+/* Loads four adjacent elements for each tile of a vector of tiles. */
 ALWAYS_INLINE void load_row(const float *row, vec d[4])
 {
     UNROLL
