@@ -72,7 +72,7 @@ static void *load_sgemm(void)
     return sgemm;
 }
 
-static void identify(const void *sgemm)
+static void identify_library(const void *sgemm)
 {
     Dl_info info;
     if (!sgemm || dladdr(sgemm, &info) == 0 || !info.dli_fname)
@@ -122,7 +122,7 @@ static void load(void)
     found.is_loaded = true; /* also if the program has no dynamic symbols */
 #endif
     snprintf(found.text, sizeof found.text, found.is_loaded ? "unknown" : "none");
-    identify(sgemm);
+    identify_library(sgemm);
     pthread_mutex_lock(&threads.lock);
     if (threads.is_limited)
         set_one_thread();

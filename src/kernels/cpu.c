@@ -126,7 +126,7 @@ bool tiles_request(tiles_end_fn *end)
 
 static bool is_supported[N_SIMD];
 
-static void detect(void)
+static void detect_levels(void)
 {
     query_cpu();
 #define SIMD_LEVEL(id, name, architecture, vectors, bytes, floats, flags, test)                    \
@@ -137,7 +137,7 @@ static void detect(void)
 bool simd_is_supported(enum simd simd)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, detect);
+    pthread_once(&once, detect_levels);
     return is_supported[simd];
 }
 

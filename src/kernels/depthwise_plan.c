@@ -231,7 +231,7 @@ static bool list_all(struct depthwise *plan, struct arena *arena, struct irrun_e
 /* Estimates cycles, and returns whether channels in lanes are faster. Loads along rows are not
  * aligned. Transposing an element of each lane costs 5 cycles, copying an element with a stride
  * 0.6, starting a row 10. */
-static bool suits_blocks(const struct depthwise *plan)
+static bool prefers_blocked(const struct depthwise *plan)
 {
     const struct window *w = &plan->window;
     int64_t lanes = (int64_t)plan->kernels->lanes, n_vectors = divide_up_i64(w->out[2], lanes);
@@ -272,7 +272,7 @@ bool depthwise_measure(struct depthwise *plan)
         plan->kernels = plan->kernels->half;
     size_t n_taps = (size_t)window_product(w->kernel), lanes = plan->kernels->lanes;
     plan->is_2x2_pool = is_2x2_pooling(plan);
-    plan->is_blocked = plan->channels_last || (!plan->is_2x2_pool && suits_blocks(plan));
+    plan->is_blocked = plan->channels_last || (!plan->is_2x2_pool && prefers_blocked(plan));
     plan->pixel_floats = plan->channels_last ? (size_t)plan->n_channels : lanes;
     plan->row_stride = find_row_stride(plan);
     plan->has_whole_rows = plan->row_stride > 0 && w->out[2] >= DEPTHWISE_MIN_ROW &&

@@ -21,7 +21,8 @@ static float sum_lanes(const float *lanes)
 }
 
 /* Computes the dot products of a and n rows of b, at most COLUMNS. */
-ALWAYS_INLINE void dots(const float *a, const float *b, size_t ldb, size_t k, size_t n, float *sums)
+ALWAYS_INLINE void compute_dots(const float *a, const float *b, size_t ldb, size_t k, size_t n,
+                                float *sums)
 {
     float lanes[COLUMNS][LANES] = {{0}};
     size_t i = 0;
@@ -44,9 +45,9 @@ static void multiply_by_dots(const struct gemm_f32 *p)
             const float *a = p->a + i * p->lda, *b = p->b + j * p->ldb;
             float sums[COLUMNS], *c = p->c + i * p->ldc + j;
             if (n == COLUMNS)
-                dots(a, b, p->ldb, p->k, COLUMNS, sums);
+                compute_dots(a, b, p->ldb, p->k, COLUMNS, sums);
             else
-                dots(a, b, p->ldb, p->k, n, sums);
+                compute_dots(a, b, p->ldb, p->k, n, sums);
             for (size_t q = 0; q < n; q++)
                 c[q] = p->is_added ? c[q] + sums[q] : sums[q];
         }

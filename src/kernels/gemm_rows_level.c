@@ -23,8 +23,8 @@ ALWAYS_INLINE void prefetch(const float *at)
 /* Computes the dot products of a and n_columns rows of b. Always computes COLUMNS sums, so that the
  * order of additions is the same, and uses the first row in place of missing ones. is_first: the
  * rows of b are not in the cache yet. */
-ALWAYS_INLINE void dots(const float *a, const float *b, size_t ldb, size_t k, size_t n_columns,
-                        const bool is_first, float sums[COLUMNS])
+ALWAYS_INLINE void compute_dots(const float *a, const float *b, size_t ldb, size_t k,
+                                size_t n_columns, const bool is_first, float sums[COLUMNS])
 {
     vec parts[COLUMNS];
     const float *columns[COLUMNS];
@@ -59,9 +59,9 @@ static void multiply_by_dots(const struct gemm_f32 *p)
         for (size_t i = 0; i < p->m; i++) {
             float sums[COLUMNS], *c = p->c + i * p->ldc + j;
             if (i == 0)
-                dots(p->a, p->b + j * p->ldb, p->ldb, p->k, n, true, sums);
+                compute_dots(p->a, p->b + j * p->ldb, p->ldb, p->k, n, true, sums);
             else
-                dots(p->a + i * p->lda, p->b + j * p->ldb, p->ldb, p->k, n, false, sums);
+                compute_dots(p->a + i * p->lda, p->b + j * p->ldb, p->ldb, p->k, n, false, sums);
             for (size_t q = 0; q < n; q++)
                 c[q] = p->is_added ? c[q] + sums[q] : sums[q];
         }

@@ -7,7 +7,7 @@
 #include "kernels/quantized_row.h"
 
 enum { CODE_ZERO = 128, INFINITY_BITS = 0x7F800000 };
-#define LEAST 0x1p-118F /* for smaller x, x / 127 may be denormal, or 127 / x infinite */
+#define MIN_MAGNITUDE 0x1p-118F /* for smaller x, x / 127 may be denormal, or 127 / x infinite */
 
 /* ---- rows of f32 ---- */
 
@@ -53,7 +53,7 @@ static struct quantized_block quantize_block(const float *x, size_t n, bool is_4
     float largest = max_magnitude(x, n);
     memset(bytes, CODE_ZERO, sizeof bytes);
     bool is_finite = largest < INFINITY;
-    if (is_finite && largest >= LEAST) {
+    if (is_finite && largest >= MIN_MAGNITUDE) {
         vec factor = vec_set1(127 / largest);
         for (size_t i = 0; i < n; i += VECTOR_LANES) {
             vec_i32 code = vec_round_to_i32(vec_mul(vec_load_n(x + i, n - i), factor));
@@ -67,7 +67,10 @@ static struct quantized_block quantize_block(const float *x, size_t n, bool is_4
     memcpy(lanes, &sums, sizeof lanes);
     for (size_t i = 0; i < VECTOR_LANES; i++)
         sum += lanes[i];
-    return (struct quantized_block){!is_finite ? NAN : largest < LEAST ? 0 : largest / 127, sum};
+    return (struct quantized_block){!is_finite                ? NAN
+                                    : largest < MIN_MAGNITUDE ? 0
+                                                              : largest / 127,
+                                    sum};
 }
 
 static void quantize(const struct compressed_matrix *matrix, const float *x, uint8_t *codes,

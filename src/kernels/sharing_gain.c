@@ -18,7 +18,8 @@ struct sharing_gain sharing_gain_start(void)
     return (struct sharing_gain){.work_ns = WORTH_WAKING_NS, .saved_ns = SAVED_MAX_NS};
 }
 
-static void rest(struct sharing_gain *gain, uint64_t now_ns)
+/* Starts a rest, twice as long as the last one unless that ended long ago. */
+static void start_rest(struct sharing_gain *gain, uint64_t now_ns)
 {
     bool is_first = now_ns - gain->rest_end_ns > 10 * gain->rest_ns;
     gain->rest_ns = is_first ? REST_MIN_NS : 2 * gain->rest_ns;
@@ -35,7 +36,7 @@ bool sharing_gain_may_share(struct sharing_gain *gain, uint64_t now_ns, bool are
         gain->work_ns = 0;
     }
     if (gain->saved_ns < 0)
-        rest(gain, now_ns);
+        start_rest(gain, now_ns);
     if (now_ns < gain->rest_end_ns ||
         (are_sleeping && gain->before_ns < WORTH_WAKING_NS && gain->work_ns < WORTH_WAKING_NS))
         return false;

@@ -59,7 +59,7 @@ struct wait {
     uint64_t start_ns, waited_ns; /* updated at every 32nd turn */
 };
 
-static void relax(void)
+static void pause_cpu(void)
 {
 #if defined(__x86_64__) || defined(__i386__)
     __builtin_ia32_pause();
@@ -71,7 +71,7 @@ static void relax(void)
 /* Spins once. Returns the time since the first 32 turns. */
 static uint64_t spin(struct wait *wait)
 {
-    relax();
+    pause_cpu();
     if (++wait->n_turns % 32 == 0) {
         uint64_t now = clock_now_ns();
         if (wait->start_ns == 0)
@@ -199,7 +199,7 @@ static void stop_threads(struct thread_pool *pool, unsigned n)
         pthread_join(pool->threads[i], NULL);
 }
 
-static void release(struct thread_pool *pool)
+static void free_pool(struct thread_pool *pool)
 {
     pthread_cond_destroy(&pool->new_job);
     pthread_mutex_destroy(&pool->lock);
@@ -230,7 +230,7 @@ struct thread_pool *thread_pool_new(unsigned n_threads, struct irrun_error *err)
             continue;
         fail(err, IRRUN_SYSTEM, "cannot start thread %u of %u", i, n_threads);
         stop_threads(pool, i - 1);
-        release(pool);
+        free_pool(pool);
         return NULL;
     }
     return pool;
@@ -241,7 +241,7 @@ void thread_pool_free(struct thread_pool *pool)
     if (!pool)
         return;
     stop_threads(pool, pool->n_threads - 1);
-    release(pool);
+    free_pool(pool);
 }
 
 unsigned thread_pool_n_threads(const struct thread_pool *pool)
