@@ -1,4 +1,4 @@
-/* Performs the action of the command line. The actions that need no model are implemented here.
+/* Runs the action that the command line selects. The actions without a model are implemented here.
  * main checks standard output for errors.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/actions.h"
@@ -137,7 +137,7 @@ static bool print_supported_ops_json(struct irrun_error *err)
 /* ---- Actions that need a model --------------------------------------------------------------- */
 
 /* Prints the warnings and notes of the loaded model. */
-static void show_remarks(const struct irrun_model *model, const struct options *options)
+static void print_load_warnings(const struct irrun_model *model, const struct options *options)
 {
     struct irrun_model_info info;
     irrun_model_describe(model, &info);
@@ -147,7 +147,7 @@ static void show_remarks(const struct irrun_model *model, const struct options *
         inform(options, "%s", info.notes[i]);
 }
 
-static bool load_and_act(const struct options *options, const struct irrun_options *model_options,
+static bool load_and_run(const struct options *options, const struct irrun_options *model_options,
                          struct irrun_error *err)
 {
     struct irrun_model *model, *reference = NULL;
@@ -162,7 +162,7 @@ static bool load_and_act(const struct options *options, const struct irrun_optio
         !irrun_model_load(options->model_path, model_options, &model, err))
         return false;
     double load_s = stats_now_s() - start.wall_s;
-    show_remarks(model, options);
+    print_load_warnings(model, options);
     bool is_done;
     if (options->action == ACTION_INSPECT)
         is_done = inspect_as_text(model, options, err);
@@ -182,7 +182,7 @@ static bool load_and_act(const struct options *options, const struct irrun_optio
     return is_done;
 }
 
-static bool do_model_action(const struct options *options, struct irrun_error *err)
+static bool run_model_action(const struct options *options, struct irrun_error *err)
 {
     struct irrun_options model_options = {.weights_path = options->weights_path,
                                           .gemm = options->gemm,
@@ -199,8 +199,8 @@ static bool do_model_action(const struct options *options, struct irrun_error *e
                                           .precision = options->precision,
                                           .dynamic_quantization = options->dynamic_quantization,
                                           .is_dry = action_is_dry(options->action)};
-    const char **names = readings_set(options, &model_options, err);
-    bool is_done = names && load_and_act(options, &model_options, err);
+    const char **names = read_outputs_set(options, &model_options, err);
+    bool is_done = names && load_and_run(options, &model_options, err);
     free(names);
     return is_done;
 }
@@ -225,6 +225,6 @@ bool do_action(const struct options *options, struct irrun_error *err)
     case ACTION_LIST_KERNELS:
         return print_kernels(options->simd, err);
     default:
-        return do_model_action(options, err);
+        return run_model_action(options, err);
     }
 }

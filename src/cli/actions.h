@@ -1,11 +1,11 @@
-/* Runs the action that the options select: a run, --check, --inspect, --help and the like.
+/* Runs the action that the options select, for example a run, --check, --inspect or --help.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_CLI_ACTIONS_H
 #define IRRUN_CLI_ACTIONS_H
 
 #include "cli/options.h"
 
-/* The caller closes standard output, which may have buffered text, and checks it. */
+/* Text may still be buffered in standard output: the caller closes it and checks for errors. */
 bool do_action(const struct options *options, struct irrun_error *err);
 
 #endif

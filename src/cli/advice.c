@@ -23,8 +23,8 @@ static bool is_file(const char *path)
     return stat(path, &status) == 0 && S_ISREG(status.st_mode);
 }
 
-/* Counts the files in the directory that have the extension, and sets `name` to the first one in
- * alphabetical order. If `best` is one of them, returns 1 and sets `name` to it. */
+/* Counts the files in the directory whose names end in `ending`, and sets `name` to the first one
+ * in alphabetical order. If a file is named `best`, returns 1 and sets `name` to `best`. */
 static size_t count_files(const char *directory, const char *ending, const char *best,
                           char name[NAME_BYTES])
 {
@@ -46,7 +46,7 @@ static size_t count_files(const char *directory, const char *ending, const char 
     return n;
 }
 
-/* If the model is a directory, adds a hint with the model in it. */
+/* Adds a hint that names a model in the directory that was given as the model. */
 static void advise_directory(const char *directory, struct irrun_error *err)
 {
     char name[NAME_BYTES] = "", path[PATH_BYTES + NAME_BYTES], quoted[TEXT_QUOTED_BYTES];
@@ -59,7 +59,7 @@ static void advise_directory(const char *directory, struct irrun_error *err)
         fail_hint(err, "it has %zu models, for example %s", n, text_shell_quote(path, quoted));
 }
 
-/* Replaces the hint with "did you mean vad.xml?" for vad or vad.bin, if there is such a file. */
+/* Replaces the hint with "did you mean vad.xml?" for vad or vad.bin, if vad.xml exists. */
 static void advise_model(const char *path, struct irrun_error *err)
 {
     char other[PATH_BYTES], quoted[TEXT_QUOTED_BYTES];
@@ -82,7 +82,7 @@ static bool split_path(const char *path, char prefix[PATH_BYTES], const char **n
 
 /* Adds a hint with the most similar name in the same directory; among equally similar names, the
  * first in alphabetical order. Ignores the name itself, which may be a dangling symbolic link. */
-static void advise_near(const char *path, struct irrun_error *err)
+static void advise_similar_name(const char *path, struct irrun_error *err)
 {
     char prefix[PATH_BYTES], nearest[NAME_BYTES] = "";
     const char *name;
@@ -106,12 +106,12 @@ static void advise_near(const char *path, struct irrun_error *err)
     }
     if (stream)
         closedir(stream);
-    char near[PATH_BYTES + NAME_BYTES], quoted[TEXT_QUOTED_BYTES];
-    snprintf(near, sizeof near, "%s%s", prefix, nearest);
+    char other[PATH_BYTES + NAME_BYTES], quoted[TEXT_QUOTED_BYTES];
+    snprintf(other, sizeof other, "%s%s", prefix, nearest);
     if (nearest[0])
-        fail_hint(err, "did you mean %s?", text_shell_quote(near, quoted));
-    else if (is_directory_open && path[0] != '/' && getcwd(near, PATH_BYTES))
-        fail_hint(err, "the current directory is %s", near);
+        fail_hint(err, "did you mean %s?", text_shell_quote(other, quoted));
+    else if (is_directory_open && path[0] != '/' && getcwd(other, PATH_BYTES))
+        fail_hint(err, "the current directory is %s", other);
 }
 
 /* Adds a hint for a path such as https://host/model.xml. */
@@ -150,14 +150,15 @@ static void advise_permission(const char *path, bool is_output, struct irrun_err
     if (snprintf(place, sizeof place, "%s", path) >= (int)sizeof place)
         return;
     /* An output replaces a regular file with a new one, which needs the directory's permissions. */
-    bool is_new = is_output && (stat(path, &status) != 0 || S_ISREG(status.st_mode));
-    while (is_new || (stat(place, &status) != 0 && errno == EACCES && strcmp(place, ".") != 0)) {
+    bool needs_directory = is_output && (stat(path, &status) != 0 || S_ISREG(status.st_mode));
+    while (needs_directory ||
+           (stat(place, &status) != 0 && errno == EACCES && strcmp(place, ".") != 0)) {
         char *slash = strrchr(place, '/');
         strcpy(slash ? slash + (slash == place) : place, slash ? "" : ".");
-        is_new = false;
+        needs_directory = false;
     }
-    int on_directory = is_output ? W_OK | X_OK : X_OK, on_file = is_output ? W_OK : R_OK;
-    if (access(place, S_ISDIR(status.st_mode) ? on_directory : on_file) == 0 || errno != EACCES)
+    int directory_mode = is_output ? W_OK | X_OK : X_OK, file_mode = is_output ? W_OK : R_OK;
+    if (access(place, S_ISDIR(status.st_mode) ? directory_mode : file_mode) == 0 || errno != EACCES)
         return;
     replace_hint(err, "ls -ld %s shows its permissions", text_shell_quote(place, quoted));
 }
@@ -193,7 +194,7 @@ static bool is_input(const struct options *options, const char *path)
            has_path(&options->inputs, path);
 }
 
-/* Changes a hint that is written for -i to one for --expect, for a file that --expect reads. */
+/* Rewrites a hint about -i as a hint about --expect, for a file that --expect reads. */
 static void advise_expected(struct irrun_error *err)
 {
     char hint[sizeof err->hint];
@@ -267,5 +268,5 @@ void advise(const struct options *options, struct irrun_error *err)
         fail_hint(err, "%%k is for the names of outputs; to read a folder: ls FOLDER/* | irrun "
                        "MODEL.xml --manifest=-");
     if (!err->hint[0])
-        advise_near(path, err);
+        advise_similar_name(path, err);
 }

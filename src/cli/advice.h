@@ -1,5 +1,5 @@
 /* Adds hints to errors about files: an existing file with a similar name, a command that downloads
- * a URL or makes a directory, another .bin in the directory of the model.
+ * a URL or makes a directory, another .bin in the model's directory.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_CLI_ADVICE_H
 #define IRRUN_CLI_ADVICE_H

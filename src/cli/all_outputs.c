@@ -8,9 +8,9 @@
 
 #include "cli/bind.h"
 
-/* Improves the error for a --feed whose IN names no input: if the text before a colon is an input,
- * reports what follows the colon. A number alone or after a word such as sample is probably
- * a temperature. */
+/* Improves the error for a --feed whose IN names no input: if the text before a colon names an
+ * input, reports the text after the colon. A number after the colon, alone or after a word such as
+ * sample, is probably a temperature. */
 static bool fail_input(const struct irrun_model *model, const struct feed_spec *feed,
                        struct irrun_error *err)
 {

@@ -1,5 +1,5 @@
-/* The values that -o and --until can name: the outputs of the model, then the inputs of --feed with
- * their values for the next iteration.
+/* The values that -o and --until can name: the outputs of the model, followed by the inputs of
+ * --feed, with their values for the next iteration.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_CLI_ALL_OUTPUTS_H
 #define IRRUN_CLI_ALL_OUTPUTS_H

@@ -1,4 +1,5 @@
-/* The variables of a run: those of the model have the first indices, those of the inputs follow.
+/* The variables of a run. Those of the model have the first indices, followed by those of the
+ * inputs.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/all_variables.h"
 

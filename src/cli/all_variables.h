@@ -21,7 +21,7 @@ struct variable_info {
 size_t all_variables_count(const struct all_variables *variables);
 struct variable_info all_variables_info(const struct all_variables *variables, size_t index);
 
-/* Return the value of one variable, or of all; NULL if it is unset. */
+/* Get the value of one variable, or of all variables. The value of an unset variable is NULL. */
 const struct irrun_tensor *all_variables_value(const struct all_variables *variables, size_t index);
 void all_variables_values(const struct all_variables *variables,
                           const struct irrun_tensor **values);

@@ -1,4 +1,4 @@
-/* Opens sources, and passes a reader for each port to binder->take.
+/* Opens sources and passes a reader for each port to binder->take_reader.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/bind.h"
 
@@ -46,16 +46,16 @@ const void *named_find(struct named_list list, const struct irrun_model *model, 
     return common;
 }
 
-static bool take_member(const struct binder *binder, const struct binding *binding,
+static bool open_member(const struct binder *binder, const struct binding *binding,
                         struct archive *archive, size_t member, size_t port,
                         struct irrun_error *err)
 {
     struct reader *reader;
     return archive_open_member(archive, member, &reader, err) &&
-           binder->take(binder->context, port, binding, reader, err);
+           binder->take_reader(binder->context, port, binding, reader, err);
 }
 
-/* Fails because a member does not match a single port. why: the error of the lookup. */
+/* Fails because the name of a member matches no port, or several. why: the error of the lookup. */
 static bool fail_member(const struct binder *binder, const struct binding *binding,
                         const struct archive *archive, const struct irrun_error *why,
                         struct irrun_error *err)
@@ -78,8 +78,8 @@ static bool fail_member(const struct binder *binder, const struct binding *bindi
         err, "every member must have one of these names; does %s belong to another model?", path);
 }
 
-/* Reads x.npz: the name of every member must be that of a port. */
-static bool take_all_members(const struct binder *binder, const struct binding *binding,
+/* Reads x.npz. The name of every member must be the name of a port. */
+static bool open_all_members(const struct binder *binder, const struct binding *binding,
                              struct archive *archive, struct irrun_error *err)
 {
     for (size_t i = 0; i < archive_n_members(archive); i++) {
@@ -87,30 +87,30 @@ static bool take_all_members(const struct binder *binder, const struct binding *
         size_t port;
         if (!binder->find(binder->context, archive_member(archive, i)->name, &port, &why))
             return fail_member(binder, binding, archive, &why, err);
-        if (!take_member(binder, binding, archive, i, port, err))
+        if (!open_member(binder, binding, archive, i, port, err))
             return false;
     }
     return true;
 }
 
-/* Reads NAME=x.npz: the member with that name, or with another name of the same port, or the only
- * member. */
-static bool take_one_member(const struct binder *binder, const struct binding *binding,
+/* Reads one member for NAME=x.npz: the member with that name, or with another name of the same
+ * port, or the only member. */
+static bool open_one_member(const struct binder *binder, const struct binding *binding,
                             struct archive *archive, size_t port, struct irrun_error *err)
 {
     size_t n = archive_n_members(archive), member;
     if (archive_find(archive, binding->name, &member))
-        return take_member(binder, binding, archive, member, port, err);
+        return open_member(binder, binding, archive, member, port, err);
     for (member = 0; member < n; member++) {
         struct irrun_error ignored = {.code = IRRUN_OK};
         size_t other;
         if (binder->find(binder->context, archive_member(archive, member)->name, &other,
                          &ignored) &&
             other == port)
-            return take_member(binder, binding, archive, member, port, err);
+            return open_member(binder, binding, archive, member, port, err);
     }
     if (n == 1)
-        return take_member(binder, binding, archive, 0, port, err);
+        return open_member(binder, binding, archive, 0, port, err);
     fail_at(err, IRRUN_DATA, whole_file(binding->spec.path), "has no member \"%s\", %s",
             binding->name, n > 0 ? "only" : "nor any other");
     for (size_t i = 0; i < n; i++)
@@ -127,8 +127,8 @@ static bool bind_archive(const struct binder *binder, const struct binding *bind
         !archive_open(binding->spec.path, &archive, err))
         return false;
     archives->items[archives->n++] = archive;
-    return binding->name ? take_one_member(binder, binding, archive, port, err)
-                         : take_all_members(binder, binding, archive, err);
+    return binding->name ? open_one_member(binder, binding, archive, port, err)
+                         : open_all_members(binder, binding, archive, err);
 }
 
 static bool fail_needs_name(const struct binder *binder, const struct binding *binding,
@@ -144,7 +144,8 @@ static bool fail_needs_name(const struct binder *binder, const struct binding *b
         fail_append(err, "%s \"%s\"", i == 0 ? "" : ",", binder->port(binder->model, i)->name);
     if (binder->port == irrun_model_output && strcmp(binding->spec.format->name, "csv") == 0)
         return fail_hint(err,
-                         "-o FILE.npz saves all outputs for --expect=FILE.npz; if it has one: "
+                         "-o FILE.npz saves all outputs for --expect=FILE.npz; if the file has "
+                         "one: "
                          "%s%s=%s",
                          binder->option, binder->port(binder->model, 0)->name,
                          text_shell_quote(text, quoted));
@@ -178,7 +179,7 @@ bool bind_source(const struct binder *binder, const struct binding *binding,
     if (is_archive)
         return bind_archive(binder, binding, port, err);
     return reader_open(binding->spec.format, binding->spec.path, &reader, err) &&
-           binder->take(binder->context, port, binding, reader, err);
+           binder->take_reader(binder->context, port, binding, reader, err);
 }
 
 void archives_close(struct archive_list *archives)

@@ -9,23 +9,23 @@
 typedef bool find_port_fn(const struct irrun_model *model, const char *name, size_t *port,
                           struct irrun_error *err);
 
-/* Returns whether the name is one of those of the port. */
+/* Returns whether `name` is a name of the port. */
 bool port_has_name(const struct irrun_model *model, find_port_fn *find, size_t port,
                    const char *name);
 
-/* The values of an option for several ports. The first member of an item is the name of its port;
- * NULL: all ports. */
+/* The values of an option for several ports. The first member of each item is the name of its port,
+ * or NULL for all ports. */
 struct named_list {
     const void *items;
     size_t n, item_bytes;
 };
 #define NAMED_LIST(list) ((struct named_list){(list).items, (list).n, sizeof *(list).items})
 
-/* Fails if a name in the list is not that of a port. */
+/* Fails if a name in the list is not the name of a port. */
 bool named_check(struct named_list list, const struct irrun_model *model, find_port_fn *find,
                  struct irrun_error *err);
 
-/* Returns the item with a name of the port, otherwise the item for all ports, otherwise NULL. */
+/* Returns the item for the port, or else the item for all ports, or else NULL. */
 const void *named_find(struct named_list list, const struct irrun_model *model, find_port_fn *find,
                        size_t port);
 
@@ -35,7 +35,7 @@ struct archive_list {
     size_t n, capacity;
 };
 
-/* The inputs or the outputs of a model. */
+/* The inputs or outputs of a model, with the functions that find them and take their readers. */
 struct binder {
     const char *option; /* "-i" or "--expect=", for messages */
     const struct irrun_model *model;
@@ -43,8 +43,8 @@ struct binder {
     size_t n_ports;
     bool (*find)(void *context, const char *name, size_t *port, struct irrun_error *err);
     /* Takes ownership of the reader, even if it fails. */
-    bool (*take)(void *context, size_t port, const struct binding *binding, struct reader *reader,
-                 struct irrun_error *err);
+    bool (*take_reader)(void *context, size_t port, const struct binding *binding,
+                        struct reader *reader, struct irrun_error *err);
     void *context;
     struct archive_list *archives;
 };
@@ -53,7 +53,7 @@ struct binder {
 bool bind_find_port(const struct binder *binder, const struct binding *binding, size_t *port,
                     struct irrun_error *err);
 
-/* Opens the source and calls take for its array, or for every member of an npz. Fails with
+/* Opens the source and calls take_reader for its array, or for every member of an npz. Fails with
  * IRRUN_USAGE if the port is ambiguous, with IRRUN_DATA if a member matches no port. */
 bool bind_source(const struct binder *binder, const struct binding *binding,
                  struct irrun_error *err);

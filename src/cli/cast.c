@@ -5,11 +5,11 @@
 /* The values that a type can represent. */
 struct value_set {
     bool is_float, is_signed;
-    int n_bits; /* of an integer, without its sign; of a significand, with the hidden bit */
+    int n_bits; /* of an integer without the sign bit; of a significand with the hidden bit */
     int max_exponent, min_exponent; /* of the largest and the smallest positive float */
 };
 
-static bool describe(enum irrun_dtype dtype, struct value_set *set)
+static bool describe_values(enum irrun_dtype dtype, struct value_set *set)
 {
     switch (dtype) {
     case IRRUN_BOOLEAN:
@@ -43,12 +43,12 @@ bool cast_is_safe(enum irrun_dtype from, enum irrun_dtype to)
     struct value_set a, b;
     if (from == to)
         return true;
-    if (to == IRRUN_BOOLEAN || !describe(from, &a) || !describe(to, &b))
+    if (to == IRRUN_BOOLEAN || !describe_values(from, &a) || !describe_values(to, &b))
         return from == IRRUN_U1 && to == IRRUN_BOOLEAN;
     if (a.is_float)
         return b.is_float && a.n_bits <= b.n_bits && a.max_exponent <= b.max_exponent &&
                a.min_exponent >= b.min_exponent;
     if (b.is_float)
-        return a.n_bits <= b.n_bits; /* a minimum, such as -128, is a power of two and fits */
+        return a.n_bits <= b.n_bits; /* the minimum, such as -128, fits: it is a power of two */
     return a.n_bits <= b.n_bits && (b.is_signed || !a.is_signed);
 }

@@ -1,4 +1,4 @@
-/* --cast=safe: the conversions that keep every value.
+/* --cast=safe: allows only conversions that keep every value.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_CLI_CAST_H
 #define IRRUN_CLI_CAST_H

@@ -1,4 +1,4 @@
-/* Reads and writes checkpoint files. worker_checkpoint.c decides when.
+/* Reads and writes checkpoint files. worker_checkpoint.c decides when to write one.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/checkpoint.h"
 
@@ -18,7 +18,7 @@
 #define TEXT_MEMBER "checkpoint"
 #define VARIABLE_PREFIX "variable:"
 
-/* The limit of the text member. A command line has at most 6 MB, and each output adds a line. */
+/* The limit of the text member. It has the command line, at most 6 MB, and a line per output. */
 #define MAX_TEXT_BYTES ((int64_t)16 << 20)
 
 void checkpoint_free(struct checkpoint *checkpoint)
@@ -30,7 +30,7 @@ void checkpoint_free(struct checkpoint *checkpoint)
 
 /* ---- Writing --------------------------------------------------------------------------------- */
 
-static void add_positions(struct text *text, const struct checkpoint *checkpoint)
+static void add_progress(struct text *text, const struct checkpoint *checkpoint)
 {
     text_add(text, "phase %s\niterations %" PRIu64 "\n",
              checkpoint->is_finishing ? "finish" : "run", checkpoint->n_iterations);
@@ -89,7 +89,7 @@ bool checkpoint_write(const struct options *options, const char *identity,
     const struct writer_options writer_options = {.is_synced = options->is_synced,
                                                   .is_resumable = true};
     text_add(&text, "%s", identity);
-    add_positions(&text, checkpoint);
+    add_progress(&text, checkpoint);
     struct irrun_tensor bytes = {
         .dtype = IRRUN_U8, .shape = {.rank = 1, .dims = {(int64_t)text.length}}, .data = text.data};
     bool is_written = text_check(&text, err) &&
@@ -159,16 +159,16 @@ static bool parse_position(char *line, struct writer_position *position)
     return true;
 }
 
-/* Parses the text after the identity. */
-static bool parse_positions(const struct options *options, char *text,
-                            struct checkpoint *checkpoint, struct irrun_error *err)
+/* Parses the text after the identity, which add_progress wrote. */
+static bool parse_progress(const struct options *options, char *text, struct checkpoint *checkpoint,
+                           struct irrun_error *err)
 {
     char *save = NULL;
     const char *phase = strtok_r(text, "\n", &save), *count = strtok_r(NULL, "\n", &save);
-    bool is_known =
+    bool is_valid =
         phase && count && sscanf(count, "iterations %" SCNu64, &checkpoint->n_iterations) == 1;
-    checkpoint->is_finishing = is_known && strcmp(phase, "phase finish") == 0;
-    if (!is_known || (!checkpoint->is_finishing && strcmp(phase, "phase run") != 0))
+    checkpoint->is_finishing = is_valid && strcmp(phase, "phase finish") == 0;
+    if (!is_valid || (!checkpoint->is_finishing && strcmp(phase, "phase run") != 0))
         return fail_damaged(options, "it does not give the phase and the number of iterations",
                             err);
     size_t capacity = 0;
@@ -194,12 +194,12 @@ static bool read_text(struct archive *archive, const struct options *options, co
         return fail_damaged(options, "it has no member \"" TEXT_MEMBER "\"", err);
     if (!tensor_file_read(archive, member, options->checkpoint_path, &info, &bytes, err))
         return false;
-    struct text text = {0}; /* with a NUL at the end */
+    struct text text = {0}; /* adds a NUL to the bytes */
     text_add_bytes(&text, bytes.data, (size_t)shape_n_elements(&bytes.shape));
     bool is_read = text_check(&text, err) &&
                    (strncmp(text.data, identity, length) == 0 ||
                     fail_identity(options, text.data, identity, err)) &&
-                   parse_positions(options, text.data + length, checkpoint, err);
+                   parse_progress(options, text.data + length, checkpoint, err);
     text_free(&text);
     free(bytes.data);
     return is_read;

@@ -11,20 +11,20 @@
 
 /* The progress of a run. All zeros: the run has not started. */
 struct checkpoint {
-    bool is_found;         /* there was a file to resume from */
-    bool is_finishing;     /* all records are written, but the outputs are not renamed yet */
-    uint64_t n_iterations; /* completed */
-    struct writer_position *positions; /* [n_positions] in the outputs */
+    bool is_found;     /* a file to resume from exists */
+    bool is_finishing; /* all records are written, but output files still have temporary names */
+    uint64_t n_iterations;             /* completed */
+    struct writer_position *positions; /* [n_positions], one in each output */
     size_t n_positions;
     struct snapshot variables;
 };
 
 void checkpoint_free(struct checkpoint *checkpoint);
 
-/* Fails with IRRUN_USAGE if the options cannot be used together with --checkpoint. */
+/* Fails with IRRUN_USAGE if an option cannot be used together with --checkpoint. */
 bool checkpoint_check(const struct options *options, struct irrun_error *err);
 
-/* Sets *identity to a text that describes the run. It must be the same when the run resumes. The
+/* Sets *identity to a text that describes the run; a run can resume only with the same text. The
  * caller frees it. Fails with IRRUN_USAGE if an input is not a regular file. */
 bool checkpoint_identify(const struct model_identity *model, const struct irrun_session *session,
                          const struct options *options, char **identity, struct irrun_error *err);
@@ -35,7 +35,7 @@ bool checkpoint_read(const struct options *options, const char *identity,
                      const struct all_variables *variables, struct checkpoint *checkpoint,
                      struct irrun_error *err);
 
-/* Writes the file. The old one is replaced only when the new one is complete. */
+/* Writes the file. An old file is replaced only when the new one is complete. */
 bool checkpoint_write(const struct options *options, const char *identity,
                       const struct all_variables *variables, const struct checkpoint *checkpoint,
                       struct irrun_error *err);

@@ -1,5 +1,5 @@
-/* Makes the text that identifies the run of a checkpoint. It has one line for each of: the version,
- * the model, its weights, the engine, each input, and each option that changes the outputs.
+/* Makes the text that identifies the run of a checkpoint. It has one line each for the version, the
+ * model, its weights, the engine, every input, and every option that changes the outputs.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 #include <sys/stat.h>
@@ -10,16 +10,16 @@
 #include "cli/sequence.h"
 
 /* Returns whether an option changes the outputs. The others may differ when a run resumes. */
-static bool has_effect(enum option_id id)
+static bool changes_outputs(enum option_id id)
 {
-    static const enum option_id without[] = {
+    static const enum option_id others[] = {
         OPTION_ID_checkpoint, OPTION_ID_checkpoint_every, OPTION_ID_timeout,
         OPTION_ID_warmup,     OPTION_ID_threads,          OPTION_ID_jobs,
         OPTION_ID_fsync,      OPTION_ID_line_buffer,      OPTION_ID_state_out,
         OPTION_ID_raw_check,  OPTION_ID_skip_existing,    OPTION_ID_state_any_model,
         OPTION_ID_max_memory, OPTION_ID_sandbox};
-    for (size_t i = 0; i < sizeof without / sizeof without[0]; i++)
-        if (without[i] == id)
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+        if (others[i] == id)
             return false;
     return option_rows[id].group != OPTION_MEASURING && option_rows[id].group != OPTION_ACTIONS;
 }
@@ -59,7 +59,7 @@ static bool add_file(struct text *text, const char *path, struct irrun_error *er
     struct stat status;
     if (strcmp(path, "-") == 0)
         return fail(err, IRRUN_USAGE, "--checkpoint: inputs cannot come from standard input");
-    if (stat(path, &status) != 0) /* opening it later reports the reason */
+    if (stat(path, &status) != 0) /* opening the file later reports the error */
         return true;
     if (!S_ISREG(status.st_mode))
         return fail(err, IRRUN_USAGE, "--checkpoint: input %s is not a regular file", path);
@@ -84,7 +84,7 @@ bool checkpoint_identify(const struct model_identity *model, const struct irrun_
                   add_file(&text, options->inputs.items[i].spec.path, err);
     for (size_t i = 0; i < options->given.n; i++) {
         const struct given_option *given = &options->given.items[i];
-        if (has_effect(given->id))
+        if (changes_outputs(given->id))
             text_add(&text, "option --%s=%s\n", option_rows[given->id].name, given->value);
     }
     *identity = text.data;

@@ -1,4 +1,5 @@
-/* Passes the records of several workers to outputs and compare, in the order of their sequences.
+/* Passes the records of several workers to the outputs and to --expect, in the order of their
+ * sequences.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/collect.h"
 
@@ -10,27 +11,27 @@
 #include "base/checked.h"
 #include "cli/all_outputs.h"
 
-/* A worker that keeps this much waits for its turn. */
+/* A worker whose backlog reaches this size waits for its turn. */
 #define BACKLOG_LIMIT_BYTES ((size_t)32 * 1024 * 1024)
 
 struct collector {
     struct outputs *outputs;
     struct compare *compare; /* NULL: no --expect */
-    size_t n_values;         /* of a record: all_outputs_count */
+    size_t n_values;         /* of each record, from all_outputs_count */
     bool writes_all, writes_last;
     bool has_skipped;      /* a sequence was skipped because its outputs exist */
-    bool has_many_workers; /* collector_end then flushes: a worker may write only in its turn */
+    bool has_many_workers; /* collector_end flushes the outputs while it is still its turn */
     pthread_mutex_t lock;
     pthread_cond_t turn_changed;
     _Atomic uint64_t turn;       /* number of the sequence whose worker may write */
     _Atomic uint64_t stop_index; /* first sequence that failed; UINT64_MAX: none */
 };
 
-/* The header of a record in a backlog. For each output, a struct irrun_tensor and its padded bytes
- * follow. */
+/* The header of a record in a backlog. It is followed by a struct irrun_tensor and its padded bytes
+ * for each output. */
 struct kept_record {
     uint64_t index;
-    bool is_begin, is_stacked; /* is_begin: kept by collector_begin; its tensors have no data */
+    bool is_begin, is_stacked; /* is_begin: from collector_begin; its tensors have no data */
     bool is_last;
 };
 
@@ -88,14 +89,14 @@ bool collector_wants_last(const struct collector *collector)
     return collector->writes_last;
 }
 
-/* ---- Turns ----------------------------------------------------------------------------------- */
+/* ---- Turns of sequences ---------------------------------------------------------------------- */
 
 static bool is_turn_of(const struct collector *collector, const struct sequence *sequence)
 {
     return atomic_load_explicit(&collector->turn, memory_order_acquire) == sequence->index;
 }
 
-/* Waits for the turn of the sequence. Returns false if an earlier one failed. */
+/* Waits for the turn of the sequence. Returns false if an earlier sequence failed. */
 static bool wait_for_turn(struct collector *collector, const struct sequence *sequence)
 {
     pthread_mutex_lock(&collector->lock);
@@ -124,7 +125,7 @@ void collector_stop(struct collector *collector, uint64_t index)
     pthread_mutex_unlock(&collector->lock);
 }
 
-/* ---- Records that are kept until the turn ---------------------------------------------------- */
+/* ---- The backlog ----------------------------------------------------------------------------- */
 
 #define PIECE_ALIGNMENT ((size_t)16)
 
@@ -145,10 +146,10 @@ static bool add_piece(struct backlog *backlog, const void *data, size_t size_byt
     return true;
 }
 
-/* Keeps a record. On failure nothing of it is kept. */
-static bool keep(const struct collector *collector, struct backlog *backlog,
-                 const struct kept_record *record, const struct irrun_tensor *const *values,
-                 struct irrun_error *err)
+/* Appends a record to the backlog, which is unchanged on failure. */
+static bool keep_record(const struct collector *collector, struct backlog *backlog,
+                        const struct kept_record *record, const struct irrun_tensor *const *values,
+                        struct irrun_error *err)
 {
     size_t n_before = backlog->n_bytes;
     bool is_kept = add_piece(backlog, record, sizeof *record, err);
@@ -173,10 +174,10 @@ static const void *next_piece(const struct backlog *backlog, size_t *offset, siz
     return piece;
 }
 
-/* Passes a record to outputs and compare. */
-static bool forward(struct collector *collector, const struct kept_record *record,
-                    const struct sequence *sequence, const struct irrun_tensor *const *values,
-                    struct irrun_error *err)
+/* Passes a record to the outputs and to --expect. */
+static bool forward_record(struct collector *collector, const struct kept_record *record,
+                           const struct sequence *sequence,
+                           const struct irrun_tensor *const *values, struct irrun_error *err)
 {
     if (record->is_begin)
         return outputs_begin_sequence(collector->outputs, sequence, values, record->is_stacked,
@@ -188,7 +189,7 @@ static bool forward(struct collector *collector, const struct kept_record *recor
            (!collector->compare || compare_iteration(collector->compare, values, err));
 }
 
-/* Passes the kept records to outputs and compare. */
+/* Passes the records of the backlog to the outputs and to --expect. */
 static bool replay(struct collector *collector, struct backlog *backlog,
                    const struct sequence *sequence, struct irrun_error *err)
 {
@@ -208,7 +209,7 @@ static bool replay(struct collector *collector, struct backlog *backlog,
             tensors[i].data = (void *)(uintptr_t)next_piece(backlog, &offset, size_bytes);
             values[i] = is_known ? &tensors[i] : NULL;
         }
-        is_forwarded = forward(collector, &record, sequence, values, err);
+        is_forwarded = forward_record(collector, &record, sequence, values, err);
     }
     free(tensors);
     free(values);
@@ -225,12 +226,12 @@ static bool forward_or_keep(struct collector *collector, struct backlog *backlog
     if (!is_turn_of(collector, sequence)) {
         if (backlog->n_bytes < BACKLOG_LIMIT_BYTES)
             return atomic_load(&collector->stop_index) >= sequence->index &&
-                   keep(collector, backlog, record, values, err);
+                   keep_record(collector, backlog, record, values, err);
         if (!wait_for_turn(collector, sequence))
             return false;
     }
     return (backlog->n_bytes == 0 || replay(collector, backlog, sequence, err)) &&
-           forward(collector, record, sequence, values, err);
+           forward_record(collector, record, sequence, values, err);
 }
 
 bool collector_begin(struct collector *collector, struct backlog *backlog,
@@ -242,9 +243,9 @@ bool collector_begin(struct collector *collector, struct backlog *backlog,
     return forward_or_keep(collector, backlog, sequence, &record, values, err);
 }
 
-bool collector_take(struct collector *collector, struct backlog *backlog,
-                    const struct sequence *sequence, const struct irrun_tensor *const *values,
-                    uint64_t index, bool is_last, struct irrun_error *err)
+bool collector_add(struct collector *collector, struct backlog *backlog,
+                   const struct sequence *sequence, const struct irrun_tensor *const *values,
+                   uint64_t index, bool is_last, struct irrun_error *err)
 {
     const struct kept_record record = {.index = index, .is_last = is_last};
     return forward_or_keep(collector, backlog, sequence, &record, values, err);
@@ -279,7 +280,7 @@ bool collector_drop_sequence(struct collector *collector, struct backlog *backlo
     if (!replay(collector, backlog, sequence, err) && err->code != IRRUN_MISMATCH &&
         err->code != IRRUN_DATA)
         return false;
-    error_clear(err); /* of a sequence that has failed already */
+    error_clear(err); /* the sequence has already failed */
     outputs_drop_sequence(collector->outputs, sequence);
     collector->has_skipped = true;
     pass_turn(collector);

@@ -23,21 +23,21 @@ bool collector_new(const struct irrun_model *model, const struct options *option
                    struct collector **collector, struct irrun_error *err);
 void collector_free(struct collector *collector); /* removes unfinished files; accepts NULL */
 
-/* Return which records the collector takes. */
+/* Return which records the collector needs. */
 bool collector_wants_all(const struct collector *collector);  /* all are written or compared */
 bool collector_wants_last(const struct collector *collector); /* the last one is written */
 bool collector_writes_all(const struct collector *collector); /* all are written */
 
 /* Begins a sequence. values: all outputs of the model, in its order; they may be NULL or have no
- * data. Returns false without an error, as collector_take does, if collector_stop has stopped the
+ * data. Returns false without an error, as collector_add does, if collector_stop has stopped the
  * sequence. */
 bool collector_begin(struct collector *collector, struct backlog *backlog,
                      const struct sequence *sequence, const struct irrun_tensor *const *values,
                      bool is_stacked, struct irrun_error *err);
-/* Takes a record. is_last: only writes it, for --emit=last; --expect has compared it already. */
-bool collector_take(struct collector *collector, struct backlog *backlog,
-                    const struct sequence *sequence, const struct irrun_tensor *const *values,
-                    uint64_t index, bool is_last, struct irrun_error *err);
+/* Adds a record. is_last: only writes it, for --emit=last, since --expect has compared it. */
+bool collector_add(struct collector *collector, struct backlog *backlog,
+                   const struct sequence *sequence, const struct irrun_tensor *const *values,
+                   uint64_t index, bool is_last, struct irrun_error *err);
 bool collector_end(struct collector *collector, struct backlog *backlog,
                    const struct sequence *sequence, struct irrun_error *err);
 
@@ -45,9 +45,9 @@ bool collector_end(struct collector *collector, struct backlog *backlog,
 void collector_fail_sequence(struct collector *collector, struct backlog *backlog,
                              const struct sequence *sequence);
 
-/* Ends a sequence that failed while others continue. Its records stay only in files that it shares
- * with others. Fails if they cannot be written there. Returns false without an error if an earlier
- * sequence stopped the run. */
+/* Ends a sequence that failed while others continue. Its records are kept only in files that it
+ * shares with other sequences. Fails if they cannot be written to these files. Returns false
+ * without an error if an earlier sequence stopped the run. */
 bool collector_drop_sequence(struct collector *collector, struct backlog *backlog,
                              const struct sequence *sequence, struct irrun_error *err);
 
@@ -55,8 +55,8 @@ bool collector_drop_sequence(struct collector *collector, struct backlog *backlo
 bool collector_flush(struct collector *collector, const struct sequence *sequence,
                      struct irrun_error *err);
 
-/* Returns the outputs. Any worker may query them; only the one whose turn it is may use them for
- * --checkpoint. */
+/* Returns the outputs. Any worker may query them; only the worker whose turn it is may use them
+ * for --checkpoint. */
 struct outputs *collector_outputs(struct collector *collector);
 
 /* Skips a sequence that is not run. --expect then reports no difference, since this sequence is not

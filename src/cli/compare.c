@@ -18,10 +18,10 @@ struct expectation {
     size_t output;
     const char *path;
     const struct format *format;
-    struct reader *reader;      /* until `records` owns it */
-    bool is_begun;              /* begin was called, in the first iteration */
+    struct reader *reader;      /* NULL after it has moved to `records` */
+    bool has_begun;             /* the first iteration was compared */
     struct array_header header; /* of the first array */
-    bool compares_last;         /* a single record: compared after the last iteration */
+    bool compares_last;         /* has one record, compared after the last iteration */
     struct records records;
     struct tolerances tolerances;
     struct difference difference;
@@ -29,7 +29,7 @@ struct expectation {
     size_t last_capacity;     /* bytes */
     bool count_differs;       /* the array has more or fewer records than there are iterations */
     uint64_t n_records;       /* of the array, if it has fewer */
-    /* Why it differs, other than by its elements; "": it does not. */
+    /* A difference other than in the elements; "": none. */
     char problem[sizeof((struct irrun_error *)NULL)->message];
 };
 
@@ -92,7 +92,7 @@ bool compare_new(const struct irrun_model *model, const struct options *options,
                                   .port = irrun_model_output,
                                   .n_ports = n_default_outputs(model),
                                   .find = find_output,
-                                  .take = take_reader,
+                                  .take_reader = take_reader,
                                   .context = made,
                                   .archives = &made->archives};
     for (size_t i = 0; i < options->expected.n; i++) {
@@ -128,8 +128,9 @@ static bool has_same_type_and_shape(const struct irrun_tensor *got, enum irrun_d
     return dtype == format_stored_dtype(got->dtype) && shape_equals(&got->shape, shape);
 }
 
-static void note_type(struct expectation *item, const struct irrun_tensor *got, uint64_t record,
-                      enum irrun_dtype dtype, const struct irrun_shape *shape)
+static void note_type_and_shape(struct expectation *item, const struct irrun_tensor *got,
+                                uint64_t record, enum irrun_dtype dtype,
+                                const struct irrun_shape *shape)
 {
     char got_shape[SHAPE_TEXT_BYTES], want_shape[SHAPE_TEXT_BYTES];
     snprintf(item->problem, sizeof item->problem, "record %" PRIu64 " is %s %s, expected %s %s",
@@ -146,7 +147,7 @@ static void compare_record(struct expectation *item, const struct irrun_tensor *
     if (has_same_type_and_shape(got, want->dtype, &want->shape))
         difference_add(&item->difference, &item->tolerances, got, want, record);
     else
-        note_type(item, got, record, want->dtype, &want->shape);
+        note_type_and_shape(item, got, record, want->dtype, &want->shape);
 }
 
 static void note_count(struct expectation *item, uint64_t n_run, const char *more,
@@ -158,7 +159,7 @@ static void note_count(struct expectation *item, uint64_t n_run, const char *mor
 }
 
 /* Notes that there are more records than iterations. The message has their number, unless they come
- * from a pipe, which may never end, or do not fit. */
+ * from a pipe, which may never end, or a record has another shape. */
 static void note_excess(struct expectation *item, uint64_t n_run)
 {
     struct records *rest = &item->records;
@@ -170,7 +171,7 @@ static void note_excess(struct expectation *item, uint64_t n_run)
                n_run + (is_counted ? 1 + n_further : 0));
 }
 
-/* If the error is a record of another shape, notes it as a difference and clears the error.
+/* If the error reports a record of another shape, notes it as a difference and clears the error.
  * Otherwise returns false. */
 static bool note_mismatch(struct expectation *item, uint64_t record, struct irrun_error *err)
 {
@@ -202,13 +203,13 @@ static bool open_records(struct compare *compare, struct expectation *item,
 
 /* Begins the comparison in the first iteration. A single record of another type or shape may still
  * match the last iteration. */
-static bool begin(struct compare *compare, struct expectation *item, const struct irrun_tensor *got,
-                  struct irrun_error *err)
+static bool begin_comparison(struct compare *compare, struct expectation *item,
+                             const struct irrun_tensor *got, struct irrun_error *err)
 {
     const struct irrun_shape *shape = &item->header.shape;
     uint32_t rank = got->shape.rank;
     bool is_end;
-    item->is_begun = true;
+    item->has_begun = true;
     if (!item->format->has_shape)
         return open_records(compare, item, got, err);
     if (!reader_next(item->reader, &item->header, &is_end, err))
@@ -221,7 +222,7 @@ static bool begin(struct compare *compare, struct expectation *item, const struc
         return open_records(compare, item, got, err);
     item->compares_last = is_single;
     if (!is_single)
-        note_type(item, got, 0, item->header.dtype, &record);
+        note_type_and_shape(item, got, 0, item->header.dtype, &record);
     return true;
 }
 
@@ -246,7 +247,7 @@ bool compare_iteration(struct compare *compare, const struct irrun_tensor *const
         struct expectation *item = &compare->items[i];
         const struct irrun_tensor *got = values[item->output];
         bool has_record;
-        if (!item->is_begun && !begin(compare, item, got, err))
+        if (!item->has_begun && !begin_comparison(compare, item, got, err))
             return false;
         if (item->problem[0] || item->count_differs)
             continue;
@@ -271,7 +272,7 @@ bool compare_iteration(struct compare *compare, const struct irrun_tensor *const
     return true;
 }
 
-/* ---- The end --------------------------------------------------------------------------------- */
+/* ---- Finishing ------------------------------------------------------------------------------- */
 
 static bool finish_one(struct compare *compare, struct expectation *item, struct irrun_error *err)
 {
@@ -279,13 +280,13 @@ static bool finish_one(struct compare *compare, struct expectation *item, struct
     uint64_t last = compare->n_iterations - 1;
     if (item->count_differs)
         note_count(item, compare->n_iterations, "", item->n_records);
-    if (!item->is_begun)
+    if (!item->has_begun)
         snprintf(item->problem, sizeof item->problem, "no iteration ran");
     if (item->problem[0])
         return true;
     if (item->compares_last &&
         !has_same_type_and_shape(&item->last, item->header.dtype, &item->header.shape)) {
-        note_type(item, &item->last, last, item->header.dtype, &item->header.shape);
+        note_type_and_shape(item, &item->last, last, item->header.dtype, &item->header.shape);
         return true;
     }
     if (item->compares_last && !open_records(compare, item, &item->last, err))
@@ -346,12 +347,13 @@ bool compare_finish(struct compare *compare, struct irrun_error *err)
         has_tolerance |= item->tolerances.has_atol || item->tolerances.has_rtol;
     }
     const struct options *options = compare->options;
-    bool is_free = options->n_iterations != NO_LIMIT || options->randoms.n > 0;
+    bool is_count_chosen = options->n_iterations != NO_LIMIT || options->randoms.n > 0;
     if (count_differs)
         return fail_hint(
             err, "--expect needs a record for each iteration, or one for the last; %s",
-            is_free ? "-n sets the number of iterations"
-                    : "was it saved with another input or --partial, or with several outputs?");
+            is_count_chosen
+                ? "-n sets the number of iterations"
+                : "was it saved with another input or --partial, or with several outputs?");
     enum irrun_precision precision = options->precision;
     if (has_problem)
         return false;

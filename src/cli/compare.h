@@ -13,8 +13,8 @@ bool compare_new(const struct irrun_model *model, const struct options *options,
                  struct compare **compare, struct irrun_error *err);
 void compare_free(struct compare *compare); /* accepts NULL */
 
-/* Compares the expected outputs after one iteration. values: all outputs of the model, in its
- * order. Fails if a file cannot be read; differences are reported at the end. */
+/* Compares the outputs of one iteration with the files. values: all outputs of the model, in its
+ * order. Fails if a file cannot be read; compare_finish reports differences. */
 bool compare_iteration(struct compare *compare, const struct irrun_tensor *const *values,
                        struct irrun_error *err);
 
@@ -22,7 +22,7 @@ bool compare_iteration(struct compare *compare, const struct irrun_tensor *const
  * output, its worst element and the number of elements that differ. */
 bool compare_finish(struct compare *compare, struct irrun_error *err);
 
-/* Adds an item to the report for each output: what was compared, and the worst element. */
+/* Adds an item to the report for each compared output: its file, tolerances and worst element. */
 void compare_report(const struct compare *compare, struct json *json);
 
 #endif

@@ -10,7 +10,7 @@
 #include "cli/path_fields.h"
 #include "formats/joiner.h"
 
-/* Adds a destination of n outputs. */
+/* Adds a destination for n outputs, starting at index `first`. */
 static bool add_destination(struct destination_list *list, const struct format_spec *spec,
                             size_t first, size_t n, struct irrun_error *err)
 {
@@ -18,7 +18,7 @@ static bool add_destination(struct destination_list *list, const struct format_s
         return false;
     struct destination *made = &list->items[list->n++];
     *made = (struct destination){.spec = *spec, .first_output = first, .n_outputs = n};
-    made->is_per_sequence = list->is_of_sequence || path_has_field(spec->path, 'k');
+    made->is_per_sequence = list->is_from_manifest || path_has_field(spec->path, 'k');
     made->names = new_array(n, sizeof(char *), err);
     for (size_t i = 0; i < n && made->names; i++)
         made->names[i] = all_outputs_name(list->model, list->options, first + i);
@@ -74,7 +74,7 @@ bool destination_add(struct destination_list *list, const struct binding *bindin
         return false;
     if (binding->name && !all_outputs_find(list->model, list->options, binding->name, &index, err))
         return irrun_model_find_input(list->model, binding->name, &index, &ignored)
-                   ? fail_hint(err, "\"%s\" is an input; those of --feed can be written",
+                   ? fail_hint(err, "\"%s\" is an input; only inputs of --feed can be written",
                                binding->name)
                    : fail_hint(err, "--tap=NAME makes a tensor an output; --list-ops lists them");
     if (binding->name)
@@ -91,7 +91,7 @@ bool destination_add(struct destination_list *list, const struct binding *bindin
 }
 
 /* Finds the axis of --concat for a destination. All outputs in one file must be concatenated along
- * the same axis, or none. */
+ * the same axis, or not at all. */
 static bool resolve_concat(const struct destination_list *list, struct destination *item,
                            struct irrun_error *err)
 {
@@ -112,14 +112,14 @@ static bool resolve_concat(const struct destination_list *list, struct destinati
     return true;
 }
 
-/* Checks whether several sequences can write to the file of a destination. */
+/* Fails if several sequences write to the file of a destination but its format cannot hold them. */
 static bool check_sharing(const struct destination_list *list, const struct destination *item,
                           struct irrun_error *err)
 {
     const struct format *format = item->spec.format;
     bool holds_one_sequence =
         format->has_names || (item->concat && format->has_shape && !format->has_keys);
-    if (!holds_one_sequence || list->is_of_sequence || item->is_per_sequence ||
+    if (!holds_one_sequence || list->is_from_manifest || item->is_per_sequence ||
         !sequences_are_many(list->options))
         return true;
     fail(err, IRRUN_USAGE, "-o %s: %s cannot hold several sequences%s", item->spec.text,
@@ -136,7 +136,7 @@ static bool check_axis(const struct destination_list *list, size_t output,
     return !value || joiner_check_axis(&value->shape, (int)concat->axis, name, err);
 }
 
-/* Checks that at least one output has the axis, or may have it. */
+/* Checks that at least one output has the axis, unless the shape of an output is unknown. */
 static bool check_common_axis(const struct destination_list *list,
                               const struct irrun_tensor *const *values,
                               const struct axis_spec *concat, struct irrun_error *err)
@@ -213,10 +213,10 @@ bool destination_needs_keys(const struct destination *item)
 }
 
 bool destinations_visit(const struct destination_list *list, const struct sequence *sequence,
-                        output_path_fn *take, void *context, struct irrun_error *err)
+                        output_path_fn *visit, void *context, struct irrun_error *err)
 {
-    bool is_taken = true;
-    for (size_t i = 0; i < list->n && is_taken; i++) {
+    bool is_done = true;
+    for (size_t i = 0; i < list->n && is_done; i++) {
         const struct destination *item = &list->items[i];
         bool is_keyed = sequence && !item->is_per_sequence && destination_needs_keys(item);
         char *path;
@@ -226,8 +226,8 @@ bool destinations_visit(const struct destination_list *list, const struct sequen
         if (!path_fill_field(item->path, 'k', sequence ? sequence->key : "", true, &path, err))
             return false;
         const struct output_path output = {path, is_keyed ? sequence->key : NULL};
-        is_taken = take(context, &output, err);
+        is_done = visit(context, &output, err);
         free(path);
     }
-    return is_taken;
+    return is_done;
 }

@@ -8,9 +8,9 @@
 struct destination {
     struct format_spec spec;
     char *path;                     /* spec.path with %n replaced; it may still have %k and %% */
-    size_t first_output, n_outputs; /* in all_outputs */
+    size_t first_output, n_outputs; /* indices for all_outputs_name */
     const char **names;             /* [n_outputs] */
-    bool is_per_sequence;           /* for one sequence: the path has a %k, or is from a manifest */
+    bool is_per_sequence; /* a file for each sequence: the path has a %k, or is from a manifest */
     const struct axis_spec *concat; /* NULL: records are not concatenated */
     struct writer *writer;          /* NULL: not open */
 };
@@ -18,7 +18,7 @@ struct destination {
 struct destination_list {
     const struct irrun_model *model;
     const struct options *options;
-    bool is_of_sequence; /* from a line of a manifest */
+    bool is_from_manifest; /* of one sequence: from a line of a manifest */
     struct destination *items;
     size_t n, capacity;
 };
@@ -28,7 +28,8 @@ struct destination_list {
 bool destination_add(struct destination_list *list, const struct binding *binding,
                      struct irrun_error *err);
 
-/* Checks --concat, and several sequences in one file. Call it after the last destination_add. */
+/* Checks the outputs of --concat, and that every file can hold its sequences. Call it after the
+ * last destination_add. */
 bool destinations_check(struct destination_list *list, struct irrun_error *err);
 
 /* Fails with IRRUN_USAGE if --concat names an axis that an output does not have, even if the output
@@ -42,10 +43,10 @@ void destinations_free(struct destination_list *list); /* aborts open writers */
 /* Returns whether the arrays of the file have keys, which should be unique (ark). */
 bool destination_needs_keys(const struct destination *item);
 
-/* Calls `take` for every file of one sequence, or, if `sequence` is NULL, for every file that
+/* Calls `visit` for every file of one sequence, or, if `sequence` is NULL, for every file that
  * sequences share. */
 bool destinations_visit(const struct destination_list *list, const struct sequence *sequence,
-                        output_path_fn *take, void *context, struct irrun_error *err);
+                        output_path_fn *visit, void *context, struct irrun_error *err);
 
 /* Returns whether nothing is written. */
 bool destination_is_none(const struct destination_list *list, const struct destination *item);

@@ -1,5 +1,5 @@
-/* Runs the reference, a session of a second model, on the same records, or reads the tensors of the
- * reference from a file. Compares the tensors.
+/* Compares the tensors of a run with those of a reference: a second model that runs on the same
+ * records, or a file.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/diff.h"
 
@@ -11,42 +11,43 @@
 
 /* ---- The reference --------------------------------------------------------------------------- */
 
-/* The references that are the model itself, with other options. */
-static const char *const words[] = {"scalar", "plain", "unfused", "f64"};
-enum { SCALAR, PLAIN, UNFUSED, F64, N_WORDS };
+/* The references that are variants of the run: the same model with other options. */
+static const char *const variants[] = {"scalar", "plain", "unfused", "f64"};
+enum { SCALAR, PLAIN, UNFUSED, F64, N_VARIANTS };
 
-/* Returns the index of the reference in `words`; N_WORDS: a file, or no --diff. */
-static size_t find_word(const struct options *options)
+/* Returns the index of the reference in `variants`; N_VARIANTS: a file, or no --diff. */
+static size_t find_variant(const struct options *options)
 {
     size_t i = 0;
-    while (options->diff_reference && i < N_WORDS && strcmp(options->diff_reference, words[i]) != 0)
+    while (options->diff_reference && i < N_VARIANTS &&
+           strcmp(options->diff_reference, variants[i]) != 0)
         i++;
-    return options->diff_reference ? i : N_WORDS;
+    return options->diff_reference ? i : N_VARIANTS;
 }
 
 bool diff_runs_model(const struct options *options)
 {
-    return find_word(options) < N_WORDS;
+    return find_variant(options) < N_VARIANTS;
 }
 
 bool diff_load(const struct options *options, const struct irrun_options *model_options,
                struct irrun_model **reference, struct irrun_error *err)
 {
-    size_t word = find_word(options);
+    size_t variant = find_variant(options);
     struct irrun_options other = *model_options;
     *reference = NULL;
-    if (word == N_WORDS)
+    if (variant == N_VARIANTS)
         return true;
     if (strcmp(options->model_path, "-") == 0)
         return fail(err, IRRUN_USAGE, "--diff=%s reads the model twice, so the model cannot be '-'",
                     options->diff_reference);
-    if (word != UNFUSED)
+    if (variant != UNFUSED)
         other.gemm = IRRUN_GEMM_PLAIN;
-    if (word != PLAIN)
+    if (variant != PLAIN)
         other.keep_ops = true;
-    if (word == SCALAR)
+    if (variant == SCALAR)
         other.simd = "scalar";
-    other.computes_f64 = word == F64;
+    other.computes_f64 = variant == F64;
     other.times_ops = false;
     return irrun_model_load(options->model_path, &other, reference, err);
 }
@@ -145,11 +146,11 @@ void diff_free(struct diff *diff)
 
 /* ---- Running --------------------------------------------------------------------------------- */
 
-/* Sets a variable of the reference, which has f64 for floats with --diff=f64. */
+/* Sets a variable of the reference. With --diff=f64, converts floats to f64. */
 static bool set_variable(struct diff *diff, size_t i, const struct irrun_tensor *value,
                          struct irrun_error *err)
 {
-    if (find_word(diff->options) != F64 || !dtype_is_float(value->dtype))
+    if (find_variant(diff->options) != F64 || !dtype_is_float(value->dtype))
         return irrun_session_set_variable(diff->reference, i, value, err);
     size_t n = (size_t)shape_n_elements(&value->shape);
     struct irrun_tensor wide = {IRRUN_F64, value->shape, new_array(n + 1, sizeof(double), err)};
@@ -187,7 +188,7 @@ static bool run_reference(struct diff *diff, struct irrun_error *err)
     return true;
 }
 
-/* f64 is a reference for every type of float. */
+/* A reference of f64 can be compared with every float type. */
 static bool is_comparable(enum irrun_dtype got, enum irrun_dtype want)
 {
     return format_stored_dtype(got) == format_stored_dtype(want) ||

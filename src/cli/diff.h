@@ -7,7 +7,7 @@
 
 struct diff;
 
-/* Returns whether the reference is the model, with other options, and not a file. */
+/* Returns whether the reference is the model with other options. Otherwise it is a file. */
 bool diff_runs_model(const struct options *options);
 
 /* Loads the model with the options of the reference. model_options: those of the run. *reference is
@@ -21,13 +21,14 @@ bool diff_new(struct irrun_model *model, struct irrun_model *reference,
               struct diff **diff, struct irrun_error *err);
 void diff_free(struct diff *diff); /* accepts NULL, as the functions below do */
 
-/* Copies the variables of the session to the reference. Call it after they were set or reset. */
+/* Copies the variables of the session to the reference. Call it after they are set or reset. */
 bool diff_copy_variables(struct diff *diff, struct irrun_error *err);
 
-/* Compares after an iteration. Fails with IRRUN_MISMATCH if a tensor differs. */
+/* Compares the tensors of one iteration. Fails with IRRUN_MISMATCH if a tensor differs. */
 bool diff_compare(struct diff *diff, uint64_t record, struct irrun_error *err);
 
-/* After the last of n iterations: compares the tensors of which the file has only this one. */
+/* Compares the tensors of which the file has only the last iteration. Call it after the last of n
+ * iterations. */
 bool diff_finish(struct diff *diff, uint64_t n, struct irrun_error *err);
 
 #endif

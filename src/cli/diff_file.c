@@ -1,4 +1,4 @@
-/* Reads the npz of --diff, which has a stack of records, or a single one, for each tensor.
+/* Reads the npz of --diff. For each tensor it has a stack of records, or only the last record.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 
 /* ---- Opening --------------------------------------------------------------------------------- */
 
-/* Finds the member of an output: by the name that --tap-records uses, or any other name. */
+/* Finds the member of an output by the name that --tap-records uses, or by another of its names. */
 static bool find_member(const struct diff *diff, size_t output, const char *name, size_t *member)
 {
     const struct irrun_port *port = irrun_model_output(diff->model, output);
@@ -37,7 +37,7 @@ bool diff_file_open(struct diff *diff, struct irrun_error *err)
         return (err->code == IRRUN_NO_INPUT || err->code == IRRUN_DATA) &&
                replace_hint(err,
                             "--diff=FILE.npz reads a file of --tap-records; --diff=scalar, plain, "
-                            "unfused and f64 need none");
+                            "unfused and f64 need no file");
     bool is_open = tap_file_names(diff->model, &arena, &names, err);
     size_t n = 0, member;
     for (size_t i = 0; i < diff->n && is_open; i++) {
@@ -67,8 +67,8 @@ void diff_file_close(struct diff *diff)
 
 /* ---- Reading --------------------------------------------------------------------------------- */
 
-static bool begin(struct diff_tensor *tensor, const struct irrun_tensor *got,
-                  struct irrun_error *err)
+static bool begin_tensor(struct diff_tensor *tensor, const struct irrun_tensor *got,
+                         struct irrun_error *err)
 {
     const struct irrun_shape *shape = &tensor->header->shape;
     bool is_stack = shape->rank == got->shape.rank + 1;
@@ -89,7 +89,7 @@ static bool read_one(const struct diff *diff, struct diff_tensor *tensor, uint64
     tensor->want = NULL;
     if (!got || !got->data)
         return true;
-    if (!tensor->read.data && !begin(tensor, got, err))
+    if (!tensor->read.data && !begin_tensor(tensor, got, err))
         return false;
     if (tensor->is_single != is_end)
         return true;

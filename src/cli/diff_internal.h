@@ -11,14 +11,14 @@
 struct diff_tensor {
     size_t output; /* of the model */
     uint32_t line;
-    size_t layer, port; /* its producer; layer is SIZE_MAX if it is not known */
+    size_t layer, port; /* of the op that computes it; layer is SIZE_MAX if unknown */
     struct tolerances tolerances;
     const struct irrun_tensor *got, *want; /* of the current record; NULL: not computed */
 
-    struct reader *reader; /* for files; NULL: none */
+    struct reader *reader; /* NULL: the reference is not a file */
     const struct array_header *header;
     struct irrun_tensor read; /* the current record */
-    uint64_t n_left;          /* records in the file */
+    uint64_t n_left;          /* records of the file that were not read yet */
     bool is_single;           /* the file has only the last iteration */
 };
 
@@ -37,8 +37,9 @@ struct diff {
 /* Opens the file, and removes the tensors from diff->tensors that it does not contain. */
 bool diff_file_open(struct diff *diff, struct irrun_error *err);
 
-/* Sets tensor->want of each tensor to its next record. is_end: reads the tensors of which the file
- * has only the last iteration; otherwise reads the others. `record` is for messages. */
+/* Sets tensor->want to the next record for some tensors, and to NULL for the others. If is_end,
+ * these are the tensors of which the file has only the last iteration; otherwise, all others.
+ * `record` is for messages. */
 bool diff_file_read(struct diff *diff, uint64_t record, bool is_end, struct irrun_error *err);
 void diff_file_close(struct diff *diff);
 

@@ -1,4 +1,5 @@
-/* Reports the first op that differs: its place, its inputs, and the ops that the difference passed.
+/* Reports the first op that differs: its line, its inputs, and the path along which the difference
+ * grew.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <float.h>
 #include <inttypes.h>
@@ -18,8 +19,8 @@ static const struct diff_tensor *find_tensor(const struct diff *diff,
     return NULL;
 }
 
-/* Returns the largest difference in the current record; NaN: nothing was compared. */
-static double largest(const struct diff_tensor *tensor)
+/* Returns the largest difference in the current record, or NaN if nothing was compared. */
+static double largest_difference(const struct diff_tensor *tensor)
 {
     static const struct tolerances none = {.has_atol = true, .has_rtol = true};
     struct difference difference = {0};
@@ -35,7 +36,7 @@ static void add_line(const struct diff *diff, const struct diff_tensor *tensor,
 {
     const struct irrun_port *port = irrun_model_output(diff->model, tensor->output);
     char number[TEXT_NUMBER_BYTES];
-    double distance = largest(tensor);
+    double distance = largest_difference(tensor);
     fail_append(err, "\n    \"%s\" (line %" PRIu32 "): ", port->name, tensor->line);
     if (isnan(distance))
         fail_append(err, "not compared");
@@ -47,7 +48,7 @@ static void add_line(const struct diff *diff, const struct diff_tensor *tensor,
             text_from_f32((float)distance, number);
         else
             text_from_f64(distance, number);
-        fail_append(err, "differs by %s at most", number);
+        fail_append(err, "differs by at most %s", number);
     }
 }
 
@@ -62,7 +63,7 @@ static const struct diff_tensor *worst_input(const struct diff *diff,
     const struct irrun_layer *layer = &diff->layers[tensor->layer];
     for (size_t i = 0; i < layer->n_inputs; i++) {
         const struct diff_tensor *input = find_tensor(diff, &layer->inputs[i]);
-        double distance = input ? largest(input) : NAN;
+        double distance = input ? largest_difference(input) : NAN;
         if (distance > most) {
             worst = input;
             most = distance;
@@ -71,7 +72,8 @@ static const struct diff_tensor *worst_input(const struct diff *diff,
     return worst;
 }
 
-/* Follows the inputs that differ most back from the op, and lists the ops in forward order. */
+/* Goes back from the op, each time to the input that differs most, and lists these inputs in
+ * forward order. */
 static void add_path(const struct diff *diff, const struct diff_tensor *tensor,
                      struct irrun_error *err)
 {

@@ -1,6 +1,6 @@
-/* Compares tensors. An element is right if abs(got - want) <= atol + rtol * abs(want). NaN equals
- * NaN. Integers and booleans are never converted to double: without a tolerance they must be equal,
- * with one their exact difference is compared.
+/* Compares tensors. An element is correct if abs(got - want) <= atol + rtol * abs(want). NaN equals
+ * NaN. Integers and booleans are never converted to double: without a tolerance they must be equal;
+ * with a tolerance, their difference is computed exactly.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/difference.h"
 
@@ -25,15 +25,15 @@ struct tolerances tolerances_of(const struct irrun_model *model, const struct op
                                .has_rtol = rtol != NULL};
 }
 
-static void note_difference(struct difference *difference, const struct worst *found)
+static void note_difference(struct difference *difference, const struct worst_element *found)
 {
-    const struct worst *worst = &difference->worst;
+    const struct worst_element *worst = &difference->worst;
     if (difference->n_different++ == 0 || found->ratio > worst->ratio ||
         (found->ratio == worst->ratio && found->distance > worst->distance))
         difference->worst = *found;
 }
 
-/* A part of two tensors of the same shape, and its position. */
+/* A range of elements of two tensors of the same shape. */
 struct piece {
     const struct irrun_tensor *got, *want;
     uint64_t record;
@@ -42,7 +42,7 @@ struct piece {
 
 #define N_BLOCK 256
 
-/* Converts both parts to a 64-bit type. */
+/* Converts the elements of both tensors to a 64-bit type. */
 static void load_piece(const struct piece *piece, enum irrun_dtype wide, void *got, void *want)
 {
     convert_elements(piece->got->dtype, tensor_at(piece->got, piece->start), wide, got, piece->n);
@@ -50,15 +50,16 @@ static void load_piece(const struct piece *piece, enum irrun_dtype wide, void *g
                      piece->n);
 }
 
-static struct worst worst_at(const struct piece *piece, size_t i, double distance, double allowed)
+static struct worst_element worst_element_at(const struct piece *piece, size_t i, double distance,
+                                             double allowed)
 {
     double ratio = isfinite(distance) ? distance / fmax(allowed, DBL_MIN) : INFINITY;
-    return (struct worst){.ratio = ratio,
-                          .distance = isnan(distance) ? INFINITY : distance,
-                          .record = piece->record,
-                          .element = piece->start + i,
-                          .dtype = piece->want->dtype,
-                          .shape = piece->got->shape};
+    return (struct worst_element){.ratio = ratio,
+                                  .distance = isnan(distance) ? INFINITY : distance,
+                                  .record = piece->record,
+                                  .element = piece->start + i,
+                                  .dtype = piece->want->dtype,
+                                  .shape = piece->got->shape};
 }
 
 static void compare_floats(struct difference *difference, const struct tolerances *tolerances,
@@ -71,7 +72,7 @@ static void compare_floats(struct difference *difference, const struct tolerance
         double allowed = tolerances->atol + tolerances->rtol * fabs(w), distance = fabs(g - w);
         if (g == w || (isnan(g) && isnan(w)) || (isfinite(w) && distance <= allowed))
             continue;
-        struct worst found = worst_at(piece, i, distance, allowed);
+        struct worst_element found = worst_element_at(piece, i, distance, allowed);
         found.got.real = g;
         found.want.real = w;
         note_difference(difference, &found);
@@ -90,8 +91,8 @@ static bool is_allowed(uint64_t distance, long double allowed)
     return distance == 0 || allowed >= 0x1p64L || (allowed >= 0 && distance <= (uint64_t)allowed);
 }
 
-/* Compares integers as 64-bit integers, signed or unsigned as their type. The difference fits into
- * 64 unsigned bits. */
+/* Compares integers as i64 if their type is signed, otherwise as u64. Their difference always fits
+ * in u64. */
 static void compare_integers(struct difference *difference, const struct tolerances *tolerances,
                              const struct piece *piece)
 {
@@ -107,7 +108,7 @@ static void compare_integers(struct difference *difference, const struct toleran
         long double allowed = atol + rtol * (long double)magnitude;
         if (is_allowed(distance, allowed))
             continue;
-        struct worst found = worst_at(piece, i, (double)distance, (double)allowed);
+        struct worst_element found = worst_element_at(piece, i, (double)distance, (double)allowed);
         found.got.integer = g;
         found.want.integer = w;
         note_difference(difference, &found);
@@ -160,7 +161,7 @@ static void format_value(enum irrun_dtype dtype, union element_value value,
 void difference_describe(const struct difference *difference, const struct tolerances *tolerances,
                          struct irrun_error *err)
 {
-    const struct worst *worst = &difference->worst;
+    const struct worst_element *worst = &difference->worst;
     struct irrun_shape place = shape_unravel(&worst->shape, worst->element);
     char got[TEXT_NUMBER_BYTES], want[TEXT_NUMBER_BYTES], where[SHAPE_TEXT_BYTES];
     format_value(worst->dtype, worst->got, got);
@@ -191,7 +192,7 @@ static void report_value(struct json *json, const char *key, enum irrun_dtype dt
 
 void difference_report(const struct difference *difference, struct json *json)
 {
-    const struct worst *worst = &difference->worst;
+    const struct worst_element *worst = &difference->worst;
     struct irrun_shape place = shape_unravel(&worst->shape, worst->element);
     if (difference->n_different == 0) {
         json_string(json, "worst", NULL);

@@ -1,4 +1,4 @@
-/* Differences between two arrays: compares all elements and remembers the worst one.
+/* Compares all elements of two tensors, counts those that differ and keeps the worst one.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_CLI_DIFFERENCE_H
 #define IRRUN_CLI_DIFFERENCE_H
@@ -15,7 +15,7 @@ struct tolerances {
     bool has_atol, has_rtol; /* given by the user */
 };
 
-/* Returns what --atol and --rtol give for an output, or the defaults. */
+/* Returns the values of --atol and --rtol for an output, or the defaults. */
 struct tolerances tolerances_of(const struct irrun_model *model, const struct options *options,
                                 size_t output);
 
@@ -26,11 +26,11 @@ union element_value {
 };
 
 /* The element with the largest difference, relative to its tolerance. */
-struct worst {
+struct worst_element {
     double distance, ratio; /* abs(got - want); distance / tolerance */
     uint64_t record;
     size_t element;
-    enum irrun_dtype dtype; /* of the expected value; selects the member of the unions */
+    enum irrun_dtype dtype; /* of the expected value; selects the member of `got` and `want` */
     struct irrun_shape shape;
     union element_value got, want;
 };
@@ -38,7 +38,7 @@ struct worst {
 /* All zeros: nothing was compared. */
 struct difference {
     uint64_t n_elements, n_different;
-    struct worst worst; /* if n_different > 0 */
+    struct worst_element worst; /* if n_different > 0 */
 };
 
 /* Compares two tensors of the same shape, both floats or of the same format_stored_dtype. */

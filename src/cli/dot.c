@@ -1,4 +1,4 @@
-/* Prints the graph in the language of Graphviz.
+/* Prints the graph in DOT, the language of Graphviz.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/dot.h"
 
@@ -10,7 +10,7 @@
 #include "cli/dot_internal.h"
 #include "tensor/tensor.h"
 
-#define MAX_TYPES 8 /* of a chain, shown in its label */
+#define MAX_TYPES 8 /* the label of a chain shows this many op types */
 
 /* ---- Nodes ----------------------------------------------------------------------------------- */
 
@@ -43,7 +43,7 @@ static void print_types(const struct dot *dot, size_t group)
 static void print_node(const struct dot *dot, size_t group)
 {
     const struct irrun_layer *layer = &dot->layers[group];
-    bool is_end = strcmp(layer->type, "Parameter") == 0 || strcmp(layer->type, "Result") == 0;
+    bool is_ellipse = strcmp(layer->type, "Parameter") == 0 || strcmp(layer->type, "Result") == 0;
     double share = dot->shares ? dot->shares[group] : 0;
     printf("  n%zu [label=\"", group);
     print_escaped(layer->name);
@@ -51,7 +51,7 @@ static void print_node(const struct dot *dot, size_t group)
     print_types(dot, group);
     if (share > 0)
         printf("\\n%.*f %%", share < 0.1 ? 2 : 1, share * 100);
-    printf("\"%s", is_end ? ", shape=ellipse" : layer->variable ? ", shape=cylinder" : "");
+    printf("\"%s", is_ellipse ? ", shape=ellipse" : layer->variable ? ", shape=cylinder" : "");
     if (share > 0) /* from white to orange; the square root makes small shares visible */
         printf(", fillcolor=\"0.08 %.3f 1.000\"", sqrt(share) * 0.9);
     printf("];\n");
@@ -59,8 +59,9 @@ static void print_node(const struct dot *dot, size_t group)
 
 /* ---- Clusters -------------------------------------------------------------------------------- */
 
-/* Prints nodes and clusters. Bodies follow their layer in the list: a path that continues the open
- * one opens a cluster, and any other path closes clusters first. */
+/* Prints nodes and clusters. The layers of a body follow their op in the list: a path that extends
+ * the path of the open cluster opens a cluster inside it, and any other path first closes
+ * clusters. */
 static void print_nodes(const struct dot *dot)
 {
     const char *open[64] = {""};
@@ -208,7 +209,7 @@ static void print_edge(const struct edge *edge)
     printf("];\n");
 }
 
-/* Prints the edges, but only one of several edges of the same kind between two nodes. */
+/* Prints the edges. Of several edges of the same kind between two nodes, prints only one. */
 static bool print_edges(const struct dot *dot, struct irrun_error *err)
 {
     struct edge_list list = {.items = NULL};
@@ -246,7 +247,7 @@ static bool find_shares(struct dot *dot, const struct profile *profile, struct i
     return dot->shares != NULL;
 }
 
-/* profile: NULL for a graph without shares. */
+/* profile: NULL for a graph without the nodes' shares of the time. */
 static bool print_graph(struct irrun_model *model, const struct profile *profile,
                         struct irrun_error *err)
 {
@@ -280,7 +281,7 @@ bool dot_print_profile(const struct options *options, const struct profile *prof
 {
     const struct irrun_options model_options = {.weights_path = options->weights_path,
                                                 .is_dry = true};
-    struct irrun_model *model; /* loaded again: passes have changed the ops of the one that ran */
+    struct irrun_model *model; /* loaded again: passes changed the ops of the one that ran */
     if (!irrun_model_load(options->model_path, &model_options, &model, err))
         return false;
     bool is_printed = print_graph(model, profile, err);

@@ -9,8 +9,8 @@
  * blocks are shown once with their count. Bodies are clusters; edges of variables are dashed. */
 bool dot_print(struct irrun_model *model, struct irrun_error *err);
 
-/* Does the same for the model of a run, and colors each node by its share of the time. Ops that
- * ran as one step count for the node of the first. */
+/* Does the same for the model of a run, and colors each node by its share of the time. The time
+ * of a step counts for the node of its first op. */
 bool dot_print_profile(const struct options *options, const struct profile *profile,
                        struct irrun_error *err);
 

@@ -11,19 +11,19 @@
 
 /* ---- Constants and chains -------------------------------------------------------------------- */
 
-static bool is_type(const struct irrun_layer *layer, const char *type)
+static bool has_type(const struct irrun_layer *layer, const char *type)
 {
     return strcmp(layer->type, type) == 0;
 }
 
-/* Returns whether layer i depends only on constants. Results, ReadValues and Assigns never do, nor
- * does a layer with a ReadValue or Assign in its body. */
+/* Returns whether layer i depends only on constants. Results, ReadValues, Assigns and layers with a
+ * ReadValue or Assign in their bodies never do. */
 static bool depends_on_constants(const struct dot *dot, size_t i)
 {
     const struct irrun_layer *layer = &dot->layers[i];
     if (layer->n_inputs == 0)
-        return is_type(layer, "Const");
-    if (is_type(layer, "Result"))
+        return has_type(layer, "Const");
+    if (has_type(layer, "Result"))
         return false;
     for (size_t k = 0; k < layer->n_inputs; k++)
         if (!dot->nodes[layer->inputs[k].layer].is_hidden)
@@ -48,7 +48,7 @@ static void find_constants(struct dot *dot)
     }
 }
 
-/* Joins each element-wise op with the only op that uses it, if that is element-wise too. */
+/* Joins each element-wise op with the only op that uses it, if that op is element-wise too. */
 static bool find_chains(struct dot *dot, struct irrun_error *err)
 {
     size_t *n_users = arena_alloc_array(&dot->arena, dot->n, sizeof *n_users, err);
@@ -73,7 +73,7 @@ static bool find_chains(struct dot *dot, struct irrun_error *err)
 
 /* ---- Repetitions ----------------------------------------------------------------------------- */
 
-static bool same_ports(const struct irrun_layer *a, const struct irrun_layer *b)
+static bool have_same_outputs(const struct irrun_layer *a, const struct irrun_layer *b)
 {
     if (a->n_outputs != b->n_outputs)
         return false;
@@ -97,8 +97,8 @@ static uint64_t *digest_types(struct dot *dot, struct irrun_error *err)
     return types;
 }
 
-/* Numbers the kinds of groups. Groups of one kind have members of the same types, and outputs of
- * the same types and shapes. */
+/* Numbers the kinds of groups. Groups of the same kind have members of the same types, and outputs
+ * of the same types and shapes. */
 static uint32_t *number_kinds(struct dot *dot, struct irrun_error *err)
 {
     uint32_t *kinds = arena_alloc_array(&dot->arena, dot->n_order + 1, sizeof *kinds, err);
@@ -106,7 +106,7 @@ static uint32_t *number_kinds(struct dot *dot, struct irrun_error *err)
     for (size_t i = 0; i < dot->n_order && kinds && types; i++) {
         size_t group = dot->order[i], k = 0;
         while (k < i && (types[dot->order[k]] != types[group] ||
-                         !same_ports(&dot->layers[dot->order[k]], &dot->layers[group])))
+                         !have_same_outputs(&dot->layers[dot->order[k]], &dot->layers[group])))
             k++;
         kinds[i] = k < i ? kinds[k] : (uint32_t)i;
     }
@@ -115,7 +115,7 @@ static uint32_t *number_kinds(struct dot *dot, struct irrun_error *err)
 
 /* Returns the repetition that saves the most nodes; if several do, the one with the shortest
  * block. */
-static struct dot_repetition find_best(const uint32_t *kinds, size_t n)
+static struct dot_repetition find_best_repetition(const uint32_t *kinds, size_t n)
 {
     struct dot_repetition best = {0, 0, 0};
     size_t saved = MIN_SAVED - 1;
@@ -132,7 +132,7 @@ static struct dot_repetition find_best(const uint32_t *kinds, size_t n)
     return best;
 }
 
-static void mark(struct dot *dot, const struct dot_repetition *found, uint32_t *kinds)
+static void mark_repetition(struct dot *dot, const struct dot_repetition *found, uint32_t *kinds)
 {
     for (size_t i = 0; i < found->period * found->count; i++) {
         size_t at = found->start + i;
@@ -153,10 +153,10 @@ static bool find_repetitions(struct dot *dot, struct irrun_error *err)
     if (!kinds || !dot->repetitions)
         return false;
     while (dot->n_repetitions < MAX_REPETITIONS) {
-        const struct dot_repetition found = find_best(kinds, dot->n_order);
+        const struct dot_repetition found = find_best_repetition(kinds, dot->n_order);
         if (found.count == 0)
             return true;
-        mark(dot, &found, kinds);
+        mark_repetition(dot, &found, kinds);
     }
     return true;
 }
@@ -180,7 +180,7 @@ static void hide_bodies(struct dot *dot)
                 dot->nodes[body].is_hidden = true;
 }
 
-/* ---- All ------------------------------------------------------------------------------------- */
+/* ---- dot_fold -------------------------------------------------------------------------------- */
 
 bool dot_fold(struct dot *dot, struct irrun_error *err)
 {

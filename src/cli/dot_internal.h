@@ -7,10 +7,10 @@
 
 /* How a layer is shown. */
 struct dot_node {
-    bool is_hidden;    /* not shown: a constant, or in a body of a block that is not shown */
+    bool is_hidden;    /* not shown: a constant, or in the body of an op that is not shown */
     size_t group;      /* the layer whose node includes it: the last of a chain, or itself */
-    size_t shown;      /* the group shown in its place: in a repetition, that of the first block */
-    size_t block;      /* number of its block in a repetition, from 1; 0: none */
+    size_t shown;      /* the group shown instead: in a repetition, that of the first block */
+    size_t block;      /* number of its block in a repetition, from 1; 0: not repeated */
     size_t repetition; /* index of the repetition, if block > 0 */
 };
 
@@ -23,7 +23,7 @@ struct dot {
     const struct irrun_layer *layers;
     struct dot_node *nodes; /* [n] */
     size_t n;
-    double *shares; /* [n] fractions of the time, of nodes shown; NULL: not measured */
+    double *shares; /* [n] each shown node's fraction of the time; NULL: not measured */
     size_t *order;  /* [n_order]: the groups of the model itself, in layer order */
     size_t n_order;
     struct dot_repetition *repetitions;

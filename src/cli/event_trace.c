@@ -16,12 +16,12 @@
 #include "base/file.h"
 #include "cli/json.h"
 
-#define MAX_EVENTS 4096       /* of a thread, in memory */
-#define MAX_WAIT_NS 200000000 /* the longest time that events stay in memory */
+#define MAX_EVENTS 4096       /* kept in memory for each thread */
+#define MAX_WAIT_NS 200000000 /* after this time, events are written */
 
 struct event {
     const char *name;
-    const char *type; /* for an op; otherwise NULL */
+    const char *type; /* of the op; NULL: not an op */
     uint32_t line;
     uint64_t number, start_ns, end_ns;
 };
@@ -49,7 +49,7 @@ struct event_track {
     struct irrun_session *session;
     uint64_t written_ns;
     size_t n_buffers;
-    struct event_buffer buffers[]; /* of the worker, and of the other threads of its session */
+    struct event_buffer buffers[]; /* of the worker and the other threads of its session */
 };
 
 /* ---- The file -------------------------------------------------------------------------------- */
@@ -140,7 +140,7 @@ bool event_trace_close(struct event_trace *trace, struct irrun_error *err)
     return is_written;
 }
 
-/* ---- A track --------------------------------------------------------------------------------- */
+/* ---- Tracks ---------------------------------------------------------------------------------- */
 
 static void write_buffer(struct event_trace *trace, struct event_buffer *buffer)
 {
@@ -155,7 +155,8 @@ static void write_buffer(struct event_trace *trace, struct event_buffer *buffer)
         (struct event){.name = "trace", .start_ns = start_ns, .end_ns = clock_now_ns()};
 }
 
-static void keep(struct event_trace *trace, struct event_buffer *buffer, const struct event *event)
+static void buffer_event(struct event_trace *trace, struct event_buffer *buffer,
+                         const struct event *event)
 {
     buffer->events[buffer->n++] = *event;
     if (buffer->n == MAX_EVENTS)
@@ -171,16 +172,16 @@ static void write_track(struct event_track *track)
     track->written_ns = clock_now_ns();
 }
 
-static void take_step(void *context, unsigned thread, const struct irrun_op_name *op,
-                      uint64_t start_ns, uint64_t end_ns)
+static void record_step(void *context, unsigned thread, const struct irrun_op_name *op,
+                        uint64_t start_ns, uint64_t end_ns)
 {
     struct event_track *track = context;
-    keep(track->trace, &track->buffers[thread],
-         &(struct event){.name = op->name,
-                         .type = op->type,
-                         .line = op->line,
-                         .start_ns = start_ns,
-                         .end_ns = end_ns});
+    buffer_event(track->trace, &track->buffers[thread],
+                 &(struct event){.name = op->name,
+                                 .type = op->type,
+                                 .line = op->line,
+                                 .start_ns = start_ns,
+                                 .end_ns = end_ns});
 }
 
 static bool open_buffer(struct event_track *track, unsigned job, unsigned thread,
@@ -215,7 +216,7 @@ bool event_track_open(struct event_trace *trace, unsigned job, struct irrun_sess
     for (unsigned i = 0; i < info.n_threads; i++)
         if (!open_buffer(made, job, i, err))
             return false;
-    irrun_session_watch(session, take_step, made);
+    irrun_session_watch(session, record_step, made);
     return true;
 }
 
@@ -240,8 +241,9 @@ void event_add(struct event_track *track, const char *name, uint64_t number, uin
     if (!track)
         return;
     uint64_t now = clock_now_ns();
-    keep(track->trace, &track->buffers[0],
-         &(struct event){.name = name, .number = number, .start_ns = start_ns, .end_ns = now});
+    buffer_event(
+        track->trace, &track->buffers[0],
+        &(struct event){.name = name, .number = number, .start_ns = start_ns, .end_ns = now});
     if (now - track->written_ns > MAX_WAIT_NS)
         write_track(track);
 }

@@ -6,8 +6,8 @@
 
 #include "irrun.h"
 
-/* event_trace is the file, shared by all workers; event_track has the events of one worker. NULL:
- * there is no --trace. */
+/* event_trace is the file, which all workers share; event_track has the events of one worker. Both
+ * are NULL without --trace. */
 struct event_trace;
 struct event_track;
 
@@ -17,7 +17,7 @@ bool event_trace_open(const char *path, uint64_t start_ns, struct event_trace **
 /* Closes the file, after the tracks. Fails with the first write error. */
 bool event_trace_close(struct event_trace *trace, struct irrun_error *err);
 
-/* Opens the tracks of a worker and of the threads of its session. They record every step, and the
+/* Opens the track of a worker, which records every step of all threads of the session, and the
  * events of event_add. */
 bool event_track_open(struct event_trace *trace, unsigned job, struct irrun_session *session,
                       struct event_track **track, struct irrun_error *err);

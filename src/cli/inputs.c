@@ -1,5 +1,5 @@
-/* Reads one record of every input for an iteration. inputs_sources.c opens the sources; records.c
- * cuts them into records, and converts the types.
+/* Reads one record of every input for each iteration. inputs_sources.c opens the sources; records.c
+ * cuts them into records and converts their types.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <inttypes.h>
 #include <stdio.h>
@@ -28,7 +28,7 @@ bool inputs_new(const struct irrun_model *model, struct irrun_session *session,
     made->feeds = new_array(options->feeds.n, sizeof *made->feeds, err);
     made->streams = new_array(n, sizeof(struct records *), err);
     return made->records && made->slots && made->feeds && made->streams &&
-           inputs_find_names(made, err);
+           inputs_resolve_names(made, err);
 }
 
 void inputs_free(struct inputs *inputs)
@@ -47,19 +47,19 @@ void inputs_free(struct inputs *inputs)
 
 void inputs_close(struct inputs *inputs)
 {
-    bool is_whole = inputs->records && inputs->slots;
-    if (is_whole && inputs->feeds)
+    bool is_complete = inputs->records && inputs->slots;
+    if (is_complete && inputs->feeds)
         inputs_end_feeds(inputs);
     for (size_t i = 0; i < inputs->n_counts; i++)
         inputs->counts[i]->n_last = inputs->counts[i]->n;
-    for (size_t i = 0; is_whole && i < inputs->n_slots; i++) {
+    for (size_t i = 0; is_complete && i < inputs->n_slots; i++) {
         records_close(&inputs->records[i]);
         inputs->slots[i].is_filled = false;
     }
     archives_close(&inputs->archives);
     inputs->n_streams = 0;
     inputs->n_records = 0;
-    inputs->was_given = false;
+    inputs->has_read_record = false;
     inputs->reset_records = inputs->key_records = NULL;
 }
 
@@ -79,7 +79,8 @@ bool inputs_bind(struct inputs *inputs, const struct records *records, struct ir
            irrun_session_set_input(inputs->session, index, &records->record, err);
 }
 
-/* Finds out which inputs have a single record, if that makes a difference. */
+/* Determines which inputs have a single record, which every iteration uses. Unless must_look_ahead,
+ * does not wait for a pipe that is the only input. */
 static bool settle_records(struct inputs *inputs, bool must_look_ahead, struct irrun_error *err)
 {
     size_t n_open = 0;
@@ -120,8 +121,8 @@ bool inputs_fail_empty(const struct records *records, struct irrun_error *err)
                 records->port.name, records_path(records));
 }
 
-static bool fail_counts(const struct records *longer, const struct records *shorter,
-                        struct irrun_error *err)
+static bool fail_unequal_counts(const struct records *longer, const struct records *shorter,
+                                struct irrun_error *err)
 {
     char shape[SHAPE_TEXT_BYTES];
     fail(err, IRRUN_DATA, "%s \"%s\" (%s) has %" PRIu64 " record%s, but %s \"%s\" (%s) has more",
@@ -131,7 +132,8 @@ static bool fail_counts(const struct records *longer, const struct records *shor
     if (shorter->n_records != 1)
         return false;
     return fail_hint(err,
-                     "%s, so its one record is not repeated; an array %s would be, in NumPy x[0]",
+                     "%s, so its one record is not repeated; an array of shape %s (in NumPy, "
+                     "x[0]) would be",
                      shorter->is_unsized ? "a file without a shape is a stack"
                      : shorter->axis     ? "it is cut along --axis"
                                          : "it is a stack of length 1",
@@ -158,16 +160,16 @@ bool inputs_next(struct inputs *inputs, bool *has_record, struct irrun_error *er
             return false;
     }
     if (ended && longer)
-        return fail_counts(longer, ended, err);
-    *has_record = longer || (!ended && !inputs->was_given);
-    inputs->was_given |= !ended;
+        return fail_unequal_counts(longer, ended, err);
+    *has_record = longer || (!ended && !inputs->has_read_record);
+    inputs->has_read_record |= !ended;
     inputs->n_records += *has_record;
     return true;
 }
 
 bool inputs_rewind(struct inputs *inputs, struct irrun_error *err)
 {
-    inputs->was_given = false;
+    inputs->has_read_record = false;
     for (size_t i = 0; i < inputs->n_streams; i++) {
         struct records *records = inputs->streams[i];
         if (records->n_records == 0)
@@ -194,7 +196,7 @@ static bool skip_records(struct records *records, uint64_t n, struct irrun_error
 
 bool inputs_skip(struct inputs *inputs, uint64_t n, struct irrun_error *err)
 {
-    inputs->was_given = n > 0;
+    inputs->has_read_record = n > 0;
     for (size_t i = 0; i < inputs->n_streams; i++)
         if (!skip_records(inputs->streams[i], n, err) ||
             !inputs_bind(inputs, inputs->streams[i], err))
@@ -214,7 +216,7 @@ bool inputs_are_stacked(const struct inputs *inputs)
     return inputs->n_streams > 0;
 }
 
-bool inputs_ask_for_reset(const struct inputs *inputs)
+bool inputs_want_reset(const struct inputs *inputs)
 {
     const struct irrun_tensor *record = &inputs->reset_records->record;
     return element_as_f64(record->dtype, record->data, 0) != 0;
@@ -238,8 +240,9 @@ void inputs_warn_doubtful(const struct inputs *inputs)
         size_t n = records->reader ? reader_n_doubtful(records->reader) : 0;
         if (n > 0)
             warn(inputs->options,
-                 "%s: lines that begin with # are skipped, even %zu with as many columns as the "
-                 "headings; sed 's/^#//' makes rows of them",
+                 "%s: lines that begin with # are skipped, including %zu with as many columns as "
+                 "the "
+                 "headings; sed 's/^#//' turns them into rows",
                  records_path(records), n);
         if (records->is_unsized && records->n_records == 0 && reader_is_file(records->reader))
             warn(inputs->options, "%s \"%s\": %s contains no record", records->port.what,
@@ -279,7 +282,7 @@ uint64_t inputs_n_expected(const struct inputs *inputs)
     for (size_t i = 0; i < inputs->n_streams; i++) {
         const struct records *records = inputs->streams[i];
         if (!records->is_unsized)
-            n = (uint64_t)records->n_left + records->is_held;
+            n = (uint64_t)records->n_left + records->is_read_ahead;
     }
     return inputs->n_streams == 0 ? 1 : n;
 }

@@ -1,4 +1,4 @@
-/* --feed=OUT=IN:argmax and :sample: the indices that become the next value of the input.
+/* Chooses the indices that become the next value of an input, for --feed=OUT=IN:argmax and :sample.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <inttypes.h>
 #include <math.h>
@@ -10,27 +10,27 @@
 
 #define N_BLOCK 512
 
-/* Returns the index of the largest of n elements, the first of equal ones. NaN is less than any
+/* Returns the index of the largest of n elements, or the first of several. NaN is less than any
  * number. */
-static size_t largest_number(const struct irrun_tensor *values, size_t start, size_t n)
+static size_t argmax_of_floats(const struct irrun_tensor *values, size_t start, size_t n)
 {
-    double block[N_BLOCK], most = NAN;
+    double block[N_BLOCK], maximum = NAN;
     size_t best = 0;
     for (size_t i = 0; i < n; i++) {
         if (i % N_BLOCK == 0)
             convert_elements(values->dtype, tensor_at(values, start + i), IRRUN_F64, block,
                              n - i < N_BLOCK ? n - i : N_BLOCK);
         double value = block[i % N_BLOCK];
-        if (i > 0 && !(value > most) && (most == most || value != value))
+        if (i > 0 && !(value > maximum) && (maximum == maximum || value != value))
             continue;
         best = i;
-        most = value;
+        maximum = value;
     }
     return best;
 }
 
-/* The same for i64 and u64, of which doubles cannot tell all from each other. */
-static size_t largest_integer(const struct irrun_tensor *values, size_t start, size_t n)
+/* Does the same for i64 and u64, which double cannot represent exactly. */
+static size_t argmax_of_integers(const struct irrun_tensor *values, size_t start, size_t n)
 {
     const uint64_t *numbers = tensor_at(values, start);
     uint64_t sign = values->dtype == IRRUN_I64 ? (uint64_t)1 << 63 : 0;
@@ -42,18 +42,18 @@ static size_t largest_integer(const struct irrun_tensor *values, size_t start, s
     return best;
 }
 
-static int64_t largest(const struct irrun_tensor *values, size_t start, size_t n)
+static int64_t argmax(const struct irrun_tensor *values, size_t start, size_t n)
 {
     bool is_integer = values->dtype == IRRUN_I64 || values->dtype == IRRUN_U64;
-    return (int64_t)(is_integer ? largest_integer : largest_number)(values, start, n);
+    return (int64_t)(is_integer ? argmax_of_integers : argmax_of_floats)(values, start, n);
 }
 
-/* Returns the shape of n numbers for the port. The first open dimension is n divided by the
- * others. */
+/* Returns the shape of n numbers for the port. The first dynamic dimension is n divided by the
+ * product of the others. */
 static struct irrun_shape shape_for(const struct irrun_partial_shape *wanted, int64_t n)
 {
     struct irrun_shape shape = {.rank = 1, .dims = {n}};
-    bool are_known = true; /* the dimensions so far */
+    bool are_known = true; /* the dimensions before i */
     if (wanted->is_rank_dynamic)
         return shape;
     shape.rank = wanted->rank;
@@ -70,8 +70,8 @@ static struct irrun_shape shape_for(const struct irrun_partial_shape *wanted, in
     return shape;
 }
 
-/* The rows of an output from which indices are chosen: n rows of n_row elements, each the last of
- * n_positions rows. */
+/* The rows of an output from which indices are chosen. There are n rows of n_row elements; each is
+ * the last of n_positions rows. */
 struct output_rows {
     int64_t n, n_row, n_positions;
 };
@@ -120,8 +120,8 @@ static bool allocate_indices(struct inputs *inputs, struct feed *feed,
     return feed->chosen.data || fail_memory(err, size_bytes);
 }
 
-/* Returns the random number of a draw. It depends on nothing but the arguments, so that a run can
- * be resumed anywhere. */
+/* Returns the random number of a draw. It depends only on the arguments, so a run can be resumed at
+ * any iteration. */
 static double random_number(const struct inputs *inputs, const struct feed *feed, int64_t key,
                             int64_t row)
 {
@@ -142,7 +142,7 @@ bool inputs_choose(struct inputs *inputs, struct feed *feed, const struct irrun_
         size_t start = (size_t)((i + 1) * rows.n_positions - 1) * n_row;
         int64_t index;
         if (feed->spec->choice == FEED_ARGMAX)
-            index = largest(output, start, n_row);
+            index = argmax(output, start, n_row);
         else if (!sampler_draw(&feed->sampler, &feed->spec->sampling, output, start, n_row,
                                random_number(inputs, feed, key, i), &index, err))
             return fail_append(err, ": output \"%s\" of --feed",

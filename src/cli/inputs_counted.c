@@ -30,7 +30,8 @@ static bool fail_counter(const struct binding *binding, struct irrun_error *err,
                 binding->name ? "=" : "", binding->spec.format->name, binding->spec.path, why);
 }
 
-/* Checks the name: states and checkpoints have variables of both kinds by name. */
+/* Checks that the input has no other source, and that no variable of the model has its name,
+ * because states and checkpoints store both by name. */
 static bool check_counter(const struct inputs *inputs, const struct binding *binding, size_t input,
                           struct irrun_error *err)
 {
@@ -72,7 +73,8 @@ static bool is_generated(const struct inputs *inputs, size_t input)
     return false;
 }
 
-/* Finds the input that is counted: the named one, or the only one that is not generated. */
+/* Finds the input that is counted: the input after the colon, or the only one that is not
+ * generated. */
 static bool find_reference(const struct inputs *inputs, struct counter *counter,
                            struct irrun_error *err)
 {
@@ -110,7 +112,8 @@ bool inputs_find_counters(struct inputs *inputs, struct irrun_error *err)
 
 /* ---- Records --------------------------------------------------------------------------------- */
 
-/* Computes the shape of the counted record, with the rank of the input. */
+/* Computes the shape of the counted record, without the leading dimensions of 1 that exceed the
+ * rank of the input. */
 static bool find_shape(const struct inputs *inputs, const struct counter *counter,
                        struct irrun_shape *shape, struct irrun_error *err)
 {

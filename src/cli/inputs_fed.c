@@ -34,7 +34,7 @@ static bool add_draws(struct inputs *inputs, struct feed *feed, struct irrun_err
            inputs_add_count(inputs, &feed->draws, err);
 }
 
-/* Checks that the output's type can become the input's. */
+/* Checks that the output's type can be converted to the input's. */
 static bool check_type(const struct inputs *inputs, const struct feed *feed,
                        struct irrun_error *err)
 {
@@ -80,8 +80,8 @@ bool inputs_find_feeds(struct inputs *inputs, struct irrun_error *err)
 
 /* ---- The first values ------------------------------------------------------------------------ */
 
-/* Checks that a prompt may have several records. With --key or resets within a sequence it must
- * have one. */
+/* Checks that a prompt may have several records. With --key, or resets within a sequence, it must
+ * have exactly one. */
 static bool check_prompt(const struct inputs *inputs, const struct records *prompt,
                          struct irrun_error *err)
 {
@@ -134,7 +134,7 @@ bool inputs_begin_feeds(struct inputs *inputs, struct irrun_error *err)
     for (size_t i = 0; i < inputs->options->feeds.n; i++) {
         struct feed *feed = &inputs->feeds[i];
         feed->draws.n = 0;
-        inputs->records[feed->input].options = inputs->options; /* --cast */
+        inputs->records[feed->input].options = inputs->options; /* for --cast */
         if (!snapshot_copy(&feed->initial, &inputs->records[feed->input].record, err))
             return false;
     }
@@ -203,7 +203,7 @@ static bool check_shape(const struct inputs *inputs, const struct feed *feed,
 bool inputs_check_feeds(const struct inputs *inputs, const struct irrun_tensor *const *values,
                         struct irrun_error *err)
 {
-    /* The values of a state or of the sequence before may have other shapes. */
+    /* The values of a state or of the previous sequence may have other shapes. */
     if (inputs->options->state_in || inputs->options->reset.when == RESET_NEVER)
         return true;
     for (size_t i = 0; i < inputs->options->feeds.n; i++) {
@@ -220,9 +220,10 @@ bool inputs_check_feeds(const struct inputs *inputs, const struct irrun_tensor *
     return true;
 }
 
-/* ---- From one iteration to the next ---------------------------------------------------------- */
+/* ---- The next values ------------------------------------------------------------------------- */
 
-/* Finds the next value: a record of -i while there is one, then what the output becomes. */
+/* Finds the next value: a record of -i until the last one, then the output or its chosen
+ * indices. */
 static bool choose_next(struct inputs *inputs, struct feed *feed, const struct irrun_tensor *output,
                         int64_t key, struct irrun_error *err)
 {

@@ -8,8 +8,8 @@
 #include "cli/inputs.h"
 #include "cli/sampler.h"
 
-/* Numbers that belong to records but are not inputs of the model. Their slots and records follow
- * those of the inputs. */
+/* Scalars that records have besides the inputs of the model. Their slots and records follow those
+ * of the inputs. */
 enum control {
     CONTROL_RESET, /* of --reset=if:NAME, unless NAME is an input */
     CONTROL_KEY,   /* of --key=NAME, unless NAME is an input */
@@ -19,14 +19,14 @@ enum control {
 struct input_slot {
     bool is_filled;
     bool is_fed;                    /* --feed sets it after the first iteration */
-    const struct axis_spec *axis;   /* NULL: none, or the axis without a name */
+    const struct axis_spec *axis;   /* NULL: no --axis names this input */
     const struct shape_spec *shape; /* NULL: not given */
 };
 
-/* A count that is a variable. */
+/* A count that states and checkpoints store as a variable. */
 struct count {
     struct irrun_port port;    /* its name and type */
-    struct irrun_tensor value; /* of n */
+    struct irrun_tensor value; /* refers to n */
     int64_t n, n_last;         /* n_last: at the end of the previous sequence */
 };
 
@@ -35,11 +35,11 @@ struct feed {
     const struct feed_spec *spec;
     size_t output, input;
     bool has_source;             /* -i gives the first values */
-    struct records prompt;       /* those of -i; closed after the last one */
+    struct records prompt;       /* the records of -i; closed after the last record */
     struct text prompt_path;     /* for messages */
     struct irrun_tensor initial; /* the first value; malloc'ed */
-    struct irrun_tensor last;    /* the value at the end of the last sequence; malloc'ed or NULL */
-    const struct irrun_tensor *next; /* what the input becomes after this iteration */
+    struct irrun_tensor last; /* the value at the end of the previous sequence; malloc'ed or NULL */
+    const struct irrun_tensor *next; /* the value of the input in the next iteration */
     struct irrun_tensor chosen;      /* the indices of argmax or sample; malloc'ed or NULL */
     struct count draws;              /* of sample */
     struct text draws_name;
@@ -50,8 +50,8 @@ struct feed {
 struct counter {
     size_t input, reference; /* reference: the input that is counted */
     const struct binding *binding;
-    struct count before;      /* length so far in the sequence, along the last axis */
-    int64_t n_now;            /* in this record */
+    struct count before;      /* elements of earlier records of the sequence, along the last axis */
+    int64_t n_now;            /* elements of this record, along the last axis */
     struct irrun_tensor made; /* the computed record; malloc'ed or NULL */
     size_t capacity_bytes;
 };
@@ -60,18 +60,18 @@ struct inputs {
     const struct irrun_model *model;
     struct irrun_session *session;
     const struct options *options;
-    size_t n;                 /* of the model */
+    size_t n;                 /* inputs of the model */
     size_t n_slots;           /* n + N_CONTROLS */
     struct records *records;  /* [n_slots] */
     struct input_slot *slots; /* [n_slots] */
     struct feed *feeds;       /* [options->feeds.n] */
     struct counter *counters;
     size_t n_counters;
-    struct count **counts; /* those that are variables, of feeds and counters */
+    struct count **counts; /* of feeds and counters; they are variables */
     size_t n_counts, counts_capacity;
-    uint64_t sequence_hash; /* of the key of one of several sequences; 0: there is one */
+    uint64_t sequence_hash;              /* of the key of the sequence; 0 if there is only one */
     const struct axis_spec *common_axis; /* --axis without a name; NULL: none */
-    struct records **streams;            /* those that can end: n_streams of [n_slots] */
+    struct records **streams;            /* [n_slots]; the first n_streams are those that can end */
     size_t n_streams;
     bool has_table; /* a source is read with --columns */
     struct archive_list archives;
@@ -79,21 +79,21 @@ struct inputs {
     const struct records *reset_records; /* NULL: no --reset=if: */
     const struct records *key_records;   /* NULL: no --key */
     uint64_t n_records;
-    bool was_given; /* the single record of inputs that never end was read */
+    bool has_read_record; /* if no input ends, the only record was read */
 };
 
-/* Checks the inputs and outputs that options name: --axis, --shape, --feed, -i count: and ones:,
+/* Finds the inputs and outputs that options name: --axis, --shape, --feed, -i count: and ones:,
  * --columns, --random. */
-bool inputs_find_names(struct inputs *inputs, struct irrun_error *err);
+bool inputs_resolve_names(struct inputs *inputs, struct irrun_error *err);
 
-/* Returns the type and shape of a record of input `index`, after --shape. */
+/* Returns the type and shape of a record of input `index`, with --shape applied. */
 struct records_port inputs_port(const struct inputs *inputs, size_t index);
 
 /* Opens the sources of the sequence, and creates the records of their inputs (inputs_sources.c). */
 bool inputs_read_sources(struct inputs *inputs, const struct sequence *sequence,
                          struct irrun_error *err);
 
-/* Finds the input or control with a name. `context` is the inputs. */
+/* Finds the input or control with this name. `context` is a struct inputs. */
 bool inputs_find_source_input(void *context, const char *name, size_t *index,
                               struct irrun_error *err);
 
@@ -125,10 +125,11 @@ bool inputs_open_prompts(struct inputs *inputs, struct irrun_error *err);
 /* Starts the feeds, after every input has its first record. A reset returns to that record. */
 bool inputs_begin_feeds(struct inputs *inputs, struct irrun_error *err);
 
-/* Skips the prompts of n iterations of the sequence that another process has run. */
+/* Skips the records of the prompts that the first n iterations used, in the process that was
+ * interrupted. */
 bool inputs_skip_prompts(struct inputs *inputs, uint64_t n, struct irrun_error *err);
 
-/* Computes feed->chosen from the output, for argmax and sample. key: of --key; otherwise 0. In
+/* Computes feed->chosen from the output, for argmax and sample. key: the value of --key, or 0. In
  * inputs_chosen.c. */
 bool inputs_choose(struct inputs *inputs, struct feed *feed, const struct irrun_tensor *output,
                    int64_t key, struct irrun_error *err);
@@ -139,10 +140,10 @@ bool inputs_check_choice(const struct inputs *inputs, const struct feed *feed,
                          const struct irrun_tensor *output, struct irrun_shape *shape,
                          struct irrun_error *err);
 
-/* Makes the count a variable. Borrows it. */
+/* Adds the count to the variables of the inputs. Borrows it. */
 bool inputs_add_count(struct inputs *inputs, struct count *count, struct irrun_error *err);
 
-/* Ends the feeds of a sequence; keeps the values that --reset=never needs. */
+/* Ends the feeds of a sequence. Keeps their values for --reset=never. */
 void inputs_end_feeds(struct inputs *inputs);
 void inputs_free_feeds(struct inputs *inputs);
 
@@ -159,16 +160,16 @@ bool inputs_open_counters(struct inputs *inputs, struct irrun_error *err);
 
 void inputs_free_counters(struct inputs *inputs);
 
-/* Creates a record from the numbers in `text`, "V[,V...]"; a single one fills all elements. The
- * caller frees its data. Fails with IRRUN_USAGE if they are not numbers of the type of the port, or
- * too few or too many. In value_input.c. */
+/* Creates a record from the numbers in `text`, "V[,V...]"; a single number fills all elements.
+ * The caller frees the data. Fails with IRRUN_USAGE if the text is not numbers of the type of the
+ * port, or if there are too few or too many. In value_input.c. */
 bool value_record(const char *text, const struct records_port *port, struct irrun_tensor *record,
                   struct irrun_error *err);
 
 /* Creates a random record for input `index`. The caller frees its data. Floats are rounded to the
- * type, to nearest even; integers and booleans are converted from floats as by Convert. The numbers
- * of an input do not depend on other inputs. Fails with IRRUN_USAGE if the port has open
- * dimensions. In random.c. */
+ * nearest value of the type, ties to even; integers and booleans are converted from floats as
+ * Convert does. The numbers of an input do not depend on other inputs. Fails with IRRUN_USAGE if
+ * the port has dynamic dimensions. In random.c. */
 bool random_record(const struct random_spec *spec, uint64_t seed, size_t index,
                    const struct records_port *port, struct irrun_tensor *record,
                    struct irrun_error *err);

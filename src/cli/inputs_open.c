@@ -27,8 +27,8 @@ static bool find_axes(struct inputs *inputs, struct irrun_error *err)
     return true;
 }
 
-/* Fails because of --shape, with the shape of the Parameter as the hint (D for an open
- * dimension). */
+/* Fails because --shape does not match the input. The hint shows the shape to give, with D for each
+ * dynamic dimension. */
 static bool fail_shape(const struct irrun_port *port, const struct shape_spec *spec,
                        struct irrun_error *err)
 {
@@ -87,8 +87,8 @@ struct records_port inputs_port(const struct inputs *inputs, size_t index)
                                  .shape = given ? partial_shape_of(&given->shape) : port->shape};
 }
 
-/* Checks that the axes of --axis exist, even if nothing is cut. An axis without a name must exist
- * in at least one input. */
+/* Checks that every --axis exists, even if no input is cut. An --axis without a name must exist in
+ * at least one input. */
 static bool check_axes(const struct inputs *inputs, struct irrun_error *err)
 {
     struct records_port widest = {.shape = {.rank = 0}};
@@ -107,7 +107,7 @@ static bool check_axes(const struct inputs *inputs, struct irrun_error *err)
                                 inputs->common_axis->axis);
 }
 
-bool inputs_find_names(struct inputs *inputs, struct irrun_error *err)
+bool inputs_resolve_names(struct inputs *inputs, struct irrun_error *err)
 {
     return find_axes(inputs, err) && find_shapes(inputs, err) && check_axes(inputs, err) &&
            inputs_find_feeds(inputs, err) && inputs_find_counters(inputs, err) &&
@@ -152,8 +152,8 @@ static bool fail_unfilled(const struct inputs *inputs, const struct sequence *se
                      inputs->n > 1 ? first : "", inputs->n > 1 ? "=" : "");
 }
 
-static bool fill_the_rest(struct inputs *inputs, const struct sequence *sequence,
-                          struct irrun_error *err)
+static bool fill_other_inputs(struct inputs *inputs, const struct sequence *sequence,
+                              struct irrun_error *err)
 {
     static const struct random_spec zeros = {.kind = RANDOM_ZEROS};
     const struct options *options = inputs->options;
@@ -179,7 +179,7 @@ static bool fill_the_rest(struct inputs *inputs, const struct sequence *sequence
     return true;
 }
 
-/* Finds the records of a control: those of the input of that name, or its own. */
+/* Finds the records of a control: those of the input with that name, or its own. */
 static bool find_control(struct inputs *inputs, enum control control,
                          const struct records **records, struct irrun_error *err)
 {
@@ -216,7 +216,7 @@ static bool check_key(const struct inputs *inputs, struct irrun_error *err)
 bool inputs_fill(struct inputs *inputs, const struct sequence *sequence, struct irrun_error *err)
 {
     return inputs_read_sources(inputs, sequence, err) && inputs_open_prompts(inputs, err) &&
-           fill_the_rest(inputs, sequence, err) && inputs_begin_feeds(inputs, err) &&
+           fill_other_inputs(inputs, sequence, err) && inputs_begin_feeds(inputs, err) &&
            inputs_open_counters(inputs, err) &&
            find_control(inputs, CONTROL_RESET, &inputs->reset_records, err) &&
            find_control(inputs, CONTROL_KEY, &inputs->key_records, err) && check_key(inputs, err);

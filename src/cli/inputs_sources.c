@@ -13,13 +13,13 @@ const char *inputs_control_name(const struct inputs *inputs, size_t control)
     return control == CONTROL_KEY ? inputs->options->key : inputs->options->reset.name;
 }
 
-/* If --key and --reset=if: have the same name, it is that of --key: only the key has a type. */
+/* Finds the control with this name. If both have it, finds that of --key, whose type is known. */
 static bool find_control(const struct inputs *inputs, const char *name, size_t *index)
 {
     for (size_t control = N_CONTROLS; control-- > 0;) {
-        const char *own = inputs_control_name(inputs, control);
+        const char *control_name = inputs_control_name(inputs, control);
         *index = inputs->n + control;
-        if (own && strcmp(own, name) == 0)
+        if (control_name && strcmp(control_name, name) == 0)
             return true;
     }
     return false;
@@ -52,15 +52,15 @@ static bool are_all_filled(const struct inputs *inputs)
     return i == inputs->n;
 }
 
-/* Adds a hint for an unknown name that may be that of --key or --reset=if: because it is similar,
- * or because every input has a source. Returns false. */
+/* Adds a hint for an unknown name that is probably meant for --key or --reset=if:, because it is
+ * similar to theirs, or because every input has a source. Returns false. */
 static bool hint_control(const struct inputs *inputs, const char *name, struct irrun_error *err)
 {
     const struct reset_policy *reset = &inputs->options->reset;
     const unsigned limit = 2;
     for (size_t control = 0; control < N_CONTROLS; control++) {
-        const char *own = inputs_control_name(inputs, control);
-        if (!own || text_distance(name, own, limit) > limit)
+        const char *control_name = inputs_control_name(inputs, control);
+        if (!control_name || text_distance(name, control_name, limit) > limit)
             continue;
         return replace_hint(err, "did you mean --%s%s?",
                             control == CONTROL_KEY ? "key=" : "reset=if:", name);
@@ -83,7 +83,7 @@ bool inputs_find_source_input(void *context, const char *name, size_t *index,
     return true;
 }
 
-/* Checks that `path` may fill the input, and finds its --axis. */
+/* Marks the input as filled by `path`, and finds its --axis. Fails if another source fills it. */
 static bool claim_input(struct inputs *inputs, size_t index, const struct format *format,
                         const char *path, const struct axis_spec **axis, struct irrun_error *err)
 {
@@ -115,7 +115,7 @@ static bool claim_input(struct inputs *inputs, size_t index, const struct format
 }
 
 /* Returns whether the array is a record of the port, or a stack of records. */
-static bool fits(const struct records_port *port, const struct array_header *header)
+static bool array_fits(const struct records_port *port, const struct array_header *header)
 {
     const struct irrun_shape *shape = &header->shape;
     const struct irrun_shape inner =
@@ -130,11 +130,11 @@ static bool hint_other_input(const struct inputs *inputs, size_t index, struct i
 {
     const struct array_header *header = &inputs->records[index].pending;
     struct records_port port = inputs_port(inputs, index);
-    if (err->code != IRRUN_DATA || fits(&port, header))
+    if (err->code != IRRUN_DATA || array_fits(&port, header))
         return false;
     for (size_t i = 0; i < inputs->n; i++) {
         port = inputs_port(inputs, i);
-        if (fits(&port, header))
+        if (array_fits(&port, header))
             return replace_hint(err, "it fits input \"%s\": are two inputs swapped?", port.name);
     }
     return false;
@@ -155,9 +155,9 @@ static bool take_reader(void *context, size_t index, const struct binding *bindi
            (!axis && hint_other_input(inputs, index, err));
 }
 
-/* Takes an array that was read already. */
-static bool take_array(struct inputs *inputs, const struct binder *binder,
-                       struct sequence_input *source, struct irrun_error *err)
+/* Fills an input with an array that was read before. */
+static bool fill_from_array(struct inputs *inputs, const struct binder *binder,
+                            struct sequence_input *source, struct irrun_error *err)
 {
     const struct binding *binding = &source->binding;
     const struct axis_spec *axis = NULL;
@@ -199,9 +199,9 @@ static struct binding name_source(const struct inputs *inputs, const struct sequ
     return n == 1 && inputs->n > 1 && sequence->place.file ? named : *binding;
 }
 
-/* Takes a source without a file. value: is a single record for all iterations; the records of
- * count: and ones: are computed after all others have been read. */
-static bool take_generated(struct inputs *inputs, const struct binder *binder,
+/* Fills an input without a file. value: gives one record for all iterations; the records of count:
+ * and ones: are computed later, after the other inputs have their records. */
+static bool fill_generated(struct inputs *inputs, const struct binder *binder,
                            const struct binding *binding, struct irrun_error *err)
 {
     const struct format *format = binding->spec.format;
@@ -229,14 +229,14 @@ static bool take_generated(struct inputs *inputs, const struct binder *binder,
     return true;
 }
 
-/* Reads a csv with the --columns of its input, if they are given, and then sets *is_taken. */
-static bool take_columns(struct inputs *inputs, const struct binder *binder,
-                         const struct binding *binding, bool *is_taken, struct irrun_error *err)
+/* Opens a csv with the --columns of its input. Sets *is_open to false if they are not given. */
+static bool open_columns(struct inputs *inputs, const struct binder *binder,
+                         const struct binding *binding, bool *is_open, struct irrun_error *err)
 {
     struct irrun_error ignored = {.code = IRRUN_OK};
     struct reader *reader;
     size_t index;
-    *is_taken = false;
+    *is_open = false;
     if (inputs->options->columns.n == 0 || binding->spec.format->has_names ||
         !bind_find_port(binder, binding, &index, &ignored))
         return true;
@@ -248,7 +248,7 @@ static bool take_columns(struct inputs *inputs, const struct binder *binder,
     if (!is_csv)
         return fail(err, IRRUN_USAGE, "--columns: input \"%s\" is read from %s, which is not csv",
                     spec->name, binding->spec.path);
-    *is_taken = inputs->has_table = true;
+    *is_open = inputs->has_table = true;
     struct kept_columns *kept = inputs->options->kept;
     if (kept && kept->path && strcmp(kept->path, binding->spec.path) != 0)
         return fail(err, IRRUN_USAGE, "--keep-columns takes one table, and %s is not %s",
@@ -266,12 +266,12 @@ static bool read_source(struct inputs *inputs, const struct sequence *sequence,
                         struct irrun_error *err)
 {
     if (source->array.data)
-        return take_array(inputs, binder, source, err);
+        return fill_from_array(inputs, binder, source, err);
     const struct binding binding = name_source(inputs, sequence, &source->binding);
-    bool is_taken;
-    if (!take_columns(inputs, binder, &binding, &is_taken, err) || is_taken)
+    bool is_open;
+    if (!open_columns(inputs, binder, &binding, &is_open, err) || is_open)
         return err->code == IRRUN_OK;
-    return binding.spec.format->is_generated ? take_generated(inputs, binder, &binding, err)
+    return binding.spec.format->is_generated ? fill_generated(inputs, binder, &binding, err)
                                              : bind_source(binder, &binding, err);
 }
 
@@ -283,7 +283,7 @@ bool inputs_read_sources(struct inputs *inputs, const struct sequence *sequence,
                                   .port = irrun_model_input,
                                   .n_ports = inputs->n,
                                   .find = inputs_find_source_input,
-                                  .take = take_reader,
+                                  .take_reader = take_reader,
                                   .context = inputs,
                                   .archives = &inputs->archives};
     for (size_t i = 0; i < sequence->n_inputs; i++)

@@ -11,19 +11,19 @@
 
 /* ---- --inspect=text -------------------------------------------------------------------------- */
 
-/* Prints with '?' for the control characters of names, but not for one that ends the format. */
+/* Prints a line with '?' for each control character, except the last character of the format. */
 PRINTF_LIKE(1, 2)
 static void print(const char *format, ...)
 {
-    static char line[1 << 16]; /* a longer one is cut */
+    static char line[1 << 16]; /* longer text is truncated */
     char out[TEXT_CHARACTER_BYTES], last = format[strlen(format) - 1];
     va_list args;
     va_start(args, format);
-    bool is_cut = vsnprintf(line, sizeof line, format, args) >= (int)sizeof line;
+    bool is_truncated = vsnprintf(line, sizeof line, format, args) >= (int)sizeof line;
     va_end(args);
     for (const char *at = line, *next; *at; at = next)
         next = text_printable(at, out), fputs(!at[1] && *at == last ? at : out, stdout);
-    fputs(is_cut && last == '\n' ? "\n" : "", stdout);
+    fputs(is_truncated && last == '\n' ? "\n" : "", stdout);
 }
 
 static void print_port(const struct irrun_port *port)
@@ -114,14 +114,14 @@ static bool print_hints(const struct irrun_model *model, const struct irrun_anal
 {
     struct text hints = {0};
     size_t n = inspect_add_hints(model, analysis, options, &hints);
-    bool is_whole = text_check(&hints, err);
+    bool is_complete = text_check(&hints, err);
     const char *hint = hints.data;
-    if (n > 0 && is_whole)
+    if (n > 0 && is_complete)
         print("hints: %zu\n", n);
-    for (size_t i = 0; i < n && is_whole; i++, hint += strlen(hint) + 1)
+    for (size_t i = 0; i < n && is_complete; i++, hint += strlen(hint) + 1)
         print("  %s\n", hint);
     text_free(&hints);
-    return is_whole;
+    return is_complete;
 }
 
 bool inspect_as_text(struct irrun_model *model, const struct options *options,
@@ -327,14 +327,14 @@ static bool add_hints(struct json *json, const struct irrun_model *model,
 {
     struct text hints = {0};
     size_t n = inspect_add_hints(model, analysis, options, &hints);
-    bool is_whole = text_check(&hints, err);
+    bool is_complete = text_check(&hints, err);
     const char *hint = hints.data;
     json_open(json, "hints", '[');
-    for (size_t i = 0; i < n && is_whole; i++, hint += strlen(hint) + 1)
+    for (size_t i = 0; i < n && is_complete; i++, hint += strlen(hint) + 1)
         json_string(json, NULL, hint);
     json_close(json, ']');
     text_free(&hints);
-    return is_whole;
+    return is_complete;
 }
 
 bool inspect_as_json(struct irrun_model *model, const struct options *options,
@@ -354,13 +354,13 @@ bool inspect_as_json(struct irrun_model *model, const struct options *options,
     json_count(&json, "ir_version", info.ir_version);
     add_ports(&json, model);
     add_variables(&json, model);
-    bool is_whole = add_feeds(&json, model, &options->feeds, err);
+    bool is_complete = add_feeds(&json, model, &options->feeds, err);
     add_ops(&json, &info);
     json_count(&json, "weights_bytes", info.weights_bytes);
     add_analysis(&json, &analysis);
-    is_whole = is_whole && add_hints(&json, model, &analysis, options, err);
+    is_complete = is_complete && add_hints(&json, model, &analysis, options, err);
     json_close(&json, '}');
-    if (is_whole)
+    if (is_complete)
         return json_print(&json, err);
     text_free(&text);
     return false;

@@ -1,4 +1,5 @@
-/* Finds outputs that look like the next value of an input: by name, type and shape.
+/* The hints of --inspect. Finds outputs whose name, type and shape look like the next value of an
+ * input.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/inspect.h"
 
@@ -8,7 +9,7 @@
 #include "cli/bind.h"
 
 #define STEM_BYTES 256
-#define MAX_MORE 3 /* letters at the end of one of two similar names */
+#define MAX_EXTRA_LETTERS 3 /* that one of two similar names has at its end */
 
 /* Returns whether the word only distinguishes an old value from a new one. */
 static bool is_qualifier(const char *word, size_t length)
@@ -22,8 +23,8 @@ static bool is_qualifier(const char *word, size_t length)
     return false;
 }
 
-/* Sets `stem` to the name in lower case, without separators and qualifiers, and if !has_numbers
- * without numbers: "h" of "h_last". */
+/* Sets `stem` to the name in lower case without separators and qualifiers, such as "h" for
+ * "h_last". If !has_numbers, also removes numbers. */
 static void make_stem(const char *name, bool has_numbers, char stem[STEM_BYTES])
 {
     size_t n = 0;
@@ -41,8 +42,8 @@ static void make_stem(const char *name, bool has_numbers, char stem[STEM_BYTES])
     stem[n] = '\0';
 }
 
-/* Returns 3 if only qualifiers of the names differ, 2 if numbers do too, 1 if one has a few more
- * letters at the end ("state", "stateN"), 0 if the names are not similar. */
+/* Returns 3 if the names differ only in qualifiers, 2 if also in numbers, 1 if one name has a few
+ * more letters at its end ("state", "stateN"), 0 if the names are not similar. */
 static unsigned similarity(const char *a, const char *b)
 {
     char x[STEM_BYTES], y[STEM_BYTES];
@@ -57,10 +58,10 @@ static unsigned similarity(const char *a, const char *b)
     size_t n = strlen(x), m = strlen(y), shorter = n < m ? n : m, longer = n < m ? m : n;
     if (strncmp(x, y, shorter) != 0)
         return 0;
-    return longer == shorter ? 2 : longer - shorter <= MAX_MORE;
+    return longer == shorter ? 2 : longer - shorter <= MAX_EXTRA_LETTERS;
 }
 
-/* Returns whether some shape matches both. */
+/* Returns whether a shape exists that matches both. */
 static bool may_be_equal(const struct irrun_partial_shape *a, const struct irrun_partial_shape *b)
 {
     if (a->is_rank_dynamic || b->is_rank_dynamic || a->rank != b->rank)
@@ -71,7 +72,7 @@ static bool may_be_equal(const struct irrun_partial_shape *a, const struct irrun
     return true;
 }
 
-/* Returns whether an input or output of the model is in a --feed already. */
+/* Returns whether a --feed already names this input or output. */
 static bool is_fed(const struct irrun_model *model, const struct options *options, size_t index,
                    bool is_input)
 {
@@ -107,7 +108,7 @@ size_t inspect_add_hints(const struct irrun_model *model, const struct irrun_ana
                          const struct options *options, struct text *text)
 {
     size_t n_inputs = irrun_model_n_inputs(model), n = 0;
-    /* With a single input or output, a loop is unlikely. */
+    /* With a single input or output, a feedback loop is unlikely. */
     for (size_t i = 0; i < n_inputs && n_inputs > 1 && irrun_model_n_outputs(model) > 1; i++) {
         const struct irrun_port *input = irrun_model_input(model, i);
         const struct irrun_port *output =

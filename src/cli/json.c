@@ -1,4 +1,4 @@
-/* Writes JSON. Does not check that brackets match, or that keys are given where they are needed.
+/* Writes JSON. Does not check that brackets match, or that objects have keys.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/json.h"
 
@@ -81,9 +81,9 @@ void json_bool(struct json *json, const char *key, bool value)
 
 bool json_print(struct json *json, struct irrun_error *err)
 {
-    bool is_whole = text_check(json->text, err);
-    if (is_whole)
+    bool is_complete = text_check(json->text, err);
+    if (is_complete)
         puts(json->text->data);
     text_free(json->text);
-    return is_whole;
+    return is_complete;
 }

@@ -1,8 +1,9 @@
-/* A hash table of keys, a list in the order of their last use, and an unnamed file.
+/* A hash table of keys, a list of the keys in memory in the order of their last use, and an unnamed
+ * file.
  *
- * A block holds the values one after the other: a header, the dimensions and the elements, padded
- * to 8 bytes. A block that has been written keeps its place in the file. If it no longer fits, it
- * gets a new place of twice its size.
+ * A block has the values of a key in order. Each is a header, the dimensions and the elements,
+ * padded to 8 bytes. A block keeps its place in the file until it no longer fits. Then it gets a
+ * new place of twice its size.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/key_states.h"
 
@@ -27,14 +28,14 @@ struct key_state {
     size_t size_bytes, capacity_bytes;
     uint64_t file_offset, file_bytes; /* its place in the file; file_bytes 0: none */
     uint64_t n_iterations;
-    uint32_t newer, older; /* of those in memory, by their last use */
-    bool is_held;
+    uint32_t newer, older; /* ids of the neighbors in the list of keys in memory */
+    bool is_held;          /* in memory */
 };
 
 struct key_states {
     struct key_state *items;
     size_t n, capacity;
-    uint32_t *table; /* numbers + 1 by key, 0 = free; at most half of [n_slots] is in use */
+    uint32_t *table; /* [n_slots], at most half of them used: id + 1 of a key; 0: free */
     size_t n_slots;  /* a power of two */
     uint32_t newest, oldest;
     uint64_t n_held, max_held, n_spilled;
@@ -43,11 +44,11 @@ struct key_states {
     uint64_t file_bytes;
     struct irrun_tensor *views; /* [n_values] */
     size_t n_values;
-    unsigned char *read; /* a block read by key_states_get */
+    unsigned char *read; /* the block that key_states_get has read */
     size_t read_capacity;
 };
 
-/* ---- Beginning and end ----------------------------------------------------------------------- */
+/* ---- Opening and closing --------------------------------------------------------------------- */
 
 static bool open_file(struct key_states *states, struct irrun_error *err)
 {
@@ -126,7 +127,7 @@ static void link_newest(struct key_states *states, uint32_t id)
 
 /* ---- The table ------------------------------------------------------------------------------- */
 
-/* Returns the slot of the key, or the free one where it belongs. */
+/* Returns the slot of the key, or the free slot where it would be. */
 static size_t find_slot(const struct key_states *states, int64_t key)
 {
     uint64_t hash = (uint64_t)key * UINT64_C(0x9e3779b97f4a7c15);
@@ -195,7 +196,7 @@ static bool reserve_block(struct key_state *state, size_t size_bytes, struct irr
 {
     if (size_bytes <= state->capacity_bytes)
         return true;
-    /* Doubles what grows little by little, such as a cache. */
+    /* Doubles the capacity if the block grows in small steps, as a KV cache does. */
     size_t capacity = size_bytes <= 2 * state->capacity_bytes ? 2 * size_bytes : size_bytes;
     unsigned char *block = realloc(state->block, capacity);
     if (!block)
@@ -205,7 +206,7 @@ static bool reserve_block(struct key_state *state, size_t size_bytes, struct irr
     return true;
 }
 
-/* Writes the key that was used least recently to the file, and gives its block to `state`. */
+/* Writes the state of the least recently used key to the file, and gives its block to `state`. */
 static bool evict(struct key_states *states, struct key_state *state, struct irrun_error *err)
 {
     if (states->fd < 0) {
@@ -227,7 +228,7 @@ static bool evict(struct key_states *states, struct key_state *state, struct irr
     return true;
 }
 
-static bool load(struct key_states *states, uint32_t id, struct irrun_error *err)
+static bool load_state(struct key_states *states, uint32_t id, struct irrun_error *err)
 {
     struct key_state *state = &states->items[id];
     if (states->n_held == states->max_held && !evict(states, state, err))
@@ -250,7 +251,7 @@ bool key_states_find(struct key_states *states, int64_t key, uint32_t *id, bool 
         return false;
     *id = *is_new ? (uint32_t)states->n - 1 : found - 1;
     if (!states->items[*id].is_held)
-        return load(states, *id, err);
+        return load_state(states, *id, err);
     if (*id != states->newest) {
         unlink_state(states, *id);
         link_newest(states, *id);
@@ -293,7 +294,7 @@ bool key_states_put(struct key_states *states, uint32_t id,
             unsigned char *data = to + sizeof header + dims_bytes;
             if (n_bytes > 0)
                 memcpy(data, value->data, n_bytes);
-            memset(data + n_bytes, 0, padded(n_bytes) - n_bytes); /* it may be spilled */
+            memset(data + n_bytes, 0, padded(n_bytes) - n_bytes); /* may be written to the file */
         }
         memcpy(to, &header, sizeof header);
         to += value_bytes(value);
@@ -337,7 +338,7 @@ int64_t key_states_key(const struct key_states *states, uint32_t id)
     return states->items[id].key;
 }
 
-uint64_t key_states_count(struct key_states *states, uint32_t id)
+uint64_t key_states_count_iteration(struct key_states *states, uint32_t id)
 {
     return states->items[id].n_iterations++;
 }

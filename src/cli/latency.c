@@ -21,8 +21,8 @@ void latency_free(struct latency *latency)
     *latency = (struct latency){.counts = NULL};
 }
 
-/* Returns the bucket of a duration. For a duration in [2^k, 2^(k+1)), k >= 10, it ignores the last
- * k - 10 bits. */
+/* Returns the bucket of a duration. Ignores the last k - 10 bits of a duration in [2^k, 2^(k+1)), k
+ * >= 10. */
 static size_t bucket_of(uint64_t duration_ns)
 {
     if (duration_ns < 2 * LATENCY_STEPS)
@@ -58,9 +58,9 @@ void latency_add(struct latency *latency, uint64_t duration_ns)
         latency->min_ns = duration_ns;
     if (duration_ns > latency->max_ns)
         latency->max_ns = duration_ns;
-    double off = duration - latency->mean_ns;
-    latency->mean_ns += off / (double)latency->n;
-    latency->squares_ns += off * (duration - latency->mean_ns);
+    double deviation = duration - latency->mean_ns;
+    latency->mean_ns += deviation / (double)latency->n;
+    latency->squares_ns += deviation * (duration - latency->mean_ns);
 }
 
 void latency_merge(struct latency *latency, const struct latency *other)
@@ -68,7 +68,7 @@ void latency_merge(struct latency *latency, const struct latency *other)
     if (other->n == 0)
         return;
     double n = (double)latency->n, m = (double)other->n;
-    double apart = other->mean_ns - latency->mean_ns;
+    double difference = other->mean_ns - latency->mean_ns;
     for (size_t i = 0; i < LATENCY_BUCKETS; i++)
         latency->counts[i] += other->counts[i];
     for (size_t i = 0; i < other->n_samples; i++)
@@ -77,8 +77,8 @@ void latency_merge(struct latency *latency, const struct latency *other)
         latency->min_ns = other->min_ns;
     if (other->max_ns > latency->max_ns)
         latency->max_ns = other->max_ns;
-    latency->mean_ns += apart * m / (n + m);
-    latency->squares_ns += other->squares_ns + apart * apart * n * m / (n + m);
+    latency->mean_ns += difference * m / (n + m);
+    latency->squares_ns += other->squares_ns + difference * difference * n * m / (n + m);
     latency->n += other->n;
 }
 

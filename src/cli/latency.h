@@ -1,4 +1,4 @@
-/* Latencies of iterations: a histogram of fixed size; on demand also all samples.
+/* Latencies of iterations: a histogram of fixed size, and all samples if keeps_samples.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_CLI_LATENCY_H
 #define IRRUN_CLI_LATENCY_H
@@ -16,7 +16,7 @@
 struct latency {
     uint64_t *counts; /* [LATENCY_BUCKETS] */
     bool keeps_samples;
-    uint64_t *samples_ns; /* [n] if they are kept; fewer if memory is short */
+    uint64_t *samples_ns; /* [n_samples], fewer than n if memory is short */
     size_t n_samples, samples_capacity;
     uint64_t n, min_ns, max_ns;
     double mean_ns, squares_ns; /* running mean, and sum of squared deviations from it (Welford) */
@@ -28,8 +28,8 @@ void latency_add(struct latency *latency, uint64_t duration_ns);
 /* Adds the durations of `other`. */
 void latency_merge(struct latency *latency, const struct latency *other);
 
-/* Returns the duration that a share (0 ... 1) of the iterations does not exceed, by the
- * nearest-rank method. n > 0. */
+/* Returns the percentile share * 100 of the durations, by the nearest-rank method. Needs n > 0 and
+ * a share in [0, 1]. */
 double latency_percentile_s(const struct latency *latency, double share);
 double latency_mean_s(const struct latency *latency);
 double latency_sd_s(const struct latency *latency); /* standard deviation of the n samples */

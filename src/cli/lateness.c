@@ -20,11 +20,11 @@ void lateness_add(struct lateness *lateness, uint64_t latency_ns)
         lateness->run = 0;
         return;
     }
-    uint64_t beyond_ns = latency_ns - deadline_ns;
+    uint64_t late_by_ns = latency_ns - deadline_ns;
     lateness->n_late++;
-    lateness->sum_ns += (double)beyond_ns;
-    if (beyond_ns > lateness->max_ns)
-        lateness->max_ns = beyond_ns;
+    lateness->sum_ns += (double)late_by_ns;
+    if (late_by_ns > lateness->max_ns)
+        lateness->max_ns = late_by_ns;
     if (++lateness->run > lateness->longest_run)
         lateness->longest_run = lateness->run;
 }
@@ -99,7 +99,7 @@ bool lateness_check(const struct lateness *lateness, struct irrun_error *err)
 /* ---- The pace -------------------------------------------------------------------------------- */
 
 #define MAX_NS 0x1p62     /* 146 years: later than the end of any run */
-#define SLICE_NS 50000000 /* the longest time for which a signal may go unnoticed */
+#define SLICE_NS 50000000 /* a signal is noticed within this time */
 
 static uint64_t periods_ns(const struct pace *pace, uint64_t n)
 {

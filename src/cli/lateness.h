@@ -8,11 +8,11 @@
 
 /* Zeros except for deadline_ns: no results yet. */
 struct lateness {
-    uint64_t deadline_ns; /* after which a result is late; 0: there is none */
+    uint64_t deadline_ns; /* longest time from a record to its result; 0: none */
     uint64_t n, n_late;
     uint64_t run, longest_run; /* late results in a row, of one sequence */
-    uint64_t max_ns;           /* beyond the deadline */
-    double sum_ns;             /* of the late ones, beyond the deadline */
+    uint64_t max_ns;           /* longest time after the deadline */
+    double sum_ns;             /* of the times of late results after the deadline */
 };
 
 /* Counts a result that came latency_ns after its record was available. */
@@ -20,7 +20,7 @@ void lateness_add(struct lateness *lateness, uint64_t latency_ns);
 void lateness_begin_sequence(struct lateness *lateness);
 void lateness_merge(struct lateness *lateness, const struct lateness *other);
 
-/* Prints the lines of --stats, or adds an object to the report, null without a deadline. */
+/* Print the lines of --stats, or add an object to the report (null without a deadline). */
 void lateness_print(const struct lateness *lateness);
 void lateness_report(const struct lateness *lateness, struct json *json);
 
@@ -30,12 +30,12 @@ bool lateness_check(const struct lateness *lateness, struct irrun_error *err);
 /* Record i of a sequence becomes available at start_ns + (i + 1) * period_ns. */
 struct pace {
     double period_ns;
-    uint64_t start_ns; /* 0: not begun */
+    uint64_t start_ns; /* 0: not started */
 };
 
 /* Waits until record `index` of the sequence is available, and returns that time. Stops waiting at
- * end_ns or after a signal that ends the run. Calls `before` before it waits; returns 0 if that
- * fails. */
+ * end_ns or after a signal that ends the run. Calls `before` before it waits; returns 0 if this
+ * call fails. */
 uint64_t pace_wait(struct pace *pace, uint64_t index, uint64_t end_ns,
                    const struct reader_wait *before, struct irrun_error *err);
 

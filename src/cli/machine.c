@@ -1,4 +1,4 @@
-/* Process limits, and the floating-point mode of the processor.
+/* Limits the memory of the process, and sets the floating-point mode of the processor.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/machine.h"
 

@@ -1,4 +1,4 @@
-/* Process limits and modes: memory, denormals.
+/* The memory of the process, and its treatment of denormals.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_CLI_MACHINE_H
 #define IRRUN_CLI_MACHINE_H
@@ -13,8 +13,7 @@ uint64_t machine_status_bytes(const char *name);
  * weights, do not count. Fails with IRRUN_SYSTEM if the process uses more already. */
 bool machine_limit_memory(uint64_t size_bytes, struct irrun_error *err);
 
-/* Fails with IRRUN_USAGE if denormals are to be flushed and irrun cannot do this on the
- * processor. */
+/* Fails with IRRUN_USAGE if is_flushed and irrun cannot flush denormals on this processor. */
 bool machine_check_denormals(bool is_flushed, struct irrun_error *err);
 
 /* Makes denormal operands and results zero in this thread, and in threads that it creates. Returns
@@ -25,8 +24,8 @@ void machine_restore_denormals(uint64_t mode);
 /* Clears the flag that machine_denormal_flag returns. */
 void machine_clear_denormal_flag(void);
 
-/* Returns whether this thread has read or computed denormals since the flag was cleared. AArch64
- * notices only those computed with a rounding error. False on processors without such a flag. */
+/* Returns whether this thread has read or computed denormals since the flag was cleared. On
+ * AArch64, only rounded results set the flag. Returns false on processors without a flag. */
 bool machine_denormal_flag(void);
 
 #endif

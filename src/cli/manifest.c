@@ -14,7 +14,7 @@
 struct manifest {
     struct byte_source source;
     char *path;         /* for messages */
-    struct text line;   /* the last line, without its end */
+    struct text line;   /* the last line, without its line feed */
     uint32_t n_lines;   /* read so far */
     bool has_only_keys; /* --random fills all inputs */
 };
@@ -47,8 +47,8 @@ void manifest_close(struct manifest *manifest)
     free(manifest);
 }
 
-/* Reads a line, up to its end or the end of the file. */
-static bool read_any_line(struct manifest *manifest, bool *is_end, struct irrun_error *err)
+/* Reads a line, which may be empty, up to the line feed or the end of the file. */
+static bool read_raw_line(struct manifest *manifest, bool *is_end, struct irrun_error *err)
 {
     struct byte_source *source = &manifest->source;
     const unsigned char *end = NULL;
@@ -85,7 +85,7 @@ static bool read_line(struct manifest *manifest, bool *is_end, struct irrun_erro
         !(source_want(&manifest->source, 1, err) && source_skip_bom(&manifest->source, err)))
         return false;
     do {
-        if (!read_any_line(manifest, is_end, err))
+        if (!read_raw_line(manifest, is_end, err))
             return false;
         if (*is_end)
             return true;
@@ -102,8 +102,8 @@ static bool check_source(const struct format_spec *spec, struct irrun_error *err
            fail(err, IRRUN_DATA, "'%s' is not the source of a single sequence", spec->text);
 }
 
-/* Parses [NAME=]SRC or [NAME=]DST. The text is in the arena of the sequence and is divided in
- * place. */
+/* Parses [NAME=]SRC or [NAME=]DST. Splits the text, which is in the arena of the sequence,
+ * in place. */
 static bool parse_binding(char *text, bool is_output, struct binding *binding,
                           struct irrun_error *err)
 {
@@ -130,8 +130,8 @@ static size_t count_fields(const char *line)
     return n;
 }
 
-/* Returns whether tabs are probably missing, as in "a a.npy": the last word of a line without a tab
- * is a file that can be read, and the line is not. */
+/* Returns whether tabs are probably missing in a line without a tab, as in "a a.npy": its last word
+ * is an existing file, but the whole line is not. */
 static bool lacks_tabs(const char *line)
 {
     struct format_spec spec;
@@ -141,7 +141,7 @@ static bool lacks_tabs(const char *line)
            access(spec.path, F_OK) == 0 && access(line, F_OK) != 0;
 }
 
-/* has_files: the first word is a file, too. */
+/* has_files: the first word is an existing file, too. */
 static bool fail_lacks_tabs(bool has_files, struct irrun_error *err)
 {
     fail(err, IRRUN_DATA, "one field: fields are separated by tabs, not blanks");
@@ -156,7 +156,8 @@ static bool is_long_listing(const char *line)
            (strncmp(line, "total ", 6) == 0 && line[6 + strspn(line + 6, "0123456789")] == '\0');
 }
 
-/* Parses a line that is only a source. Returns false without an error if it is something else. */
+/* Parses a line that is only a source. Returns false without an error if the line is not a
+ * source. */
 static bool parse_path(const char *line, struct sequence *sequence, struct irrun_error *err)
 {
     struct binding binding = {.name = NULL};

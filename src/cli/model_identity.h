@@ -6,9 +6,9 @@
 #include "irrun.h"
 
 struct model_identity {
-    char xml[24];  /* digest of the file */
-    char bin[48];  /* of the weights: "BYTES:DIGEST"; "0:0000000000000000" if there are none */
-    char time[64]; /* modification time of weights of which only a sample is read; or "" */
+    char xml[24];  /* digest of the .xml file */
+    char bin[48];  /* "BYTES:DIGEST" of the weights; "0:0000000000000000" without weights */
+    char time[64]; /* modification time, if only a sample of the weights is read; or "" */
 };
 
 /* Computes the identity. Reads the weights, at most 64 MB. */

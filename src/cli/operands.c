@@ -1,4 +1,4 @@
-/* Takes the model and its weights from the command line, with hints for common mistakes.
+/* Finds the model and its weights on the command line. Errors have hints for common mistakes.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/option_internal.h"
 
@@ -16,7 +16,7 @@ static bool is_number(const char *word)
     return text_to_f64(word, strlen(word), &value);
 }
 
-/* Returns whether the value of the option is optional and the word would be a valid one. */
+/* Returns whether the value of the option is optional and the word is a valid value. */
 static bool is_value_of(const struct option_row *row, const char *word)
 {
     struct options scratch = {.action = ACTION_RUN};
@@ -26,10 +26,10 @@ static bool is_value_of(const struct option_row *row, const char *word)
     return is_value;
 }
 
-/* Rejects the 5 of `--reset 5 model.xml`, which was meant for the option. role: what the word is
- * taken for. */
-static bool check_word(const struct option_row *row, const char *word, const char *role,
-                       struct irrun_error *err)
+/* Rejects an operand that was probably meant as the value of the option, such as 5 in
+ * `--reset 5 model.xml`. role: what the operand is taken for. */
+static bool check_value(const struct option_row *row, const char *word, const char *role,
+                        struct irrun_error *err)
 {
     bool is_path = strpbrk(word, "./") != NULL;
     const char *ending = strrchr(word, '.');
@@ -50,23 +50,23 @@ static bool check_word(const struct option_row *row, const char *word, const cha
     return fail_hint(err, "the value of --%s follows '=': %s", row->name, row->metavar);
 }
 
-/* Rejects operands that were meant as the value of the option before them. */
+/* Rejects operands that were probably meant as the value of the option before them. */
 static bool check_values(char *const next_words[N_OPTIONS], int n, char **words,
                          struct irrun_error *err)
 {
     for (int i = 0; i < n; i++) {
         for (size_t id = 0; id < N_OPTIONS; id++) {
             const char *role = i == 0 ? "the model" : i == 1 ? "the weights" : "a file";
-            if (next_words[id] == words[i] && !check_word(&option_rows[id], words[i], role, err))
+            if (next_words[id] == words[i] && !check_value(&option_rows[id], words[i], role, err))
                 return false;
         }
     }
     return true;
 }
 
-/* ---- Other files ----------------------------------------------------------------------------- */
+/* ---- Operands that are other files ----------------------------------------------------------- */
 
-/* Returns whether the name is that of an input; *.bin may be weights. */
+/* Returns whether the file is an input by its name. A .bin may be the weights. */
 static bool is_data(const char *path)
 {
     struct format_spec spec;
@@ -139,8 +139,8 @@ static bool check_action(int n, char **words, struct irrun_error *err)
     return true;
 }
 
-bool operands_take(struct options *options, char *const next_words[N_OPTIONS], int n, char **words,
-                   struct irrun_error *err)
+bool operands_parse(struct options *options, char *const next_words[N_OPTIONS], int n, char **words,
+                    struct irrun_error *err)
 {
     char quoted[TEXT_QUOTED_BYTES];
     if (!check_values(next_words, n, words, err))

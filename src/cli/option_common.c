@@ -11,7 +11,7 @@
 #include "base/file.h"
 #include "base/text.h"
 
-/* Limit of --axis, so that lengths of slices and arrays can be added. */
+/* The limit of CHUNK, HOP and LEAD. Their sums with lengths of arrays do not overflow. */
 #define MAX_SLICE (INT64_MAX / 8)
 
 static void *member_of(struct options *options, const struct option_row *row)
@@ -19,9 +19,9 @@ static void *member_of(struct options *options, const struct option_row *row)
     return (char *)options + row->member;
 }
 
-/* ---- Parts of values ------------------------------------------------------------------------- */
+/* ---- Helpers --------------------------------------------------------------------------------- */
 
-/* A list is copied to one of twice its size when its length is 0 or a power of two. */
+/* When the length of a list is 0 or a power of two, copies it to an array of twice its size. */
 bool option_add_item(struct options *options, void **items, size_t *n, size_t item_bytes,
                      const void *item, struct irrun_error *err)
 {
@@ -84,8 +84,8 @@ bool option_choose_word(const struct option_row *row, const char *words, const c
     for (size_t i = 0; i < n; i++)
         fail_append(err, "%s %s", i == 0 ? "" : i + 1 < n ? "," : " or", list[i]);
     fail_append(err, ", not '%s'", value);
-    const char *near = nearest_word(value, list, n);
-    return near ? fail_hint(err, "did you mean --%s=%s?", row->name, near) : false;
+    const char *nearest = nearest_word(value, list, n);
+    return nearest ? fail_hint(err, "did you mean --%s=%s?", row->name, nearest) : false;
 }
 
 /* ---- One value ------------------------------------------------------------------------------- */
@@ -108,7 +108,7 @@ bool option_set_word(struct options *options, const struct option_row *row, cons
     return true;
 }
 
-/* Sets a bool: true for the second of two words, false for the first or without a word. */
+/* Sets a bool: true for the second of two words, false for the first word or without a value. */
 bool option_set_bool(struct options *options, const struct option_row *row, const char *value,
                      struct irrun_error *err)
 {
@@ -119,7 +119,7 @@ bool option_set_bool(struct options *options, const struct option_row *row, cons
     return true;
 }
 
-/* Units that people write after a number, for options with this metavar; "" is any. */
+/* Units that users write after a number, for options with this metavar; "" matches any. */
 static const struct {
     const char *metavar, *names;
     double factor;
@@ -255,7 +255,7 @@ bool option_set_string(struct options *options, const struct option_row *row, co
 
 typedef bool parse_spec_fn(const char *text, struct format_spec *spec, struct irrun_error *err);
 
-/* Rejects a=csv:-,b=csv:-, where the rest of the value would be part of the first name. */
+/* Rejects a=csv:-,b=csv:-, where all text after the first '=' would be one file name. */
 static bool check_single(const struct option_row *row, const char *value, const char *file,
                          parse_spec_fn *parse, struct irrun_error *err)
 {
@@ -330,7 +330,7 @@ static bool parse_slices(const struct option_row *row, const char *text, struct 
     return true;
 }
 
-/* Parses [NAME=]K or, if the metavar of the option says so, [NAME=]K[:CHUNK[:HOP[:LEAD]]]. */
+/* Parses [NAME=]K or, if the metavar of the option has colons, [NAME=]K[:CHUNK[:HOP[:LEAD]]]. */
 bool option_set_axis(struct options *options, const struct option_row *row, const char *value,
                      struct irrun_error *err)
 {

@@ -1,5 +1,5 @@
-/* The setters of options: option_common.c has those that several options share, option_own.c those
- * of a single one (OWN in options.def).
+/* The setters of options: option_common.c has those that several options share, option_own.c has
+ * those of a single option (OWN in options.def).
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_CLI_OPTION_INTERNAL_H
 #define IRRUN_CLI_OPTION_INTERNAL_H
@@ -27,21 +27,21 @@ bool option_add_item(struct options *options, void **items, size_t *n, size_t it
 bool option_split_name(struct options *options, const char *value, const char **name,
                        const char **rest, struct irrun_error *err);
 
-/* If there is no file `word` (after a NAME= or FORMAT: prefix), but a file "word next", adds the
- * hint to quote the name and returns true. */
+/* If there is no file `word` (after a NAME= or FORMAT: prefix), but a file "word next", adds a hint
+ * to quote the name and returns true. */
 bool option_hint_blank(const char *word, const char *next, struct irrun_error *err);
 
 /* Sets *index to the position of `value` in a list such as "auto|never". If the list does not have
- * it, fails with an error that names the words. */
+ * the value, fails with an error that lists the words. */
 bool option_choose_word(const struct option_row *row, const char *words, const char *value,
                         size_t *index, struct irrun_error *err);
 
-/* Return the option with a letter, or a name, or N_OPTIONS. In options.c. */
+/* Return the option with this letter, or with this name; N_OPTIONS: none. In options.c. */
 enum option_id option_find_letter(char letter);
 enum option_id option_find(const char *name, size_t length);
 
-/* If the value is a number with a unit, such as 20ms or 1%, replaces the hint of the error by the
- * number that the option takes. */
+/* If the value is a number with a unit, such as 20ms or 1%, replaces the hint of the error with
+ * the number that the option takes. */
 void option_hint_unit(const struct option_row *row, const char *value, struct irrun_error *err);
 
 /* Fails because of `word`, which holds the unknown option `name` of `length` bytes, with a hint.
@@ -49,16 +49,16 @@ void option_hint_unit(const struct option_row *row, const char *value, struct ir
 bool option_fail_unknown(const char *word, const char *name, size_t length, const char *next,
                          struct irrun_error *err);
 
-/* Fails if a word has an en or em dash in the place of the hyphens of an option, or a curly quote
- * before a value, as in pasted commands. In option_unknown.c. */
+/* Fails if a word has an en or em dash instead of the hyphens of an option, or a curly quote before
+ * a value, as in pasted commands. In option_unknown.c. */
 bool option_check_characters(char **words, struct irrun_error *err);
 
 /* Returns the hint for an option of another program, or NULL. In option_unknown.c. */
 const char *option_find_foreign(const char *name, size_t length);
 
-/* Takes the n operands, the model and its weights. next_words: for each option that was given
+/* Parses the n operands, the model and its weights. next_words: for each option that was given
  * without a value, the word after it, or NULL. Fails with IRRUN_USAGE. In operands.c. */
-bool operands_take(struct options *options, char *const next_words[N_OPTIONS], int n, char **words,
-                   struct irrun_error *err);
+bool operands_parse(struct options *options, char *const next_words[N_OPTIONS], int n, char **words,
+                    struct irrun_error *err);
 
 #endif

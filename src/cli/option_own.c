@@ -96,8 +96,9 @@ static bool parse_shape(const char *text, struct irrun_shape *shape)
     return false;
 }
 
-/* Returns the numbers of "[1,3]" or "1x3" with commas; an example if there are others. */
-static const char *meant_shape(const char *text, char out[64])
+/* Returns the shape that was probably meant, such as "1,3" for "[1,3]" or "1x3"; otherwise, an
+ * example. */
+static const char *guess_shape(const char *text, char out[64])
 {
     size_t n = 0;
     for (; n < 60 && *text; text++) {
@@ -117,7 +118,7 @@ bool option_set_shape(struct options *options, const struct option_row *row, con
                       struct irrun_error *err)
 {
     struct shape_spec spec = {.shape = {.rank = 0}};
-    char meant[64];
+    char guess[64];
     const char *text;
     if (!option_split_name(options, value, &spec.name, &text, err))
         return false;
@@ -126,7 +127,7 @@ bool option_set_shape(struct options *options, const struct option_row *row, con
         fail(err, IRRUN_USAGE, "--%s: '%s' is not NAME=D,D,...", row->name, value);
         return fail_hint(err,
                          "dimensions are numbers separated by commas, at most %d: --shape=%s=%s",
-                         IRRUN_MAX_RANK, spec.name ? spec.name : "NAME", meant_shape(text, meant));
+                         IRRUN_MAX_RANK, spec.name ? spec.name : "NAME", guess_shape(text, guess));
     }
     return OPTION_ADD(options, &options->shapes, &spec, err);
 }
@@ -159,7 +160,7 @@ bool option_set_keep_columns(struct options *options, const struct option_row *r
     return options->kept != NULL;
 }
 
-/* Parses "T[,K[,P])". */
+/* Parses "T)", "T,K)" or "T,K,P)". */
 static bool parse_sampling(const char *text, struct sampling *sampling)
 {
     size_t lengths[3] = {0}, n = 0;
@@ -197,8 +198,8 @@ static bool parse_choice(const struct option_row *row, const char *text, struct 
         return true;
     fail(err, IRRUN_USAGE, "--%s: '%s' is not :sample(T,K,P), with T above 0 and P up to 1",
          row->name, text);
-    return fail_hint(err, "':sample(0.8,40,0.9)': temperature 0.8, the 40 most probable, of them "
-                          "0.9; :argmax takes the most probable");
+    return fail_hint(err, "':sample(0.8,40,0.9)': temperature 0.8, top-k 40, top-p 0.9; "
+                          ":argmax takes the most probable");
 }
 
 bool option_set_feed(struct options *options, const struct option_row *row, const char *value,

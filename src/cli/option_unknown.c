@@ -45,8 +45,8 @@ static bool share_word(const char *a, const char *b)
     return false;
 }
 
-/* Adds a hint that lists the options whose name begins with the first `length` bytes of `name`, or,
- * if length is 0, shares a word with it. Returns whether there is such an option. */
+/* Adds a hint that lists the options whose names begin with the first `length` bytes of `name`, or,
+ * if length is 0, share a word with it. Returns whether any option does. */
 static bool hint_list(const char *name, size_t length, struct irrun_error *err)
 {
     size_t n = 0;
@@ -61,7 +61,7 @@ static bool hint_list(const char *name, size_t length, struct irrun_error *err)
     return n > 0;
 }
 
-/* Options of benchmark_app and of other programs, some with a value, and what is the same here. */
+/* Options of benchmark_app and of other programs, some with a value, and the hint for each. */
 static const struct {
     const char *names, *hint;
 } foreign_options[] = {
@@ -120,7 +120,7 @@ static const struct {
     {"inference_only", "-o none: writes no outputs"},
     {"latency_percentile", "--stats shows p50, p90 and p99"},
     {"max_irate", "--pace limits how many records start in a second"},
-    {"cache_dir,load_config,dump_config,pin", "irrun has nothing of this kind: omit it"},
+    {"cache_dir,load_config,dump_config,pin", "irrun has no equivalent: omit it"},
 };
 
 const char *option_find_foreign(const char *name, size_t length)
@@ -191,9 +191,9 @@ bool option_fail_unknown(const char *word, const char *name, size_t length, cons
         return fail_hint(err, "did you mean -%c?", *name);
     if (is_long && hint_list(name, length, err))
         return fail_append(err, ": options cannot be abbreviated");
-    const char *near = nearest_option(whole);
-    if (near)
-        return fail_hint(err, "did you mean --%s?", near);
+    const char *nearest = nearest_option(whole);
+    if (nearest)
+        return fail_hint(err, "did you mean --%s?", nearest);
     hint_list(whole, 0, err);
     return fail_hint(err, "irrun --help=all lists them");
 }

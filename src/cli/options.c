@@ -1,5 +1,5 @@
 /* Parses the command line by the rules of getopt_long, but without abbreviations.
- * option_common.c and option_own.c set the options, option_unknown.c has hints for unknown ones.
+ * option_common.c and option_own.c set the options; option_unknown.c has hints for unknown options.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/options.h"
 
@@ -11,7 +11,7 @@
 #include "base/text.h"
 #include "cli/option_internal.h"
 
-/* The targets in options.def. A member of the wrong type does not compile. */
+/* The targets of options.def. A member of the wrong type does not compile. */
 #define TYPE_OF(member) (((struct options *)0)->member)
 #define OFFSET(type, member) _Generic(TYPE_OF(member), type : offsetof(struct options, member))
 
@@ -58,8 +58,8 @@ enum option_id option_find(const char *name, size_t length)
     return id;
 }
 
-/* Returns the length of NAME in NAME=VALUE for a NAMED option; 0 for an option that may be given
- * once. */
+/* Returns the length of NAME in the NAME=VALUE of a NAMED option; 0 without a name, and for other
+ * options. */
 static size_t name_length(const struct option_row *row, const char *value)
 {
     size_t length = strcspn(value, "=");
@@ -146,20 +146,20 @@ enum option_id option_find_letter(char letter)
     return id;
 }
 
-/* Returns whether the word looks like an option, and not like a negative number or `-`. */
+/* Returns whether the word looks like an option, rather than a negative number or `-`. */
 static bool is_option(const char *word)
 {
     return word[0] == '-' && word[1] != '\0' && !strchr("0123456789.", word[1]);
 }
 
-/* Returns whether a word that looks like an option begins with one that irrun has. */
+/* Returns whether a word that looks like an option is an option of irrun. */
 static bool is_known_option(const char *word)
 {
     return (word[1] == '-' ? option_find(word + 2, strcspn(word + 2, "="))
                            : option_find_letter(word[1])) < N_OPTIONS;
 }
 
-/* Sets an option. value: from the same word; NULL: it may be the next word. */
+/* Sets an option. value: the value in the same word; NULL: it may be the next word. */
 static bool parse_value(struct parser *parser, enum option_id id, const char *value)
 {
     const struct option_row *row = &option_rows[id];
@@ -191,7 +191,7 @@ static bool parse_long(struct parser *parser, const char *word)
     return parse_value(parser, id, value);
 }
 
-/* Parses a word of short options. The last may be followed by its value. */
+/* Parses a word of short options. The last letter may be followed by its value. */
 static bool parse_letters(struct parser *parser, const char *word)
 {
     int length = (int)strcspn(word, "=");
@@ -223,14 +223,14 @@ static bool parse_letters(struct parser *parser, const char *word)
 /* Parses the options, and moves the n operands to the start of `words`. */
 static bool parse_words(struct parser *parser, char **words, int *n)
 {
-    bool is_over = false, is_posix = getenv("POSIXLY_CORRECT") != NULL;
+    bool has_ended = false, is_posix = getenv("POSIXLY_CORRECT") != NULL;
     for (*n = 0; *parser->words;) {
         char *word = *parser->words++;
-        if (!is_over && strcmp(word, "--") == 0) {
-            is_over = true;
-        } else if (is_over || word[0] != '-' || word[1] == '\0') {
+        if (!has_ended && strcmp(word, "--") == 0) {
+            has_ended = true;
+        } else if (has_ended || word[0] != '-' || word[1] == '\0') {
             words[(*n)++] = word;
-            is_over |= is_posix;
+            has_ended |= is_posix;
         } else if (!(word[1] == '-' ? parse_long(parser, word) : parse_letters(parser, word))) {
             return false;
         }
@@ -272,7 +272,7 @@ static bool check_standard_input(const struct options *options, struct irrun_err
     return n <= 1 || fail(err, IRRUN_USAGE, "standard input ('-') can be read only once");
 }
 
-static bool check_together(const struct options *options, struct irrun_error *err)
+static bool check_combinations(const struct options *options, struct irrun_error *err)
 {
     for (size_t i = 0; i < options->inputs.n; i++)
         if (options->manifest_path && !options->inputs.items[i].spec.format->is_generated) {
@@ -326,7 +326,8 @@ bool options_parse(int argc, char **argv, struct options *options, struct irrun_
         return false;
     if (options_draw_profile(options))
         options->action = ACTION_RUN;
-    return operands_take(options, parser.next_words, n, words, err) && check_together(options, err);
+    return operands_parse(options, parser.next_words, n, words, err) &&
+           check_combinations(options, err);
 }
 
 void options_free(struct options *options)

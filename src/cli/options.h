@@ -16,7 +16,7 @@ enum option_id {
     N_OPTIONS
 };
 
-/* The words of the columns of options.def, which explains them. */
+/* The words in the columns of options.def, where they are explained. */
 enum option_argument { OPTION_FLAG, OPTION_VALUE, OPTION_MAYBE };
 enum option_repeats { OPTION_ONCE, OPTION_NAMED, OPTION_MANY };
 enum option_group {
@@ -32,8 +32,8 @@ struct options;
 struct option_row;
 struct warnings;
 
-/* Sets the members of the option. value: NULL if it was given without one. Fails with IRRUN_USAGE
- * and says what is allowed. */
+/* Sets the members of the option. value: NULL if the option has none. Fails with IRRUN_USAGE and a
+ * message that names the allowed values. */
 typedef bool option_set_fn(struct options *options, const struct option_row *row, const char *value,
                            struct irrun_error *err);
 
@@ -41,20 +41,21 @@ struct option_row {
     const char *name; /* long name, without dashes */
     char letter;      /* '\0': none */
     enum option_argument argument;
-    const char *metavar; /* for a WORD the words: "auto|never" */
+    const char *metavar; /* of a WORD, all its words: "auto|never" */
     enum option_repeats repeats;
     enum option_group group;
     const char *help;
     option_set_fn *set;
-    size_t member;       /* offset in struct options; not for OWN */
-    int64_t least, most; /* range of a COUNT; of an ACTION, the actions without and with a word */
+    size_t member; /* offset in struct options; not for OWN */
+    int64_t least,
+        most; /* of a COUNT, the range; of an ACTION, the actions without and with a word */
 };
 
 extern const struct option_row option_rows[N_OPTIONS];
 
 /* ---- Values of options ----------------------------------------------------------------------- */
 
-/* Actions up to DOT need a model; those from INSPECT on do not read its weights. */
+/* The actions from RUN to DOT need a model; those from INSPECT to DOT do not read its weights. */
 enum action {
     ACTION_RUN,
     ACTION_CHECK,
@@ -117,7 +118,7 @@ struct shape_spec {
 };
 OPTION_LIST(shape_list, struct shape_spec);
 
-/* What becomes the next input: the output, or an index for each of its rows. */
+/* The next input: the whole output, or an index for each of its rows. */
 enum feed_choice { FEED_WHOLE, FEED_ARGMAX, FEED_SAMPLE };
 
 struct sampling {
@@ -161,7 +162,7 @@ struct reset_policy {
 
 /* The enumerators below are in the order of the words in options.def. */
 
-/* Allowed conversions of a file's type. */
+/* Which conversions of a file's type are allowed. */
 enum cast { CAST_NONE, CAST_SAFE, CAST_ANY };
 
 /* What to do with a short last record. */
@@ -171,7 +172,7 @@ enum partial { PARTIAL_ERROR, PARTIAL_DROP, PARTIAL_PAD };
 enum progress_mode { PROGRESS_AUTO, PROGRESS_NEVER, PROGRESS_PLAIN };
 enum color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 
-/* Restricts files and system calls: never, as far as the kernel supports it, or completely; then
+/* Restricts files and system calls: never; as far as the kernel supports it; or completely, and
  * fails if the kernel does not support it. */
 enum sandbox_mode { SANDBOX_NEVER, SANDBOX_AUTO, SANDBOX_ALWAYS };
 
@@ -205,14 +206,14 @@ struct options {
     bool keeps_going; /* after a failed sequence */
     enum cast cast;
     enum partial partial;
-    bool takes_any_raw; /* --raw-check=never */
+    bool accepts_any_raw; /* --raw-check=never */
     struct feed_list feeds;
     const char *key;        /* NULL: no --key */
     const char *spill_path; /* a directory; NULL: none */
     uint64_t max_keys, batch;
     const char *until_name; /* NULL: no --until */
     const char *until_text; /* its number, as given */
-    double until_value;     /* the same number, to compare with float outputs */
+    double until_value;     /* the same number, to compare with boolean outputs */
 
     uint64_t n_iterations;        /* NO_LIMIT: one for each record */
     double duration_s, timeout_s; /* 0: none */
@@ -221,7 +222,7 @@ struct options {
     uint64_t max_memory_bytes;        /* 0: no limit */
     bool resets_to_state;             /* to --state-in instead of the initial values */
     const char *state_in, *state_out; /* NULL: none */
-    bool takes_any_state;
+    bool accepts_any_state;
     uint64_t n_warmups;
     const char *checkpoint_path; /* NULL: none */
     uint64_t checkpoint_every;   /* iterations */
@@ -247,7 +248,7 @@ struct options {
 
     bool wants_stats, wants_samples;
     const char *trace_path;  /* of --trace; NULL: none */
-    bool profiles_types;     /* --profile=type; option_is_given tells whether there is --profile */
+    bool profiles_types;     /* --profile=type; for --profile, use option_is_given */
     const char *report_path; /* NULL: none; "-": standard output */
     double rate_hz;          /* 0: none */
     bool is_paced;
@@ -262,8 +263,8 @@ struct options {
     struct arena arena; /* of the strings and lists */
 };
 
-/* Parses argv (and permutes it) and the environment. Strings are borrowed from argv or are in the
- * arena. Call options_free in any case. Fails with IRRUN_USAGE. */
+/* Parses argv, which it permutes, and the environment. Strings are borrowed from argv or are in the
+ * arena. Call options_free even after a failure. Fails with IRRUN_USAGE. */
 bool options_parse(int argc, char **argv, struct options *options, struct irrun_error *err);
 void options_free(struct options *options);
 
@@ -283,7 +284,7 @@ static inline bool action_is_dry(enum action action)
     return action >= ACTION_INSPECT && action_needs_model(action);
 }
 
-/* Returns whether a run prints its graph: --dot with --profile. */
+/* Returns whether a run prints its graph with the times of ops: --dot with --profile. */
 bool options_draw_profile(const struct options *options);
 
 /* Returns whether ops are timed: --profile or --trace. */
@@ -291,7 +292,7 @@ bool options_time_ops(const struct options *options);
 
 bool option_is_given(const struct options *options, enum option_id id);
 
-/* Fails with IRRUN_USAGE if one of `others` is given: --name cannot be used with them. */
+/* Fails with IRRUN_USAGE if one of `others` is given, because --name cannot be used with them. */
 bool options_exclude(const struct options *options, const char *name, const enum option_id *others,
                      size_t n, struct irrun_error *err);
 #define OPTIONS_EXCLUDE(options, name, err, ...)                                                   \

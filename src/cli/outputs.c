@@ -15,16 +15,16 @@
 
 struct outputs {
     const struct options *options;
-    struct destination_list common;   /* from the command line */
-    struct destination_list own;      /* from the current line of a manifest, if it has any */
-    struct destination_list *current; /* one of them */
-    const char *key;                  /* of the current sequence; NULL after its end */
+    struct destination_list common;          /* from the command line */
+    struct destination_list own;             /* from the current line of a manifest */
+    struct destination_list *current;        /* one of them */
+    const char *key;                         /* of the current sequence; NULL after its end */
     const struct writer_position *resume_at; /* from a checkpoint; NULL: a new run */
     bool is_finishing;
-    bool was_searched; /* look_for_nan has looked at a record */
+    bool has_checked_nan; /* check_nan has checked a record */
 };
 
-/* ---- Start and end --------------------------------------------------------------------------- */
+/* ---- Opening and closing --------------------------------------------------------------------- */
 
 static bool add_default(struct outputs *outputs, struct irrun_error *err)
 {
@@ -38,7 +38,7 @@ static bool add_default(struct outputs *outputs, struct irrun_error *err)
            destination_add(&outputs->common, &standard, err);
 }
 
-/* Checks --skip-existing, which needs a file of its own for each sequence. */
+/* Checks --skip-existing, which needs a separate file for each sequence. */
 static bool check_skipping(const struct outputs *outputs, struct irrun_error *err)
 {
     const struct destination_list *list = &outputs->common;
@@ -61,7 +61,7 @@ bool outputs_new(const struct irrun_model *model, const struct options *options,
     made->options = options;
     made->common = (struct destination_list){.model = model, .options = options};
     made->own =
-        (struct destination_list){.model = model, .options = options, .is_of_sequence = true};
+        (struct destination_list){.model = model, .options = options, .is_from_manifest = true};
     made->current = &made->common;
     for (size_t i = 0; i < options->outputs.n; i++)
         if (!destination_add(&made->common, &options->outputs.items[i], err))
@@ -135,7 +135,7 @@ static bool finish_writers(struct destination_list *list, bool are_direct, struc
     return true;
 }
 
-/* Finishes streams first, so that no file gets its name if one of them fails. */
+/* Finishes streams first, so that no file gets its final name if a stream fails. */
 bool outputs_finish(struct outputs *outputs, struct irrun_error *err)
 {
     return finish_writers(&outputs->common, true, err) &&
@@ -154,14 +154,14 @@ static bool add_own(struct destination_list *list, const struct sequence *sequen
 }
 
 bool outputs_visit_paths(const struct outputs *outputs, const struct sequence *sequence,
-                         output_path_fn *take, void *context, struct irrun_error *err)
+                         output_path_fn *visit, void *context, struct irrun_error *err)
 {
     struct destination_list own = {
-        .model = outputs->own.model, .options = outputs->options, .is_of_sequence = true};
+        .model = outputs->own.model, .options = outputs->options, .is_from_manifest = true};
     if (!sequence || sequence->n_outputs == 0)
-        return destinations_visit(&outputs->common, sequence, take, context, err);
+        return destinations_visit(&outputs->common, sequence, visit, context, err);
     bool is_visited =
-        add_own(&own, sequence, err) && destinations_visit(&own, sequence, take, context, err);
+        add_own(&own, sequence, err) && destinations_visit(&own, sequence, visit, context, err);
     destinations_free(&own);
     return is_visited;
 }
@@ -298,7 +298,7 @@ bool outputs_begin_sequence(struct outputs *outputs, const struct sequence *sequ
     return true;
 }
 
-static bool holds_nan(const struct irrun_tensor *value)
+static bool has_nan(const struct irrun_tensor *value)
 {
     const float *floats = value->data;
     int64_t n = dtype_is_float(value->dtype) ? shape_n_elements(&value->shape) : 0;
@@ -309,17 +309,18 @@ static bool holds_nan(const struct irrun_tensor *value)
     return false;
 }
 
-/* Warns if the first record that is written has a NaN: later ones usually have it too. */
-static void look_for_nan(struct outputs *outputs, const struct irrun_tensor *const *values,
-                         uint64_t index)
+/* Warns if the first record that is written has a NaN. Later records, which usually have it too,
+ * are not checked. */
+static void check_nan(struct outputs *outputs, const struct irrun_tensor *const *values,
+                      uint64_t index)
 {
-    if (outputs->was_searched)
+    if (outputs->has_checked_nan)
         return;
-    outputs->was_searched = true;
+    outputs->has_checked_nan = true;
     for (size_t i = 0; i < outputs->current->n; i++) {
         const struct destination *item = &outputs->current->items[i];
         for (size_t j = 0; j < item->n_outputs && item->writer; j++) {
-            if (!holds_nan(values[item->first_output + j]))
+            if (!has_nan(values[item->first_output + j]))
                 continue;
             warn(outputs->options,
                  "output \"%s\" holds nan in record %" PRIu64
@@ -334,7 +335,7 @@ bool outputs_write(struct outputs *outputs, const struct irrun_tensor *const *va
                    uint64_t index, struct irrun_error *err)
 {
     struct record_label label = {.sequence = outputs->key, .index = index};
-    look_for_nan(outputs, values, index);
+    check_nan(outputs, values, index);
     if (outputs->options->kept)
         kept_columns_next(outputs->options->kept);
     for (size_t i = 0; i < outputs->current->n; i++) {

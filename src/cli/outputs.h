@@ -7,7 +7,7 @@
 #include "cli/sequence.h"
 
 /* Returns the number of outputs that are written if none is named: those of the model and of --tap.
- * Outputs that traces_all adds follow them. */
+ * The outputs that traces_all adds follow these. */
 static inline size_t n_default_outputs(const struct irrun_model *model)
 {
     size_t n = irrun_model_n_outputs(model);
@@ -26,7 +26,7 @@ void outputs_free(struct outputs *outputs); /* removes unfinished files; accepts
 /* Returns whether nothing is written. */
 bool outputs_are_none(const struct outputs *outputs);
 
-/* Returns whether a file of one record differs from one of a stack of one record. */
+/* Returns whether an output may store one record and a stack of one record differently. */
 bool outputs_depend_on_layout(const struct outputs *outputs);
 
 /* Fails with IRRUN_USAGE if --concat names an axis that an output does not have; values as for
@@ -34,7 +34,8 @@ bool outputs_depend_on_layout(const struct outputs *outputs);
 bool outputs_check_axes(const struct outputs *outputs, const struct irrun_tensor *const *values,
                         struct irrun_error *err);
 
-/* Warns of a wav file with fewer samples than the input, of n_frames per record. Thread-safe. */
+/* Warns about a wav file with fewer samples per record than the input, which has n_frames.
+ * Thread-safe. */
 void outputs_check_rate(const struct outputs *outputs, const struct irrun_tensor *const *values,
                         uint64_t n_frames);
 
@@ -47,10 +48,10 @@ struct output_path {
 typedef bool output_path_fn(void *context, const struct output_path *output,
                             struct irrun_error *err);
 
-/* Calls `take` for every file of a sequence, and every array that it adds to a shared file; or, if
+/* Calls `visit` for every file of a sequence and every array that it adds to a shared file, or, if
  * sequence is NULL, for every shared file. Opens nothing. */
 bool outputs_visit_paths(const struct outputs *outputs, const struct sequence *sequence,
-                         output_path_fn *take, void *context, struct irrun_error *err);
+                         output_path_fn *visit, void *context, struct irrun_error *err);
 
 /* Returns whether the paths on the command line give each sequence its own file or array. */
 bool outputs_have_own_paths(const struct outputs *outputs);
@@ -60,21 +61,21 @@ bool outputs_exist(const struct outputs *outputs, const struct sequence *sequenc
                    struct irrun_error *err);
 
 /* For --checkpoint. outputs_pause gets the current positions; outputs_resume makes the run continue
- * from them, and borrows them until outputs_begin_sequence. is_finishing: some files may have been
- * renamed already. */
+ * from them, and borrows them until outputs_begin_sequence. is_finishing: some files may already
+ * have their final names. */
 size_t outputs_n_positions(const struct outputs *outputs);
 bool outputs_pause(struct outputs *outputs, struct writer_position *positions,
                    struct irrun_error *err);
 void outputs_resume(struct outputs *outputs, const struct writer_position *positions,
                     bool is_finishing);
 
-/* Opens the files of the sequence that are not open yet. values: the model's outputs, as far as
- * they are known before the first record: without data, or NULL. */
+/* Opens the files of the sequence that are not open yet. values: the model's outputs without
+ * data, or NULL if their shape is not known before the first record. */
 bool outputs_begin_sequence(struct outputs *outputs, const struct sequence *sequence,
                             const struct irrun_tensor *const *values, bool is_stacked,
                             struct irrun_error *err);
 
-/* Writes one record of the model's outputs. index: that of the iteration in the sequence. */
+/* Writes one record of the model's outputs. index: the number of the iteration in the sequence. */
 bool outputs_write(struct outputs *outputs, const struct irrun_tensor *const *values,
                    uint64_t index, struct irrun_error *err);
 
@@ -85,7 +86,7 @@ bool outputs_end_sequence(struct outputs *outputs, struct irrun_error *err);
 /* Removes the files that only this sequence has written, if it has begun. */
 void outputs_drop_sequence(struct outputs *outputs, const struct sequence *sequence);
 
-/* Finishes all files: they are complete and get their names. */
+/* Completes all files and gives them their final names. */
 bool outputs_finish(struct outputs *outputs, struct irrun_error *err);
 
 #endif

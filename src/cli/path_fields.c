@@ -20,7 +20,7 @@ bool path_check_fields(const char *option, const char *path, const char *fields,
     for (const char *p = path; *p; p += 1 + (*p == '%')) {
         bool is_name = p[1] != '\0' && strchr(fields, p[1]);
         size_t length = *p != '*' && p[1] != '\0' ? 1 + text_utf8_length(p + 1) : 1;
-        /* besides a wrong %, {} of xargs, $k of the shell and * of both */
+        /* rejects a wrong %, and what xargs or a shell would replace: {}, $k, * */
         if (*p == '%'   ? is_name || p[1] == '%'
             : *p == '$' ? !is_name
                         : *p != '*' && strncmp(p, "{}", 2) != 0)

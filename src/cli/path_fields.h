@@ -12,8 +12,8 @@ bool path_has_field(const char *path, char field);
 bool path_check_fields(const char *option, const char *path, const char *fields,
                        struct irrun_error *err);
 
-/* Replaces every %field with `value`, in which '/' becomes '_', and if is_last every %% with '%';
- * otherwise '%' in `value` becomes %%. *filled is malloc'ed. */
+/* Replaces every %field with `value`, in which '/' becomes '_'. If is_last, also replaces every %%
+ * with '%'; otherwise, '%' in `value` becomes %%. *filled is malloc'ed. */
 bool path_fill_field(const char *path, char field, const char *value, bool is_last, char **filled,
                      struct irrun_error *err);
 

@@ -68,8 +68,8 @@ static const char *archive_path(const struct options *options)
     return strcmp(path, "-") == 0 ? STANDARD_INPUT : path;
 }
 
-/* Appends the place of the other use: " (list:3)" for a line of a manifest, " (array 3)" for an
- * array of an archive, nothing for the command line. */
+/* Appends the place of the other use: " (list:3)" is a line of a manifest, " (array 3)" is an array
+ * of an archive. Appends nothing for the command line. */
 static void append_sequence(const struct sequence *sequence, uint64_t id, struct irrun_error *err)
 {
     if (id != 0 && sequence->place.file)
@@ -78,8 +78,8 @@ static void append_sequence(const struct sequence *sequence, uint64_t id, struct
         fail_append(err, " (array %" PRIu64 ")", id - 1);
 }
 
-static bool fail_twice(const struct path_use *use, enum path_kind other, struct place place,
-                       enum irrun_error_code code, struct irrun_error *err)
+static bool fail_two_writers(const struct path_use *use, enum path_kind other, struct place place,
+                             enum irrun_error_code code, struct irrun_error *err)
 {
     bool is_standard = strcmp(use->path, "-") == 0;
     const char *path = is_standard ? "standard output ('-')" : use->path;
@@ -122,7 +122,7 @@ static bool fail_conflict(struct path_table *table, const struct path_use *use, 
     bool is_elsewhere = id != other_id, is_array = id != 0 && !sequence->place.file;
     bool is_stdout = use->kind == PATH_STANDARD_OUTPUT;
     if (use->kind != PATH_KEYED && is_output(use->kind) && is_output(other) && !is_elsewhere)
-        return fail_twice(use, other, place, code, err);
+        return fail_two_writers(use, other, place, code, err);
     if (use->kind == PATH_KEYED)
         fail_at(err, code, place, "key \"%s\" is already in %s", use->key, use->path);
     else
@@ -135,7 +135,7 @@ static bool fail_conflict(struct path_table *table, const struct path_use *use, 
     if (other == PATH_INPUT)
         return fail_hint(err, "write to another file, and rename it after the run");
     if (is_elsewhere && !is_array && is_key_of_file(sequence) &&
-        (use->kind == PATH_KEYED || (table->enters_reads && sequence->n_outputs == 0)))
+        (use->kind == PATH_KEYED || (table->adds_reads && sequence->n_outputs == 0)))
         return fail_hint(err,
                          "the key is the name without its folder; to make it the whole name: awk "
                          "-F '\\t' '{ print $NF \"\\t\" $NF }' LIST | irrun ... --manifest=-");
@@ -152,7 +152,7 @@ static bool fail_conflict(struct path_table *table, const struct path_use *use, 
 
 /* Two paths to the same file have at least one digest in common. */
 struct file_identity {
-    bool is_file;          /* regular or missing; otherwise the rest is not set */
+    bool is_file;          /* regular or missing; otherwise the other members are not set */
     bool has_path;         /* false: a stream, which has no name */
     struct digest by_path; /* of the real path */
     struct digest by_file; /* of device and inode, or of the directory of a missing file */
@@ -173,17 +173,17 @@ static struct digest digest_of_missing(char *real)
     if (!slash)
         return digest_update(DIGEST_SEED, real, strlen(real));
     *slash = '\0';
-    bool is_there = stat(slash == real ? "/" : real, &directory) == 0;
+    bool exists = stat(slash == real ? "/" : real, &directory) == 0;
     *slash = '/';
-    return is_there ? digest_of(&directory, slash) : digest_update(DIGEST_SEED, real, strlen(real));
+    return exists ? digest_of(&directory, slash) : digest_update(DIGEST_SEED, real, strlen(real));
 }
 
 /* Identifies the file of a path. If it cannot be resolved, uses the path itself. */
 static bool identify_path(const char *path, struct file_identity *identity, struct irrun_error *err)
 {
     struct stat status;
-    bool is_there = stat(path, &status) == 0;
-    *identity = (struct file_identity){.is_file = !is_there || S_ISREG(status.st_mode)};
+    bool exists = stat(path, &status) == 0;
+    *identity = (struct file_identity){.is_file = !exists || S_ISREG(status.st_mode)};
     if (!identity->is_file)
         return true;
     char *real = file_real_path(path);
@@ -191,7 +191,7 @@ static bool identify_path(const char *path, struct file_identity *identity, stru
         return fail_memory(err, strlen(path) + 1);
     identity->has_path = true;
     identity->by_path = digest_update(digest_update(DIGEST_SEED, "path", 4), real, strlen(real));
-    identity->by_file = is_there ? digest_of(&status, "") : digest_of_missing(real);
+    identity->by_file = exists ? digest_of(&status, "") : digest_of_missing(real);
     free(real);
     return true;
 }
@@ -212,14 +212,14 @@ static bool may_share_file(enum path_kind kind, enum path_kind other, bool is_sa
     if (!kinds[kind].is_written && !kinds[other].is_written)
         return true;
     if (kind == PATH_STANDARD_OUTPUT && other == PATH_STANDARD_OUTPUT)
-        return true; /* each writes lines */
+        return true; /* both write whole lines */
     bool are_states = (kind == PATH_STATE_IN && other == PATH_STATE_OUT) ||
                       (kind == PATH_STATE_OUT && other == PATH_STATE_IN);
     return are_states && is_same_sequence; /* loaded first, replaced later */
 }
 
-static bool enter_digest(struct path_table *table, const struct path_use *use, struct digest digest,
-                         bool is_kept, struct irrun_error *err)
+static bool add_digest(struct path_table *table, const struct path_use *use, struct digest digest,
+                       bool is_kept, struct irrun_error *err)
 {
     uint64_t id = sequence_id(table, use->sequence), found;
     uint64_t value = id << KIND_BITS | (use->kind + 1U);
@@ -234,9 +234,9 @@ static bool enter_digest(struct path_table *table, const struct path_use *use, s
            digest_set_replace(&table->seen, digest, value, err);
 }
 
-/* Enters standard output. Two uses are a mistake only within one sequence or the command line. */
-static bool enter_standard_output(struct path_table *table, const struct path_use *use,
-                                  struct irrun_error *err)
+/* Adds standard output. Two uses are a mistake only within one sequence or the command line. */
+static bool add_standard_output(struct path_table *table, const struct path_use *use,
+                                struct irrun_error *err)
 {
     uint64_t id = sequence_id(table, use->sequence);
     struct digest digest = digest_update(digest_update(DIGEST_SEED, "-", 1), &id, sizeof id);
@@ -244,16 +244,16 @@ static bool enter_standard_output(struct path_table *table, const struct path_us
     struct path_use file = *use;
     file.kind = PATH_STANDARD_OUTPUT;
     identify_stream(STDOUT_FILENO, &identity);
-    return enter_digest(table, use, digest, true, err) &&
-           (!identity.is_file || enter_digest(table, &file, identity.by_file, true, err));
+    return add_digest(table, use, digest, true, err) &&
+           (!identity.is_file || add_digest(table, &file, identity.by_file, true, err));
 }
 
-bool path_table_enter(struct path_table *table, const struct path_use *use, struct irrun_error *err)
+bool path_table_add(struct path_table *table, const struct path_use *use, struct irrun_error *err)
 {
     struct file_identity identity;
     bool is_stream = strcmp(use->path, "-") == 0, is_written = kinds[use->kind].is_written;
     if (is_stream && is_written)
-        return enter_standard_output(table, use, err);
+        return add_standard_output(table, use, err);
     if (is_stream)
         identify_stream(STDIN_FILENO, &identity);
     else if (!identify_path(use->path, &identity, err))
@@ -262,12 +262,12 @@ bool path_table_enter(struct path_table *table, const struct path_use *use, stru
         return true;
     table->has_writes |= is_written;
     if (use->kind == PATH_KEYED)
-        return enter_digest(table, use, digest_update(identity.by_path, use->key, strlen(use->key)),
-                            true, err);
-    /* During the run, a device and inode may be reused for another file. */
+        return add_digest(table, use, digest_update(identity.by_path, use->key, strlen(use->key)),
+                          true, err);
+    /* During the run, the inode of a deleted file may be reused for another file. */
     bool is_permanent = sequence_id(table, use->sequence) == 0;
-    bool is_kept = is_permanent || is_written || table->enters_reads;
-    return enter_digest(table, use, identity.by_file, is_kept && (is_permanent || table->is_ahead),
-                        err) &&
-           (!identity.has_path || enter_digest(table, use, identity.by_path, is_kept, err));
+    bool is_kept = is_permanent || is_written || table->adds_reads;
+    return add_digest(table, use, identity.by_file, is_kept && (is_permanent || table->is_ahead),
+                      err) &&
+           (!identity.has_path || add_digest(table, use, identity.by_path, is_kept, err));
 }

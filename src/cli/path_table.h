@@ -42,7 +42,7 @@ struct path_table {
     struct digest_set seen;
     bool is_many;      /* there are several sequences */
     bool is_ahead;     /* all sequences are added before the first is run */
-    bool enters_reads; /* add the files that sequences read too, because some sequences write */
+    bool adds_reads;   /* also add the files that sequences read, because some sequences write */
     bool has_writes;   /* a file is written */
     bool has_conflict; /* a conflict was found */
 };
@@ -51,8 +51,7 @@ bool path_kind_is_written(enum path_kind kind);
 
 /* Adds the use of a file; ignores devices and pipes. A file that is written must not be in the
  * table yet, and a file that is read must not be written. Fails with IRRUN_USAGE, or IRRUN_DATA at
- * the place of the sequence; the message has the other place. */
-bool path_table_enter(struct path_table *table, const struct path_use *use,
-                      struct irrun_error *err);
+ * the place of the sequence; the message names the other use. */
+bool path_table_add(struct path_table *table, const struct path_use *use, struct irrun_error *err);
 
 #endif

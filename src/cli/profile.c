@@ -13,10 +13,10 @@
 #include "cli/stats.h"
 
 #define PEAK_S 0.05         /* duration of the measurement of the peak */
-#define CLOCK_SHARE 0.02    /* of the total: a larger overhead of the clock is reported */
-#define TYPE_BYTES 96       /* for the types of the ops of one step */
-#define MAX_TYPES 3         /* shown in full */
-#define MAX_TYPE_COLUMNS 32 /* of the column of types */
+#define CLOCK_SHARE 0.02    /* if reading the clock takes a larger share, it is reported */
+#define TYPE_BYTES 96       /* size of the text with the types of a step's ops */
+#define MAX_TYPES 3         /* types shown for a step */
+#define MAX_TYPE_COLUMNS 32 /* largest width of the column of types */
 
 bool profile_new(struct profile *profile, const struct irrun_session *const *sessions,
                  size_t n_sessions, double total_s, const struct irrun_session_info *info,
@@ -33,7 +33,7 @@ void profile_free(struct profile *profile)
     profile->times = NULL;
 }
 
-/* ---- Rows ------------------------------------------------------------------------------------ */
+/* ---- Table rows ------------------------------------------------------------------------------ */
 
 struct row {
     char type[TYPE_BYTES];
@@ -70,7 +70,8 @@ static int by_time(const void *a, const void *b)
     return x->time_s < y->time_s ? 1 : x->time_s > y->time_s ? -1 : by_type(a, b);
 }
 
-/* Adds up rows of the same type. Ops of bodies are then rows like others. */
+/* Adds up rows of the same type. Ops of bodies have rows of their own, so the time of an op then
+ * does not include its bodies. */
 static void merge_types(struct rows *rows)
 {
     size_t n = 0;
@@ -118,7 +119,7 @@ static bool make_rows(const struct profile *profile, bool is_by_type, struct row
     return rows->items != NULL;
 }
 
-/* Returns the part of the time that the machine would need at peak performance. */
+/* Returns the fraction of the time that the machine would need at peak performance. */
 static double peak_share(const struct profile *profile, const struct row *row)
 {
     double least_s =
@@ -126,7 +127,7 @@ static double peak_share(const struct profile *profile, const struct row *row)
     return row->time_s > 0 && !row->has_bodies ? least_s / row->time_s : NAN;
 }
 
-static double outside_s(const struct profile *profile)
+static double outside_ops_s(const struct profile *profile)
 {
     double inside = profile->times->plan_s;
     for (size_t i = 0; i < profile->times->n_ops; i++)
@@ -231,7 +232,7 @@ bool profile_print(const struct profile *profile, bool by_type, struct irrun_err
         double plan_s = profile->times->plan_s, n_plans = (double)profile->times->n_plans;
         print_other(profile, plan_s, sum_s + plan_s, "planning", n_plans);
     }
-    print_other(profile, outside_s(profile), total_s, "outside ops", NAN);
+    print_other(profile, outside_ops_s(profile), total_s, "outside ops", NAN);
     print_other(profile, total_s, total_s, "total", NAN);
     if (clock_s > CLOCK_SHARE * total_s)
         fprintf(stderr, "of this, reading the clock took %.1f %%\n", clock_s / total_s * 100);
@@ -274,7 +275,7 @@ void profile_report(const struct profile *profile, struct json *json)
     json_number(json, "total_s", profile->total_s);
     json_count(json, "plans", profile->times->n_plans);
     json_number(json, "planning_s", profile->times->plan_s);
-    json_number(json, "outside_ops_s", outside_s(profile));
+    json_number(json, "outside_ops_s", outside_ops_s(profile));
     json_number(json, "clock_s", profile->times->clock_s);
     json_number(json, "peak_flops_per_s", profile->peak.flops_per_s);
     json_number(json, "peak_bytes_per_s", profile->peak.bytes_per_s);

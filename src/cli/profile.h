@@ -14,13 +14,13 @@ struct profile {
 };
 
 /* Collects the times that the sessions measured, and measures the peak performance of this machine.
- * Call profile_free also on failure. */
+ * Call profile_free even after a failure. */
 bool profile_new(struct profile *profile, const struct irrun_session *const *sessions,
                  size_t n_sessions, double total_s, const struct irrun_session_info *info,
                  struct irrun_error *err);
 void profile_free(struct profile *profile);
 
-/* Prints a row for each op, or with by_type for each type. */
+/* Prints a row for each op or, if by_type, for each type. */
 bool profile_print(const struct profile *profile, bool by_type, struct irrun_error *err);
 
 /* Adds the keys "profile" and "ops". */

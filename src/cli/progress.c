@@ -20,7 +20,7 @@ struct totals {
     uint64_t n_iterations, n_sequences, n_expected;
 };
 
-static struct totals count(const struct progress *progress)
+static struct totals sum_counters(const struct progress *progress)
 {
     struct totals totals = {.n_iterations = 0};
     for (size_t i = 0; i < progress->n_counters; i++) {
@@ -34,7 +34,7 @@ static struct totals count(const struct progress *progress)
 
 static void write_line(const struct progress *progress, double elapsed_s)
 {
-    struct totals totals = count(progress);
+    struct totals totals = sum_counters(progress);
     double rate = (double)totals.n_iterations / elapsed_s;
     char text[160], left[64] = "", sequences[48] = "";
     if (progress->is_many)
@@ -48,10 +48,10 @@ static void write_line(const struct progress *progress, double elapsed_s)
     warning_show_progress(progress->options, text, progress->is_plain);
 }
 
-/* Writes the line that stays at the end of a batch. */
+/* Writes the line that stays after a run of several sequences. */
 static void write_summary(const struct progress *progress)
 {
-    struct totals totals = count(progress);
+    struct totals totals = sum_counters(progress);
     char text[160];
     snprintf(text, sizeof text, "irrun: %" PRIu64 " sequence%s, %" PRIu64 " iterations in %.1f s",
              totals.n_sequences, totals.n_sequences == 1 ? "" : "s", totals.n_iterations,

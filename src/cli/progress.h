@@ -1,5 +1,5 @@
-/* The progress line on the terminal. Its own thread writes it, so that an iteration only has to
- * store to a counter.
+/* The progress line on the terminal. A separate thread writes it, so an iteration only updates a
+ * counter.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_CLI_PROGRESS_H
 #define IRRUN_CLI_PROGRESS_H
@@ -34,7 +34,7 @@ void progress_start(struct progress *progress, const struct options *options,
                     const struct progress_counter *const *counters, size_t n_counters,
                     bool is_many);
 
-/* Removes the line; if there were several sequences, a summary stays. Accepts a zeroed struct. */
+/* Removes the line. After several sequences, writes a summary. Accepts a zeroed struct. */
 void progress_stop(struct progress *progress);
 
 #endif

@@ -62,8 +62,8 @@ double random_unit(uint64_t seed, uint64_t stream)
     return next_unit(&g);
 }
 
-/* Returns an integer in [low, high]. Rejects numbers of the incomplete last span, so that all are
- * equally likely. */
+/* Returns an integer in [low, high]. Rejects bits beyond the last multiple of the span, so that all
+ * integers are equally likely. */
 static int64_t next_int(struct generator *g, int64_t low, int64_t high)
 {
     uint64_t span = (uint64_t)high - (uint64_t)low + 1;
@@ -77,7 +77,7 @@ static int64_t next_int(struct generator *g, int64_t low, int64_t high)
 }
 
 /* Returns ln x for a normal x > 0. x = m 2^e with m in [sqrt(1/2), sqrt(2)), and ln m = 2 artanh(s)
- * with s = (m - 1) / (m + 1), |s| < 0.172. The first term left out, s^25 / 25, is below 2^-67. */
+ * with s = (m - 1) / (m + 1), |s| < 0.172. The first omitted term, s^25 / 25, is below 2^-67. */
 static double natural_log(double x)
 {
     static const double ln2 = 0x1.62e42fefa39efp-1;
@@ -139,8 +139,8 @@ static int64_t next_integer(const struct random_spec *spec, struct generator *g,
 
 #define N_BLOCK 128
 
-static void fill(const struct random_spec *spec, uint64_t seed, uint64_t stream,
-                 const struct irrun_tensor *tensor)
+static void fill_tensor(const struct random_spec *spec, uint64_t seed, uint64_t stream,
+                        const struct irrun_tensor *tensor)
 {
     const struct random_spec chosen =
         spec->kind == RANDOM_DEFAULT ? default_for(tensor->dtype) : *spec;
@@ -172,22 +172,22 @@ static bool is_in_type(enum irrun_dtype dtype, int64_t x)
     return back == x && (x >= 0 || dtype_is_signed(dtype));
 }
 
-/* Limits a number to 2^62, which is far beyond all types but those of 64 bits. */
-static int64_t limit(double x)
+/* Clamps a number to [-2^62, 2^62], which contains all values of types below 64 bits. */
+static int64_t clamp(double x)
 {
     return (int64_t)fmax(fmin(x, 0x1p62), -0x1p62);
 }
 
-/* Checks that integers of a type can hold the numbers. */
+/* Checks that the type, if it is an integer, can hold the numbers. */
 static bool check_range(const struct random_spec *spec, enum irrun_dtype dtype, const char *name,
                         struct irrun_error *err)
 {
     bool is_int = spec->kind == RANDOM_INT;
     if (!dtype_is_integer(dtype) || (!is_int && spec->kind != RANDOM_UNIFORM))
         return true;
-    int64_t low = is_int ? spec->low : limit(spec->a), high = is_int ? spec->high : limit(spec->b);
+    int64_t low = is_int ? spec->low : clamp(spec->a), high = is_int ? spec->high : clamp(spec->b);
     if (!is_int && high > 0 && (double)high == spec->b)
-        high--; /* it is not included, and numbers are truncated */
+        high--; /* the end is not included, and floats are truncated */
     return (is_in_type(dtype, low) && is_in_type(dtype, high)) ||
            fail(err, IRRUN_USAGE,
                 "--random: input \"%s\" is %s, which cannot hold numbers from %" PRId64
@@ -215,6 +215,6 @@ bool random_record(const struct random_spec *spec, uint64_t seed, size_t index,
     record->data = huge_alloc(size_bytes);
     if (!record->data)
         return fail_memory(err, size_bytes);
-    fill(spec, seed, index, record);
+    fill_tensor(spec, seed, index, record);
     return true;
 }

@@ -14,22 +14,22 @@
 
 bool raw_check_is_due(const struct records *records)
 {
-    return records->pending.is_guess && records->options && !records->options->takes_any_raw &&
+    return records->pending.is_guess && records->options && !records->options->accepts_any_raw &&
            dtype_is_float(records->source_dtype);
 }
 
-/* ---- Other types ----------------------------------------------------------------------------- */
+/* ---- Types that the bytes may have ----------------------------------------------------------- */
 
 /* Another type that the bytes may have. */
 struct candidate {
     enum irrun_dtype dtype;
-    bool is_swapped; /* in the opposite byte order of this machine */
-    size_t n_needed; /* elements other than 0; fewer may be plausible by chance */
+    bool is_swapped; /* in the byte order that this machine does not use */
+    size_t n_needed; /* nonzero elements; fewer may be plausible by chance */
 };
 
-/* About half of all random f32 are between SMALLEST and LARGEST, and one in 15 of all f64, so that
- * n_needed of them are so by chance in about one of 50,000 inputs: 0.5^16, or 15^-4. Pairs of f32
- * are also plausible as f64, so f32 comes first. */
+/* About half of all random f32 are between SMALLEST and LARGEST, and one in 15 of all random f64.
+ * For n_needed random elements, the chance is about one in 50,000: 0.5^16, or 15^-4. Pairs of
+ * f32 are also plausible as f64, so f32 comes first. */
 static const struct candidate candidates[] = {
     {IRRUN_F32, false, 16}, {IRRUN_F64, false, 4}, {IRRUN_F32, true, 16}, {IRRUN_F64, true, 4}};
 
@@ -110,9 +110,10 @@ static bool hint_candidate(const struct records *records, const struct candidate
         numpy_type(candidate->dtype), wanted);
 }
 
-#define MIN_TEXT_BYTES 64 /* fewer may be text by chance */
+#define MIN_TEXT_BYTES 64 /* fewer bytes may look like text by chance */
 
-/* Returns whether the bytes begin as lines of ASCII text; 0.7 as f32 is "333?". */
+/* Returns whether the bytes begin with lines of ASCII text. A repeated float may look like text:
+ * 0.7 as f32 is "333?". */
 static bool is_text(const unsigned char *bytes, size_t n)
 {
     size_t i = 0, n_lines = 0;

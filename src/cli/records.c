@@ -1,4 +1,4 @@
-/* Divides arrays into records, and checks that these fit. records_read.c reads them.
+/* Divides arrays into records, and checks that they fit the port. records_read.c reads them.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/records.h"
 
@@ -45,7 +45,7 @@ static bool check_dtype(struct records *records, enum irrun_dtype dtype, struct 
                            irrun_dtype_name(port->dtype), irrun_dtype_name(dtype));
 }
 
-/* Allocates a record of records->record.shape; `old` is the previous one. */
+/* Allocates a record of records->record.shape. `old` is the previous record. */
 static bool allocate_record(struct records *records, const struct irrun_tensor *old,
                             struct irrun_error *err)
 {
@@ -69,7 +69,7 @@ static bool allocate_record(struct records *records, const struct irrun_tensor *
            reserve_array(&records->staging, staging_bytes, &records->staging_bytes, 1, err);
 }
 
-/* Finds the axis of --axis among those of the Parameter. */
+/* Sets *axis to the axis of --axis, which may be negative, among `rank` axes. */
 static bool normalize_axis(struct records *records, uint32_t rank, uint32_t *axis,
                            struct irrun_error *err)
 {
@@ -135,9 +135,9 @@ static int64_t count_slices(const struct records *records, int64_t chunk, int64_
     return n;
 }
 
-/* Divides an array of known shape into slices along an axis. */
-static bool take_axis(struct records *records, const struct array_header *header,
-                      struct irrun_error *err)
+/* Starts an array of known shape that --axis cuts into slices. */
+static bool start_slices(struct records *records, const struct array_header *header,
+                         struct irrun_error *err)
 {
     uint32_t axis;
     const struct irrun_shape *shape = &header->shape;
@@ -180,13 +180,13 @@ static void cut_stack(struct records *records)
                                         .step_bytes = size_bytes};
 }
 
-static bool take_shape(struct records *records, const struct array_header *header,
-                       struct irrun_error *err)
+static bool start_sized(struct records *records, const struct array_header *header,
+                        struct irrun_error *err)
 {
     const struct irrun_shape *shape = &header->shape;
     const struct irrun_partial_shape *wanted = &records->port.shape;
     if (records->axis)
-        return take_axis(records, header, err);
+        return start_slices(records, header, err);
     uint32_t rank = records->port.is_scalar   ? shape->rank - (shape->rank > 0)
                     : wanted->is_rank_dynamic ? shape->rank
                                               : wanted->rank;
@@ -199,8 +199,8 @@ static bool take_shape(struct records *records, const struct array_header *heade
     return true;
 }
 
-/* Starts raw or csv data: records have the shape of the port, which must be known. */
-static bool take_unsized(struct records *records, struct irrun_error *err)
+/* Starts raw or csv data. Records have the shape of the port, which must be static. */
+static bool start_unsized(struct records *records, struct irrun_error *err)
 {
     const struct records_port *port = &records->port;
     struct irrun_partial_shape shape = port->shape;
@@ -276,7 +276,7 @@ bool records_peek_array(struct records *records, bool *is_end, struct irrun_erro
     return true;
 }
 
-bool records_take_array(struct records *records, bool *is_end, struct irrun_error *err)
+bool records_start_array(struct records *records, bool *is_end, struct irrun_error *err)
 {
     if (!records_peek_array(records, is_end, err))
         return false;
@@ -298,14 +298,14 @@ bool records_take_array(struct records *records, bool *is_end, struct irrun_erro
                                                                     : records->port.dtype;
     records->is_stacked = true;
     records->is_cut_inside = false;
-    if ((header.is_audio && !records_take_audio(records, &header, err)) ||
+    if ((header.is_audio && !records_start_audio(records, &header, err)) ||
         !check_dtype(records, dtype, err) ||
-        !(header.has_shape ? take_shape(records, &header, err) : take_unsized(records, err)) ||
+        !(header.has_shape ? start_sized(records, &header, err) : start_unsized(records, err)) ||
         !check_record(records, &header, err))
         return false;
     records->is_moved |= records->n_left == 0;
     if (records->n_left == 0 && old.data)
-        return true; /* outputs may be views of the last record */
+        return true; /* keeps the last record, since outputs may be views of it */
     return allocate_record(records, &old, err) &&
            (!records->is_cut_inside || records->whole.data ||
             reader_read_tensor(records->reader, &header, &records->whole, err));
@@ -316,7 +316,7 @@ bool records_set(struct records *records, const struct irrun_tensor *value, stru
     struct array_header header = {.dtype = value->dtype, .has_shape = true, .shape = value->shape};
     struct irrun_tensor old = records->record;
     records->path = "--feed";
-    /* Outputs may be views of the old record, so it stays until the next call. */
+    /* Outputs may be views of the old record, so it is kept until the next call. */
     size_t spare_bytes = records->spare_bytes;
     records->record = (struct irrun_tensor){old.dtype, value->shape, records->spare};
     records->spare = old.data;
@@ -332,10 +332,10 @@ bool records_set(struct records *records, const struct irrun_tensor *value, stru
 
 /* ---- Opening --------------------------------------------------------------------------------- */
 
-static bool take_first_array(struct records *records, struct irrun_error *err)
+static bool start_first_array(struct records *records, struct irrun_error *err)
 {
     bool is_end;
-    if (!records_take_array(records, &is_end, err))
+    if (!records_start_array(records, &is_end, err))
         return false;
     if (is_end)
         return fail_at(err, IRRUN_DATA, records_place(records), "contains no array");
@@ -352,7 +352,7 @@ bool records_open(struct records *records, const struct records_port *port, stru
     records->has_pending = header != NULL;
     if (header)
         records->pending = *header;
-    return take_first_array(records, err);
+    return start_first_array(records, err);
 }
 
 bool records_open_array(struct records *records, const struct records_port *port,
@@ -363,7 +363,7 @@ bool records_open_array(struct records *records, const struct records_port *port
     *records = (struct records){
         .port = *port, .whole = *array, .path = path, .axis = axis, .options = options};
     records_queue_whole(records);
-    return take_first_array(records, err);
+    return start_first_array(records, err);
 }
 
 void records_queue_whole(struct records *records)

@@ -15,8 +15,8 @@ struct records_port {
     struct irrun_partial_shape shape;
     bool is_scalar;   /* a record is one number: [N] is N records, regardless of `shape` */
     bool keeps_dtype; /* records keep the type of the file */
-    /* The code of the error for an array of another type or shape; the message names those of the
-     * array. IRRUN_OK: the code is IRRUN_DATA, and the message also names those of the port. */
+    /* The error code for an array of another type or shape. The message names the type and shape of
+     * the array. IRRUN_OK: the code is IRRUN_DATA, and the message also names those of the port. */
     enum irrun_error_code type_code;
 };
 
@@ -26,13 +26,13 @@ enum records_state {
     RECORDS_STREAM    /* a stack, slices or several arrays: any number of records */
 };
 
-/* How records are cut from an array: each is a piece of every row. Pieces are step_bytes apart and
- * may overlap; the first may begin before its row, with zeros. An array of several rows is in
+/* How records are cut from an array: each has a piece of every row. Pieces are step_bytes apart and
+ * may overlap. The part of a piece before its row is zeros. An array of several rows is in
  * memory. */
 struct records_cut {
     size_t n_rows, row_bytes, piece_bytes, step_bytes;
     int64_t position_bytes; /* of the next piece in its row */
-    bool is_begun;          /* the first piece has been read */
+    bool has_begun;         /* the first piece has been read */
 };
 
 struct records {
@@ -48,20 +48,20 @@ struct records {
     struct reader *reader;         /* NULL: all data is in `whole` or `record` */
     const struct axis_spec *axis;  /* NULL: records are not cut */
     enum irrun_dtype source_dtype;
-    bool is_narrowed;        /* --cast=any: look for values that a conversion changes */
+    bool is_narrowed;        /* --cast=any: warn about the first value that a conversion changes */
     bool has_warned;         /* a changed value was reported */
-    bool is_unsized;         /* raw, csv, sound: the length is known only at the end */
-    uint32_t n_frame_values; /* sound: the numbers that a frame has in a record; otherwise 0 */
-    bool is_raw_checked;     /* the elements are checked by raw_check.c */
+    bool is_unsized;         /* raw, csv, sound: the length is unknown before the end */
+    uint32_t n_frame_values; /* numbers per frame of sound; 0: not sound */
+    bool is_raw_checked;     /* raw_check.c checks the elements */
     uint64_t n_raw_checked;  /* checked so far */
     bool is_cut_inside;      /* the axis is not the first one: the array is in memory */
-    bool is_held;            /* a record was read ahead, and is the next one */
+    bool is_read_ahead;      /* a record was read ahead, and is the next one */
     bool has_pending;        /* the header of the next array was read ahead */
     struct array_header pending;
     int64_t n_left;        /* records left in the current array */
     int64_t n_elements;    /* of a record */
     size_t capacity_bytes; /* of record.data */
-    void *spare;           /* data of the previous record, if records_set set this one */
+    void *spare;           /* data of the previous record, kept by records_set */
     size_t spare_bytes;
     void *staging; /* a record in the source's type, if records_are_staged */
     size_t staging_bytes;
@@ -80,8 +80,8 @@ bool records_open(struct records *records, const struct records_port *port, stru
                   const struct array_header *header, const struct axis_spec *axis,
                   const struct options *options, struct irrun_error *err);
 
-/* Opens an array in memory (malloc'ed), and takes ownership of it. path (borrowed) is its
- * origin. */
+/* Opens an array in memory (malloc'ed), and takes ownership of it. path: the file it
+ * was read from, borrowed. */
 bool records_open_array(struct records *records, const struct records_port *port,
                         const struct irrun_tensor *array, const char *path,
                         const struct axis_spec *axis, const struct options *options,
@@ -91,11 +91,11 @@ bool records_open_array(struct records *records, const struct records_port *port
 void records_open_record(struct records *records, const struct records_port *port,
                          const struct irrun_tensor *record);
 
-/* Reads the next record into records->record. At the end *has_record is false; RECORDS_SINGLE then
- * becomes RECORDS_REPEATED, and its record stays. */
+/* Reads the next record into records->record. At the end, *has_record is false; RECORDS_SINGLE
+ * then becomes RECORDS_REPEATED, and its record is kept. */
 bool records_next(struct records *records, bool *has_record, struct irrun_error *err);
 
-/* Skips up to n records; *n_skipped < n: there are no more. Not for RECORDS_REPEATED. */
+/* Skips up to n records. If *n_skipped < n, there are no more. Not for RECORDS_REPEATED. */
 bool records_skip(struct records *records, uint64_t n, uint64_t *n_skipped,
                   struct irrun_error *err);
 

@@ -1,4 +1,4 @@
-/* Checks that sound fits an input: samples from -1 to 1, the rate, the channels.
+/* Checks that sound fits an input: its type, its rate and its channels.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
 #include <string.h>
@@ -6,15 +6,15 @@
 #include "base/text.h"
 #include "cli/records_internal.h"
 
-/* Rejects samples from -1 to 1 for an integer input: all would become 0. */
+/* Rejects samples from -1 to 1 for an integer input, because almost all would become 0. */
 static bool check_type(const struct records *records, bool is_s16, struct irrun_error *err)
 {
     const struct records_port *port = &records->port;
     const char *path = records_path(records);
     char quoted[TEXT_QUOTED_BYTES];
     bool is_standard = strcmp(path, STANDARD_INPUT) == 0;
-    bool is_whole = dtype_is_integer(port->dtype) || port->dtype == IRRUN_BOOLEAN;
-    if (!is_whole || port->is_scalar || port->keeps_dtype)
+    bool is_integral = dtype_is_integer(port->dtype) || port->dtype == IRRUN_BOOLEAN;
+    if (!is_integral || port->is_scalar || port->keeps_dtype)
         return true;
     fail_at(err, IRRUN_DATA, records_place(records),
             "%s \"%s\" is %s, but %s gives numbers from -1 to 1", port->what, port->name,
@@ -51,8 +51,8 @@ static bool check_rate(const struct records *records, int rate_hz, struct irrun_
                      text_shell_quote(records_path(records), quoted), number);
 }
 
-/* Finds the dimension of a record for the channels, if there is one: it is static, equals the
- * number of channels, and is not cut. */
+/* Finds the dimension of a record that has the channels: it is static, equals the number of
+ * channels, and is not cut. Returns false if there is none. */
 static bool find_channels(const struct records *records, uint32_t n_channels, uint32_t *found)
 {
     const struct irrun_partial_shape *shape = &records->port.shape;
@@ -67,8 +67,8 @@ static bool find_channels(const struct records *records, uint32_t n_channels, ui
     return false;
 }
 
-bool records_take_audio(struct records *records, const struct array_header *header,
-                        struct irrun_error *err)
+bool records_start_audio(struct records *records, const struct array_header *header,
+                         struct irrun_error *err)
 {
     char shape[SHAPE_TEXT_BYTES], quoted[TEXT_QUOTED_BYTES];
     uint32_t axis;

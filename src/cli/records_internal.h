@@ -10,18 +10,18 @@ struct place records_place(const struct records *records);
 /* Reads the header of the next array, unless it was read already. */
 bool records_peek_array(struct records *records, bool *is_end, struct irrun_error *err);
 
-/* Starts the next array: sets type and shape of its records, and allocates one of them. */
-bool records_take_array(struct records *records, bool *is_end, struct irrun_error *err);
+/* Starts the next array: sets the type and shape of its records, and allocates one record. */
+bool records_start_array(struct records *records, bool *is_end, struct irrun_error *err);
 
-/* Converts elements of source_dtype into the record; warns of the first value that --cast=any
+/* Converts elements of source_dtype into the record. Warns about the first value that --cast=any
  * changes. */
 void records_convert(struct records *records, const void *source);
 
-/* Returns whether records are read into `staging` first: because of their type, or because the
- * source may end inside a record while outputs are still views of the last one. */
+/* Returns whether records are first read into `staging`, because their type is converted, or
+ * because the source may end inside a record while outputs are still views of the last record. */
 bool records_are_staged(const struct records *records);
 
-/* Makes the array in memory the next one to read. */
+/* Makes the array in memory the next array to read. */
 void records_queue_whole(struct records *records);
 
 /* Fails with IRRUN_DATA, or type_code, because the array does not fit the port. In
@@ -31,8 +31,8 @@ bool records_fail_type(const struct records *records, const struct array_header 
 
 /* Chooses the channels that the reader returns. Fails with IRRUN_DATA if the input does not take
  * sound, or the sound has another rate. In records_audio.c. */
-bool records_take_audio(struct records *records, const struct array_header *header,
-                        struct irrun_error *err);
+bool records_start_audio(struct records *records, const struct array_header *header,
+                         struct irrun_error *err);
 
 /* Returns "NAME" and sets *equals to "=", for the text of an option, if there are several inputs;
  * otherwise both are "". */
@@ -52,13 +52,12 @@ bool records_check_chunk(const struct records *records, uint32_t axis, int64_t c
 /* The elements that are checked, from the start of an input. */
 #define RAW_CHECK_ELEMENTS 4096
 
-/* Returns whether the records, which are open, are raw floats for an input, and --raw-check allows
- * the check. */
+/* Returns whether the open records are raw floats of an input, and --raw-check allows the check. */
 bool raw_check_is_due(const struct records *records);
 
-/* Checks n elements of source_dtype that follow the first n_before (below RAW_CHECK_ELEMENTS).
- * Fails with IRRUN_DATA if one is NaN or beyond 1e20, or the first are text; the message has its
- * byte offset and the right format. */
+/* Checks n elements of source_dtype after the first n_before (below RAW_CHECK_ELEMENTS) elements.
+ * Fails with IRRUN_DATA if one is NaN or above 1e20 in size, or the first are text. The message has
+ * its byte offset and the right format. */
 bool raw_check(const struct records *records, size_t n_before, const void *elements, size_t n,
                struct irrun_error *err);
 

@@ -1,4 +1,4 @@
-/* Reads records one by one, and casts them.
+/* Reads records one by one, and converts their types.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <inttypes.h>
 #include <math.h>
@@ -94,12 +94,13 @@ static bool check_raw(struct records *records, const void *elements, size_t n,
 /* Reads the next slice from a sequential source. `target` holds the previous slice, which may
  * overlap it. *n_read is the number of elements before the end of the source, or 0 if none of them
  * is new. */
-static bool read_on(struct records *records, char *target, size_t *n_read, struct irrun_error *err)
+static bool read_next_slice(struct records *records, char *target, size_t *n_read,
+                            struct irrun_error *err)
 {
     struct records_cut *cut = &records->cut;
     enum irrun_dtype dtype = records->source_dtype;
     size_t size_bytes = dtype_size(dtype), kept_bytes = 0, n_new, n_skipped;
-    if (!cut->is_begun) {
+    if (!cut->has_begun) {
         kept_bytes = (size_t)-cut->position_bytes;
         memset(target, 0, kept_bytes);
     } else if (cut->step_bytes < cut->piece_bytes) {
@@ -110,7 +111,7 @@ static bool read_on(struct records *records, char *target, size_t *n_read, struc
                             (cut->step_bytes - cut->piece_bytes) / size_bytes, &n_skipped, err)) {
         return false;
     }
-    cut->is_begun = true;
+    cut->has_begun = true;
     size_t n_kept = kept_bytes / size_bytes;
     if (!reader_read(records->reader, dtype, target + kept_bytes,
                      (size_t)records->n_elements - n_kept, &n_new, err) ||
@@ -130,7 +131,7 @@ static bool read_record(struct records *records, bool *has_record, struct irrun_
     *has_record = true;
     if (records->whole.data)
         read_piece(records, target);
-    else if (!read_on(records, target, &n_read, err))
+    else if (!read_next_slice(records, target, &n_read, err))
         return false;
     if (n_read < n &&
         (!handle_short_record(records, target, n_read, has_record, err) || !*has_record))
@@ -146,7 +147,7 @@ static bool next_record(struct records *records, bool *has_record, struct irrun_
 {
     bool is_end = false;
     while (records->n_left == 0) {
-        if (!records_take_array(records, &is_end, err))
+        if (!records_start_array(records, &is_end, err))
             return false;
         if (is_end) {
             *has_record = false;
@@ -161,8 +162,8 @@ bool records_next(struct records *records, bool *has_record, struct irrun_error 
 {
     *has_record = true;
     records->is_moved = false;
-    if (records->state == RECORDS_REPEATED || records->is_held) {
-        records->is_held = false;
+    if (records->state == RECORDS_REPEATED || records->is_read_ahead) {
+        records->is_read_ahead = false;
         return true;
     }
     bool was_single = records->state == RECORDS_SINGLE && records->n_records == 1;
@@ -181,7 +182,7 @@ static bool skip_in_array(struct records *records, uint64_t n, uint64_t *n_skipp
     enum partial partial = records->options ? records->options->partial : PARTIAL_ERROR;
     size_t n_elements = (size_t)records->n_elements, n_read = 0;
     const struct records_cut *cut = &records->cut;
-    bool is_one = false, has_lead = cut->position_bytes < 0 && !cut->is_begun;
+    bool is_one = false, has_lead = cut->position_bytes < 0 && !cut->has_begun;
     records->is_raw_checked = false;
     /* Slices overlap, have gaps between them, or begin before the array. */
     if (!records->whole.data && (cut->step_bytes != cut->piece_bytes || has_lead)) {
@@ -212,14 +213,14 @@ static bool skip_in_array(struct records *records, uint64_t n, uint64_t *n_skipp
 bool records_skip(struct records *records, uint64_t n, uint64_t *n_skipped, struct irrun_error *err)
 {
     *n_skipped = 0;
-    if (records->is_held && n > 0) {
-        records->is_held = false;
+    if (records->is_read_ahead && n > 0) {
+        records->is_read_ahead = false;
         *n_skipped = 1;
     }
     while (*n_skipped < n) {
         uint64_t n_now;
         bool is_end = false;
-        if (records->n_left == 0 && !records_take_array(records, &is_end, err))
+        if (records->n_left == 0 && !records_start_array(records, &is_end, err))
             return false;
         if (is_end)
             return true;
@@ -239,7 +240,8 @@ bool records_settle(struct records *records, struct irrun_error *err)
     bool is_end;
     if (records->state != RECORDS_SINGLE)
         return true;
-    if (!read_record(records, &records->is_held, err) || !records_peek_array(records, &is_end, err))
+    if (!read_record(records, &records->is_read_ahead, err) ||
+        !records_peek_array(records, &is_end, err))
         return false;
     records->state = is_end ? RECORDS_REPEATED : RECORDS_STREAM;
     return true;
@@ -256,12 +258,12 @@ bool records_rewind(struct records *records, struct irrun_error *err)
         return fail_hint(err, "records are repeated from a file, but not from a pipe");
     }
     records->n_records = records->n_raw_checked = 0;
-    records->has_pending = records->is_held = records->is_raw_checked = false;
+    records->has_pending = records->is_read_ahead = records->is_raw_checked = false;
     if (!records->reader)
         records_queue_whole(records);
     else if (!reader_rewind(records->reader, err))
         return false;
-    if (!records_take_array(records, &is_end, err))
+    if (!records_start_array(records, &is_end, err))
         return false;
     return !is_end ||
            fail_at(err, IRRUN_DATA, records_place(records), "no longer contains an array");

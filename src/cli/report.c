@@ -123,7 +123,7 @@ static void add_memory(struct json *json, const struct irrun_session_info *info,
     json_close(json, '}');
 }
 
-static void add_everything(struct json *json, const struct report *report)
+static void add_report(struct json *json, const struct report *report)
 {
     const struct stats *stats = report->stats;
     const struct warnings *warnings = report->options->warnings;
@@ -163,7 +163,7 @@ bool report_write(const struct report *report, struct irrun_error *err)
     struct text text = {0};
     struct json json = {.text = &text};
     struct output_file file = {.fd = -1};
-    add_everything(&json, report);
+    add_report(&json, report);
     bool is_written =
         text_check(&text, err) && output_file_open(&file, report->options->report_path, err) &&
         output_file_write(&file, text.data, text.length, err) && output_file_finish(&file, err);

@@ -1,4 +1,4 @@
-/* Distributes the sequences to the workers, and ends the run.
+/* Distributes the sequences among the workers, and ends the run.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/run.h"
 
@@ -12,9 +12,9 @@
 #include "cli/warning.h"
 #include "cli/worker_internal.h"
 
-/* ---- Beginning and end ----------------------------------------------------------------------- */
+/* ---- Opening and closing --------------------------------------------------------------------- */
 
-static bool release(struct run *run, struct irrun_error *err)
+static bool close_run(struct run *run, struct irrun_error *err)
 {
     sequences_free(run->sequences);
     collector_free(run->collector);
@@ -35,7 +35,7 @@ static bool open_workers(struct run *run, struct irrun_error *err)
     run->counters = new_array(n, sizeof(struct progress_counter *), err);
     if (!run->workers || !run->counters)
         return false;
-    /* --check computes nothing, so it has no reference model to compare with */
+    /* Nothing is compared with -n 0, or by --check, which does not load a reference model. */
     bool compares = !run->is_check && (run->reference || !diff_runs_model(run->options));
     for (size_t i = 0; i < n; i++) {
         struct worker *worker = &run->workers[run->n_workers++];
@@ -70,7 +70,7 @@ static bool flush(void *context, struct irrun_error *err)
     return collector_flush(context, NULL, err);
 }
 
-static bool prepare(struct run *run, struct irrun_error *err)
+static bool prepare_run(struct run *run, struct irrun_error *err)
 {
     const struct options *options = run->options;
     pthread_mutex_init(&run->lock, NULL);
@@ -92,8 +92,8 @@ static bool prepare(struct run *run, struct irrun_error *err)
     return run_check(run->model, options, err);
 }
 
-/* For --deadline=SEC,fail. Without `fail` late results are a warning, unless --stats or --report
- * has them. */
+/* Fails if results were late, with --deadline=SEC,fail. Without `fail`, warns about them, unless
+ * --stats or --report shows them. */
 static bool check_lateness(const struct run *run, struct irrun_error *err)
 {
     const struct options *options = run->options;
@@ -110,7 +110,8 @@ static bool check_lateness(const struct run *run, struct irrun_error *err)
     return true;
 }
 
-/* Outputs come before the state: if they failed after it, the next run would miss their records. */
+/* Finishes the outputs before the state. If an output failed after the state was written, the next
+ * run would continue after records that were not written. */
 static bool finish_files(struct run *run, struct irrun_error *err)
 {
     const struct worker *worker = &run->workers[0];
@@ -126,8 +127,8 @@ static bool finish_files(struct run *run, struct irrun_error *err)
     return true;
 }
 
-/* If every sequence failed, no file is finished. */
-static bool finish(struct run *run, struct irrun_error *err)
+/* Ends the run. Finishes no file if every sequence failed. */
+static bool finish_run(struct run *run, struct irrun_error *err)
 {
     bool have_all_failed = run->n_failed > 0 && run->n_failed == run->n_sequences;
     if (!run->is_check && !have_all_failed && !finish_files(run, err))
@@ -153,15 +154,15 @@ static void note_failure(struct run *run, uint64_t index, const struct irrun_err
     collector_stop(run->collector, index);
 }
 
-/* Returns whether the other sequences are run after a failure; then reports it and clears *err. The
- * caller holds the lock. */
-static bool continue_after(struct run *run, const struct sequence *sequence,
-                           struct irrun_error *err)
+/* Returns whether the other sequences are still run after a failure. If they are, reports the
+ * failure and clears *err. The caller holds the lock. */
+static bool continue_after_failure(struct run *run, const struct sequence *sequence,
+                                   struct irrun_error *err)
 {
     const struct options *options = run->options;
-    bool is_of_sequence = err->code == IRRUN_MISMATCH || err->code == IRRUN_DATA ||
-                          err->code == IRRUN_NO_INPUT || err->code == IRRUN_UNSUPPORTED;
-    if (!options->keeps_going || !is_of_sequence)
+    bool is_from_manifest = err->code == IRRUN_MISMATCH || err->code == IRRUN_DATA ||
+                            err->code == IRRUN_NO_INPUT || err->code == IRRUN_UNSUPPORTED;
+    if (!options->keeps_going || !is_from_manifest)
         return false;
     if (run->n_failed++ == 0 || sequence->number < run->first_failed) {
         run->first_failed = sequence->number;
@@ -185,24 +186,24 @@ static bool read_sequence(struct run *run, struct sequence *sequence, bool *has_
             run->n_sequences -= !*has_one;
             return true;
         }
-        if (!sequence->place.file || !continue_after(run, sequence, err))
+        if (!sequence->place.file || !continue_after_failure(run, sequence, err))
             return false;
         sequence_free(sequence);
     }
     return true;
 }
 
-static bool drop_failed(struct run *run, struct worker *worker, const struct sequence *sequence,
-                        struct irrun_error *err)
+static bool drop_failed_sequence(struct run *run, struct worker *worker,
+                                 const struct sequence *sequence, struct irrun_error *err)
 {
     pthread_mutex_lock(&run->lock);
-    bool continues = continue_after(run, sequence, err);
+    bool continues = continue_after_failure(run, sequence, err);
     pthread_mutex_unlock(&run->lock);
     return continues && collector_drop_sequence(run->collector, &worker->backlog, sequence, err);
 }
 
-/* Reads the next sequence and claims its files. Returns whether there is one, even if *err says
- * that a file cannot be claimed. */
+/* Reads the next sequence and claims its files. Returns whether there is a next sequence. If a file
+ * cannot be claimed, returns true and sets *err. */
 static bool next_sequence(struct run *run, const struct worker *worker, struct sequence *sequence,
                           struct irrun_error *err)
 {
@@ -219,7 +220,7 @@ static bool next_sequence(struct run *run, const struct worker *worker, struct s
     return has_one && is_read;
 }
 
-/* Sets *is_skipped for --skip-existing. */
+/* Sets *is_skipped to whether --skip-existing skips the sequence. */
 static bool check_existing(struct run *run, const struct sequence *sequence, bool *is_skipped,
                            struct irrun_error *err)
 {
@@ -262,7 +263,7 @@ static bool run_sequence(struct run *run, struct worker *worker, const struct se
     return is_run;
 }
 
-/* Runs one sequence after another, until there are no more or one has failed. */
+/* Runs one sequence after another, until the last one, or until one fails. */
 static void run_worker(struct run *run, struct worker *worker)
 {
     struct sequence sequence = {.key = NULL};
@@ -272,7 +273,7 @@ static void run_worker(struct run *run, struct worker *worker)
             sequence_locate(&sequence, &err);
             if (err.code != IRRUN_OK && !irrun_model_check_weights(run->model, &modified))
                 err = modified; /* the probable cause of any other error */
-            if (!drop_failed(run, worker, &sequence, &err)) {
+            if (!drop_failed_sequence(run, worker, &sequence, &err)) {
                 collector_fail_sequence(run->collector, &worker->backlog, &sequence);
                 note_failure(run, sequence.index, &err);
                 break;
@@ -296,8 +297,8 @@ static void *start_worker(void *context)
     return NULL;
 }
 
-/* Runs the workers; the first one in this thread. If a thread cannot be started, there are fewer
- * workers. */
+/* Runs the first worker in this thread, and each other worker in a thread of its own. If a thread
+ * cannot be started, runs fewer workers. */
 static bool run_workers(struct run *run, struct irrun_error *err)
 {
     size_t n_started = 0;
@@ -328,19 +329,20 @@ bool run_model(struct irrun_model *model, struct irrun_model *reference,
                struct irrun_error *err)
 {
     struct run run = {.options = options, .model = model, .reference = reference};
-    bool is_ready = prepare(&run, err);
+    bool is_ready = prepare_run(&run, err);
     bool is_done = is_ready &&
                    (run.is_check ||
                     (run_paths_reserve(run.paths, err) && open_trace(&run, start->wall_s, err))) &&
-                   run_workers(&run, err) && finish(&run, err);
+                   run_workers(&run, err) && finish_run(&run, err);
     if (is_ready)
         is_done = run_show(&run, start, load_s, err) && is_done;
-    return release(&run, err) && is_done;
+    return close_run(&run, err) && is_done;
 }
 
 /* ---- --check --------------------------------------------------------------------------------- */
 
-/* Also reads the first record: csv has no header that tells what is in it. */
+/* Prepares a sequence, and reads its first record, because csv has no header with type and
+ * shape. */
 static bool check_sequence(struct worker *worker, const struct sequence *sequence,
                            struct irrun_error *err)
 {
@@ -357,7 +359,7 @@ bool check_model(struct irrun_model *model, const struct options *options, struc
     struct run run = {.options = options, .model = model};
     struct sequence sequence = {.key = NULL};
     bool has_inputs = options->inputs.n > 0 || options->randoms.n > 0 || options->manifest_path;
-    bool is_fine = prepare(&run, err), has_one = has_inputs;
+    bool is_fine = prepare_run(&run, err), has_one = has_inputs;
     while (is_fine && has_one) {
         is_fine = sequences_next(run.sequences, &sequence, &has_one, err);
         if (is_fine && has_one && !check_sequence(&run.workers[0], &sequence, err)) {
@@ -368,5 +370,5 @@ bool check_model(struct irrun_model *model, const struct options *options, struc
     }
     if (is_fine && !has_inputs && !warn_unchecked(model, options))
         is_fine = worker_plan(&run.workers[0], err);
-    return release(&run, err) && is_fine;
+    return close_run(&run, err) && is_fine;
 }

@@ -11,7 +11,7 @@ static bool is_sound(const struct binding *binding)
     return strcmp(name, "wav") == 0 || strcmp(name, "s16") == 0;
 }
 
-/* Returns whether an input or output is wav or s16, or may be: sound has frames without --axis. */
+/* Returns whether an input or output is wav or s16, or may be. Sound has frames without --axis. */
 static bool has_sound(const struct options *options)
 {
     bool has_one = options->manifest_path != NULL;
@@ -63,7 +63,7 @@ bool run_check(const struct irrun_model *model, const struct options *options,
     if (options->kept && !check_kept_columns(model, options, err))
         return false;
     if (options->atols.n + options->rtols.n > 0 && options->expected.n == 0 &&
-        !options->diff_reference) /* a test that cannot fail */
+        !options->diff_reference) /* the test could not fail */
         warn(options, "--atol and --rtol are not used: there is no --expect and no --diff");
     if (option_is_given(options, OPTION_ID_checkpoint_every) && !options->checkpoint_path)
         warn(options, "--checkpoint-every is not used: there is no --checkpoint");

@@ -19,29 +19,30 @@ struct run {
     struct worker *workers;
     const struct progress_counter **counters; /* of the workers */
     size_t n_workers;
-    bool is_check; /* -n 0 */
+    bool is_check; /* -n 0: runs no iteration */
     struct reader_wait wait;
 
     pthread_mutex_t lock;      /* for all members below, `sequences` and `paths` */
-    bool is_over;              /* no more sequences begin */
-    struct irrun_error *error; /* of the first sequence that failed, in their order */
+    bool is_over;              /* no further sequence is started */
+    struct irrun_error *error; /* of the failed sequence with the lowest index, error_index */
     uint64_t error_index;
     uint64_t n_sequences;             /* started so far */
     uint64_t n_failed;                /* of these, with --keep-going */
-    uint64_t first_failed;            /* the lowest number of one that failed */
+    uint64_t first_failed;            /* the lowest number of a failed sequence */
     enum irrun_error_code first_code; /* its error */
 };
 
-/* Fails with IRRUN_USAGE for options that cannot be used together, need others or do not fit the
- * model. Warns of options without effect. In run_check.c. */
+/* Fails with IRRUN_USAGE for options that cannot be used together, need other options or do not fit
+ * the model. Warns about options without effect. In run_check.c. */
 bool run_check(const struct irrun_model *model, const struct options *options,
                struct irrun_error *err);
 
-/* Warns and returns true if --check cannot plan the model without inputs: dimensions are open. */
+/* Warns and returns true if --check cannot plan the model, because no inputs are given and
+ * dimensions are dynamic. */
 bool warn_unchecked(const struct irrun_model *model, const struct options *options);
 
-/* Prints --stats and --profile, and writes the report, in part if the run failed. err: the result
- * of the run. */
+/* Prints --stats and --profile, and writes the report. err: the result of the run; if it failed,
+ * only the report is written. */
 bool run_show(struct run *run, const struct stats_clocks *start, double load_s,
               struct irrun_error *err);
 

@@ -63,7 +63,7 @@ static bool visit_bindings(struct run_paths *paths, enum path_kind kind,
     return true;
 }
 
-/* Returns the path, or NULL if every sequence has its own. */
+/* Returns the path, or NULL if every sequence has its own path. */
 static const char *common_path(const char *path)
 {
     return path && path_has_field(path, 'k') ? NULL : path;
@@ -112,7 +112,7 @@ static bool visit_sequence(struct run_paths *paths, const struct sequence *seque
                            struct irrun_error *err)
 {
     paths->sequence = sequence;
-    /* Without a manifest the inputs are those of the command line, visited already. */
+    /* Without a manifest, the inputs are those of the command line, which were visited before. */
     for (size_t i = 0; i < sequence->n_inputs && sequence->place.file; i++) {
         const struct format_spec *spec = &sequence->inputs[i].binding.spec;
         if (!spec->format->is_generated && !visit(paths, PATH_INPUT, spec->path, err))
@@ -123,9 +123,10 @@ static bool visit_sequence(struct run_paths *paths, const struct sequence *seque
            visit_state(paths, PATH_STATE_OUT, paths->options->state_out, err);
 }
 
-static bool enter(struct run_paths *paths, const struct path_use *use, struct irrun_error *err)
+static bool add_to_table(struct run_paths *paths, const struct path_use *use,
+                         struct irrun_error *err)
 {
-    return path_table_enter(&paths->table, use, err);
+    return path_table_add(&paths->table, use, err);
 }
 
 /* ---- Sequences ------------------------------------------------------------------------------- */
@@ -133,43 +134,45 @@ static bool enter(struct run_paths *paths, const struct path_use *use, struct ir
 typedef bool sequence_fn(struct run_paths *paths, const struct sequence *sequence,
                          struct irrun_error *err);
 
-/* Returns whether the run itself will report the error, which is in a manifest or an archive. */
-static bool is_reported_later(const struct run_paths *paths, const struct irrun_error *wrong)
+/* Returns whether the run will report the error when it reaches the sequence: it is in a manifest
+ * or an archive. */
+static bool is_reported_later(const struct run_paths *paths, const struct irrun_error *failure)
 {
-    return !paths->table.has_conflict && (wrong->code == IRRUN_DATA || wrong->code == IRRUN_USAGE ||
-                                          wrong->code == IRRUN_NO_INPUT);
+    return !paths->table.has_conflict &&
+           (failure->code == IRRUN_DATA || failure->code == IRRUN_USAGE ||
+            failure->code == IRRUN_NO_INPUT);
 }
 
-/* Calls `take` for every future sequence. */
-static bool list_sequences(struct run_paths *paths, sequence_fn *take, struct irrun_error *err)
+/* Calls `visit_one` for every sequence, before the first is run. */
+static bool list_sequences(struct run_paths *paths, sequence_fn *visit_one, struct irrun_error *err)
 {
     struct sequences *sequences;
-    struct irrun_error wrong = {.code = IRRUN_OK};
-    bool has_one = sequences_new(paths->options, NULL, true, &sequences, &wrong);
+    struct irrun_error failure = {.code = IRRUN_OK};
+    bool has_one = sequences_new(paths->options, NULL, true, &sequences, &failure);
     while (has_one) {
         struct sequence sequence;
-        bool is_taken = sequences_next(sequences, &sequence, &has_one, &wrong) &&
-                        (!has_one || take(paths, &sequence, &wrong));
+        bool is_visited = sequences_next(sequences, &sequence, &has_one, &failure) &&
+                          (!has_one || visit_one(paths, &sequence, &failure));
         sequence_free(&sequence);
-        if (is_taken)
+        if (is_visited)
             continue;
-        has_one = paths->options->manifest_path && wrong.code != IRRUN_NO_INPUT &&
-                  is_reported_later(paths, &wrong);
+        has_one = paths->options->manifest_path && failure.code != IRRUN_NO_INPUT &&
+                  is_reported_later(paths, &failure);
         if (has_one)
-            error_clear(&wrong);
+            error_clear(&failure);
     }
     sequences_free(sequences);
-    if (wrong.code == IRRUN_OK || is_reported_later(paths, &wrong))
+    if (failure.code == IRRUN_OK || is_reported_later(paths, &failure))
         return true;
-    *err = wrong;
+    *err = failure;
     return false;
 }
 
-static bool look_for_outputs(struct run_paths *paths, const struct sequence *sequence,
-                             struct irrun_error *err)
+static bool note_outputs(struct run_paths *paths, const struct sequence *sequence,
+                         struct irrun_error *err)
 {
     (void)err;
-    paths->table.enters_reads |= sequence->n_outputs > 0;
+    paths->table.adds_reads |= sequence->n_outputs > 0;
     return true;
 }
 
@@ -190,16 +193,16 @@ static bool can_list(const struct options *options)
     return true;
 }
 
-static bool enter_sequences(struct run_paths *paths, struct irrun_error *err)
+static bool add_sequences(struct run_paths *paths, struct irrun_error *err)
 {
     struct path_table *table = &paths->table;
     if (!can_list(paths->options))
         return true;
-    if (paths->options->manifest_path && !table->enters_reads &&
-        !list_sequences(paths, look_for_outputs, err))
+    if (paths->options->manifest_path && !table->adds_reads &&
+        !list_sequences(paths, note_outputs, err))
         return false;
     table->is_ahead = true;
-    bool is_needed = table->enters_reads || (table->has_writes && paths->options->manifest_path);
+    bool is_needed = table->adds_reads || (table->has_writes && paths->options->manifest_path);
     if (is_needed && !list_sequences(paths, visit_sequence, err))
         return false;
     digest_set_free(&table->seen);
@@ -212,12 +215,12 @@ bool run_paths_begin_sequence(struct run_paths *paths, const struct sequence *se
     struct path_table *table = &paths->table;
     if (table->is_ahead)
         return true;
-    table->enters_reads |= sequence->n_outputs > 0;
-    paths->visit = enter;
-    return (!table->enters_reads && !table->has_writes) || visit_sequence(paths, sequence, err);
+    table->adds_reads |= sequence->n_outputs > 0;
+    paths->visit = add_to_table;
+    return (!table->adds_reads && !table->has_writes) || visit_sequence(paths, sequence, err);
 }
 
-/* ---- Beginning and end ----------------------------------------------------------------------- */
+/* ---- Opening and closing --------------------------------------------------------------------- */
 
 bool run_paths_new(const struct irrun_model *model, const struct options *options,
                    const struct outputs *outputs, struct run_paths **paths, struct irrun_error *err)
@@ -225,12 +228,12 @@ bool run_paths_new(const struct irrun_model *model, const struct options *option
     struct run_paths *made = *paths = new_array(1, sizeof *made, err);
     if (!made)
         return false;
-    *made =
-        (struct run_paths){.model = model, .options = options, .outputs = outputs, .visit = enter};
+    *made = (struct run_paths){
+        .model = model, .options = options, .outputs = outputs, .visit = add_to_table};
     made->table = (struct path_table){.options = options, .is_many = sequences_are_many(options)};
-    made->table.enters_reads = outputs_have_own_paths(outputs) ||
-                               (options->state_out && path_has_field(options->state_out, 'k'));
-    return visit_command_line(made, err) && enter_sequences(made, err);
+    made->table.adds_reads = outputs_have_own_paths(outputs) ||
+                             (options->state_out && path_has_field(options->state_out, 'k'));
+    return visit_command_line(made, err) && add_sequences(made, err);
 }
 
 static bool reserve(struct run_paths *paths, const struct path_use *use, struct irrun_error *err)

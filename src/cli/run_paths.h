@@ -12,15 +12,15 @@
 
 struct run_paths;
 
-/* Enters the files of the command line, and those of all sequences if they can be known before the
- * run: from a manifest or an archive that is a regular file. Fails with IRRUN_USAGE, or with
+/* Adds the files of the command line, and those of all sequences if they are known before the run,
+ * from a manifest or an archive that is a regular file. Fails with IRRUN_USAGE, or with
  * IRRUN_DATA at the place in the manifest or archive, if a file is written that is also written or
  * read elsewhere. Borrows its arguments. */
 bool run_paths_new(const struct irrun_model *model, const struct options *options,
                    const struct outputs *outputs, struct run_paths **paths,
                    struct irrun_error *err);
 
-/* Enters the files of a sequence before it is run, if they were not known earlier. Called by one
+/* Adds the files of a sequence before it is run, if they were not known before. Called by one
  * thread at a time. Fails with IRRUN_DATA as above. */
 bool run_paths_begin_sequence(struct run_paths *paths, const struct sequence *sequence,
                               struct irrun_error *err);

@@ -21,7 +21,7 @@ static bool is_stream(const char *path)
     return strcmp(path, "-") == 0 || (stat(path, &status) == 0 && !S_ISREG(status.st_mode));
 }
 
-/* Allows the directory of the path, and frees the path; NULL: there was no memory. */
+/* Allows the directory of the path, and frees the path. NULL: its allocation failed. */
 static void allow_directory(struct sandbox *sandbox, char *path, enum sandbox_access access)
 {
     char *directory = path ? file_directory(path) : NULL;
@@ -34,7 +34,8 @@ static void allow_directory(struct sandbox *sandbox, char *path, enum sandbox_ac
 }
 
 /* For a path with a field such as %k, allows the directory before the first field. */
-static void allow_fields(struct sandbox *sandbox, const char *path, enum sandbox_access access)
+static void allow_path_with_fields(struct sandbox *sandbox, const char *path,
+                                   enum sandbox_access access)
 {
     if (path && strchr(path, '%'))
         allow_directory(sandbox, strndup(path, strcspn(path, "%")), access);
@@ -45,7 +46,7 @@ static void allow(struct sandbox *sandbox, const char *path, enum sandbox_access
     if (!path || strcmp(path, "-") == 0)
         return;
     if (access == SANDBOX_CHANGE)
-        allow_fields(sandbox, path, access);
+        allow_path_with_fields(sandbox, path, access);
     if (access == SANDBOX_READ)
         sandbox_allow(sandbox, path, access);
     else if (is_stream(path))
@@ -67,7 +68,8 @@ static void allow_bindings(struct sandbox *sandbox, const struct binding_list *l
 
 /* ---- All files ------------------------------------------------------------------------------- */
 
-/* Libraries that are loaded when they are first needed, and what they read about the machine. */
+/* Allows libraries that are loaded on first use, and the files in which they read about the
+ * machine. */
 static void allow_system(struct sandbox *sandbox)
 {
     static const char *const paths[] = {"/usr",  "/lib", "/lib64", "/opt", "/etc/ld.so.cache",
@@ -117,7 +119,7 @@ static void allow_all(struct sandbox *sandbox, const struct options *options)
     allow_bindings(sandbox, &options->inputs, SANDBOX_READ);
     allow_bindings(sandbox, &options->expected, SANDBOX_READ);
     allow(sandbox, options->state_in, SANDBOX_READ);
-    allow_fields(sandbox, options->state_in, SANDBOX_READ);
+    allow_path_with_fields(sandbox, options->state_in, SANDBOX_READ);
     allow(sandbox, diff_runs_model(options) ? NULL : options->diff_reference, SANDBOX_READ);
     allow_written(sandbox, options);
 }

@@ -6,8 +6,9 @@
 #include "cli/report.h"
 #include "cli/run_internal.h"
 
-/* Adds up the numbers of the workers; *loops_s is the time of all iterations of all workers. */
-static void sum_up(struct run *run, struct irrun_session_info *info, double *loops_s)
+/* Adds the statistics of all workers to those of the first. Sets *loops_s to the time of all
+ * iterations of all workers. */
+static void sum_workers(struct run *run, struct irrun_session_info *info, double *loops_s)
 {
     struct stats *stats = &run->workers[0].stats;
     irrun_session_describe(run->workers[0].session, info);
@@ -22,36 +23,37 @@ static void sum_up(struct run *run, struct irrun_session_info *info, double *loo
     }
 }
 
-static bool take_profile(const struct run *run, const struct irrun_session_info *info,
+static bool make_profile(const struct run *run, const struct irrun_session_info *info,
                          double loops_s, struct profile *profile, struct irrun_error *err)
 {
     const struct irrun_session **sessions = new_array(run->n_workers, sizeof *sessions, err);
     for (size_t i = 0; i < run->n_workers && sessions; i++)
         sessions[i] = run->workers[i].session;
-    bool is_taken = sessions && profile_new(profile, sessions, run->n_workers, loops_s, info, err);
+    bool is_made = sessions && profile_new(profile, sessions, run->n_workers, loops_s, info, err);
     free(sessions);
-    return is_taken;
+    return is_made;
 }
 
-/* is_whole: the run was completed. */
-static bool show_all(struct run *run, bool is_whole, struct report *report, struct irrun_error *err)
+/* is_complete: the run did not fail. */
+static bool show_all(struct run *run, bool is_complete, struct report *report,
+                     struct irrun_error *err)
 {
     const struct options *options = run->options;
     struct stats *stats = &run->workers[0].stats;
     struct irrun_session_info info;
     struct profile profile = {.times = NULL};
     double loops_s;
-    sum_up(run, &info, &loops_s);
+    sum_workers(run, &info, &loops_s);
     if (options->wants_stats)
         stats_check(stats, options);
-    if (options->wants_stats && is_whole)
+    if (options->wants_stats && is_complete)
         stats_print(stats, options, run->model, &info);
-    bool is_profiled = is_whole && option_is_given(options, OPTION_ID_profile);
+    bool is_profiled = is_complete && option_is_given(options, OPTION_ID_profile);
     report->profile = is_profiled ? &profile : NULL;
     report->info = &info;
     bool is_shown =
         (!is_profiled ||
-         (take_profile(run, &info, loops_s, &profile, err) &&
+         (make_profile(run, &info, loops_s, &profile, err) &&
           profile_print(&profile, options->profiles_types, err) &&
           (!options_draw_profile(options) || dot_print_profile(options, &profile, err)))) &&
         (!options->report_path || report_write(report, err));
@@ -78,8 +80,8 @@ bool run_show(struct run *run, const struct stats_clocks *start, double load_s,
                             .collector = run->collector,
                             .exit_code = (int)err->code};
     struct irrun_error show_error = {.code = IRRUN_OK};
-    bool is_whole = err->code == IRRUN_OK || err->code == IRRUN_MISMATCH;
-    if (show_all(run, is_whole, &report, &show_error))
+    bool is_complete = err->code == IRRUN_OK || err->code == IRRUN_MISMATCH;
+    if (show_all(run, is_complete, &report, &show_error))
         return true;
     if (err->code == IRRUN_OK)
         *err = show_error;

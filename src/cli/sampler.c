@@ -35,7 +35,7 @@ static double natural_exp(double x)
 }
 
 /* Returns the weight of a logit, e^((x - largest) / temperature). */
-static double weigh(double x, double largest, double temperature)
+static double weight_of(double x, double largest, double temperature)
 {
     return x == largest ? 1 : natural_exp((x - largest) / temperature); /* both may be infinite */
 }
@@ -52,7 +52,7 @@ static double read_logits(double *row, const struct irrun_tensor *logits, size_t
     return largest;
 }
 
-/* ---- The largest ----------------------------------------------------------------------------- */
+/* ---- Top-k and top-p ------------------------------------------------------------------------- */
 
 /* The order of the heap: larger logits first; among equal ones, the lower index first. */
 static bool comes_first(const double *row, size_t a, size_t b)
@@ -82,7 +82,7 @@ static void make_heap(size_t *heap, size_t n, const double *row)
         sift_down(heap, n, i, row);
 }
 
-/* Moves the first item of the heap to index n - 1, which then no longer belongs to the heap. */
+/* Moves the first item of the heap to index n - 1, where it no longer belongs to the heap. */
 static size_t pop(size_t *heap, size_t n, const double *row)
 {
     size_t first = heap[0];
@@ -92,8 +92,8 @@ static size_t pop(size_t *heap, size_t n, const double *row)
     return first;
 }
 
-/* Finds the indices that top-k and top-p keep, and returns their number. They are the last items of
- * `heap`, that of the largest logit last. Their weights replace their logits in `row`. */
+/* Finds the indices that top-k and top-p keep, and returns their number. They are at the end of
+ * `heap`, the index of the largest logit last. Their weights replace their logits in `row`. */
 static size_t keep_largest(size_t *heap, double *row, size_t n, const struct sampling *sampling,
                            double largest)
 {
@@ -101,11 +101,11 @@ static size_t keep_largest(size_t *heap, double *row, size_t n, const struct sam
     size_t n_most = is_limited ? (size_t)sampling->top_k : n, n_popped = 0, n_kept = 0;
     double total = 0, sum = 0;
     for (size_t i = 0; i < n && !is_limited; i++)
-        total += row[i] = weigh(row[i], largest, sampling->temperature);
+        total += row[i] = weight_of(row[i], largest, sampling->temperature);
     make_heap(heap, n, row);
     for (; is_limited && n_popped < n_most; n_popped++) {
         size_t i = pop(heap, n - n_popped, row);
-        total += row[i] = weigh(row[i], largest, sampling->temperature);
+        total += row[i] = weight_of(row[i], largest, sampling->temperature);
     }
     while (n_kept < n_most && sum < sampling->top_p * total) {
         if (n_kept == n_popped)
@@ -115,10 +115,11 @@ static size_t keep_largest(size_t *heap, double *row, size_t n, const struct sam
     return n_kept;
 }
 
-/* ---- The draw -------------------------------------------------------------------------------- */
+/* ---- Drawing --------------------------------------------------------------------------------- */
 
-/* Returns the first index at which the running sum of weights exceeds unit * (their total). Takes
- * the last n_kept items of `order` from the end, or all indices in order if it is NULL. */
+/* Returns the first index at which the running sum of weights exceeds unit * (their total). The
+ * indices are the last n_kept items of `order`, from the end, or all indices in order if it is
+ * NULL. */
 static int64_t draw(const double *row, const size_t *order, size_t n, size_t n_kept, double unit)
 {
     double sum = 0;
@@ -147,7 +148,7 @@ bool sampler_draw(struct sampler *sampler, const struct sampling *sampling,
     if (largest == -INFINITY)
         return fail(err, IRRUN_DATA, "all logits are nan or -inf");
     for (size_t i = 0; i < n && keeps_all; i++)
-        row[i] = weigh(row[i], largest, sampling->temperature);
+        row[i] = weight_of(row[i], largest, sampling->temperature);
     size_t n_kept = keeps_all ? n : keep_largest(sampler->heap, row, n, sampling, largest);
     *index = draw(row, keeps_all ? NULL : sampler->heap, n, n_kept, unit);
     return true;

@@ -14,10 +14,11 @@ struct sampler {
 
 void sampler_free(struct sampler *sampler);
 
-/* Draws from the n logits that start at element `start`; unit: a random number in [0, 1). *index
- * counts within the row. The index with logit x has a probability proportional to exp(x / T). Of
- * these, the K most probable are kept, then the fewest whose probabilities sum to P at least; of
- * equal ones, those with the lower index. Fails with IRRUN_DATA if all logits are NaN or -inf. */
+/* Draws from the n logits that start at element `start`; unit: a random number in [0, 1). *index is
+ * relative to `start`. The index of logit x has a probability proportional to exp(x / T). Only the
+ * K most probable indices are kept, then the fewest of these whose probabilities sum to at least P.
+ * Of equally probable indices, the lower is kept. Fails with IRRUN_DATA if all logits are NaN or
+ * -inf. */
 bool sampler_draw(struct sampler *sampler, const struct sampling *sampling,
                   const struct irrun_tensor *logits, size_t start, size_t n, double unit,
                   int64_t *index, struct irrun_error *err);

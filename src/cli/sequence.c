@@ -9,7 +9,7 @@
 #include "cli/manifest.h"
 #include "cli/warning.h"
 
-/* An array that was read while looking for another key, before its sequence is run. */
+/* An array that was read during the search for another key, before its own sequence is run. */
 struct early_array {
     char *key;
     struct irrun_tensor array;
@@ -28,8 +28,8 @@ struct sequences {
     struct key_reader *readers;
     size_t n_readers;
     struct manifest *manifest; /* NULL: none */
-    uint64_t n_seen, n_given;  /* so far; n_seen includes those of other shards */
-    bool is_list;              /* of sequences_new */
+    uint64_t n_seen, n_given;  /* sequences so far; n_seen includes other shards */
+    bool is_list;              /* see sequences_new */
 };
 
 bool sequences_are_many(const struct options *options)
@@ -126,8 +126,8 @@ static bool keep_early(struct key_reader *reader, const struct array_header *hea
     return reader_read_tensor(reader->reader, header, &early->array, err);
 }
 
-/* Finds the array with this key, which may be read already or come later in the file. array: NULL
- * to skip it. */
+/* Finds the array with this key, which was read early or comes later in the file. array: NULL to
+ * skip it. */
 static bool find_key(struct key_reader *reader, const char *key, struct irrun_tensor *array,
                      struct irrun_error *err)
 {
@@ -203,7 +203,7 @@ char *sequence_key_of_path(const char *path, struct arena *arena, struct irrun_e
                          err);
 }
 
-/* Copies the bindings of the command line. They follow those of a manifest. */
+/* Appends the bindings of the command line to those of the line of a manifest. */
 static bool copy_bindings(const struct options *options, struct sequence *sequence,
                           struct irrun_error *err)
 {
@@ -220,10 +220,10 @@ static bool copy_bindings(const struct options *options, struct sequence *sequen
     return true;
 }
 
-/* Returns the only sequence of the command line, or the next one of its archives. is_ours: read its
- * data; otherwise skip it. */
-static bool next_of_options(struct sequences *sequences, struct sequence *sequence, bool is_ours,
-                            bool *is_end, struct irrun_error *err)
+/* Returns the only sequence of the command line, or the next sequence of its archives. Reads its
+ * data if is_ours, and skips it otherwise. */
+static bool next_from_command_line(struct sequences *sequences, struct sequence *sequence,
+                                   bool is_ours, bool *is_end, struct irrun_error *err)
 {
     const struct options *options = sequences->options;
     struct array_header header = {.key = NULL};
@@ -258,8 +258,8 @@ bool sequences_next(struct sequences *sequences, struct sequence *sequence, bool
         sequence->number = sequences->n_seen;
         if (!(sequences->manifest
                   ? manifest_next(sequences->manifest, sequence, is_ours, &is_end, err)
-                  : next_of_options(sequences, sequence, is_ours, &is_end, err))) {
-            sequences->n_seen += sequence->place.file != NULL; /* an invalid line has a number */
+                  : next_from_command_line(sequences, sequence, is_ours, &is_end, err))) {
+            sequences->n_seen += sequence->place.file != NULL; /* an invalid line counts, too */
             return false;
         }
         if (is_end && sequences->manifest && sequences->n_seen == 0 && !sequences->is_list)

@@ -1,11 +1,11 @@
-/* A sequence of records, from one of which to the next the variables are kept.
+/* A sequence of records. The variables keep their values from each record to the next.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_CLI_SEQUENCE_H
 #define IRRUN_CLI_SEQUENCE_H
 
 #include "cli/options.h"
 
-/* A source that a sequence reads, or an array of an ark that was read already. */
+/* A source that a sequence reads, or an array of an ark that has been read. */
 struct sequence_input {
     struct binding binding;
     struct irrun_tensor array; /* malloc'ed, owned by the sequence; data NULL: read the binding */
@@ -17,17 +17,17 @@ struct sequence {
     uint64_t number; /* from 0, among all sequences, including those of other shards */
     struct sequence_input *inputs;
     size_t n_inputs;
-    const struct binding *outputs; /* [n_outputs] of its line in a manifest */
-    size_t n_outputs;              /* 0: it has the outputs of the command line */
+    const struct binding *outputs; /* [n_outputs], from its line in a manifest */
+    size_t n_outputs;              /* 0: uses the outputs of the command line */
     struct place place;            /* of its line in a manifest; file is NULL if there is none */
     struct arena arena;            /* of all members */
 };
 
 struct sequences;
 
-/* Creates the sequences of the command line, and opens the files that have several. wait: called
- * before waiting for the next sequence; borrowed, may be NULL. is_list: only lists them, without
- * their data, and includes other shards; the files must then be regular. */
+/* Creates the sequences of the command line, and opens the files that list several. wait: called
+ * before waiting for the next sequence; borrowed, may be NULL. is_list: lists the sequences of all
+ * shards, without their data; the files must be regular. */
 bool sequences_new(const struct options *options, const struct reader_wait *wait, bool is_list,
                    struct sequences **sequences, struct irrun_error *err);
 void sequences_free(struct sequences *sequences); /* accepts NULL */

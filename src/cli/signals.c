@@ -1,5 +1,5 @@
-/* Flushes complete records, removes temporary files, and ends the process by the signal that was
- * received, or after a timeout.
+/* Flushes complete records, removes temporary files, and ends the process with the received signal,
+ * or after a timeout.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/signals.h"
 
@@ -38,7 +38,7 @@ static struct sigaction bus_before; /* the handler of SIGBUS before irrun's */
 static volatile sig_atomic_t is_resumable, is_deferring, pending, has_timeout;
 static volatile sig_atomic_t ending; /* the signal that ends the process; 0: none */
 
-/* Defers the first signal of a run with a checkpoint. Returns whether it did. */
+/* Defers the first signal of a run with a checkpoint. Returns whether the signal is deferred. */
 static bool defer(int number)
 {
     bool can_wait = number == SIGINT || number == SIGTERM || (number == SIGALRM && has_timeout);
@@ -58,7 +58,7 @@ static void install(int number, handler_fn *handler)
 }
 
 /* Installs a handler, unless the signal is ignored or a sanitizer or profiler handles it. */
-static void install_where_default(int number, handler_fn *handler)
+static void install_if_default(int number, handler_fn *handler)
 {
     struct sigaction old;
     if (sigaction(number, NULL, &old) == 0 && !(old.sa_flags & SA_SIGINFO) &&
@@ -84,8 +84,8 @@ static void end_process(int number)
     raise(number);
 }
 
-/* Ends the process. A write to a pipe is completed first, for at most a second; a second signal
- * does not wait. */
+/* Ends the process. First completes a write to a pipe, which may take up to a second. A second
+ * signal ends the process at once. */
 static void handle(int number, siginfo_t *info, void *context)
 {
     int reason = errno;
@@ -142,7 +142,7 @@ static void handle_bus_error(int number, siginfo_t *info, void *context)
     }
     if (!(bus_before.sa_flags & SA_SIGINFO) && bus_before.sa_handler == SIG_DFL)
         end_process(number);
-    sigaction(number, &bus_before, NULL); /* that of a sanitizer or profiler */
+    sigaction(number, &bus_before, NULL); /* the handler of a sanitizer or profiler */
     if (!is_fault)
         raise(number);
 }
@@ -154,11 +154,11 @@ void signals_install(void)
     install(SIGTERM, handle);
     install(SIGPIPE, handle);
     for (size_t i = 0; i < sizeof terminating / sizeof terminating[0]; i++)
-        install_where_default(terminating[i], handle);
+        install_if_default(terminating[i], handle);
     for (int number = SIGRTMIN; number <= SIGRTMAX; number++)
-        install_where_default(number, handle);
+        install_if_default(number, handle);
     for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++)
-        install_where_default(faults[i], handle_fault);
+        install_if_default(faults[i], handle_fault);
 }
 
 void signals_set_resumable(void)

@@ -11,7 +11,7 @@ struct snapshot {
     size_t n;
 };
 
-/* Set the snapshot to n unset values, or to copies of the variables. Free the values it had. */
+/* Set the snapshot to n unset values, or to copies of the variables. Free the previous values. */
 bool snapshot_new(struct snapshot *snapshot, size_t n, struct irrun_error *err);
 bool snapshot_take(struct snapshot *snapshot, const struct all_variables *variables,
                    struct irrun_error *err);
@@ -20,7 +20,7 @@ bool snapshot_take(struct snapshot *snapshot, const struct all_variables *variab
 bool snapshot_copy(struct irrun_tensor *copy, const struct irrun_tensor *value,
                    struct irrun_error *err);
 
-/* Sets the variables to the values of the snapshot; resets those that are unset there. */
+/* Sets the variables to the values of the snapshot. Resets variables that it does not have. */
 bool snapshot_restore(const struct snapshot *snapshot, const struct all_variables *variables,
                       struct irrun_error *err);
 void snapshot_free(struct snapshot *snapshot);

@@ -1,4 +1,4 @@
-/* Reads and writes files of variables.
+/* Reads and writes state files.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/state_file.h"
 
@@ -14,8 +14,8 @@
 #define COMMENT_VERSION 2u
 #define COMMENT_BYTES 128
 
-/* Sets `out` to the comment. n_unset: the number of variables without a value, which have no
- * member. */
+/* Sets `out` to the comment of the archive. n_unset: the number of variables without a value, which
+ * have no member. */
 static void make_comment(const struct model_identity *identity, unsigned version, size_t n_unset,
                          char out[COMMENT_BYTES])
 {
@@ -26,22 +26,22 @@ static void make_comment(const struct model_identity *identity, unsigned version
 
 /* ---- Reading --------------------------------------------------------------------------------- */
 
-/* Appends the ids of all variables, with commas between. */
+/* Appends the ids of all variables, separated by commas. */
 static void list_variables(const struct all_variables *variables, struct text *names)
 {
     for (size_t i = 0; i < all_variables_count(variables); i++)
         text_add(names, "%s%s", i == 0 ? "" : ", ", all_variables_info(variables, i).id);
 }
 
-/* Fails because the state belongs to another model, or to other weights. misfit: why its members do
- * not fit the variables either; IRRUN_OK if they do. */
+/* Fails because the state belongs to another model, or to other weights. mismatch: why its members
+ * do not fit the variables either; IRRUN_OK if they fit. */
 static bool fail_other_model(const struct archive *archive, const char *path, bool has_own_xml,
-                             const struct irrun_error *misfit, struct irrun_error *err)
+                             const struct irrun_error *mismatch, struct irrun_error *err)
 {
     fail_at(err, IRRUN_DATA, whole_file(path), "belongs to %s",
             has_own_xml ? "other weights" : "another model");
-    if (misfit->code != IRRUN_OK)
-        return fail_hint(err, "it does not fit this one: %.800s", misfit->message);
+    if (mismatch->code != IRRUN_OK)
+        return fail_hint(err, "it does not fit this one: %.800s", mismatch->message);
     struct text members = {0};
     for (size_t i = 0; i < archive_n_members(archive); i++)
         text_add(&members, "%s%s", i == 0 ? "" : ", ", archive_member(archive, i)->name);
@@ -51,8 +51,8 @@ static bool fail_other_model(const struct archive *archive, const char *path, bo
     return false;
 }
 
-/* Reads the comment. *is_own: the state belongs to the model, or another program wrote the
- * comment. */
+/* Reads the comment. Sets *is_own to true if the state belongs to this model, or the comment is not
+ * irrun's; sets *has_own_xml to whether it belongs to this XML. */
 static bool read_comment(const struct archive *archive, const char *path,
                          const struct model_identity *identity, size_t *n_unset, bool *is_own,
                          bool *has_own_xml, struct irrun_error *err)
@@ -99,8 +99,8 @@ static bool fail_member(const struct all_variables *variables, const char *path,
     return false;
 }
 
-static bool check_extra(const struct archive *archive, const char *path,
-                        const struct all_variables *variables, struct irrun_error *err)
+static bool check_member_names(const struct archive *archive, const char *path,
+                               const struct all_variables *variables, struct irrun_error *err)
 {
     for (size_t i = 0; i < archive_n_members(archive); i++) {
         const char *name = archive_member(archive, i)->name;
@@ -143,18 +143,18 @@ bool state_file_read(const char *path, const struct all_variables *variables,
     size_t n_unset;
     bool is_own, has_own_xml = false;
     struct archive *archive;
-    struct irrun_error misfit = {.code = IRRUN_OK};
+    struct irrun_error mismatch = {.code = IRRUN_OK};
     if (!snapshot_new(snapshot, all_variables_count(variables), err) ||
         !archive_open(path, &archive, err))
         return false;
     bool is_read = read_comment(archive, path, identity, &n_unset, &is_own, &has_own_xml, err);
     if (is_read) {
         bool is_other = !is_own && !is_any_model;
-        struct irrun_error *why = is_other ? &misfit : err;
-        is_read = check_extra(archive, path, variables, why) &&
+        struct irrun_error *why = is_other ? &mismatch : err;
+        is_read = check_member_names(archive, path, variables, why) &&
                   read_members(archive, path, variables, n_unset, snapshot, why);
         if (is_other)
-            is_read = fail_other_model(archive, path, has_own_xml, &misfit, err);
+            is_read = fail_other_model(archive, path, has_own_xml, &mismatch, err);
     }
     archive_close(archive);
     return is_read;

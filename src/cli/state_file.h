@@ -1,8 +1,7 @@
 /* --state-in and --state-out: variables in an npz, one member for each, named by its id.
  *
  * The comment of the archive identifies the model: digests of the XML and of the weights. Files of
- * version 1 have the size of the weights instead of their digest, so that of the weights only the
- * size is compared.
+ * version 1 have the size of the weights instead of their digest, so only the size is compared.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_CLI_STATE_FILE_H
 #define IRRUN_CLI_STATE_FILE_H

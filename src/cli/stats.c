@@ -12,7 +12,8 @@
 #include "cli/machine.h"
 #include "cli/warning.h"
 
-#define OUTLIER_RATIO 5   /* the slowest iteration is explained above this multiple of the median */
+#define OUTLIER_RATIO                                                                              \
+    5 /* if the slowest iteration took more than this times the median, it is explained */
 #define MIN_CPU_SHARE 0.9 /* of the time of the iterations */
 
 double stats_now_s(void)
@@ -91,8 +92,8 @@ static void print_slowest(const struct stats *stats)
     text_free(&text);
 }
 
-/* Compares the CPU time of the run with the time of its loop, or, if the loop may wait for input,
- * with that of its iterations. */
+/* Compares the CPU time of the run with the time of its loop or, if the loop may wait for input,
+ * with the time of its iterations. */
 void stats_check(const struct stats *stats, const struct options *options)
 {
     bool waits =

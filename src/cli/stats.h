@@ -14,7 +14,7 @@ struct stats {
     struct latency latency;
     struct slowest slowest; /* if is_timed */
     struct lateness lateness;
-    double busy_s; /* the sum of the timed iterations, without waiting for records */
+    double busy_s; /* the time of all iterations, without waiting for records */
     double load_s, plan_s, first_iteration_s;
     double total_s, cpu_s; /* of the whole run, including reading and writing */
     uint64_t peak_rss_bytes;
@@ -22,10 +22,10 @@ struct stats {
     uint64_t n_iterations, n_records, n_sequences, n_resets;
     uint64_t n_batches;    /* of --batch */
     struct key_stats keys; /* of --key */
-    uint64_t n_frames;     /* elements along the cut axis that were read, for --rate */
+    uint64_t n_frames;     /* frames that were read, along --axis or of sound, for --rate */
 };
 
-/* Adds the numbers of another worker, but not those of the whole run. */
+/* Adds the statistics of another worker, except the members for the whole run. */
 void stats_merge(struct stats *stats, const struct stats *other);
 
 /* Returns the processing time divided by the length of the signal: below 1 is faster than real
@@ -50,8 +50,8 @@ uint64_t stats_peak_rss_bytes(void);
 /* Warns if the iterations had a CPU for less than 90 % of their time. */
 void stats_check(const struct stats *stats, const struct options *options);
 
-/* Prints the table of --stats. info is of one session; if there are several, memory is counted once
- * for each. */
+/* Prints the table of --stats. info: describes the first session, with the memory of all
+ * sessions. */
 void stats_print(const struct stats *stats, const struct options *options,
                  const struct irrun_model *model, const struct irrun_session_info *info);
 

@@ -9,30 +9,30 @@
 #include "base/arena.h"
 #include "formats/format.h"
 
-struct named {
+struct named_output {
     const char *name;
     size_t index;
 };
 
 static int compare_names(const void *a, const void *b)
 {
-    const struct named *x = a, *y = b;
+    const struct named_output *x = a, *y = b;
     int order = strcmp(x->name, y->name);
     return order ? order : (x->index > y->index) - (x->index < y->index);
 }
 
 static int compare_name(const void *name, const void *item)
 {
-    return strcmp(name, ((const struct named *)item)->name);
+    return strcmp(name, ((const struct named_output *)item)->name);
 }
 
 static bool make_unique(const char **names, size_t n, struct arena *arena, struct irrun_error *err)
 {
-    struct named *sorted = arena_alloc_array(arena, n + 1, sizeof *sorted, err);
+    struct named_output *sorted = arena_alloc_array(arena, n + 1, sizeof *sorted, err);
     if (!sorted)
         return false;
     for (size_t i = 0; i < n; i++)
-        sorted[i] = (struct named){names[i], i};
+        sorted[i] = (struct named_output){names[i], i};
     qsort(sorted, n, sizeof *sorted, compare_names);
     for (size_t i = 1, suffix = 1; i < n; i++) {
         if (strcmp(sorted[i].name, sorted[i - 1].name) != 0) {
@@ -62,7 +62,7 @@ bool tap_file_names(const struct irrun_model *model, struct arena *arena, const 
 }
 
 struct tap_file {
-    struct arena arena; /* for the names and numbers */
+    struct arena arena; /* of `names` and `outputs` */
     const char **names;
     size_t *outputs; /* of the model */
     size_t n;

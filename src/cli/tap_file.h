@@ -1,4 +1,5 @@
-/* --tap-all and --tap-records: write every tensor of the last iteration, or of all, to one npz.
+/* --tap-all and --tap-records: write every tensor of the last iteration, or of all iterations, to
+ * one npz.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_CLI_TAP_FILE_H
 #define IRRUN_CLI_TAP_FILE_H
@@ -8,8 +9,8 @@
 /* A file with all outputs of the model, including traced ones. */
 struct tap_file;
 
-/* Returns unique names for all outputs of the model, in the arena. Repeated ones get "~2", "~3" …,
- * except suffixes that give the name of another output. */
+/* Returns unique names for all outputs of the model, in the arena. Repeated names get the suffixes
+ * "~2", "~3" …, except those that would give the name of another output. */
 bool tap_file_names(const struct irrun_model *model, struct arena *arena, const char ***names,
                     struct irrun_error *err);
 
@@ -23,7 +24,7 @@ bool tap_file_open(const char *path, const struct irrun_model *model,
 bool tap_file_add(struct tap_file *file, const struct irrun_session *session,
                   struct irrun_error *err);
 
-/* Finishes the file, which then gets its name. Accepts NULL. */
+/* Finishes the file and gives it its final name. Accepts NULL. */
 bool tap_file_finish(struct tap_file *file, struct irrun_error *err);
 void tap_file_free(struct tap_file *file); /* removes an unfinished file; accepts NULL */
 

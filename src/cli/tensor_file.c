@@ -1,4 +1,4 @@
-/* Reads and writes npz files whole, tensor by tensor.
+/* Reads and writes the tensors of npz files.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/tensor_file.h"
 
@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Returns whether elements are equal bit for bit; any NaN of f32 equals any other. */
+/* Returns whether elements have the same bits; any NaN of f32 equals any other. */
 static bool are_equal(enum irrun_dtype dtype, const void *a, const void *b, size_t n)
 {
     const float *x = a, *y = b;
@@ -18,9 +18,9 @@ static bool are_equal(enum irrun_dtype dtype, const void *a, const void *b, size
     return true;
 }
 
-/* Converts values back from the wider type of the file. Fails if they are not exact. */
-static bool narrow(struct irrun_tensor *value, enum irrun_dtype dtype, const char *path,
-                   const char *what, struct irrun_error *err)
+/* Converts values from the wider type of the file to `dtype`. Fails if a value is not exact. */
+static bool narrow_values(struct irrun_tensor *value, enum irrun_dtype dtype, const char *path,
+                          const char *what, struct irrun_error *err)
 {
     size_t n = (size_t)shape_n_elements(&value->shape);
     size_t wide_bytes = n * dtype_size(value->dtype);
@@ -46,9 +46,9 @@ static bool check_info(const struct array_header *header, const char *path,
                        const struct member_info *info, struct irrun_error *err)
 {
     char wanted[SHAPE_TEXT_BYTES], found[SHAPE_TEXT_BYTES];
-    bool fits_type = info->dtype == IRRUN_DYNAMIC || header->dtype == info->dtype ||
+    bool type_fits = info->dtype == IRRUN_DYNAMIC || header->dtype == info->dtype ||
                      header->dtype == format_stored_dtype(info->dtype);
-    return (fits_type && partial_shape_admits(&info->shape, &header->shape)) ||
+    return (type_fits && partial_shape_admits(&info->shape, &header->shape)) ||
            fail_at(err, IRRUN_DATA, whole_file(path), "%s is %s %s, but this array is %s %s",
                    info->what, irrun_dtype_name(info->dtype),
                    partial_shape_format(&info->shape, wanted), irrun_dtype_name(header->dtype),
@@ -69,7 +69,7 @@ bool tensor_file_read(struct archive *archive, size_t member, const char *path,
                    reader_read_tensor(reader, &header, value, err);
     reader_close(reader);
     return is_read && (info->dtype == IRRUN_DYNAMIC || value->dtype == info->dtype ||
-                       narrow(value, info->dtype, path, info->what, err));
+                       narrow_values(value, info->dtype, path, info->what, err));
 }
 
 bool tensor_file_write(const char *path, const char *const *names,

@@ -16,8 +16,8 @@ static int64_t count_numbers(const char *text)
     return n;
 }
 
-/* Finds the shape of a record of n numbers: that of the port. If n is above 1 and only one
- * dimension is open, sets it so that the record has n elements. */
+/* Finds the shape of a record of n numbers, which is that of the port. If n is above 1 and only one
+ * dimension is dynamic, sets it so that the record has n elements. */
 static bool find_shape(const struct records_port *port, int64_t n, struct irrun_shape *shape,
                        struct irrun_error *err)
 {
@@ -40,8 +40,8 @@ static bool find_shape(const struct records_port *port, int64_t n, struct irrun_
     return fail_hint(err, "set them with --shape=%s=D,D,...", port->name);
 }
 
-static bool parse(const char *text, enum irrun_dtype dtype, int64_t n, char *data, const char *name,
-                  struct irrun_error *err)
+static bool parse_numbers(const char *text, enum irrun_dtype dtype, int64_t n, char *data,
+                          const char *name, struct irrun_error *err)
 {
     for (int64_t i = 0; i < n; i++) {
         size_t length = strcspn(text, ",");
@@ -81,7 +81,7 @@ bool value_record(const char *text, const struct records_port *port, struct irru
     record->data = data;
     if (!data)
         return fail_memory(err, size_bytes + element_bytes);
-    if (!parse(text, record->dtype, n, data, port->name, err)) {
+    if (!parse_numbers(text, record->dtype, n, data, port->name, err)) {
         free(data);
         return false;
     }

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #define LINE_BYTES 1024
-#define MAX_KEPT 1000 /* a run may warn of each of many sequences */
+#define MAX_KEPT 1000 /* a run may warn about each of its sequences */
 
 #define RED "\033[1;31m"
 #define YELLOW "\033[1;33m"
@@ -50,8 +50,8 @@ static void print_text(struct warnings *warnings, const char *text)
     warnings->has_line = false;
 }
 
-/* Returns whether the text is new; true if it is not kept. */
-static bool remember(struct warnings *warnings, const char *text)
+/* Returns whether the text is new, and stores it, unless MAX_KEPT texts are stored. */
+static bool store_if_new(struct warnings *warnings, const char *text)
 {
     struct irrun_error ignored = {.code = IRRUN_OK};
     for (size_t i = 0; i < warnings->n; i++)
@@ -79,7 +79,7 @@ void warn(const struct options *options, const char *format, ...)
     snprintf(line, sizeof line, "irrun: %swarning:%s %s\n", has_color ? YELLOW : "",
              has_color ? PLAIN : "", message);
     pthread_mutex_lock(&options->warnings->lock);
-    if (remember(options->warnings, message) && !options->is_quiet)
+    if (store_if_new(options->warnings, message) && !options->is_quiet)
         print_text(options->warnings, line);
     pthread_mutex_unlock(&options->warnings->lock);
 }

@@ -7,7 +7,7 @@
 
 #include "cli/options.h"
 
-/* The warnings of this run, each stored once; the first thousand. */
+/* The first thousand different warnings of this run. */
 struct warnings {
     pthread_mutex_t lock;
     char **texts; /* [n], malloc'ed */
@@ -18,8 +18,8 @@ struct warnings {
 void warnings_init(struct warnings *warnings);
 void warnings_free(struct warnings *warnings);
 
-/* Prints "irrun: warning: …" and stores the text, unless it is stored already. With -q only stores
- * it. Thread-safe. */
+/* Prints "irrun: warning: …" and stores the text, unless it is stored already. With -q, only stores
+ * the text. Thread-safe. */
 void warn(const struct options *options, const char *format, ...) PRINTF_LIKE(2, 3);
 
 /* Prints "irrun: …", if -v was given. Thread-safe. */

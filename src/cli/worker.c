@@ -12,9 +12,9 @@
 #include "cli/warning.h"
 #include "cli/worker_internal.h"
 
-/* ---- Preparing ------------------------------------------------------------------------------- */
+/* ---- Opening and planning -------------------------------------------------------------------- */
 
-/* --denormals applies to computing, not to reading and writing. */
+/* --denormals applies to the computation, not to reading and writing. */
 static uint64_t set_denormals(const struct worker *worker)
 {
     return worker->options->flushes_denormals ? machine_flush_denormals() : 0;
@@ -26,7 +26,7 @@ static void restore_denormals(const struct worker *worker, uint64_t mode)
         machine_restore_denormals(mode);
 }
 
-/* Threads of the session inherit the floating-point mode of this one. */
+/* The threads of the session inherit the floating-point mode of this thread. */
 static bool open_session(struct worker *worker, struct irrun_error *err)
 {
     uint64_t mode = set_denormals(worker);
@@ -107,8 +107,8 @@ static void get_values(struct worker *worker)
         worker->values[worker->n_values + i] = inputs_variable(worker->inputs, i);
 }
 
-/* Returns whether the first record follows the last one. */
-static bool is_cyclic(const struct worker *worker)
+/* Returns whether the records are repeated: the first follows the last. */
+static bool repeats_records(const struct worker *worker)
 {
     const struct options *options = worker->options;
     return options->n_iterations != NO_LIMIT || options->duration_s > 0 ||
@@ -118,7 +118,7 @@ static bool is_cyclic(const struct worker *worker)
 /* If --feed fills all inputs, an option must limit the run. */
 static bool check_end(const struct worker *worker, struct irrun_error *err)
 {
-    if (!inputs_are_all_fed(worker->inputs) || is_cyclic(worker) ||
+    if (!inputs_are_all_fed(worker->inputs) || repeats_records(worker) ||
         inputs_are_stacked(worker->inputs))
         return true;
     fail(err, IRRUN_USAGE, "every input comes from --feed: the sequence has no end");
@@ -157,13 +157,13 @@ bool worker_prepare(struct worker *worker, const struct sequence *sequence, stru
 bool worker_read_record(struct worker *worker, uint64_t index, bool *has_record,
                         struct irrun_error *err)
 {
-    bool cycles = is_cyclic(worker);
+    bool repeats = repeats_records(worker);
     *has_record = true;
-    if (index > 0 && cycles && !inputs_are_stacked(worker->inputs))
+    if (index > 0 && repeats && !inputs_are_stacked(worker->inputs))
         return true;
     if (!inputs_next(worker->inputs, has_record, err))
         return false;
-    if (*has_record || !cycles)
+    if (*has_record || !repeats)
         return true;
     return inputs_rewind(worker->inputs, err) && inputs_next(worker->inputs, has_record, err);
 }
@@ -231,8 +231,9 @@ static bool write_tap_records(struct worker *worker, struct irrun_error *err)
             tap_file_add(worker->tap_records, worker->session, err));
 }
 
-/* Keeps the tensors of the last iteration: the next sequence takes the memory of the inputs. */
-static bool keep_tap_all(struct worker *worker, struct irrun_error *err)
+/* Writes the tensors of the last iteration now, because the next sequence reuses the memory of the
+ * inputs. */
+static bool write_tap_all(struct worker *worker, struct irrun_error *err)
 {
     const struct options *options = worker->options;
     tap_file_free(worker->tap_all);
@@ -242,7 +243,7 @@ static bool keep_tap_all(struct worker *worker, struct irrun_error *err)
            tap_file_add(worker->tap_all, worker->session, err);
 }
 
-static bool compare(struct worker *worker, uint64_t index, struct irrun_error *err)
+static bool compare_tensors(struct worker *worker, uint64_t index, struct irrun_error *err)
 {
     uint64_t mode = set_denormals(worker);
     bool is_equal = diff_compare(worker->diff, index, err);
@@ -250,7 +251,8 @@ static bool compare(struct worker *worker, uint64_t index, struct irrun_error *e
     return is_equal;
 }
 
-/* Passes the results of an iteration to everything that takes them, and back to the inputs. */
+/* Passes the results of an iteration to the outputs, --tap-records, --diff and --until, and back to
+ * the inputs. */
 static bool distribute(struct worker *worker, const struct sequence *sequence, uint64_t index,
                        bool *is_over, struct irrun_error *err)
 {
@@ -258,9 +260,9 @@ static bool distribute(struct worker *worker, const struct sequence *sequence, u
     return inputs_choose_next(worker->inputs, worker->values, worker->n_values,
                               worker->keys ? inputs_key(worker->inputs) : 0, err) &&
            (!collector_wants_all(worker->collector) ||
-            collector_take(worker->collector, &worker->backlog, sequence, worker->values, index,
-                           false, err)) &&
-           write_tap_records(worker, err) && compare(worker, index, err) &&
+            collector_add(worker->collector, &worker->backlog, sequence, worker->values, index,
+                          false, err)) &&
+           write_tap_records(worker, err) && compare_tensors(worker, index, err) &&
            worker_until_is_reached(worker, is_over, err) && inputs_feed_back(worker->inputs, err);
 }
 
@@ -291,7 +293,7 @@ static bool iterate(struct worker *worker, const struct sequence *sequence, uint
         }
         if (worker->identity && index > start && !worker_checkpoint_step(worker, index, err))
             return false;
-        uint64_t n_before = index; /* of the sequence, or of the key */
+        uint64_t n_before = index; /* earlier records of the sequence, or of the key */
         if (worker->keys && !worker_keys_select(worker, &n_before, err))
             return false;
         if (worker_wants_reset(worker, n_before) && !worker_state_reset(worker, index, err))
@@ -318,14 +320,14 @@ static void expect_iterations(struct worker *worker)
 {
     const struct options *options = worker->options;
     uint64_t n = options->n_iterations != NO_LIMIT ? options->n_iterations
-                 : is_cyclic(worker)               ? 0
+                 : repeats_records(worker)         ? 0
                                                    : inputs_n_expected(worker->inputs);
     atomic_store_explicit(&worker->counter.n_expected, n, memory_order_relaxed);
     if (options->duration_s > 0 && worker->end_ns == UINT64_MAX)
         worker->end_ns = clock_now_ns() + (uint64_t)(fmin(options->duration_s, 1e9) * 1e9);
 }
 
-/* Runs the records after those of worker->checkpoint, and writes the last one if --emit=last. */
+/* Runs the records after those of worker->checkpoint, and writes the last record if --emit=last. */
 static bool run_records(struct worker *worker, const struct sequence *sequence,
                         struct irrun_error *err)
 {
@@ -350,9 +352,9 @@ static bool run_records(struct worker *worker, const struct sequence *sequence,
         get_values(worker);
     return is_run && outputs_check_axes(collector_outputs(collector), worker->values, err) &&
            (n_done == start || !collector_wants_last(collector) ||
-            collector_take(collector, &worker->backlog, sequence, worker->values, n_done - 1, true,
-                           err)) &&
-           (n_done == start || !worker->options->tap_all_path || keep_tap_all(worker, err)) &&
+            collector_add(collector, &worker->backlog, sequence, worker->values, n_done - 1, true,
+                          err)) &&
+           (n_done == start || !worker->options->tap_all_path || write_tap_all(worker, err)) &&
            worker_checkpoint_finish(worker, n_done, err);
 }
 
@@ -363,7 +365,7 @@ bool worker_run(struct worker *worker, const struct sequence *sequence, struct i
         return false;
     bool is_stacked = collector_writes_all(collector) &&
                       (inputs_are_stacked(worker->inputs) ||
-                       (is_cyclic(worker) && worker->options->n_iterations != 1));
+                       (repeats_records(worker) && worker->options->n_iterations != 1));
     get_values(worker);
     return collector_begin(collector, &worker->backlog, sequence, worker->values, is_stacked,
                            err) &&

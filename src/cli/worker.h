@@ -24,15 +24,15 @@ struct worker {
     struct all_variables variables;
     struct collector *collector; /* shared by all workers */
     struct backlog backlog;
-    const struct sequence *sequence;    /* the current one */
-    struct reader_wait wait;            /* flushes output if it is this worker's turn */
-    const struct irrun_tensor **values; /* of all_outputs, after the last iteration */
-    size_t n_values;                    /* those of the model */
+    const struct sequence *sequence;    /* the current sequence */
+    struct reader_wait wait;            /* before waiting: runs the batch, flushes outputs */
+    const struct irrun_tensor **values; /* [all_outputs_count], after the last iteration */
+    size_t n_values;                    /* outputs of the model */
     struct worker_batch *batch;         /* of --batch; NULL: none */
     struct worker_keys *keys;           /* of --key; NULL: none */
     struct snapshot snapshot;           /* during --warmup */
     struct snapshot loaded;             /* the last values read from --state-in */
-    struct checkpoint checkpoint;       /* where this run began, or the last one written */
+    struct checkpoint checkpoint;       /* the one that was resumed, or the last one written */
     char *identity;                     /* for --checkpoint; NULL: none */
     struct stats stats;
     struct diff *diff;            /* NULL: no --diff */
@@ -41,24 +41,24 @@ struct worker {
     struct event_track *track;    /* for --trace; NULL: none */
     struct progress_counter counter;
     struct pace pace;      /* of --pace, in this sequence */
-    uint64_t available_ns; /* when it made the record available; 0: without --pace */
+    uint64_t available_ns; /* when --pace made the record available; 0: no --pace */
     uint64_t end_ns;       /* of --duration, on the clock of clock_now_ns; UINT64_MAX: none */
-    size_t until_output;   /* of --until, in all_outputs */
-    uint64_t record;       /* of the last iteration; in a batch, the first */
+    size_t until_output;   /* of --until, an index of all_outputs_find */
+    uint64_t record;       /* index of the last record that was run; in a batch, of the first */
     uint64_t reset_period; /* iterations between resets within a sequence; 0: none */
     bool is_warm;
 };
 
-/* Opens a worker. Borrows the collector and the identity. A zeroed worker needs no worker_close. */
+/* Opens a worker. Borrows its arguments. A zeroed worker needs no worker_close. */
 bool worker_open(struct worker *worker, struct irrun_model *model,
                  const struct model_identity *model_identity, const struct options *options,
                  struct collector *collector, struct irrun_error *err);
 void worker_close(struct worker *worker);
 
-/* Plans for the inputs that are set, and checks the command line against the shapes. */
+/* Plans the session for its current inputs, and checks the command line against the shapes. */
 bool worker_plan(struct worker *worker, struct irrun_error *err);
 
-/* Opens the inputs of the sequence and plans. */
+/* Opens the inputs of the sequence, and plans the session for them. */
 bool worker_prepare(struct worker *worker, const struct sequence *sequence,
                     struct irrun_error *err);
 

@@ -1,30 +1,31 @@
-/* --batch: joins records of different keys, and their variables, along axis 0 for a run. Afterwards
- * each key gets its rows of the variables.
+/* --batch: joins records of different keys, and their variables, along axis 0 for one run of the
+ * session. Then stores the rows of the variables for their keys.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <inttypes.h>
 #include <stdlib.h>
 
 #include "base/text.h"
-#include "cli/joined.h"
+#include "cli/row_batch.h"
 #include "cli/worker_internal.h"
 
-struct batch_row {
+struct batch_record {
     uint32_t id;    /* of the key */
     uint64_t index; /* of the record */
 };
 
 struct worker_batch {
-    struct batch_row *rows; /* [n_rows] of [capacity] */
+    struct batch_record *rows; /* [n_rows] of [capacity] */
     size_t n_rows, capacity;
-    struct joined *inputs, *variables; /* of the model */
+    struct row_batch *inputs, *variables; /* of the model */
     size_t n_inputs, n_variables;
-    struct irrun_tensor *slices; /* of one row: of outputs or variables */
-    int64_t *new_sizes; /* axis 0 of outputs, then variables, after the first record of one key */
+    struct irrun_tensor *slices; /* views of one row of the outputs, then of the variables */
+    int64_t
+        *new_sizes; /* axis 0 of the outputs, then of the variables, after one key's first record */
     bool has_new_sizes;
-    bool runs_alone[2]; /* [is_new]: the model does not take several rows */
+    bool runs_alone[2]; /* [is_new]: records are run one by one, not in batches */
 };
 
-/* ---- Beginning and end ----------------------------------------------------------------------- */
+/* ---- Opening and closing --------------------------------------------------------------------- */
 
 /* Adds a port or variable to the list if its axis 0 cannot be n. */
 static void list_static(struct text *list, const char *what, const char *name,
@@ -37,7 +38,7 @@ static void list_static(struct text *list, const char *what, const char *name,
                  partial_shape_format(shape, text));
 }
 
-static bool check_model(const struct irrun_model *model, uint64_t n, struct irrun_error *err)
+static bool check_is_dynamic(const struct irrun_model *model, uint64_t n, struct irrun_error *err)
 {
     struct text list = {0};
     for (size_t i = 0; i < irrun_model_n_inputs(model); i++)
@@ -70,7 +71,7 @@ bool worker_batch_open(struct worker *worker, struct irrun_error *err)
             return fail(err, IRRUN_USAGE, "--batch and -i %s: cannot be used together",
                         worker->options->inputs.items[i].spec.format->name);
     struct worker_batch *batch = worker->batch = new_array(1, sizeof *batch, err);
-    if (!batch || !check_model(model, n, err))
+    if (!batch || !check_is_dynamic(model, n, err))
         return false;
     batch->capacity = (size_t)n;
     batch->n_inputs = irrun_model_n_inputs(model);
@@ -84,10 +85,10 @@ bool worker_batch_open(struct worker *worker, struct irrun_error *err)
     return batch->rows && batch->inputs && batch->variables && batch->slices && batch->new_sizes;
 }
 
-static void free_all(struct joined *all, size_t n)
+static void free_batches(struct row_batch *all, size_t n)
 {
     for (size_t i = 0; i < n && all; i++)
-        joined_free(&all[i]);
+        row_batch_free(&all[i]);
     free(all);
 }
 
@@ -96,8 +97,8 @@ void worker_batch_close(struct worker *worker)
     struct worker_batch *batch = worker->batch;
     if (!batch)
         return;
-    free_all(batch->inputs, batch->n_inputs);
-    free_all(batch->variables, batch->n_variables);
+    free_batches(batch->inputs, batch->n_inputs);
+    free_batches(batch->variables, batch->n_variables);
     free(batch->slices);
     free(batch->new_sizes);
     free(batch->rows);
@@ -105,7 +106,7 @@ void worker_batch_close(struct worker *worker)
     worker->batch = NULL;
 }
 
-/* ---- A run ----------------------------------------------------------------------------------- */
+/* ---- Running a batch ------------------------------------------------------------------------- */
 
 /* Sets the variables of the inputs to those of a key. */
 static bool load_inputs(struct worker *worker, uint32_t id, struct irrun_error *err)
@@ -129,18 +130,18 @@ static bool gather(struct worker *worker, size_t first, size_t n, struct irrun_e
         if (!values)
             return false;
         for (size_t v = 0; v < batch->n_variables; v++)
-            if (!joined_add(&batch->variables[v], r, &values[v], err))
+            if (!row_batch_add(&batch->variables[v], r, &values[v], err))
                 return false;
     }
     irrun_session_reset(worker->session);
     for (size_t v = 0; v < batch->n_variables; v++) {
-        const struct irrun_tensor all = joined_rows(&batch->variables[v], 0, n);
+        const struct irrun_tensor all = row_batch_view(&batch->variables[v], 0, n);
         if (batch->variables[v].row.data &&
             !irrun_session_set_variable(worker->session, v, &all, err))
             return false;
     }
     for (size_t i = 0; i < batch->n_inputs; i++) {
-        const struct irrun_tensor all = joined_rows(&batch->inputs[i], first, n);
+        const struct irrun_tensor all = row_batch_view(&batch->inputs[i], first, n);
         if (!irrun_session_set_input(worker->session, i, &all, err))
             return false;
     }
@@ -152,33 +153,33 @@ static bool scatter_row(struct worker *worker, size_t first, size_t row, size_t 
                         struct irrun_error *err)
 {
     struct worker_batch *batch = worker->batch;
-    const struct batch_row *of = &batch->rows[first + row];
+    const struct batch_record *record = &batch->rows[first + row];
     const struct irrun_tensor **values = worker->keys->values;
     struct irrun_tensor *slices = batch->slices;
     for (size_t i = 0; i < worker->n_values; i++, slices++) {
         worker->values[i] = slices;
-        if (!joined_slice(irrun_session_output(worker->session, i), row, n,
-                          irrun_model_output(worker->model, i)->name, slices, err))
+        if (!row_batch_slice(irrun_session_output(worker->session, i), row, n,
+                             irrun_model_output(worker->model, i)->name, slices, err))
             return false;
     }
     for (size_t v = 0; v < batch->n_variables; v++, slices++) {
         const struct irrun_tensor *value = irrun_session_variable(worker->session, v);
         values[v] = value ? slices : NULL;
-        if (value &&
-            !joined_slice(value, row, n, irrun_model_variable(worker->model, v)->id, slices, err))
+        if (value && !row_batch_slice(value, row, n, irrun_model_variable(worker->model, v)->id,
+                                      slices, err))
             return false;
     }
-    if (!load_inputs(worker, of->id, err) ||
+    if (!load_inputs(worker, record->id, err) ||
         !inputs_choose_next(worker->inputs, worker->values, worker->n_values,
-                            key_states_key(worker->keys->states, of->id), err) ||
+                            key_states_key(worker->keys->states, record->id), err) ||
         !inputs_feed_back(worker->inputs, err))
         return false;
     for (size_t i = 0; i < inputs_n_variables(worker->inputs); i++)
         values[batch->n_variables + i] = inputs_variable(worker->inputs, i);
-    return key_states_put(worker->keys->states, of->id, values, err) &&
+    return key_states_put(worker->keys->states, record->id, values, err) &&
            (!collector_wants_all(worker->collector) ||
-            collector_take(worker->collector, &worker->backlog, worker->sequence, worker->values,
-                           of->index, false, err));
+            collector_add(worker->collector, &worker->backlog, worker->sequence, worker->values,
+                          record->index, false, err));
 }
 
 /* Returns whether a variable of the rows is unset, so that the model computes its initial value. */
@@ -199,9 +200,9 @@ static int64_t new_size(const struct worker *worker, size_t i)
     return value && value->shape.rank > 0 ? value->shape.dims[0] : 0;
 }
 
-/* Returns whether the first records of n keys gave n times as many rows as that of one key. If not,
- * an initial value has a fixed axis 0, and the rows are not those of the keys. The first call, for
- * one key, sets batch->new_sizes. */
+/* Returns whether the first records of n keys gave n times as many rows as the first record of one
+ * key. If not, an initial value has a static axis 0, and the rows do not belong to the keys. The
+ * first call, for one key, sets batch->new_sizes. */
 static bool check_new_sizes(struct worker *worker, size_t n)
 {
     struct worker_batch *batch = worker->batch;
@@ -236,19 +237,20 @@ static bool scatter(struct worker *worker, size_t first, size_t n, struct irrun_
     return true;
 }
 
-/* Runs n records. The first of all is run alone, to get the sizes of one. If several records do not
- * give the sizes of as many, or the model does not take them, each is run alone from then on. */
+/* Runs n records. The very first record is run alone, to get the sizes of one row. If n records
+ * cannot be planned, or do not give n times these sizes, they and all later records are run one by
+ * one. */
 static bool run_rows(struct worker *worker, size_t first, size_t n, struct irrun_error *err)
 {
     struct worker_batch *batch = worker->batch;
-    const struct batch_row *rows = batch->rows + first;
+    const struct batch_record *rows = batch->rows + first;
     struct irrun_error ignored = {0};
     if (!gather(worker, first, n, err))
         return false;
-    bool begins = is_new(batch);
-    if (begins && n > 1 && !batch->has_new_sizes)
+    bool are_new = is_new(batch);
+    if (are_new && n > 1 && !batch->has_new_sizes)
         return run_rows(worker, first, 1, err) && run_rows(worker, first + 1, n - 1, err);
-    bool *runs_alone = &batch->runs_alone[begins];
+    bool *runs_alone = &batch->runs_alone[are_new];
     if (n > 1 && !*runs_alone)
         *runs_alone = !irrun_session_plan(worker->session, &ignored);
     if (n > 1 && *runs_alone)
@@ -260,7 +262,7 @@ static bool run_rows(struct worker *worker, size_t first, size_t n, struct irrun
                            n == 1 ? " (in iteration %" PRIu64 ")"
                                   : " (in iterations %" PRIu64 " to %" PRIu64 ")",
                            rows[0].index, rows[n - 1].index);
-    if (begins && (n > 1 || !batch->has_new_sizes) && !check_new_sizes(worker, n)) {
+    if (are_new && (n > 1 || !batch->has_new_sizes) && !check_new_sizes(worker, n)) {
         *runs_alone = true;
         return run_each(worker, first, n, err);
     }
@@ -291,7 +293,7 @@ static bool open_key(struct worker *worker, int64_t key, uint64_t index, uint32_
     bool is_new;
     if (!key_states_find(keys->states, key, id, &is_new, err))
         return false;
-    uint64_t n_before = key_states_count(keys->states, *id);
+    uint64_t n_before = key_states_count_iteration(keys->states, *id);
     keys->current = *id;
     bool is_reset = worker_wants_reset(worker, n_before);
     if (!is_new && !is_reset)
@@ -303,8 +305,8 @@ static bool open_key(struct worker *worker, int64_t key, uint64_t index, uint32_
     return key_states_put(keys->states, *id, keys->values, err);
 }
 
-/* Sets *does_fit to whether the current record, of key id, can join the batch. */
-static bool fits(struct worker *worker, uint32_t id, bool *does_fit, struct irrun_error *err)
+/* Sets *does_fit to whether the current record, which has key id, can be added to the batch. */
+static bool fits_batch(struct worker *worker, uint32_t id, bool *does_fit, struct irrun_error *err)
 {
     const struct worker_batch *batch = worker->batch;
     const struct irrun_tensor *values = key_states_get(worker->keys->states, id, err);
@@ -312,9 +314,9 @@ static bool fits(struct worker *worker, uint32_t id, bool *does_fit, struct irru
         return false;
     *does_fit = true;
     for (size_t v = 0; v < batch->n_variables; v++)
-        *does_fit &= joined_matches(&batch->variables[v], &values[v]);
+        *does_fit &= row_batch_matches(&batch->variables[v], &values[v]);
     for (size_t i = 0; i < batch->n_inputs; i++)
-        *does_fit &= joined_matches(&batch->inputs[i], inputs_record(worker->inputs, i));
+        *does_fit &= row_batch_matches(&batch->inputs[i], inputs_record(worker->inputs, i));
     return true;
 }
 
@@ -325,9 +327,9 @@ static bool begin_batch(struct worker *worker, uint32_t id, struct irrun_error *
     if (!values)
         return false;
     for (size_t v = 0; v < batch->n_variables; v++)
-        joined_begin(&batch->variables[v], &values[v]);
+        row_batch_begin(&batch->variables[v], &values[v]);
     for (size_t i = 0; i < batch->n_inputs; i++)
-        joined_begin(&batch->inputs[i], inputs_record(worker->inputs, i));
+        row_batch_begin(&batch->inputs[i], inputs_record(worker->inputs, i));
     return true;
 }
 
@@ -341,7 +343,7 @@ static bool has_key(const struct worker *worker, int64_t key)
     return i < batch->n_rows;
 }
 
-/* Adds the current record. Runs the batch first if the record does not fit into it. */
+/* Adds the current record to the batch. Runs the batch first if the record does not fit. */
 static bool add_record(struct worker *worker, uint64_t index, struct irrun_error *err)
 {
     struct worker_batch *batch = worker->batch;
@@ -352,7 +354,7 @@ static bool add_record(struct worker *worker, uint64_t index, struct irrun_error
         !worker_batch_run(worker, err))
         return false;
     if (!open_key(worker, key, index, &id, err) || !load_inputs(worker, id, err) ||
-        !fits(worker, id, &does_fit, err))
+        !fits_batch(worker, id, &does_fit, err))
         return false;
     if (!does_fit && batch->n_rows > 0 &&
         (!worker_batch_run(worker, err) || !load_inputs(worker, id, err)))
@@ -360,9 +362,9 @@ static bool add_record(struct worker *worker, uint64_t index, struct irrun_error
     if (batch->n_rows == 0 && !begin_batch(worker, id, err))
         return false;
     for (size_t i = 0; i < batch->n_inputs; i++)
-        if (!joined_add(&batch->inputs[i], batch->n_rows, inputs_record(worker->inputs, i), err))
+        if (!row_batch_add(&batch->inputs[i], batch->n_rows, inputs_record(worker->inputs, i), err))
             return false;
-    batch->rows[batch->n_rows++] = (struct batch_row){id, index};
+    batch->rows[batch->n_rows++] = (struct batch_record){id, index};
     return true;
 }
 

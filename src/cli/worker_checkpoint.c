@@ -1,4 +1,4 @@
-/* Decides when a checkpoint is written, and resumes from one.
+/* Decides when to write a checkpoint, and resumes a run from a checkpoint.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/worker_internal.h"
 
@@ -8,7 +8,7 @@
 #include "cli/signals.h"
 #include "cli/warning.h"
 
-static bool resume(struct worker *worker, struct irrun_error *err)
+static bool resume_run(struct worker *worker, struct irrun_error *err)
 {
     const struct options *options = worker->options;
     struct outputs *outputs = collector_outputs(worker->collector);
@@ -32,13 +32,14 @@ bool worker_checkpoint_begin(struct worker *worker, struct irrun_error *err)
     if (!checkpoint_identify(worker->model_identity, worker->session, options, &worker->identity,
                              err) ||
         !checkpoint_read(options, worker->identity, &worker->variables, &worker->checkpoint, err) ||
-        (worker->checkpoint.is_found && !resume(worker, err)))
+        (worker->checkpoint.is_found && !resume_run(worker, err)))
         return false;
     signals_defer();
     return true;
 }
 
-static bool save(struct worker *worker, uint64_t n_done, bool is_finishing, struct irrun_error *err)
+static bool save_checkpoint(struct worker *worker, uint64_t n_done, bool is_finishing,
+                            struct irrun_error *err)
 {
     uint64_t start = event_start(worker->track);
     struct outputs *outputs = collector_outputs(worker->collector);
@@ -64,7 +65,7 @@ bool worker_checkpoint_step(struct worker *worker, uint64_t n_done, struct irrun
 {
     int signal_number = signals_pending();
     bool is_due = n_done % worker->options->checkpoint_every == 0;
-    if ((is_due || signal_number != 0) && !save(worker, n_done, false, err))
+    if ((is_due || signal_number != 0) && !save_checkpoint(worker, n_done, false, err))
         return false;
     if (signal_number == 0)
         return true;
@@ -75,5 +76,5 @@ bool worker_checkpoint_step(struct worker *worker, uint64_t n_done, struct irrun
 
 bool worker_checkpoint_finish(struct worker *worker, uint64_t n_done, struct irrun_error *err)
 {
-    return !worker->identity || save(worker, n_done, true, err);
+    return !worker->identity || save_checkpoint(worker, n_done, true, err);
 }

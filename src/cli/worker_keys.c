@@ -1,5 +1,5 @@
-/* --key: a sequence has records of many keys, each with its own variables. The session has those of
- * one key; they are swapped when a record of another key comes.
+/* --key: a sequence has records of many keys, each with its own variables. The session has the
+ * variables of one key, and switches to those of another key when a record needs them.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
 #include <inttypes.h>
@@ -19,14 +19,15 @@ static const char *format_key(int64_t key, char text[KEY_TEXT_BYTES])
     return text;
 }
 
-/* ---- Beginning and end ----------------------------------------------------------------------- */
+/* ---- Opening and closing --------------------------------------------------------------------- */
 
 bool worker_keys_check(const struct options *options, struct irrun_error *err)
 {
-    static const enum option_id needing[] = {OPTION_ID_max_keys, OPTION_ID_spill, OPTION_ID_batch};
-    for (size_t i = 0; i < sizeof needing / sizeof *needing && !options->key; i++)
-        if (option_is_given(options, needing[i]))
-            return fail(err, IRRUN_USAGE, "--%s needs --key", option_rows[needing[i]].name);
+    static const enum option_id key_options[] = {OPTION_ID_max_keys, OPTION_ID_spill,
+                                                 OPTION_ID_batch};
+    for (size_t i = 0; i < sizeof key_options / sizeof *key_options && !options->key; i++)
+        if (option_is_given(options, key_options[i]))
+            return fail(err, IRRUN_USAGE, "--%s needs --key", option_rows[key_options[i]].name);
     if (!options->key)
         return true;
     if (!OPTIONS_EXCLUDE(options, "key", err, OPTION_ID_manifest, OPTION_ID_checkpoint,
@@ -73,13 +74,14 @@ void worker_keys_close(struct worker *worker)
 
 /* ---- Switching keys -------------------------------------------------------------------------- */
 
-/* Sets *is_there to whether --state-in has a file for the key, readable or not. */
-static bool has_file(const char *state_in, const char *key, bool *is_there, struct irrun_error *err)
+/* Sets *exists to whether --state-in has a file for the key, even an unreadable one. */
+static bool find_state_file(const char *state_in, const char *key, bool *exists,
+                            struct irrun_error *err)
 {
     char *path;
     if (!path_fill_field(state_in, 'k', key, true, &path, err))
         return false;
-    *is_there = access(path, F_OK) == 0 || errno != ENOENT;
+    *exists = access(path, F_OK) == 0 || errno != ENOENT;
     free(path);
     return true;
 }
@@ -88,13 +90,14 @@ bool worker_keys_begin(struct worker *worker, int64_t key, struct irrun_error *e
 {
     const struct options *options = worker->options;
     char text[KEY_TEXT_BYTES];
-    bool is_there = false;
+    bool exists = false;
     if (options->state_in && !path_has_field(options->state_in, 'k'))
         return snapshot_restore(&worker->loaded, &worker->variables, err);
-    if (options->state_in && !has_file(options->state_in, format_key(key, text), &is_there, err))
+    if (options->state_in &&
+        !find_state_file(options->state_in, format_key(key, text), &exists, err))
         return false;
-    return is_there ? worker_state_load(worker, text, err)
-                    : all_variables_reset(&worker->variables, err);
+    return exists ? worker_state_load(worker, text, err)
+                  : all_variables_reset(&worker->variables, err);
 }
 
 bool worker_keys_reset(struct worker *worker, struct irrun_error *err)
@@ -106,7 +109,7 @@ bool worker_keys_reset(struct worker *worker, struct irrun_error *err)
 }
 
 /* Copies the variables of the session to the state of their key. */
-static bool put_current(struct worker *worker, struct irrun_error *err)
+static bool store_current_key(struct worker *worker, struct irrun_error *err)
 {
     struct worker_keys *keys = worker->keys;
     if (keys->current == NO_KEY)
@@ -116,7 +119,7 @@ static bool put_current(struct worker *worker, struct irrun_error *err)
 }
 
 /* Sets the variables of the session to the state of a key. */
-static bool get(struct worker *worker, uint32_t id, struct irrun_error *err)
+static bool load_key(struct worker *worker, uint32_t id, struct irrun_error *err)
 {
     const struct all_variables *variables = &worker->variables;
     const struct irrun_tensor *values = key_states_get(worker->keys->states, id, err);
@@ -129,16 +132,16 @@ static bool get(struct worker *worker, uint32_t id, struct irrun_error *err)
     return true;
 }
 
-/* Stores the variables of the current key, and loads those of another. */
-static bool swap(struct worker *worker, int64_t key, struct irrun_error *err)
+/* Stores the variables of the current key, and loads those of another key. */
+static bool switch_key(struct worker *worker, int64_t key, struct irrun_error *err)
 {
     struct worker_keys *keys = worker->keys;
     uint32_t id;
     bool is_new;
-    if (!put_current(worker, err) || !key_states_find(keys->states, key, &id, &is_new, err))
+    if (!store_current_key(worker, err) || !key_states_find(keys->states, key, &id, &is_new, err))
         return false;
     keys->current = id;
-    return (is_new ? worker_keys_begin(worker, key, err) : get(worker, id, err)) &&
+    return (is_new ? worker_keys_begin(worker, key, err) : load_key(worker, id, err)) &&
            diff_copy_variables(worker->diff, err);
 }
 
@@ -147,9 +150,9 @@ bool worker_keys_select(struct worker *worker, uint64_t *n_before, struct irrun_
     struct worker_keys *keys = worker->keys;
     int64_t key = inputs_key(worker->inputs);
     bool is_current = keys->current != NO_KEY && key_states_key(keys->states, keys->current) == key;
-    if (!is_current && !swap(worker, key, err))
+    if (!is_current && !switch_key(worker, key, err))
         return false;
-    *n_before = key_states_count(keys->states, keys->current);
+    *n_before = key_states_count_iteration(keys->states, keys->current);
     return true;
 }
 
@@ -161,7 +164,7 @@ bool worker_keys_save_all(struct worker *worker, struct irrun_error *err)
     size_t n = all_variables_count(&worker->variables);
     uint64_t n_keys = key_states_stats(keys->states).n_keys;
     char text[KEY_TEXT_BYTES];
-    if (!worker->batch && !put_current(worker, err))
+    if (!worker->batch && !store_current_key(worker, err))
         return false;
     for (uint32_t id = 0; id < n_keys; id++) {
         const struct irrun_tensor *values = key_states_get(keys->states, id, err);

@@ -1,4 +1,4 @@
-/* What a worker says of its session.
+/* Prints the plan and the warnings of a worker's session.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <inttypes.h>
 
@@ -16,7 +16,7 @@ void worker_show_plan(const struct worker *worker)
 {
     struct irrun_session_info info;
     if (!worker->options->is_verbose && !worker->options->dynamic_quantization)
-        return; /* to describe the session may load a BLAS for its name */
+        return; /* describing the session may load a BLAS to get its name */
     irrun_session_describe(worker->session, &info);
     if (worker->options->dynamic_quantization && info.n_quantized_products == 0)
         warn(worker->options, "--dynamic-quantization quantizes no product of this model");

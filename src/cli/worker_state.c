@@ -31,8 +31,8 @@ bool worker_state_check(const struct options *options, struct irrun_error *err)
            check_path(options, "--state-out=", options->state_out, err);
 }
 
-/* A value of -i takes precedence over that of --state-in. */
-static void drop_given(struct worker *worker)
+/* Drops loaded values of variables that -i gives, because -i takes precedence over --state-in. */
+static void drop_given_values(struct worker *worker)
 {
     size_t n = worker->loaded.n, n_inputs = inputs_n_variables(worker->inputs);
     for (size_t i = 0; i < n_inputs; i++) {
@@ -50,9 +50,9 @@ bool worker_state_load(struct worker *worker, const char *key, struct irrun_erro
     if (!path_fill_field(worker->options->state_in, 'k', key, true, &path, err))
         return false;
     bool is_loaded = state_file_read(path, &worker->variables, worker->model_identity,
-                                     worker->options->takes_any_state, &worker->loaded, err);
+                                     worker->options->accepts_any_state, &worker->loaded, err);
     if (is_loaded)
-        drop_given(worker);
+        drop_given_values(worker);
     is_loaded = is_loaded && snapshot_restore(&worker->loaded, &worker->variables, err);
     free(path);
     return is_loaded;
@@ -77,7 +77,7 @@ bool worker_wants_reset(const struct worker *worker, uint64_t n_before)
 {
     uint64_t period = worker->reset_period;
     return (period > 0 && n_before > 0 && n_before % period == 0) ||
-           (worker->options->reset.when == RESET_IF && inputs_ask_for_reset(worker->inputs));
+           (worker->options->reset.when == RESET_IF && inputs_want_reset(worker->inputs));
 }
 
 bool worker_state_reset(struct worker *worker, uint64_t index, struct irrun_error *err)
@@ -104,7 +104,7 @@ bool worker_state_save(struct worker *worker, const char *key,
     return is_saved;
 }
 
-static bool save(struct worker *worker, const char *key, struct irrun_error *err)
+static bool save_all(struct worker *worker, const char *key, struct irrun_error *err)
 {
     const struct irrun_tensor **values =
         new_array(all_variables_count(&worker->variables), sizeof(struct irrun_tensor *), err);
@@ -121,12 +121,12 @@ bool worker_state_end_sequence(struct worker *worker, const struct sequence *seq
     const char *path = worker->options->state_out;
     if (!path || !path_has_field(path, 'k'))
         return true;
-    return worker->keys ? worker_keys_save_all(worker, err) : save(worker, sequence->key, err);
+    return worker->keys ? worker_keys_save_all(worker, err) : save_all(worker, sequence->key, err);
 }
 
 bool worker_state_end_run(struct worker *worker, struct irrun_error *err)
 {
     const char *path = worker->options->state_out;
     bool was_run = worker->stats.n_sequences > 0;
-    return !path || !was_run || path_has_field(path, 'k') || save(worker, "-", err);
+    return !path || !was_run || path_has_field(path, 'k') || save_all(worker, "-", err);
 }

@@ -1,11 +1,12 @@
-/* --until: ends a sequence when an output has a value.
+/* --until: ends a sequence when an output has the given value.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
 #include "cli/worker_internal.h"
 #include "formats/csv_number.h"
 
-/* Compares in the type of the output: a double cannot represent 2^60 + 1, and no float is 0.1. */
+/* Compares in the type of the output, because double cannot represent 2^60 + 1, and 0.1 is not
+ * exact in any float type. */
 static bool equals_until(const struct options *options, const struct irrun_tensor *value)
 {
     unsigned char wanted[sizeof(double)];

@@ -297,7 +297,7 @@ setup() {
     printf '#\tv\n1\t2\n#3\t4\n' >h.txt
     run_apart irrun "$data/sum.xml" -i h.txt --columns=v --keep-columns='#' -o csv:-
     [ "$(lines <<<"$output")" = "#,sum 1,2" ]
-    [ "$stderr" = "irrun: warning: h.txt: lines that begin with # are skipped, even 1 with as many columns as the headings; sed 's/^#//' makes rows of them" ]
+    [ "$stderr" = "irrun: warning: h.txt: lines that begin with # are skipped, including 1 with as many columns as the headings; sed 's/^#//' turns them into rows" ]
     [ "$(sed 's/^#//' h.txt | irrun "$data/sum.xml" -i csv:- --columns=v -o csv:- | lines)" = "2 6" ]
 }
 

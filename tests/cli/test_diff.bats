@@ -29,7 +29,7 @@ differs() {
     done
     irrun "$root/models/lstm_tagger/model.xml" --random -n 5 -o want.csv
     cmp got.csv want.csv
-    local reference='--diff=FILE.npz reads a file of --tap-records; --diff=scalar, plain, unfused and f64 need none'
+    local reference='--diff=FILE.npz reads a file of --tap-records; --diff=scalar, plain, unfused and f64 need no file'
     seq 9 >y.npz
     answered 65 'y.npz: byte 0: error: is text, not npz' "$reference" "$data/sum.xml" --random --diff=y.npz
     answered 66 'scalr: error: cannot be opened' "$reference" \
@@ -54,11 +54,11 @@ differs() {
     differs "$data/chain.xml:16:5: error: Multiply \"square\" differs from r.npz in record 1: worst in record 1 at [1]: got 66.015625, expected 64; 1 of 2 elements differ by more than atol 0.5, rtol 0" \
         "$data/chain.xml" -i other.npy --diff=r.npz --atol=0.5 --rtol=0 -o none:
     [ "$(tail -n +2 <<<"$stderr")" = '  its inputs:
-    "doubled" (line 12): differs by 0.125 at most
-    "doubled" (line 12): differs by 0.125 at most
+    "doubled" (line 12): differs by at most 0.125
+    "doubled" (line 12): differs by at most 0.125
   on the way there:
-    "x" (line 6): differs by 0.0625 at most
-    "doubled" (line 12): differs by 0.125 at most' ]
+    "x" (line 6): differs by at most 0.0625
+    "doubled" (line 12): differs by at most 0.125' ]
     # a model that was edited since
     sed '16s/Multiply/Add/' "$data/chain.xml" >edited.xml
     differs 'edited.xml:16:5: error: Add "square" differs' edited.xml -i x.npy --diff=r.npz -o none:
@@ -71,7 +71,7 @@ differs() {
     npy '<f8' '1, 2' 1e-60 3e-60 >other.npy
     irrun f64.xml -i x.npy --tap-records=r.npz -o none:
     differs 'Add "doubled" differs' f64.xml -i other.npy --diff=r.npz --atol=3e-60 --rtol=0 -o none:
-    [[ $stderr == *'"x" (line 6): differs by 2'*'e-60 at most'* ]]
+    [[ $stderr == *'"x" (line 6): differs by at most 2'*'e-60'* ]]
     # ten sums of a value with itself
     local i port='<port id="0"><dim>1</dim></port>' edges='' out=0
     {
@@ -104,7 +104,7 @@ differs() {
     npy '<f4' '1, 2' 0.5 0.2500003 >x.npy # 4 x * x - x: what is left has few digits
     differs "$data/chain.xml:20:5: error: Subtract \"y\" differs from f64 in record 0: worst in record 0 at [1]" \
         "$data/chain.xml" -i x.npy --diff=f64 --atol=0 --rtol=1e-7 -o none:
-    [[ $stderr == *'"square" (line 16): differs by '*'e-'* ]]
+    [[ $stderr == *'"square" (line 16): differs by at most '*'e-'* ]]
     [[ $stderr == *'"x" (line 6): equal'* ]]
     local word=convolution/conv1d model=$root/models/lstm_tagger/model.xml
     irrun "$root/tests/cases/$word/model.xml" -i "$root/tests/cases/$word/in.npz" --diff=f64 -o none:

@@ -257,7 +257,7 @@ frequencies() {
     local how_many
     for how_many in "" "(0)" "()" "(inf)" "(1,2.5)" "(1,-1,1)" "(1,0,1.5)" "(1,0,)" "(1,2,0.5,4)" "(1"; do
         answered 2 "--feed: ':sample$how_many' is not :sample(T,K,P), with T above 0 and P up to 1" \
-            "':sample(0.8,40,0.9)': temperature 0.8, the 40 most probable, of them 0.9; :argmax takes the most probable" \
+            "':sample(0.8,40,0.9)': temperature 0.8, top-k 40, top-p 0.9; :argmax takes the most probable" \
             "${how[@]}" "--feed=y=k:sample$how_many"
     done
     npy '<f4' '1, 4' nan nan nan nan >x.npy
@@ -292,5 +292,5 @@ frequencies() {
     seq 6 | sed 's/./5/' >id.csv
     irrun "${fed[@]}" -i a=a.npy -i id=id.csv --key=id -o b=csv:- | cmp - m.csv
     usage_error 'no output "a"' "${fed[@]}" -i a=a.npy -o a=csv:-
-    answered 2 'no output "b"' '"b" is an input; those of --feed can be written' "$data/pair.xml" -i a=a.npy -i b=a.npy -o b=csv:-
+    answered 2 'no output "b"' '"b" is an input; only inputs of --feed can be written' "$data/pair.xml" -i a=a.npy -i b=a.npy -o b=csv:-
 }

@@ -675,7 +675,7 @@ with a <= b and s >= 0" sum.xml --random='uniform(-1e308,1e308)'
     npy '<f4' '3, 2' 1 2 3 4 5 6 >stack.npy
     npy '<f4' '1, 2' 1 2 >one.npy
     answered 65 'input "b" (one.npy) has 1 record, but input "a" (stack.npy) has more' \
-        "it is a stack of length 1, so its one record is not repeated; an array [2] would be, in NumPy x[0]" \
+        "it is a stack of length 1, so its one record is not repeated; an array of shape [2] (in NumPy, x[0]) would be" \
         pair.xml -i a=stack.npy -i b=one.npy -o none:
     npy '<f4' '4, 2, 256' $(seq 2048) >s.npy
     answered 65 'input "x" is f32 [1,512], but this array is f32 [4,2,256]' \

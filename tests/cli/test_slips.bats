@@ -184,7 +184,7 @@ fixed() {
 
 @test "the text of several outputs is not for --expect" {
     irrun pair.xml -i a=two.csv -i b=two.csv >gold.txt
-    answered 2 "--expect=gold.txt needs a name" "-o FILE.npz saves all outputs for --expect=FILE.npz; if it has one: --expect=all/plus=gold.txt" \
+    answered 2 "--expect=gold.txt needs a name" "-o FILE.npz saves all outputs for --expect=FILE.npz; if the file has one: --expect=all/plus=gold.txt" \
         pair.xml -i a=two.csv -i b=two.csv --expect=gold.txt
     irrun pair.xml -i a=two.csv -i b=two.csv -o gold.npz
     irrun pair.xml -i a=two.csv -i b=two.csv --expect=gold.npz

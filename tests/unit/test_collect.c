@@ -43,7 +43,7 @@ static size_t pass_records(struct collector *collector, struct backlog *backlog,
         return 0;
     for (; n < N_RECORDS; n++) {
         value = (float)(100 * sequence->index + n);
-        if (!collector_take(collector, backlog, sequence, values, n, false, err))
+        if (!collector_add(collector, backlog, sequence, values, n, false, err))
             break;
     }
     return n;

@@ -1,4 +1,4 @@
-/* Collects the names of outputs in the options. Several may be names of the same output.
+/* Collects the names of the outputs that options read. Several may name the same output.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/run.h"
 
@@ -42,8 +42,8 @@ static size_t add_feeds(const struct options *options, bool are_whole, const cha
     return n;
 }
 
-const char **readings_set(const struct options *options, struct irrun_options *model_options,
-                          struct irrun_error *err)
+const char **read_outputs_set(const struct options *options, struct irrun_options *model_options,
+                              struct irrun_error *err)
 {
     const struct binding_list *expected = &options->expected;
     const char **names =
