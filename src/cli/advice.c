@@ -187,7 +187,7 @@ static bool has_path(const struct binding_list *list, const char *path)
     return i < list->n;
 }
 
-/* Returns whether the path is that of the manifest or of an -i. */
+/* Returns whether the path is the manifest or an input of -i. */
 static bool is_input(const struct options *options, const char *path)
 {
     return (options->manifest_path && strcmp(options->manifest_path, path) == 0) ||
@@ -262,8 +262,9 @@ void advise(const struct options *options, struct irrun_error *err)
     if (is_model)
         advise_model(path, err);
     else if (path_has_field(path, 'n'))
-        fail_hint(err,
-                  "%%n is for -o; --expect=NAME=FILE compares one output, --expect=FILE.npz all");
+        fail_hint(
+            err,
+            "%%n is for -o; --expect=NAME=FILE compares one output, --expect=FILE.npz all outputs");
     else if (path_has_field(path, 'k'))
         fail_hint(err, "%%k is for the names of outputs; to read a folder: ls FOLDER/* | irrun "
                        "MODEL.xml --manifest=-");

@@ -6,7 +6,7 @@
 
 #include "cli/options.h"
 
-/* Adds a hint to an error about the model, an input or an output, if there is one. */
+/* Adds a hint, if there is one, to an error about the model, an input or an output. */
 void advise(const struct options *options, struct irrun_error *err);
 
 #endif

@@ -12,7 +12,7 @@ bool all_outputs_check_feeds(const struct irrun_model *model, const struct optio
 
 size_t all_outputs_count(const struct irrun_model *model, const struct options *options);
 
-/* Finds an output of the model before an input of the same name. */
+/* Finds an output of the model or, if no output has this name, an input of --feed. */
 bool all_outputs_find(const struct irrun_model *model, const struct options *options,
                       const char *name, size_t *index, struct irrun_error *err);
 const char *all_outputs_name(const struct irrun_model *model, const struct options *options,

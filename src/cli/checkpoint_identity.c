@@ -54,7 +54,7 @@ bool checkpoint_check(const struct options *options, struct irrun_error *err)
            fail(err, IRRUN_USAGE, "--checkpoint: outputs must go to files, not to standard output");
 }
 
-static bool add_file(struct text *text, const char *path, struct irrun_error *err)
+static bool add_input_file(struct text *text, const char *path, struct irrun_error *err)
 {
     struct stat status;
     if (strcmp(path, "-") == 0)
@@ -78,10 +78,10 @@ bool checkpoint_identify(const struct model_identity *model, const struct irrun_
     text_add(&text, "model xml=%s\nweights bin=%s%s\n", model->xml, model->bin, model->time);
     text_add(&text, "engine %s, %s, %s, %s\n", session_info.simd, session_info.gemm,
              irrun_build()->blas, irrun_build()->compiler);
-    bool is_done = !options->state_in || add_file(&text, options->state_in, err);
+    bool is_done = !options->state_in || add_input_file(&text, options->state_in, err);
     for (size_t i = 0; i < options->inputs.n && is_done; i++)
         is_done = options->inputs.items[i].spec.format->is_generated ||
-                  add_file(&text, options->inputs.items[i].spec.path, err);
+                  add_input_file(&text, options->inputs.items[i].spec.path, err);
     for (size_t i = 0; i < options->given.n; i++) {
         const struct given_option *given = &options->given.items[i];
         if (changes_outputs(given->id))

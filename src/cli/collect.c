@@ -190,8 +190,8 @@ static bool forward_record(struct collector *collector, const struct kept_record
 }
 
 /* Passes the records of the backlog to the outputs and to --expect. */
-static bool replay(struct collector *collector, struct backlog *backlog,
-                   const struct sequence *sequence, struct irrun_error *err)
+static bool replay_backlog(struct collector *collector, struct backlog *backlog,
+                           const struct sequence *sequence, struct irrun_error *err)
 {
     size_t n = collector->n_values;
     if (backlog->n_bytes == 0)
@@ -230,7 +230,7 @@ static bool forward_or_keep(struct collector *collector, struct backlog *backlog
         if (!wait_for_turn(collector, sequence))
             return false;
     }
-    return (backlog->n_bytes == 0 || replay(collector, backlog, sequence, err)) &&
+    return (backlog->n_bytes == 0 || replay_backlog(collector, backlog, sequence, err)) &&
            forward_record(collector, record, sequence, values, err);
 }
 
@@ -254,7 +254,7 @@ bool collector_add(struct collector *collector, struct backlog *backlog,
 bool collector_end(struct collector *collector, struct backlog *backlog,
                    const struct sequence *sequence, struct irrun_error *err)
 {
-    if (!wait_for_turn(collector, sequence) || !replay(collector, backlog, sequence, err) ||
+    if (!wait_for_turn(collector, sequence) || !replay_backlog(collector, backlog, sequence, err) ||
         !outputs_end_sequence(collector->outputs, err) ||
         (collector->has_many_workers && !outputs_flush(collector->outputs, err)))
         return false;
@@ -267,7 +267,7 @@ void collector_fail_sequence(struct collector *collector, struct backlog *backlo
 {
     struct irrun_error ignored = {.code = IRRUN_OK};
     if (backlog->n_bytes > 0 && wait_for_turn(collector, sequence))
-        replay(collector, backlog, sequence, &ignored);
+        replay_backlog(collector, backlog, sequence, &ignored);
 }
 
 bool collector_drop_sequence(struct collector *collector, struct backlog *backlog,
@@ -277,7 +277,7 @@ bool collector_drop_sequence(struct collector *collector, struct backlog *backlo
         return true; /* its records were written */
     if (!wait_for_turn(collector, sequence))
         return false;
-    if (!replay(collector, backlog, sequence, err) && err->code != IRRUN_MISMATCH &&
+    if (!replay_backlog(collector, backlog, sequence, err) && err->code != IRRUN_MISMATCH &&
         err->code != IRRUN_DATA)
         return false;
     error_clear(err); /* the sequence has already failed */

@@ -358,8 +358,9 @@ bool compare_finish(struct compare *compare, struct irrun_error *err)
     if (has_problem)
         return false;
     if (options->dynamic_quantization)
-        return fail_hint(err, "--dynamic-quantization rounds factors: if it passes without, --atol "
-                              "and --rtol can allow for it");
+        return fail_hint(err,
+                         "--dynamic-quantization rounds factors: if it passes without it, --atol "
+                         "and --rtol can allow for it");
     if (precision == IRRUN_PRECISION_F32)
         return !has_tolerance &&
                fail_hint(err, "--atol=NUMBER and --rtol=NUMBER allow larger differences");

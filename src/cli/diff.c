@@ -195,8 +195,8 @@ static bool is_comparable(enum irrun_dtype got, enum irrun_dtype want)
            (want == IRRUN_F64 && dtype_is_float(got));
 }
 
-static bool differs(const struct diff *diff, const struct diff_tensor *tensor, uint64_t record,
-                    struct difference *difference)
+static bool tensor_differs(const struct diff *diff, const struct diff_tensor *tensor,
+                           uint64_t record, struct difference *difference)
 {
     const struct irrun_tensor *got = tensor->got, *want = tensor->want;
     *difference = (struct difference){0};
@@ -208,13 +208,13 @@ static bool differs(const struct diff *diff, const struct diff_tensor *tensor, u
     return difference_fails(difference, diff->options);
 }
 
-static bool compare_all(struct diff *diff, uint64_t record, struct irrun_error *err)
+static bool compare_tensors(struct diff *diff, uint64_t record, struct irrun_error *err)
 {
     struct difference difference;
     for (size_t i = 0; i < diff->n; i++)
         diff->tensors[i].got = irrun_session_output(diff->session, diff->tensors[i].output);
     for (size_t i = 0; i < diff->n; i++)
-        if (differs(diff, &diff->tensors[i], record, &difference))
+        if (tensor_differs(diff, &diff->tensors[i], record, &difference))
             return diff_fail(diff, &diff->tensors[i], &difference, record, err);
     return true;
 }
@@ -223,11 +223,11 @@ bool diff_compare(struct diff *diff, uint64_t record, struct irrun_error *err)
 {
     return !diff || ((diff->reference ? run_reference(diff, err)
                                       : diff_file_read(diff, record, false, err)) &&
-                     compare_all(diff, record, err));
+                     compare_tensors(diff, record, err));
 }
 
 bool diff_finish(struct diff *diff, uint64_t n, struct irrun_error *err)
 {
     return !diff || diff->reference || n == 0 ||
-           (diff_file_read(diff, n - 1, true, err) && compare_all(diff, n - 1, err));
+           (diff_file_read(diff, n - 1, true, err) && compare_tensors(diff, n - 1, err));
 }

@@ -27,7 +27,7 @@ bool diff_copy_variables(struct diff *diff, struct irrun_error *err);
 /* Compares the tensors of one iteration. Fails with IRRUN_MISMATCH if a tensor differs. */
 bool diff_compare(struct diff *diff, uint64_t record, struct irrun_error *err);
 
-/* Compares the tensors of which the file has only the last iteration. Call it after the last of n
+/* Compares the tensors for which the file has only the last iteration. Call it after the last of n
  * iterations. */
 bool diff_finish(struct diff *diff, uint64_t n, struct irrun_error *err);
 

@@ -81,8 +81,8 @@ static bool begin_tensor(struct diff_tensor *tensor, const struct irrun_tensor *
     return tensor->read.data || fail_memory(err, n * dtype_size(tensor->read.dtype) + 1);
 }
 
-static bool read_one(const struct diff *diff, struct diff_tensor *tensor, uint64_t record,
-                     bool is_end, struct irrun_error *err)
+static bool read_tensor(const struct diff *diff, struct diff_tensor *tensor, uint64_t record,
+                        bool is_end, struct irrun_error *err)
 {
     const struct irrun_tensor *got = irrun_session_output(diff->session, tensor->output);
     size_t n_read;
@@ -105,7 +105,7 @@ static bool read_one(const struct diff *diff, struct diff_tensor *tensor, uint64
 bool diff_file_read(struct diff *diff, uint64_t record, bool is_end, struct irrun_error *err)
 {
     for (size_t i = 0; i < diff->n; i++)
-        if (!read_one(diff, &diff->tensors[i], record, is_end, err))
+        if (!read_tensor(diff, &diff->tensors[i], record, is_end, err))
             return false;
     return true;
 }

@@ -38,7 +38,7 @@ struct diff {
 bool diff_file_open(struct diff *diff, struct irrun_error *err);
 
 /* Sets tensor->want to the next record for some tensors, and to NULL for the others. If is_end,
- * these are the tensors of which the file has only the last iteration; otherwise, all others.
+ * these are the tensors for which the file has only the last iteration; otherwise, all others.
  * `record` is for messages. */
 bool diff_file_read(struct diff *diff, uint64_t record, bool is_end, struct irrun_error *err);
 void diff_file_close(struct diff *diff);

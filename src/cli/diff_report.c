@@ -31,8 +31,8 @@ static double largest_difference(const struct diff_tensor *tensor)
     return difference.n_different > 0 ? difference.worst.distance : 0;
 }
 
-static void add_line(const struct diff *diff, const struct diff_tensor *tensor,
-                     struct irrun_error *err)
+static void add_tensor_line(const struct diff *diff, const struct diff_tensor *tensor,
+                            struct irrun_error *err)
 {
     const struct irrun_port *port = irrun_model_output(diff->model, tensor->output);
     char number[TEXT_NUMBER_BYTES];
@@ -86,7 +86,7 @@ static void add_path(const struct diff *diff, const struct diff_tensor *tensor,
         return;
     fail_append(err, "\n  on the way there%s:", input ? " (only the last 8 operators)" : "");
     while (n-- > 0)
-        add_line(diff, path[n], err);
+        add_tensor_line(diff, path[n], err);
 }
 
 static void add_inputs(const struct diff *diff, const struct diff_tensor *tensor,
@@ -100,7 +100,7 @@ static void add_inputs(const struct diff *diff, const struct diff_tensor *tensor
             continue;
         if (n++ == 0)
             fail_append(err, "\n  its inputs:");
-        add_line(diff, input, err);
+        add_tensor_line(diff, input, err);
     }
 }
 

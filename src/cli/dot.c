@@ -123,8 +123,8 @@ static bool add_edge(struct edge_list *list, struct edge edge, struct irrun_erro
     return true;
 }
 
-static bool add_inputs(const struct dot *dot, struct edge_list *list, size_t index,
-                       struct irrun_error *err)
+static bool add_input_edges(const struct dot *dot, struct edge_list *list, size_t index,
+                            struct irrun_error *err)
 {
     const struct irrun_layer *layer = &dot->layers[index];
     const struct dot_node *nodes = dot->nodes, *to = &nodes[nodes[index].group];
@@ -144,8 +144,8 @@ static bool add_inputs(const struct dot *dot, struct edge_list *list, size_t ind
 }
 
 /* Adds edges from an Assign to the ReadValues of its variable. */
-static bool add_state(const struct dot *dot, struct edge_list *list, size_t assign,
-                      struct irrun_error *err)
+static bool add_state_edges(const struct dot *dot, struct edge_list *list, size_t assign,
+                            struct irrun_error *err)
 {
     const struct irrun_layer *layers = dot->layers;
     const struct dot_node *nodes = dot->nodes;
@@ -167,8 +167,9 @@ static bool list_edges(const struct dot *dot, struct edge_list *list, struct irr
         const struct irrun_layer *layer = &dot->layers[i];
         if (dot->nodes[i].is_hidden)
             continue;
-        if (!add_inputs(dot, list, i, err) || (strcmp(layer->type, "Assign") == 0 &&
-                                               layer->variable && !add_state(dot, list, i, err)))
+        if (!add_input_edges(dot, list, i, err) ||
+            (strcmp(layer->type, "Assign") == 0 && layer->variable &&
+             !add_state_edges(dot, list, i, err)))
             return false;
         size_t end = dot_body_end(dot, i), body = i + 1;
         while (body < end && dot->nodes[body].is_hidden)
@@ -209,7 +210,7 @@ static void print_edge(const struct edge *edge)
     printf("];\n");
 }
 
-/* Prints the edges. Of several edges of the same kind between two nodes, prints only one. */
+/* Prints the edges. If two nodes have several edges of the same kind, prints only one of them. */
 static bool print_edges(const struct dot *dot, struct irrun_error *err)
 {
     struct edge_list list = {.items = NULL};

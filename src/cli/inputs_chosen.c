@@ -29,7 +29,7 @@ static size_t argmax_of_floats(const struct irrun_tensor *values, size_t start, 
     return best;
 }
 
-/* Does the same for i64 and u64, which double cannot represent exactly. */
+/* Does the same for i64 and u64, whose values double cannot always represent. */
 static size_t argmax_of_integers(const struct irrun_tensor *values, size_t start, size_t n)
 {
     const uint64_t *numbers = tensor_at(values, start);

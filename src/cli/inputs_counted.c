@@ -84,7 +84,7 @@ static bool find_reference(const struct inputs *inputs, struct counter *counter,
         if (!irrun_model_find_input(inputs->model, binding->spec.path, &counter->reference, err))
             return false;
         return !is_generated(inputs, counter->reference) ||
-               fail_counter(binding, err, "the input after the colon is not read either");
+               fail_counter(binding, err, "the input after the colon is generated, too");
     }
     for (size_t i = 0; i < inputs->n; i++) {
         if (is_generated(inputs, i))
@@ -114,8 +114,8 @@ bool inputs_find_counters(struct inputs *inputs, struct irrun_error *err)
 
 /* Computes the shape of the counted record, without the leading dimensions of 1 that exceed the
  * rank of the input. */
-static bool find_shape(const struct inputs *inputs, const struct counter *counter,
-                       struct irrun_shape *shape, struct irrun_error *err)
+static bool find_record_shape(const struct inputs *inputs, const struct counter *counter,
+                              struct irrun_shape *shape, struct irrun_error *err)
 {
     const struct irrun_shape *counted = &inputs->records[counter->reference].record.shape;
     const struct irrun_partial_shape *wanted =
@@ -140,7 +140,7 @@ static bool make_record(const struct inputs *inputs, struct counter *counter,
     struct records_port port = inputs_port(inputs, counter->input);
     struct irrun_tensor *made = &counter->made;
     size_t size_bytes;
-    if (!find_shape(inputs, counter, &made->shape, err))
+    if (!find_record_shape(inputs, counter, &made->shape, err))
         return false;
     bool is_mask = strcmp(counter->binding->spec.format->name, "ones") == 0;
     int64_t *last = &made->shape.dims[made->shape.rank - 1], end;

@@ -108,7 +108,7 @@ static bool claim_input(struct inputs *inputs, size_t index, const struct format
              "--%s%s cannot be read from %s: %s does not hold one number per record",
              index - inputs->n == CONTROL_KEY ? "key=" : "reset=if:", port.name, path,
              format->name);
-        return fail_hint(err, "csv, npy and a member of an npz do");
+        return fail_hint(err, "csv, npy and the members of an npz hold one");
     }
     inputs->slots[index].is_filled = find_axis(inputs, index, axis, err);
     return inputs->slots[index].is_filled;

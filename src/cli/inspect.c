@@ -48,9 +48,9 @@ static void print_variable(const struct irrun_variable *variable)
 }
 
 /* Finds the input and the output of --feed. */
-static bool find_feed(const struct irrun_model *model, const struct feed_spec *feed,
-                      const struct irrun_port **in, const struct irrun_port **out,
-                      struct irrun_error *err)
+static bool find_feed_ports(const struct irrun_model *model, const struct feed_spec *feed,
+                            const struct irrun_port **in, const struct irrun_port **out,
+                            struct irrun_error *err)
 {
     size_t input, output;
     if (!irrun_model_find_output(model, feed->out, &output, err) ||
@@ -66,7 +66,7 @@ static bool print_feed(const struct irrun_model *model, const struct feed_spec *
 {
     const struct irrun_port *in, *out;
     char shape[SHAPE_TEXT_BYTES];
-    if (!find_feed(model, feed, &in, &out, err))
+    if (!find_feed_ports(model, feed, &in, &out, err))
         return false;
     print("  %s  %s %s  from: %s%s\n", in->name, irrun_dtype_name(in->dtype),
           partial_shape_format(&in->shape, shape), out->name, feed->choice_text);
@@ -235,7 +235,7 @@ static bool add_feeds(struct json *json, const struct irrun_model *model,
     json_open(json, "feeds", '[');
     for (size_t i = 0; i < feeds->n; i++) {
         const struct irrun_port *in, *out;
-        if (!find_feed(model, &feeds->items[i], &in, &out, err))
+        if (!find_feed_ports(model, &feeds->items[i], &in, &out, err))
             return false;
         json_open(json, NULL, '{');
         json_string(json, "id", in->name);

@@ -86,9 +86,9 @@ static bool is_fed(const struct irrun_model *model, const struct options *option
 }
 
 /* Returns the output that looks most like the next value of the input; NULL if none does. */
-static const struct irrun_port *find_next(const struct irrun_model *model,
-                                          const struct options *options,
-                                          const struct irrun_port *input)
+static const struct irrun_port *find_next_value(const struct irrun_model *model,
+                                                const struct options *options,
+                                                const struct irrun_port *input)
 {
     const struct irrun_port *best = NULL;
     unsigned most = 0;
@@ -112,7 +112,7 @@ size_t inspect_add_hints(const struct irrun_model *model, const struct irrun_ana
     for (size_t i = 0; i < n_inputs && n_inputs > 1 && irrun_model_n_outputs(model) > 1; i++) {
         const struct irrun_port *input = irrun_model_input(model, i);
         const struct irrun_port *output =
-            is_fed(model, options, i, true) ? NULL : find_next(model, options, input);
+            is_fed(model, options, i, true) ? NULL : find_next_value(model, options, input);
         if (!output)
             continue;
         text_add(text, "output \"%s\" looks like the next value of \"%s\": --feed=%s=%s%c",

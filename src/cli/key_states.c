@@ -62,7 +62,7 @@ static bool open_file(struct key_states *states, struct irrun_error *err)
     int reason = errno;
     free(target);
     return states->fd >= 0 || fail_errno(err, IRRUN_CANT_CREATE, states->spill_path,
-                                         "no file can be created there", reason);
+                                         "cannot create a file in this directory", reason);
 }
 
 bool key_states_new(size_t n_values, uint64_t max_held, const char *spill_path,
@@ -174,8 +174,8 @@ static bool write_block(struct key_states *states, struct key_state *state, stru
         states->file_bytes += state->file_bytes;
     }
     if (!file_write_at(states->fd, state->file_offset, state->block, state->size_bytes))
-        return fail_errno(err, IRRUN_IO, states->spill_path, "the file there cannot be written",
-                          errno);
+        return fail_errno(err, IRRUN_IO, states->spill_path,
+                          "cannot write to the file in this directory", errno);
     states->n_spilled++;
     return true;
 }
@@ -186,7 +186,7 @@ static bool read_block(const struct key_states *states, const struct key_state *
     size_t n_read;
     bool is_read = file_read_at(states->fd, state->file_offset, block, state->size_bytes, &n_read);
     return (is_read && n_read == state->size_bytes) ||
-           fail_errno(err, IRRUN_IO, states->spill_path, "the file there cannot be read",
+           fail_errno(err, IRRUN_IO, states->spill_path, "cannot read the file in this directory",
                       is_read ? EIO : errno);
 }
 
@@ -261,7 +261,7 @@ bool key_states_find(struct key_states *states, int64_t key, uint32_t *id, bool 
 
 /* ---- Values ---------------------------------------------------------------------------------- */
 
-static size_t padded(size_t size_bytes)
+static size_t padded_bytes(size_t size_bytes)
 {
     return (size_bytes + 7) & ~(size_t)7;
 }
@@ -269,7 +269,8 @@ static size_t padded(size_t size_bytes)
 static size_t value_bytes(const struct irrun_tensor *value)
 {
     size_t dims_bytes = value ? value->shape.rank * sizeof(int64_t) : 0;
-    return sizeof(struct value_header) + dims_bytes + (value ? padded(tensor_n_bytes(value)) : 0);
+    return sizeof(struct value_header) + dims_bytes +
+           (value ? padded_bytes(tensor_n_bytes(value)) : 0);
 }
 
 bool key_states_put(struct key_states *states, uint32_t id,
@@ -294,7 +295,8 @@ bool key_states_put(struct key_states *states, uint32_t id,
             unsigned char *data = to + sizeof header + dims_bytes;
             if (n_bytes > 0)
                 memcpy(data, value->data, n_bytes);
-            memset(data + n_bytes, 0, padded(n_bytes) - n_bytes); /* may be written to the file */
+            memset(data + n_bytes, 0,
+                   padded_bytes(n_bytes) - n_bytes); /* may be written to the file */
         }
         memcpy(to, &header, sizeof header);
         to += value_bytes(value);

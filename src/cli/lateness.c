@@ -90,7 +90,7 @@ bool lateness_check(const struct lateness *lateness, struct irrun_error *err)
     char deadline[32], most[32];
     return lateness->n_late == 0 ||
            fail(err, IRRUN_MISMATCH,
-                "--deadline: %" PRIu64 " of %" PRIu64 " results came later than %s, by %s at most",
+                "--deadline: %" PRIu64 " of %" PRIu64 " results came later than %s, by at most %s",
                 lateness->n_late, lateness->n,
                 stats_format_time((double)lateness->deadline_ns * 1e-9, deadline),
                 stats_format_time((double)lateness->max_ns * 1e-9, most));

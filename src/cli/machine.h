@@ -25,7 +25,8 @@ void machine_restore_denormals(uint64_t mode);
 void machine_clear_denormal_flag(void);
 
 /* Returns whether this thread has read or computed denormals since the flag was cleared. On
- * AArch64, only rounded results set the flag. Returns false on processors without a flag. */
+ * AArch64, only results that were rounded set the flag. Returns false on processors without a
+ * flag. */
 bool machine_denormal_flag(void);
 
 #endif

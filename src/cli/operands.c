@@ -67,7 +67,7 @@ static bool check_values(char *const next_words[N_OPTIONS], int n, char **words,
 /* ---- Operands that are other files ----------------------------------------------------------- */
 
 /* Returns whether the file is an input by its name. A .bin may be the weights. */
-static bool is_data(const char *path)
+static bool is_input_file(const char *path)
 {
     struct format_spec spec;
     struct irrun_error ignored = {.code = IRRUN_OK};
@@ -76,8 +76,8 @@ static bool is_data(const char *path)
             format_parse_source(path, &spec, &ignored));
 }
 
-static bool fail_data(const char *path, const char *role, const char *model,
-                      struct irrun_error *err)
+static bool fail_input_file(const char *path, const char *role, const char *model,
+                            struct irrun_error *err)
 {
     char quoted[TEXT_QUOTED_BYTES], quoted_model[TEXT_QUOTED_BYTES];
     fail(err, IRRUN_USAGE, "'%s' is taken for %s", path, role);
@@ -105,10 +105,10 @@ static bool check_blanks(int n, char **words, struct irrun_error *err)
 /* Rejects a model or weights whose name shows that the file is something else. */
 static bool check_files(const char *model, const char *weights, struct irrun_error *err)
 {
-    if (weights && (strcmp(weights, "-") == 0 || is_data(weights)))
-        return fail_data(weights, "the weights", model, err);
-    if (weights && is_data(model) && text_has_ending(weights, ".xml"))
-        return fail_data(model, "the model, which comes first", weights, err);
+    if (weights && (strcmp(weights, "-") == 0 || is_input_file(weights)))
+        return fail_input_file(weights, "the weights", model, err);
+    if (weights && is_input_file(model) && text_has_ending(weights, ".xml"))
+        return fail_input_file(model, "the model, which comes first", weights, err);
     if (!weights || !text_has_ending(weights, ".xml"))
         return true;
     char quoted[TEXT_QUOTED_BYTES], place[TEXT_QUOTED_BYTES];
@@ -157,12 +157,12 @@ bool operands_parse(struct options *options, char *const next_words[N_OPTIONS], 
     }
     if (!check_blanks(n, words, err) || !check_action(n, words, err))
         return false;
-    if (n == 2 && options->inputs.n > 0 && is_data(words[1]) && access(words[1], F_OK) != 0) {
+    if (n == 2 && options->inputs.n > 0 && is_input_file(words[1]) && access(words[1], F_OK) != 0) {
         fail(err, IRRUN_USAGE, "'%s' is taken for the weights, and there is no such file",
              words[1]);
         return fail_hint(err, "outputs go with -o: -o %s", text_shell_quote(words[1], quoted));
     }
-    if (n > 1 && options->inputs.n > 0 && is_data(words[n - 1])) { /* -i *.wav */
+    if (n > 1 && options->inputs.n > 0 && is_input_file(words[n - 1])) { /* -i *.wav */
         fail(err, IRRUN_USAGE, "too many files: '%s'", words[n - 1]);
         return fail_hint(err, "-i takes one file: ls FILE... | irrun %s --manifest=- runs many",
                          text_shell_quote(words[0], quoted));

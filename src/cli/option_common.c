@@ -256,8 +256,8 @@ bool option_set_string(struct options *options, const struct option_row *row, co
 typedef bool parse_spec_fn(const char *text, struct format_spec *spec, struct irrun_error *err);
 
 /* Rejects a=csv:-,b=csv:-, where all text after the first '=' would be one file name. */
-static bool check_single(const struct option_row *row, const char *value, const char *file,
-                         parse_spec_fn *parse, struct irrun_error *err)
+static bool check_single_file(const struct option_row *row, const char *value, const char *file,
+                              parse_spec_fn *parse, struct irrun_error *err)
 {
     struct irrun_error ignored = {.code = IRRUN_OK};
     struct format_spec spec;
@@ -274,7 +274,7 @@ static bool check_single(const struct option_row *row, const char *value, const 
         fail(err, IRRUN_USAGE, "--%s names one file, and '%s' are several", row->name, value);
         if (!equals && strcmp(row->name, "input") == 0)
             return fail_hint(err,
-                             "for two inputs -i NAME=%s -i NAME=%s; as two sequences of one: "
+                             "for two inputs -i NAME=%s -i NAME=%s; for two sequences: "
                              "printf '%%s\\n' %s %s | irrun ... --manifest=-",
                              first, comma + 1, first, comma + 1);
         return fail_hint(err, "write --%s=%.*s --%s=%s", row->name, (int)(comma - value), value,
@@ -290,7 +290,7 @@ static bool add_binding(struct options *options, const struct option_row *row, c
     struct binding binding;
     const char *file;
     if (!option_split_name(options, value, &binding.name, &file, err) ||
-        !check_single(row, value, file, parse, err))
+        !check_single_file(row, value, file, parse, err))
         return false;
     if (!parse(file, &binding.spec, err))
         return strcmp(row->name, "expect") == 0 && file_is_directory(file) &&

@@ -32,7 +32,7 @@ static const char *nearest_option(const char *name)
 }
 
 /* Returns whether two names have a word of at least four letters in common, such as threads. */
-static bool share_word(const char *a, const char *b)
+static bool have_common_word(const char *a, const char *b)
 {
     for (size_t length; *a != '\0'; a += length + (a[length] != '\0')) {
         length = strcspn(a, "-_");
@@ -52,7 +52,7 @@ static bool hint_list(const char *name, size_t length, struct irrun_error *err)
     size_t n = 0;
     for (size_t i = 0; i < N_OPTIONS; i++) {
         const char *other = option_rows[i].name;
-        if (length > 0 ? strncmp(other, name, length) != 0 : !share_word(name, other))
+        if (length > 0 ? strncmp(other, name, length) != 0 : !have_common_word(name, other))
             continue;
         char list[sizeof err->hint];
         memcpy(list, err->hint, sizeof list);
@@ -74,13 +74,14 @@ static const struct {
     {"data_shape", "--shape=NAME=D,D,... sets the shape of an input"},
     {"f", "--shape=NAME=D,D,... sets the shape of an input; csv:FILE names a format"},
     {"w,weights,bin", "the weights follow the model: irrun MODEL.xml WEIGHTS.bin"},
-    {"api", "omit it: an iteration begins when the one before it has ended"},
+    {"api", "omit it: each iteration begins after the previous one ends"},
     {"pc,p,profiling", "--profile shows the time of each operator"},
     {"niter,iters,repeat,max-tokens", "-n N runs N iterations"},
     {"info,describe,summary", "--inspect shows inputs, outputs, variables and operators"},
     {"ops", "--list-ops lists the operators of the model"},
     {"format,type", "-i FORMAT:FILE and -o FORMAT:FILE name a format, for example csv:FILE"},
-    {"json", "--inspect=json is the model, --report=FILE the run, -o jsonl:FILE records"},
+    {"json",
+     "--inspect=json describes the model, --report=FILE the run; -o jsonl:FILE writes records"},
     {"output-dir,outdir,out-dir", "-o DIR/%n.npy writes a file for each output"},
     {"b,batch-size,batch_size", "irrun computes one record at a time; --batch=N is for --key"},
     {"prompt", "printf TEXT | irrun MODEL.xml -i NAME=raw:- reads characters"},
@@ -93,7 +94,7 @@ static const struct {
     {"resume", "--state-in=FILE continues from a state, --checkpoint=FILE after an interruption"},
     {"top-k", "--feed=OUT=IN:sample(T,K) draws from the K most probable"},
     {"dry-run", "--check does everything except the run"},
-    {"force,overwrite", "omit it: a file is overwritten"},
+    {"force,overwrite", "omit it: files are overwritten"},
     {"ac,channels", "omit it: the channels of a sound file are averaged"},
     {"header", "--columns=HEADING,... names columns by their headings"},
     {"no-header,noheader", "--columns=0,1,... takes columns of a table without headings"},

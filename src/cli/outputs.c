@@ -26,7 +26,7 @@ struct outputs {
 
 /* ---- Opening and closing --------------------------------------------------------------------- */
 
-static bool add_default(struct outputs *outputs, struct irrun_error *err)
+static bool add_default_destination(struct outputs *outputs, struct irrun_error *err)
 {
     const struct options *options = outputs->options;
     struct binding standard = {.name = NULL};
@@ -39,7 +39,7 @@ static bool add_default(struct outputs *outputs, struct irrun_error *err)
 }
 
 /* Checks --skip-existing, which needs a separate file for each sequence. */
-static bool check_skipping(const struct outputs *outputs, struct irrun_error *err)
+static bool check_skip_existing(const struct outputs *outputs, struct irrun_error *err)
 {
     const struct destination_list *list = &outputs->common;
     for (size_t i = 0; i < list->n && outputs->options->skips_existing; i++) {
@@ -66,8 +66,8 @@ bool outputs_new(const struct irrun_model *model, const struct options *options,
     for (size_t i = 0; i < options->outputs.n; i++)
         if (!destination_add(&made->common, &options->outputs.items[i], err))
             return false;
-    return add_default(made, err) && destinations_check(&made->common, err) &&
-           check_skipping(made, err);
+    return add_default_destination(made, err) && destinations_check(&made->common, err) &&
+           check_skip_existing(made, err);
 }
 
 void outputs_free(struct outputs *outputs)
@@ -144,8 +144,8 @@ bool outputs_finish(struct outputs *outputs, struct irrun_error *err)
 
 /* ---- Sequences ------------------------------------------------------------------------------- */
 
-static bool add_own(struct destination_list *list, const struct sequence *sequence,
-                    struct irrun_error *err)
+static bool add_own_destinations(struct destination_list *list, const struct sequence *sequence,
+                                 struct irrun_error *err)
 {
     for (size_t i = 0; i < sequence->n_outputs; i++)
         if (!destination_add(list, &sequence->outputs[i], err))
@@ -160,8 +160,8 @@ bool outputs_visit_paths(const struct outputs *outputs, const struct sequence *s
         .model = outputs->own.model, .options = outputs->options, .is_from_manifest = true};
     if (!sequence || sequence->n_outputs == 0)
         return destinations_visit(&outputs->common, sequence, visit, context, err);
-    bool is_visited =
-        add_own(&own, sequence, err) && destinations_visit(&own, sequence, visit, context, err);
+    bool is_visited = add_own_destinations(&own, sequence, err) &&
+                      destinations_visit(&own, sequence, visit, context, err);
     destinations_free(&own);
     return is_visited;
 }
@@ -286,7 +286,7 @@ bool outputs_begin_sequence(struct outputs *outputs, const struct sequence *sequ
     outputs->key = sequence->key;
     destinations_free(&outputs->own);
     outputs->current = sequence->n_outputs > 0 ? &outputs->own : &outputs->common;
-    if (sequence->n_outputs > 0 && (!add_own(&outputs->own, sequence, err) ||
+    if (sequence->n_outputs > 0 && (!add_own_destinations(&outputs->own, sequence, err) ||
                                     !destinations_check_axes(&outputs->own, values, err)))
         return false;
     for (size_t i = 0; i < outputs->current->n; i++) {

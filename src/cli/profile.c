@@ -200,7 +200,7 @@ static int count_columns(const struct rows *rows)
     return (int)(most < MAX_TYPE_COLUMNS ? most : MAX_TYPE_COLUMNS);
 }
 
-static void print_head(const struct profile *profile, bool is_by_type, int n_columns)
+static void print_header(const struct profile *profile, bool is_by_type, int n_columns)
 {
     char bytes[32];
     fprintf(stderr, "%s, %u thread%s, can do %.1f GFLOP/s, and read %.1f GB/s from %s\n",
@@ -222,7 +222,7 @@ bool profile_print(const struct profile *profile, bool by_type, struct irrun_err
     if (!make_rows(profile, by_type, &rows, err))
         return false;
     int n_columns = count_columns(&rows);
-    print_head(profile, by_type, n_columns);
+    print_header(profile, by_type, n_columns);
     for (size_t i = 0; i < rows.n; i++) {
         const struct row *row = &rows.items[i];
         sum_s += row->op && row->op->depth > 0 ? 0 : row->time_s;

@@ -112,7 +112,7 @@ static double next_normal(struct generator *g)
 }
 
 /* Returns the distribution of --random without DIST for a type. */
-static struct random_spec default_for(enum irrun_dtype dtype)
+static struct random_spec default_distribution(enum irrun_dtype dtype)
 {
     return (struct random_spec){.kind = dtype == IRRUN_BOOLEAN || dtype == IRRUN_U1 ? RANDOM_INT
                                         : dtype_is_integer(dtype)                   ? RANDOM_ZEROS
@@ -143,7 +143,7 @@ static void fill_tensor(const struct random_spec *spec, uint64_t seed, uint64_t 
                         const struct irrun_tensor *tensor)
 {
     const struct random_spec chosen =
-        spec->kind == RANDOM_DEFAULT ? default_for(tensor->dtype) : *spec;
+        spec->kind == RANDOM_DEFAULT ? default_distribution(tensor->dtype) : *spec;
     struct generator g = seed_generator(seed, stream);
     bool is_float = chosen.kind == RANDOM_UNIFORM || chosen.kind == RANDOM_NORMAL;
     size_t n = (size_t)shape_n_elements(&tensor->shape);
@@ -163,7 +163,7 @@ static void fill_tensor(const struct random_spec *spec, uint64_t seed, uint64_t 
     }
 }
 
-static bool is_in_type(enum irrun_dtype dtype, int64_t x)
+static bool fits_type(enum irrun_dtype dtype, int64_t x)
 {
     unsigned char element[sizeof x];
     int64_t back;
@@ -188,7 +188,7 @@ static bool check_range(const struct random_spec *spec, enum irrun_dtype dtype, 
     int64_t low = is_int ? spec->low : clamp(spec->a), high = is_int ? spec->high : clamp(spec->b);
     if (!is_int && high > 0 && (double)high == spec->b)
         high--; /* the end is not included, and floats are truncated */
-    return (is_in_type(dtype, low) && is_in_type(dtype, high)) ||
+    return (fits_type(dtype, low) && fits_type(dtype, high)) ||
            fail(err, IRRUN_USAGE,
                 "--random: input \"%s\" is %s, which cannot hold numbers from %" PRId64
                 " to %" PRId64,

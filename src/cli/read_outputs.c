@@ -22,7 +22,7 @@ static bool reads_all(const struct options *options)
     return is_all;
 }
 
-static size_t add_outputs(const struct options *options, bool are_none, const char **names)
+static size_t list_written_outputs(const struct options *options, bool are_none, const char **names)
 {
     const struct binding_list *outputs = &options->outputs;
     size_t n = 0;
@@ -32,7 +32,7 @@ static size_t add_outputs(const struct options *options, bool are_none, const ch
     return n;
 }
 
-static size_t add_feeds(const struct options *options, bool are_whole, const char **names)
+static size_t list_fed_outputs(const struct options *options, bool are_whole, const char **names)
 {
     const struct feed_list *feeds = &options->feeds;
     size_t n = 0;
@@ -51,13 +51,13 @@ const char **read_outputs_set(const struct options *options, struct irrun_option
     if (!names || reads_all(options))
         return names;
     model_options->unread = names;
-    model_options->n_unread = add_outputs(options, true, names);
+    model_options->n_unread = list_written_outputs(options, true, names);
     model_options->read_last = model_options->unread + model_options->n_unread;
-    model_options->n_read_last = add_feeds(options, false, names + model_options->n_unread);
+    model_options->n_read_last = list_fed_outputs(options, false, names + model_options->n_unread);
     model_options->read = model_options->read_last + model_options->n_read_last;
     const char **read = names + model_options->n_unread + model_options->n_read_last;
-    size_t n = add_outputs(options, false, read);
-    n += add_feeds(options, true, read + n);
+    size_t n = list_written_outputs(options, false, read);
+    n += list_fed_outputs(options, true, read + n);
     for (size_t i = 0; i < expected->n; i++)
         read[n++] = expected->items[i].name;
     if (options->until_name)

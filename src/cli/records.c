@@ -96,7 +96,7 @@ static int64_t chunk_length(const struct records *records, uint32_t axis)
 }
 
 /* Computes the sizes of slices along `axis` of records->record.shape; the caller sets the rows of
- * `cut`. Fails with IRRUN_USAGE if such slices are impossible. */
+ * `cut`. Fails with IRRUN_USAGE if these slices are impossible. */
 static bool cut_slices(struct records *records, uint32_t axis, struct irrun_error *err)
 {
     const struct axis_spec *spec = records->axis;

@@ -82,7 +82,7 @@ bool run_check(const struct irrun_model *model, const struct options *options,
     if (options->reset.when == RESET_NEVER && sequences_are_many(options) &&
         !OPTIONS_EXCLUDE(options, "reset=never", err, OPTION_ID_keep_going,
                          OPTION_ID_skip_existing))
-        return fail_hint(err, "a sequence that is left out would be missing in the state");
+        return fail_hint(err, "the state would lack a sequence that is left out");
     if (options->is_paced && (options->rate_hz <= 0 || options->axes.n == 0)) {
         fail(err, IRRUN_USAGE, "--pace needs --rate and --axis");
         return fail_hint(err,

@@ -236,7 +236,8 @@ bool run_paths_new(const struct irrun_model *model, const struct options *option
     return visit_command_line(made, err) && add_sequences(made, err);
 }
 
-static bool reserve(struct run_paths *paths, const struct path_use *use, struct irrun_error *err)
+static bool reserve_file(struct run_paths *paths, const struct path_use *use,
+                         struct irrun_error *err)
 {
     (void)paths;
     bool is_named =
@@ -246,7 +247,7 @@ static bool reserve(struct run_paths *paths, const struct path_use *use, struct 
 
 bool run_paths_reserve(struct run_paths *paths, struct irrun_error *err)
 {
-    paths->visit = reserve;
+    paths->visit = reserve_file;
     return visit_command_line(paths, err) &&
            (paths->table.is_many || list_sequences(paths, visit_sequence, err));
 }

@@ -41,7 +41,7 @@ static void allow_path_with_fields(struct sandbox *sandbox, const char *path,
         allow_directory(sandbox, strndup(path, strcspn(path, "%")), access);
 }
 
-static void allow(struct sandbox *sandbox, const char *path, enum sandbox_access access)
+static void allow_file(struct sandbox *sandbox, const char *path, enum sandbox_access access)
 {
     if (!path || strcmp(path, "-") == 0)
         return;
@@ -62,7 +62,7 @@ static void allow_bindings(struct sandbox *sandbox, const struct binding_list *l
         const struct format_spec *spec = &list->items[i].spec;
         if (spec->format->is_generated || strcmp(spec->format->name, "none") == 0)
             continue;
-        allow(sandbox, spec->path, access);
+        allow_file(sandbox, spec->path, access);
     }
 }
 
@@ -90,25 +90,25 @@ static void allow_model(struct sandbox *sandbox, const struct options *options)
     char *weights = file_with_extension(options->model_path, ".bin");
     if (!weights)
         sandbox->reason = ENOMEM;
-    allow(sandbox, options->model_path, SANDBOX_READ);
-    allow(sandbox, options->weights_path ? options->weights_path : weights, SANDBOX_READ);
+    allow_file(sandbox, options->model_path, SANDBOX_READ);
+    allow_file(sandbox, options->weights_path ? options->weights_path : weights, SANDBOX_READ);
     free(weights);
 }
 
-static void allow_written(struct sandbox *sandbox, const struct options *options)
+static void allow_written_files(struct sandbox *sandbox, const struct options *options)
 {
     const char *const paths[] = {options->state_out,    options->checkpoint_path,
                                  options->tap_all_path, options->tap_records_path,
                                  options->trace_path,   options->report_path};
     allow_bindings(sandbox, &options->outputs, SANDBOX_CHANGE);
     for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++)
-        allow(sandbox, paths[i], SANDBOX_CHANGE);
+        allow_file(sandbox, paths[i], SANDBOX_CHANGE);
     if (options->spill_path)
         sandbox_allow(sandbox, options->spill_path, SANDBOX_CHANGE);
     sandbox_allow(sandbox, temporary_directory(), SANDBOX_CHANGE);
 }
 
-static void allow_all(struct sandbox *sandbox, const struct options *options)
+static void allow_all_files(struct sandbox *sandbox, const struct options *options)
 {
     if (options->manifest_path) {
         sandbox_allow(sandbox, "/", SANDBOX_CHANGE);
@@ -118,10 +118,10 @@ static void allow_all(struct sandbox *sandbox, const struct options *options)
     allow_model(sandbox, options);
     allow_bindings(sandbox, &options->inputs, SANDBOX_READ);
     allow_bindings(sandbox, &options->expected, SANDBOX_READ);
-    allow(sandbox, options->state_in, SANDBOX_READ);
+    allow_file(sandbox, options->state_in, SANDBOX_READ);
     allow_path_with_fields(sandbox, options->state_in, SANDBOX_READ);
-    allow(sandbox, diff_runs_model(options) ? NULL : options->diff_reference, SANDBOX_READ);
-    allow_written(sandbox, options);
+    allow_file(sandbox, diff_runs_model(options) ? NULL : options->diff_reference, SANDBOX_READ);
+    allow_written_files(sandbox, options);
 }
 
 /* ---- Entering -------------------------------------------------------------------------------- */
@@ -144,7 +144,7 @@ bool run_sandbox_enter(const struct options *options, struct irrun_error *err)
         return fail_hint(err, "--sandbox=auto limits sockets and programs, but not files");
     }
     sandbox_open(&sandbox);
-    allow_all(&sandbox, options);
+    allow_all_files(&sandbox, options);
     sandbox_enter(&sandbox, &files_errno, &calls_errno);
     if (files_errno)
         inform(options, "sandbox: files are not limited: %s", strerror(files_errno));

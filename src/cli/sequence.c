@@ -15,8 +15,8 @@ struct early_array {
     struct irrun_tensor array;
 };
 
-/* An archive with keys. The first one on the command line determines the sequences; the others are
- * searched for its keys. */
+/* An archive with keys. The first archive on the command line determines the sequences; the other
+ * archives are searched for its keys. */
 struct key_reader {
     struct reader *reader;
     struct early_array *early;
@@ -97,7 +97,7 @@ void sequence_free(struct sequence *sequence)
 
 /* ---- Archives with keys ---------------------------------------------------------------------- */
 
-static bool take_early(struct key_reader *reader, const char *key, struct irrun_tensor *array)
+static bool take_early_array(struct key_reader *reader, const char *key, struct irrun_tensor *array)
 {
     for (size_t i = 0; i < reader->n_early; i++) {
         if (strcmp(reader->early[i].key, key) != 0)
@@ -113,8 +113,8 @@ static bool take_early(struct key_reader *reader, const char *key, struct irrun_
     return false;
 }
 
-static bool keep_early(struct key_reader *reader, const struct array_header *header,
-                       struct irrun_error *err)
+static bool keep_early_array(struct key_reader *reader, const struct array_header *header,
+                             struct irrun_error *err)
 {
     if (!GROW_ARRAY(reader->early, reader->n_early, reader->early_capacity, err))
         return false;
@@ -131,7 +131,7 @@ static bool keep_early(struct key_reader *reader, const struct array_header *hea
 static bool find_key(struct key_reader *reader, const char *key, struct irrun_tensor *array,
                      struct irrun_error *err)
 {
-    if (take_early(reader, key, array))
+    if (take_early_array(reader, key, array))
         return true;
     for (;;) {
         struct array_header header;
@@ -143,7 +143,7 @@ static bool find_key(struct key_reader *reader, const char *key, struct irrun_te
                            "has no key \"%s\"", key);
         if (strcmp(header.key, key) == 0)
             return !array || reader_read_tensor(reader->reader, &header, array, err);
-        if (!keep_early(reader, &header, err))
+        if (!keep_early_array(reader, &header, err))
             return false;
     }
 }

@@ -79,7 +79,7 @@ static bool read_comment(const struct archive *archive, const char *path,
 }
 
 #define OTHER_FEEDS                                                                                \
-    "it was saved by a run with another --feed, count: or ones:, and continues with the same"
+    "it was saved by a run with another --feed, count: or ones:; continue it with the same ones"
 
 static bool fail_member(const struct all_variables *variables, const char *path, const char *name,
                         struct irrun_error *err)

@@ -18,8 +18,8 @@ static int64_t count_numbers(const char *text)
 
 /* Finds the shape of a record of n numbers, which is that of the port. If n is above 1 and only one
  * dimension is dynamic, sets it so that the record has n elements. */
-static bool find_shape(const struct records_port *port, int64_t n, struct irrun_shape *shape,
-                       struct irrun_error *err)
+static bool find_record_shape(const struct records_port *port, int64_t n, struct irrun_shape *shape,
+                              struct irrun_error *err)
 {
     struct irrun_partial_shape wanted = port->shape;
     char text[SHAPE_TEXT_BYTES];
@@ -67,7 +67,7 @@ bool value_record(const char *text, const struct records_port *port, struct irru
     size_t size_bytes;
     *record =
         (struct irrun_tensor){.dtype = port->dtype == IRRUN_DYNAMIC ? IRRUN_F32 : port->dtype};
-    if (!find_shape(port, n, &record->shape, err))
+    if (!find_record_shape(port, n, &record->shape, err))
         return false;
     if (!shape_count(&record->shape, &n_all) ||
         !tensor_size(record->dtype, &record->shape, &size_bytes))

@@ -99,7 +99,7 @@ void worker_close(struct worker *worker)
 }
 
 /* Sets worker->values to the outputs, and to the current values of fed inputs. */
-static void get_values(struct worker *worker)
+static void set_values(struct worker *worker)
 {
     for (size_t i = 0; i < worker->n_values; i++)
         worker->values[i] = irrun_session_output(worker->session, i);
@@ -132,7 +132,7 @@ bool worker_plan(struct worker *worker, struct irrun_error *err)
     bool is_planned = irrun_session_plan(worker->session, err); /* also computes constants */
     restore_denormals(worker, mode);
     worker->stats.plan_s += stats_now_s() - start_s;
-    get_values(worker);
+    set_values(worker);
     return is_planned &&
            outputs_check_axes(collector_outputs(worker->collector), worker->values, err);
 }
@@ -256,7 +256,7 @@ static bool compare_tensors(struct worker *worker, uint64_t index, struct irrun_
 static bool distribute(struct worker *worker, const struct sequence *sequence, uint64_t index,
                        bool *is_over, struct irrun_error *err)
 {
-    get_values(worker);
+    set_values(worker);
     return inputs_choose_next(worker->inputs, worker->values, worker->n_values,
                               worker->keys ? inputs_key(worker->inputs) : 0, err) &&
            (!collector_wants_all(worker->collector) ||
@@ -349,7 +349,7 @@ static bool run_records(struct worker *worker, const struct sequence *sequence,
         worker->stats.keys = key_states_stats(worker->keys->states);
     atomic_fetch_add_explicit(&worker->counter.n_sequences, 1, memory_order_relaxed);
     if (!worker->batch)
-        get_values(worker);
+        set_values(worker);
     return is_run && outputs_check_axes(collector_outputs(collector), worker->values, err) &&
            (n_done == start || !collector_wants_last(collector) ||
             collector_add(collector, &worker->backlog, sequence, worker->values, n_done - 1, true,
@@ -366,7 +366,7 @@ bool worker_run(struct worker *worker, const struct sequence *sequence, struct i
     bool is_stacked = collector_writes_all(collector) &&
                       (inputs_are_stacked(worker->inputs) ||
                        (repeats_records(worker) && worker->options->n_iterations != 1));
-    get_values(worker);
+    set_values(worker);
     return collector_begin(collector, &worker->backlog, sequence, worker->values, is_stacked,
                            err) &&
            run_records(worker, sequence, err) && irrun_model_check_weights(worker->model, err) &&

@@ -22,14 +22,14 @@ struct worker_batch {
     int64_t
         *new_sizes; /* axis 0 of the outputs, then of the variables, after one key's first record */
     bool has_new_sizes;
-    bool runs_alone[2]; /* [is_new]: records are run one by one, not in batches */
+    bool runs_alone[2]; /* [are_new]: records are run one by one, not in batches */
 };
 
 /* ---- Opening and closing --------------------------------------------------------------------- */
 
 /* Adds a port or variable to the list if its axis 0 cannot be n. */
-static void list_static(struct text *list, const char *what, const char *name,
-                        const struct irrun_partial_shape *shape, uint64_t n)
+static void list_if_static(struct text *list, const char *what, const char *name,
+                           const struct irrun_partial_shape *shape, uint64_t n)
 {
     char text[SHAPE_TEXT_BYTES];
     if (shape->is_rank_dynamic || shape->rank == 0 || shape->min[0] == shape->max[0] ||
@@ -42,14 +42,14 @@ static bool check_is_dynamic(const struct irrun_model *model, uint64_t n, struct
 {
     struct text list = {0};
     for (size_t i = 0; i < irrun_model_n_inputs(model); i++)
-        list_static(&list, "input", irrun_model_input(model, i)->name,
-                    &irrun_model_input(model, i)->shape, n);
+        list_if_static(&list, "input", irrun_model_input(model, i)->name,
+                       &irrun_model_input(model, i)->shape, n);
     for (size_t i = 0; i < irrun_model_n_outputs(model); i++)
-        list_static(&list, "output", irrun_model_output(model, i)->name,
-                    &irrun_model_output(model, i)->shape, n);
+        list_if_static(&list, "output", irrun_model_output(model, i)->name,
+                       &irrun_model_output(model, i)->shape, n);
     for (size_t i = 0; i < irrun_model_n_variables(model); i++)
-        list_static(&list, "variable", irrun_model_variable(model, i)->id,
-                    &irrun_model_variable(model, i)->shape, n);
+        list_if_static(&list, "variable", irrun_model_variable(model, i)->id,
+                       &irrun_model_variable(model, i)->shape, n);
     bool is_dynamic = list.length == 0;
     if (!is_dynamic) {
         fail(err, IRRUN_UNSUPPORTED, "--batch=%" PRIu64 ": axis 0 must be dynamic: %.1500s", n,
@@ -183,7 +183,7 @@ static bool scatter_row(struct worker *worker, size_t first, size_t row, size_t 
 }
 
 /* Returns whether a variable of the rows is unset, so that the model computes its initial value. */
-static bool is_new(const struct worker_batch *batch)
+static bool has_unset_variable(const struct worker_batch *batch)
 {
     bool is_unset = false;
     for (size_t v = 0; v < batch->n_variables; v++)
@@ -218,7 +218,7 @@ static bool check_new_sizes(struct worker *worker, size_t n)
 
 static bool run_rows(struct worker *worker, size_t first, size_t n, struct irrun_error *err);
 
-static bool run_each(struct worker *worker, size_t first, size_t n, struct irrun_error *err)
+static bool run_one_by_one(struct worker *worker, size_t first, size_t n, struct irrun_error *err)
 {
     for (size_t r = 0; r < n; r++)
         if (!run_rows(worker, first + r, 1, err))
@@ -247,14 +247,14 @@ static bool run_rows(struct worker *worker, size_t first, size_t n, struct irrun
     struct irrun_error ignored = {0};
     if (!gather(worker, first, n, err))
         return false;
-    bool are_new = is_new(batch);
+    bool are_new = has_unset_variable(batch);
     if (are_new && n > 1 && !batch->has_new_sizes)
         return run_rows(worker, first, 1, err) && run_rows(worker, first + 1, n - 1, err);
     bool *runs_alone = &batch->runs_alone[are_new];
     if (n > 1 && !*runs_alone)
         *runs_alone = !irrun_session_plan(worker->session, &ignored);
     if (n > 1 && *runs_alone)
-        return run_each(worker, first, n, err);
+        return run_one_by_one(worker, first, n, err);
     if (!worker_warm_up(worker, err))
         return false;
     if (!worker_run_once(worker, rows[0].index, err))
@@ -264,7 +264,7 @@ static bool run_rows(struct worker *worker, size_t first, size_t n, struct irrun
                            rows[0].index, rows[n - 1].index);
     if (are_new && (n > 1 || !batch->has_new_sizes) && !check_new_sizes(worker, n)) {
         *runs_alone = true;
-        return run_each(worker, first, n, err);
+        return run_one_by_one(worker, first, n, err);
     }
     return scatter(worker, first, n, err);
 }

@@ -104,7 +104,7 @@ bool worker_state_save(struct worker *worker, const char *key,
     return is_saved;
 }
 
-static bool save_all(struct worker *worker, const char *key, struct irrun_error *err)
+static bool save_variables(struct worker *worker, const char *key, struct irrun_error *err)
 {
     const struct irrun_tensor **values =
         new_array(all_variables_count(&worker->variables), sizeof(struct irrun_tensor *), err);
@@ -121,12 +121,13 @@ bool worker_state_end_sequence(struct worker *worker, const struct sequence *seq
     const char *path = worker->options->state_out;
     if (!path || !path_has_field(path, 'k'))
         return true;
-    return worker->keys ? worker_keys_save_all(worker, err) : save_all(worker, sequence->key, err);
+    return worker->keys ? worker_keys_save_all(worker, err)
+                        : save_variables(worker, sequence->key, err);
 }
 
 bool worker_state_end_run(struct worker *worker, struct irrun_error *err)
 {
     const char *path = worker->options->state_out;
     bool was_run = worker->stats.n_sequences > 0;
-    return !path || !was_run || path_has_field(path, 'k') || save_all(worker, "-", err);
+    return !path || !was_run || path_has_field(path, 'k') || save_variables(worker, "-", err);
 }

@@ -29,7 +29,7 @@ minus() { # FIRST LAST OPTION...
     done
     npy '<f4' '2,' 1 2 >b.npy
     [ "$(minus 1 1 --state-in=s.npz -i b=b.npy)" = "0,0" ] # -i wins
-    local same="it was saved by a run with another --feed, count: or ones:, and continues with the same"
+    local same="it was saved by a run with another --feed, count: or ones:; continue it with the same ones"
     answered 65 's.npz: error: member "b" is not a variable of the model' "$same" "$data/pair.xml" -i a=a.npy --random \
         --feed=minus=a --state-in=s.npz --state-any-model
     seq 2 | irrun "$data/sum.xml" -i csv:- --state-out=t.npz -o none:

@@ -142,7 +142,7 @@ setup() {
     local option
     for option in --keep-going --skip-existing; do
         answered 2 "--reset=never and $option cannot be used together" \
-            "a sequence that is left out would be missing in the state" \
+            "the state would lack a sequence that is left out" \
             "$data/sum.xml" --manifest=list --reset=never "$option" -o csv:%k.out
     done
 }

@@ -71,7 +71,7 @@ sums() {
         [ -z "$(ls -A spilled)" ]
     done
     [ "$(irrun "${keyed[@]:0:6}" -o none: --max-keys=1 --spill=spilled -r - | jq -c '.run | [.keys, .keys_held, .keys_spilled]')" = "[3,1,4]" ]
-    refused 73 'nowhere: error: no file can be created there' "${keyed[@]}" --spill=nowhere
+    refused 73 'nowhere: error: cannot create a file in this directory' "${keyed[@]}" --spill=nowhere
 }
 
 @test "a cache that grows is kept for each key, in memory and in the file" {

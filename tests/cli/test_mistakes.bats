@@ -512,7 +512,7 @@ denied() {
         "$data/twice_u8.xml" -i "value:it's"
     answered 2 "'help' is taken for the model" "did you mean irrun --help?" help
     answered 2 "'inspect' is taken for the model" "did you mean irrun --inspect sum.xml?" inspect sum.xml
-    local none="%n is for -o; --expect=NAME=FILE compares one output, --expect=FILE.npz all"
+    local none="%n is for -o; --expect=NAME=FILE compares one output, --expect=FILE.npz all outputs"
     answered 66 "y_%n.npy: error: cannot be opened" "$none" sum.xml -i five.npy --expect=y_%n.npy
     answered 2 "--expect=%n.npy needs a name" "write --expect=all/plus=FILE" pair.xml --random --expect=%n.npy
 }

@@ -20,7 +20,7 @@ setup() {
     answered 2 "--output $two" "write --output=csv:y.csv --output=npy:y.npy" sum.xml -i three.csv -o csv:y.csv,npy:y.npy
     answered 2 "--input $two" "write --input=a=two.csv --input=b=two.csv" pair.xml -i a=two.csv,b=two.csv
     answered 2 "--expect $two" "write --expect=sum=y.csv --expect=x=z.csv" sum.xml -i three.csv --expect=sum=y.csv,x=z.csv
-    answered 2 "--input $two 'three.csv,two.csv' are several" "for two inputs -i NAME=three.csv -i NAME=two.csv; as two sequences of one: printf '%s\\n' three.csv two.csv | irrun ... --manifest=-" sum.xml -i three.csv,two.csv
+    answered 2 "--input $two 'three.csv,two.csv' are several" "for two inputs -i NAME=three.csv -i NAME=two.csv; for two sequences: printf '%s\\n' three.csv two.csv | irrun ... --manifest=-" sum.xml -i three.csv,two.csv
     [ "$(printf '%s\n' three.csv three.csv | irrun sum.xml --manifest=- -o csv:- | lines)" = "1 3 6 1 3 6" ]
     [ ! -e y.csv ]
     irrun sum.xml -i three.csv -o sum=rate=0.1,size=3.csv # one name
@@ -53,7 +53,7 @@ setup() {
 
 @test "an option with two hyphens, or with words of other programs" {
     answered 2 "unknown option --n" "did you mean -n?" sum.xml --random --n 3
-    answered 2 "unknown option --json" "--inspect=json is the model, --report=FILE the run, -o jsonl:FILE records" sum.xml --inspect --json
+    answered 2 "unknown option --json" "--inspect=json describes the model, --report=FILE the run; -o jsonl:FILE writes records" sum.xml --inspect --json
     answered 2 "--jobs must be" '--jobs=$(nproc)' sum.xml --random --jobs=auto
     answered 2 "--threads must be" "--threads=auto" sum.xml --random --threads=all
     answered 2 "--precision takes" "omit it: a quantized model computes in int8" sum.xml --random --precision=int8
@@ -140,7 +140,7 @@ fixed() {
     npy '<f4' '1, 4' 1 2 3 4 >x.npy
     irrun pick.xml -i x=x.npy -n 2 '--feed=y=k:sample(0.4)' -o none: --state-out=s.npz
     answered 65 'member "k:draws" is not a variable of the model' \
-        "it was saved by a run with another --feed, count: or ones:, and continues with the same" \
+        "it was saved by a run with another --feed, count: or ones:; continue it with the same ones" \
         pick.xml -i x=x.npy -n 2 --feed=y=k:argmax -o none: --state-in=s.npz
     irrun pick.xml -i x=x.npy -n 2 '--feed=y=k:sample(0.4)' -o none: --state-in=s.npz
 }

@@ -38,7 +38,7 @@ static void late_results_are_counted(void **state)
     assert_false(lateness_check(&lateness, &err));
     assert_int_equal(err.code, IRRUN_MISMATCH);
     assert_string_equal(err.message,
-                        "--deadline: 17 of 21 results came later than 10 ns, by 30 ns at most");
+                        "--deadline: 17 of 21 results came later than 10 ns, by at most 30 ns");
 }
 
 static void without_a_deadline_nothing_is_late(void **state)
