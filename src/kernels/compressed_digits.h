@@ -103,7 +103,7 @@ static void fix_chunk(const float *x, float factor, struct fixed_chunk *to)
     }
     for (size_t digit = 0; digit < N_DIGITS; digit++) {
         for (size_t i = 0; i < CHUNK / 2; i += sizeof(half_bytes)) {
-            unsigned_lanes_of_16 pairs;
+            vec_u16 pairs;
             memcpy(&pairs, bytes[digit] + 2 * i, sizeof pairs);
             half_bytes even = __builtin_convertvector(pairs & 255, half_bytes);
             half_bytes odd = __builtin_convertvector(pairs >> 8, half_bytes);
