@@ -157,6 +157,12 @@ def row_cases():
                       (rows, 96), 41, dtype="u4", group=32, zero="whole", wide="f16")
         yield product(f"product_{rows}_rows_i8", f"{rows} rows by i8.", (rows, 70), 37,
                       dtype="i8")
+    yield product("product_chunks_u4", "A row by u4 in groups of 128 with a zero point each.",
+                  (1, 512), 41, dtype="u4", group=128, zero="whole", wide="f16")
+    yield product("product_chunks_i4", "A row by i4 in groups of 256.", (1, 512), 39, dtype="i4",
+                  group=256)
+    yield product("product_row_u8", "A row by u8, whose zero points are not the same.", (1, 192), 42,
+                  dtype="u8", zero="whole")
     yield product("product_vector", "A list by u8.", (64, ), 21, dtype="u8", zero="whole")
     yield product("product_batches", "[2,3,64] by i4.", (2, 3, 64), 21, dtype="i4")
     yield product("product_no_rows", "No rows by i4.", (0, 64), 21, dtype="i4")

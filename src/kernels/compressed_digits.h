@@ -16,6 +16,14 @@ enum { N_DIGITS = 3, LANE_CODES = 8, CHUNK = LANE_CODES * VECTOR_LANES };
  * A lane sums up LANE_CODES of them, each times the difference of two codes: less than 2^30. */
 #define MOST_FIXED 0x7F7F00
 
+/* Numbers of other sizes have scales that could overflow or lose bits. */
+#define LEAST_SIZE 0x1p-90F
+#define MOST_SIZE 0x1p90F
+
+/* How much larger than the mean of a chunk an element may be. The errors of the others are at most
+ * 2^-24 of it, that is, 2^-16 of the mean. */
+#define MAX_CHUNK_RATIO 256
+
 /* A chunk of x. It takes the place of as many floats. */
 struct fixed_chunk {
     int8_t digits[N_DIGITS][2][CHUNK / 2]; /* the highest first; of even and of odd elements */
@@ -30,16 +38,14 @@ ALWAYS_INLINE bool has_one_zero(const struct group_params *zeros)
     return !zeros->data || (zeros->row_step == 0 && zeros->group_step == 0);
 }
 
-/* Returns whether a row of the matrix is a row of chunks. Their groups are whole chunks, or whole
- * lanes. Zero points have 4 bits, as the codes. */
+/* Returns whether groups of the matrix are whole chunks, and zero points have 4 bits as the
+ * codes. */
 static inline bool has_chunks(const struct compressed_matrix *matrix)
 {
     const struct group_params *zeros = &matrix->zero_points;
     const bool is_i4 = matrix->dtype == IRRUN_I4, is_u4 = matrix->dtype == IRRUN_U4;
-    const size_t group = matrix->group;
     return (zeros->data ? is_u4 && zeros->dtype == IRRUN_U4 : is_i4 || is_u4) &&
-           matrix->k % CHUNK == 0 &&
-           (group % CHUNK == 0 || (CHUNK % group == 0 && group % LANE_CODES == 0));
+           matrix->group % CHUNK == 0;
 }
 
 /* The codes of a chunk, of even and of odd elements. */
@@ -73,20 +79,51 @@ ALWAYS_INLINE vec_i32 dot_chunk(vec_i32 start, const struct fixed_chunk *x,
 
 /* ---- x ---- */
 
-/* Returns the size of the largest element of a chunk, or infinity if an element is not finite. */
-static float largest_of(const float *x)
+/* Sets *largest to the largest magnitude of n elements, whole vectors. Returns whether they can
+ * be in fixed point: they are finite, their scale neither overflows nor loses bits, and
+ * `largest` is at most `ratio` times the mean of the others, because they all get its absolute
+ * precision. */
+static bool is_fixable(const float *x, size_t n, float ratio, float *largest)
 {
-    vec most = vec_zero(), zero = vec_zero();
-    float sizes[VECTOR_LANES], zeros[VECTOR_LANES], largest = 0;
-    for (size_t i = 0; i < CHUNK; i += VECTOR_LANES) {
-        most = vec_max(most, vec_abs(vec_load(x + i)));
-        zero = vec_fma(vec_load(x + i), vec_zero(), zero);
+    vec most = vec_zero(), sum = vec_zero();
+    float sizes[VECTOR_LANES], sums[VECTOR_LANES], others = 0;
+    for (size_t i = 0; i < n; i += VECTOR_LANES) {
+        vec size = vec_abs(vec_load(x + i));
+        most = vec_max(most, size);
+        sum = vec_add(sum, size);
     }
     vec_store(sizes, most);
-    vec_store(zeros, zero);
+    vec_store(sums, sum);
+    *largest = 0;
     for (size_t i = 0; i < VECTOR_LANES; i++)
-        largest = zeros[i] != 0 ? INFINITY : fmaxf(largest, sizes[i]);
-    return largest;
+        *largest = fmaxf(*largest, sizes[i]);
+    /* Only the sums of lanes without the largest one are exact enough. Those with NaN are NaN. */
+    size_t n_others = 0;
+    for (size_t i = 0; i < VECTOR_LANES; i++) {
+        bool has_largest = sizes[i] == *largest && !isnan(sums[i]);
+        others += has_largest ? 0 : sums[i];
+        n_others += has_largest ? 0 : n / VECTOR_LANES;
+    }
+    if (others == 0)
+        return *largest == 0 || (*largest >= LEAST_SIZE && *largest <= MOST_SIZE);
+    return *largest >= LEAST_SIZE && *largest <= MOST_SIZE &&
+           *largest * (float)n_others <= ratio * others;
+}
+
+/* Multiplies n elements, whole vectors, by `factor`, rounds them and writes n_digits digits of
+ * each: row i of `digits` has the i-th highest ones. */
+static void split_digits(const float *x, size_t n, float factor, const size_t n_digits,
+                         uint8_t *digits)
+{
+    const vec_i32 halves = vec_i32_set1((int32_t)(0x80808080U >> 8 * (sizeof(int32_t) - n_digits)));
+    for (size_t i = 0; i < n; i += VECTOR_LANES) {
+        /* Adding 128 to each digit makes them the bytes of the sum. */
+        vec_i32 fixed = vec_round_to_i32(vec_mul(vec_load(x + i), vec_set1(factor)));
+        vec_i32 bytes = (vec_i32)((vec_u32)fixed + (vec_u32)halves) ^ halves;
+        for (size_t digit = 0; digit < n_digits; digit++)
+            vec_i32_store_u8(digits + digit * n + i,
+                             bytes >> 8 * (int)(n_digits - 1 - digit) & 255);
+    }
 }
 
 /* Converts a chunk of x, whose elements are multiplied by `factor`. */
@@ -94,13 +131,7 @@ static void fix_chunk(const float *x, float factor, struct fixed_chunk *to)
 {
     typedef uint8_t half_bytes __attribute__((vector_size(2 * VECTOR_LANES)));
     uint8_t bytes[N_DIGITS][CHUNK];
-    for (size_t i = 0; i < CHUNK; i += VECTOR_LANES) {
-        /* The nearest multiple of 256 is subtracted from a number: the rest is its digit. */
-        vec_i32 fixed = vec_round_to_i32(vec_mul(vec_load(x + i), vec_set1(factor)));
-        vec_i32 all = (fixed + 0x808080) ^ 0x808080;
-        for (int digit = 0; digit < N_DIGITS; digit++)
-            vec_i32_store_u8(bytes[digit] + i, all >> 8 * (N_DIGITS - 1 - digit) & 255);
-    }
+    split_digits(x, CHUNK, factor, N_DIGITS, bytes[0]);
     for (size_t digit = 0; digit < N_DIGITS; digit++) {
         for (size_t i = 0; i < CHUNK / 2; i += sizeof(half_bytes)) {
             vec_u16 pairs;
@@ -122,16 +153,15 @@ static int32_t common_zero(const struct compressed_matrix *matrix)
     return (int32_t)(offset_of(matrix->dtype) + param_of(zeros, 0, 0, 0));
 }
 
-/* Converts a row of x. Returns false if an element is not finite, or the largest one of a chunk is
- * so large or small that its scale could overflow or lose bits. */
+/* Converts a row of x. Returns false if a chunk cannot be in fixed point. */
 static bool fix_row(const struct compressed_matrix *matrix, const float *x, float *to)
 {
     const vec_i32 ones = vec_i32_set1(0x01010101), zero = vec_i32_set1(-common_zero(matrix));
     const struct code_pair all_ones = {unsigned_factor(ones), unsigned_factor(ones)};
     for (size_t i = 0; i < matrix->k; i += CHUNK) {
         struct fixed_chunk *chunk = (void *)(to + i);
-        float largest = largest_of(x + i);
-        if (largest != 0 && !(largest >= 0x1p-90F && largest <= 0x1p90F))
+        float largest;
+        if (!is_fixable(x + i, CHUNK, MAX_CHUNK_RATIO, &largest))
             return false;
         fix_chunk(x + i, largest == 0 ? 0 : MOST_FIXED / largest, chunk);
         vec_store((float *)chunk->minus_sums,
@@ -143,85 +173,57 @@ static bool fix_row(const struct compressed_matrix *matrix, const float *x, floa
 
 /* ---- products ---- */
 
-/* Returns the scale or zero point of each lane of a chunk, which has n groups. */
-ALWAYS_INLINE vec lane_params(const struct group_params *params, size_t row, size_t group, size_t n,
-                              float none)
-{
-    float numbers[VECTOR_LANES];
-    if (n == 1 || !params->data)
-        return vec_set1(param_of(params, row, group, none));
-    for (size_t i = 0; i < VECTOR_LANES; i++)
-        numbers[i] = param_of(params, row, group + i * n / VECTOR_LANES, none);
-    return vec_load(numbers);
-}
-
-/* Adds the chunks of a scale to `sum`, whose lanes add up to the product of a row of the matrix and
- * x. zero: that of each lane, if has_zeros. */
-ALWAYS_INLINE vec add_chunks(const unsigned char *codes, const struct fixed_chunk *x,
-                             const size_t n_chunks, vec_i32 flip, vec scale, vec_i32 zero,
-                             const bool has_zeros, vec sum)
-{
-    for (size_t i = 0; i < n_chunks; i++, x++, codes += sizeof(vec)) {
-        prefetch_stream(codes);
-        struct code_pair pair = load_codes(codes, flip);
-        vec_i32 start = vec_i32_load(x->minus_sums);
-        vec dot = vec_of_i32(dot_chunk(has_zeros ? start * zero : start, x, &pair));
-        sum = vec_fma(vec_mul(dot, vec_load(x->scale)), scale, sum);
-    }
-    return sum;
-}
-
-/* Returns a vector whose lanes add up to the product of a row of the matrix and x. is_usual: a
- * group is a chunk and has a scale, and all have the same zero point. */
+/* Returns a vector whose lanes add up to the product of a row of the matrix and x. is_usual: each
+ * chunk has a scale, and all have the same zero point. */
 ALWAYS_INLINE vec sum_chunks(const struct compressed_product *p, size_t row, const bool is_usual)
 {
     const struct compressed_matrix *matrix = p->matrix;
     const struct group_params *scales = &matrix->scales, *zeros = &matrix->zero_points;
-    const size_t group = matrix->group, n_groups = matrix->k / group;
+    const size_t n_chunks = is_usual ? 1 : matrix->group / CHUNK;
+    const size_t n_groups = matrix->k / matrix->group;
+    const bool has_zeros = !is_usual && !has_one_zero(zeros);
     const vec_i32 flip = vec_i32_set1(matrix->dtype == IRRUN_I4 ? (int32_t)0x88888888 : 0);
     const unsigned char *codes = matrix->row + compressed_bytes(matrix, row * matrix->k);
+    const float *row_scales = (const float *)scales->data + (is_usual ? row * scales->row_step : 0);
     const struct fixed_chunk *x = (const void *)p->x;
-    vec sum = vec_zero();
-    if (is_usual) {
-        const float *scale = (const float *)scales->data + row * scales->row_step;
-        for (size_t i = 0; i < n_groups; i++, codes += sizeof(vec), scale += scales->group_step)
-            sum = add_chunks(codes, x + i, 1, flip, vec_set1(*scale), flip, false, sum);
-        return sum;
+    vec total = vec_zero();
+    for (size_t group = 0; group < n_groups; group++) {
+        vec scale = vec_set1(is_usual ? row_scales[group * scales->group_step]
+                                      : param_of(scales, row, group, 1));
+        vec_i32 zero = vec_i32_set1(has_zeros ? (int32_t)param_of(zeros, row, group, 0) : 1);
+        for (size_t i = 0; i < n_chunks; i++, x++, codes += sizeof(vec)) {
+            prefetch_stream(codes);
+            struct code_pair pair = load_codes(codes, flip);
+            vec_i32 start = vec_i32_load(x->minus_sums);
+            vec dot = vec_of_i32(dot_chunk(has_zeros ? start * zero : start, x, &pair));
+            total = vec_fma(vec_mul(dot, vec_load(x->scale)), scale, total);
+        }
     }
-    const bool has_zeros = !has_one_zero(zeros);
-    const size_t n_of_chunk = group < CHUNK ? CHUNK / group : 1;
-    const size_t n_chunks = group < CHUNK ? 1 : group / CHUNK;
-    for (size_t i = 0; i < n_groups; i += n_of_chunk) {
-        vec scale = lane_params(scales, row, i, n_of_chunk, 1);
-        vec_i32 zero = vec_round_to_i32(lane_params(zeros, row, i, n_of_chunk, 0));
-        sum = add_chunks(codes, x, n_chunks, flip, scale, zero, has_zeros, sum);
-        codes += n_chunks * sizeof(vec);
-        x += n_chunks;
-    }
-    return sum;
+    return total;
 }
 
-ALWAYS_INLINE void multiply_rows_of_chunks(const struct compressed_product *p, const bool is_usual)
+/* Multiplies four rows, from `row` on; those from p->end on are not stored. */
+ALWAYS_INLINE void multiply_four_rows(const struct compressed_product *p, size_t row,
+                                      const bool is_usual)
 {
-    enum { ROWS_AT_A_TIME = 4 }; /* vec_store_sums adds the lanes of four vectors */
-    for (size_t row = p->begin; row < p->end; row += ROWS_AT_A_TIME) {
-        vec sums[ROWS_AT_A_TIME];
-        float dots[ROWS_AT_A_TIME];
-        for (size_t r = 0; r < ROWS_AT_A_TIME; r++)
-            sums[r] = sum_chunks(p, row + r < p->end ? row + r : p->end - 1, is_usual);
-        vec_store_sums(dots, sums[0], sums[1], sums[2], sums[3]);
-        for (size_t r = 0; r < ROWS_AT_A_TIME && row + r < p->end; r++)
-            p->c[row + r] = (p->start ? p->start[row + r] : 0) + dots[r];
-    }
+    vec sums[4];
+    float dots[4];
+    for (size_t r = 0; r < 4; r++)
+        sums[r] = sum_chunks(p, row + r < p->end ? row + r : p->end - 1, is_usual);
+    vec_store_sums(dots, sums[0], sums[1], sums[2], sums[3]);
+    for (size_t r = 0; r < 4 && row + r < p->end; r++)
+        p->c[row + r] = (p->start ? p->start[row + r] : 0) + dots[r];
 }
 
-static void multiply_chunks(const struct compressed_product *p)
+__attribute__((noinline)) static void multiply_chunks(const struct compressed_product *p)
 {
     const struct compressed_matrix *matrix = p->matrix;
-    if (matrix->group == CHUNK && matrix->scales.data && has_one_zero(&matrix->zero_points))
-        multiply_rows_of_chunks(p, true);
-    else
-        multiply_rows_of_chunks(p, false);
+    bool is_usual =
+        matrix->group == CHUNK && matrix->scales.data && has_one_zero(&matrix->zero_points);
+    for (size_t row = p->begin; is_usual && row < p->end; row += 4)
+        multiply_four_rows(p, row, true);
+    for (size_t row = p->begin; !is_usual && row < p->end; row += 4)
+        multiply_four_rows(p, row, false);
 }
 
 #endif

@@ -12,6 +12,7 @@
 #include "kernels/packed_gemm.h"
 
 #define COMPRESSED_MAX_ROWS 4 /* rows of x in one call */
+#define COMPRESSED_NOTES 96   /* floats at the end of an arranged row of x */
 #define COMPRESSED_PAD 32     /* the groups of x are padded to a multiple of this many elements */
 
 /* One number for each group: group g of row r has element r * row_step + g * group_step. */
@@ -71,11 +72,10 @@ static inline size_t compressed_group_floats(const struct compressed_matrix *mat
     return (matrix->group + COMPRESSED_PAD - 1) / COMPRESSED_PAD * COMPRESSED_PAD;
 }
 
-/* Returns the number of floats of an arranged row of x. The last COMPRESSED_PAD of them say how it
- * is arranged. */
+/* Returns the number of floats of an arranged row of x, with what else arrange tells multiply. */
 static inline size_t compressed_row_floats(const struct compressed_matrix *matrix)
 {
-    return matrix->k / matrix->group * compressed_group_floats(matrix) + COMPRESSED_PAD;
+    return matrix->k / matrix->group * compressed_group_floats(matrix) + COMPRESSED_NOTES;
 }
 
 /* c[i][j] = start[j] + the dot product of row i of x and row j of the matrix, for begin <= j <

@@ -315,9 +315,10 @@ static void multiply_floats(const struct compressed_product *p)
 }
 
 #ifdef VECTOR_HAS_DOT_U8
-#include "kernels/compressed_digits.h"
+#include "kernels/compressed_byte_digits.h"
 
-/* Returns the float of an arranged row that is 1 if the row has chunks, otherwise 0. */
+/* Returns the index of the float of an arranged row that is 1 if it is in fixed point, otherwise
+ * 0. */
 static size_t flag_at(const struct compressed_matrix *matrix)
 {
     return compressed_row_floats(matrix) - 1;
@@ -326,7 +327,8 @@ static size_t flag_at(const struct compressed_matrix *matrix)
 static void arrange(const struct compressed_matrix *matrix, bool is_alone, const float *x,
                     float *to)
 {
-    bool is_fixed = is_alone && has_chunks(matrix) && fix_row(matrix, x, to);
+    bool is_fixed = is_alone && ((has_chunks(matrix) && fix_row(matrix, x, to)) ||
+                                 (has_fixed_bytes(matrix) && fix_bytes_row(matrix, x, to)));
     to[flag_at(matrix)] = is_fixed;
     if (!is_fixed)
         arrange_floats(matrix, is_alone, x, to);
@@ -334,7 +336,12 @@ static void arrange(const struct compressed_matrix *matrix, bool is_alone, const
 
 static void multiply(const struct compressed_product *p)
 {
-    (p->m == 1 && p->x[flag_at(p->matrix)] != 0 ? multiply_chunks : multiply_floats)(p);
+    if (p->x[flag_at(p->matrix)] == 0)
+        multiply_floats(p);
+    else if (is_bytes(p->matrix->dtype))
+        multiply_fixed_bytes(p);
+    else
+        multiply_chunks(p);
 }
 #else
 #define arrange arrange_floats

@@ -12,7 +12,8 @@
 /* Text in messages is cut at this length. */
 #define SHOWN "%.200s"
 
-/* The attribute that is being parsed, and what its messages need. */ struct attr_parser {
+/* The attribute that is being parsed, and what its messages need. */
+struct attr_parser {
     const struct op_def *def;
     const struct attr_def *attr;
     const char *value;

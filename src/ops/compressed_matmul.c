@@ -10,7 +10,9 @@
 
 #define EXPAND_ONCE_MAX_BYTES ((size_t)1 << 20) /* of an expanded matrix */
 
-#define MAX_FEW_ROWS 8 /* of A; above 12, expanding to panels is faster at all levels */
+/* Few rows of A: two calls of COMPRESSED_MAX_ROWS. Reading the constant in place is faster for up
+ * to 12 rows at all levels, expanding it to panels for more. */
+#define MAX_FEW_ROWS 8
 
 #define UNIT_ROWS 64   /* for few rows of A: rows of the constant in a unit of work */
 #define CHUNK_ROWS 512 /* for few rows of A: rows of the constant before the epilogue runs */

@@ -22,7 +22,7 @@ extern const struct op_def op_compressed_matmul; /* A, the constant, scales, zer
 extern const struct op_def op_quantized_matmul;  /* the same inputs, for integers; quantizes A */
 extern const struct op_def op_compressed_gather; /* the constant, indices, scales, zero points */
 
-/* Returns whether this type is compressed: an integer of 4 or 8 bits, nf4 or f4e2m1. */
+/* Returns whether the kernels expand this type: an integer of 4 or 8 bits, nf4 or f4e2m1. */
 bool compressed_type_is_supported(enum irrun_dtype dtype);
 
 /* Finds the constant in the mapped weights and describes it for the kernels. Called by prepare. A

@@ -26,7 +26,8 @@ double op_bytes(const struct op *op, struct irrun_tensor *const *in, uint32_t n_
         n_written += (double)tensor_n_bytes(out[i]);
     for (uint32_t i = 0; i < n_inputs && (op->def->flags & OP_SHAPES_ONLY) == 0; i++) {
         double n = (double)tensor_n_bytes(in[i]);
-        if (op->def->prepacks && dtype_stored_bits(in[i]->dtype) < 8) /* it is read as stored */
+        if (op->def->prepacks &&
+            dtype_stored_bits(in[i]->dtype) < 8) /* counted as the file stores it */
             n *= dtype_stored_bits(in[i]->dtype) / 8.0;
         bool is_part = (op->def->flags & OP_DATA_MOVEMENT) != 0 && n_outputs > 0 && n > n_written;
         n_read += is_part ? n_written : n;

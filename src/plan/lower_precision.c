@@ -49,8 +49,8 @@ static void find_quantized(const struct pass *pass)
  * as f32 fit into an L1 cache (32 KB), because converting them takes longer than reading f32. */
 #define MIN_WEIGHTS_F16 8193
 #define MIN_WEIGHTS_BF16 1024
-/* Products of this many rows or more are slower in f16, unless their weights as f32 are larger than
- * the caches (10 MB). */
+/* Products of this many rows or more are 3 to 14 % slower in f16 on Zen 4, unless their weights as
+ * f32 are larger than the caches (10 MB). */
 #define MANY_ROWS 4
 #define MANY_WEIGHTS 2500000
 

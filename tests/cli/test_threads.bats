@@ -72,6 +72,8 @@ shared_model() {
     layer mvn MVN opset2 "across_channels='false'" 0
     layer mvn_all MVN opset6 "eps='1e-6' eps_mode='inside_sqrt' normalize_variance='true'" 0 1
     layer l2 NormalizeL2 opset1 "eps='1e-6' eps_mode='add'" 0 1
+    layer scale Const opset1 "element_type='f32' shape='41' offset='32' size='164'"
+    layer group GroupNormalization opset12 "num_groups='1' epsilon='1e-5'" 0 42 42
     layer mean ReduceMean opset1 '' 0 1
     layer max ReduceMax opset1 "keep_dims='true'" 0 1
     layer transpose Transpose opset1 '' 0 2
