@@ -15,8 +15,8 @@
 #include "base/huge_pages.h"
 #include "base/mapping.h"
 
-/* Files up to this size are copied, which is faster than mapping them (9 us against 17). Larger ones
- * are not, because malloc would map new pages for the copy. */
+/* Files up to this size are copied, which is faster than mapping them (9 us against 17). Larger
+ * ones are not, because malloc would map new pages for the copy. */
 #define COPY_BYTES ((size_t)64 << 10)
 
 static bool fail_modified(const char *path, struct irrun_error *err)
