@@ -43,7 +43,7 @@ ALWAYS_INLINE void add_by_vectors(vec sums[][MAX_VECTORS], const float *const a[
     vec factors[GEMM_MAX_MR];
     UNROLL
     for (size_t r = 0; r < mr; r++)
-        factors[r] = vec_set1(a[r / ROWS_PER_ADDRESS][r % ROWS_PER_ADDRESS * lda]);
+        factors[r] = vec_set1_at(a[r / ROWS_PER_ADDRESS] + r % ROWS_PER_ADDRESS * lda);
     UNROLL
     for (size_t v = 0; v < n_vectors; v++) {
         vec w = load_weights(weights + v * vector_bytes, is_f16);
@@ -64,7 +64,7 @@ ALWAYS_INLINE void add_by_rows(vec sums[][MAX_VECTORS], const float *const a[], 
         w[v] = load_weights(weights + v * vector_bytes, is_f16);
     UNROLL
     for (size_t r = 0; r < mr; r++) {
-        vec factor = vec_set1(a[r / ROWS_PER_ADDRESS][r % ROWS_PER_ADDRESS * lda]);
+        vec factor = vec_set1_at(a[r / ROWS_PER_ADDRESS] + r % ROWS_PER_ADDRESS * lda);
         UNROLL
         for (size_t v = 0; v < n_vectors; v++)
             sums[r][v] = vec_fma(factor, w[v], sums[r][v]);

@@ -52,7 +52,7 @@ ALWAYS_INLINE void run_igemm(const struct igemm_args *args, size_t mr, size_t n_
             b[v] = load_b(args, args->indirection + k, v, masking);
         UNROLL
         for (size_t r = 0; r < mr; r++) {
-            vec weight = vec_set1(a[r]);
+            vec weight = vec_set1_at(a + r);
             UNROLL
             for (size_t v = 0; v < n_vectors; v++)
                 sums[r][v] = vec_fma(weight, b[v], sums[r][v]);
@@ -138,7 +138,7 @@ ALWAYS_INLINE void run_channels(const struct igemm_channels_args *args, size_t m
         }
         UNROLL
         for (size_t r = 0; r < mr; r++) {
-            vec factor = vec_set1((r < n_kept ? rows[r] : others[r])[offset]);
+            vec factor = vec_set1_at((r < n_kept ? rows[r] : others[r]) + offset);
             UNROLL
             for (size_t v = 0; v < n_vectors; v++)
                 sums[r][v] = add_product(sums[r][v], weights[v], factor, are_pairs);

@@ -63,7 +63,7 @@ ALWAYS_INLINE void add_row(const struct igemm_channels_args *args, size_t mr, si
             for (size_t j = 0; j < 5; j++) {
                 if (i + j >= n_factors)
                     continue;
-                vec factor = vec_in_register(vec_set1(at[distances[j]]));
+                vec factor = vec_in_register(vec_set1_at(at + distances[j]));
                 UNROLL
                 for (size_t t = 3; t-- > 0;) {
                     size_t r = (i + j - t) / stride;

@@ -26,6 +26,10 @@ ALWAYS_INLINE vec vec_set1(float x)
 {
     return vdupq_n_f32(x);
 }
+ALWAYS_INLINE vec vec_set1_at(const float *at)
+{
+    return vec_set1(*at);
+}
 ALWAYS_INLINE vec vec_load_f16(const void *at)
 {
     return vcvt_f32_f16(vreinterpret_f16_u8(vld1_u8(at)));

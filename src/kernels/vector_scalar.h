@@ -25,6 +25,10 @@ ALWAYS_INLINE vec vec_set1(float x)
 {
     return (vec){x, x, x, x};
 }
+ALWAYS_INLINE vec vec_set1_at(const float *at)
+{
+    return vec_set1(*at);
+}
 ALWAYS_INLINE vec vec_abs(vec x)
 {
     return (vec)((vec_mask)x & INT32_MAX);

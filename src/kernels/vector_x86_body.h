@@ -9,6 +9,13 @@ ALWAYS_INLINE vec vec_set1(float x)
 {
     return MM(set1_ps)(x);
 }
+/* Zen 4 broadcasts floats on a port of the FMAs, but integers on another. */
+ALWAYS_INLINE vec vec_set1_at(const float *at)
+{
+    int32_t x;
+    memcpy(&x, at, sizeof x);
+    return (vec)MM(set1_epi32)(x);
+}
 #if VECTOR_HAS_FMA
 ALWAYS_INLINE vec vec_fma(vec a, vec b, vec c)
 {
