@@ -71,29 +71,18 @@ ALWAYS_INLINE void add_by_rows(vec sums[][MAX_VECTORS], const float *const a[], 
     }
 }
 
-ALWAYS_INLINE void start_sums(const struct gemm_args *args, vec sums[][MAX_VECTORS], size_t mr,
-                              size_t n_vectors)
-{
-    UNROLL
-    for (size_t r = 0; r < mr; r++) {
-        UNROLL
-        for (size_t v = 0; v < n_vectors; v++)
-            sums[r][v] = args->start ? vec_load(args->start + (r * n_vectors + v) * VECTOR_LANES)
-                                     : vec_zero();
-    }
-}
-
+/* Reads *args before it writes C: for the compiler they may overlap. */
 ALWAYS_INLINE void store_sums(const struct gemm_args *args, vec sums[][MAX_VECTORS], size_t mr,
                               size_t n_vectors)
 {
+    const size_t ld_add = args->ld_add, ldc = args->ldc;
+    const float *add = args->add;
+    float *c = args->c;
     UNROLL
-    for (size_t r = 0; r < mr; r++) {
+    for (size_t r = 0; r < mr; r++, add += ld_add, c += ldc) {
         UNROLL
-        for (size_t v = 0; v < n_vectors; v++) {
-            size_t at = v * VECTOR_LANES;
-            vec_store(args->c + r * args->ldc + at,
-                      vec_add(vec_load(args->add + r * args->ld_add + at), sums[r][v]));
-        }
+        for (size_t v = 0; v < n_vectors; v++)
+            vec_store(c + v * VECTOR_LANES, vec_add(vec_load(add + v * VECTOR_LANES), sums[r][v]));
     }
 }
 
@@ -112,7 +101,12 @@ ALWAYS_INLINE void run_gemm(const struct gemm_args *args, size_t mr, size_t n_ve
         a[i] = args->a + i * ROWS_PER_ADDRESS * args->lda;
         __asm__("" : "+r"(a[i]));
     }
-    start_sums(args, sums, mr, n_vectors);
+    UNROLL
+    for (size_t r = 0; r < mr; r++) {
+        UNROLL
+        for (size_t v = 0; v < n_vectors; v++)
+            sums[r][v] = vec_zero();
+    }
     for (size_t k = 0; k < args->k; k++) {
         if (mr >= PREFETCH_MIN_ROWS && args->ahead > 0)
             prefetch_weights(weights, n_vectors * VECTOR_LANES * element_bytes, args->ahead);

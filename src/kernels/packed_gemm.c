@@ -28,7 +28,7 @@ static void run_microkernel(const struct packed_matrix *packed_b, const struct g
 
 /* Multiplies all rows by the same terms of a micro-panel. Micro-kernels take nearly equal numbers
  * of rows. AMX tiles take 16 rows until fewer are left, which take the same time. The second call
- * prefetches the next block of terms. */
+ * prefetches the weights that follow these terms. */
 static void multiply_tiles(const struct packed_matrix *packed_b, size_t rows,
                            const struct gemm_args *first)
 {
@@ -38,40 +38,12 @@ static void multiply_tiles(const struct packed_matrix *packed_b, size_t rows,
         args.rows = packed_b->tiles && n > 1 ? TILE_ROWS : divide_up(rows, n);
         run_microkernel(packed_b, &args);
         rows -= args.rows;
-        args.ahead = args.ahead == PREFETCH_AHEAD
-                         ? packed_b->block / packed_b->step_k * packed_b->step_bytes
-                         : 0;
+        args.ahead =
+            args.ahead == PREFETCH_AHEAD ? args.k / packed_b->step_k * packed_b->step_bytes : 0;
         args.a += args.rows * args.lda;
         args.add += args.rows * args.ld_add;
         args.c += args.rows * args.ldc;
-        if (args.start)
-            args.start += args.rows * packed_b->nr_groups * PANEL_GROUP;
     }
-}
-
-/* Does the same by blocks of terms, so that every row finds the block in L1. A buffer holds the
- * sums between blocks; -0 is the neutral element of addition. */
-static void multiply_blocks(const struct packed_matrix *packed_b, size_t rows,
-                            const struct gemm_args *whole)
-{
-    float sums[MC * PANEL_MAX_WIDTH * PANEL_GROUP], neutral[PANEL_MAX_WIDTH * PANEL_GROUP];
-    struct gemm_args block = *whole, last = *whole;
-
-    for (size_t i = 0; i < PANEL_MAX_WIDTH * PANEL_GROUP; i++)
-        neutral[i] = -0.0F;
-    block.k = packed_b->block;
-    block.add = neutral;
-    block.ld_add = 0;
-    block.c = sums;
-    block.ldc = packed_b->nr_groups * PANEL_GROUP;
-    while (last.k > block.k) {
-        multiply_tiles(packed_b, rows, &block);
-        skip_terms(packed_b, &block, block.k);
-        skip_terms(packed_b, &last, block.k);
-        last.k -= block.k;
-        block.start = last.start = sums;
-    }
-    multiply_tiles(packed_b, rows, &last);
 }
 
 /* Multiplies all rows by a micro-panel. */
@@ -82,8 +54,7 @@ static void multiply_micropanel(const struct packed_matrix *packed_b, struct gem
         if (args->rows <= packed_b->max_mr)
             run_microkernel(packed_b, args);
         else
-            (args->rows <= MC && args->k > packed_b->block ? multiply_blocks : multiply_tiles)(
-                packed_b, args->rows, args);
+            multiply_tiles(packed_b, args->rows, args);
         if (left == args->k)
             return;
         skip_terms(packed_b, args, args->k);

@@ -40,8 +40,7 @@ static inline size_t weight_bytes(enum weight_type type)
  * rows and groups of columns of the function. add may be c. With b of bf16, a has pairs of bf16:
  * two terms in the 4 bytes of a float, and lda counts pairs. */
 struct gemm_args {
-    size_t ahead;       /* prefetch distance in bytes; 0: no prefetch */
-    const float *start; /* the sums of earlier terms, dense; NULL: zeros. Not with b of bf16 */
+    size_t ahead; /* prefetch distance in bytes; 0: no prefetch */
     size_t k;
     size_t rows, n_groups; /* for tiles; otherwise they are constants of the function */
     const void *b;
@@ -78,7 +77,6 @@ struct packed_matrix {
     size_t nr_groups;  /* divides width */
     size_t step_bytes; /* bytes from k to k + step_k */
     size_t kc;         /* sums are added to C every kc terms, at most GEMM_MAX_KC */
-    size_t block;      /* terms for which a micro-panel stays in L1, at most kc */
     bool prefetches;   /* the data does not stay in an L2 cache; or, with many rows, not in the
                         * quarter of it that other layers leave */
     size_t micropanel_bytes;

@@ -8,9 +8,8 @@
 #include "kernels/pack_transpose.h"
 #include "tensor/half.h"
 
-#define FEW_ROWS 2               /* at most this many rows use for_few_f16_rows */
-#define ENOUGH_ROWS 6            /* of a micro-kernel, if the rows need several calls */
-#define BLOCK_BYTES (25UL << 10) /* of a micro-panel in L1, which has at least 32 KB */
+#define FEW_ROWS 2    /* at most this many rows use for_few_f16_rows */
+#define ENOUGH_ROWS 6 /* of a micro-kernel, if the rows need several calls */
 
 /* With fewer terms, most of a tile of AMX would be zeros. */
 #define TILES_MIN_K 32
@@ -66,12 +65,6 @@ static void set_microkernels(struct packed_matrix *packed_b,
         packed_b->max_mr = TILE_ROWS;
 }
 
-/* Divides kc into blocks of nearly equal size. */
-static size_t choose_block(const struct packed_matrix *packed_b)
-{
-    return divide_up(packed_b->kc, packed_b->kc * packed_b->step_bytes / BLOCK_BYTES + 1);
-}
-
 bool packed_matrix_layout(struct packed_matrix *packed_b, const struct gemm_microkernels *kernels,
                           size_t rows, size_t *size_bytes)
 {
@@ -91,7 +84,6 @@ bool packed_matrix_layout(struct packed_matrix *packed_b, const struct gemm_micr
     /* Every block of kc but the last one ends with a whole step or tile. */
     size_t step = packed_b->tiles ? 2 * TILE_PAIRS : packed_b->step_k;
     packed_b->kc += n_blocks > 1 && packed_b->kc % step > 0 ? step - packed_b->kc % step : 0;
-    packed_b->block = type == WEIGHTS_BF16 ? packed_b->kc : choose_block(packed_b);
     bool is_done =
         checked_mul(packed_b->step_bytes, count_steps(packed_b), &packed_b->micropanel_bytes) &&
         checked_mul(packed_b->width / packed_b->nr_groups, packed_b->micropanel_bytes,
