@@ -95,33 +95,18 @@ ALWAYS_INLINE void run_igemm(const struct igemm_args *args, size_t mr, size_t n_
     }
 MICROKERNELS(DEFINE_MICROKERNEL)
 
-/* General registers for the addresses of rows. The other 7 of 16 hold the stack pointer, the
- * indirection, its end, an offset, b, a constant and an address that is loaded. */
-#if defined(__x86_64__)
-#define ROW_REGISTERS 9
-#else
-#define ROW_REGISTERS IGEMM_MAX_MR
-#endif
-
 /* Computes a tile. All parameters but args are constants in all calls. The asm keeps an address
- * for each row; without it, gcc would add the offset of each term to each position. Addresses that
- * do not fit into registers are loaded for each term; otherwise gcc would move them from vectors,
- * on the ports of the FMAs. A tile of one vector waits for its loads, not for these ports. */
+ * for each row; without it, gcc would add the offset of each term to each position. */
 ALWAYS_INLINE void run_channels(const struct igemm_channels_args *args, size_t mr, size_t n_vectors,
                                 bool are_pairs, bool prefetches, bool pools)
 {
     vec sums[IGEMM_MAX_MR][IGEMM_MAX_VECTORS], weights[IGEMM_MAX_VECTORS];
     const float *rows[IGEMM_MAX_MR], *b = args->b;
-    const float *volatile others[IGEMM_MAX_MR];
-    const size_t n_kept = n_vectors > 1 ? ROW_REGISTERS : IGEMM_MAX_MR;
 
     UNROLL
     for (size_t r = 0; r < mr; r++) {
         rows[r] = args->a + args->positions[r];
-        if (r < n_kept)
-            __asm__("" : "+r"(rows[r]));
-        else
-            others[r] = rows[r];
+        __asm__("" : "+r"(rows[r]));
         UNROLL
         for (size_t v = 0; v < n_vectors; v++)
             sums[r][v] = vec_zero();
@@ -138,7 +123,7 @@ ALWAYS_INLINE void run_channels(const struct igemm_channels_args *args, size_t m
         }
         UNROLL
         for (size_t r = 0; r < mr; r++) {
-            vec factor = vec_set1_at((r < n_kept ? rows[r] : others[r]) + offset);
+            vec factor = vec_set1_at(rows[r] + offset);
             UNROLL
             for (size_t v = 0; v < n_vectors; v++)
                 sums[r][v] = add_product(sums[r][v], weights[v], factor, are_pairs);
@@ -246,15 +231,16 @@ static void tiles_3(const struct igemm_channels_args *args)
 #endif
 
 /* The registers hold the sums, the weights of a row and a factor, and, if there is no FMA, a
- * product. */
+ * product. Nine addresses of rows fit into the general registers of x86-64; the others would be
+ * loaded for each term, which matters less with a single vector. */
 /* clang-format off */
 #define ROWS_4(X, vectors) X(vectors, 1) X(vectors, 2) X(vectors, 3) X(vectors, 4)
 #define ROWS_6(X, vectors) ROWS_4(X, vectors) X(vectors, 5) X(vectors, 6)
 #define ROWS_8(X, vectors) ROWS_6(X, vectors) X(vectors, 7) X(vectors, 8)
-#define ROWS_12(X, vectors)                                                                        \
-    ROWS_8(X, vectors) X(vectors, 9) X(vectors, 10) X(vectors, 11) X(vectors, 12)
+#define ROWS_9(X, vectors) ROWS_8(X, vectors) X(vectors, 9)
+#define ROWS_12(X, vectors) ROWS_9(X, vectors) X(vectors, 10) X(vectors, 11) X(vectors, 12)
 #if VECTOR_REGISTERS == 32
-#define CHANNELS(X) ROWS_12(X, 1) ROWS_12(X, 2) ROWS_8(X, 3)
+#define CHANNELS(X) ROWS_12(X, 1) ROWS_9(X, 2) ROWS_8(X, 3)
 #define PREFETCHING(X) ROWS_8(X, 3)
 #elif VECTOR_HAS_FMA
 #define CHANNELS(X) ROWS_12(X, 1) ROWS_6(X, 2) ROWS_4(X, 3)
@@ -265,7 +251,7 @@ static void tiles_3(const struct igemm_channels_args *args)
 #endif
 #define POOLED(X) X(1, 4) X(1, 8) X(1, 12) X(2, 4) POOLED_MORE(X)
 #if VECTOR_REGISTERS == 32
-#define POOLED_MORE(X) X(2, 8) X(2, 12) X(3, 4) X(3, 8)
+#define POOLED_MORE(X) X(2, 8) X(3, 4) X(3, 8)
 #elif VECTOR_HAS_FMA
 #define POOLED_MORE(X) X(3, 4)
 #else
