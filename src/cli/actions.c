@@ -1,5 +1,5 @@
 /* Runs the action that the command line selects. The actions without a model are implemented here.
- * main checks standard output for errors.
+ * main closes standard output and checks for write errors.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/actions.h"
 
@@ -27,7 +27,7 @@ static void print_row(const struct option_row *row)
     printf("  %-2s%c --%-20s %s\n", letter, row->letter ? ',' : ' ', name, row->help);
 }
 
-/* At most 24 lines, the height of a terminal. */
+/* Prints at most 24 lines, so that the help fits a terminal. */
 static void print_short_help(void)
 {
     static const enum option_id common[] = {

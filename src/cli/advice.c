@@ -1,5 +1,5 @@
-/* Finds the file that the user probably meant (one with a similar name, the .xml of a model, the
- * model in a directory), and the directory or file that lacks a permission.
+/* Adds hints to errors about files: the file that the user probably meant (one with a similar name,
+ * the .xml next to a .bin, the model in a directory), or the file or directory that denies access.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/advice.h"
 
@@ -56,7 +56,7 @@ static void advise_directory(const char *directory, struct irrun_error *err)
     if (n == 1)
         fail_hint(err, "did you mean %s?", text_shell_quote(path, quoted));
     else if (n > 1)
-        fail_hint(err, "it has %zu models, for example %s", n, text_shell_quote(path, quoted));
+        fail_hint(err, "it contains %zu models, for example %s", n, text_shell_quote(path, quoted));
 }
 
 /* Replaces the hint with "did you mean vad.xml?" for vad or vad.bin, if vad.xml exists. */
@@ -114,7 +114,7 @@ static void advise_similar_name(const char *path, struct irrun_error *err)
         fail_hint(err, "the current directory is %s", other);
 }
 
-/* Adds a hint for a path such as https://host/model.xml. */
+/* Adds a hint and returns true if the path is a URL such as https://host/model.xml. */
 static bool advise_url(const char *path, struct irrun_error *err)
 {
     const char *mark = strstr(path, "://");
@@ -124,7 +124,7 @@ static bool advise_url(const char *path, struct irrun_error *err)
                       text_shell_quote(path, quoted));
 }
 
-/* Adds a hint if the .bin of the model is missing and its directory has another .bin. */
+/* Replaces the hint if the .bin of the model is missing and its directory contains another .bin. */
 static void advise_other_weights(const char *model, const char *path, struct irrun_error *err)
 {
     char name[NAME_BYTES], prefix[PATH_BYTES], other[PATH_BYTES + NAME_BYTES];
@@ -142,7 +142,7 @@ static void advise_other_weights(const char *model, const char *path, struct irr
                  text_shell_quote(model, quoted_model), text_shell_quote(other, quoted));
 }
 
-/* Adds a hint if the file, or a directory on the way to it, lacks a permission. */
+/* Replaces the hint if the file, or a directory in its path, denies access. */
 static void advise_permission(const char *path, bool is_output, struct irrun_error *err)
 {
     char place[PATH_BYTES], quoted[TEXT_QUOTED_BYTES];
@@ -229,7 +229,7 @@ void advise(const struct options *options, struct irrun_error *err)
     if (is_model && err->code == IRRUN_DATA && text_has_ending(path, ".blob"))
         replace_hint(err, "a .blob is compiled for one device: give the .xml it was made from");
     if (is_model && err->code == IRRUN_DATA && text_has_ending(path, ".csv"))
-        replace_hint(err, "inputs go with -i: irrun MODEL.xml -i FILE.csv");
+        replace_hint(err, "give inputs with -i: irrun MODEL.xml -i FILE.csv");
     if (is_model && err->code == IRRUN_DATA && text_has_ending(path, ".bin"))
         advise_model(path, err);
     if (options->model_path && !is_model && !options->weights_path &&

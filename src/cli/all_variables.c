@@ -1,5 +1,4 @@
-/* The variables of a run. Those of the model have the first indices, followed by those of the
- * inputs.
+/* Accesses the variables of a run by index: first those of the model, then those of the inputs.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/all_variables.h"
 

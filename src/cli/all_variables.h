@@ -1,5 +1,5 @@
-/* All variables of a run, for resets, states and checkpoints: those of the model, then those of the
- * inputs, such as the values of --feed.
+/* All variables of a run, for resets, states and checkpoints: the variables of the model, then the
+ * values that the inputs keep between iterations, such as those of --feed.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_CLI_ALL_VARIABLES_H
 #define IRRUN_CLI_ALL_VARIABLES_H

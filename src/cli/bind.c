@@ -55,7 +55,8 @@ static bool open_member(const struct binder *binder, const struct binding *bindi
            binder->take_reader(binder->context, port, binding, reader, err);
 }
 
-/* Fails because the name of a member matches no port, or several. why: the error of the lookup. */
+/* Fails because the name of a member matches no port, or several ports. why: the error of the
+ * lookup. */
 static bool fail_member(const struct binder *binder, const struct binding *binding,
                         const struct archive *archive, const struct irrun_error *why,
                         struct irrun_error *err)
@@ -144,7 +145,7 @@ static bool fail_needs_name(const struct binder *binder, const struct binding *b
         fail_append(err, "%s \"%s\"", i == 0 ? "" : ",", binder->port(binder->model, i)->name);
     if (binder->port == irrun_model_output && strcmp(binding->spec.format->name, "csv") == 0)
         return fail_hint(err,
-                         "-o FILE.npz saves all outputs for --expect=FILE.npz; if the file has "
+                         "-o FILE.npz saves all outputs for --expect=FILE.npz; if the file holds "
                          "one: "
                          "%s%s=%s",
                          binder->option, binder->port(binder->model, 0)->name,

@@ -1,4 +1,5 @@
-/* Finds the inputs or outputs that the command line names.
+/* Opens the sources of -i and --expect, and finds the inputs or outputs of the model that they
+ * name.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_CLI_BIND_H
 #define IRRUN_CLI_BIND_H
@@ -13,8 +14,8 @@ typedef bool find_port_fn(const struct irrun_model *model, const char *name, siz
 bool port_has_name(const struct irrun_model *model, find_port_fn *find, size_t port,
                    const char *name);
 
-/* The values of an option for several ports. The first member of each item is the name of its port,
- * or NULL for all ports. */
+/* The values of an option such as --atol=NAME=X, one item per use of the option. The first member
+ * of an item is the name of its port, or NULL for all ports. */
 struct named_list {
     const void *items;
     size_t n, item_bytes;
@@ -29,7 +30,7 @@ bool named_check(struct named_list list, const struct irrun_model *model, find_p
 const void *named_find(struct named_list list, const struct irrun_model *model, find_port_fn *find,
                        size_t port);
 
-/* The open archives; their readers must be closed first. Zeroed: empty. */
+/* The open archives. Close their readers before the archives. All zeros: empty. */
 struct archive_list {
     struct archive **items;
     size_t n, capacity;
@@ -49,7 +50,7 @@ struct binder {
     struct archive_list *archives;
 };
 
-/* Finds the port of a binding by its name, or the only port if it has none. */
+/* Finds the port that the binding names. A binding without a name means the only port. */
 bool bind_find_port(const struct binder *binder, const struct binding *binding, size_t *port,
                     struct irrun_error *err);
 

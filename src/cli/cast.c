@@ -5,8 +5,8 @@
 /* The values that a type can represent. */
 struct value_set {
     bool is_float, is_signed;
-    int n_bits; /* of an integer without the sign bit; of a significand with the hidden bit */
-    int max_exponent, min_exponent; /* of the largest and the smallest positive float */
+    int n_bits; /* integer bits without the sign, or significand bits with the hidden bit */
+    int max_exponent, min_exponent; /* exponents of the largest and the smallest positive float */
 };
 
 static bool describe_values(enum irrun_dtype dtype, struct value_set *set)

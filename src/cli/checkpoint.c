@@ -18,7 +18,8 @@
 #define TEXT_MEMBER "checkpoint"
 #define VARIABLE_PREFIX "variable:"
 
-/* The limit of the text member. It has the command line, at most 6 MB, and a line per output. */
+/* The limit of the text member, which holds the command line, at most 6 MB, and a line per
+ * output. */
 #define MAX_TEXT_BYTES ((int64_t)16 << 20)
 
 void checkpoint_free(struct checkpoint *checkpoint)
@@ -45,7 +46,7 @@ static void add_progress(struct text *text, const struct checkpoint *checkpoint)
     text_add(text, "end\n");
 }
 
-/* The tensors of the file. Their names are in the arena. */
+/* The members to write. The arena holds the arrays and the names. */
 struct member_list {
     const char **names;
     const struct irrun_tensor **values;
@@ -114,14 +115,14 @@ static bool fail_identity(const struct options *options, const char *found, cons
 {
     static const struct {
         const char *start, *what;
-    } kinds[] = {{"model ", "belongs to another model"},
-                 {"weights ", "belongs to other weights"},
-                 {"input ", "was made with other inputs"},
-                 {"option ", "was made with other options"},
-                 {"engine ", "was made on another machine or by another build"},
-                 {"irrun-checkpoint", "was made by another version of irrun"}};
+    } kinds[] = {{"model ", "was written for a different model"},
+                 {"weights ", "was written with different weights"},
+                 {"input ", "was written with different inputs"},
+                 {"option ", "was written with different options"},
+                 {"engine ", "was written on a different machine or by a different build"},
+                 {"irrun-checkpoint", "was written by a different version of irrun"}};
     size_t n_found = 0, n_own = 0;
-    const char *what = "belongs to another run";
+    const char *what = "belongs to a different run";
     for (;;) {
         n_found = strcspn(found, "\n");
         n_own = strcspn(own, "\n");
@@ -136,9 +137,9 @@ static bool fail_identity(const struct options *options, const char *found, cons
             strncmp(found, kinds[i].start, length) == 0)
             what = kinds[i].what;
     }
-    fail_at(err, IRRUN_DATA, whole_file(options->checkpoint_path), "%s: it has '%.*s'", what,
+    fail_at(err, IRRUN_DATA, whole_file(options->checkpoint_path), "%s: it contains '%.*s'", what,
             (int)n_found, found);
-    return fail_hint(err, "this run has '%.*s'; delete the file to start from the beginning",
+    return fail_hint(err, "this run expects '%.*s'; delete the file to start from the beginning",
                      (int)n_own, own);
 }
 
@@ -194,7 +195,7 @@ static bool read_text(struct archive *archive, const struct options *options, co
         return fail_damaged(options, "it has no member \"" TEXT_MEMBER "\"", err);
     if (!tensor_file_read(archive, member, options->checkpoint_path, &info, &bytes, err))
         return false;
-    struct text text = {0}; /* adds a NUL to the bytes */
+    struct text text = {0}; /* text_add_bytes appends a NUL */
     text_add_bytes(&text, bytes.data, (size_t)shape_n_elements(&bytes.shape));
     bool is_read = text_check(&text, err) &&
                    (strncmp(text.data, identity, length) == 0 ||

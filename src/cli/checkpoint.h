@@ -1,7 +1,7 @@
 /* --checkpoint: saves the progress of a run in a file from which another process can resume it.
  *
- * The file is an npz. Its member "checkpoint" is text that identifies the run and gives the
- * positions in its outputs. The other members are the variables ("variable:ID").
+ * The file is an npz. Its member "checkpoint" is text that identifies the run and lists the current
+ * position in each output. The other members are the variables ("variable:ID").
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_CLI_CHECKPOINT_H
 #define IRRUN_CLI_CHECKPOINT_H
@@ -24,13 +24,13 @@ void checkpoint_free(struct checkpoint *checkpoint);
 /* Fails with IRRUN_USAGE if an option cannot be used together with --checkpoint. */
 bool checkpoint_check(const struct options *options, struct irrun_error *err);
 
-/* Sets *identity to a text that describes the run; a run can resume only with the same text. The
- * caller frees it. Fails with IRRUN_USAGE if an input is not a regular file. */
+/* Sets *identity to a text that describes the run. The caller frees it. A run can resume only from
+ * a checkpoint with the same text. Fails with IRRUN_USAGE if an input is not a regular file. */
 bool checkpoint_identify(const struct model_identity *model, const struct irrun_session *session,
                          const struct options *options, char **identity, struct irrun_error *err);
 
 /* Reads the file at options->checkpoint_path, if it exists. Fails with IRRUN_DATA if it is damaged
- * or belongs to another run; the message names the difference. */
+ * or belongs to a different run; the message names the difference. */
 bool checkpoint_read(const struct options *options, const char *identity,
                      const struct all_variables *variables, struct checkpoint *checkpoint,
                      struct irrun_error *err);

@@ -1,5 +1,5 @@
-/* Makes the text that identifies the run of a checkpoint. It has one line each for the version, the
- * model, its weights, the engine, every input, and every option that changes the outputs.
+/* Makes the text that identifies the run of a checkpoint: one line each for the version, the model,
+ * its weights, the engine, every input, and every option that changes the outputs.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 #include <sys/stat.h>
@@ -9,17 +9,18 @@
 #include "cli/diff.h"
 #include "cli/sequence.h"
 
-/* Returns whether an option changes the outputs. The others may differ when a run resumes. */
+/* Returns whether an option changes the outputs. All other options may differ when a run
+ * resumes. */
 static bool changes_outputs(enum option_id id)
 {
-    static const enum option_id others[] = {
+    static const enum option_id without_effect[] = {
         OPTION_ID_checkpoint, OPTION_ID_checkpoint_every, OPTION_ID_timeout,
         OPTION_ID_warmup,     OPTION_ID_threads,          OPTION_ID_jobs,
         OPTION_ID_fsync,      OPTION_ID_line_buffer,      OPTION_ID_state_out,
         OPTION_ID_raw_check,  OPTION_ID_skip_existing,    OPTION_ID_state_any_model,
         OPTION_ID_max_memory, OPTION_ID_sandbox};
-    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
-        if (others[i] == id)
+    for (size_t i = 0; i < sizeof without_effect / sizeof without_effect[0]; i++)
+        if (without_effect[i] == id)
             return false;
     return option_rows[id].group != OPTION_MEASURING && option_rows[id].group != OPTION_ACTIONS;
 }

@@ -17,10 +17,10 @@
 struct collector {
     struct outputs *outputs;
     struct compare *compare; /* NULL: no --expect */
-    size_t n_values;         /* of each record, from all_outputs_count */
+    size_t n_values;         /* per record, from all_outputs_count */
     bool writes_all, writes_last;
     bool has_skipped;      /* a sequence was skipped because its outputs exist */
-    bool has_many_workers; /* collector_end flushes the outputs while it is still its turn */
+    bool has_many_workers; /* collector_end flushes the outputs before it passes the turn */
     pthread_mutex_t lock;
     pthread_cond_t turn_changed;
     _Atomic uint64_t turn;       /* number of the sequence whose worker may write */

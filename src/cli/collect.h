@@ -1,8 +1,8 @@
 /* Collects the results of the workers, and writes and compares them in the order of the sequences.
  *
- * It is the turn of the first unfinished sequence: its results are written immediately. Workers of
- * later sequences keep their records in memory, up to a limit, and then wait. The bytes of the
- * outputs and their order therefore do not depend on --jobs.
+ * The first unfinished sequence has the turn: its results are written immediately. Workers of later
+ * sequences keep their records in memory, up to a limit, and then wait. The bytes of the outputs
+ * and their order therefore do not depend on --jobs.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_CLI_COLLECT_H
 #define IRRUN_CLI_COLLECT_H
@@ -34,7 +34,8 @@ bool collector_writes_all(const struct collector *collector); /* all are written
 bool collector_begin(struct collector *collector, struct backlog *backlog,
                      const struct sequence *sequence, const struct irrun_tensor *const *values,
                      bool is_stacked, struct irrun_error *err);
-/* Adds a record. is_last: only writes it, for --emit=last, since --expect has compared it. */
+/* Adds a record. is_last: the record is the last one for --emit=last; it is only written, because
+ * it has already been compared. */
 bool collector_add(struct collector *collector, struct backlog *backlog,
                    const struct sequence *sequence, const struct irrun_tensor *const *values,
                    uint64_t index, bool is_last, struct irrun_error *err);
@@ -51,7 +52,7 @@ void collector_fail_sequence(struct collector *collector, struct backlog *backlo
 bool collector_drop_sequence(struct collector *collector, struct backlog *backlog,
                              const struct sequence *sequence, struct irrun_error *err);
 
-/* Flushes pipes if it is the turn of the sequence; NULL: there is only one worker. */
+/* Flushes pipes if the sequence has the turn. sequence: NULL if there is only one worker. */
 bool collector_flush(struct collector *collector, const struct sequence *sequence,
                      struct irrun_error *err);
 

@@ -20,16 +20,16 @@ struct expectation {
     const struct format *format;
     struct reader *reader;      /* NULL after it has moved to `records` */
     bool has_begun;             /* the first iteration was compared */
-    struct array_header header; /* of the first array */
-    bool compares_last;         /* has one record, compared after the last iteration */
+    struct array_header header; /* header of the first array */
+    bool compares_last;         /* the array is one record, which the last iteration must match */
     struct records records;
     struct tolerances tolerances;
     struct difference difference;
     struct irrun_tensor last; /* a copy of the output, if only the last iteration is compared */
     size_t last_capacity;     /* bytes */
     bool count_differs;       /* the array has more or fewer records than there are iterations */
-    uint64_t n_records;       /* of the array, if it has fewer */
-    /* A difference other than in the elements; "": none. */
+    uint64_t n_records;       /* in the array, if fewer than iterations */
+    /* A difference that is not in the elements, for example in the shape; "": none. */
     char problem[sizeof((struct irrun_error *)NULL)->message];
 };
 
@@ -158,8 +158,8 @@ static void note_count(struct expectation *item, uint64_t n_run, const char *mor
              n_run == 1 ? "" : "s", more, n_records, n_records == 1 ? " is" : "s are");
 }
 
-/* Notes that there are more records than iterations. The message has their number, unless they come
- * from a pipe, which may never end, or a record has another shape. */
+/* Notes that there are more records than iterations. The message gives the number of records,
+ * unless they come from a pipe, which may never end, or a record has a different shape. */
 static void note_excess(struct expectation *item, uint64_t n_run)
 {
     struct records *rest = &item->records;
@@ -171,8 +171,8 @@ static void note_excess(struct expectation *item, uint64_t n_run)
                n_run + (is_counted ? 1 + n_further : 0));
 }
 
-/* If the error reports a record of another shape, notes it as a difference and clears the error.
- * Otherwise returns false. */
+/* If the error reports a record of a different shape, notes the difference, clears the error and
+ * returns true. */
 static bool note_mismatch(struct expectation *item, uint64_t record, struct irrun_error *err)
 {
     if (err->code != IRRUN_MISMATCH)
@@ -198,11 +198,11 @@ static bool open_records(struct compare *compare, struct expectation *item,
     item->reader = NULL;
     return records_open(&item->records, &port, reader,
                         item->format->has_shape ? &item->header : NULL, NULL, NULL, err) &&
-           records_settle(&item->records, err);
+           records_look_ahead(&item->records, err);
 }
 
-/* Begins the comparison in the first iteration. A single record of another type or shape may still
- * match the last iteration. */
+/* Begins the comparison in the first iteration. A single record of a different type or shape may
+ * still match the last iteration. */
 static bool begin_comparison(struct compare *compare, struct expectation *item,
                              const struct irrun_tensor *got, struct irrun_error *err)
 {
@@ -300,8 +300,9 @@ static bool finish_one(struct compare *compare, struct expectation *item, struct
     if (is_single)
         compare_record(item, &item->last, last);
     else if (item->compares_last)
-        snprintf(item->problem, sizeof item->problem,
-                 "several records are expected, but the first iteration has another type or shape");
+        snprintf(
+            item->problem, sizeof item->problem,
+            "several records are expected, but the first iteration has a different type or shape");
     item->count_differs = has_record && !is_single && !item->compares_last;
     if (item->count_differs)
         note_excess(item, compare->n_iterations);
@@ -358,15 +359,15 @@ bool compare_finish(struct compare *compare, struct irrun_error *err)
     if (has_problem)
         return false;
     if (options->dynamic_quantization)
-        return fail_hint(err,
-                         "--dynamic-quantization rounds factors: if it passes without it, --atol "
-                         "and --rtol can allow for it");
+        return fail_hint(
+            err, "--dynamic-quantization rounds inputs of MatMul: if the run passes without "
+                 "it, --atol and --rtol can allow for the rounding");
     if (precision == IRRUN_PRECISION_F32)
         return !has_tolerance &&
                fail_hint(err, "--atol=NUMBER and --rtol=NUMBER allow larger differences");
     return fail_hint(err,
                      "--precision=%s rounds weights: if --precision=f32 passes, --atol and --rtol "
-                     "can allow for it",
+                     "can allow for the rounding",
                      precision == IRRUN_PRECISION_F16 ? "f16" : "bf16");
 }
 

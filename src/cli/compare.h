@@ -8,7 +8,7 @@
 
 struct compare;
 
-/* Finds the outputs that the options name. *compare is NULL without --expect. */
+/* Opens the files of --expect for the outputs that they name. *compare is NULL without --expect. */
 bool compare_new(const struct irrun_model *model, const struct options *options,
                  struct compare **compare, struct irrun_error *err);
 void compare_free(struct compare *compare); /* accepts NULL */
@@ -18,8 +18,8 @@ void compare_free(struct compare *compare); /* accepts NULL */
 bool compare_iteration(struct compare *compare, const struct irrun_tensor *const *values,
                        struct irrun_error *err);
 
-/* Ends the comparison. Fails with IRRUN_MISMATCH if an output differs; the message has every such
- * output, its worst element and the number of elements that differ. */
+/* Ends the comparison. Fails with IRRUN_MISMATCH if an output differs; the message lists every such
+ * output with its worst element and the number of elements that differ. */
 bool compare_finish(struct compare *compare, struct irrun_error *err);
 
 /* Adds an item to the report for each compared output: its file, tolerances and worst element. */

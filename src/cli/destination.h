@@ -1,4 +1,5 @@
-/* Destinations of outputs: each -o, or '>' of a manifest, is one destination or, with %n, several.
+/* Destinations of outputs. Each -o, and each '>' in a manifest, is one destination or, with %n, one
+ * per output.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_CLI_DESTINATION_H
 #define IRRUN_CLI_DESTINATION_H
@@ -7,10 +8,10 @@
 
 struct destination {
     struct format_spec spec;
-    char *path;                     /* spec.path with %n replaced; it may still have %k and %% */
+    char *path;                     /* spec.path with %n replaced; may still contain %k, %% */
     size_t first_output, n_outputs; /* indices for all_outputs_name */
     const char **names;             /* [n_outputs] */
-    bool is_per_sequence; /* a file for each sequence: the path has a %k, or is from a manifest */
+    bool is_per_sequence;           /* one file per sequence: %k in the path, or from a manifest */
     const struct axis_spec *concat; /* NULL: records are not concatenated */
     struct writer *writer;          /* NULL: not open */
 };
@@ -18,13 +19,13 @@ struct destination {
 struct destination_list {
     const struct irrun_model *model;
     const struct options *options;
-    bool is_from_manifest; /* of one sequence: from a line of a manifest */
+    bool is_from_manifest; /* of one sequence, from its line in a manifest */
     struct destination *items;
     size_t n, capacity;
 };
 
-/* Adds the destinations of one binding. Fails with IRRUN_USAGE for a name that the model does not
- * have, or a format that cannot store all outputs. */
+/* Adds the destinations of one binding. Fails with IRRUN_USAGE if no output has the name, or if the
+ * format cannot store all outputs. */
 bool destination_add(struct destination_list *list, const struct binding *binding,
                      struct irrun_error *err);
 

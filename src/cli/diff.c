@@ -62,8 +62,8 @@ static bool has_name(const struct irrun_port *port, const char *name)
     return is_found;
 }
 
-/* Finds the layer that computes the tensor. An op that replaces another has the name and line of
- * that op, so the last match is used. An output of the model has the line of its Result. */
+/* Finds the layer that computes the tensor. An op that replaces another op keeps its name and line,
+ * so the last match is used. An output of the model has the line of its Result. */
 static void find_layer(const struct diff *diff, struct diff_tensor *tensor)
 {
     const struct irrun_port *port = irrun_model_output(diff->model, tensor->output);
@@ -188,7 +188,7 @@ static bool run_reference(struct diff *diff, struct irrun_error *err)
     return true;
 }
 
-/* A reference of f64 can be compared with every float type. */
+/* A reference in f64 can be compared with every float type. */
 static bool is_comparable(enum irrun_dtype got, enum irrun_dtype want)
 {
     return format_stored_dtype(got) == format_stored_dtype(want) ||

@@ -10,8 +10,8 @@ struct diff;
 /* Returns whether the reference is the model with other options. Otherwise it is a file. */
 bool diff_runs_model(const struct options *options);
 
-/* Loads the model with the options of the reference. model_options: those of the run. *reference is
- * NULL if the reference is a file, or without --diff. */
+/* Loads the model with the options of the reference. model_options: the options of the run.
+ * *reference is NULL if the reference is a file, or without --diff. */
 bool diff_load(const struct options *options, const struct irrun_options *model_options,
                struct irrun_model **reference, struct irrun_error *err);
 
@@ -27,8 +27,8 @@ bool diff_copy_variables(struct diff *diff, struct irrun_error *err);
 /* Compares the tensors of one iteration. Fails with IRRUN_MISMATCH if a tensor differs. */
 bool diff_compare(struct diff *diff, uint64_t record, struct irrun_error *err);
 
-/* Compares the tensors for which the file has only the last iteration. Call it after the last of n
- * iterations. */
+/* Compares the tensors for which the file holds only the last iteration. Call it after the last of
+ * n iterations. */
 bool diff_finish(struct diff *diff, uint64_t n, struct irrun_error *err);
 
 #endif

@@ -1,4 +1,5 @@
-/* Reads the npz of --diff. For each tensor it has a stack of records, or only the last record.
+/* Reads the npz of --diff. For each tensor, the file holds a stack of records, or only the last
+ * record.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -51,9 +52,10 @@ bool diff_file_open(struct diff *diff, struct irrun_error *err)
     diff->n = n;
     if (!is_open || n > 0)
         return is_open;
-    fail_at(err, IRRUN_DATA, whole_file(path), "has no tensor of the model");
-    return fail_hint(err, "the file may belong to another model; --tap-records=NEW.npz saves the "
-                          "tensors of this one");
+    fail_at(err, IRRUN_DATA, whole_file(path), "contains no tensor of the model");
+    return fail_hint(err,
+                     "the file may belong to a different model; --tap-records=NEW.npz saves the "
+                     "tensors of this one");
 }
 
 void diff_file_close(struct diff *diff)

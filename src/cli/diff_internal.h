@@ -1,4 +1,4 @@
-/* Shared by the files of --diff.
+/* The state of --diff, which the files diff*.c share.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_CLI_DIFF_INTERNAL_H
 #define IRRUN_CLI_DIFF_INTERNAL_H
@@ -9,7 +9,7 @@
 
 /* A tensor that exists in the run and in the reference. */
 struct diff_tensor {
-    size_t output; /* of the model */
+    size_t output; /* index among the outputs of the model */
     uint32_t line;
     size_t layer, port; /* of the op that computes it; layer is SIZE_MAX if unknown */
     struct tolerances tolerances;
@@ -17,9 +17,9 @@ struct diff_tensor {
 
     struct reader *reader; /* NULL: the reference is not a file */
     const struct array_header *header;
-    struct irrun_tensor read; /* the current record */
-    uint64_t n_left;          /* records of the file that were not read yet */
-    bool is_single;           /* the file has only the last iteration */
+    struct irrun_tensor read; /* the current record of the file */
+    uint64_t n_left;          /* unread records in the file */
+    bool is_single;           /* the file holds only the last iteration */
 };
 
 struct diff {
@@ -37,9 +37,9 @@ struct diff {
 /* Opens the file, and removes the tensors from diff->tensors that it does not contain. */
 bool diff_file_open(struct diff *diff, struct irrun_error *err);
 
-/* Sets tensor->want to the next record for some tensors, and to NULL for the others. If is_end,
- * these are the tensors for which the file has only the last iteration; otherwise, all others.
- * `record` is for messages. */
+/* Sets tensor->want to the next record for each tensor to compare, and to NULL for the rest. If
+ * is_end, compares the tensors for which the file holds only the last iteration; otherwise, all
+ * other tensors. `record` is for messages. */
 bool diff_file_read(struct diff *diff, uint64_t record, bool is_end, struct irrun_error *err);
 void diff_file_close(struct diff *diff);
 

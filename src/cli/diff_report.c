@@ -72,8 +72,8 @@ static const struct diff_tensor *worst_input(const struct diff *diff,
     return worst;
 }
 
-/* Goes back from the op, each time to the input that differs most, and lists these inputs in
- * forward order. */
+/* Follows the input that differs most back from op to op, and lists these inputs in forward
+ * order. */
 static void add_path(const struct diff *diff, const struct diff_tensor *tensor,
                      struct irrun_error *err)
 {

@@ -33,7 +33,7 @@ static void note_difference(struct difference *difference, const struct worst_el
         difference->worst = *found;
 }
 
-/* A range of elements of two tensors of the same shape. */
+/* A range of elements in two tensors of the same shape. */
 struct piece {
     const struct irrun_tensor *got, *want;
     uint64_t record;

@@ -248,7 +248,7 @@ static bool find_shares(struct dot *dot, const struct profile *profile, struct i
     return dot->shares != NULL;
 }
 
-/* profile: NULL for a graph without the nodes' shares of the time. */
+/* Prints the graph. profile: gives each node its share of the time; NULL: no shares. */
 static bool print_graph(struct irrun_model *model, const struct profile *profile,
                         struct irrun_error *err)
 {

@@ -18,7 +18,7 @@ static bool has_type(const struct irrun_layer *layer, const char *type)
 
 /* Returns whether layer i depends only on constants. Results, ReadValues, Assigns and layers with a
  * ReadValue or Assign in their bodies never do. */
-static bool depends_on_constants(const struct dot *dot, size_t i)
+static bool depends_only_on_constants(const struct dot *dot, size_t i)
 {
     const struct irrun_layer *layer = &dot->layers[i];
     if (layer->n_inputs == 0)
@@ -41,7 +41,7 @@ static void find_constants(struct dot *dot)
         is_changed = false;
         for (size_t i = 0; i < dot->n; i++) {
             struct dot_node *node = &dot->nodes[i];
-            if (node->is_hidden || !depends_on_constants(dot, i))
+            if (node->is_hidden || !depends_only_on_constants(dot, i))
                 continue;
             node->is_hidden = is_changed = true;
         }

@@ -1,4 +1,4 @@
-/* Shared by the files of --dot.
+/* The graph of --dot, which dot_fold.c simplifies and dot.c prints.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_CLI_DOT_INTERNAL_H
 #define IRRUN_CLI_DOT_INTERNAL_H
@@ -24,7 +24,7 @@ struct dot {
     struct dot_node *nodes; /* [n] */
     size_t n;
     double *shares; /* [n] each shown node's fraction of the time; NULL: not measured */
-    size_t *order;  /* [n_order]: the groups of the model itself, in layer order */
+    size_t *order;  /* [n_order] groups outside of bodies, in layer order */
     size_t n_order;
     struct dot_repetition *repetitions;
     size_t n_repetitions;

@@ -39,7 +39,7 @@ struct event_trace {
 
 /* The events of one thread. */
 struct event_buffer {
-    unsigned number;
+    unsigned track_id; /* "tid" in the file */
     struct event *events;
     size_t n;
 };
@@ -49,7 +49,7 @@ struct event_track {
     struct irrun_session *session;
     uint64_t written_ns;
     size_t n_buffers;
-    struct event_buffer buffers[]; /* of the worker and the other threads of its session */
+    struct event_buffer buffers[]; /* [n_buffers], one per thread, the first for the worker */
 };
 
 /* ---- The file -------------------------------------------------------------------------------- */
@@ -119,7 +119,7 @@ bool event_trace_open(const char *path, uint64_t start_ns, struct event_trace **
     if (is_pipe || fstat(made->fd, &status) != 0 || !S_ISREG(status.st_mode))
         return fail(err, IRRUN_USAGE, "--trace: '%s' is not a regular file", path);
     if (ftruncate(made->fd, 0) != 0)
-        return fail_errno(err, IRRUN_CANT_CREATE, path, "cannot empty", errno);
+        return fail_errno(err, IRRUN_CANT_CREATE, path, "cannot truncate", errno);
     text_add_bytes(&made->text, "[\n", 2);
     write_batch(made);
     return true;
@@ -147,7 +147,7 @@ static void write_buffer(struct event_trace *trace, struct event_buffer *buffer)
     uint64_t start_ns = clock_now_ns();
     pthread_mutex_lock(&trace->lock);
     for (size_t i = 0; i < buffer->n; i++)
-        add_event(trace, buffer->number, &buffer->events[i]);
+        add_event(trace, buffer->track_id, &buffer->events[i]);
     write_batch(trace);
     pthread_mutex_unlock(&trace->lock);
     buffer->n = 1;
@@ -190,11 +190,11 @@ static bool open_buffer(struct event_track *track, unsigned job, unsigned thread
     struct event_trace *trace = track->trace;
     struct event_buffer *buffer = &track->buffers[thread];
     char name[64];
-    buffer->number = job * (unsigned)track->n_buffers + thread;
+    buffer->track_id = job * (unsigned)track->n_buffers + thread;
     buffer->events = new_array(MAX_EVENTS, sizeof *buffer->events, err);
     snprintf(name, sizeof name, thread > 0 ? "job %u thread %u" : "job %u", job, thread);
     pthread_mutex_lock(&trace->lock);
-    add_thread_name(trace, buffer->number, name);
+    add_thread_name(trace, buffer->track_id, name);
     write_batch(trace);
     pthread_mutex_unlock(&trace->lock);
     return buffer->events != NULL;

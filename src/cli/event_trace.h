@@ -6,8 +6,8 @@
 
 #include "irrun.h"
 
-/* event_trace is the file, which all workers share; event_track has the events of one worker. Both
- * are NULL without --trace. */
+/* event_trace is the file, which all workers share; event_track holds the events of one worker.
+ * Both are NULL without --trace. */
 struct event_trace;
 struct event_track;
 

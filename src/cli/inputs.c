@@ -79,9 +79,10 @@ bool inputs_bind(struct inputs *inputs, const struct records *records, struct ir
            irrun_session_set_input(inputs->session, index, &records->record, err);
 }
 
-/* Determines which inputs have a single record, which every iteration uses. Unless must_look_ahead,
+/* Finds the inputs that have a single record, which every iteration uses. Unless must_look_ahead,
  * does not wait for a pipe that is the only input. */
-static bool settle_records(struct inputs *inputs, bool must_look_ahead, struct irrun_error *err)
+static bool find_repeated_records(struct inputs *inputs, bool must_look_ahead,
+                                  struct irrun_error *err)
 {
     size_t n_open = 0;
     for (size_t i = 0; i < inputs->n_slots; i++)
@@ -91,7 +92,7 @@ static bool settle_records(struct inputs *inputs, bool must_look_ahead, struct i
         if (!inputs->slots[i].is_filled || records->state != RECORDS_SINGLE)
             continue;
         bool may_wait = records->reader && !reader_can_rewind(records->reader);
-        if ((must_look_ahead || n_open > 1 || !may_wait) && !records_settle(records, err))
+        if ((must_look_ahead || n_open > 1 || !may_wait) && !records_look_ahead(records, err))
             return false;
     }
     for (size_t i = 0; i < inputs->n_slots; i++)
@@ -107,7 +108,7 @@ bool inputs_open(struct inputs *inputs, const struct sequence *sequence, bool mu
     inputs->sequence_hash = sequences_are_many(inputs->options)
                                 ? fast_hash(0, sequence->key, strlen(sequence->key))
                                 : 0;
-    if (!inputs_fill(inputs, sequence, err) || !settle_records(inputs, must_look_ahead, err))
+    if (!inputs_fill(inputs, sequence, err) || !find_repeated_records(inputs, must_look_ahead, err))
         return false;
     for (size_t i = 0; i < inputs->n_slots; i++)
         if (inputs->slots[i].is_filled && !inputs_bind(inputs, &inputs->records[i], err))

@@ -21,16 +21,16 @@ bool inputs_open(struct inputs *inputs, const struct sequence *sequence, bool mu
                  struct irrun_error *err);
 void inputs_close(struct inputs *inputs);
 
-/* Reads the next record into the inputs of the session; *has_record is false at the end. If no
- * input ends, there is one record. Fails with IRRUN_DATA if the inputs have different numbers of
- * records. */
+/* Reads the next record into the inputs of the session; *has_record is false at the end. If every
+ * input repeats a single record, the sequence has one record. Fails with IRRUN_DATA if the inputs
+ * have different numbers of records. */
 bool inputs_next(struct inputs *inputs, bool *has_record, struct irrun_error *err);
 
 /* Has the same effect as n calls of inputs_next, with a rewind after the last record. */
 bool inputs_skip(struct inputs *inputs, uint64_t n, struct irrun_error *err);
 
-/* Returns to the first record. Fails with IRRUN_DATA if there is none, or if the source is a
- * pipe. */
+/* Returns to the first record. Fails with IRRUN_DATA if an input has no record, or if its source is
+ * a pipe. */
 bool inputs_rewind(struct inputs *inputs, struct irrun_error *err);
 
 /* Computes the records of count: and ones: for the next iteration. */
@@ -41,20 +41,20 @@ bool inputs_count(struct inputs *inputs, struct irrun_error *err);
 bool inputs_check_feeds(const struct inputs *inputs, const struct irrun_tensor *const *values,
                         struct irrun_error *err);
 
-/* Finds the next values of the inputs of --feed, after an iteration. values: the n outputs of the
- * model, to which the next values are appended. key: the value of --key, or 0. */
+/* Finds, after an iteration, the next values of the inputs that --feed fills, and appends them to
+ * `values`, which holds the n outputs of the model. key: the value of --key, or 0. */
 bool inputs_choose_next(struct inputs *inputs, const struct irrun_tensor **values, size_t n,
                         int64_t key, struct irrun_error *err);
 
 /* Returns whether the next value of fed input i is a record of -i. */
 bool inputs_next_is_record(const struct inputs *inputs, size_t i);
 
-/* Copies the values of inputs_choose_next to their inputs. Fails with IRRUN_DATA if one does not
- * fit. */
+/* Copies the values that inputs_choose_next found to their inputs. Fails with IRRUN_DATA if a value
+ * does not fit. */
 bool inputs_feed_back(struct inputs *inputs, struct irrun_error *err);
 
 /* Returns the number of variables of the inputs: the values of --feed in the order of the options,
- * then the numbers of draws of :sample, and the numbers of elements of count: and ones:. */
+ * then the counts of draws for :sample and of elements for count: and ones:. */
 size_t inputs_n_variables(const struct inputs *inputs);
 const struct irrun_port *inputs_variable_port(const struct inputs *inputs, size_t i);
 const struct irrun_tensor *inputs_variable(const struct inputs *inputs, size_t i);
@@ -62,7 +62,7 @@ const struct irrun_tensor *inputs_variable(const struct inputs *inputs, size_t i
 /* Returns whether -i gives the first value of the variable. It takes precedence over --state-in. */
 bool inputs_variable_is_given(const struct inputs *inputs, size_t i);
 
-/* Sets a variable to a copy of `value`. Fails with IRRUN_DATA if it does not fit. */
+/* Sets a variable to a copy of `value`. Fails with IRRUN_DATA if the value does not fit. */
 bool inputs_set_variable(struct inputs *inputs, size_t i, const struct irrun_tensor *value,
                          struct irrun_error *err);
 
@@ -91,8 +91,8 @@ int64_t inputs_key(const struct inputs *inputs);
 /* Returns how many records are left, from the headers of the files; 0: unknown. */
 uint64_t inputs_n_expected(const struct inputs *inputs);
 
-/* Returns how many elements along the axis of --axis, or frames of sound, a record adds to the
- * records before it; 0: no input has an --axis or is sound. */
+/* Returns by how much each record advances the signal: elements along --axis, or frames of sound;
+ * 0: no input is cut by --axis or is sound. */
 uint64_t inputs_n_frames(const struct inputs *inputs);
 
 /* Warns about raw and csv files without a record, which are probably mistakes, and about skipped

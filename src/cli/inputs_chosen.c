@@ -10,8 +10,8 @@
 
 #define N_BLOCK 512
 
-/* Returns the index of the largest of n elements, or the first of several. NaN is less than any
- * number. */
+/* Returns the index of the largest of n elements; of equal elements, the first. NaN is less than
+ * any number. */
 static size_t argmax_of_floats(const struct irrun_tensor *values, size_t start, size_t n)
 {
     double block[N_BLOCK], maximum = NAN;
@@ -48,8 +48,8 @@ static int64_t argmax(const struct irrun_tensor *values, size_t start, size_t n)
     return (int64_t)(is_integer ? argmax_of_integers : argmax_of_floats)(values, start, n);
 }
 
-/* Returns the shape of n numbers for the port. The first dynamic dimension is n divided by the
- * product of the others. */
+/* Returns the shape of an input of n elements. The first dynamic dimension of the port is n divided
+ * by the product of the static ones; further dynamic dimensions are 1. */
 static struct irrun_shape shape_for(const struct irrun_partial_shape *wanted, int64_t n)
 {
     struct irrun_shape shape = {.rank = 1, .dims = {n}};
@@ -70,8 +70,8 @@ static struct irrun_shape shape_for(const struct irrun_partial_shape *wanted, in
     return shape;
 }
 
-/* The rows of an output from which indices are chosen. There are n rows of n_row elements; each is
- * the last of n_positions rows. */
+/* The rows of an output from which indices are chosen: n rows of n_row elements. In an output of
+ * shape [..., n_positions, n_row], these are the rows of the last position. */
 struct output_rows {
     int64_t n, n_row, n_positions;
 };

@@ -1,6 +1,6 @@
-/* -i count:REF gives the positions of the elements along the last axis of another input, counted
- * over all records; ones:REF gives a mask of ones for all elements so far. The number of earlier
- * elements is a variable.
+/* -i count:REF gives the positions of the elements along the last axis of input REF, counted over
+ * all records; ones:REF gives a mask of ones for all elements so far. The number of earlier
+ * elements is stored as a variable.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 #include <string.h>
@@ -41,7 +41,7 @@ static bool check_counter(const struct inputs *inputs, const struct binding *bin
         return fail_counter(binding, err, "the input has two sources");
     for (size_t i = 0; i < irrun_model_n_variables(inputs->model); i++)
         if (strcmp(irrun_model_variable(inputs->model, i)->id, input_name(inputs, input)) == 0)
-            return fail_counter(binding, err, "a variable of the model has this name, too");
+            return fail_counter(binding, err, "a variable of the model also has this name");
     return true;
 }
 
@@ -84,7 +84,7 @@ static bool find_reference(const struct inputs *inputs, struct counter *counter,
         if (!irrun_model_find_input(inputs->model, binding->spec.path, &counter->reference, err))
             return false;
         return !is_generated(inputs, counter->reference) ||
-               fail_counter(binding, err, "the input after the colon is generated, too");
+               fail_counter(binding, err, "the input after the colon is also generated");
     }
     for (size_t i = 0; i < inputs->n; i++) {
         if (is_generated(inputs, i))

@@ -111,7 +111,8 @@ bool inputs_open_prompts(struct inputs *inputs, struct irrun_error *err)
             continue;
         feed->prompt = *records;
         *records = (struct records){.reader = NULL};
-        if (!records_settle(&feed->prompt, err) || !records_next(&feed->prompt, &has_record, err))
+        if (!records_look_ahead(&feed->prompt, err) ||
+            !records_next(&feed->prompt, &has_record, err))
             return false;
         if (!has_record)
             return inputs_fail_empty(&feed->prompt, err);
@@ -222,8 +223,8 @@ bool inputs_check_feeds(const struct inputs *inputs, const struct irrun_tensor *
 
 /* ---- The next values ------------------------------------------------------------------------- */
 
-/* Finds the next value: a record of -i until the last one, then the output or its chosen
- * indices. */
+/* Finds the next value: the next record of -i or, after the last one, the output or the indices
+ * chosen from it. */
 static bool choose_next(struct inputs *inputs, struct feed *feed, const struct irrun_tensor *output,
                         int64_t key, struct irrun_error *err)
 {

@@ -1,4 +1,4 @@
-/* Shared by the files inputs*.c, value_input.c and random.c.
+/* The state of the inputs, and the functions that inputs*.c, value_input.c and random.c share.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_CLI_INPUTS_INTERNAL_H
 #define IRRUN_CLI_INPUTS_INTERNAL_H
@@ -8,8 +8,8 @@
 #include "cli/inputs.h"
 #include "cli/sampler.h"
 
-/* Scalars that records have besides the inputs of the model. Their slots and records follow those
- * of the inputs. */
+/* Scalars that a record may hold besides the inputs of the model. Their slots and records follow
+ * those of the inputs. */
 enum control {
     CONTROL_RESET, /* of --reset=if:NAME, unless NAME is an input */
     CONTROL_KEY,   /* of --key=NAME, unless NAME is an input */
@@ -41,7 +41,7 @@ struct feed {
     struct irrun_tensor last; /* the value at the end of the previous sequence; malloc'ed or NULL */
     const struct irrun_tensor *next; /* the value of the input in the next iteration */
     struct irrun_tensor chosen;      /* the indices of argmax or sample; malloc'ed or NULL */
-    struct count draws;              /* of sample */
+    struct count draws;              /* draws of :sample so far */
     struct text draws_name;
     struct sampler sampler;
 };
@@ -67,11 +67,11 @@ struct inputs {
     struct feed *feeds;       /* [options->feeds.n] */
     struct counter *counters;
     size_t n_counters;
-    struct count **counts; /* of feeds and counters; they are variables */
+    struct count **counts; /* the variables of feeds and counters */
     size_t n_counts, counts_capacity;
-    uint64_t sequence_hash;              /* of the key of the sequence; 0 if there is only one */
+    uint64_t sequence_hash;              /* hash of the key of the sequence; 0 for a single one */
     const struct axis_spec *common_axis; /* --axis without a name; NULL: none */
-    struct records **streams;            /* [n_slots]; the first n_streams are those that can end */
+    struct records **streams;            /* [n_slots]; the first n_streams can end */
     size_t n_streams;
     bool has_table; /* a source is read with --columns */
     struct archive_list archives;
@@ -79,7 +79,7 @@ struct inputs {
     const struct records *reset_records; /* NULL: no --reset=if: */
     const struct records *key_records;   /* NULL: no --key */
     uint64_t n_records;
-    bool has_read_record; /* if no input ends, the only record was read */
+    bool has_read_record; /* the only record was read, if no input ends */
 };
 
 /* Finds the inputs and outputs that options name: --axis, --shape, --feed, -i count: and ones:,
@@ -125,8 +125,7 @@ bool inputs_open_prompts(struct inputs *inputs, struct irrun_error *err);
 /* Starts the feeds, after every input has its first record. A reset returns to that record. */
 bool inputs_begin_feeds(struct inputs *inputs, struct irrun_error *err);
 
-/* Skips the records of the prompts that the first n iterations used, in the process that was
- * interrupted. */
+/* Skips the records of the prompts that the interrupted process used in its first n iterations. */
 bool inputs_skip_prompts(struct inputs *inputs, uint64_t n, struct irrun_error *err);
 
 /* Computes feed->chosen from the output, for argmax and sample. key: the value of --key, or 0. In
@@ -134,8 +133,8 @@ bool inputs_skip_prompts(struct inputs *inputs, uint64_t n, struct irrun_error *
 bool inputs_choose(struct inputs *inputs, struct feed *feed, const struct irrun_tensor *output,
                    int64_t key, struct irrun_error *err);
 
-/* Checks that argmax or sample of the output gives as many indices as the input takes, and sets
- * *shape to the shape of the indices. In inputs_chosen.c. */
+/* Checks that argmax or sample chooses one index per element of the input, and sets *shape to the
+ * shape of the indices. In inputs_chosen.c. */
 bool inputs_check_choice(const struct inputs *inputs, const struct feed *feed,
                          const struct irrun_tensor *output, struct irrun_shape *shape,
                          struct irrun_error *err);
@@ -160,9 +159,9 @@ bool inputs_open_counters(struct inputs *inputs, struct irrun_error *err);
 
 void inputs_free_counters(struct inputs *inputs);
 
-/* Creates a record from the numbers in `text`, "V[,V...]"; a single number fills all elements.
- * The caller frees the data. Fails with IRRUN_USAGE if the text is not numbers of the type of the
- * port, or if there are too few or too many. In value_input.c. */
+/* Creates a record from the numbers in `text`, "V[,V...]"; a single number fills all elements. The
+ * caller frees the data. Fails with IRRUN_USAGE if a number does not fit the type of the port, or
+ * if the count of numbers is wrong. In value_input.c. */
 bool value_record(const char *text, const struct records_port *port, struct irrun_tensor *record,
                   struct irrun_error *err);
 
@@ -174,7 +173,7 @@ bool random_record(const struct random_spec *spec, uint64_t seed, size_t index,
                    const struct records_port *port, struct irrun_tensor *record,
                    struct irrun_error *err);
 
-/* Returns a random number in [0, 1), the first of the generator with this seed and stream. In
+/* Returns a number in [0, 1): the first one of the generator with this seed and stream. In
  * random.c. */
 double random_unit(uint64_t seed, uint64_t stream);
 

@@ -87,8 +87,8 @@ struct records_port inputs_port(const struct inputs *inputs, size_t index)
                                  .shape = given ? partial_shape_of(&given->shape) : port->shape};
 }
 
-/* Checks that every --axis exists, even if no input is cut. An --axis without a name must exist in
- * at least one input. */
+/* Checks that the inputs have every axis that --axis gives, even if no input is cut. At least one
+ * input must have the axis of an --axis without a name. */
 static bool check_axes(const struct inputs *inputs, struct irrun_error *err)
 {
     struct records_port widest = {.shape = {.rank = 0}};
@@ -179,7 +179,7 @@ static bool fill_other_inputs(struct inputs *inputs, const struct sequence *sequ
     return true;
 }
 
-/* Finds the records of a control: those of the input with that name, or its own. */
+/* Finds the records of a control: those of the input with the same name, or its own. */
 static bool find_control(struct inputs *inputs, enum control control,
                          const struct records **records, struct irrun_error *err)
 {

@@ -1,4 +1,5 @@
-/* Opens the sources of a sequence for the inputs that they name. inputs_open.c fills the others.
+/* Opens the sources of a sequence for the inputs that they name. inputs_open.c fills the other
+ * inputs.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <inttypes.h>
 #include <string.h>
@@ -13,7 +14,8 @@ const char *inputs_control_name(const struct inputs *inputs, size_t control)
     return control == CONTROL_KEY ? inputs->options->key : inputs->options->reset.name;
 }
 
-/* Finds the control with this name. If both have it, finds that of --key, whose type is known. */
+/* Finds the control with this name. If both controls have this name, finds CONTROL_KEY, whose type
+ * is known. */
 static bool find_control(const struct inputs *inputs, const char *name, size_t *index)
 {
     for (size_t control = N_CONTROLS; control-- > 0;) {
@@ -53,7 +55,7 @@ static bool are_all_filled(const struct inputs *inputs)
 }
 
 /* Adds a hint for an unknown name that is probably meant for --key or --reset=if:, because it is
- * similar to theirs, or because every input has a source. Returns false. */
+ * similar to the name that they give, or because every input has a source. Returns false. */
 static bool hint_control(const struct inputs *inputs, const char *name, struct irrun_error *err)
 {
     const struct reset_policy *reset = &inputs->options->reset;
@@ -83,7 +85,8 @@ bool inputs_find_source_input(void *context, const char *name, size_t *index,
     return true;
 }
 
-/* Marks the input as filled by `path`, and finds its --axis. Fails if another source fills it. */
+/* Marks the input as filled by `path`, and finds its --axis. Fails if the input already has a
+ * source. */
 static bool claim_input(struct inputs *inputs, size_t index, const struct format *format,
                         const char *path, const struct axis_spec **axis, struct irrun_error *err)
 {
@@ -125,7 +128,7 @@ static bool array_fits(const struct records_port *port, const struct array_heade
             partial_shape_admits(&port->shape, &inner));
 }
 
-/* Replaces the hint if the array does not fit its input but fits another one. Returns false. */
+/* Replaces the hint if the array does not fit its input but fits a different one. Returns false. */
 static bool hint_other_input(const struct inputs *inputs, size_t index, struct irrun_error *err)
 {
     const struct array_header *header = &inputs->records[index].pending;
@@ -155,7 +158,7 @@ static bool take_reader(void *context, size_t index, const struct binding *bindi
            (!axis && hint_other_input(inputs, index, err));
 }
 
-/* Fills an input with an array that was read before. */
+/* Fills an input with an array that the sequence already holds. */
 static bool fill_from_array(struct inputs *inputs, const struct binder *binder,
                             struct sequence_input *source, struct irrun_error *err)
 {
@@ -254,7 +257,7 @@ static bool open_columns(struct inputs *inputs, const struct binder *binder,
         return fail(err, IRRUN_USAGE, "--keep-columns takes one table, and %s is not %s",
                     binding->spec.path, kept->path);
     if (kept && kept->path)
-        kept = NULL; /* another input reads the same table */
+        kept = NULL; /* an earlier input reads the same table */
     if (kept)
         kept->path = binding->spec.path;
     return reader_open_columns(binding->spec.path, spec->text, kept, &reader, err) &&

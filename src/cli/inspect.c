@@ -11,7 +11,7 @@
 
 /* ---- --inspect=text -------------------------------------------------------------------------- */
 
-/* Prints a line with '?' for each control character, except the last character of the format. */
+/* Prints '?' for each control character, except the last character of `format`. */
 PRINTF_LIKE(1, 2)
 static void print(const char *format, ...)
 {

@@ -9,7 +9,7 @@
 #include "cli/bind.h"
 
 #define STEM_BYTES 256
-#define MAX_EXTRA_LETTERS 3 /* that one of two similar names has at its end */
+#define MAX_EXTRA_LETTERS 3 /* at the end of one of two similar names */
 
 /* Returns whether the word only distinguishes an old value from a new one. */
 static bool is_qualifier(const char *word, size_t length)

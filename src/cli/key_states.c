@@ -1,9 +1,9 @@
-/* A hash table of keys, a list of the keys in memory in the order of their last use, and an unnamed
- * file.
+/* Stores the states of keys. A hash table finds a key, a list orders the keys in memory by their
+ * last use, and an unnamed file holds the other states.
  *
- * A block has the values of a key in order. Each is a header, the dimensions and the elements,
- * padded to 8 bytes. A block keeps its place in the file until it no longer fits. Then it gets a
- * new place of twice its size.
+ * A block holds the values of one key in order. Each value is a header, the dimensions and the
+ * elements, padded to 8 bytes. A block keeps its place in the file until it no longer fits. Then it
+ * gets a new place of twice its size.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/key_states.h"
 
@@ -296,7 +296,7 @@ bool key_states_put(struct key_states *states, uint32_t id,
             if (n_bytes > 0)
                 memcpy(data, value->data, n_bytes);
             memset(data + n_bytes, 0,
-                   padded_bytes(n_bytes) - n_bytes); /* may be written to the file */
+                   padded_bytes(n_bytes) - n_bytes); /* the block may be written to the file */
         }
         memcpy(to, &header, sizeof header);
         to += value_bytes(value);

@@ -1,5 +1,5 @@
-/* The variables of many keys. The keys that were used most recently have a block in memory, the
- * others have one in a file. worker_keys.c loads the variables into the session.
+/* Stores the variables of every key of --key: in memory for the most recently used keys, in a file
+ * for the others. worker_keys.c loads the variables into the session.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_CLI_KEY_STATES_H
 #define IRRUN_CLI_KEY_STATES_H
@@ -11,8 +11,8 @@ struct key_states;
 #define NO_KEY UINT32_MAX
 
 /* n_values: the number of variables. max_held: the largest number of keys with states in memory.
- * spill_path: the directory for the file of the other keys; NULL: no file. Fails with
- * IRRUN_CANT_CREATE if the file cannot be created. */
+ * spill_path: the directory in which to create the file for the other keys; NULL: no file. Fails
+ * with IRRUN_CANT_CREATE if the file cannot be created. */
 bool key_states_new(size_t n_values, uint64_t max_held, const char *spill_path,
                     struct key_states **states, struct irrun_error *err);
 void key_states_free(struct key_states *states); /* accepts NULL */
@@ -39,9 +39,9 @@ int64_t key_states_key(const struct key_states *states, uint32_t id);
 uint64_t key_states_count_iteration(struct key_states *states, uint32_t id);
 
 struct key_stats {
-    uint64_t n_keys, n_held; /* all; in memory now */
+    uint64_t n_keys, n_held; /* all keys; keys in memory now */
     uint64_t n_spilled;      /* how often a state was written to the file */
-    uint64_t memory_bytes;   /* of the states in memory, with the table of all keys */
+    uint64_t memory_bytes;   /* size of the states in memory and of the table of keys */
 };
 struct key_stats key_states_stats(const struct key_states *states);
 

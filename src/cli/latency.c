@@ -1,4 +1,4 @@
-/* A histogram with buckets of equal relative width.
+/* Adds latencies to a histogram, and computes percentiles, the mean and the standard deviation.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/latency.h"
 
@@ -60,7 +60,7 @@ void latency_add(struct latency *latency, uint64_t duration_ns)
         latency->max_ns = duration_ns;
     double deviation = duration - latency->mean_ns;
     latency->mean_ns += deviation / (double)latency->n;
-    latency->squares_ns += deviation * (duration - latency->mean_ns);
+    latency->squared_deviations += deviation * (duration - latency->mean_ns);
 }
 
 void latency_merge(struct latency *latency, const struct latency *other)
@@ -78,7 +78,8 @@ void latency_merge(struct latency *latency, const struct latency *other)
     if (other->max_ns > latency->max_ns)
         latency->max_ns = other->max_ns;
     latency->mean_ns += difference * m / (n + m);
-    latency->squares_ns += other->squares_ns + difference * difference * n * m / (n + m);
+    latency->squared_deviations +=
+        other->squared_deviations + difference * difference * n * m / (n + m);
     latency->n += other->n;
 }
 
@@ -100,5 +101,5 @@ double latency_mean_s(const struct latency *latency)
 
 double latency_sd_s(const struct latency *latency)
 {
-    return latency->n > 0 ? sqrt(latency->squares_ns / (double)latency->n) * 1e-9 : 0;
+    return latency->n > 0 ? sqrt(latency->squared_deviations / (double)latency->n) * 1e-9 : 0;
 }

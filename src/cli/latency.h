@@ -19,7 +19,7 @@ struct latency {
     uint64_t *samples_ns; /* [n_samples], fewer than n if memory is short */
     size_t n_samples, samples_capacity;
     uint64_t n, min_ns, max_ns;
-    double mean_ns, squares_ns; /* running mean, and sum of squared deviations from it (Welford) */
+    double mean_ns, squared_deviations; /* running mean; sum of squares in ns^2 (Welford) */
 };
 
 bool latency_new(struct latency *latency, bool keeps_samples, struct irrun_error *err);

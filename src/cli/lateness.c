@@ -17,7 +17,7 @@ void lateness_add(struct lateness *lateness, uint64_t latency_ns)
         return;
     lateness->n++;
     if (latency_ns <= deadline_ns) {
-        lateness->run = 0;
+        lateness->streak = 0;
         return;
     }
     uint64_t late_by_ns = latency_ns - deadline_ns;
@@ -25,13 +25,13 @@ void lateness_add(struct lateness *lateness, uint64_t latency_ns)
     lateness->sum_ns += (double)late_by_ns;
     if (late_by_ns > lateness->max_ns)
         lateness->max_ns = late_by_ns;
-    if (++lateness->run > lateness->longest_run)
-        lateness->longest_run = lateness->run;
+    if (++lateness->streak > lateness->longest_streak)
+        lateness->longest_streak = lateness->streak;
 }
 
 void lateness_begin_sequence(struct lateness *lateness)
 {
-    lateness->run = 0;
+    lateness->streak = 0;
 }
 
 void lateness_merge(struct lateness *lateness, const struct lateness *other)
@@ -43,8 +43,8 @@ void lateness_merge(struct lateness *lateness, const struct lateness *other)
     lateness->sum_ns += other->sum_ns;
     if (other->max_ns > lateness->max_ns)
         lateness->max_ns = other->max_ns;
-    if (other->longest_run > lateness->longest_run)
-        lateness->longest_run = other->longest_run;
+    if (other->longest_streak > lateness->longest_streak)
+        lateness->longest_streak = other->longest_streak;
 }
 
 /* ---- Reports --------------------------------------------------------------------------------- */
@@ -66,7 +66,7 @@ void lateness_print(const struct lateness *lateness)
     fprintf(stderr, "%-18s %s at most, %s on average\n", "  by",
             stats_format_time((double)lateness->max_ns * 1e-9, most),
             stats_format_time(mean_s(lateness), mean));
-    fprintf(stderr, "%-18s %" PRIu64 "\n", "  in a row", lateness->longest_run);
+    fprintf(stderr, "%-18s %" PRIu64 "\n", "  in a row", lateness->longest_streak);
 }
 
 void lateness_report(const struct lateness *lateness, struct json *json)
@@ -79,7 +79,7 @@ void lateness_report(const struct lateness *lateness, struct json *json)
     json_number(json, "deadline_s", (double)lateness->deadline_ns * 1e-9);
     json_count(json, "records", lateness->n);
     json_count(json, "late", lateness->n_late);
-    json_count(json, "late_in_a_row", lateness->longest_run);
+    json_count(json, "late_in_a_row", lateness->longest_streak);
     json_number(json, "late_by_max_s", (double)lateness->max_ns * 1e-9);
     json_number(json, "late_by_mean_s", mean_s(lateness));
     json_close(json, '}');

@@ -10,9 +10,9 @@
 struct lateness {
     uint64_t deadline_ns; /* longest time from a record to its result; 0: none */
     uint64_t n, n_late;
-    uint64_t run, longest_run; /* late results in a row, of one sequence */
-    uint64_t max_ns;           /* longest time after the deadline */
-    double sum_ns;             /* of the times of late results after the deadline */
+    uint64_t streak, longest_streak; /* late results in a row, within one sequence */
+    uint64_t max_ns;                 /* the longest time by which a result was late */
+    double sum_ns;                   /* sum of the times by which results were late */
 };
 
 /* Counts a result that came latency_ns after its record was available. */

@@ -1,4 +1,4 @@
-/* The memory of the process, and its treatment of denormals.
+/* Limits the memory of the process, and controls how its threads treat denormals.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_CLI_MACHINE_H
 #define IRRUN_CLI_MACHINE_H

@@ -1,4 +1,4 @@
-/* Reads a manifest line by line, so that memory does not depend on its length.
+/* Reads a manifest line by line, so that memory use does not depend on its length.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/manifest.h"
 
@@ -16,7 +16,7 @@ struct manifest {
     char *path;         /* for messages */
     struct text line;   /* the last line, without its line feed */
     uint32_t n_lines;   /* read so far */
-    bool has_only_keys; /* --random fills all inputs */
+    bool has_only_keys; /* a line is only a key, because --random fills all inputs */
 };
 
 bool manifest_open(const struct options *options, const struct reader_wait *wait,
@@ -141,7 +141,7 @@ static bool lacks_tabs(const char *line)
            access(spec.path, F_OK) == 0 && access(line, F_OK) != 0;
 }
 
-/* has_files: the first word is an existing file, too. */
+/* has_files: the first word is also an existing file. */
 static bool fail_lacks_tabs(bool has_files, struct irrun_error *err)
 {
     fail(err, IRRUN_DATA, "one field: fields are separated by tabs, not blanks");

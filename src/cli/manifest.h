@@ -1,7 +1,7 @@
 /* --manifest: a file with one sequence per line.
  *
- * A line has KEY, then NAME=SRC or SRC, then >NAME=DST or >DST, separated by tabs; or only SRC,
- * whose file name is the key. Empty lines are skipped.
+ * A line is KEY, then fields NAME=SRC or SRC, then fields >NAME=DST or >DST, separated by tabs; or
+ * only SRC, and then its file name is the key. Empty lines are skipped.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_CLI_MANIFEST_H
 #define IRRUN_CLI_MANIFEST_H

@@ -66,7 +66,7 @@ static bool check_values(char *const next_words[N_OPTIONS], int n, char **words,
 
 /* ---- Operands that are other files ----------------------------------------------------------- */
 
-/* Returns whether the file is an input by its name. A .bin may be the weights. */
+/* Returns whether the name shows that the file is an input. A .bin may be the weights. */
 static bool is_input_file(const char *path)
 {
     struct format_spec spec;
@@ -85,7 +85,7 @@ static bool fail_input_file(const char *path, const char *role, const char *mode
         path = "csv:-";
     if (format_is_sound(path))
         return format_hint_sound(err, path, text_shell_quote(model, quoted_model));
-    return fail_hint(err, "inputs go with -i: irrun %s -i %s",
+    return fail_hint(err, "give inputs with -i: irrun %s -i %s",
                      text_shell_quote(model, quoted_model), text_shell_quote(path, quoted));
 }
 
@@ -160,7 +160,7 @@ bool operands_parse(struct options *options, char *const next_words[N_OPTIONS], 
     if (n == 2 && options->inputs.n > 0 && is_input_file(words[1]) && access(words[1], F_OK) != 0) {
         fail(err, IRRUN_USAGE, "'%s' is taken for the weights, and there is no such file",
              words[1]);
-        return fail_hint(err, "outputs go with -o: -o %s", text_shell_quote(words[1], quoted));
+        return fail_hint(err, "give outputs with -o: -o %s", text_shell_quote(words[1], quoted));
     }
     if (n > 1 && options->inputs.n > 0 && is_input_file(words[n - 1])) { /* -i *.wav */
         fail(err, IRRUN_USAGE, "too many files: '%s'", words[n - 1]);
@@ -169,7 +169,7 @@ bool operands_parse(struct options *options, char *const next_words[N_OPTIONS], 
     }
     if (n > 2) {
         fail(err, IRRUN_USAGE, "too many files: '%s'", words[2]);
-        return fail_hint(err, "irrun takes one model and its weights; inputs go with -i");
+        return fail_hint(err, "irrun takes one model and its weights; give inputs with -i");
     }
     options->model_path = words[0];
     options->weights_path = n == 2 ? words[1] : NULL;

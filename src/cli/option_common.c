@@ -11,7 +11,8 @@
 #include "base/file.h"
 #include "base/text.h"
 
-/* The limit of CHUNK, HOP and LEAD. Their sums with lengths of arrays do not overflow. */
+/* The limit of CHUNK, HOP and LEAD, so that their sums with the lengths of arrays do not
+ * overflow. */
 #define MAX_SLICE (INT64_MAX / 8)
 
 static void *member_of(struct options *options, const struct option_row *row)
@@ -271,7 +272,7 @@ static bool check_single_file(const struct option_row *row, const char *value, c
         if (!parse(next, &spec, &ignored) || (!equals && spec.path == next && !is_file) ||
             !parse(first, &spec, &ignored))
             continue;
-        fail(err, IRRUN_USAGE, "--%s names one file, and '%s' are several", row->name, value);
+        fail(err, IRRUN_USAGE, "--%s takes one file, but '%s' names several", row->name, value);
         if (!equals && strcmp(row->name, "input") == 0)
             return fail_hint(err,
                              "for two inputs -i NAME=%s -i NAME=%s; for two sequences: "
@@ -343,7 +344,7 @@ bool option_set_axis(struct options *options, const struct option_row *row, cons
     const char *colon = has_chunk ? strchr(text, ':') : NULL;
     size_t length = colon ? (size_t)(colon - text) : strlen(text);
     bool is_number = text_to_i64(text, length, &spec.axis);
-    /* --axis=512 may mean a slice length: a later check, which knows the shape of the model,
+    /* --axis=512 may mean a slice length. A later check, which knows the shapes of the model, then
      * suggests the right axis. */
     bool may_be_length = has_chunk && !colon && spec.axis > 0;
     if (!is_number || spec.axis < -IRRUN_MAX_RANK ||

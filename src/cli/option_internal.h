@@ -1,4 +1,4 @@
-/* The setters of options: option_common.c has those that several options share, option_own.c has
+/* The setters of options. option_common.c defines those that several options share, option_own.c
  * those of a single option (OWN in options.def).
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_CLI_OPTION_INTERNAL_H
@@ -31,8 +31,8 @@ bool option_split_name(struct options *options, const char *value, const char **
  * to quote the name and returns true. */
 bool option_hint_blank(const char *word, const char *next, struct irrun_error *err);
 
-/* Sets *index to the position of `value` in a list such as "auto|never". If the list does not have
- * the value, fails with an error that lists the words. */
+/* Sets *index to the position of `value` in a list such as "auto|never". If the list does not
+ * contain the value, fails with an error that lists the words. */
 bool option_choose_word(const struct option_row *row, const char *words, const char *value,
                         size_t *index, struct irrun_error *err);
 
@@ -49,8 +49,8 @@ void option_hint_unit(const struct option_row *row, const char *value, struct ir
 bool option_fail_unknown(const char *word, const char *name, size_t length, const char *next,
                          struct irrun_error *err);
 
-/* Fails if a word has an en or em dash instead of the hyphens of an option, or a curly quote before
- * a value, as in pasted commands. In option_unknown.c. */
+/* Fails if a word contains an en or em dash instead of the hyphens of an option, or a curly quote
+ * before a value, as in pasted commands. In option_unknown.c. */
 bool option_check_characters(char **words, struct irrun_error *err);
 
 /* Returns the hint for an option of another program, or NULL. In option_unknown.c. */

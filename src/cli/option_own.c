@@ -199,7 +199,7 @@ static bool parse_choice(const struct option_row *row, const char *text, struct 
     fail(err, IRRUN_USAGE, "--%s: '%s' is not :sample(T,K,P), with T above 0 and P up to 1",
          row->name, text);
     return fail_hint(err, "':sample(0.8,40,0.9)': temperature 0.8, top-k 40, top-p 0.9; "
-                          ":argmax takes the most probable");
+                          ":argmax takes the most probable index");
 }
 
 bool option_set_feed(struct options *options, const struct option_row *row, const char *value,

@@ -1,5 +1,5 @@
-/* Parses the command line by the rules of getopt_long, but without abbreviations.
- * option_common.c and option_own.c set the options; option_unknown.c has hints for unknown options.
+/* Parses the command line by the rules of getopt_long, but without abbreviations. option_common.c
+ * and option_own.c set the options; option_unknown.c gives hints for unknown options.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/options.h"
 
@@ -238,7 +238,7 @@ static bool parse_words(struct parser *parser, char **words, int *n)
     return true;
 }
 
-/* Parses environment variables, unless the command line has the same option. */
+/* Sets options from environment variables, unless the command line gives the same option. */
 static bool parse_environment(struct parser *parser)
 {
     static const struct {
@@ -287,7 +287,7 @@ static bool check_combinations(const struct options *options, struct irrun_error
     const char *path = options->manifest_path;
     if (path && format_parse_source(path, &list, &ignored) && !list.format->is_generated &&
         strcmp(list.format->name, "csv") != 0)
-        return fail(err, IRRUN_USAGE, "--manifest takes a list of files, not one in %s",
+        return fail(err, IRRUN_USAGE, "--manifest takes a list of files, not %s data",
                     list.format->name) ||
                format_hint_list(err, path);
     bool is_divided = options->n_jobs > 1 || options->n_shards > 1;

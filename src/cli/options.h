@@ -41,14 +41,14 @@ struct option_row {
     const char *name; /* long name, without dashes */
     char letter;      /* '\0': none */
     enum option_argument argument;
-    const char *metavar; /* of a WORD, all its words: "auto|never" */
+    const char *metavar; /* for a WORD, all its words: "auto|never" */
     enum option_repeats repeats;
     enum option_group group;
     const char *help;
     option_set_fn *set;
     size_t member; /* offset in struct options; not for OWN */
     int64_t least,
-        most; /* of a COUNT, the range; of an ACTION, the actions without and with a word */
+        most; /* for a COUNT, the range; for an ACTION, the actions without and with a word */
 };
 
 extern const struct option_row option_rows[N_OPTIONS];
@@ -98,8 +98,8 @@ enum random_kind {
 struct random_spec {
     const char *name; /* NULL: all inputs without a source */
     enum random_kind kind;
-    double a, b;       /* of uniform, normal */
-    int64_t low, high; /* of int */
+    double a, b;       /* uniform: the range [a, b); normal: mean and standard deviation */
+    int64_t low, high; /* int: the range [low, high] */
 };
 OPTION_LIST(random_list, struct random_spec);
 
@@ -113,7 +113,7 @@ OPTION_LIST(axis_list, struct axis_spec);
 
 struct shape_spec {
     const char *name; /* NULL: missing, which is an error */
-    const char *text; /* of the shape */
+    const char *text; /* the shape as given */
     struct irrun_shape shape;
 };
 OPTION_LIST(shape_list, struct shape_spec);
@@ -155,8 +155,8 @@ enum reset_when { RESET_SEQUENCE, RESET_NEVER, RESET_ITERATION, RESET_EVERY, RES
 
 struct reset_policy {
     enum reset_when when;
-    uint64_t every;   /* of RESET_EVERY */
-    const char *name; /* of RESET_IF */
+    uint64_t every;   /* iterations between resets, for RESET_EVERY */
+    const char *name; /* of the scalar, for RESET_IF */
     const char *text; /* as given; "sequence" if the option is not given */
 };
 
@@ -172,8 +172,8 @@ enum partial { PARTIAL_ERROR, PARTIAL_DROP, PARTIAL_PAD };
 enum progress_mode { PROGRESS_AUTO, PROGRESS_NEVER, PROGRESS_PLAIN };
 enum color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 
-/* Restricts files and system calls: never; as far as the kernel supports it; or completely, and
- * fails if the kernel does not support it. */
+/* Whether to restrict files and system calls: never; as far as the kernel supports it; or always,
+ * and fail if the kernel does not support it. */
 enum sandbox_mode { SANDBOX_NEVER, SANDBOX_AUTO, SANDBOX_ALWAYS };
 
 enum emit { EMIT_ALL, EMIT_LAST, EMIT_NONE, EMIT_DEFAULT };
@@ -260,7 +260,7 @@ struct options {
 
     struct warnings *warnings; /* warnings so far; not owned */
 
-    struct arena arena; /* of the strings and lists */
+    struct arena arena; /* holds the strings and lists */
 };
 
 /* Parses argv, which it permutes, and the environment. Strings are borrowed from argv or are in the

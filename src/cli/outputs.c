@@ -191,7 +191,7 @@ static bool count_file(void *context, const struct output_path *output, struct i
     return true;
 }
 
-/* Sets *exist to false if there are no files at all. */
+/* Sets *exist to false if the outputs have no files. */
 bool outputs_exist(const struct outputs *outputs, const struct sequence *sequence, bool *exist,
                    struct irrun_error *err)
 {
@@ -309,8 +309,8 @@ static bool has_nan(const struct irrun_tensor *value)
     return false;
 }
 
-/* Warns if the first record that is written has a NaN. Later records, which usually have it too,
- * are not checked. */
+/* Warns if the first written record contains a NaN. Does not check later records, which then
+ * usually contain NaN too. */
 static void check_nan(struct outputs *outputs, const struct irrun_tensor *const *values,
                       uint64_t index)
 {
@@ -323,8 +323,7 @@ static void check_nan(struct outputs *outputs, const struct irrun_tensor *const 
             if (!has_nan(values[item->first_output + j]))
                 continue;
             warn(outputs->options,
-                 "output \"%s\" holds nan in record %" PRIu64
-                 " already; --fail-on-nan names the operator",
+                 "output \"%s\" holds nan in record %" PRIu64 "; --fail-on-nan names the operator",
                  item->names[j], index);
             return;
         }

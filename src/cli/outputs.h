@@ -1,4 +1,4 @@
-/* The outputs of all sequences: a writer for every destination.
+/* Writes the outputs of all sequences, with one writer per destination.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_CLI_OUTPUTS_H
 #define IRRUN_CLI_OUTPUTS_H
@@ -6,8 +6,8 @@
 #include "cli/options.h"
 #include "cli/sequence.h"
 
-/* Returns the number of outputs that are written if none is named: those of the model and of --tap.
- * The outputs that traces_all adds follow these. */
+/* Returns the number of outputs that are written if no option names one: those of the model and of
+ * --tap. The outputs that traces_all adds come after them. */
 static inline size_t n_default_outputs(const struct irrun_model *model)
 {
     size_t n = irrun_model_n_outputs(model);
@@ -39,8 +39,8 @@ bool outputs_check_axes(const struct outputs *outputs, const struct irrun_tensor
 void outputs_check_rate(const struct outputs *outputs, const struct irrun_tensor *const *values,
                         uint64_t n_frames);
 
-/* A file that outputs are written to. key: of the array that a sequence adds to a shared file;
- * NULL: the whole file. */
+/* A file to which outputs are written. key: the key of the array that a sequence adds to a shared
+ * file; NULL: the output is the whole file. */
 struct output_path {
     const char *path, *key;
 };

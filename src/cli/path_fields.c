@@ -1,4 +1,4 @@
-/* Replaces the fields in file names.
+/* Finds, checks and replaces the fields in file names.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/path_fields.h"
 

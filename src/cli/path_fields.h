@@ -1,11 +1,11 @@
-/* %k, %n and %% in the names of files.
+/* Replaces the fields %k, %n and %% in file names.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_CLI_PATH_FIELDS_H
 #define IRRUN_CLI_PATH_FIELDS_H
 
 #include "base/error.h"
 
-/* Returns whether `path` has %field. */
+/* Returns whether `path` contains %field. */
 bool path_has_field(const char *path, char field);
 
 /* Fails with IRRUN_USAGE for a '%' that is not followed by '%' or one of `fields`, such as "kn". */

@@ -264,7 +264,7 @@ bool path_table_add(struct path_table *table, const struct path_use *use, struct
     if (use->kind == PATH_KEYED)
         return add_digest(table, use, digest_update(identity.by_path, use->key, strlen(use->key)),
                           true, err);
-    /* During the run, the inode of a deleted file may be reused for another file. */
+    /* During the run, the inode of a deleted file may be reused for a different file. */
     bool is_permanent = sequence_id(table, use->sequence) == 0;
     bool is_kept = is_permanent || is_written || table->adds_reads;
     return add_digest(table, use, identity.by_file, is_kept && (is_permanent || table->is_ahead),

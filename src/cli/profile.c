@@ -12,9 +12,9 @@
 #include "base/text.h"
 #include "cli/stats.h"
 
-#define PEAK_S 0.05         /* duration of the measurement of the peak */
-#define CLOCK_SHARE 0.02    /* if reading the clock takes a larger share, it is reported */
-#define TYPE_BYTES 96       /* size of the text with the types of a step's ops */
+#define PEAK_S 0.05         /* duration of the peak measurement */
+#define CLOCK_SHARE 0.02    /* a larger share of the time for reading the clock is reported */
+#define TYPE_BYTES 96       /* size of a row's type, such as "MatMul+Add+Relu" */
 #define MAX_TYPES 3         /* types shown for a step */
 #define MAX_TYPE_COLUMNS 32 /* largest width of the column of types */
 
@@ -37,7 +37,7 @@ void profile_free(struct profile *profile)
 
 struct row {
     char type[TYPE_BYTES];
-    const struct irrun_op_time *op; /* NULL: several of a type */
+    const struct irrun_op_time *op; /* NULL: the row sums all ops of its type */
     uint64_t n_calls;
     double time_s, flops, bytes;
     bool has_bodies;
@@ -70,8 +70,8 @@ static int by_time(const void *a, const void *b)
     return x->time_s < y->time_s ? 1 : x->time_s > y->time_s ? -1 : by_type(a, b);
 }
 
-/* Adds up rows of the same type. Ops of bodies have rows of their own, so the time of an op then
- * does not include its bodies. */
+/* Adds up rows of the same type. The ops of a body have rows of their own, so the time of a row
+ * here excludes the bodies. */
 static void merge_types(struct rows *rows)
 {
     size_t n = 0;
@@ -119,7 +119,8 @@ static bool make_rows(const struct profile *profile, bool is_by_type, struct row
     return rows->items != NULL;
 }
 
-/* Returns the fraction of the time that the machine would need at peak performance. */
+/* Returns the time that the machine would need at peak performance, as a fraction of the measured
+ * time. */
 static double peak_share(const struct profile *profile, const struct row *row)
 {
     double least_s =

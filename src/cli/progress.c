@@ -1,4 +1,4 @@
-/* Writes the progress line, for the first time after a second, so that short runs have none.
+/* Writes the progress line, first after a second, so that short runs show none.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/progress.h"
 

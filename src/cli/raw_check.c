@@ -20,11 +20,11 @@ bool raw_check_is_due(const struct records *records)
 
 /* ---- Types that the bytes may have ----------------------------------------------------------- */
 
-/* Another type that the bytes may have. */
+/* A type that the bytes may really have. */
 struct candidate {
     enum irrun_dtype dtype;
     bool is_swapped; /* in the byte order that this machine does not use */
-    size_t n_needed; /* nonzero elements; fewer may be plausible by chance */
+    size_t n_needed; /* plausible nonzero elements; fewer may be chance */
 };
 
 /* About half of all random f32 are between SMALLEST and LARGEST, and one in 15 of all random f64.
@@ -86,7 +86,7 @@ static bool hint_audio(const struct records *records, struct irrun_error *err)
                      needs_cast ? " --cast=any" : "");
 }
 
-/* Returns NumPy's name of a type; NULL if NumPy does not have it. */
+/* Returns NumPy's name of a type; NULL if NumPy lacks the type. */
 static const char *numpy_type(enum irrun_dtype dtype)
 {
     return dtype == IRRUN_F16 ? "f2" : dtype == IRRUN_F32 ? "f4" : dtype == IRRUN_F64 ? "f8" : NULL;

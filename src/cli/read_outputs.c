@@ -1,4 +1,4 @@
-/* Collects the names of the outputs that options read. Several may name the same output.
+/* Collects the names of the outputs that options read. Several options may name the same output.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/run.h"
 

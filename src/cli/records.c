@@ -1,4 +1,4 @@
-/* Divides arrays into records, and checks that they fit the port. records_read.c reads them.
+/* Divides arrays into records, and checks that they fit the port. records_read.c reads the records.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/records.h"
 
@@ -30,11 +30,11 @@ static bool check_dtype(struct records *records, enum irrun_dtype dtype, struct 
     enum cast cast = records->options ? records->options->cast : CAST_SAFE;
     records->source_dtype = dtype;
     records->record.dtype = port->keeps_dtype || port->dtype == IRRUN_DYNAMIC ? dtype : port->dtype;
-    records->is_narrowed = false;
+    records->must_check_narrowing = false;
     bool is_same = dtype == records->record.dtype;
     if (is_same || (cast != CAST_NONE && cast_is_safe(dtype, records->record.dtype)))
         return true;
-    records->is_narrowed = cast == CAST_ANY && !records->has_warned;
+    records->must_check_narrowing = cast == CAST_ANY && !records->has_warned;
     if (cast == CAST_ANY)
         return true;
     fail_at(err, IRRUN_DATA, records_place(records), "%s \"%s\" is %s, but this array is %s",
@@ -340,7 +340,7 @@ static bool start_first_array(struct records *records, struct irrun_error *err)
     if (is_end)
         return fail_at(err, IRRUN_DATA, records_place(records), "contains no array");
     records->state = records->is_stacked ? RECORDS_STREAM : RECORDS_SINGLE;
-    records->is_raw_checked = raw_check_is_due(records);
+    records->must_check_raw = raw_check_is_due(records);
     return true;
 }
 

@@ -15,20 +15,21 @@ struct records_port {
     struct irrun_partial_shape shape;
     bool is_scalar;   /* a record is one number: [N] is N records, regardless of `shape` */
     bool keeps_dtype; /* records keep the type of the file */
-    /* The error code for an array of another type or shape. The message names the type and shape of
-     * the array. IRRUN_OK: the code is IRRUN_DATA, and the message also names those of the port. */
+    /* The error code for an array of the wrong type or shape, with a message that names the type
+     * and shape of the array. IRRUN_OK: the code is IRRUN_DATA, and the message also names the type
+     * and shape of the port. */
     enum irrun_error_code type_code;
 };
 
 enum records_state {
-    RECORDS_SINGLE,   /* one record so far; not known whether another follows */
+    RECORDS_SINGLE,   /* one record so far; it is unknown whether more follow */
     RECORDS_REPEATED, /* one record for all iterations */
     RECORDS_STREAM    /* a stack, slices or several arrays: any number of records */
 };
 
-/* How records are cut from an array: each has a piece of every row. Pieces are step_bytes apart and
- * may overlap. The part of a piece before its row is zeros. An array of several rows is in
- * memory. */
+/* How records are cut from an array: each record is one piece of every row. Pieces are step_bytes
+ * apart and may overlap. The part of a piece that lies before its row is zeros. An array of several
+ * rows is held in memory. */
 struct records_cut {
     size_t n_rows, row_bytes, piece_bytes, step_bytes;
     int64_t position_bytes; /* of the next piece in its row */
@@ -48,19 +49,19 @@ struct records {
     struct reader *reader;         /* NULL: all data is in `whole` or `record` */
     const struct axis_spec *axis;  /* NULL: records are not cut */
     enum irrun_dtype source_dtype;
-    bool is_narrowed;        /* --cast=any: warn about the first value that a conversion changes */
-    bool has_warned;         /* a changed value was reported */
-    bool is_unsized;         /* raw, csv, sound: the length is unknown before the end */
-    uint32_t n_frame_values; /* numbers per frame of sound; 0: not sound */
-    bool is_raw_checked;     /* raw_check.c checks the elements */
-    uint64_t n_raw_checked;  /* checked so far */
-    bool is_cut_inside;      /* the axis is not the first one: the array is in memory */
-    bool is_read_ahead;      /* a record was read ahead, and is the next one */
-    bool has_pending;        /* the header of the next array was read ahead */
+    bool must_check_narrowing; /* --cast=any: warn about the first changed value */
+    bool has_warned;           /* a changed value was reported */
+    bool is_unsized;           /* raw, csv, sound: the length is unknown before the end */
+    uint32_t n_frame_values;   /* numbers per frame of sound; 0: not sound */
+    bool must_check_raw;       /* raw_check.c must check the next elements */
+    uint64_t n_raw_checked;    /* checked so far */
+    bool is_cut_inside;        /* the axis is not the first one: the array is in memory */
+    bool is_read_ahead;        /* a record was read ahead, and is the next one */
+    bool has_pending;          /* the header of the next array was read ahead */
     struct array_header pending;
     int64_t n_left;        /* records left in the current array */
-    int64_t n_elements;    /* of a record */
-    size_t capacity_bytes; /* of record.data */
+    int64_t n_elements;    /* per record */
+    size_t capacity_bytes; /* size of record.data */
     void *spare;           /* data of the previous record, kept by records_set */
     size_t spare_bytes;
     void *staging; /* a record in the source's type, if records_are_staged */
@@ -69,13 +70,13 @@ struct records {
     struct records_cut cut;
 };
 
-/* Fails with IRRUN_USAGE if records of the port are known not to have the axis. */
+/* Fails with IRRUN_USAGE if the rank of the port is known and the axis is outside it. */
 bool records_check_axis(const struct records_port *port, const struct axis_spec *axis,
                         struct irrun_error *err);
 
-/* Opens the records of a reader, which records_close closes. header: of its first array; NULL: not
- * read yet. Fails with IRRUN_DATA if the records do not have the port's type and shape, with
- * IRRUN_USAGE if the axis does not exist. */
+/* Opens the records of a reader, which records_close closes. header: the header of its first array;
+ * NULL: not read yet. Fails with IRRUN_DATA if the records do not fit the type and shape of the
+ * port, with IRRUN_USAGE if the axis does not exist. */
 bool records_open(struct records *records, const struct records_port *port, struct reader *reader,
                   const struct array_header *header, const struct axis_spec *axis,
                   const struct options *options, struct irrun_error *err);
@@ -99,12 +100,12 @@ bool records_next(struct records *records, bool *has_record, struct irrun_error 
 bool records_skip(struct records *records, uint64_t n, uint64_t *n_skipped,
                   struct irrun_error *err);
 
-/* Decides whether RECORDS_SINGLE becomes RECORDS_REPEATED, by reading ahead. On a pipe this waits
- * for the second record or the end. */
-bool records_settle(struct records *records, struct irrun_error *err);
+/* Reads ahead, to change RECORDS_SINGLE to RECORDS_REPEATED or RECORDS_STREAM. On a pipe, this
+ * waits for the second record or the end. */
+bool records_look_ahead(struct records *records, struct irrun_error *err);
 
-/* Replaces the record of RECORDS_REPEATED with a copy of `value`. Fails with IRRUN_DATA if it does
- * not fit the port. */
+/* Replaces the record of RECORDS_REPEATED with a copy of `value`. Fails with IRRUN_DATA if the
+ * value does not fit the port. */
 bool records_set(struct records *records, const struct irrun_tensor *value,
                  struct irrun_error *err);
 

@@ -51,8 +51,8 @@ static bool check_rate(const struct records *records, int rate_hz, struct irrun_
                      text_shell_quote(records_path(records), quoted), number);
 }
 
-/* Finds the dimension of a record that has the channels: it is static, equals the number of
- * channels, and is not cut. Returns false if there is none. */
+/* Finds the dimension of a record that holds the channels: a static dimension that equals the
+ * number of channels and is not cut. Returns false if there is none. */
 static bool find_channels(const struct records *records, uint32_t n_channels, uint32_t *found)
 {
     const struct irrun_partial_shape *shape = &records->port.shape;

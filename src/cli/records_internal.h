@@ -1,4 +1,4 @@
-/* Shared by the files records*.c.
+/* Functions that the files records*.c share, and raw_check.c.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_CLI_RECORDS_INTERNAL_H
 #define IRRUN_CLI_RECORDS_INTERNAL_H
@@ -29,8 +29,8 @@ void records_queue_whole(struct records *records);
 bool records_fail_type(const struct records *records, const struct array_header *header,
                        struct irrun_error *err);
 
-/* Chooses the channels that the reader returns. Fails with IRRUN_DATA if the input does not take
- * sound, or the sound has another rate. In records_audio.c. */
+/* Chooses the channels that the reader returns. Fails with IRRUN_DATA if the type of the input does
+ * not fit sound, or if the sound has the wrong rate. In records_audio.c. */
 bool records_start_audio(struct records *records, const struct array_header *header,
                          struct irrun_error *err);
 
@@ -41,23 +41,24 @@ const char *records_option_name(const struct records *records, const char **equa
 /* Fails with IRRUN_USAGE because --axis is not one of the `rank` axes. */
 bool records_fail_axis(const struct records *records, uint32_t rank, struct irrun_error *err);
 
-/* Fails with IRRUN_USAGE if no record has the length of a slice, as for --axis=1:500 if a record
- * has 512. */
+/* Fails with IRRUN_USAGE if no record can have length `chunk` along the axis, as for --axis=1:500
+ * if the length of a record is 512. */
 bool records_check_chunk(const struct records *records, uint32_t axis, int64_t chunk,
                          struct irrun_error *err);
 
 /* ---- raw_check.c: finds raw inputs that are read as the wrong type -----------------------------
  * 16-bit audio that is read as f32, for example, soon gives NaN or a huge number. */
 
-/* The elements that are checked, from the start of an input. */
+/* The number of elements that are checked at the start of an input. */
 #define RAW_CHECK_ELEMENTS 4096
 
 /* Returns whether the open records are raw floats of an input, and --raw-check allows the check. */
 bool raw_check_is_due(const struct records *records);
 
 /* Checks n elements of source_dtype after the first n_before (below RAW_CHECK_ELEMENTS) elements.
- * Fails with IRRUN_DATA if one is NaN or above 1e20 in size, or the first are text. The message has
- * its byte offset and the right format. */
+ * Fails with IRRUN_DATA if an element is NaN or above 1e20 in magnitude, or if the input begins
+ * with text. The message gives the byte offset of the element, and the hint suggests the right
+ * format. */
 bool raw_check(const struct records *records, size_t n_before, const void *elements, size_t n,
                struct irrun_error *err);
 

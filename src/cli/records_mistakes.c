@@ -16,8 +16,8 @@ const char *records_option_name(const struct records *records, const char **equa
     return is_named ? records->port.name : "";
 }
 
-/* Finds the only axis along which the array is not as long as a record. Returns false if there is
- * none, or several, or a record has no fixed length there. */
+/* Finds the only axis along which the length of the array does not fit a record. Returns false if
+ * there is no such axis, or more than one, or if a record has no fixed length along it. */
 static bool find_other_axis(const struct irrun_partial_shape *wanted,
                             const struct irrun_shape *shape, uint32_t *axis)
 {
@@ -32,7 +32,7 @@ static bool find_other_axis(const struct irrun_partial_shape *wanted,
            shape->dims[*axis] > 0;
 }
 
-/* Adds a hint for an array that has the rank of a record but another length. */
+/* Adds a hint for an array that has the rank of a record but a different length along `axis`. */
 static bool hint_length(const struct records *records, const struct irrun_shape *shape,
                         uint32_t axis, struct irrun_error *err)
 {
@@ -69,7 +69,7 @@ static bool hint_stack(const struct irrun_partial_shape *wanted, const struct ir
                      shape->dims[0], found, (int)strlen(text) - 2, text + 1, n_all / n);
 }
 
-/* Moves an axis of a shape. */
+/* Returns the shape with axis `from` moved to position `to`. */
 static struct irrun_shape move_axis(const struct irrun_shape *shape, uint32_t from, uint32_t to)
 {
     struct irrun_shape rest = shape_of(0, NULL), moved = rest;
@@ -81,8 +81,8 @@ static struct irrun_shape move_axis(const struct irrun_shape *shape, uint32_t fr
     return moved;
 }
 
-/* Adds a hint for an array, x in NumPy, that has the axes of a record in another order, as images
- * may; or of several records. Returns false if moving one axis does not help. */
+/* Adds a hint for an array (x in NumPy) that has the axes of a record, or of several records, in a
+ * different order, as images may. Returns false if moving one axis does not help. */
 static bool hint_moved_axis(const struct records *records, const struct irrun_shape *shape,
                             const char *x, struct irrun_error *err)
 {

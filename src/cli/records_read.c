@@ -73,12 +73,12 @@ void records_convert(struct records *records, const void *source)
 {
     convert_elements(records->source_dtype, source, records->record.dtype, records->record.data,
                      (size_t)records->n_elements);
-    if (!records->is_narrowed || !conversion_changes_value(records, source))
+    if (!records->must_check_narrowing || !conversion_changes_value(records, source))
         return;
     warn(records->options, "values of %s are narrowed to %s (input \"%s\")",
          irrun_dtype_name(records->source_dtype), irrun_dtype_name(records->record.dtype),
          records->port.name);
-    records->is_narrowed = false;
+    records->must_check_narrowing = false;
     records->has_warned = true;
 }
 
@@ -87,8 +87,8 @@ static bool check_raw(struct records *records, const void *elements, size_t n,
 {
     uint64_t n_before = records->n_raw_checked;
     records->n_raw_checked += n;
-    records->is_raw_checked = n_before < RAW_CHECK_ELEMENTS;
-    return !records->is_raw_checked || raw_check(records, (size_t)n_before, elements, n, err);
+    records->must_check_raw = n_before < RAW_CHECK_ELEMENTS;
+    return !records->must_check_raw || raw_check(records, (size_t)n_before, elements, n, err);
 }
 
 /* Reads the next slice from a sequential source. `target` holds the previous slice, which may
@@ -115,7 +115,7 @@ static bool read_next_slice(struct records *records, char *target, size_t *n_rea
     size_t n_kept = kept_bytes / size_bytes;
     if (!reader_read(records->reader, dtype, target + kept_bytes,
                      (size_t)records->n_elements - n_kept, &n_new, err) ||
-        (records->is_raw_checked && !check_raw(records, target + kept_bytes, n_new, err)))
+        (records->must_check_raw && !check_raw(records, target + kept_bytes, n_new, err)))
         return false;
     *n_read = n_new > 0 ? n_kept + n_new : 0;
     return true;
@@ -174,7 +174,7 @@ bool records_next(struct records *records, bool *has_record, struct irrun_error 
     return true;
 }
 
-/* Skips up to n records of the current array, which has at least one unless its length is
+/* Skips up to n records of the current array, which has at least one record unless its length is
  * unknown. */
 static bool skip_in_array(struct records *records, uint64_t n, uint64_t *n_skipped,
                           struct irrun_error *err)
@@ -183,7 +183,7 @@ static bool skip_in_array(struct records *records, uint64_t n, uint64_t *n_skipp
     size_t n_elements = (size_t)records->n_elements, n_read = 0;
     const struct records_cut *cut = &records->cut;
     bool is_one = false, has_lead = cut->position_bytes < 0 && !cut->has_begun;
-    records->is_raw_checked = false;
+    records->must_check_raw = false;
     /* Slices overlap, have gaps between them, or begin before the array. */
     if (!records->whole.data && (cut->step_bytes != cut->piece_bytes || has_lead)) {
         bool is_read = read_record(records, &is_one, err);
@@ -235,7 +235,7 @@ bool records_skip(struct records *records, uint64_t n, uint64_t *n_skipped, stru
     return true;
 }
 
-bool records_settle(struct records *records, struct irrun_error *err)
+bool records_look_ahead(struct records *records, struct irrun_error *err)
 {
     bool is_end;
     if (records->state != RECORDS_SINGLE)
@@ -258,7 +258,7 @@ bool records_rewind(struct records *records, struct irrun_error *err)
         return fail_hint(err, "records are repeated from a file, but not from a pipe");
     }
     records->n_records = records->n_raw_checked = 0;
-    records->has_pending = records->is_read_ahead = records->is_raw_checked = false;
+    records->has_pending = records->is_read_ahead = records->must_check_raw = false;
     if (!records->reader)
         records_queue_whole(records);
     else if (!reader_rewind(records->reader, err))

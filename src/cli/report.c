@@ -10,7 +10,8 @@
 #include "cli/json.h"
 #include "cli/warning.h"
 
-/* Returns the value of "model name : ..." of the first processor; NULL if there is no such line. */
+/* Returns the value of the first line "model name : ..." in /proc/cpuinfo; NULL if the file has no
+ * such line. */
 static const char *find_cpu(char *line, size_t size_bytes)
 {
     FILE *file = fopen("/proc/cpuinfo", "r");

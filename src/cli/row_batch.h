@@ -21,8 +21,8 @@ void row_batch_begin(struct row_batch *batch, const struct irrun_tensor *value);
 /* Returns whether the value has the type and shape of the first row, or is unset like it. */
 bool row_batch_matches(const struct row_batch *batch, const struct irrun_tensor *value);
 
-/* Copies a value to row `row`. Rows are added in order. Grows the memory for each row, because a
- * row may be large. */
+/* Copies a value to row `row`. Rows are added in order. Memory grows with the rows, because a row
+ * may be large. */
 bool row_batch_add(struct row_batch *batch, size_t row, const struct irrun_tensor *value,
                    struct irrun_error *err);
 

@@ -1,4 +1,4 @@
-/* The run of a model, its preparation, and --check.
+/* Prepares and runs a model, or checks it for --check.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_CLI_RUN_H
 #define IRRUN_CLI_RUN_H

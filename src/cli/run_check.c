@@ -11,7 +11,7 @@ static bool is_sound(const struct binding *binding)
     return strcmp(name, "wav") == 0 || strcmp(name, "s16") == 0;
 }
 
-/* Returns whether an input or output is wav or s16, or may be. Sound has frames without --axis. */
+/* Returns whether an input or output is, or may be, wav or s16. Sound has frames without --axis. */
 static bool has_sound(const struct options *options)
 {
     bool has_one = options->manifest_path != NULL;

@@ -1,4 +1,4 @@
-/* Shared by run.c, run_check.c and run_show.c.
+/* The state of a run, which run.c, run_check.c and run_show.c share.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_CLI_RUN_INTERNAL_H
 #define IRRUN_CLI_RUN_INTERNAL_H
@@ -17,7 +17,7 @@ struct run {
     struct run_paths *paths;
     struct event_trace *trace; /* NULL: no --trace */
     struct worker *workers;
-    const struct progress_counter **counters; /* of the workers */
+    const struct progress_counter **counters; /* [n_workers] */
     size_t n_workers;
     bool is_check; /* -n 0: runs no iteration */
     struct reader_wait wait;
@@ -27,9 +27,9 @@ struct run {
     struct irrun_error *error; /* of the failed sequence with the lowest index, error_index */
     uint64_t error_index;
     uint64_t n_sequences;             /* started so far */
-    uint64_t n_failed;                /* of these, with --keep-going */
-    uint64_t first_failed;            /* the lowest number of a failed sequence */
-    enum irrun_error_code first_code; /* its error */
+    uint64_t n_failed;                /* sequences that failed, with --keep-going */
+    uint64_t first_failed;            /* lowest number of a failed sequence */
+    enum irrun_error_code first_code; /* error of first_failed */
 };
 
 /* Fails with IRRUN_USAGE for options that cannot be used together, need other options or do not fit

@@ -20,7 +20,7 @@ struct run_paths {
     const struct outputs *outputs;
     struct path_table table;
     visit_fn *visit;                 /* called for each file */
-    const struct sequence *sequence; /* that uses the files; NULL: the command line */
+    const struct sequence *sequence; /* the sequence that uses the files; NULL: the command line */
 };
 
 /* ---- Files ----------------------------------------------------------------------------------- */

@@ -34,7 +34,7 @@ static bool make_profile(const struct run *run, const struct irrun_session_info 
     return is_made;
 }
 
-/* is_complete: the run did not fail. */
+/* Prints and writes what the options ask for. is_complete: the run did not fail. */
 static bool show_all(struct run *run, bool is_complete, struct report *report,
                      struct irrun_error *err)
 {

@@ -1,4 +1,4 @@
-/* Draws an index from a row of logits. Has its own exponential function, so that results do not
+/* Draws an index from a row of logits. Uses its own exponential function, so that results do not
  * depend on libm.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/sampler.h"
@@ -20,17 +20,17 @@ void sampler_free(struct sampler *sampler)
 static double natural_exp(double x)
 {
     static const double ln2_high = 0x1.62e42fee00000p-1, ln2_low = 0x1.a39ef35793c76p-33;
-    static const double factors[] = {INVERSE(1),         INVERSE(1),          INVERSE(2),
-                                     INVERSE(6),         INVERSE(24),         INVERSE(120),
-                                     INVERSE(720),       INVERSE(5040),       INVERSE(40320),
-                                     INVERSE(362880),    INVERSE(3628800),    INVERSE(39916800),
-                                     INVERSE(479001600), INVERSE(6227020800), INVERSE(87178291200)};
+    static const double coefficients[] = {
+        INVERSE(1),         INVERSE(1),          INVERSE(2),          INVERSE(6),
+        INVERSE(24),        INVERSE(120),        INVERSE(720),        INVERSE(5040),
+        INVERSE(40320),     INVERSE(362880),     INVERSE(3628800),    INVERSE(39916800),
+        INVERSE(479001600), INVERSE(6227020800), INVERSE(87178291200)};
     if (x < -745)
         return 0;
     double k = floor(x * 0x1.71547652b82fep+0 + 0.5), r = x - k * ln2_high - k * ln2_low;
     double sum = 0;
     for (int i = 14; i >= 0; i--)
-        sum = sum * r + factors[i];
+        sum = sum * r + coefficients[i];
     return ldexp(sum, (int)k);
 }
 
@@ -82,7 +82,8 @@ static void make_heap(size_t *heap, size_t n, const double *row)
         sift_down(heap, n, i, row);
 }
 
-/* Moves the first item of the heap to index n - 1, where it no longer belongs to the heap. */
+/* Removes the first item of the heap: moves it to index n - 1, which then no longer belongs to the
+ * heap. */
 static size_t pop(size_t *heap, size_t n, const double *row)
 {
     size_t first = heap[0];
@@ -117,9 +118,8 @@ static size_t keep_largest(size_t *heap, double *row, size_t n, const struct sam
 
 /* ---- Drawing --------------------------------------------------------------------------------- */
 
-/* Returns the first index at which the running sum of weights exceeds unit * (their total). The
- * indices are the last n_kept items of `order`, from the end, or all indices in order if it is
- * NULL. */
+/* Returns the first index at which the running sum of weights exceeds `unit` times their total. The
+ * indices are the last n_kept items of `order`, from the end; if `order` is NULL, all n indices. */
 static int64_t draw(const double *row, const size_t *order, size_t n, size_t n_kept, double unit)
 {
     double sum = 0;

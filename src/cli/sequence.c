@@ -9,7 +9,7 @@
 #include "cli/manifest.h"
 #include "cli/warning.h"
 
-/* An array that was read during the search for another key, before its own sequence is run. */
+/* An array that was read during the search for a different key, before its own sequence is run. */
 struct early_array {
     char *key;
     struct irrun_tensor array;
@@ -27,9 +27,9 @@ struct sequences {
     const struct options *options;
     struct key_reader *readers;
     size_t n_readers;
-    struct manifest *manifest; /* NULL: none */
-    uint64_t n_seen, n_given;  /* sequences so far; n_seen includes other shards */
-    bool is_list;              /* see sequences_new */
+    struct manifest *manifest;   /* NULL: none */
+    uint64_t n_seen, n_returned; /* sequences so far; n_seen includes other shards */
+    bool is_list;                /* see sequences_new */
 };
 
 bool sequences_are_many(const struct options *options)
@@ -64,7 +64,7 @@ bool sequences_new(const struct options *options, const struct reader_wait *wait
             return false;
         reader_on_wait(reader->reader, wait);
         if (made->is_list)
-            break; /* the first archive has all keys */
+            break; /* the first archive lists all keys */
     }
     return true;
 }
@@ -97,7 +97,8 @@ void sequence_free(struct sequence *sequence)
 
 /* ---- Archives with keys ---------------------------------------------------------------------- */
 
-static bool take_early_array(struct key_reader *reader, const char *key, struct irrun_tensor *array)
+static bool remove_early_array(struct key_reader *reader, const char *key,
+                               struct irrun_tensor *array)
 {
     for (size_t i = 0; i < reader->n_early; i++) {
         if (strcmp(reader->early[i].key, key) != 0)
@@ -113,8 +114,8 @@ static bool take_early_array(struct key_reader *reader, const char *key, struct 
     return false;
 }
 
-static bool keep_early_array(struct key_reader *reader, const struct array_header *header,
-                             struct irrun_error *err)
+static bool store_early_array(struct key_reader *reader, const struct array_header *header,
+                              struct irrun_error *err)
 {
     if (!GROW_ARRAY(reader->early, reader->n_early, reader->early_capacity, err))
         return false;
@@ -131,7 +132,7 @@ static bool keep_early_array(struct key_reader *reader, const struct array_heade
 static bool find_key(struct key_reader *reader, const char *key, struct irrun_tensor *array,
                      struct irrun_error *err)
 {
-    if (take_early_array(reader, key, array))
+    if (remove_early_array(reader, key, array))
         return true;
     for (;;) {
         struct array_header header;
@@ -143,7 +144,7 @@ static bool find_key(struct key_reader *reader, const char *key, struct irrun_te
                            "has no key \"%s\"", key);
         if (strcmp(header.key, key) == 0)
             return !array || reader_read_tensor(reader->reader, &header, array, err);
-        if (!keep_early_array(reader, &header, err))
+        if (!store_early_array(reader, &header, err))
             return false;
     }
 }
@@ -183,7 +184,8 @@ static bool read_arrays(struct sequences *sequences, struct sequence *sequence,
     return true;
 }
 
-/* Skips the arrays of a sequence of another shard in all archives but the first. */
+/* Skips the arrays of a sequence that belongs to a different shard, in all archives but the
+ * first. */
 static bool skip_arrays(struct sequences *sequences, const char *key, struct irrun_error *err)
 {
     for (size_t i = 1; i < sequences->n_readers; i++)
@@ -203,7 +205,7 @@ char *sequence_key_of_path(const char *path, struct arena *arena, struct irrun_e
                          err);
 }
 
-/* Appends the bindings of the command line to those of the line of a manifest. */
+/* Appends the bindings of the command line to those from the line of a manifest. */
 static bool copy_bindings(const struct options *options, struct sequence *sequence,
                           struct irrun_error *err)
 {
@@ -249,7 +251,7 @@ bool sequences_next(struct sequences *sequences, struct sequence *sequence, bool
                     struct irrun_error *err)
 {
     const struct options *options = sequences->options;
-    *sequence = (struct sequence){.index = sequences->n_given};
+    *sequence = (struct sequence){.index = sequences->n_returned};
     *has_one = false;
     for (;;) {
         bool is_ours =
@@ -259,7 +261,7 @@ bool sequences_next(struct sequences *sequences, struct sequence *sequence, bool
         if (!(sequences->manifest
                   ? manifest_next(sequences->manifest, sequence, is_ours, &is_end, err)
                   : next_from_command_line(sequences, sequence, is_ours, &is_end, err))) {
-            sequences->n_seen += sequence->place.file != NULL; /* an invalid line counts, too */
+            sequences->n_seen += sequence->place.file != NULL; /* an invalid line is also counted */
             return false;
         }
         if (is_end && sequences->manifest && sequences->n_seen == 0 && !sequences->is_list)
@@ -272,7 +274,7 @@ bool sequences_next(struct sequences *sequences, struct sequence *sequence, bool
         if (is_ours)
             break;
     }
-    sequences->n_given++;
+    sequences->n_returned++;
     *has_one = true;
     return !sequences->manifest || options->inputs.n == 0 || copy_bindings(options, sequence, err);
 }

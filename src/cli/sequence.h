@@ -1,4 +1,5 @@
-/* A sequence of records. The variables keep their values from each record to the next.
+/* Sequences of records, from the command line, archives or a manifest. Within a sequence, the
+ * variables keep their values from each record to the next.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_CLI_SEQUENCE_H
 #define IRRUN_CLI_SEQUENCE_H
@@ -19,8 +20,8 @@ struct sequence {
     size_t n_inputs;
     const struct binding *outputs; /* [n_outputs], from its line in a manifest */
     size_t n_outputs;              /* 0: uses the outputs of the command line */
-    struct place place;            /* of its line in a manifest; file is NULL if there is none */
-    struct arena arena;            /* of all members */
+    struct place place;            /* of its line in a manifest; file is NULL without a manifest */
+    struct arena arena;            /* holds all members */
 };
 
 struct sequences;

@@ -1,4 +1,4 @@
-/* Counters of the operating system (getrusage), and the processor's flag for denormals.
+/* Reads the counters of the operating system (getrusage) and the processor's flag for denormals.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/slowest.h"
 

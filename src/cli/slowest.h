@@ -1,4 +1,4 @@
-/* What happened during the slowest iteration.
+/* Records what happened during the slowest iteration, for --stats and the report.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_CLI_SLOWEST_H
 #define IRRUN_CLI_SLOWEST_H

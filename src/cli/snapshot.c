@@ -34,7 +34,7 @@ bool snapshot_copy(struct irrun_tensor *copy, const struct irrun_tensor *value,
     return copy->data != NULL;
 }
 
-bool snapshot_take(struct snapshot *snapshot, const struct all_variables *variables,
+bool snapshot_save(struct snapshot *snapshot, const struct all_variables *variables,
                    struct irrun_error *err)
 {
     if (!snapshot_new(snapshot, all_variables_count(variables), err))

@@ -33,19 +33,19 @@ static void list_variables(const struct all_variables *variables, struct text *n
         text_add(names, "%s%s", i == 0 ? "" : ", ", all_variables_info(variables, i).id);
 }
 
-/* Fails because the state belongs to another model, or to other weights. mismatch: why its members
- * do not fit the variables either; IRRUN_OK if they fit. */
+/* Fails because the state was saved with a different model, or with different weights. mismatch:
+ * the error if its members do not fit the variables either; IRRUN_OK if they fit. */
 static bool fail_other_model(const struct archive *archive, const char *path, bool has_own_xml,
                              const struct irrun_error *mismatch, struct irrun_error *err)
 {
-    fail_at(err, IRRUN_DATA, whole_file(path), "belongs to %s",
-            has_own_xml ? "other weights" : "another model");
+    fail_at(err, IRRUN_DATA, whole_file(path), "was saved with %s",
+            has_own_xml ? "different weights" : "a different model");
     if (mismatch->code != IRRUN_OK)
-        return fail_hint(err, "it does not fit this one: %.800s", mismatch->message);
+        return fail_hint(err, "it does not fit this model: %.800s", mismatch->message);
     struct text members = {0};
     for (size_t i = 0; i < archive_n_members(archive); i++)
         text_add(&members, "%s%s", i == 0 ? "" : ", ", archive_member(archive, i)->name);
-    fail_hint(err, "it has %.800s; --state-any-model loads it anyway",
+    fail_hint(err, "it holds %.800s; --state-any-model loads it anyway",
               members.data ? members.data : "no member");
     text_free(&members);
     return false;
@@ -79,7 +79,7 @@ static bool read_comment(const struct archive *archive, const char *path,
 }
 
 #define OTHER_FEEDS                                                                                \
-    "it was saved by a run with another --feed, count: or ones:; continue it with the same ones"
+    "it was saved with a different --feed, count: or ones:; use the same ones to continue it"
 
 static bool fail_member(const struct all_variables *variables, const char *path, const char *name,
                         struct irrun_error *err)

@@ -1,4 +1,4 @@
-/* Clocks, and the table of --stats.
+/* Reads clocks, and prints the table of --stats.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/stats.h"
 
@@ -12,8 +12,7 @@
 #include "cli/machine.h"
 #include "cli/warning.h"
 
-#define OUTLIER_RATIO                                                                              \
-    5 /* if the slowest iteration took more than this times the median, it is explained */
+#define OUTLIER_RATIO 5 /* explain the slowest iteration if it took longer than this many medians */
 #define MIN_CPU_SHARE 0.9 /* of the time of the iterations */
 
 double stats_now_s(void)

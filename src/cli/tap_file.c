@@ -62,9 +62,9 @@ bool tap_file_names(const struct irrun_model *model, struct arena *arena, const 
 }
 
 struct tap_file {
-    struct arena arena; /* of `names` and `outputs` */
+    struct arena arena; /* holds `names` and `outputs` */
     const char **names;
-    size_t *outputs; /* of the model */
+    size_t *outputs; /* [n] indices among the outputs of the model */
     size_t n;
     struct writer *writer;
 };

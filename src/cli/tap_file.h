@@ -10,7 +10,7 @@
 struct tap_file;
 
 /* Returns unique names for all outputs of the model, in the arena. Repeated names get the suffixes
- * "~2", "~3" …, except those that would give the name of another output. */
+ * "~2", "~3" …, except suffixes that would give the name of a different output. */
 bool tap_file_names(const struct irrun_model *model, struct arena *arena, const char ***names,
                     struct irrun_error *err);
 

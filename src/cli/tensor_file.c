@@ -18,7 +18,8 @@ static bool are_equal(enum irrun_dtype dtype, const void *a, const void *b, size
     return true;
 }
 
-/* Converts values from the wider type of the file to `dtype`. Fails if a value is not exact. */
+/* Converts values from the wider type of the file to `dtype`. Fails if the conversion changes a
+ * value. */
 static bool narrow_values(struct irrun_tensor *value, enum irrun_dtype dtype, const char *path,
                           const char *what, struct irrun_error *err)
 {

@@ -13,8 +13,8 @@ struct member_info {
 };
 
 /* Reads member `member` of the archive. If its type or shape differs, fails with IRRUN_DATA before
- * unpacking. Types that NumPy lacks are stored as wider types and converted back; a value that is
- * not exact is an error. value->data is malloc'ed and owned by the caller. */
+ * unpacking. Types that NumPy lacks are stored as wider types and converted back; a value that this
+ * would change is an error. value->data is malloc'ed and owned by the caller. */
 bool tensor_file_read(struct archive *archive, size_t member, const char *path,
                       const struct member_info *info, struct irrun_tensor *value,
                       struct irrun_error *err);

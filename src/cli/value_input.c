@@ -16,8 +16,8 @@ static int64_t count_numbers(const char *text)
     return n;
 }
 
-/* Finds the shape of a record of n numbers, which is that of the port. If n is above 1 and only one
- * dimension is dynamic, sets it so that the record has n elements. */
+/* Finds the shape of a record of n numbers: the shape of the port. If n is above 1 and only one
+ * dimension is dynamic, sets that dimension so that the record has n elements. */
 static bool find_record_shape(const struct records_port *port, int64_t n, struct irrun_shape *shape,
                               struct irrun_error *err)
 {
@@ -74,7 +74,7 @@ bool value_record(const char *text, const struct records_port *port, struct irru
         return fail_memory(err, SIZE_MAX);
     if (n > 1 && n != n_all)
         return fail(err, IRRUN_USAGE,
-                    "value: %" PRId64 " numbers, but input \"%s\" is %s: one, or %" PRId64, n,
+                    "value: %" PRId64 " numbers, but input \"%s\" is %s: give 1 or %" PRId64, n,
                     port->name, shape_format(&record->shape, shape), n_all);
     size_t element_bytes = dtype_size(record->dtype);
     char *data = malloc(size_bytes + element_bytes);

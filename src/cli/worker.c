@@ -115,7 +115,7 @@ static bool repeats_records(const struct worker *worker)
            (options->until_name && !inputs_are_stacked(worker->inputs));
 }
 
-/* If --feed fills all inputs, an option must limit the run. */
+/* Checks that an option limits the run if --feed fills all inputs. */
 static bool check_end(const struct worker *worker, struct irrun_error *err)
 {
     if (!inputs_are_all_fed(worker->inputs) || repeats_records(worker) ||
@@ -184,7 +184,7 @@ bool worker_warm_up(struct worker *worker, struct irrun_error *err)
     worker->is_warm = true;
     uint64_t start = event_start(worker->track);
     double start_s = stats_now_s();
-    if (!snapshot_take(&worker->snapshot, &worker->variables, err))
+    if (!snapshot_save(&worker->snapshot, &worker->variables, err))
         return false;
     for (uint64_t i = 0; i < n; i++)
         if (!run_session(worker, err))

@@ -1,4 +1,4 @@
-/* A worker: one session and its inputs. It runs one sequence after another.
+/* A worker runs one sequence after another, with its own session and inputs.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_CLI_WORKER_H
 #define IRRUN_CLI_WORKER_H
@@ -44,7 +44,7 @@ struct worker {
     uint64_t available_ns; /* when --pace made the record available; 0: no --pace */
     uint64_t end_ns;       /* of --duration, on the clock of clock_now_ns; UINT64_MAX: none */
     size_t until_output;   /* of --until, an index of all_outputs_find */
-    uint64_t record;       /* index of the last record that was run; in a batch, of the first */
+    uint64_t record; /* index of the last record that was run; in a batch, of its first record */
     uint64_t reset_period; /* iterations between resets within a sequence; 0: none */
     bool is_warm;
 };

@@ -16,13 +16,13 @@ struct batch_record {
 struct worker_batch {
     struct batch_record *rows; /* [n_rows] of [capacity] */
     size_t n_rows, capacity;
-    struct row_batch *inputs, *variables; /* of the model */
+    struct row_batch *inputs, *variables; /* one per input and variable of the model */
     size_t n_inputs, n_variables;
     struct irrun_tensor *slices; /* views of one row of the outputs, then of the variables */
     int64_t
         *new_sizes; /* axis 0 of the outputs, then of the variables, after one key's first record */
     bool has_new_sizes;
-    bool runs_alone[2]; /* [are_new]: records are run one by one, not in batches */
+    bool runs_alone[2]; /* [has_unset_variable]: records are run one by one, not in batches */
 };
 
 /* ---- Opening and closing --------------------------------------------------------------------- */
@@ -108,7 +108,7 @@ void worker_batch_close(struct worker *worker)
 
 /* ---- Running a batch ------------------------------------------------------------------------- */
 
-/* Sets the variables of the inputs to those of a key. */
+/* Loads the variables of the inputs from the state of a key. */
 static bool load_inputs(struct worker *worker, uint32_t id, struct irrun_error *err)
 {
     size_t n = inputs_n_variables(worker->inputs), n_before = worker->batch->n_variables;
@@ -200,8 +200,8 @@ static int64_t new_size(const struct worker *worker, size_t i)
     return value && value->shape.rank > 0 ? value->shape.dims[0] : 0;
 }
 
-/* Returns whether the first records of n keys gave n times as many rows as the first record of one
- * key. If not, an initial value has a static axis 0, and the rows do not belong to the keys. The
+/* Returns whether axis 0 of all outputs and variables is n times that after the first record of one
+ * key. If not, an initial value has a static axis 0, and its rows do not belong to the keys. The
  * first call, for one key, sets batch->new_sizes. */
 static bool check_new_sizes(struct worker *worker, size_t n)
 {
@@ -305,7 +305,7 @@ static bool open_key(struct worker *worker, int64_t key, uint64_t index, uint32_
     return key_states_put(keys->states, *id, keys->values, err);
 }
 
-/* Sets *does_fit to whether the current record, which has key id, can be added to the batch. */
+/* Sets *does_fit to whether the current record fits the batch. id: the id of its key. */
 static bool fits_batch(struct worker *worker, uint32_t id, bool *does_fit, struct irrun_error *err)
 {
     const struct worker_batch *batch = worker->batch;
@@ -333,7 +333,7 @@ static bool begin_batch(struct worker *worker, uint32_t id, struct irrun_error *
     return true;
 }
 
-/* Returns whether the batch has a record of the key. */
+/* Returns whether the batch contains a record of the key. */
 static bool has_key(const struct worker *worker, int64_t key)
 {
     const struct worker_batch *batch = worker->batch;

@@ -15,7 +15,7 @@ static bool resume_run(struct worker *worker, struct irrun_error *err)
     const struct checkpoint *checkpoint = &worker->checkpoint;
     if (checkpoint->n_positions != outputs_n_positions(outputs))
         return fail_at(err, IRRUN_DATA, whole_file(options->checkpoint_path),
-                       "is damaged: it has positions of %zu outputs, expected %zu",
+                       "is damaged: it gives positions in %zu outputs, expected %zu",
                        checkpoint->n_positions, outputs_n_positions(outputs));
     inform(options, "%s: resuming after %" PRIu64 " iterations", options->checkpoint_path,
            checkpoint->n_iterations);
@@ -54,7 +54,7 @@ static bool save_checkpoint(struct worker *worker, uint64_t n_done, bool is_fini
     checkpoint->n_positions = n;
     if (!irrun_model_check_weights(worker->model, err) ||
         !outputs_pause(outputs, checkpoint->positions, err) ||
-        !snapshot_take(&checkpoint->variables, &worker->variables, err) ||
+        !snapshot_save(&checkpoint->variables, &worker->variables, err) ||
         !checkpoint_write(worker->options, worker->identity, &worker->variables, checkpoint, err))
         return false;
     event_add(worker->track, "checkpoint", n_done, start);

@@ -1,4 +1,4 @@
-/* Shared by the files worker*.c and run.c.
+/* Functions of workers that the files worker*.c and run.c share.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_CLI_WORKER_INTERNAL_H
 #define IRRUN_CLI_WORKER_INTERNAL_H
@@ -19,21 +19,22 @@ bool worker_state_begin(struct worker *worker, const struct sequence *sequence,
  * iteration. */
 bool worker_state_reset(struct worker *worker, uint64_t index, struct irrun_error *err);
 
-/* Save the state for --state-out: the first function if each sequence has its own file, otherwise
- * the second. */
+/* Save the state for --state-out: worker_state_end_sequence if each sequence has its own file,
+ * otherwise worker_state_end_run. */
 bool worker_state_end_sequence(struct worker *worker, const struct sequence *sequence,
                                struct irrun_error *err);
 bool worker_state_end_run(struct worker *worker, struct irrun_error *err);
 
-/* Sets the variables to those in the --state-in of the key. Other variables get initial values. */
+/* Loads the variables from the --state-in file of the key. Variables that the file lacks get their
+ * initial values. */
 bool worker_state_load(struct worker *worker, const char *key, struct irrun_error *err);
 
-/* Saves the values of the variables in the --state-out of the key. */
+/* Saves the values of the variables in the --state-out file of the key. */
 bool worker_state_save(struct worker *worker, const char *key,
                        const struct irrun_tensor *const *values, struct irrun_error *err);
 
-/* Returns whether a reset is due before the current record. n_before: the number of records before
- * it, in the sequence or of its key. */
+/* Returns whether a reset is due before the current record. n_before: the number of earlier records
+ * in the sequence, or with the same key. */
 bool worker_wants_reset(const struct worker *worker, uint64_t n_before);
 
 /* ---- The loop: worker.c ---------------------------------------------------------------------- */
@@ -48,7 +49,8 @@ bool worker_warm_up(struct worker *worker, struct irrun_error *err);
 /* Runs the session once. Measures the time if the statistics or the trace need it. */
 bool worker_run_once(struct worker *worker, uint64_t index, struct irrun_error *err);
 
-/* Sets *is_over to whether the output of --until has its value. In worker_until.c. */
+/* Sets *is_over to whether the output that --until names equals the given value. In
+ * worker_until.c. */
 bool worker_until_is_reached(const struct worker *worker, bool *is_over, struct irrun_error *err);
 
 /* Waits until record `index` is available, for --pace. Without --deadline, sets the deadline to the
@@ -65,7 +67,7 @@ void worker_batch_close(struct worker *worker);
 /* Runs the records that are in the batch so far. */
 bool worker_batch_run(struct worker *worker, struct irrun_error *err);
 
-/* Runs all records in batches. Leaves worker->values set to those of the last record. */
+/* Runs all records in batches. Leaves the values of the last record in worker->values. */
 bool worker_batch_iterate(struct worker *worker, uint64_t *n_done, struct irrun_error *err);
 
 /* ---- --key: worker_keys.c -------------------------------------------------------------------- */
@@ -73,7 +75,7 @@ bool worker_batch_iterate(struct worker *worker, uint64_t *n_done, struct irrun_
 struct worker_keys {
     struct key_states *states;
     const struct irrun_tensor **values; /* of all variables, for key_states_put */
-    uint32_t current; /* id of the key whose variables the session has; or NO_KEY */
+    uint32_t current; /* id of the key whose variables the session holds; or NO_KEY */
 };
 
 /* Fails with IRRUN_USAGE if options cannot be used together with --key. */
@@ -83,11 +85,11 @@ bool worker_keys_check(const struct options *options, struct irrun_error *err);
 bool worker_keys_open(struct worker *worker, struct irrun_error *err);
 void worker_keys_close(struct worker *worker);
 
-/* Sets the variables to those of the key of the current record. Sets *n_before to the number of
- * earlier records of the key. */
+/* Loads the variables for the key of the current record. Sets *n_before to the number of earlier
+ * records with this key. */
 bool worker_keys_select(struct worker *worker, uint64_t *n_before, struct irrun_error *err);
 
-/* Sets the variables to the first values of the key: those of --state-in, or the initial values. */
+/* Sets the variables to their first values for the key, from --state-in or the model. */
 bool worker_keys_begin(struct worker *worker, int64_t key, struct irrun_error *err);
 
 /* Resets the variables of the current key. */
@@ -114,8 +116,8 @@ bool worker_checkpoint_begin(struct worker *worker, struct irrun_error *err);
  * so that another iteration follows. Fails with IRRUN_TEMPORARY after a signal. */
 bool worker_checkpoint_step(struct worker *worker, uint64_t n_done, struct irrun_error *err);
 
-/* Writes a checkpoint that is_finishing. Call it after the last record is written and before files
- * are renamed. */
+/* Writes a checkpoint with is_finishing set. Call it after the last record is written and before
+ * files are renamed. */
 bool worker_checkpoint_finish(struct worker *worker, uint64_t n_done, struct irrun_error *err);
 
 #endif

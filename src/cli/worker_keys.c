@@ -1,5 +1,6 @@
-/* --key: a sequence has records of many keys, each with its own variables. The session has the
- * variables of one key, and switches to those of another key when a record needs them.
+/* --key: a sequence contains records of many keys, each with its own variables. The session holds
+ * the variables of one key. When the next record has a different key, the session switches to the
+ * variables of that key.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
 #include <inttypes.h>
@@ -132,7 +133,7 @@ static bool load_key(struct worker *worker, uint32_t id, struct irrun_error *err
     return true;
 }
 
-/* Stores the variables of the current key, and loads those of another key. */
+/* Stores the variables of the current key, and loads those of `key`. */
 static bool switch_key(struct worker *worker, int64_t key, struct irrun_error *err)
 {
     struct worker_keys *keys = worker->keys;

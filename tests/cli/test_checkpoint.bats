@@ -276,14 +276,14 @@ is_obstructed() {
     }
     interrupt "$data/sum.xml" -i in.csv -o got.npy
     sed 's/name="sum"/name="sum2"/' "$data/sum.xml" >other.xml
-    refused "another model" other.xml -i in.csv -o got.npy
-    refused "other options" "$data/sum.xml" -i in.csv -o got.npy --reset=3
-    refused "other options" "$data/sum.xml" -i in.csv -o other.npy
+    refused "different model" other.xml -i in.csv -o got.npy
+    refused "different options" "$data/sum.xml" -i in.csv -o got.npy --reset=3
+    refused "different options" "$data/sum.xml" -i in.csv -o other.npy
     refused "--seed" "$data/sum.xml" -i in.csv -o got.npy --seed=3
     cp in.csv copy.csv
-    refused "other inputs" "$data/sum.xml" -i copy.csv -o got.npy
+    refused "different inputs" "$data/sum.xml" -i copy.csv -o got.npy
     touch -d '2001-01-01' in.csv
-    refused "other inputs" "$data/sum.xml" -i in.csv -o got.npy
+    refused "different inputs" "$data/sum.xml" -i in.csv -o got.npy
     head -c 300 ck >short && mv short ck
     run_apart irrun "$data/sum.xml" -i in.csv -o got.npy --checkpoint=ck
     [ "$status" -eq 65 ]

@@ -90,7 +90,7 @@ given() {
 @test "what count: and ones: refuse" {
     usage_error "-i count:: name the input, as in NAME=count:" m.xml -i ids=1.npy -i count: -i mask=ones:
     usage_error "-i mask=ones:: the input has two sources" "${counted[@]}" -i ids=1.npy -i mask=ones:
-    usage_error "-i positions=count:mask: the input after the colon is generated, too" \
+    usage_error "-i positions=count:mask: the input after the colon is also generated" \
         m.xml -i ids=1.npy -i positions=count:mask -i mask=ones:
     usage_error "-i mask=ones:: name the input to count after the colon" m.xml -i ids=1.npy -i positions=1.npy -i mask=ones:
     usage_error "-i ids=count:mask: --feed fills this input" m.xml -i ids=count:mask --feed=layer3=ids -n 2

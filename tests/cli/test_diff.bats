@@ -148,7 +148,7 @@ differs() {
     refused 66 nosuch.npz "$data/sum.xml" -i x.csv --diff=nosuch.npz -o none:
     seq 4 >x.csv
     refused 65 'ends after 3 records of "' "$data/sum.xml" -i x.csv --diff=r.npz -o none:
-    refused 65 "has no tensor of the model" "$root/models/sensor_watch/model.xml" --random --diff=r.npz -o none:
+    refused 65 "contains no tensor of the model" "$root/models/sensor_watch/model.xml" --random --diff=r.npz -o none:
     usage_error "--diff=FILE works with one sequence only" "$data/sum.xml" --manifest=/dev/null --diff=r.npz
     usage_error "r.npz is also what --diff compares with" "$data/sum.xml" -i x.csv --diff=r.npz -o none: --tap-all=r.npz
     run_apart irrun - --random --diff=scalar <"$data/sum.xml"

@@ -68,6 +68,6 @@ all() { # FOLDER OPTION...
     [ "$status" -eq 1 ]
     [[ $stderr == *"MatMul"*"differs from f64"* ]]
     irrun "$model" -i "${model%model.xml}in.npz" -o exact.npz
-    answered 1 "outputs differ" "--dynamic-quantization rounds factors: if it passes without it, --atol and --rtol can allow for it" \
+    answered 1 "outputs differ" "--dynamic-quantization rounds inputs of MatMul: if the run passes without it, --atol and --rtol can allow for the rounding" \
         "$model" -i "${model%model.xml}in.npz" --expect=exact.npz --dynamic-quantization
 }

@@ -29,7 +29,7 @@ minus() { # FIRST LAST OPTION...
     done
     npy '<f4' '2,' 1 2 >b.npy
     [ "$(minus 1 1 --state-in=s.npz -i b=b.npy)" = "0,0" ] # -i wins
-    local same="it was saved by a run with another --feed, count: or ones:; continue it with the same ones"
+    local same="it was saved with a different --feed, count: or ones:; use the same ones to continue it"
     answered 65 's.npz: error: member "b" is not a variable of the model' "$same" "$data/pair.xml" -i a=a.npy --random \
         --feed=minus=a --state-in=s.npz --state-any-model
     seq 2 | irrun "$data/sum.xml" -i csv:- --state-out=t.npz -o none:
@@ -257,7 +257,7 @@ frequencies() {
     local how_many
     for how_many in "" "(0)" "()" "(inf)" "(1,2.5)" "(1,-1,1)" "(1,0,1.5)" "(1,0,)" "(1,2,0.5,4)" "(1"; do
         answered 2 "--feed: ':sample$how_many' is not :sample(T,K,P), with T above 0 and P up to 1" \
-            "':sample(0.8,40,0.9)': temperature 0.8, top-k 40, top-p 0.9; :argmax takes the most probable" \
+            "':sample(0.8,40,0.9)': temperature 0.8, top-k 40, top-p 0.9; :argmax takes the most probable index" \
             "${how[@]}" "--feed=y=k:sample$how_many"
     done
     npy '<f4' '1, 4' nan nan nan nan >x.npy

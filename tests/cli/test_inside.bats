@@ -164,7 +164,7 @@ members() {
     printf 'nan\n1\nnan\n' >x.csv
     run_apart irrun "$data/sum.xml" -i x.csv -o csv:- -o sum=y.npy
     [ "$status" -eq 0 ]
-    [ "$stderr" = 'irrun: warning: output "sum" holds nan in record 0 already; --fail-on-nan names the operator' ]
+    [ "$stderr" = 'irrun: warning: output "sum" holds nan in record 0; --fail-on-nan names the operator' ]
     run_apart irrun "$data/sum.xml" -i x.csv -n 3 -o csv:-
     [[ $stderr == *"nan in record 2 already"* ]] # the last is all that is written
     run_apart irrun "$data/sum.xml" -i x.csv -o none:

@@ -13,12 +13,12 @@ setup() {
 }
 
 @test "data in the place of the weights, or of the model" {
-    answered 2 "'five.npy' is taken for the weights" "inputs go with -i: irrun sum.xml -i five.npy" sum.xml five.npy
-    answered 2 "for the weights" "inputs go with -i: irrun sum.xml -i no.csv" sum.xml no.csv
-    answered 2 "for the weights" "inputs go with -i: irrun sum.xml -i raw:x" sum.xml raw:x
-    answered 2 "for the model" "inputs go with -i: irrun sum.xml -i five.npy" five.npy sum.xml
+    answered 2 "'five.npy' is taken for the weights" "give inputs with -i: irrun sum.xml -i five.npy" sum.xml five.npy
+    answered 2 "for the weights" "give inputs with -i: irrun sum.xml -i no.csv" sum.xml no.csv
+    answered 2 "for the weights" "give inputs with -i: irrun sum.xml -i raw:x" sum.xml raw:x
+    answered 2 "for the model" "give inputs with -i: irrun sum.xml -i five.npy" five.npy sum.xml
     answered 2 "for the weights of sum.xml" "irrun runs one model at a time: irrun pair.xml" sum.xml pair.xml
-    answered 2 "'a.WAV' is taken for the weights" "inputs go with -i: irrun sum.xml -i a.WAV" sum.xml a.WAV
+    answered 2 "'a.WAV' is taken for the weights" "give inputs with -i: irrun sum.xml -i a.WAV" sum.xml a.WAV
     answered 2 "'a.M4A' is taken for the weights" "sox a.M4A $sound sum.xml $rate" sum.xml a.M4A
     answered 2 "a.mp3" "sox a.mp3 $sound MODEL.xml $rate" sum.xml -i a.mp3
     answered 2 "b c.mp3" "sox 'b c.mp3' $sound MODEL.xml $rate" sum.xml -i "b c.mp3"
@@ -95,7 +95,7 @@ setup() {
     for name in n z k b y m w; do
         cp sum.xml "many/$name.xml"
     done
-    answered 66 "many: error: " "it has 8 models, for example many/b.xml" many --random
+    answered 66 "many: error: " "it contains 8 models, for example many/b.xml" many --random
     answered 66 "none: error: " "" none --random
     answered 66 "vad: error: " "did you mean vad.xml?" vad --random
     answered 66 "sum.bin: error: " "did you mean sum.xml?" sum.bin --random
@@ -664,7 +664,7 @@ with a <= b and s >= 0" sum.xml --random='uniform(-1e308,1e308)'
     answered 2 'format of "my" is not known' "quote a name with blanks: 'my clip.csv'" sum.xml -i my clip.csv
     answered 2 'format of "my" is not known' "quote a name with blanks: 'x=my clip.csv'" sum.xml -i x=my clip.csv
     answered 66 "my smu.xml: error: " "did you mean 'my sum.xml'?" "my smu.xml" --random
-    answered 2 "is taken for the weights" "inputs go with -i: irrun sum.xml -i 'my clip.csv'" sum.xml "my clip.csv"
+    answered 2 "is taken for the weights" "give inputs with -i: irrun sum.xml -i 'my clip.csv'" sum.xml "my clip.csv"
 }
 
 @test "two sources for one input, one record beside a stack, a stack of other records" {

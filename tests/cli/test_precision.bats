@@ -79,7 +79,7 @@ setup() {
 }
 
 @test "--expect that fails says that weights are rounded" {
-    local want=${lstm%/*} hint="rounds weights: if --precision=f32 passes, --atol and --rtol can allow for it"
+    local want=${lstm%/*} hint="rounds weights: if --precision=f32 passes, --atol and --rtol can allow for the rounding"
     irrun "$lstm" -i "$want/in.npz" -o rounded.npz --precision=f16
     irrun "$lstm" -i "$want/in.npz" --expect=rounded.npz --precision=f16
     answered 1 "outputs differ" "--precision=f16 $hint" \

@@ -41,7 +41,7 @@ setup() {
     refused 65 'empty.npz: error: has no member for input "x" (f32 [1])' "$data/sum.xml" -i empty.npz
     refused 65 'empty.npz: error: has no member "x", nor any other' "$data/sum.xml" -i x=empty.npz
     refused 65 "empty.npz: error: contains no array" "$data/sum.xml" -i a.csv --expect=empty.npz
-    refused 65 "empty.npz: error: has no tensor of the model" "$data/sum.xml" -i a.csv --diff=empty.npz -o none:
+    refused 65 "empty.npz: error: contains no tensor of the model" "$data/sum.xml" -i a.csv --diff=empty.npz -o none:
     printf 'PK\5\6' >torn.npz
     refused 65 "torn.npz: error: " "$data/sum.xml" -i torn.npz
 }

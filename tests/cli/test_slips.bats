@@ -13,14 +13,14 @@ setup() {
 }
 
 @test "several files in one option" {
-    local two="names one file, and"
-    answered 2 "--output $two 'all/plus=csv:-,minus=csv:m.csv' are several" "write --output=all/plus=csv:- --output=minus=csv:m.csv" \
+    local two="takes one file, but"
+    answered 2 "--output $two 'all/plus=csv:-,minus=csv:m.csv' names several" "write --output=all/plus=csv:- --output=minus=csv:m.csv" \
         pair.xml -i a=two.csv -i b=two.csv -o all/plus=csv:-,minus=csv:m.csv
     irrun pair.xml -i a=two.csv -i b=two.csv --output=all/plus=csv:- --output=minus=csv:m.csv
     answered 2 "--output $two" "write --output=csv:y.csv --output=npy:y.npy" sum.xml -i three.csv -o csv:y.csv,npy:y.npy
     answered 2 "--input $two" "write --input=a=two.csv --input=b=two.csv" pair.xml -i a=two.csv,b=two.csv
     answered 2 "--expect $two" "write --expect=sum=y.csv --expect=x=z.csv" sum.xml -i three.csv --expect=sum=y.csv,x=z.csv
-    answered 2 "--input $two 'three.csv,two.csv' are several" "for two inputs -i NAME=three.csv -i NAME=two.csv; for two sequences: printf '%s\\n' three.csv two.csv | irrun ... --manifest=-" sum.xml -i three.csv,two.csv
+    answered 2 "--input $two 'three.csv,two.csv' names several" "for two inputs -i NAME=three.csv -i NAME=two.csv; for two sequences: printf '%s\\n' three.csv two.csv | irrun ... --manifest=-" sum.xml -i three.csv,two.csv
     [ "$(printf '%s\n' three.csv three.csv | irrun sum.xml --manifest=- -o csv:- | lines)" = "1 3 6 1 3 6" ]
     [ ! -e y.csv ]
     irrun sum.xml -i three.csv -o sum=rate=0.1,size=3.csv # one name
@@ -68,10 +68,10 @@ setup() {
 
 @test "files where they cannot be" {
     answered 2 '"npz:" has no path' "npz:FILE names a file" sum.xml --random -o none: --state-out=npz:
-    answered 2 "--manifest takes a list of files, not one in npy" "ls x.npy | irrun MODEL.xml --manifest=- runs it" sum.xml --manifest=x.npy
+    answered 2 "--manifest takes a list of files, not npy data" "ls x.npy | irrun MODEL.xml --manifest=- runs it" sum.xml --manifest=x.npy
     answered 66 'n*.csv: error: cannot be opened' "ls n*.csv | irrun MODEL.xml --manifest=- runs these files" sum.xml -i 'n*.csv'
     answered 66 "tsv:three.csv: error: cannot be opened" "did you mean three.csv?" sum.xml -i tsv:three.csv
-    answered 2 "'-' is taken for the weights" "inputs go with -i: irrun sum.xml -i csv:-" sum.xml -
+    answered 2 "'-' is taken for the weights" "give inputs with -i: irrun sum.xml -i csv:-" sum.xml -
     [ "$(irrun sum.xml -i csv:- -o csv:- <three.csv | lines)" = "1 3 6" ]
     answered 2 "'inspect' is taken for the weights" "did you mean irrun --inspect sum.xml?" sum.xml inspect
     answered 2 'the format of "-" is not known' "csv:- is numbers as text; write FORMAT:- with one of: npy npz raw csv ark s16 wav" sum.xml -i -
@@ -140,7 +140,7 @@ fixed() {
     npy '<f4' '1, 4' 1 2 3 4 >x.npy
     irrun pick.xml -i x=x.npy -n 2 '--feed=y=k:sample(0.4)' -o none: --state-out=s.npz
     answered 65 'member "k:draws" is not a variable of the model' \
-        "it was saved by a run with another --feed, count: or ones:; continue it with the same ones" \
+        "it was saved with a different --feed, count: or ones:; use the same ones to continue it" \
         pick.xml -i x=x.npy -n 2 --feed=y=k:argmax -o none: --state-in=s.npz
     irrun pick.xml -i x=x.npy -n 2 '--feed=y=k:sample(0.4)' -o none: --state-in=s.npz
 }
@@ -184,7 +184,7 @@ fixed() {
 
 @test "the text of several outputs is not for --expect" {
     irrun pair.xml -i a=two.csv -i b=two.csv >gold.txt
-    answered 2 "--expect=gold.txt needs a name" "-o FILE.npz saves all outputs for --expect=FILE.npz; if the file has one: --expect=all/plus=gold.txt" \
+    answered 2 "--expect=gold.txt needs a name" "-o FILE.npz saves all outputs for --expect=FILE.npz; if the file holds one: --expect=all/plus=gold.txt" \
         pair.xml -i a=two.csv -i b=two.csv --expect=gold.txt
     irrun pair.xml -i a=two.csv -i b=two.csv -o gold.npz
     irrun pair.xml -i a=two.csv -i b=two.csv --expect=gold.npz
@@ -206,7 +206,7 @@ fixed() {
     answered 2 "unknown option -y" "--threads=N sets the number of threads; files are overwritten without -y" sum.xml --random -y
     answered 2 "unknown option --skip" "tail -n +2 FILE | irrun ... -i csv:- leaves the first line out" sum.xml -i three.csv --skip=1
     answered 2 "unknown option --weights" "the weights follow the model: irrun MODEL.xml WEIGHTS.bin" sum.xml --weights=sum.bin
-    answered 2 "'y.csv' is taken for the weights" "outputs go with -o: -o y.csv" sum.xml -i three.csv y.csv
+    answered 2 "'y.csv' is taken for the weights" "give outputs with -o: -o y.csv" sum.xml -i three.csv y.csv
     answered 2 "/dev/null" "-o none: writes no outputs" sum.xml --random -o /dev/null
     local given
     for given in 'sum>6' sum==6; do
@@ -245,7 +245,7 @@ fixed() {
     printf 'k\tx=%s\n' "$(printf '%015000d' 0 | sed 's/0/zq:/g')" >colons
     run_apart irrun sum.xml --manifest=colons -o none:
     [ "$status" -eq 65 ]
-    answered 65 "three.csv:1:1: error: not well-formed XML" "inputs go with -i: irrun MODEL.xml -i FILE.csv" three.csv
+    answered 65 "three.csv:1:1: error: not well-formed XML" "give inputs with -i: irrun MODEL.xml -i FILE.csv" three.csv
 }
 
 @test "an index out of range gives zeros, and is told of once" {

@@ -66,11 +66,11 @@ cut_in_two() {
     sed 's/name="sum"/name="sum2"/' "$data/sum.xml" >sum2.xml
     run_apart irrun sum2.xml -i two.csv --state-in=s.npz
     [ "$status" -eq 65 ]
-    [[ $stderr == "s.npz: error: belongs to another model"*"hint: it has total; --state-any-model loads it anyway" ]]
+    [[ $stderr == "s.npz: error: was saved with a different model"*"hint: it holds total; --state-any-model loads it anyway" ]]
     [ "$(irrun sum2.xml -i two.csv --state-in=s.npz --state-any-model -o csv:- | numbers)" = "40 60" ]
     sed 's/"total"/"other"/' "$data/sum.xml" >other.xml
-    answered 65 "s.npz: error: belongs to another model" \
-        'it does not fit this one: member "total" is not a variable of the model' other.xml -i two.csv --state-in=s.npz
+    answered 65 "s.npz: error: was saved with a different model" \
+        'it does not fit this model: member "total" is not a variable of the model' other.xml -i two.csv --state-in=s.npz
 }
 
 @test "a file that NumPy could have made is checked by name, type and shape" {

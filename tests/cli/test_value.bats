@@ -23,7 +23,7 @@ setup() {
 }
 
 @test "what value: refuses" {
-    usage_error 'value: 3 numbers, but input "b" is [2]: one, or 2' "$data/pair.xml" -i a=one.csv -i b=value:1,2,3
+    usage_error 'value: 3 numbers, but input "b" is [2]: give 1 or 2' "$data/pair.xml" -i a=one.csv -i b=value:1,2,3
     usage_error 'value: "1.5" is not a whole number: input "x" is i32' "$data/twice_i32.xml" -i value:1.5
     usage_error 'value: "" is not a number' "$data/pair.xml" -i a=one.csv -i b=value:1,
     usage_error '"value:" has no value' "$data/sum.xml" -i value:

@@ -147,7 +147,7 @@ change() {
     for offset in 3 524291 1048575; do
         cp whole.bin model.bin
         change "$offset"
-        refused 65 's.npz: error: belongs to other weights' model.xml --random -o none: --state-in=s.npz
+        refused 65 's.npz: error: was saved with different weights' model.xml --random -o none: --state-in=s.npz
         [[ $stderr == *--state-any-model* ]]
         irrun model.xml --random -o none: --state-in=s.npz --state-any-model
     done
@@ -163,7 +163,7 @@ change() {
     for offset in 3 73400319; do
         cp whole.bin model.bin
         change "$offset"
-        refused 65 'belongs to other weights' model.xml --random -o none: --state-in=s.npz
+        refused 65 'was saved with different weights' model.xml --random -o none: --state-in=s.npz
     done
 }
 
@@ -181,7 +181,7 @@ comment() {
     change 3
     irrun model.xml --random -o none: --state-in=s.npz
     printf x >>model.bin
-    refused 65 'belongs to other weights' model.xml --random -o none: --state-in=s.npz
+    refused 65 'was saved with different weights' model.xml --random -o none: --state-in=s.npz
     TEXT="irrun-state/3 $xml what=ever unset=0" comment
     refused 65 's.npz: error: has state format 3; irrun ' model.xml --random -o none: --state-in=s.npz
     refused 65 'has state format 3' model.xml --random -o none: --state-in=s.npz --state-any-model
@@ -206,7 +206,7 @@ interrupted() {
     [ "$status" -eq 75 ]
     cp ck ck.first
     change 3
-    refused 65 'ck: error: belongs to other weights' model.xml "${run[@]}" --checkpoint=ck
+    refused 65 'ck: error: was written with different weights' model.xml "${run[@]}" --checkpoint=ck
     cp whole.bin model.bin # another time
     run_apart irrun model.xml "${run[@]:0:6}" --checkpoint=ck --timeout=0.5
     [ "$status" -eq 75 ]
@@ -215,7 +215,7 @@ interrupted() {
     interrupted "${run[@]}"
     [ "$status" -eq 75 ]
     touch -d '2001-01-01' model.bin
-    refused 65 'ck: error: belongs to other weights' model.xml "${run[@]}" --checkpoint=ck
+    refused 65 'ck: error: was written with different weights' model.xml "${run[@]}" --checkpoint=ck
 }
 
 @test "weights that continue after the last constant may be those of another model" {

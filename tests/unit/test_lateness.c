@@ -18,7 +18,7 @@ static void late_results_are_counted(void **state)
         lateness_add(&lateness, latencies[i]);
     assert_int_equal(lateness.n, 10);
     assert_int_equal(lateness.n_late, 6);
-    assert_int_equal(lateness.longest_run, 3);
+    assert_int_equal(lateness.longest_streak, 3);
     assert_int_equal(lateness.max_ns, 10);
     assert_int_equal((int)lateness.sum_ns, 1 + 4 + 2 + 2 + 3 + 10);
     /* A run of late results ends with its sequence. */
@@ -27,13 +27,13 @@ static void late_results_are_counted(void **state)
             lateness_begin_sequence(&lateness);
         lateness_add(&lateness, 11);
     }
-    assert_int_equal(lateness.longest_run, 4);
+    assert_int_equal(lateness.longest_streak, 4);
     for (size_t i = 0; i < 5; i++)
         lateness_add(&other, 40);
     lateness_merge(&lateness, &other);
     assert_int_equal(lateness.n, 21);
     assert_int_equal(lateness.n_late, 17);
-    assert_int_equal(lateness.longest_run, 5);
+    assert_int_equal(lateness.longest_streak, 5);
     assert_int_equal(lateness.max_ns, 30);
     assert_false(lateness_check(&lateness, &err));
     assert_int_equal(err.code, IRRUN_MISMATCH);
