@@ -5,7 +5,7 @@
 
 #include "cli/options.h"
 
-/* Text may still be buffered in standard output: the caller closes it and checks for errors. */
+/* The output may still be buffered: the caller closes standard output and checks for errors. */
 bool do_action(const struct options *options, struct irrun_error *err);
 
 #endif

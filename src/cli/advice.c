@@ -201,8 +201,9 @@ static void advise_expected(struct irrun_error *err)
     strcpy(hint, err->hint);
     const char *option = strstr(hint, " -i ");
     if (strstr(hint, "--columns"))
-        replace_hint(err, "the last column of a table: awk -F, 'NR > 1 {print $NF}' FILE | "
-                          "irrun ... --expect=[NAME=]csv:-");
+        replace_hint(err,
+                     "to compare the last column of a table: awk -F, 'NR > 1 {print $NF}' FILE | "
+                     "irrun ... --expect=[NAME=]csv:-");
     else if (option)
         replace_hint(err, "%.*s --expect=%s", (int)(option - hint), hint, option + 4);
 }

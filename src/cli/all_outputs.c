@@ -1,4 +1,4 @@
-/* Finds outputs of the model and inputs of --feed by name.
+/* Finds outputs of the model and inputs of --feed by name. Explains mistakes in --feed.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/all_outputs.h"
 

@@ -36,14 +36,15 @@ struct archive_list {
     size_t n, capacity;
 };
 
-/* The inputs or outputs of a model, with the functions that find them and take their readers. */
+/* The inputs or outputs of a model (ports), with the functions that find a port and receive its
+ * reader. */
 struct binder {
     const char *option; /* "-i" or "--expect=", for messages */
     const struct irrun_model *model;
     const struct irrun_port *(*port)(const struct irrun_model *model, size_t index);
     size_t n_ports;
     bool (*find)(void *context, const char *name, size_t *port, struct irrun_error *err);
-    /* Takes ownership of the reader, even if it fails. */
+    /* Takes ownership of the reader, even on failure. */
     bool (*take_reader)(void *context, size_t port, const struct binding *binding,
                         struct reader *reader, struct irrun_error *err);
     void *context;

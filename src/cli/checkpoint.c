@@ -206,7 +206,7 @@ static bool read_text(struct archive *archive, const struct options *options, co
     return is_read;
 }
 
-/* Reads the member of a variable if it exists. */
+/* Reads the member of a variable, if the archive contains it. */
 static bool read_variable(struct archive *archive, const struct options *options,
                           const struct variable_info *variable, struct irrun_tensor *value,
                           struct irrun_error *err)

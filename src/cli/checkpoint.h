@@ -14,7 +14,7 @@ struct checkpoint {
     bool is_found;     /* a file to resume from exists */
     bool is_finishing; /* all records are written, but output files still have temporary names */
     uint64_t n_iterations;             /* completed */
-    struct writer_position *positions; /* [n_positions], one in each output */
+    struct writer_position *positions; /* [n_positions], one per output */
     size_t n_positions;
     struct snapshot variables;
 };
@@ -29,8 +29,8 @@ bool checkpoint_check(const struct options *options, struct irrun_error *err);
 bool checkpoint_identify(const struct model_identity *model, const struct irrun_session *session,
                          const struct options *options, char **identity, struct irrun_error *err);
 
-/* Reads the file at options->checkpoint_path, if it exists. Fails with IRRUN_DATA if it is damaged
- * or belongs to a different run; the message names the difference. */
+/* Reads the file at options->checkpoint_path, if it exists. Fails with IRRUN_DATA if the file is
+ * damaged or belongs to a different run; the message names the difference. */
 bool checkpoint_read(const struct options *options, const char *identity,
                      const struct all_variables *variables, struct checkpoint *checkpoint,
                      struct irrun_error *err);

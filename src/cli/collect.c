@@ -27,11 +27,11 @@ struct collector {
     _Atomic uint64_t stop_index; /* first sequence that failed; UINT64_MAX: none */
 };
 
-/* The header of a record in a backlog. It is followed by a struct irrun_tensor and its padded bytes
- * for each output. */
+/* The header of a record in a backlog. A struct irrun_tensor and its padded bytes follow for each
+ * output. */
 struct kept_record {
     uint64_t index;
-    bool is_begin, is_stacked; /* is_begin: from collector_begin; its tensors have no data */
+    bool is_begin, is_stacked; /* is_begin: from collector_begin; the tensors have no data */
     bool is_last;
 };
 

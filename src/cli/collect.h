@@ -28,9 +28,9 @@ bool collector_wants_all(const struct collector *collector);  /* all are written
 bool collector_wants_last(const struct collector *collector); /* the last one is written */
 bool collector_writes_all(const struct collector *collector); /* all are written */
 
-/* Begins a sequence. values: all outputs of the model, in its order; they may be NULL or have no
- * data. Returns false without an error, as collector_add does, if collector_stop has stopped the
- * sequence. */
+/* Begins a sequence. values: all outputs of the model, in the order of the model; an output may be
+ * NULL or lack data. Returns false without an error, as collector_add does, if collector_stop has
+ * stopped the sequence. */
 bool collector_begin(struct collector *collector, struct backlog *backlog,
                      const struct sequence *sequence, const struct irrun_tensor *const *values,
                      bool is_stacked, struct irrun_error *err);
@@ -47,8 +47,8 @@ void collector_fail_sequence(struct collector *collector, struct backlog *backlo
                              const struct sequence *sequence);
 
 /* Ends a sequence that failed while others continue. Its records are kept only in files that it
- * shares with other sequences. Fails if they cannot be written to these files. Returns false
- * without an error if an earlier sequence stopped the run. */
+ * shares with other sequences. Fails if a record cannot be written. Returns false without an error
+ * if an earlier sequence stopped the run. */
 bool collector_drop_sequence(struct collector *collector, struct backlog *backlog,
                              const struct sequence *sequence, struct irrun_error *err);
 

@@ -27,8 +27,8 @@ struct expectation {
     struct difference difference;
     struct irrun_tensor last; /* a copy of the output, if only the last iteration is compared */
     size_t last_capacity;     /* bytes */
-    bool count_differs;       /* the array has more or fewer records than there are iterations */
-    uint64_t n_records;       /* in the array, if fewer than iterations */
+    bool count_differs;       /* the array does not have one record per iteration */
+    uint64_t n_records;       /* records in the array, if iterations exceed them */
     /* A difference that is not in the elements, for example in the shape; "": none. */
     char problem[sizeof((struct irrun_error *)NULL)->message];
 };

@@ -13,8 +13,8 @@ bool compare_new(const struct irrun_model *model, const struct options *options,
                  struct compare **compare, struct irrun_error *err);
 void compare_free(struct compare *compare); /* accepts NULL */
 
-/* Compares the outputs of one iteration with the files. values: all outputs of the model, in its
- * order. Fails if a file cannot be read; compare_finish reports differences. */
+/* Compares the outputs of one iteration with the files. values: all outputs of the model, in the
+ * order of the model. Fails if a file cannot be read; compare_finish reports differences. */
 bool compare_iteration(struct compare *compare, const struct irrun_tensor *const *values,
                        struct irrun_error *err);
 

@@ -19,7 +19,7 @@ struct destination {
 struct destination_list {
     const struct irrun_model *model;
     const struct options *options;
-    bool is_from_manifest; /* of one sequence, from its line in a manifest */
+    bool is_from_manifest; /* for one sequence, from its line in a manifest */
     struct destination *items;
     size_t n, capacity;
 };

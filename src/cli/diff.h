@@ -15,7 +15,8 @@ bool diff_runs_model(const struct options *options);
 bool diff_load(const struct options *options, const struct irrun_options *model_options,
                struct irrun_model **reference, struct irrun_error *err);
 
-/* Borrows its arguments. *diff is NULL without --diff. */
+/* Opens the reference: a session of the model `reference` or, if it is NULL, the file. Borrows its
+ * arguments. *diff is NULL without --diff. */
 bool diff_new(struct irrun_model *model, struct irrun_model *reference,
               const struct irrun_session *session, const struct options *options,
               struct diff **diff, struct irrun_error *err);

@@ -34,7 +34,7 @@ struct diff {
     size_t n;
 };
 
-/* Opens the file, and removes the tensors from diff->tensors that it does not contain. */
+/* Opens the file, and removes from diff->tensors the tensors that the file does not contain. */
 bool diff_file_open(struct diff *diff, struct irrun_error *err);
 
 /* Sets tensor->want to the next record for each tensor to compare, and to NULL for the rest. If

@@ -72,7 +72,7 @@ static const struct diff_tensor *worst_input(const struct diff *diff,
     return worst;
 }
 
-/* Follows the input that differs most back from op to op, and lists these inputs in forward
+/* Follows the inputs that differ most, from op to op, back to the first, and lists them in forward
  * order. */
 static void add_path(const struct diff *diff, const struct diff_tensor *tensor,
                      struct irrun_error *err)

@@ -282,7 +282,7 @@ bool dot_print_profile(const struct options *options, const struct profile *prof
 {
     const struct irrun_options model_options = {.weights_path = options->weights_path,
                                                 .is_dry = true};
-    struct irrun_model *model; /* loaded again: passes changed the ops of the one that ran */
+    struct irrun_model *model; /* loaded again, because passes changed the first one */
     if (!irrun_model_load(options->model_path, &model_options, &model, err))
         return false;
     bool is_printed = print_graph(model, profile, err);

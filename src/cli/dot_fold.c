@@ -113,8 +113,8 @@ static uint32_t *number_kinds(struct dot *dot, struct irrun_error *err)
     return types ? kinds : NULL;
 }
 
-/* Returns the repetition that saves the most nodes; if several do, the one with the shortest
- * block. */
+/* Returns the repetition that saves the most nodes; of several such repetitions, the one with the
+ * shortest block. */
 static struct dot_repetition find_best_repetition(const uint32_t *kinds, size_t n)
 {
     struct dot_repetition best = {0, 0, 0};

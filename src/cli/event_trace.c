@@ -30,10 +30,10 @@ struct event_trace {
     const char *path;
     int fd;
     uint64_t start_ns;
-    pthread_mutex_t lock; /* for all members below */
+    pthread_mutex_t lock; /* protects all members below */
     struct text text;     /* the current batch */
     struct json json;
-    off_t offset; /* of the closing bracket */
+    off_t offset; /* file offset of the closing bracket */
     struct irrun_error err;
 };
 

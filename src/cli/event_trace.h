@@ -24,8 +24,8 @@ bool event_track_open(struct event_trace *trace, unsigned job, struct irrun_sess
 void event_track_close(struct event_track *track);
 
 /* event_start returns the start time of an event; event_add adds the event when it ends. `name` is
- * a string literal; `number` is that of the iteration or sequence. Events may be nested, but must
- * not overlap otherwise. */
+ * a string literal; `number` is the number of the iteration or sequence. Events may be nested, but
+ * must not overlap otherwise. */
 uint64_t event_start(const struct event_track *track);
 void event_add(struct event_track *track, const char *name, uint64_t number, uint64_t start_ns);
 

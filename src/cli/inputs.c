@@ -1,5 +1,5 @@
 /* Reads one record of every input for each iteration. inputs_sources.c opens the sources; records.c
- * cuts them into records and converts their types.
+ * cuts the arrays into records; records_read.c converts the types.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <inttypes.h>
 #include <stdio.h>

@@ -59,7 +59,8 @@ size_t inputs_n_variables(const struct inputs *inputs);
 const struct irrun_port *inputs_variable_port(const struct inputs *inputs, size_t i);
 const struct irrun_tensor *inputs_variable(const struct inputs *inputs, size_t i);
 
-/* Returns whether -i gives the first value of the variable. It takes precedence over --state-in. */
+/* Returns whether -i gives the first value of the variable. This value takes precedence over
+ * --state-in. */
 bool inputs_variable_is_given(const struct inputs *inputs, size_t i);
 
 /* Sets a variable to a copy of `value`. Fails with IRRUN_DATA if the value does not fit. */

@@ -120,8 +120,9 @@ static bool allocate_indices(struct inputs *inputs, struct feed *feed,
     return feed->chosen.data || fail_memory(err, size_bytes);
 }
 
-/* Returns the random number of a draw. It depends only on the arguments, so a run can be resumed at
- * any iteration. */
+/* Returns the random number for the next draw. The number depends only on the seed, the sequence,
+ * the key, the input, the row and the number of earlier draws, so a run can be resumed at any
+ * iteration. */
 static double random_number(const struct inputs *inputs, const struct feed *feed, int64_t key,
                             int64_t row)
 {

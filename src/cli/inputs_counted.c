@@ -30,8 +30,8 @@ static bool fail_counter(const struct binding *binding, struct irrun_error *err,
                 binding->name ? "=" : "", binding->spec.format->name, binding->spec.path, why);
 }
 
-/* Checks that the input has no other source, and that no variable of the model has its name,
- * because states and checkpoints store both by name. */
+/* Checks that the input has no other source, and that no variable of the model has the name of the
+ * input, because states and checkpoints store both by name. */
 static bool check_counter(const struct inputs *inputs, const struct binding *binding, size_t input,
                           struct irrun_error *err)
 {
@@ -112,8 +112,8 @@ bool inputs_find_counters(struct inputs *inputs, struct irrun_error *err)
 
 /* ---- Records --------------------------------------------------------------------------------- */
 
-/* Computes the shape of the counted record, without the leading dimensions of 1 that exceed the
- * rank of the input. */
+/* Sets *shape to the shape of the counted record, without the leading dimensions of 1 that exceed
+ * the rank of the input. */
 static bool find_record_shape(const struct inputs *inputs, const struct counter *counter,
                               struct irrun_shape *shape, struct irrun_error *err)
 {

@@ -1,4 +1,5 @@
-/* --feed: inputs whose next value is an output, and the variables of the inputs.
+/* Implements --feed: the next value of an input is an output. Also gets and sets the variables of
+ * the inputs.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 #include <string.h>
@@ -80,8 +81,8 @@ bool inputs_find_feeds(struct inputs *inputs, struct irrun_error *err)
 
 /* ---- The first values ------------------------------------------------------------------------ */
 
-/* Checks that a prompt may have several records. With --key, or resets within a sequence, it must
- * have exactly one. */
+/* Fails if a prompt may not have several records: with --key, or with resets within a sequence, a
+ * prompt must have exactly one record. */
 static bool check_prompt(const struct inputs *inputs, const struct records *prompt,
                          struct irrun_error *err)
 {

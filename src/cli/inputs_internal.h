@@ -25,7 +25,7 @@ struct input_slot {
 
 /* A count that states and checkpoints store as a variable. */
 struct count {
-    struct irrun_port port;    /* its name and type */
+    struct irrun_port port;    /* name and type of the variable */
     struct irrun_tensor value; /* refers to n */
     int64_t n, n_last;         /* n_last: at the end of the previous sequence */
 };
@@ -69,9 +69,9 @@ struct inputs {
     size_t n_counters;
     struct count **counts; /* the variables of feeds and counters */
     size_t n_counts, counts_capacity;
-    uint64_t sequence_hash;              /* hash of the key of the sequence; 0 for a single one */
+    uint64_t sequence_hash;              /* hash of the sequence key; 0 for a single sequence */
     const struct axis_spec *common_axis; /* --axis without a name; NULL: none */
-    struct records **streams;            /* [n_slots]; the first n_streams can end */
+    struct records **streams;            /* [n_slots] n_streams are used: records that can end */
     size_t n_streams;
     bool has_table; /* a source is read with --columns */
     struct archive_list archives;
@@ -100,7 +100,8 @@ bool inputs_find_source_input(void *context, const char *name, size_t *index,
 /* Returns the name that the option of the control gives, or NULL. */
 const char *inputs_control_name(const struct inputs *inputs, size_t control);
 
-/* Sets the session's input to the record, or checks the number if it is a control. */
+/* Sets the session's input to the record or, if the record is a control, checks that it is one
+ * number. */
 bool inputs_bind(struct inputs *inputs, const struct records *records, struct irrun_error *err);
 
 /* Copies a value to the record of input `index`, and binds it. */
@@ -142,7 +143,7 @@ bool inputs_check_choice(const struct inputs *inputs, const struct feed *feed,
 /* Adds the count to the variables of the inputs. Borrows it. */
 bool inputs_add_count(struct inputs *inputs, struct count *count, struct irrun_error *err);
 
-/* Ends the feeds of a sequence. Keeps their values for --reset=never. */
+/* Ends the feeds of a sequence. Keeps the last values for --reset=never. */
 void inputs_end_feeds(struct inputs *inputs);
 void inputs_free_feeds(struct inputs *inputs);
 

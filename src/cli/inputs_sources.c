@@ -1,4 +1,4 @@
-/* Opens the sources of a sequence for the inputs that they name. inputs_open.c fills the other
+/* Opens the sources of a sequence, and matches them with inputs. inputs_open.c fills the other
  * inputs.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <inttypes.h>
@@ -232,7 +232,8 @@ static bool fill_generated(struct inputs *inputs, const struct binder *binder,
     return true;
 }
 
-/* Opens a csv with the --columns of its input. Sets *is_open to false if they are not given. */
+/* Opens a csv with the --columns of its input. Sets *is_open to false if --columns is not given for
+ * the input. */
 static bool open_columns(struct inputs *inputs, const struct binder *binder,
                          const struct binding *binding, bool *is_open, struct irrun_error *err)
 {

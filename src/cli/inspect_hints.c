@@ -85,7 +85,7 @@ static bool is_fed(const struct irrun_model *model, const struct options *option
     return false;
 }
 
-/* Returns the output that looks most like the next value of the input; NULL if none does. */
+/* Returns the output that looks most like the next value of the input; NULL if no output does. */
 static const struct irrun_port *find_next_value(const struct irrun_model *model,
                                                 const struct options *options,
                                                 const struct irrun_port *input)

@@ -153,7 +153,7 @@ static bool grow_table(struct key_states *states, struct irrun_error *err)
 static bool add_key(struct key_states *states, int64_t key, struct irrun_error *err)
 {
     if (states->n == NO_KEY - 1)
-        return fail(err, IRRUN_SYSTEM, "more than %zu keys", states->n);
+        return fail(err, IRRUN_SYSTEM, "there are more than %zu keys", states->n);
     if (2 * (states->n + 1) > states->n_slots && !grow_table(states, err))
         return false;
     if (!GROW_ARRAY(states->items, states->n, states->capacity, err))
@@ -210,8 +210,9 @@ static bool reserve_block(struct key_state *state, size_t size_bytes, struct irr
 static bool evict(struct key_states *states, struct key_state *state, struct irrun_error *err)
 {
     if (states->fd < 0) {
-        fail(err, IRRUN_SYSTEM, "more than %" PRIu64 " keys (--max-keys)", states->max_held);
-        return fail_hint(err, "--spill=DIR keeps the variables of the others in a file, "
+        fail(err, IRRUN_SYSTEM, "there are more than %" PRIu64 " keys (--max-keys)",
+             states->max_held);
+        return fail_hint(err, "--spill=DIR keeps the variables of other keys in a file, "
                               "--max-keys=N holds more");
     }
     uint32_t id = states->oldest;

@@ -1,4 +1,5 @@
-/* Latencies of iterations: a histogram of fixed size, and all samples if keeps_samples.
+/* Collects the latencies of iterations in a histogram of fixed size and, if keeps_samples, in a
+ * list.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_CLI_LATENCY_H
 #define IRRUN_CLI_LATENCY_H

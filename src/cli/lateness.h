@@ -1,4 +1,5 @@
-/* --pace and --deadline: when records become available, and which results were late.
+/* Implements --pace, which makes records available at a given rate, and --deadline, which counts
+ * late results.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_CLI_LATENESS_H
 #define IRRUN_CLI_LATENESS_H
@@ -33,9 +34,9 @@ struct pace {
     uint64_t start_ns; /* 0: not started */
 };
 
-/* Waits until record `index` of the sequence is available, and returns that time. Stops waiting at
- * end_ns or after a signal that ends the run. Calls `before` before it waits; returns 0 if this
- * call fails. */
+/* Waits until record `index` of the sequence is available, and returns the time when it became
+ * available. Stops waiting at end_ns or after a signal that ends the run. Calls `before` before it
+ * waits; returns 0 if `before` fails. */
 uint64_t pace_wait(struct pace *pace, uint64_t index, uint64_t end_ns,
                    const struct reader_wait *before, struct irrun_error *err);
 

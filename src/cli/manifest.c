@@ -144,7 +144,7 @@ static bool lacks_tabs(const char *line)
 /* has_files: the first word is also an existing file. */
 static bool fail_lacks_tabs(bool has_files, struct irrun_error *err)
 {
-    fail(err, IRRUN_DATA, "one field: fields are separated by tabs, not blanks");
+    fail(err, IRRUN_DATA, "has only one field: fields are separated by tabs, not blanks");
     return fail_hint(err, "tr -s ' ' '%s' <FILE | irrun ... --manifest=-",
                      has_files ? "\\n" : "\\t");
 }

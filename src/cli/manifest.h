@@ -1,4 +1,4 @@
-/* --manifest: a file with one sequence per line.
+/* --manifest: reads sequences from a file with one sequence per line.
  *
  * A line is KEY, then fields NAME=SRC or SRC, then fields >NAME=DST or >DST, separated by tabs; or
  * only SRC, and then its file name is the key. Empty lines are skipped.

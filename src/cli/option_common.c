@@ -22,7 +22,8 @@ static void *member_of(struct options *options, const struct option_row *row)
 
 /* ---- Helpers --------------------------------------------------------------------------------- */
 
-/* When the length of a list is 0 or a power of two, copies it to an array of twice its size. */
+/* When the length of the list is 0 or a power of two, copies the list to an array of twice its
+ * size. */
 bool option_add_item(struct options *options, void **items, size_t *n, size_t item_bytes,
                      const void *item, struct irrun_error *err)
 {

@@ -1,4 +1,4 @@
-/* Setters of single options: OWN in options.def.
+/* Setters that only one option uses (OWN in options.def).
  * SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 #include <string.h>

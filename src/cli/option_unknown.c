@@ -1,4 +1,4 @@
-/* Hints for options that do not exist.
+/* Suggests what to write instead of an option that does not exist.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
 #include <string.h>

@@ -11,7 +11,7 @@
 #include "base/text.h"
 #include "cli/option_internal.h"
 
-/* The targets of options.def. A member of the wrong type does not compile. */
+/* The targets in options.def. A member of the wrong type does not compile. */
 #define TYPE_OF(member) (((struct options *)0)->member)
 #define OFFSET(type, member) _Generic(TYPE_OF(member), type : offsetof(struct options, member))
 

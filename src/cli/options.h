@@ -136,7 +136,7 @@ struct feed_spec {
 };
 OPTION_LIST(feed_list, struct feed_spec);
 
-/* --columns for a csv file: "A,B,...". */
+/* --columns for a csv file; text: "A,B,...". */
 struct columns_spec {
     const char *name; /* NULL: all csv files that are read */
     const char *text;
@@ -212,7 +212,7 @@ struct options {
     const char *spill_path; /* a directory; NULL: none */
     uint64_t max_keys, batch;
     const char *until_name; /* NULL: no --until */
-    const char *until_text; /* its number, as given */
+    const char *until_text; /* the number of --until, as given */
     double until_value;     /* the same number, to compare with boolean outputs */
 
     uint64_t n_iterations;        /* NO_LIMIT: one for each record */

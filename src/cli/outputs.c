@@ -18,8 +18,8 @@ struct outputs {
     struct destination_list common;          /* from the command line */
     struct destination_list own;             /* from the current line of a manifest */
     struct destination_list *current;        /* one of them */
-    const char *key;                         /* of the current sequence; NULL after its end */
-    const struct writer_position *resume_at; /* from a checkpoint; NULL: a new run */
+    const char *key;                         /* key of the current sequence; NULL after its end */
+    const struct writer_position *resume_at; /* positions from a checkpoint; NULL: a new run */
     bool is_finishing;
     bool has_checked_nan; /* check_nan has checked a record */
 };

@@ -178,7 +178,7 @@ static struct digest digest_of_missing(char *real)
     return exists ? digest_of(&directory, slash) : digest_update(DIGEST_SEED, real, strlen(real));
 }
 
-/* Identifies the file of a path. If it cannot be resolved, uses the path itself. */
+/* Identifies the file of a path. If the path cannot be resolved, uses the path itself. */
 static bool identify_path(const char *path, struct file_identity *identity, struct irrun_error *err)
 {
     struct stat status;

@@ -41,7 +41,7 @@ struct path_table {
     const struct options *options;
     struct digest_set seen;
     bool is_many;      /* there are several sequences */
-    bool is_ahead;     /* all sequences are added before the first is run */
+    bool is_ahead;     /* all sequences are added before the first one runs */
     bool adds_reads;   /* also add the files that sequences read, because some sequences write */
     bool has_writes;   /* a file is written */
     bool has_conflict; /* a conflict was found */

@@ -15,7 +15,7 @@
 #define PEAK_S 0.05         /* duration of the peak measurement */
 #define CLOCK_SHARE 0.02    /* a larger share of the time for reading the clock is reported */
 #define TYPE_BYTES 96       /* size of a row's type, such as "MatMul+Add+Relu" */
-#define MAX_TYPES 3         /* types shown for a step */
+#define MAX_TYPES 3         /* op types shown for a step */
 #define MAX_TYPE_COLUMNS 32 /* largest width of the column of types */
 
 bool profile_new(struct profile *profile, const struct irrun_session *const *sessions,

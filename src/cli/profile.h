@@ -1,4 +1,4 @@
-/* --profile: the time of every op, or of every type of op.
+/* --profile: prints and reports the time of every op, or of every type of op.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_CLI_PROFILE_H
 #define IRRUN_CLI_PROFILE_H

@@ -1,5 +1,5 @@
-/* The progress line on the terminal. A separate thread writes it, so an iteration only updates a
- * counter.
+/* Shows the progress line on the terminal. A separate thread writes the line, so an iteration only
+ * updates a counter.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_CLI_PROGRESS_H
 #define IRRUN_CLI_PROGRESS_H
@@ -29,7 +29,7 @@ struct progress {
 };
 
 /* Starts the thread, unless --progress, the terminal, NO_COLOR or TERM disable the line. The
- * counters are borrowed until progress_stop. If the thread cannot be started there is no line. */
+ * counters are borrowed until progress_stop. If the thread cannot be started, no line is shown. */
 void progress_start(struct progress *progress, const struct options *options,
                     const struct progress_counter *const *counters, size_t n_counters,
                     bool is_many);

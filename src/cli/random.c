@@ -1,6 +1,6 @@
-/* --random, and the numbers of --feed=OUT=IN:sample: xoshiro256++ (Blackman and Vigna, 2019),
- * seeded by splitmix64. Normal numbers use Marsaglia's polar method, with its own logarithm, so
- * that the bytes do not depend on libm.
+/* Generates the numbers of --random and of --feed=OUT=IN:sample with xoshiro256++ (Blackman and
+ * Vigna, 2019), seeded by splitmix64. Normal numbers use Marsaglia's polar method, with its own
+ * logarithm, so that the bytes do not depend on libm.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <inttypes.h>
 #include <math.h>

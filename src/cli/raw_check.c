@@ -8,7 +8,8 @@
 #include "cli/records_internal.h"
 #include "formats/byte_order.h"
 
-/* The range of plausible inputs. Half of all random f32 are outside, a quarter above LARGEST. */
+/* The range of plausible inputs. Half of all random f32 are outside this range, and a quarter are
+ * above LARGEST. */
 #define LARGEST 1e20F
 #define SMALLEST 1e-20F
 
@@ -27,9 +28,9 @@ struct candidate {
     size_t n_needed; /* plausible nonzero elements; fewer may be chance */
 };
 
-/* About half of all random f32 are between SMALLEST and LARGEST, and one in 15 of all random f64.
- * For n_needed random elements, the chance is about one in 50,000: 0.5^16, or 15^-4. Pairs of
- * f32 are also plausible as f64, so f32 comes first. */
+/* About half of all random f32, and one in 15 of all random f64, are between SMALLEST and LARGEST.
+ * That n_needed random elements are plausible has a chance of about 1 in 50,000: 0.5^16, or 15^-4.
+ * Pairs of f32 are also plausible as f64, so f32 comes first. */
 static const struct candidate candidates[] = {
     {IRRUN_F32, false, 16}, {IRRUN_F64, false, 4}, {IRRUN_F32, true, 16}, {IRRUN_F64, true, 4}};
 

@@ -32,7 +32,7 @@ enum records_state {
  * rows is held in memory. */
 struct records_cut {
     size_t n_rows, row_bytes, piece_bytes, step_bytes;
-    int64_t position_bytes; /* of the next piece in its row */
+    int64_t position_bytes; /* position of the next piece in its row */
     bool has_begun;         /* the first piece has been read */
 };
 
@@ -42,7 +42,7 @@ struct records {
     bool is_moved;              /* the last records_next changed the record's shape or address */
     enum records_state state;
     bool is_stacked;    /* records are stacked or cut along an axis, or never end */
-    uint64_t n_records; /* returned since the last rewind */
+    uint64_t n_records; /* records returned since the last rewind */
 
     const struct options *options; /* for --cast and --partial; NULL: the defaults */
     const char *path;              /* for messages, if there is no reader */
@@ -54,7 +54,7 @@ struct records {
     bool is_unsized;           /* raw, csv, sound: the length is unknown before the end */
     uint32_t n_frame_values;   /* numbers per frame of sound; 0: not sound */
     bool must_check_raw;       /* raw_check.c must check the next elements */
-    uint64_t n_raw_checked;    /* checked so far */
+    uint64_t n_raw_checked;    /* elements checked so far */
     bool is_cut_inside;        /* the axis is not the first one: the array is in memory */
     bool is_read_ahead;        /* a record was read ahead, and is the next one */
     bool has_pending;          /* the header of the next array was read ahead */

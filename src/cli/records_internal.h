@@ -21,7 +21,7 @@ void records_convert(struct records *records, const void *source);
  * because the source may end inside a record while outputs are still views of the last record. */
 bool records_are_staged(const struct records *records);
 
-/* Makes the array in memory the next array to read. */
+/* Makes records->whole the next array to read. */
 void records_queue_whole(struct records *records);
 
 /* Fails with IRRUN_DATA, or type_code, because the array does not fit the port. In
@@ -34,8 +34,8 @@ bool records_fail_type(const struct records *records, const struct array_header 
 bool records_start_audio(struct records *records, const struct array_header *header,
                          struct irrun_error *err);
 
-/* Returns "NAME" and sets *equals to "=", for the text of an option, if there are several inputs;
- * otherwise both are "". */
+/* Returns the parts of "NAME=" for the text of an option: the name, and "=" in *equals. Both are ""
+ * if the option needs no name. */
 const char *records_option_name(const struct records *records, const char **equals);
 
 /* Fails with IRRUN_USAGE because --axis is not one of the `rank` axes. */

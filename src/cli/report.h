@@ -1,4 +1,4 @@
-/* --report: one JSON object about the run, "irrun.report/1".
+/* --report: writes one JSON object about the run, schema "irrun.report/1".
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_CLI_REPORT_H
 #define IRRUN_CLI_REPORT_H

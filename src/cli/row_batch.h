@@ -1,4 +1,4 @@
-/* Tensors of several records, joined along axis 0 for --batch.
+/* Joins the tensors of several records along axis 0, for --batch.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_CLI_ROW_BATCH_H
 #define IRRUN_CLI_ROW_BATCH_H

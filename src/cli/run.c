@@ -92,8 +92,8 @@ static bool prepare_run(struct run *run, struct irrun_error *err)
     return run_check(run->model, options, err);
 }
 
-/* Fails if results were late, with --deadline=SEC,fail. Without `fail`, warns about them, unless
- * --stats or --report shows them. */
+/* Fails if results were late, with --deadline=SEC,fail. Without `fail`, warns about late results,
+ * unless --stats or --report shows them. */
 static bool check_lateness(const struct run *run, struct irrun_error *err)
 {
     const struct options *options = run->options;
@@ -154,7 +154,7 @@ static void note_failure(struct run *run, uint64_t index, const struct irrun_err
     collector_stop(run->collector, index);
 }
 
-/* Returns whether the other sequences are still run after a failure. If they are, reports the
+/* Returns whether the run continues with other sequences after a failure. If so, reports the
  * failure and clears *err. The caller holds the lock. */
 static bool continue_after_failure(struct run *run, const struct sequence *sequence,
                                    struct irrun_error *err)

@@ -1,4 +1,5 @@
-/* Lists the files of a run, to add them to the table and to reserve them.
+/* Visits all files of a run, to check them with a path table and to reserve the files that are
+ * written.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/run_paths.h"
 
@@ -134,8 +135,8 @@ static bool add_to_table(struct run_paths *paths, const struct path_use *use,
 typedef bool sequence_fn(struct run_paths *paths, const struct sequence *sequence,
                          struct irrun_error *err);
 
-/* Returns whether the run will report the error when it reaches the sequence: it is in a manifest
- * or an archive. */
+/* Returns whether the run will report the error when it reaches the sequence, because the cause is
+ * in a manifest or an archive. */
 static bool is_reported_later(const struct run_paths *paths, const struct irrun_error *failure)
 {
     return !paths->table.has_conflict &&

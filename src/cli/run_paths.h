@@ -25,8 +25,8 @@ bool run_paths_new(const struct irrun_model *model, const struct options *option
 bool run_paths_begin_sequence(struct run_paths *paths, const struct sequence *sequence,
                               struct irrun_error *err);
 
-/* Reserves the files of the command line that will be written. Fails with IRRUN_CANT_CREATE if one
- * cannot be created, or another process is writing it. */
+/* Reserves the files of the command line that will be written. Fails with IRRUN_CANT_CREATE if a
+ * file cannot be created, or if another process is writing it. */
 bool run_paths_reserve(struct run_paths *paths, struct irrun_error *err);
 
 void run_paths_free(struct run_paths *paths); /* releases reserved files; accepts NULL */

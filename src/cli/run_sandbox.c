@@ -21,7 +21,7 @@ static bool is_stream(const char *path)
     return strcmp(path, "-") == 0 || (stat(path, &status) == 0 && !S_ISREG(status.st_mode));
 }
 
-/* Allows the directory of the path, and frees the path. NULL: its allocation failed. */
+/* Allows the directory of the path, and frees the path. path: NULL if its allocation failed. */
 static void allow_directory(struct sandbox *sandbox, char *path, enum sandbox_access access)
 {
     char *directory = path ? file_directory(path) : NULL;
@@ -68,8 +68,8 @@ static void allow_bindings(struct sandbox *sandbox, const struct binding_list *l
 
 /* ---- All files ------------------------------------------------------------------------------- */
 
-/* Allows libraries that are loaded on first use, and the files in which they read about the
- * machine. */
+/* Allows libraries that are loaded on first use, and the files from which they get properties of
+ * the machine. */
 static void allow_system(struct sandbox *sandbox)
 {
     static const char *const paths[] = {"/usr",  "/lib", "/lib64", "/opt", "/etc/ld.so.cache",

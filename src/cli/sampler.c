@@ -37,7 +37,7 @@ static double natural_exp(double x)
 /* Returns the weight of a logit, e^((x - largest) / temperature). */
 static double weight_of(double x, double largest, double temperature)
 {
-    return x == largest ? 1 : natural_exp((x - largest) / temperature); /* both may be infinite */
+    return x == largest ? 1 : natural_exp((x - largest) / temperature); /* or both are infinite */
 }
 
 /* Reads the row, replaces NaN with -inf, and returns the largest logit. */
@@ -54,7 +54,7 @@ static double read_logits(double *row, const struct irrun_tensor *logits, size_t
 
 /* ---- Top-k and top-p ------------------------------------------------------------------------- */
 
-/* The order of the heap: larger logits first; among equal ones, the lower index first. */
+/* The order of the heap: larger logits first; of equal logits, the lower index first. */
 static bool comes_first(const double *row, size_t a, size_t b)
 {
     return row[a] > row[b] || (row[a] == row[b] && a < b);

@@ -5,7 +5,7 @@
 
 #include "cli/options.h"
 
-/* Memory for one row. All zeros: none yet. */
+/* Working memory for one row. All zeros: not allocated. */
 struct sampler {
     double *row;
     size_t *heap;

@@ -1,5 +1,5 @@
-/* Creates one sequence from the command line, one for each key of Kaldi archives, or one for each
- * line of a manifest.
+/* Creates the sequences of a run: a single one from the command line, one per key of Kaldi
+ * archives, or one per line of a manifest.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/sequence.h"
 

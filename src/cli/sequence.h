@@ -6,7 +6,7 @@
 
 #include "cli/options.h"
 
-/* A source that a sequence reads, or an array of an ark that has been read. */
+/* A source that a sequence reads, or an array that was already read from an ark. */
 struct sequence_input {
     struct binding binding;
     struct irrun_tensor array; /* malloc'ed, owned by the sequence; data NULL: read the binding */

@@ -10,7 +10,7 @@
 #include "cli/machine.h"
 
 #define RECENT_NS 100000  /* counts newer than this are not read again, which would take 1 us */
-#define MIN_CPU_SHARE 0.9 /* a lower share is reported */
+#define MIN_CPU_SHARE 0.9 /* a lower CPU share is reported */
 
 static const struct {
     const char *key, *name, *names;

@@ -1,4 +1,4 @@
-/* Copies variables out of a session and back.
+/* Copies variables out of a session and its inputs, and back.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/snapshot.h"
 

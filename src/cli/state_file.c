@@ -67,7 +67,7 @@ static bool read_comment(const struct archive *archive, const char *path,
         return true;
     if (!unset || sscanf(unset, " unset=%zu", n_unset) != 1 ||
         sscanf(comment, COMMENT_START "%u ", &version) != 1)
-        return fail_at(err, IRRUN_DATA, place, "damaged: its comment is '%.100s'", comment);
+        return fail_at(err, IRRUN_DATA, place, "is damaged: its comment is '%.100s'", comment);
     if (version == 0 || version > COMMENT_VERSION)
         return fail_at(err, IRRUN_DATA, place,
                        "has state format %u; irrun %s reads formats 1 to %u", version,

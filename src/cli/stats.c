@@ -91,8 +91,8 @@ static void print_slowest(const struct stats *stats)
     text_free(&text);
 }
 
-/* Compares the CPU time of the run with the time of its loop or, if the loop may wait for input,
- * with the time of its iterations. */
+/* Compares the CPU time of the run with the time of the loop or, if the loop may wait for input,
+ * with the time of the iterations. */
 void stats_check(const struct stats *stats, const struct options *options)
 {
     bool waits =

@@ -1,4 +1,4 @@
-/* The statistics of a run, which --stats prints.
+/* Collects the statistics of a run, and prints them for --stats.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_CLI_STATS_H
 #define IRRUN_CLI_STATS_H

@@ -1,4 +1,4 @@
-/* Named tensors in an npz, for states and checkpoints.
+/* Reads and writes named tensors in an npz, for states and checkpoints.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_CLI_TENSOR_FILE_H
 #define IRRUN_CLI_TENSOR_FILE_H

@@ -1,4 +1,4 @@
-/* -i value:V,V,...: an input that is the same in all iterations.
+/* -i value:V,V,...: makes the record of an input that is the same in all iterations.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <inttypes.h>
 #include <stdlib.h>

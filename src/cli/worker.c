@@ -1,4 +1,4 @@
-/* The loop over the records of a sequence.
+/* Runs the records of a sequence in a loop.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/worker.h"
 

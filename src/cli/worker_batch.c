@@ -1,5 +1,5 @@
 /* --batch: joins records of different keys, and their variables, along axis 0 for one run of the
- * session. Then stores the rows of the variables for their keys.
+ * session. Then stores each row of the variables in the state of its key.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <inttypes.h>
 #include <stdlib.h>

@@ -119,7 +119,7 @@ static bool store_current_key(struct worker *worker, struct irrun_error *err)
     return key_states_put(keys->states, keys->current, keys->values, err);
 }
 
-/* Sets the variables of the session to the state of a key. */
+/* Loads the variables of the session from the state of a key. */
 static bool load_key(struct worker *worker, uint32_t id, struct irrun_error *err)
 {
     const struct all_variables *variables = &worker->variables;

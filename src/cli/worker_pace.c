@@ -1,4 +1,4 @@
-/* --pace: records become available at the rate of --rate.
+/* --pace: waits so that records become available at the rate of --rate.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 

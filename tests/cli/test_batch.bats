@@ -55,8 +55,8 @@ bad_line() { # N WORDS
     bad_line 1 "start with a key" < <(printf '\ta.csv\n')
     bad_line 3 "y" < <(printf 'one\ta.csv\n\ntwo\ty=a.csv\n')
     bad_line 1 "no data for" < <(printf 'one\n')
-    bad_line 1 "one field: fields are separated by tabs" < <(printf 'one a.csv\n')
-    bad_line 2 "one field: fields are separated by tabs" < <(printf 'one\ta.csv\ntwo x=a.csv\n')
+    bad_line 1 "has only one field: fields are separated by tabs" < <(printf 'one a.csv\n')
+    bad_line 2 "has only one field: fields are separated by tabs" < <(printf 'one\ta.csv\ntwo x=a.csv\n')
     bad_line 1 "no data for" < <(printf 'number one\n') # a key may hold blanks
     bad_line 1 "unknown" < <(printf 'one\ta.unknown\n')
     bad_line 1 "not the source" < <(printf 'one\tcsv:-\n')
@@ -72,11 +72,11 @@ bad_line() { # N WORDS
     echo 'one a.csv' >list
     run_apart irrun "$data/sum.xml" --manifest=missing
     [ "$status" -eq 66 ]
-    answered 65 "list:1: error: one field: fields are separated by tabs, not blanks" \
+    answered 65 "list:1: error: has only one field: fields are separated by tabs, not blanks" \
         "tr -s ' ' '\t' <FILE | irrun ... --manifest=-" "$data/sum.xml" --manifest=list
     [ "$(tr -s ' ' '\t' <list | irrun "$data/sum.xml" --manifest=- -o csv:- | lines)" = "1 3 6" ]
     echo 'a.csv a.csv' >list
-    answered 65 "list:1: error: one field: fields are separated by tabs, not blanks" \
+    answered 65 "list:1: error: has only one field: fields are separated by tabs, not blanks" \
         "tr -s ' ' '\n' <FILE | irrun ... --manifest=-" "$data/sum.xml" --manifest=list
     echo 'my missing.csv' >list # tabs would not help
     answered 66 "my missing.csv: error: " "named in list:1" "$data/sum.xml" --manifest=list

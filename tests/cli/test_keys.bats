@@ -60,7 +60,7 @@ sums() {
     refused_output() {
         run_apart irrun "${keyed[@]}" "$@"
         [ "$status" -eq 71 ]
-        [[ $stderr == *"more than 2 keys (--max-keys)"*"--spill=DIR keeps the variables of the others in a file"* ]]
+        [[ $stderr == *"more than 2 keys (--max-keys)"*"--spill=DIR keeps the variables of other keys in a file"* ]]
     }
     refused_output --max-keys=2
     mkdir spilled

@@ -113,7 +113,7 @@ fixed() {
 @test "a table with headings for --expect" {
     printf 'day,rain\nMon,2\nTue,3\n' >x.csv
     irrun sum.xml -i x.csv --columns=rain --keep-columns=all -o want.csv
-    answered 65 '"day" is not a number' "the last column of a table: awk -F, 'NR > 1 {print \$NF}' FILE | irrun ... --expect=[NAME=]csv:-" \
+    answered 65 '"day" is not a number' "to compare the last column of a table: awk -F, 'NR > 1 {print \$NF}' FILE | irrun ... --expect=[NAME=]csv:-" \
         sum.xml -i x.csv --columns=rain --expect=want.csv
     awk -F, 'NR > 1 {print $NF}' want.csv | irrun sum.xml -i x.csv --columns=rain --expect=csv:-
     printf '2;3\n' >want.csv
