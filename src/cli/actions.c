@@ -199,7 +199,7 @@ static bool run_model_action(const struct options *options, struct irrun_error *
                                           .precision = options->precision,
                                           .dynamic_quantization = options->dynamic_quantization,
                                           .is_dry = action_is_dry(options->action)};
-    const char **names = read_outputs_set(options, &model_options, err);
+    const char **names = set_read_outputs(options, &model_options, err);
     bool is_done = names && load_and_run(options, &model_options, err);
     free(names);
     return is_done;

@@ -1,4 +1,4 @@
-/* Opens sources and passes a reader for each port to binder->take_reader.
+/* Opens sources and passes a reader for each port to binder->add_reader.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/bind.h"
 
@@ -52,7 +52,7 @@ static bool open_member(const struct binder *binder, const struct binding *bindi
 {
     struct reader *reader;
     return archive_open_member(archive, member, &reader, err) &&
-           binder->take_reader(binder->context, port, binding, reader, err);
+           binder->add_reader(binder->context, port, binding, reader, err);
 }
 
 /* Fails because the name of a member matches no port, or several ports. why: the error of the
@@ -180,7 +180,7 @@ bool bind_source(const struct binder *binder, const struct binding *binding,
     if (is_archive)
         return bind_archive(binder, binding, port, err);
     return reader_open(binding->spec.format, binding->spec.path, &reader, err) &&
-           binder->take_reader(binder->context, port, binding, reader, err);
+           binder->add_reader(binder->context, port, binding, reader, err);
 }
 
 void archives_close(struct archive_list *archives)

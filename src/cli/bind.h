@@ -45,8 +45,8 @@ struct binder {
     size_t n_ports;
     bool (*find)(void *context, const char *name, size_t *port, struct irrun_error *err);
     /* Takes ownership of the reader, even on failure. */
-    bool (*take_reader)(void *context, size_t port, const struct binding *binding,
-                        struct reader *reader, struct irrun_error *err);
+    bool (*add_reader)(void *context, size_t port, const struct binding *binding,
+                       struct reader *reader, struct irrun_error *err);
     void *context;
     struct archive_list *archives;
 };
@@ -55,7 +55,7 @@ struct binder {
 bool bind_find_port(const struct binder *binder, const struct binding *binding, size_t *port,
                     struct irrun_error *err);
 
-/* Opens the source and calls take_reader for its array, or for every member of an npz. Fails with
+/* Opens the source and calls add_reader for its array, or for every member of an npz. Fails with
  * IRRUN_USAGE if the port is ambiguous, with IRRUN_DATA if a member matches no port. */
 bool bind_source(const struct binder *binder, const struct binding *binding,
                  struct irrun_error *err);

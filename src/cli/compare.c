@@ -50,8 +50,8 @@ static bool find_output(void *context, const char *name, size_t *output, struct 
     return irrun_model_find_output(compare->model, name, output, err);
 }
 
-static bool take_reader(void *context, size_t output, const struct binding *binding,
-                        struct reader *reader, struct irrun_error *err)
+static bool add_reader(void *context, size_t output, const struct binding *binding,
+                       struct reader *reader, struct irrun_error *err)
 {
     struct compare *compare = context;
     for (size_t i = 0; i < compare->n; i++)
@@ -92,7 +92,7 @@ bool compare_new(const struct irrun_model *model, const struct options *options,
                                   .port = irrun_model_output,
                                   .n_ports = n_default_outputs(model),
                                   .find = find_output,
-                                  .take_reader = take_reader,
+                                  .add_reader = add_reader,
                                   .context = made,
                                   .archives = &made->archives};
     for (size_t i = 0; i < options->expected.n; i++) {

@@ -143,8 +143,8 @@ static bool hint_other_input(const struct inputs *inputs, size_t index, struct i
     return false;
 }
 
-static bool take_reader(void *context, size_t index, const struct binding *binding,
-                        struct reader *reader, struct irrun_error *err)
+static bool add_reader(void *context, size_t index, const struct binding *binding,
+                       struct reader *reader, struct irrun_error *err)
 {
     struct inputs *inputs = context;
     struct records_port port = inputs_port(inputs, index);
@@ -262,7 +262,7 @@ static bool open_columns(struct inputs *inputs, const struct binder *binder,
     if (kept)
         kept->path = binding->spec.path;
     return reader_open_columns(binding->spec.path, spec->text, kept, &reader, err) &&
-           take_reader(inputs, index, binding, reader, err);
+           add_reader(inputs, index, binding, reader, err);
 }
 
 static bool read_source(struct inputs *inputs, const struct sequence *sequence,
@@ -287,7 +287,7 @@ bool inputs_read_sources(struct inputs *inputs, const struct sequence *sequence,
                                   .port = irrun_model_input,
                                   .n_ports = inputs->n,
                                   .find = inputs_find_source_input,
-                                  .take_reader = take_reader,
+                                  .add_reader = add_reader,
                                   .context = inputs,
                                   .archives = &inputs->archives};
     for (size_t i = 0; i < sequence->n_inputs; i++)

@@ -42,7 +42,7 @@ static size_t list_fed_outputs(const struct options *options, bool are_whole, co
     return n;
 }
 
-const char **read_outputs_set(const struct options *options, struct irrun_options *model_options,
+const char **set_read_outputs(const struct options *options, struct irrun_options *model_options,
                               struct irrun_error *err)
 {
     const struct binding_list *expected = &options->expected;

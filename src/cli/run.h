@@ -10,7 +10,7 @@
  * from which --feed chooses indices, and read to those that other options name. If an option reads
  * all outputs, leaves the lists empty. Returns the memory of the lists, which the caller frees, or
  * NULL if the allocation fails. */
-const char **read_outputs_set(const struct options *options, struct irrun_options *model_options,
+const char **set_read_outputs(const struct options *options, struct irrun_options *model_options,
                               struct irrun_error *err);
 
 /* --sandbox: restricts the process to the files that the options name, and libraries of the system.

@@ -50,7 +50,7 @@ static bool defer(int number)
 
 typedef void handler_fn(int number, siginfo_t *info, void *context);
 
-static void install(int number, handler_fn *handler)
+static void install_handler(int number, handler_fn *handler)
 {
     struct sigaction action = {.sa_sigaction = handler, .sa_flags = SA_SIGINFO};
     sigfillset(&action.sa_mask);
@@ -63,7 +63,7 @@ static void install_if_default(int number, handler_fn *handler)
     struct sigaction old;
     if (sigaction(number, NULL, &old) == 0 && !(old.sa_flags & SA_SIGINFO) &&
         old.sa_handler == SIG_DFL)
-        install(number, handler);
+        install_handler(number, handler);
 }
 
 static void end_with(const char *message, int status)
@@ -86,7 +86,7 @@ static void end_process(int number)
 
 /* Ends the process. First completes a write to a pipe, which may take up to a second. A second
  * signal ends the process at once. */
-static void handle(int number, siginfo_t *info, void *context)
+static void handle_signal(int number, siginfo_t *info, void *context)
 {
     int reason = errno;
     (void)context;
@@ -98,7 +98,7 @@ static void handle(int number, siginfo_t *info, void *context)
     if (is_first)
         ending = number;
     if (!signal_buffers_flush(ending) && is_first && number != SIGPIPE) {
-        install(SIGALRM, handle);
+        install_handler(SIGALRM, handle_signal);
         alarm(1);
         errno = reason;
         return;
@@ -150,13 +150,13 @@ static void handle_bus_error(int number, siginfo_t *info, void *context)
 void signals_install(void)
 {
     sigaction(SIGBUS, NULL, &bus_before);
-    install(SIGBUS, handle_bus_error);
-    install(SIGTERM, handle);
-    install(SIGPIPE, handle);
+    install_handler(SIGBUS, handle_bus_error);
+    install_handler(SIGTERM, handle_signal);
+    install_handler(SIGPIPE, handle_signal);
     for (size_t i = 0; i < sizeof terminating / sizeof terminating[0]; i++)
-        install_if_default(terminating[i], handle);
+        install_if_default(terminating[i], handle_signal);
     for (int number = SIGRTMIN; number <= SIGRTMAX; number++)
-        install_if_default(number, handle);
+        install_if_default(number, handle_signal);
     for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++)
         install_if_default(faults[i], handle_fault);
 }
@@ -184,6 +184,6 @@ void signals_set_timeout(double seconds)
     if (timer.it_value.tv_sec == 0 && timer.it_value.tv_usec == 0)
         timer.it_value.tv_usec = 1;
     has_timeout = 1;
-    install(SIGALRM, handle);
+    install_handler(SIGALRM, handle_signal);
     setitimer(ITIMER_REAL, &timer, NULL);
 }
