@@ -33,8 +33,8 @@ typedef void attention_fn(const struct attention_rows *rows, void *scores);
 /* Applies only the scale and the mask; a softmax follows. For attention without a sink. */
 void attention_mask_f32(const struct attention_rows *rows, float *scores);
 
-/* Clears rows whose mask hides all columns; the softmax made them NaN. */
-void attention_clear_f32(const struct attention_rows *rows, float *weights);
+/* Sets rows whose mask hides all columns to 0, because the softmax of such a row is NaN. */
+void attention_zero_hidden_rows_f32(const struct attention_rows *rows, float *weights);
 
 /* Returns the loop for f32 or f64. */
 attention_fn *attention_scalar(enum irrun_dtype dtype);

@@ -14,7 +14,7 @@ void attention_mask_f32(const struct attention_rows *rows, float *scores)
         mask_row_f32(rows, row, scores + row * rows->n);
 }
 
-void attention_clear_f32(const struct attention_rows *rows, float *weights)
+void attention_zero_hidden_rows_f32(const struct attention_rows *rows, float *weights)
 {
     clear_hidden_f32(rows, weights);
 }

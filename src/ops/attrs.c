@@ -1,4 +1,4 @@
-/* Parses the attributes of <data> into the fields that an op's table names.
+/* Parses the attributes of a layer's <data> into the attribute struct of its op.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/attrs.h"
 
@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "ops/op.h"
 
-/* Text in messages is cut at this length. */
+/* Cuts text in messages to 200 bytes. */
 #define SHOWN "%.200s"
 
 /* The attribute that is being parsed, and what its messages need. */
@@ -105,8 +105,7 @@ static bool read_string_item(const struct attr_parser *parser, struct slice item
     ((((type *)field)->items = read_list(parser, &((type *)field)->n,                              \
                                          sizeof *((type *)field)->items, read_item)) != NULL)
 
-/* Returns the index of the value in "word|word…", ignoring case; -1 if it is none of these
- * words. */
+/* Returns the index of the value in "word|word…", ignoring case; -1 if no word matches. */
 static int find_choice(const struct attr_parser *parser, const char *choice)
 {
     struct slice word = value_of(parser);

@@ -1,5 +1,5 @@
-/* The attributes of an op are a table: the name, field, kind and default of each. Unknown
- * attributes are ignored, as the IR requires.
+/* Declares the attributes of an op in a table: name, struct field, kind and default of each.
+ * Unknown attributes are ignored, as the IR requires.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_OPS_ATTRS_H
 #define IRRUN_OPS_ATTRS_H
@@ -89,16 +89,17 @@ struct attr_def {
         .name = name_, .kind = ATTR_KIND_CHOICE, .offset = offsetof(type, field),                  \
         .default_text = default_text_, .choices = choices_                                         \
     }
-/* Members of a struct op_def: the table, and the size of the struct that its fields are in. */
+/* Initialize members of a struct op_def: the attribute table, and the size of the struct that
+ * attrs_read fills. */
 #define OP_ATTRS(table, type) OP_ATTR_TABLE(table), .attrs_size = sizeof(type)
 #define OP_ATTR_TABLE(table) .attrs = table, .n_attrs = sizeof(table) / sizeof *(table)
 
 struct op_def;
 
 /* Fills `attrs` (def->attrs_size bytes, zeroed) from a NULL-terminated list name, value, name,
- * value … as passed by expat (NULL for no <data>). Lists and strings are copied into the arena. The
- * message of an IRRUN_DATA error names the layer (`layer_name`), the attribute, its value and what
- * was expected. */
+ * value … as passed by expat (NULL if there is no <data>). Lists and strings are copied into the
+ * arena. The message of an IRRUN_DATA error names the layer (`layer_name`), the attribute, its
+ * value and what was expected. */
 bool attrs_read(const struct op_def *def, const char *const *pairs, void *attrs,
                 struct arena *arena, const char *layer_name, struct place place,
                 struct irrun_error *err);

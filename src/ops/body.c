@@ -1,4 +1,4 @@
-/* Shared by the ops with bodies.
+/* Describes the inputs of an op with bodies as its bodies see them.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/body.h"
 

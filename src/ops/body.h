@@ -1,5 +1,5 @@
-/* Bodies of ops (TensorIterator, Loop, If): they are planned and run like whole models. The
- * functions of a runner are defined in runtime/runner.c.
+/* Plans and runs the bodies of TensorIterator, Loop and If like whole models. The runner_ functions
+ * are defined in runtime/runner.c.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_OPS_BODY_H
 #define IRRUN_OPS_BODY_H
@@ -19,25 +19,24 @@ struct runner *plan_body_runner(struct plan *plan, const struct graph *body,
 bool runner_infer(struct runner *runner, const struct irrun_tensor *const *in,
                   struct irrun_tensor *out, bool *is_known, struct irrun_error *err);
 
-/* Runs one iteration, and first plans the body if the shapes are new. The inputs are read in
- * place. */
+/* Runs one iteration. If the shapes are new, plans the body first. Reads the inputs in place. */
 bool runner_run(struct runner *runner, const struct irrun_tensor *const *in,
                 struct irrun_error *err);
 
-/* Returns the value of Result i of the last iteration; it is valid until the next one. f16 and bf16
- * of a body are returned as f32. */
+/* Returns the value of Result i of the last iteration; it is valid until the next iteration. f16
+ * and bf16 values are returned as f32. */
 const struct irrun_tensor *runner_output(const struct runner *runner, uint32_t i);
 /* Returns the declared type of Result i. */
 enum irrun_dtype runner_output_dtype(const struct runner *runner, uint32_t i);
 
 void runner_free(struct runner *runner);
 
-/* Returns the index of an op of a body among those of `role` (ROLE_PARAMETER or ROLE_RESULT); NO_ID
- * if it has another role. Defined in plan/model.c. */
+/* Returns the index of an op among the Parameters (ROLE_PARAMETER) or Results (ROLE_RESULT) of its
+ * body; NO_ID if the op has a different role. Defined in plan/model.c. */
 uint32_t body_ordinal(const struct graph *body, uint32_t op_id, enum op_role role);
 
-/* Returns whether input i of the current op can be a constant of a body. The plan of the body reads
- * constants in place, so constants of f16 and bf16 cannot: a body sees them as f32. */
+/* Returns whether a body can use input i of the current op as a constant. The plan of the body
+ * reads constants in place, so f16 and bf16 constants are excluded: a body sees them as f32. */
 bool body_has_constant(const struct infer *infer, uint32_t i);
 
 /* Returns the type in which a body stores values of `dtype`: f32 for f16 and bf16. */
@@ -46,13 +45,13 @@ static inline enum irrun_dtype body_dtype(enum irrun_dtype dtype)
     return dtype_is_half(dtype) ? IRRUN_F32 : dtype;
 }
 
-/* Describes input i of the current op for the plan of a body: type and shape, and the data if
- * is_constant. */
+/* Describes input i of the current op for the plan of a body: type, shape and, if is_constant, the
+ * data. */
 bool body_describe_input(struct infer *infer, uint32_t i, bool is_constant,
                          struct irrun_tensor *tensor);
 
 /* Returns the values of all inputs of the current op as a body sees them: f16 and bf16 as f32. NULL
- * if one is not known yet (see infer_value), or memory cannot be allocated. */
+ * if a value is not known yet (see infer_value), or memory runs out. */
 struct irrun_tensor **body_get_values(struct infer *infer);
 
 #endif

@@ -76,7 +76,7 @@ static bool set_inputs(const struct loop_state *state, struct irrun_tensor *cons
     return true;
 }
 
-/* Copies the results that the next iteration takes as inputs. */
+/* Copies the results that are inputs of the next iteration. */
 static bool keep_merged(const struct loop_state *state, int64_t iteration, struct irrun_error *err)
 {
     for (uint32_t k = 0; k < state->n_params; k++) {

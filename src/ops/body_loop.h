@@ -1,5 +1,5 @@
-/* Shared by TensorIterator and Loop: runs a body repeatedly on slices, invariant values and results
- * of the previous iteration. The op file determines the number of iterations.
+/* Runs the body of a TensorIterator or Loop repeatedly, on slices, invariant values and results of
+ * the previous iteration. The op file determines the number of iterations.
  *
  * If the shapes of all outputs follow from those of the inputs, run executes the iterations.
  * Otherwise (the number of iterations or a shape depends on data), the engine calls infer when the
@@ -18,7 +18,7 @@ enum loop_source { LOOP_UNBOUND, LOOP_SLICED, LOOP_MERGED, LOOP_INVARIANT, LOOP_
 /* The source of a Parameter of the body. */
 struct loop_param {
     enum loop_source source;
-    uint32_t input;  /* number of the op's input */
+    uint32_t input;  /* index of the op's input */
     uint32_t result; /* LOOP_MERGED: the Result whose value the next iteration gets */
     const struct port_map *map;
     uint32_t axis;       /* LOOP_SLICED; in [0, rank) */
@@ -29,7 +29,7 @@ struct loop_param {
 /* The source of an output of the op. */
 struct loop_output {
     bool is_bound, is_concatenated, is_reverse;
-    uint32_t result; /* number of the body's Result */
+    uint32_t result; /* index of the body's Result */
     const struct port_map *map;
     uint32_t axis; /* in [0, rank); set with the shape of the output */
 };
@@ -44,7 +44,7 @@ struct loop_state {
     uint32_t *param_of_result; /* for each Result: the merged Parameter that it sets, or NO_ID */
     struct irrun_tensor *in;   /* [n_params], for the current iteration */
     const struct irrun_tensor **in_pointers;
-    /* [n_params] each: iteration i reads merged[i % 2], and writes the other for the next one. */
+    /* [n_params] each: iteration i reads merged[i % 2] and writes merged[(i + 1) % 2]. */
     struct loop_buffer *merged[2];
     struct loop_buffer *slices; /* [n_params] */
     int64_t *iteration;         /* one number, in the type of the Parameter */

@@ -8,27 +8,27 @@
 #include "ops/cost.h"
 #include "ops/prepacked_matrix.h"
 
-#define EXPAND_ONCE_MAX_BYTES ((size_t)1 << 20) /* of an expanded matrix */
+#define EXPAND_ONCE_MAX_BYTES ((size_t)1 << 20) /* largest expanded matrix */
 
 /* Few rows of A: two calls of COMPRESSED_MAX_ROWS. Reading the constant in place is faster for up
  * to 12 rows at all levels, expanding it to panels for more. */
 #define MAX_FEW_ROWS 8
 
-#define UNIT_ROWS 64   /* for few rows of A: rows of the constant in a unit of work */
-#define CHUNK_ROWS 512 /* for few rows of A: rows of the constant before the epilogue runs */
+#define UNIT_ROWS 64   /* for few rows of A: rows of the constant per unit of work */
+#define CHUNK_ROWS 512 /* for few rows of A: rows of the constant per run of the epilogue */
 
 /* A slice is the part of a row that is expanded at a time: at most SLICE_K elements. A slice of a
- * panel of 96 columns then has 192 KB and stays in a cache of 256 KB; larger caches also hold the
+ * panel of 96 columns then takes 192 KB and stays in a cache of 256 KB; larger caches also hold the
  * rows of A. */
 #define SLICE_K 512
-#define SLICE_UNIT 64 /* slices are multiples of this: whole cache lines of all types */
+#define SLICE_UNIT 64 /* slice lengths are multiples of this: whole cache lines in every type */
 
 struct matmul_state {
     struct compressed_matrix matrix;
     const struct compressed_kernels *kernels;
     size_t m;                    /* rows of A */
     struct packed_matrix packed; /* for many rows of A: the constant expanded, or a slice of it */
-    size_t n_units;              /* UNIT_ROWS rows of the constant each, or one panel */
+    size_t n_units;              /* units of UNIT_ROWS rows of the constant, or of one panel */
     size_t n_parts, part_bytes;  /* part_bytes: scratch memory; 0 if prepare expands the constant */
 };
 
@@ -54,7 +54,7 @@ bool compressed_matmul_infer(struct infer *infer, size_t *m)
         return infer_fail_input(infer, 0, "%s, the type of input 1 after expansion",
                                 irrun_dtype_name(attrs->dtype));
     if (out.dims[out.rank - 1] != (int64_t)attrs->k)
-        return infer_fail_input(infer, 1, "%lld rows, as many as input 0 has columns",
+        return infer_fail_input(infer, 1, "%lld rows to match the columns of input 0",
                                 (long long)out.dims[out.rank - 1]);
     *m = (size_t)shape_product(&out, 0, out.rank - 1);
     out.dims[out.rank - 1] = (int64_t)attrs->n;
@@ -69,7 +69,7 @@ static bool infer(struct infer *infer)
 
 /* ---- panels ---- */
 
-/* Returns the length of the slices of a row of k elements. */
+/* Returns the number of elements per slice for rows of k elements. */
 static size_t slice_elements(size_t k)
 {
     size_t n_slices = divide_up(k, SLICE_K);
@@ -84,8 +84,7 @@ static void expand_panel(const struct matmul_state *state, size_t panel, size_t 
     const struct packed_matrix *packed = &state->packed;
     size_t row_bytes = compressed_bytes(matrix, matrix->k), width = packed->width;
     size_t group_bytes = PANEL_GROUP * row_bytes;
-    /* The prefetch distance from the last group of this slice to the first group of the next
-     * one. */
+    /* The prefetch distance from the last group of this slice to the first group of the next. */
     size_t to_slice = compressed_bytes(matrix, n) - (width - 1) * group_bytes;
     for (size_t group = 0; group < width; group++)
         state->kernels->expand_columns(&(struct compressed_columns){
@@ -120,7 +119,8 @@ static bool prepare_panels(struct prepare *prepare, struct matmul_state *state)
     size_t size_bytes;
     if (!packed_matrix_plan(packed, kernels, matrix->k, matrix->n, state->m, &size_bytes))
         return fail_memory(prepare->err, SIZE_MAX);
-    if (prepare->sources && size_bytes <= EXPAND_ONCE_MAX_BYTES)
+    bool is_folding = !prepare->sources; /* then prepare cannot prepack */
+    if (!is_folding && size_bytes <= EXPAND_ONCE_MAX_BYTES)
         return expand_once(prepare, state, size_bytes);
     *packed =
         (struct packed_matrix){.k = slice_elements(matrix->k),
@@ -177,8 +177,8 @@ static void run_few_rows(const struct step *step, size_t begin, size_t end)
     }
 }
 
-/* Multiplies by the panels that prepare has expanded; otherwise expands each panel slice by slice
- * and multiplies by every slice. */
+/* Multiplies by the panels if prepare has expanded them. Otherwise, expands each panel slice by
+ * slice and multiplies by every slice. */
 static void run_panels(const struct step *step, size_t part, size_t begin, size_t end)
 {
     const struct matmul_state *state = step->state;

@@ -4,7 +4,7 @@
 #include "ops/op_state.h"
 #include "tensor/small_float.h"
 
-#define LAYOUT_TRANSPOSED 100 /* the other layouts of the op have small numbers */
+#define LAYOUT_TRANSPOSED 100 /* larger than the layout numbers of panels */
 #define TILE 64               /* rows and columns that are transposed at a time */
 
 bool compressed_type_is_supported(enum irrun_dtype dtype)
@@ -19,8 +19,8 @@ uint32_t compressed_prepacks(const struct prepare *prepare, uint32_t constants)
     return constants & 1U << ((const struct compressed_attrs *)prepare->attrs)->constant;
 }
 
-/* Describes the scales or the zero points. The engine has widened integers of fewer than 8 bits to
- * i8 or u8, and stores u4 as one byte each. */
+/* Describes the scales or the zero points. The engine stores integers of fewer than 8 bits as one
+ * byte each: u4 as u4, other types as i8 or u8. */
 static struct group_params find_params(const struct prepare *prepare, uint32_t input,
                                        size_t row_step, size_t group_step)
 {
@@ -35,7 +35,7 @@ static struct group_params find_params(const struct prepare *prepare, uint32_t i
 }
 
 /* Stores the zero points of u4 weights as u4, one byte each, if all are 0 to 15, because the
- * kernels have lookup tables for these. */
+ * kernels have lookup tables for such values. */
 static bool narrow_zero_points(struct prepare *prepare, struct compressed_matrix *matrix,
                                uint32_t input)
 {
@@ -74,10 +74,10 @@ static const void *transpose(struct prepare *prepare, const struct compressed_ma
                              const unsigned char *from)
 {
     size_t row_bytes = compressed_bytes(matrix, matrix->k), size_bytes = matrix->n * row_bytes;
-    bool is_new = true;
-    unsigned char *to = prepare->sources
-                            ? prepare_prepacked(prepare, LAYOUT_TRANSPOSED, size_bytes, &is_new)
-                            : arena_alloc(prepare->arena, size_bytes, prepare->err);
+    bool is_new = true, is_folding = !prepare->sources; /* is_folding: prepare cannot prepack */
+    unsigned char *to = is_folding
+                            ? arena_alloc(prepare->arena, size_bytes, prepare->err)
+                            : prepare_prepacked(prepare, LAYOUT_TRANSPOSED, size_bytes, &is_new);
     for (size_t row = 0; to && is_new && row < matrix->n; row += TILE)
         for (size_t k = 0; k < matrix->k; k += TILE)
             for (size_t r = row; r < matrix->n && r < row + TILE; r++)

@@ -1,6 +1,6 @@
-/* Internal ops that read constants in their stored form: compressed, or large matrices of floats.
- * IR files do not contain them: plan/compressed_weights.c replaces MatMul and Gather, and the ops
- * that expand the constant, with them.
+/* Internal ops that read a constant as it is stored: compressed, or a large matrix of floats. IR
+ * files do not contain them. plan/compressed_weights.c puts them in place of a MatMul or Gather and
+ * the ops that expand its constant.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_OPS_COMPRESSED_OPS_H
 #define IRRUN_OPS_COMPRESSED_OPS_H
@@ -29,7 +29,8 @@ bool compressed_type_is_supported(enum irrun_dtype dtype);
  * transposed constant is copied, once for all plans. */
 bool compressed_matrix_find(struct prepare *prepare, struct compressed_matrix *matrix);
 
-/* Shared by both MatMuls. compressed_matmul_infer sets *m to the number of rows of A. */
+/* Shared by op_compressed_matmul and op_quantized_matmul. compressed_matmul_infer sets *m to the
+ * number of rows of A. */
 extern const struct op_input_def compressed_matmul_inputs[4];
 bool compressed_matmul_infer(struct infer *infer, size_t *m);
 double compressed_matmul_flops(const struct op *op, struct irrun_tensor *const *in,
@@ -38,7 +39,7 @@ double compressed_matmul_flops(const struct op *op, struct irrun_tensor *const *
 /* Implements op_def.prepacks, so that the constant is not widened to one byte per element. */
 uint32_t compressed_prepacks(const struct prepare *prepare, uint32_t constants);
 
-/* The struct op_def of either MatMul. */
+/* Initializes the struct op_def of either MatMul. */
 #define COMPRESSED_MATMUL(state_, infer_, prepare_, run_)                                          \
     {                                                                                              \
         .type = "MatMul", .opset = 1, OP_INPUTS(compressed_matmul_inputs),                         \

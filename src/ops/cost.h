@@ -5,10 +5,10 @@
 
 #include "ops/op.h"
 
-/* Returns the number of floating point operations; a multiply-add is two. Uses def->flops if the op
- * has it. Otherwise, ops that only move elements, return views or use shapes alone, ops with
- * bodies, and ops with a role (Parameter, Const, ...) have none. All others have one per element of
- * output 0, or of input 0 if that is larger and the op is not element-wise. */
+/* Returns the number of floating-point operations; a multiply-add is two. Calls def->flops if it is
+ * set. Otherwise, returns 0 for ops that only move elements, return views or use shapes alone, ops
+ * with bodies, and ops with a role (Parameter, Const, ...). Other ops count one operation per
+ * element of output 0, or of input 0 if that is larger and the op is not element-wise. */
 double op_flops(const struct op *op, struct irrun_tensor *const *in,
                 struct irrun_tensor *const *out);
 

@@ -1,4 +1,4 @@
-/* Shared by depthwise convolutions and poolings (kernels/depthwise.h).
+/* Prepares depthwise convolutions and poolings for kernels/depthwise.h.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_OPS_DEPTHWISE_OP_H
 #define IRRUN_OPS_DEPTHWISE_OP_H
@@ -6,9 +6,9 @@
 #include "kernels/depthwise.h"
 #include "ops/op.h"
 
-/* Called by prepare, after it has set the first members of the plan (see depthwise_plan). Fills the
- * others and requests scratch memory. Sets *is_possible to whether the depthwise kernels can run
- * the op. */
+/* Called by prepare after it has set the first members of the plan (see depthwise_plan). Fills the
+ * other members and requests scratch memory. Sets *is_possible to whether the depthwise kernels can
+ * run the op. */
 static inline bool depthwise_prepare(struct prepare *prepare, struct depthwise *plan,
                                      bool *is_possible)
 {

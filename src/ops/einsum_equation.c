@@ -79,8 +79,8 @@ static bool add_dims(struct infer *infer, uint32_t input, struct einsum_equation
     return true;
 }
 
-/* Parses the subscripts before "->", one for each input, and sets *n_ellipsis to the most
- * dimensions of an ellipsis. */
+/* Parses the subscripts before "->", one for each input. Sets *n_ellipsis to the largest number of
+ * dimensions that an ellipsis stands for. */
 static bool read_inputs(struct infer *infer, const char *text, const char *end,
                         uint32_t *n_ellipsis, struct einsum_equation *equation)
 {
@@ -97,7 +97,7 @@ static bool read_inputs(struct infer *infer, const char *text, const char *end,
             return false;
         uint32_t rank = infer->in[i]->shape.rank, n_letters = subscript.n_letters;
         if (rank < n_letters || (rank > n_letters && !subscript.has_ellipsis))
-            return infer_fail_input(infer, i, "%s%u dimensions as in equation \"%.200s\"",
+            return infer_fail_input(infer, i, "%s%u dimensions to match equation \"%.200s\"",
                                     subscript.has_ellipsis ? "at least " : "", n_letters, text);
         expand(&subscript, rank - n_letters, &equation->inputs[i]);
         if (subscript.has_ellipsis && rank - n_letters > *n_ellipsis)

@@ -23,7 +23,8 @@ struct einsum_equation {
 /* Parses `text` for the inputs of the op. Dimensions with the same label must be equal, or 1. */
 bool infer_einsum(struct infer *infer, const char *text, struct einsum_equation *equation);
 
-/* Returns the floating-point operations: a multiply-add for every combination of labels. */
+/* Returns the number of floating-point operations: a multiply-add (two operations) for every
+ * combination of label values. */
 double einsum_flops(const char *equation, struct irrun_tensor *const *in, uint32_t n_inputs);
 
 #endif

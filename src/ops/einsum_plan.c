@@ -11,7 +11,7 @@
 _Static_assert(MAX_LABELS == STRIDED_COPY_MAX_RANK, "a tensor of labels can be copied");
 
 /* A tensor in memory. Each label occurs once. */
-struct labelled {
+struct labelled_tensor {
     struct einsum_labels labels;
     int64_t strides[EINSUM_N_LABELS]; /* for each label; 0 if broadcast */
 };
@@ -47,11 +47,11 @@ static bool is_needed(const struct planner *planner, uint8_t label, uint32_t fir
 
 /* Returns the labels and strides of an input. A repeated label is a diagonal: its strides are
  * added. */
-static struct labelled view_input(const struct planner *planner, uint32_t input)
+static struct labelled_tensor view_input(const struct planner *planner, uint32_t input)
 {
     const struct einsum_labels *labels = &planner->plan->equation.inputs[input];
     const struct irrun_shape *shape = &planner->infer->in[input]->shape;
-    struct labelled view = {0};
+    struct labelled_tensor view = {0};
     int64_t strides[IRRUN_MAX_RANK];
     move_strides(shape, strides);
     for (uint32_t i = 0; i < labels->n; i++) {
@@ -100,7 +100,7 @@ static void append(struct einsum_labels *to, const struct einsum_labels *from)
 }
 
 /* Plans a copy of a tensor in the order [kept, summed], and its sum over `summed`. */
-static bool plan_operand(struct planner *planner, const struct labelled *from,
+static bool plan_operand(struct planner *planner, const struct labelled_tensor *from,
                          const struct einsum_labels *kept, const struct einsum_labels *summed,
                          enum einsum_area area, struct einsum_operand *operand)
 {
@@ -133,8 +133,8 @@ struct sides {
     struct einsum_labels batch, left, right, contracted, summed_left, summed_right;
 };
 
-static bool sort_labels(struct planner *planner, const struct labelled *a, const struct labelled *b,
-                        uint32_t input, struct sides *sides)
+static bool sort_labels(struct planner *planner, const struct labelled_tensor *a,
+                        const struct labelled_tensor *b, uint32_t input, struct sides *sides)
 {
     *sides = (struct sides){0};
     for (uint32_t i = 0; i < a->labels.n; i++) {
@@ -159,10 +159,10 @@ static bool sort_labels(struct planner *planner, const struct labelled *a, const
 
 /* Describes the result, which is dense: its labels are batch, left, right. */
 static bool make_result(struct planner *planner, const struct sides *sides, uint32_t number,
-                        struct labelled *result)
+                        struct labelled_tensor *result)
 {
     int64_t stride = 1, n_all;
-    *result = (struct labelled){.labels = sides->batch};
+    *result = (struct labelled_tensor){.labels = sides->batch};
     append(&result->labels, &sides->left);
     append(&result->labels, &sides->right);
     if (!reserve(planner, number % 2 ? EINSUM_RESULT_1 : EINSUM_RESULT_0, &result->labels, &n_all))
@@ -175,7 +175,7 @@ static bool make_result(struct planner *planner, const struct sides *sides, uint
 }
 
 /* Returns whether a tensor is dense in this order of its labels. */
-static bool is_dense_in_order(const struct planner *planner, const struct labelled *tensor,
+static bool is_dense_in_order(const struct planner *planner, const struct labelled_tensor *tensor,
                               const struct einsum_labels *first, const struct einsum_labels *second,
                               const struct einsum_labels *third)
 {
@@ -196,7 +196,7 @@ static bool is_dense_in_order(const struct planner *planner, const struct labell
 
 /* Plans the order of one operand of a product: batch, rows, contracted; or batch, contracted, rows
  * if it is stored in this order. */
-static bool plan_side(struct planner *planner, const struct labelled *from,
+static bool plan_side(struct planner *planner, const struct labelled_tensor *from,
                       const struct sides *sides, bool is_left, struct einsum_operand *operand,
                       bool *contracted_first)
 {
@@ -211,10 +211,11 @@ static bool plan_side(struct planner *planner, const struct labelled *from,
 }
 
 /* Plans the product of the previous result and input number `input`. */
-static bool plan_contraction(struct planner *planner, uint32_t input, struct labelled *so_far)
+static bool plan_contraction(struct planner *planner, uint32_t input,
+                             struct labelled_tensor *so_far)
 {
     struct einsum_contraction *contraction = &planner->plan->contractions[input - 1];
-    struct labelled next = view_input(planner, input);
+    struct labelled_tensor next = view_input(planner, input);
     struct sides sides;
     int64_t count, m, n, k;
     bool a_contracted_first, b_contracted_first;
@@ -237,7 +238,7 @@ static bool plan_contraction(struct planner *planner, uint32_t input, struct lab
 static bool plan_contractions(struct planner *planner)
 {
     struct einsum_plan *plan = planner->plan;
-    struct labelled so_far = view_input(planner, 0);
+    struct labelled_tensor so_far = view_input(planner, 0);
     struct einsum_labels summed = {0};
     for (uint32_t i = 1; i < planner->infer->n_inputs; i++)
         if (!plan_contraction(planner, i, &so_far))

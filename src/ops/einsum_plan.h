@@ -40,7 +40,7 @@ struct einsum_plan {
     struct einsum_contraction *contractions; /* [n_inputs - 1] */
     /* Puts the result, or the only input, into the order of the output. */
     struct einsum_operand last;
-    int64_t sizes[EINSUM_N_AREAS + 1]; /* of the areas; the size of the output is not used */
+    int64_t sizes[EINSUM_N_AREAS + 1]; /* elements per area; sizes[EINSUM_OUTPUT] is not used */
     reduce_fn *sum;                    /* sums rows of f32 or f64 */
 };
 

@@ -1,4 +1,4 @@
-/* Reads the inputs that describe the frames of STFT and ISTFT, and sets up their memory.
+/* Reads the inputs of STFT and ISTFT that describe frames, and lays out scratch memory.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/frames.h"
 

@@ -1,4 +1,4 @@
-/* Shared by STFT and ISTFT: the frames of a signal, the window and the transform.
+/* Divides a signal into frames for STFT and ISTFT, and prepares the window and the transform.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_OPS_FRAMES_H
 #define IRRUN_OPS_FRAMES_H
@@ -26,7 +26,7 @@ bool infer_frames(struct infer *infer, struct frames *frames);
 bool frames_prepare(struct prepare *prepare, struct frames *frames, int64_t n_extra);
 
 struct frames_memory {
-    double *extra;
+    double *extra;                 /* [n_extra] */
     const double *window;          /* [size] */
     struct fourier_lines spectrum; /* one line */
     double *scratch;

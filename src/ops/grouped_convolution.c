@@ -136,8 +136,8 @@ static void run_indirect_rows(const void *convolution, const struct row_job *job
         job->begin, job->end);
 }
 
-/* Offers to compute the convolution by rows in a row chain, if the channels are last and there are
- * two spatial dimensions. */
+/* Offers the convolution for a row chain, which computes it row by row, if the channels are last
+ * and there are two spatial dimensions. */
 static void offer_rows(struct prepare *prepare, struct grouped_convolution *grouped)
 {
     const struct indirect_convolution *conv = &grouped->packed.conv;
@@ -246,9 +246,9 @@ bool convolution_run(const struct step *step, struct irrun_error *err)
     return true;
 }
 
-/* Counts a multiplication and an addition for each output element and each weight of its channel;
- * for a transposed convolution, for each input element. The leading dimensions of the filters are
- * the groups and these channels. */
+/* Counts a multiply-add for each output element and each weight of its channel; for a transposed
+ * convolution, for each input element and each weight of its channel. The leading dimensions of the
+ * filters are the groups and the channels of that tensor. */
 double convolution_flops(const struct op *op, struct irrun_tensor *const *in,
                          struct irrun_tensor *const *out)
 {

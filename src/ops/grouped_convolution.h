@@ -1,5 +1,5 @@
-/* Shared by Convolution and ConvolutionBackpropData, grouped or not: channels, output and the loop
- * over the groups. Input 0 is the data, input 1 the filters.
+/* Infers, prepares and runs Convolution and ConvolutionBackpropData, grouped or not. Input 0 is the
+ * data, input 1 the filters.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_OPS_GROUPED_CONVOLUTION_H
 #define IRRUN_OPS_GROUPED_CONVOLUTION_H
@@ -20,7 +20,7 @@ typedef void convolution_group_fn(const struct step *step, const void *in, const
 
 /* The first member of the state of a convolution. */
 struct grouped_convolution {
-    struct convolution one; /* of one group; if transposed, window.in is the output */
+    struct convolution one; /* one group; if transposed, window.in is its output */
     int64_t n_batches, n_groups;
     bool is_transposed;
     convolution_fn *direct;
@@ -49,8 +49,8 @@ static inline int64_t convolution_n_out(const struct grouped_convolution *groupe
  * out_pixel_stride to 1. */
 bool convolution_infer_channels(struct infer *infer, bool is_transposed);
 
-/* Sets the shape of the output from the window, and then calls window_align. channels_last is for
- * the output. */
+/* Sets the shape of the output from the window, and then calls window_align. channels_last: the
+ * output has the channels last. */
 bool convolution_infer_output(struct infer *infer, bool channels_last);
 
 /* Calls prepacked_convolution_is_wanted with the op's state. */
@@ -64,11 +64,11 @@ bool convolution_wants_depthwise(const struct prepare *prepare);
 bool convolution_wants_packed_depthwise(const struct prepare *prepare);
 
 /* Chooses the direct loops, plans the depthwise kernels if they run the op, packs the filters if
- * they are a prepacked input, and sets how a bias repeats. */
+ * they are a prepacked input, and describes how a bias repeats over the output. */
 bool convolution_prepare(struct prepare *prepare, convolution_group_fn *run_group);
 
-/* Implements op_def.run: computes all batch elements by the depthwise kernels, with the packed
- * filters, or by run_group for each group. */
+/* Implements op_def.run: runs all batch elements with the depthwise kernels, with packed filters,
+ * or with run_group for each group. */
 bool convolution_run(const struct step *step, struct irrun_error *err);
 
 /* Implements op_def.flops, also for transposed convolutions. */
@@ -84,7 +84,7 @@ double convolution_flops(const struct op *op, struct irrun_tensor *const *in,
         .state_size = sizeof(state_type),                                                          \
         .family = &(const uint32_t){n_group_dims},                                                 \
         .flags = (flags_),                                                                         \
-        .factors = (flags_)&OP_MULTIPLIES_BF16 ? 1 << 1 : 0,                                       \
+        .rounded_inputs = (flags_)&OP_MULTIPLIES_BF16 ? 1 << 1 : 0,                                \
         .infer = infer,                                                                            \
         .prepacks = prepacks,                                                                      \
         .prepare = prepare,                                                                        \

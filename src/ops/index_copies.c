@@ -1,4 +1,4 @@
-/* Merges the pieces selected by constant indices, and runs the copies.
+/* Copies the pieces that indices select. If the indices are constant, merges pieces.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/index_copies.h"
 
@@ -21,7 +21,7 @@ struct loops {
     int64_t dims[LOOPS_MAX_RANK], strides[LOOPS_MAX_RANK];
 };
 
-/* Finds nested loops that visit these offsets in this order. Returns false if there are none.
+/* Finds nested loops that visit the n offsets in their order. Returns false if there are none.
  * `unit` is the number of offsets that the loops found so far visit. */
 static bool find_loops(const int64_t *offsets, size_t n, struct loops *loops)
 {
@@ -116,8 +116,8 @@ static bool has_negative(const int64_t *offsets, size_t n)
     return all < 0;
 }
 
-/* Stores the offsets in the form that is copied fastest. A list of runs is never larger than the
- * offsets; loops have a fixed size. */
+/* Stores the offsets in the form that makes the copies fastest. A list of runs is never larger than
+ * the offsets; loops have a fixed size. */
 static bool store_offsets(struct prepare *prepare, const int64_t *offsets, bool is_gather,
                           struct index_copies *copies)
 {
@@ -200,7 +200,7 @@ static void scatter(const struct index_copies *copies, const char *from, const i
         scatter_apply(fn, from, copies->n, copies->piece_elements, element_bytes, to, offsets);
 }
 
-/* Sets *offsets, to NULL if there are runs instead. */
+/* Sets *offsets to the list of offsets, or to NULL if there are runs instead. */
 static bool find_offsets(const struct step *step, const struct index_copies *copies,
                          const int64_t **offsets, struct irrun_error *err)
 {

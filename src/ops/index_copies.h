@@ -1,5 +1,5 @@
-/* Gathers and scatters: copy pieces of equal size between a dense tensor and the positions in
- * another tensor that indices select. If the indices are constant, prepare converts them to loops
+/* Gathers and scatters: copies pieces of equal size between a dense tensor and an indexed tensor,
+ * in which indices select the pieces. If the indices are constant, prepare converts them to loops
  * or to a list of offsets, and run does not read them.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_OPS_INDEX_COPIES_H
@@ -9,15 +9,14 @@
 #include "kernels/strided_copy.h"
 #include "ops/indexing.h"
 
-/* Consecutive pieces that are adjacent in the other tensor too, so that one copy moves all. */
+/* Consecutive pieces that are adjacent in the indexed tensor too, so that one copy moves them. */
 struct index_run {
     int64_t offset; /* in bytes; -1: zeros */
     size_t n_elements;
 };
 
-/* The dense tensor is [n_groups][n_outer][n] pieces. Piece k of group g is at offsets[g * n + k]
- * bytes in the other tensor, and outer_elements elements further for each next index of n_outer. A
- * scatter has one group. */
+/* The dense tensor is [n_groups][n_outer][n] pieces. In the indexed tensor, piece [g][i][k] starts
+ * at byte offsets[g * n + k] plus i * outer_elements elements. A scatter has one group. */
 struct index_copies {
     /* Set by the op before prepare. */
     size_t n_groups, n_outer, n;
@@ -26,9 +25,9 @@ struct index_copies {
     binary_fn *combine; /* scatters: combines pieces; NULL overwrites */
 
     struct index_list offsets;
-    /* One of these may replace the offsets of constant indices: nested loops, or runs. */
+    /* Nested loops or runs may replace the offsets of constant indices. */
     const struct strided_copy *loops;
-    int64_t loops_at; /* offset of the first piece in the other tensor, in bytes */
+    int64_t loops_at; /* offset of the first piece in the indexed tensor, in bytes */
     const struct index_run *runs;
     size_t n_runs;
 };

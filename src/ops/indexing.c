@@ -22,7 +22,8 @@ bool infer_index_type(struct infer *infer, const char *attribute, enum irrun_dty
 
 bool prepare_is_constant(const struct prepare *prepare, uint32_t input)
 {
-    return prepare->sources && input < prepare->n_inputs && prepare->in[input]->data;
+    bool is_folding = !prepare->sources; /* then run reads all inputs */
+    return !is_folding && input < prepare->n_inputs && prepare->in[input]->data;
 }
 
 struct step prepare_step(const struct prepare *prepare)
@@ -91,7 +92,7 @@ void index_warn_zeros(const struct step *step, size_t k, int64_t dim)
     struct irrun_shape place = shape_unravel(&indices->shape, k);
     struct irrun_error warning = {.code = IRRUN_OK};
     char at[SHAPE_TEXT_BYTES];
-    if (!step_takes_warning(step))
+    if (!step_can_warn(step))
         return;
     const struct op *source = value_producer(step->graph, op_input(step->graph, step->op, INDICES));
     while (op_is_type(source, "Convert"))
@@ -165,7 +166,7 @@ static bool check_batch_dims(struct infer *infer, int64_t n_batch_dims)
     for (uint32_t i = 0; i < n_batch_dims; i++) {
         if (indices->dims[i] != data->dims[i])
             return infer_fail_input(infer, INDICES,
-                                    "dimension %u as in the data (batch_dims is %lld)", i,
+                                    "dimension %u to match the data (batch_dims is %lld)", i,
                                     (long long)n_batch_dims);
     }
     return true;
@@ -184,7 +185,7 @@ bool tuple_indices_plan(struct infer *infer, int64_t n_batch_dims)
     uint32_t n_batch = (uint32_t)n_batch_dims, last = indices->rank - 1;
     int64_t length = indices->dims[last];
     if (length > data->rank - n_batch)
-        return infer_fail_input(infer, INDICES, "at most %u as its last dimension",
+        return infer_fail_input(infer, INDICES, "a last dimension of at most %u",
                                 data->rank - n_batch);
     *plan = (struct tuple_indices){.n_batch_dims = n_batch, .n_axes = (uint32_t)length};
     plan->n_batches = shape_product(data, 0, n_batch);

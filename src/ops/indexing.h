@@ -1,5 +1,5 @@
-/* Shared by ops that have index tensors: views along an axis, and indices that are checked and
- * converted to offsets into the data.
+/* For ops with index tensors: views a tensor along an axis, checks indices and converts them to
+ * offsets into the data.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_OPS_INDEXING_H
 #define IRRUN_OPS_INDEXING_H
@@ -16,10 +16,10 @@ struct axis_view axis_view_of(const struct irrun_shape *shape, uint32_t axis);
 /* Checks the type of an output that holds indices: it must be i32 or i64. */
 bool infer_index_type(struct infer *infer, const char *attribute, enum irrun_dtype dtype);
 
-/* A list of n indices or offsets for the loops of an op, which resolve computes from an index
- * tensor and checks. If resolve is NULL, the items are the elements of the tensor. If the tensor is
- * constant, prepare fills the list, and the data of the tensor is NULL in run; otherwise every run
- * fills it, in scratch memory. */
+/* A list of n indices or offsets. `resolve` checks the elements of an index tensor and computes the
+ * items from them; if it is NULL, the items are the elements. If the tensor is constant, prepare
+ * fills the list, and the data of the tensor is NULL in run; otherwise every run fills the list, in
+ * scratch memory. */
 typedef bool index_resolve_fn(const struct step *step, int64_t *items, struct irrun_error *err);
 struct index_list {
     uint32_t input;
@@ -52,18 +52,19 @@ static inline int64_t index_normalize(int64_t index, int64_t dim)
  * dim - 1. */
 bool index_fail(const struct step *step, uint32_t input, size_t k, uint32_t axis, int64_t low,
                 int64_t dim, struct irrun_error *err);
-/* Returns whether the session still takes a warning; step_warn passes the first one to its warning
- * function. Both are defined in runtime/session.c. */
-bool step_takes_warning(const struct step *step);
+/* step_warn passes a warning to the warning function of the session, and does so only once.
+ * step_can_warn returns whether there is a warning function that has not been called yet. Both are
+ * defined in runtime/session.c. */
+bool step_can_warn(const struct step *step);
 void step_warn(const struct step *step, const struct irrun_error *warning);
 /* Warns that element k of input 1, an index into dim slices, is out of range and gives zeros. */
 void index_warn_zeros(const struct step *step, size_t k, int64_t dim);
 
-/* Element indices and tuples: input 0 is the data, input 1 the indices. Each struct is the first
+/* For the next two structs, input 0 is the data and input 1 the indices. Each struct is the first
  * member of the state of its ops.
  *
- * Indices with the rank of the data. The index at [i, j, …] selects the element at these
- * coordinates, with the coordinate along `axis` replaced by the index. */
+ * Indices with the rank of the data. The index at [i, j, …] selects the element of the data at
+ * [i, j, …], with the coordinate along `axis` replaced by the index. */
 struct element_indices {
     uint32_t axis;
     int64_t axis_dim, axis_stride;
@@ -81,9 +82,9 @@ bool element_indices_resolve(const struct step *step, int64_t *offsets, struct i
  * n_batch_dims on. The first n_batch_dims dimensions are those of the data. */
 struct tuple_indices {
     uint32_t n_batch_dims, n_axes;                         /* n_axes: length of a tuple */
-    int64_t n_batches, n_tuples;                           /* n_tuples: in a batch */
+    int64_t n_batches, n_tuples;                           /* n_tuples: per batch */
     int64_t n_slice;                                       /* elements selected by a tuple */
-    int64_t dims[IRRUN_MAX_RANK], strides[IRRUN_MAX_RANK]; /* of the data, by tuple element */
+    int64_t dims[IRRUN_MAX_RANK], strides[IRRUN_MAX_RANK]; /* of the data, per tuple element */
     int64_t batch_stride;
 };
 

@@ -1,5 +1,5 @@
-/* Shared by infer functions: values of inputs, axes, auto_broadcast, and messages with the name of
- * the op and the producers of its inputs.
+/* Helpers for infer functions: reads values and axes, broadcasts shapes, and writes messages that
+ * name the op and the producers of its inputs.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
 #include <string.h>

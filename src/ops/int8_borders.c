@@ -4,7 +4,7 @@
 
 #include "base/checked.h"
 
-/* The taps first … end - 1 of an output position that are inside the image, along one dimension. */
+/* Along one dimension, taps first … end - 1 of an output position are inside the image. */
 struct span {
     int64_t first, end;
 };
@@ -47,8 +47,8 @@ static bool find_classes(struct prepare *prepare, const struct window *window, i
     return true;
 }
 
-/* Computes the biases of one class of rows and one of columns, whose taps inside the image are y
- * and x. */
+/* Computes the biases for one class of rows, with the taps y inside the image, and one class of
+ * columns, with the taps x. */
 static void compute_biases(const struct window *window, const struct border_terms *terms,
                            struct span y, struct span x, float *biases, size_t n_channels)
 {

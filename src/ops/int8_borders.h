@@ -18,10 +18,11 @@ struct border_terms {
     const double *scale, *shift;
 };
 
-/* The biases, by the classes of the row and of the column of a pixel. */
+/* The biases of a pixel depend on the class of its row and the class of its column. Index 0 of
+ * `classes` and `n_classes` is for rows, index 1 for columns. */
 struct int8_borders {
     const float *biases;        /* [classes of rows][classes of columns][n_channels]; NULL: none */
-    const uint32_t *classes[2]; /* the class of each row, and of each column */
+    const uint32_t *classes[2]; /* the class of each row and of each column */
     size_t n_classes[2], n_channels;
 };
 

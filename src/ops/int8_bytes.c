@@ -18,7 +18,7 @@ static bool infer_moved(struct infer *infer, enum irrun_dtype dtype, uint32_t fr
     if (in.rank != 2 + attrs->n_spatial)
         return infer_fail_input(infer, 0, "%u dimensions", (unsigned)(2 + attrs->n_spatial));
     if (attrs->ranges.n > 1 && in.dims[from] != (int64_t)attrs->ranges.n)
-        return infer_fail_input(infer, 0, "%zu channels, as many as there are bounds",
+        return infer_fail_input(infer, 0, "%zu channels to match the quantization ranges",
                                 attrs->ranges.n);
     for (uint32_t d = from; d < to; d++)
         out.dims[d] = in.dims[d + 1];
@@ -55,7 +55,7 @@ static struct planes planes_of(const struct quantize_u8_attrs *attrs,
                            (size_t)(dims[2] * (attrs->n_spatial > 1 ? dims[3] : 1))};
 }
 
-/* Has threads share the elements of all planes. */
+/* Divides the elements of all planes among the threads. */
 static bool share_planes(struct prepare *prepare, share_fn *run, const struct irrun_tensor *floats)
 {
     struct planes p = planes_of(prepare->attrs, &floats->shape);
@@ -64,7 +64,7 @@ static bool share_planes(struct prepare *prepare, share_fn *run, const struct ir
     return prepare_sharing(prepare, run, share_units(p.n), SHARE_ELEMENT_WORK * n);
 }
 
-/* Replaces n elements of each plane by their codes, and moves the channels to the end. */
+/* Writes the codes of n elements of each plane, with the channels last. */
 static void look_up_codes(const uint8_t codes[256], const uint8_t *x, size_t x_stride, uint8_t *out,
                           size_t n_channels, size_t n)
 {

@@ -10,8 +10,8 @@
 #include "ops/int8_convolution_internal.h"
 
 #define READ_AHEAD 16     /* bytes after a padded image: the kernels load 16 bytes at a time */
-#define BLOCK 48          /* pixels of a block: a multiple of the rows of every tile */
-#define SPLIT_GROUPS 8    /* groups of channels in a unit of work, if there are few blocks */
+#define BLOCK 48          /* pixels per block: a multiple of the rows of every tile */
+#define SPLIT_GROUPS 8    /* groups of channels per unit of work, if there are few blocks */
 #define MIN_IM2COL_OUT 48 /* with fewer output channels, the copies take longer than they save */
 
 static bool is_enlarged(const struct int8_convolution_attrs *attrs)
@@ -55,7 +55,7 @@ static bool infer(struct infer *infer)
 }
 
 /* Returns the number of pixels that n consecutive windows cover along dimension d. */
-static int64_t reach(const struct window *window, int d, int64_t n)
+static int64_t covered_pixels(const struct window *window, int d, int64_t n)
 {
     int64_t steps = n > 0 ? n - 1 : 0;
     return steps * window->stride[d] + (window->kernel[d] - 1) * window->dilation[d] + 1;
@@ -63,7 +63,7 @@ static int64_t reach(const struct window *window, int d, int64_t n)
 
 /* Decides whether the image is copied with its pads. It is copied even without pads if the last
  * quad of a segment extends past the end of the segment, or if has_words is set and there are
- * several taps. With one tap, int8_im2col converts the bytes to words. */
+ * several taps. With one tap, int8_im2col widens the bytes to 16-bit words instead. */
 static void choose_image(const struct int8_convolution_attrs *attrs, struct int8_state *state)
 {
     const struct window *w = &state->window;
@@ -73,16 +73,16 @@ static void choose_image(const struct int8_convolution_attrs *attrs, struct int8
                        (attrs->has_words || attrs->segment_bytes % INT8_QUAD != 0);
     state->pixel_bytes = attrs->c_in * (state->is_im2col ? 1 : int8_a_size(attrs));
     size_t n_columns = divide_up((size_t)w->out[2], attrs->n_joined);
-    int64_t height = reach(w, 1, w->out[1]),
-            width = reach(w, 2, (int64_t)(n_columns * attrs->n_joined));
+    int64_t height = covered_pixels(w, 1, w->out[1]),
+            width = covered_pixels(w, 2, (int64_t)(n_columns * attrs->n_joined));
     state->is_padded = state->is_padded || w->pad_begin[1] != 0 || w->pad_begin[2] != 0 ||
                        height > w->in[1] || width > w->in[2];
     state->height = (size_t)height;
     state->width = (size_t)(state->is_padded ? width : w->in[2]);
     bool is_flat = !state->is_padded && !is_enlarged(attrs) && window_product(w->kernel) == 1 &&
                    window_product(w->stride) == 1 && w->in[2] == w->out[2];
-    state->out[0] = is_flat ? 1 : (size_t)w->out[1];
-    state->out[1] = is_flat ? state->n_out : n_columns;
+    state->n_rows = is_flat ? 1 : (size_t)w->out[1];
+    state->n_columns = is_flat ? state->n_out : n_columns;
 }
 
 static size_t k_bytes(const struct int8_convolution_attrs *attrs)
@@ -90,15 +90,15 @@ static size_t k_bytes(const struct int8_convolution_attrs *attrs)
     return attrs->n_segments * int8_n_quads(attrs->segment_bytes) * INT8_QUAD;
 }
 
-/* Decides whether taps are copied to rows (im2col): if this saves a quarter of the tiles, or if
- * tiles cannot be used without it. */
+/* Chooses im2col, which copies taps to rows, if it saves a quarter of the tiles, or if tiles cannot
+ * be used without it. */
 static void choose_im2col(const struct int8_convolution_attrs *attrs, double work,
                           struct int8_state *state)
 {
     size_t n = state->n_out;
     size_t tile_rows =
         int8_tile_rows(state->kernels, n < BLOCK ? n : BLOCK, k_bytes(attrs) / INT8_QUAD, work);
-    size_t n_by_rows = state->out[0] * divide_up(state->out[1], TILE_ROWS);
+    size_t n_by_rows = state->n_rows * divide_up(state->n_columns, TILE_ROWS);
     bool is_short =
         state->n_quads < INT8_TILE_MIN_QUADS || 4 * divide_up(n, TILE_ROWS) <= 3 * n_by_rows;
     if (attrs->group_c_in == attrs->c_in && !is_enlarged(attrs) && attrs->c_out >= MIN_IM2COL_OUT &&
@@ -107,8 +107,8 @@ static void choose_im2col(const struct int8_convolution_attrs *attrs, double wor
     if (!state->is_im2col)
         return;
     state->n_quads = k_bytes(attrs) / INT8_QUAD;
-    state->out[0] = 1;
-    state->out[1] = n;
+    state->n_rows = 1;
+    state->n_columns = n;
     if (divide_up(n, BLOCK) < SPLIT_GROUPS && !attrs->is_activated)
         state->n_splits = divide_up(int8_n_groups(attrs->c_out), SPLIT_GROUPS);
 }
@@ -120,14 +120,14 @@ static void plan_product(const struct int8_convolution_attrs *attrs, double work
     state->n_splits = 1;
     state->n_quads = int8_n_quads(attrs->segment_bytes);
     choose_im2col(attrs, work, state);
-    state->n_blocks = divide_up(state->out[1], BLOCK);
+    state->n_blocks = divide_up(state->n_columns, BLOCK);
     if (!attrs->is_depthwise && state->n_blocks > 0)
-        state->tile_rows =
-            int8_tile_rows(state->kernels, state->out[1] / state->n_blocks, state->n_quads, work);
+        state->tile_rows = int8_tile_rows(state->kernels, state->n_columns / state->n_blocks,
+                                          state->n_quads, work);
 }
 
-/* Returns whether the results of a block are first stored in scratch memory, from which int8_store
- * writes the output. */
+/* Returns whether a block first stores its results in scratch memory. int8_store then writes the
+ * output. */
 static bool needs_sums(const struct int8_convolution_attrs *attrs)
 {
     return attrs->n_joined > 1 || (int8_sums_to(attrs) == INT8_TO_F32 && !attrs->is_last);
@@ -177,7 +177,7 @@ static bool prepare(struct prepare *prepare)
     else
         plan_product(attrs, work, state);
     state->n_parts = thread_pool_n_parts(prepare->pool, work,
-                                         state->out[0] * state->n_blocks * state->n_splits + 1);
+                                         state->n_rows * state->n_blocks * state->n_splits + 1);
     return size_scratch(prepare, attrs, state) &&
            int8_borders_plan(prepare, &state->window, &attrs->border,
                              int8_n_groups(attrs->c_out) * INT8_GROUP, &state->borders);
@@ -197,8 +197,8 @@ static void set_segments(const struct int8_job *job, struct int8_block *block)
                              i % n_columns * (size_t)w->dilation[2] * c;
 }
 
-/* If biases depend on the pixel, sets block->biases to `biases`, which it fills. width: pixels of
- * an output row. */
+/* If biases depend on the pixel, fills `biases` with a pointer for each pixel of the block, and
+ * sets block->biases to it. width: pixels per output row. */
 static void set_biases(const struct int8_borders *borders, size_t width, struct int8_block *block,
                        const float **biases)
 {
@@ -211,7 +211,8 @@ static void set_biases(const struct int8_borders *borders, size_t width, struct 
     block->biases = biases;
 }
 
-/* Multiplies by the packed groups begin … end - 1 of the filters, which read the same channels. */
+/* Multiplies by the packed groups begin … end - 1 of the filters, all of which read the same input
+ * channels. */
 static void multiply_groups(const struct int8_job *job, const struct int8_block *block,
                             size_t begin, size_t end)
 {
@@ -241,12 +242,12 @@ static void multiply_groups(const struct int8_job *job, const struct int8_block 
     });
 }
 
-/* Computes the enlarge[0] rows of output pixels for a block of input pixels. */
+/* Computes the enlarge[0] rows of output pixels that a block of input pixels produces. */
 static void enlarge(const struct int8_job *job, const struct int8_block *block)
 {
     const struct int8_convolution_attrs *attrs = job->attrs;
     size_t row_bytes = attrs->c_out / attrs->enlarge[0], n_groups = row_bytes / INT8_GROUP;
-    size_t line = job->state->out[1] * row_bytes, first = block->row * attrs->enlarge[0];
+    size_t line = job->state->n_columns * row_bytes, first = block->row * attrs->enlarge[0];
     for (size_t y = 0; y < attrs->enlarge[0]; y++) {
         struct int8_block part = *block;
         part.c = (uint8_t *)job->out + (first + y) * line + block->column * row_bytes -
@@ -305,9 +306,9 @@ static void run_block(const struct int8_job *job, size_t unit, unsigned char *sc
     size_t split = unit % state->n_splits, n_groups = int8_n_groups(attrs->c_out);
     size_t row = unit / state->n_splits / state->n_blocks;
     size_t i = unit / state->n_splits % state->n_blocks;
-    size_t column = state->out[1] * i / state->n_blocks;
-    size_t end = state->out[1] * (i + 1) / state->n_blocks;
-    size_t pixel = row * state->out[1] + column;
+    size_t column = state->n_columns * i / state->n_blocks;
+    size_t end = state->n_columns * (i + 1) / state->n_blocks;
+    size_t pixel = row * state->n_columns + column;
     size_t out_size = attrs->to == INT8_TO_F32 ? sizeof(float) : 1;
     struct int8_block block = {
         .begin = n_groups * split / state->n_splits,
@@ -341,7 +342,7 @@ static void run_part(void *context, size_t part, size_t n_parts)
     const struct int8_job *job = context;
     const struct int8_state *state = job->state;
     unsigned char *scratch = job->scratch + state->image_bytes + part * state->part_bytes;
-    size_t n = state->out[0] * state->n_blocks * state->n_splits;
+    size_t n = state->n_rows * state->n_blocks * state->n_splits;
     for (size_t i = n * part / n_parts; i < n * (part + 1) / n_parts; i++)
         run_block(job, i, scratch);
     if (state->tile_rows > 0)

@@ -4,7 +4,7 @@
 
 #include "ops/int8_convolution_internal.h"
 
-/* Copies n elements to the padded image, as words if its pixels are words. */
+/* Copies n bytes to the padded image. Widens them to 16-bit words if its pixels are words. */
 static void copy(const struct int8_job *job, const uint8_t *from, size_t n, uint8_t *to)
 {
     int8_copy(job->state->kernels, job->state->pixel_bytes > job->attrs->c_in, from, n, to);
@@ -86,7 +86,8 @@ static void activate(const struct int8_job *job, float *sums, size_t pixel, size
                                      (uint8_t *)job->out + pixel * n_channels, n, n_channels);
 }
 
-/* Transposes n pixels of a block, from `pixel` on, to the output with the channels first. */
+/* Transposes the first n pixels of a block to the output, which has the channels first. `pixel` is
+ * the index of the first pixel in the output. */
 static void store_planes(const struct int8_job *job, const struct int8_block *block, size_t pixel,
                          size_t n)
 {
@@ -106,7 +107,7 @@ void int8_store(const struct int8_job *job, const struct int8_block *block)
 {
     const struct int8_convolution_attrs *attrs = job->attrs;
     size_t n_joined = attrs->n_joined, n = block->n * n_joined, first = block->column * n_joined;
-    size_t width = n_joined > 1 ? (size_t)job->state->window.out[2] : job->state->out[1];
+    size_t width = n_joined > 1 ? (size_t)job->state->window.out[2] : job->state->n_columns;
     size_t pixel = block->row * width + first, n_channels = attrs->c_out / n_joined;
     size_t size = attrs->to == INT8_TO_F32 ? sizeof(float) : 1;
     if (n > width - first)

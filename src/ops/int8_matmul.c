@@ -1,4 +1,4 @@
-/* MatMul of u8 rows by a constant i8 matrix.
+/* MatMul of a u8 tensor by a constant i8 matrix.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
@@ -6,11 +6,11 @@
 #include "ops/cost.h"
 #include "ops/int8_ops.h"
 
-#define PART_ROWS 48 /* about the fewest rows in a part, if parts are rows */
+#define PART_ROWS 48 /* approximate minimum of rows per part, if parts are rows */
 
 struct matmul_state {
     const struct int8_kernels *kernels;
-    size_t m, row_bytes; /* row_bytes: a row of A, padded to whole quads */
+    size_t m, row_bytes; /* row_bytes: size of a row of A, padded to whole quads */
     size_t n_parts;
     bool by_rows;     /* parts are rows; otherwise groups of columns */
     size_t tile_rows; /* see struct int8_product */
@@ -88,8 +88,8 @@ static void run_part(void *context, size_t part, size_t n_parts)
     int8_multiply(state->kernels, &product);
 }
 
-/* Copies the rows, as words if has_words is set, and pads each with zeros to whole quads, like the
- * packed matrix. */
+/* Copies the rows and pads each with zeros to whole quads, like the packed matrix. Widens bytes to
+ * 16-bit words if has_words is set. */
 static void copy_rows(const struct step *step)
 {
     const struct int8_convolution_attrs *attrs = step->op->attrs;

@@ -14,8 +14,8 @@
 #include "ops/window.h"
 
 /* The attributes of the next two ops. n_spatial is the number of spatial dimensions of an image, 1
- * or 2: these ops convert between channels first in f32 and channels last in u8. If it is 0, they
- * keep the order, and there is one range. */
+ * or 2: the ops convert between channels first in f32 and channels last in u8. If n_spatial is 0,
+ * they keep the order, and there is one range. */
 struct quantize_u8_attrs {
     struct channel_ranges ranges;
     uint32_t n_spatial;
@@ -41,10 +41,11 @@ struct int8_convolution_attrs {
     size_t n_joined;
     size_t c_in, c_out, group_c_in; /* group_c_in: input channels that one filter reads */
     const uint8_t *zeros; /* [c_in]: bytes of a pad: zero points, or the levels nearest to 0 */
-    /* A segment is a sequence of taps that is read at once: a row of the kernel (all that joined
-     * pixels read in this row) or a single tap. */
+    /* A segment is a sequence of taps that is read at once: a single tap, or a row of the kernel
+     * with all taps that the joined pixels read in this row. */
     size_t n_segments, segment_bytes;
-    /* For each packed group of filters: its first input channel. NULL: all filters read all. */
+    /* The first input channel of each packed group of filters. NULL: all filters read all input
+     * channels. */
     const uint32_t *offsets;
     const int16_t *winograd;          /* transformed filters, instead of `filters`; or NULL */
     const int8_t *filters;            /* packed; rows are [segments][quads of INT8_QUAD elements] */
@@ -70,7 +71,7 @@ static inline size_t int8_a_size(const struct int8_convolution_attrs *attrs)
     return attrs->has_words ? sizeof(uint16_t) : 1;
 }
 
-/* Copies n bytes, or widens them to n words. */
+/* Copies n bytes, or widens them to n 16-bit words. */
 static inline void int8_copy(const struct int8_kernels *kernels, bool as_words, const uint8_t *from,
                              size_t n, uint8_t *to)
 {
@@ -87,7 +88,7 @@ static inline enum int8_result int8_sums_to(const struct int8_convolution_attrs 
 }
 
 extern const struct op_def op_int8_convolution; /* u8 to u8 or f32 */
-extern const struct op_def op_int8_matmul;      /* the same for rows: [..., c_in] to [..., c_out] */
+extern const struct op_def op_int8_matmul;      /* u8 [..., c_in] to u8 or f32 [..., c_out] */
 
 /* Add of u8. Attributes: struct bytes_sum. */
 extern const struct op_def op_int8_add;

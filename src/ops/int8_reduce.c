@@ -1,4 +1,4 @@
-/* ReduceMax and ReduceMean of u8 images over all of their pixels.
+/* ReduceMax and ReduceMean of u8 images over all pixels.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 

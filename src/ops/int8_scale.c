@@ -9,12 +9,12 @@ enum { BATCH, CHANNEL, ROW, COLUMN, N_DIMS };
 
 struct scale_state {
     const struct int8_kernels *kernels;
-    size_t n[N_DIMS];                     /* of the output */
+    size_t n[N_DIMS];                     /* dimensions of the output */
     size_t image[N_DIMS], factor[N_DIMS]; /* strides in elements; 0 if broadcast */
 };
 
-/* Sets sizes from the shape of an operand. An image has the channels last. Factors have the
- * channels first and may have fewer dimensions. */
+/* Sets sizes[BATCH ... COLUMN] from the shape of an operand. An image has the channels last.
+ * Factors have the channels first and may have fewer dimensions. */
 static void get_sizes(const struct irrun_shape *shape, uint32_t n_spatial, bool is_image,
                       size_t sizes[N_DIMS])
 {

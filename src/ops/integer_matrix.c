@@ -20,8 +20,7 @@ bool integer_matrix_should_pack(const struct prepare *prepare)
            (dtype == IRRUN_I32 || dtype == IRRUN_U32);
 }
 
-/* Sets *zero_point, to 0 if possible. Returns whether the elements minus *zero_point fit in 8
- * bits. */
+/* Returns whether the elements minus *zero_point fit in i8. Chooses *zero_point: 0 if possible. */
 static bool are_bytes(const int32_t *elements, size_t n, int32_t *zero_point)
 {
     int32_t low = 0, high = 0;
@@ -33,7 +32,8 @@ static bool are_bytes(const int32_t *elements, size_t n, int32_t *zero_point)
     return (int64_t)high - low <= UINT8_MAX;
 }
 
-static size_t n_columns(const struct product *p)
+/* Returns the number of columns of B, padded to whole groups. */
+static size_t padded_columns(const struct product *p)
 {
     return int8_n_groups(p->n) * INT8_GROUP;
 }
@@ -44,8 +44,8 @@ static void pack_elements(const struct product *p, const int32_t *from, int32_t 
                           int32_t *sums)
 {
     size_t n_quads = int8_n_quads(p->k);
-    int8_t *to = (int8_t *)(sums + n_columns(p));
-    memset(sums, 0, n_columns(p) * (n_quads * INT8_QUAD + sizeof *sums));
+    int8_t *to = (int8_t *)(sums + padded_columns(p));
+    memset(sums, 0, padded_columns(p) * (n_quads * INT8_QUAD + sizeof *sums));
     for (size_t i = 0; i < p->k * p->n; i++) {
         size_t row = p->b_transposed ? i % p->k : i / p->n;
         size_t column = p->b_transposed ? i / p->k : i % p->n;
@@ -55,11 +55,12 @@ static void pack_elements(const struct product *p, const int32_t *from, int32_t 
     }
 }
 
-/* Requests scratch memory for the initial sums by column and by row, and the rows of bytes. */
+/* Requests scratch memory for the initial sums of the columns and of the rows, and for the rows of
+ * A as bytes. */
 static bool request_scratch(struct prepare *prepare, const struct product *p)
 {
     size_t row_bytes = int8_n_quads(p->k) * INT8_QUAD;
-    return prepare_scratch(prepare, n_columns(p), sizeof(int32_t)) &&
+    return prepare_scratch(prepare, padded_columns(p), sizeof(int32_t)) &&
            prepare_scratch(prepare, p->m, sizeof(int32_t) + row_bytes);
 }
 
@@ -68,7 +69,8 @@ static bool pack_bytes(struct prepare *prepare, const struct product *p, const i
 {
     size_t size_bytes;
     bool is_new;
-    if (!checked_mul(n_columns(p), int8_n_quads(p->k) * INT8_QUAD + sizeof(int32_t), &size_bytes))
+    if (!checked_mul(padded_columns(p), int8_n_quads(p->k) * INT8_QUAD + sizeof(int32_t),
+                     &size_bytes))
         return fail_memory(prepare->err, SIZE_MAX);
     int32_t *sums = prepare_prepacked(prepare, LAYOUT_INT8, size_bytes, &is_new);
     if (!sums)
@@ -76,7 +78,7 @@ static bool pack_bytes(struct prepare *prepare, const struct product *p, const i
     if (is_new)
         pack_elements(p, from, matrix->b_zero_point, sums);
     matrix->column_sums = sums;
-    matrix->b = (const int8_t *)(sums + n_columns(p));
+    matrix->b = (const int8_t *)(sums + padded_columns(p));
     return request_scratch(prepare, p);
 }
 
@@ -108,7 +110,7 @@ bool integer_matrix_pack(struct prepare *prepare, const struct product *p,
 
 struct run {
     const struct integer_matrix *matrix;
-    struct int8_product bytes;     /* if a fits into 8 bits */
+    struct int8_product bytes;     /* if the elements of A minus the least one fit in u8 */
     struct int8_wide_product wide; /* otherwise */
     bool is_wide;
 };
@@ -131,7 +133,7 @@ static void run_groups(void *context, size_t part, size_t n_parts)
 static void multiply_by_bytes(const struct integer_matrix *matrix, const struct product *p,
                               const int32_t *a, int32_t *c, const struct step *step)
 {
-    size_t n_quads = int8_n_quads(p->k), n = n_columns(p);
+    size_t n_quads = int8_n_quads(p->k), n = padded_columns(p);
     int32_t *start = step->scratch, *row_start = start + n, least;
     uint8_t *rows = (uint8_t *)(row_start + p->m);
     bool is_narrow = matrix->kernels->narrow(p->m, p->k, a, rows, &least, row_start);

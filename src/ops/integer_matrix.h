@@ -13,10 +13,11 @@ struct integer_matrix {
     int32_t b_zero_point;               /* subtracted from all elements before packing */
     const int32_t *column_sums;         /* of b, padded with zeros to a whole INT8_GROUP */
     const void *unpacked;               /* if b is NULL: a copy of the matrix, not packed */
-    size_t n_parts;                     /* of the product, for the thread pool */
+    size_t n_parts;                     /* parts of the product for the thread pool */
 };
 
-/* Returns whether to pack the constant input 1 for a product with input 0. For op_def.prepacks. */
+/* Returns whether to pack the constant input 1 for a product with input 0. Called by
+ * op_def.prepacks. */
 bool integer_matrix_should_pack(const struct prepare *prepare);
 
 /* Packs input 1 and requests scratch memory. Called by prepare. */

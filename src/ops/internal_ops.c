@@ -68,7 +68,7 @@ static bool infer_one_position(struct infer *infer)
     struct irrun_shape out = infer->in[0]->shape;
     int64_t strides[IRRUN_MAX_RANK], offset = 0;
     if (attrs->rank > 0 && out.rank != attrs->rank)
-        return infer_fail_input(infer, 0, "a rank of %u, as the port says", attrs->rank);
+        return infer_fail_input(infer, 0, "a rank of %u to match the output port", attrs->rank);
     move_strides(&out, strides);
     if (attrs->axis <= out.rank && out.dims[out.rank - attrs->axis] > 1) {
         uint32_t axis = out.rank - attrs->axis;

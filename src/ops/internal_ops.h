@@ -16,7 +16,7 @@ extern const struct op_def op_drop_axis;   /* a view without axis, whose dimensi
 
 extern const struct op_def op_swap_axes;      /* swaps axes 0 and 1 of a tensor of rank 3 */
 extern const struct op_def op_channels_last;  /* moves dimension 1 to the end */
-extern const struct op_def op_channels_first; /* the inverse */
+extern const struct op_def op_channels_first; /* moves the last dimension to position 1 */
 extern const struct op_def op_prelu_last;     /* PReLU of data with the channels last */
 extern const struct op_def op_identity;       /* a view */
 
@@ -41,7 +41,7 @@ struct one_position_attrs {
 /* Returns the first or last position of an axis, which remains as a dimension of 1. */
 extern const struct op_def op_one_position;
 
-/* MatMul with the Transpose of input 1 folded into transpose_b. The Transpose swapped the last two
+/* MatMul with the Transpose of input 1 folded into transpose_b. The Transpose swaps the last two
  * dimensions; input 2 is its order. Attributes: struct matmul_attrs. */
 extern const struct op_def op_matmul_transposed;
 
@@ -54,10 +54,10 @@ extern const struct op_def op_norm;
  * convert_attrs. */
 extern const struct op_def op_narrow;
 
-/* A cell that is run over all steps of X [batch, time, input size]: the sequence op (LSTM, GRU or
- * RNN) with one direction and no sequence_lengths. Unlike that op, it leaves the state unchanged if
- * there are no steps. Attributes: struct recurrent_attrs. Inputs: X, H0 (, C0), W, R (, B);
- * outputs: Y, Ho (, Co). */
+/* Run a cell over all steps of X [batch, time, input size], like the LSTM, GRU or RNN sequence op
+ * with one direction and no sequence_lengths. Unlike the sequence op, they leave the state
+ * unchanged if there are no steps. Attributes: struct recurrent_attrs. Inputs: X, H0 (, C0), W, R
+ * (, B); outputs: Y, Ho (, Co). */
 extern const struct op_def op_lstm_over_time;
 extern const struct op_def op_gru_over_time;
 extern const struct op_def op_rnn_over_time;

@@ -6,7 +6,7 @@
 #include "kernels/indexed_copy.h"
 #include "ops/interpolation.h"
 
-#define ELEMENT_WORK 50 /* work of an element, in the unit of thread_pool_n_parts */
+#define ELEMENT_WORK 50 /* work per element, in the unit of thread_pool_n_parts */
 
 /* ---- resampling --------------------------------------------------------------------------- */
 
@@ -28,14 +28,14 @@ static size_t n_units(const struct interpolate_state *state)
     return state->n_axes == 0 ? 1 : (size_t)shape_product(&state->in, 0, first_axis(state));
 }
 
-/* Returns the number of elements of a unit. */
+/* Returns the number of elements per unit. */
 static size_t unit_elements(const struct interpolate_state *state, const struct irrun_shape *shape)
 {
     return (size_t)shape_product(shape, first_axis(state), shape->rank);
 }
 
-/* Return the products of the dimensions before and after a changed axis when it is resampled: those
- * before it still have the size of the input, those after it that of the output. */
+/* Return the products of the dimensions before and after a changed axis at the time when it is
+ * resampled: the dimensions before it still have input sizes, those after it have output sizes. */
 static size_t n_outer(const struct part *part, uint32_t axis)
 {
     return part->n * (size_t)shape_product(&part->state->in, first_axis(part->state), axis);
@@ -140,7 +140,7 @@ static void copy_nearest(const struct interpolate_state *state, uint32_t k, size
     size_t n_between = k > 1 ? (size_t)shape_product(&state->in, axis + 1, changed[-1].axis) : 0;
     for (size_t slice = 0; slice < n; slice++, from += n_in * in_bytes) {
         if (k == 1) {
-            if (state->has_bytes)
+            if (state->has_byte_offsets)
                 indexed_gather(from, changed->sources, n_out, in_bytes, to);
             else
                 copy_pieces(changed->sources, n_out, from, in_bytes, to);
@@ -190,18 +190,18 @@ static void convert_to_bytes(struct interpolate_state *state, size_t element_byt
     const struct changed_axis *changed = &state->axes[0];
     size_t n = (size_t)state->out.dims[changed->axis];
     size_t piece_bytes = n_inner(state, changed->axis) * element_bytes;
-    if (state->has_bytes)
+    if (state->has_byte_offsets)
         return; /* prepare has run before */
     for (size_t i = 0; i < n; i++)
         if (changed->sources[i] < 0)
             return;
     for (size_t i = 0; i < n; i++)
         changed->sources[i] *= (int64_t)piece_bytes;
-    state->has_bytes = true;
+    state->has_byte_offsets = true;
 }
 
-/* Requests two buffers: of floats for f32, and of doubles for other types, which are converted into
- * the first buffer. */
+/* Requests two buffers: of floats for f32, otherwise of doubles. Inputs of other types are
+ * converted to the first buffer. */
 bool interpolate_prepare(struct prepare *prepare)
 {
     struct interpolate_state *state = prepare->state;

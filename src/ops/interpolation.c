@@ -1,6 +1,6 @@
-/* Coordinates and weights of Interpolate, for one axis at a time, since every mode is separable.
- * The formulas are those of the specification of Interpolate-4; for the Pillow modes, those of
- * Pillow's resampling.
+/* Computes the coordinates and weights of Interpolate for one axis at a time; every mode is
+ * separable. The formulas are those of the specification of Interpolate-4; for the Pillow modes,
+ * those of Pillow's resampling.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/interpolation.h"
 
@@ -117,13 +117,13 @@ static void add_cubic(struct taps *taps, size_t *n, const struct resized_axis *a
         add_tap(taps, n, axis, clamp_index(base + k - 1, axis->n_padded), weights[k]);
 }
 
-/* Returns the linear filter, which is zero for |x| >= 1. */
+/* Returns the value of the linear filter at x, which is 0 for |x| >= 1. */
 static double triangle(double x)
 {
     return fabs(x) < 1 ? 1 - fabs(x) : 0;
 }
 
-/* Returns Pillow's cubic filter, which is zero for |x| >= 2. */
+/* Returns the value of Pillow's cubic filter at x, which is 0 for |x| >= 2. */
 static double cubic(double x, double a)
 {
     x = fabs(x);
@@ -210,9 +210,9 @@ static void add_output(const struct interpolation *method, const struct resized_
     }
 }
 
-/* Returns a bound on the number of taps of an output: the width of the widest filter, 4, stretched
- * by the downsampling, and a margin for rounding at both ends. Only CUBIC uses an element more than
- * once. */
+/* Returns an upper bound of the number of taps per output: the width of the widest filter, 4,
+ * stretched by the downsampling, and a margin for rounding at both ends. Only CUBIC uses an element
+ * more than once. */
 static int64_t max_taps(const struct interpolation *method, const struct resized_axis *axis)
 {
     if (method->mode == INTERPOLATION_CUBIC)

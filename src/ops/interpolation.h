@@ -1,4 +1,4 @@
-/* Shared by the files of Interpolate: the input elements of a resized axis, and the state.
+/* Interpolate: the input elements that each output of a resized axis reads, and the op's state.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_OPS_INTERPOLATION_H
 #define IRRUN_OPS_INTERPOLATION_H
@@ -71,8 +71,8 @@ struct interpolate_state {
     uint32_t n_axes;
     struct changed_axis axes[IRRUN_MAX_RANK]; /* in the order of computation: last axis first */
     struct irrun_shape in, out;
-    size_t n_buffer; /* elements of the largest intermediate result */
-    bool has_bytes;  /* nearest: sources of axes[0] are byte offsets; none is padding */
+    size_t n_buffer;       /* elements of the largest intermediate result */
+    bool has_byte_offsets; /* nearest: sources of axes[0] are byte offsets; none is padding */
 };
 
 bool interpolate_prepare(struct prepare *prepare);

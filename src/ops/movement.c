@@ -14,7 +14,7 @@ void move_plan(struct move_state *state, uint32_t rank, const int64_t *dims,
 {
     int64_t to_strides[STRIDED_COPY_MAX_RANK];
     for (uint32_t i = 0; i < rank; i++) {
-        if (dims[i] == 0) { /* the product of the others may overflow */
+        if (dims[i] == 0) { /* the product of the other dimensions may overflow */
             *state = (struct move_state){.copy.is_empty = true};
             return;
         }
@@ -59,7 +59,7 @@ bool move_views(const struct infer *infer, int64_t *firsts)
     return !copy->is_empty && (copy->rank == 0 || (copy->rank == 1 && copy->loops[0].from == 1));
 }
 
-/* Returns the index of the longest loop except the innermost, or 0 if there is no other. */
+/* Returns the index of the longest loop except the innermost, or 0 if there is only one loop. */
 static uint32_t find_longest(const struct strided_copy *copy)
 {
     uint32_t longest = 0;

@@ -1,4 +1,4 @@
-/* Shared by ops that only move elements: one strided copy from input 0 to output 0.
+/* Runs ops that only move elements as one strided copy from input 0 to output 0.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_OPS_MOVEMENT_H
 #define IRRUN_OPS_MOVEMENT_H
@@ -8,8 +8,8 @@
 
 struct move_state {
     struct strided_copy copy;
-    int64_t from_offset; /* of the first element, in elements */
-    struct runs runs;    /* of a Broadcast: the runs that it repeats; count 0: none */
+    int64_t from_offset; /* offset of the first element in the input, in elements */
+    struct runs runs;    /* Broadcast: the runs of the input that it repeats; count 0: none */
 };
 
 /* Computes row-major strides, in elements. The product of the dimensions must not overflow. */
@@ -36,7 +36,7 @@ bool move_infer_transposed(struct infer *infer, const uint32_t order[IRRUN_MAX_R
 /* Implements op_def.views: returns true if the copy is one contiguous part of its input. */
 bool move_views(const struct infer *infer, int64_t *firsts);
 
-/* Implements op_def.prepare, of an op whose state is a struct move_state. */
+/* Implements op_def.prepare for ops whose state is a struct move_state. */
 bool move_prepare(struct prepare *prepare);
 
 /* Computes the index of the first element and the number of elements of the slice begin:end:step.
@@ -57,7 +57,7 @@ void slice_bounds(int64_t dim, int64_t begin, int64_t end, int64_t step, int64_t
                                   .prepare = move_prepare,                                         \
                                   __VA_ARGS__}
 
-/* An op whose output 0 is input 0 with another shape. */
+/* An op whose output 0 is input 0 with a different shape. */
 #define VIEW_OP(object, type_, opset_, inputs_, infer_, ...)                                       \
     const struct op_def object = {                                                                 \
         .type = type_, .opset = opset_, .flags = OP_VIEW, inputs_, .infer = infer_, __VA_ARGS__}

@@ -2,11 +2,11 @@
  * kernels/elementwise.def), and one row of ops.def.
  *
  * The engine handles for all ops: opset versions, attributes, the number and the types of the
- * inputs, dynamic shapes, f16 and bf16 (below), constant folding, memory, views, in-place. An op
- * file implements:
+ * inputs, dynamic shapes, f16 and bf16 (below), constant folding, memory, views, in-place outputs.
+ * An op file implements:
  *
  *   infer    computes shapes and types of the outputs from those of the inputs (and, where the op
- *            needs them, their values: infer_value). Fills the op's state with the geometry.
+ *            needs them, their values: infer_value). Fills the op's state with sizes and strides.
  *            Called again for other shapes; all shapes are concrete.
  *   prepare  optional: chooses kernels, prepacks constants, resolves indices, requests memory.
  *   run      computes. Allocates nothing, parses no attributes.
@@ -46,18 +46,18 @@ enum op_role {
 enum op_flags {
     /* copies elements of any type: keeps f16 and bf16 bits */
     OP_DATA_MOVEMENT = 1,
-    /* output 0 is input 0 with another shape: no run, no memory */
+    /* output 0 is input 0 with a different shape: no run, no memory */
     OP_VIEW = 2,
     /* output 0 may use the memory of the first input of its shape and element size that no later
      * step reads; run may overwrite any such input */
     OP_IN_PLACE = 4,
-    /* takes f16 and bf16 as 16 bits or as f32, and writes the dtype of infer (Convert) */
+    /* reads f16 and bf16 as 16 bits or as f32, and writes the dtype that infer set (Convert) */
     OP_ANY_STORAGE = 8,
     /* run reads the shapes of its inputs, never their data (ShapeOf) */
     OP_SHAPES_ONLY = 16,
     /* element i of output 0 is computed from elements i of the inputs, broadcast */
     OP_ELEMENTWISE = 32,
-    /* like OP_IN_PLACE, but only for input 0, and not if another input has the same memory */
+    /* like OP_IN_PLACE, but only for input 0, and only if no other input has the same memory */
     OP_IN_PLACE_INPUT0 = 64,
     /* with --precision=bf16, prepare_constant may return bf16; run then rounds the other operand,
      * except in a convolution of few channels */
@@ -93,8 +93,8 @@ struct op_def {
     enum op_role role;
     uint32_t flags;
     const struct op_input_def *inputs; /* rows of a table: OP_INPUTS */
-    uint8_t n_outputs; /* 0 = 1 (a Result has none); OUTPUTS_LISTED: as many as the layer lists */
-    uint8_t n_outputs_min;        /* fewer may be listed; 0 = n_outputs */
+    uint8_t n_outputs; /* 0 = 1 (a Result has none); OUTPUTS_LISTED: the number the layer lists */
+    uint8_t n_outputs_min;        /* the smallest number that a layer may list; 0 = n_outputs */
     const struct attr_def *attrs; /* OP_ATTRS */
     uint8_t n_inputs, n_attrs;    /* rows of the tables */
     size_t attrs_size;
@@ -110,16 +110,16 @@ struct op_def {
     /* A set of 1 << i: inputs whose matrices (the last two dimensions) may have any stride, and may
      * each serve several consecutive batches; see prepare_matrices. */
     uint32_t strided_inputs;
-    uint32_t factors; /* a set of 1 << i: inputs whose constants --precision rounds */
+    uint32_t rounded_inputs; /* a set of 1 << i: inputs whose constants --precision rounds */
     /* Optional: returns which of these constant inputs prepare will prepack (both are sets of 1 <<
      * i). Their data is not widened then, and step->in has no data for them. */
     uint32_t (*prepacks)(const struct prepare *prepare, uint32_t constants);
     bool (*prepare)(struct prepare *prepare);
-    /* Implement run if it can fail, otherwise compute; neither if prepare sets made.flat, as
+    /* Set run if it can fail, otherwise compute; set neither if prepare sets made.flat, as
      * prepare_sharing does. */
     bool (*run)(const struct step *step, struct irrun_error *err);
     void (*compute)(const struct step *step);
-    /* Optional: returns the floating-point operations of a run; see op_flops in cost.h. */
+    /* Optional: returns the number of floating-point operations per run; see op_flops in cost.h. */
     double (*flops)(const struct op *op, struct irrun_tensor *const *in,
                     struct irrun_tensor *const *out);
 };
@@ -167,10 +167,10 @@ bool infer_fail_input(struct infer *infer, uint32_t i, const char *expected, ...
  * engine itself adds all inputs if there are at most three, otherwise input 0. */
 bool infer_hint_input(struct infer *infer, uint32_t i);
 
-/* Normalizes axis to [0, rank), or fails with its value. */
+/* Normalizes axis to [0, rank); fails if it is out of range. */
 bool infer_axis(struct infer *infer, int64_t axis, uint32_t rank, uint32_t *normal);
-/* Sets is_set[axis] for each axis of the list; negative axes count from the end. Fails if one is
- * repeated. */
+/* Sets is_set[axis] for each axis of the list; negative axes count from the end. Fails if an axis
+ * is repeated. */
 bool infer_axes(struct infer *infer, const struct i64_list *axes, uint32_t rank,
                 bool is_set[IRRUN_MAX_RANK]);
 
@@ -183,8 +183,8 @@ bool infer_broadcast(struct infer *infer, uint32_t a, uint32_t b, int auto_broad
 
 /* ---- prepare ------------------------------------------------------------------------------ */
 
-/* Computes units begin … end - 1 of the n into which the work of a step is divided. A unit does not
- * depend on the others, nor on the thread that computes it. */
+/* Computes units begin … end - 1 of a step, whose work is divided into n units. A unit depends
+ * neither on other units nor on the thread that computes it. */
 typedef void share_fn(const struct step *step, size_t begin, size_t end);
 
 struct sharing {
@@ -202,13 +202,13 @@ struct flat {
         binary_fn *binary;
         unary_fn *unary;
         fused_fn *fused;               /* for a step of several fused ops */
-        const struct sharing *sharing; /* of a step with units */
+        const struct sharing *sharing; /* for a step whose work is divided into units */
         void (*compute)(const struct step *step);
     } kernel;
     size_t n; /* elements; for an Assign, bytes */
 };
 
-/* Element i of the output takes element i / inner % count of an operand. */
+/* Element i of the output uses element i / inner % count of an operand. */
 struct repetition {
     size_t inner, count;
 };
@@ -221,14 +221,14 @@ struct fusable {
     /* For inputs 0 and 1: how an input with fewer elements than the output, but more than one,
      * repeats (a bias); otherwise zeros. Such an op can only be part of an epilogue. */
     struct repetition repeated[2];
-    const float *parameters; /* the two parameters of a function of one input */
+    const float *parameters; /* the two parameters of a unary op */
 };
 
 /* A product that can run an epilogue, step->epilogue, over parts of its output 0. The plan decides
  * which ops are the epilogue. */
 struct epilogue_offer {
     size_t n;               /* elements of the output; 0: not offered */
-    struct repetition bias; /* of an added operand that can be the initial sums; count 0: none */
+    struct repetition bias; /* an added operand that can be the initial sums; count 0: none */
 };
 
 /* The results of prepare other than the op's state, all optional. */
@@ -261,7 +261,8 @@ struct prepare {
     const struct matrices *matrices; /* of each input; repeats 0, or NULL: contiguous */
     uint32_t prepacked;              /* result of op_def.prepacks; 0 while constants are folded */
     struct prepared made;            /* set by prepare */
-    struct prepack_sources *sources; /* of the prepacked inputs; NULL while constants are folded */
+    /* The stored values that prepacked inputs are made from; NULL while constants are folded. */
+    struct prepack_sources *sources;
     struct irrun_error *err;
 };
 
@@ -272,11 +273,11 @@ bool prepare_scratch(struct prepare *prepare, size_t n, size_t item_bytes);
 
 /* Sets made.flat to run n units: shared with the thread pool if there is enough work (in the unit
  * of thread_pool_n_parts); otherwise in one call, unless made.flat.run is set already. Fails if
- * there is no memory. */
+ * memory runs out. */
 bool prepare_sharing(struct prepare *prepare, share_fn *run, size_t n, double work);
 
-/* Elements of a unit. In all units but the last, the tiles and vectors of element-wise kernels are
- * full. */
+/* Elements per unit. All units except the last fill the tiles and vectors of element-wise
+ * kernels. */
 #define SHARE_UNIT 64
 #define SHARE_ELEMENT_WORK 10 /* the work of reading and writing one f32 in L2 */
 
@@ -296,7 +297,7 @@ static inline struct share_range share_range(size_t n, size_t begin, size_t end)
     return (struct share_range){first, end * SHARE_UNIT < n ? end * SHARE_UNIT - first : n - first};
 }
 
-/* The flat.run of a step with units. */
+/* Implements flat.run for a step with units. */
 bool sharing_run(const struct step *step, struct irrun_error *err);
 
 /* ---- prepacked inputs; defined in plan/prepare_op.c */
@@ -311,9 +312,9 @@ const struct irrun_tensor *prepare_constant(struct prepare *prepare, uint32_t i)
  * Returns NULL with *err filled on failure. */
 const void *prepare_elements(struct prepare *prepare, uint32_t i, size_t begin, size_t n);
 
-/* Returns memory for prepacked inputs, 64-byte aligned, which all plans of the model with the same
- * layout share. The op chooses the number of the layout. If *is_new is set, the caller must fill
- * the memory now. NULL with *err filled if there is no memory. */
+/* Returns memory for prepacked inputs, 64-byte aligned. All plans of the model share the memory of
+ * the same layout; the op chooses the number of the layout. If *is_new is set, the caller must fill
+ * the memory now. Returns NULL with *err filled if memory runs out. */
 void *prepare_prepacked(struct prepare *prepare, uint32_t layout, size_t size_bytes, bool *is_new);
 
 /* Returns the positions of the matrices of input i, of `elements` elements each. i is one of
@@ -336,7 +337,7 @@ static inline void prepare_epilogue(struct prepare *prepare)
 
 struct step {
     struct flat flat;                /* see op_flat, unless prepare has replaced it */
-    void *data[FLAT_MAX_OPERANDS];   /* inputs, then outputs, if they are few enough */
+    void *data[FLAT_MAX_OPERANDS];   /* inputs, then outputs, if all of them fit */
     const void *state;               /* NULL: the step converts an input for the next step */
     struct irrun_tensor *const *in;  /* the op's inputs, then those of the epilogue */
     struct irrun_tensor *const *out; /* outputs, then those of the epilogue */
@@ -362,7 +363,7 @@ extern const size_t n_op_defs;
 /* Returns the row at this index, sorted by type, then opset. */
 const struct op_def *op_def_sorted(size_t index);
 
-/* Returns the row of an input of an op: the last row if that is repeated, NULL beyond the end. */
+/* Returns the row of input i of an op: the last row if it is repeated, NULL beyond the end. */
 const struct op_input_def *op_find_input(const struct op_def *def, uint32_t i);
 
 /* Returns whether input i has indices, axes, bounds or lengths instead of data. If it is constant,
@@ -380,7 +381,7 @@ uint32_t op_types(const struct op_def *def);
  * version is "", the type must have only one op. */
 const struct op_def *op_find(const char *type, const char *version, char why[OP_WHY_BYTES]);
 
-/* Returns whether the op has this type; false if irrun does not have it. */
+/* Returns whether the op has this type; false if irrun does not implement the op. */
 static inline bool op_is_type(const struct op *op, const char *type)
 {
     return op->def && strcmp(op->def->type, type) == 0;

@@ -11,9 +11,9 @@ struct adaptive_attrs {
 };
 
 struct adaptive_state {
-    struct adaptive_pool pool; /* of one channel */
-    int64_t n_channels;        /* of all batch elements */
-    int64_t n_in, n_out;       /* elements of a channel */
+    struct adaptive_pool pool; /* for one channel */
+    int64_t n_channels;        /* in all batch elements */
+    int64_t n_in, n_out;       /* elements per channel */
 };
 
 static const struct attr_def max_attrs[] = {ATTR(struct adaptive_attrs, index_element_type, "i64")};

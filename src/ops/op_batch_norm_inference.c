@@ -15,7 +15,7 @@ struct batch_norm_family {
 };
 
 struct batch_norm_state {
-    size_t n_batches, n_channels, n_inner; /* elements of a channel */
+    size_t n_batches, n_channels, n_inner; /* n_inner: elements per channel */
     affine_fn *affine;
     struct affine *coefficients; /* one per channel; NULL: run computes them */
 };
@@ -56,7 +56,7 @@ static bool infer(struct infer *infer)
     return true;
 }
 
-/* Computes a map (x - center) * scale + shift for each channel. */
+/* Computes the affine map (x - center) * scale + shift of each channel. */
 static void compute_affines(const struct step *step, struct affine *coefficients)
 {
     const struct batch_norm_family *f = step->op->def->family;

@@ -10,7 +10,7 @@ struct binary_state {
     struct broadcast loops;
     binary_fn *fn;
     binary_fn *vector; /* runs the innermost loop directly; NULL: binary_apply with fn */
-    size_t operand_bytes, out_bytes; /* of an element */
+    size_t operand_bytes, out_bytes; /* bytes per element */
 };
 
 static const struct attr_def attr_table[] = {
@@ -29,7 +29,7 @@ static const struct op_input_def boolean[] = TWO_INPUTS(TYPES_BOOLEAN);
 static const struct op_input_def bits[] = TWO_INPUTS(TYPES_INTEGER | TYPES_BOOLEAN);
 static const struct op_input_def comparable[] = TWO_INPUTS(TYPES_NUMBER | TYPES_BOOLEAN);
 
-/* Sets the output, and plans the loops over input 0, and over input 1 as if it had the shape b. */
+/* Sets the output, and plans the loops over input 0 and over input 1, viewed in the shape b. */
 static bool infer_loops(struct infer *infer, enum irrun_dtype dtype, const struct irrun_shape *out,
                         const struct irrun_shape *b)
 {
@@ -85,7 +85,7 @@ static bool run_flat(const struct step *step, struct irrun_error *err)
 
 /* Extends a repetition by the next outer loop, of n iterations. Returns false unless the operand is
  * repeated in the innermost loops, then advances, then is repeated in the outermost. */
-static bool widen_repetition(struct repetition *found, bool *is_repeated, size_t n, size_t stride)
+static bool extend_repetition(struct repetition *found, bool *is_repeated, size_t n, size_t stride)
 {
     if (stride == 0) {
         *is_repeated = found->count > 1;
@@ -98,16 +98,16 @@ static bool widen_repetition(struct repetition *found, bool *is_repeated, size_t
 }
 
 /* Finds how operand k repeats along the output. Returns false unless it has the form that
- * widen_repetition requires. */
+ * extend_repetition requires. */
 static bool find_repetition(const struct broadcast *loops, uint32_t k, struct repetition *found)
 {
     bool is_repeated = false;
     *found = (struct repetition){1, 1};
-    bool is_simple = widen_repetition(found, &is_repeated, (size_t)loops->n_inner,
-                                      (size_t)loops->inner_strides[k]);
+    bool is_simple = extend_repetition(found, &is_repeated, (size_t)loops->n_inner,
+                                       (size_t)loops->inner_strides[k]);
     for (uint32_t i = loops->rank; i-- > 0 && is_simple;)
-        is_simple = widen_repetition(found, &is_repeated, (size_t)loops->loops[i].n,
-                                     (size_t)loops->loops[i].strides[k]);
+        is_simple = extend_repetition(found, &is_repeated, (size_t)loops->loops[i].n,
+                                      (size_t)loops->loops[i].strides[k]);
     return is_simple;
 }
 
@@ -177,7 +177,7 @@ static void run_units(const struct step *step, size_t begin, size_t end)
     walk_units(step, begin, end);
 }
 
-/* Shares the work only for floats, because integer division can fail. */
+/* Divides the work among threads only for floats, because integer division can fail. */
 static bool prepare_units(struct prepare *prepare, const struct binary_state *state)
 {
     double n = (double)shape_n_elements(&prepare->out[0]->shape);

@@ -12,7 +12,7 @@ struct col2im_attrs {
 
 struct col2im_state {
     struct window window; /* over the output; one position per column */
-    int64_t n_channels;   /* of all batch elements */
+    int64_t n_channels;   /* in all batch elements */
 };
 
 static const struct attr_def attr_table[] = {

@@ -1,5 +1,6 @@
-/* Const-1: bytes of the .bin file. The engine sets the value. The oldest IRs have the type and
- * shape only in the output port, which the reader then uses, so these attributes are optional here.
+/* Const-1: bytes of the .bin file. The engine sets the value. The oldest IRs give the type and
+ * shape only in the output port, where the reader then finds them, so these attributes are
+ * optional.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/op_state.h"
 

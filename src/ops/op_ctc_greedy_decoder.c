@@ -1,5 +1,5 @@
-/* CTCGreedyDecoder-1 and CTCGreedyDecoderSeqLen-6: the best class of every step, without blanks
- * and, with merge_repeated, without repetitions. The rest of the output is -1.
+/* CTCGreedyDecoder-1 and CTCGreedyDecoderSeqLen-6: output the best class of every step, without
+ * blanks and, with merge_repeated, without repetitions. The rest of the output is -1.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/indexing.h"
 
@@ -51,7 +51,7 @@ static void write_integer(struct irrun_tensor *out, size_t i, int64_t number)
 }
 
 /* A sequence of n steps, `stride` elements apart, from element `first` of the data on. row_length:
- * elements of a row of the output. */
+ * elements per row of the output. */
 struct ctc_steps {
     size_t first, stride, n, row_length;
 };

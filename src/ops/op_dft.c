@@ -1,6 +1,6 @@
 /* DFT-7, IDFT-7, RDFT-9 and IRDFT-9: Fourier transforms along axes, of complex numbers (a last
- * dimension of 2) or of real ones. Signals are cropped or padded with zeros to the signal size.
- * Computed in double.
+ * dimension of 2) or real numbers. Signals are cropped or padded with zeros to the signal size. The
+ * transforms are computed in double.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
@@ -9,22 +9,23 @@
 #include "ops/movement.h"
 
 enum { DATA, AXES, SIGNAL_SIZE };
-#define LIMIT ((int64_t)FOURIER_MAX_LENGTH) /* the most complex numbers in scratch memory */
+#define LIMIT                                                                                      \
+    ((int64_t)FOURIER_MAX_LENGTH) /* limits how many complex numbers scratch memory holds */
 
 struct dft_family {
     bool is_inverse;
     bool from_real, to_real;
 };
 
-/* `work` is the scratch memory: complex numbers, with the dimensions of the signal; the imaginary
- * parts follow the real ones. */
+/* `work` is the shape of the signal in scratch memory: complex numbers, whose imaginary parts
+ * follow all real parts. */
 struct dft_state {
     uint32_t rank, n_axes;
-    uint32_t axes[IRRUN_MAX_RANK];    /* as in the input; RDFT and IRDFT halve the last one */
+    uint32_t axes[IRRUN_MAX_RANK];    /* in input order; see size_axis for the last one */
     struct irrun_shape in, work, out; /* without the last dimension of complex numbers */
     struct irrun_shape loaded;        /* the part of `in` that is read; it fits into `work` */
     struct fourier *plans;            /* [n_axes] */
-    size_t n_numbers, n_batch;        /* in `work`, and in the largest batch of lines */
+    size_t n_numbers, n_batch; /* complex numbers in `work`, and in the largest batch of lines */
 };
 
 static const struct op_input_def inputs[] = {

@@ -165,7 +165,7 @@ const struct op_def op_einsum = {
     OP_INPUTS(inputs),
     OP_ATTRS(attr_table, struct einsum_attrs),
     .state_size = sizeof(struct einsum_plan),
-    .factors = UINT32_MAX,
+    .rounded_inputs = UINT32_MAX,
     .infer = infer,
     .prepare = prepare,
     .compute = run,

@@ -1,6 +1,6 @@
 /* EmbeddingBagOffsetsSum-3, EmbeddingBagPackedSum-3, EmbeddingSegmentsSum-3, EmbeddingBagOffsets-15
- * and EmbeddingBagPacked-15: sums or means of bags of rows of a table. The ops differ in how they
- * describe the bags.
+ * and EmbeddingBagPacked-15: each output row is the sum or mean of a bag of table rows. The ops
+ * differ in how they describe the bags.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
@@ -23,9 +23,9 @@ struct bag_family {
 
 struct bag_state {
     size_t n_bags, n_indices, row_elements;
-    int64_t n_rows; /* of the table */
+    int64_t n_rows; /* rows of the table */
     struct index_list rows;
-    struct index_list bounds;    /* start of each bag, and end of the last; not for BAG_PACKED */
+    struct index_list bounds; /* start of each bag, then end of the last bag; not for BAG_PACKED */
     struct index_list empty_row; /* the row for empty bags; -1: zeros */
 };
 
@@ -78,7 +78,7 @@ static bool find_bags(struct infer *infer, const struct bag_family *family, int6
         return true;
     }
     if (!shape_equals(split, indices)) {
-        infer_fail_input(infer, SPLIT, "as many numbers as indices");
+        infer_fail_input(infer, SPLIT, "one number per index");
         return infer_hint_input(infer, INDICES);
     }
     if (!infer_int(infer, SPLIT + 1, n_bags))
@@ -145,7 +145,7 @@ static bool resolve_offsets(const struct step *step, int64_t *bounds, struct irr
     return true;
 }
 
-/* Converts segment ids to bounds; they must be sorted and below num_segments. */
+/* Converts segment ids to bounds. The ids must be sorted and below num_segments. */
 static bool resolve_segments(const struct step *step, int64_t *bounds, struct irrun_error *err)
 {
     const struct bag_state *state = step->state;
@@ -208,8 +208,8 @@ static void add_bag(const struct step *step, const int64_t *rows, size_t begin, 
         fns->divide(to, end - begin, n);
 }
 
-/* Sets *row to the row for empty bags, that of default_index. NULL means zeros: there is no
- * default_index, or it is -1. */
+/* Sets *row to the table row for empty bags, which default_index selects. NULL means zeros: there
+ * is no default_index, or it is -1. */
 static bool find_empty_row(const struct step *step, const char **row, struct irrun_error *err)
 {
     const struct bag_family *family = step->op->def->family;

@@ -9,7 +9,7 @@
 struct quantize_state {
     struct broadcast loops; /* operands: out, then the inputs in order */
     fake_quantize_fn *fn;
-    const struct quantize_kernels *vectors; /* NULL: not f32 */
+    const struct quantize_kernels *kernels; /* NULL: the data is not f32 */
 };
 
 static const struct attr_def attr_table[] = {
@@ -57,11 +57,11 @@ static bool visit(void *context, const int64_t *offsets, size_t n)
     int64_t levels = ((const struct fake_quantize_attrs *)step->op->attrs)->levels;
     void *out = tensor_at(step->out[0], (size_t)offsets[0]);
     bool is_one_range = (strides[2] | strides[3] | strides[4] | strides[5]) == 0;
-    if (state->vectors && is_one_range && strides[1] == 1) {
+    if (state->kernels && is_one_range && strides[1] == 1) {
         struct quantization q =
             quantization_of(*(const float *)from[1], *(const float *)from[2],
                             *(const float *)from[3], *(const float *)from[4], levels);
-        state->vectors->fake(&q, from[0], out, n);
+        state->kernels->fake(&q, from[0], out, n);
         return true;
     }
     state->fn(&(struct fake_quantize_run){
@@ -92,7 +92,7 @@ static bool prepare(struct prepare *prepare)
 {
     struct quantize_state *state = prepare->state;
     state->fn = fake_quantize_scalar(prepare->in[0]->dtype);
-    state->vectors = prepare->in[0]->dtype == IRRUN_F32 ? prepare->kernels->quantize : NULL;
+    state->kernels = prepare->in[0]->dtype == IRRUN_F32 ? prepare->kernels->quantize : NULL;
     double n = (double)shape_n_elements(&prepare->out[0]->shape);
     return prepare_sharing(prepare, run_units, broadcast_n_units(&state->loops),
                            SHARE_ELEMENT_WORK * n);

@@ -12,7 +12,7 @@ struct gather_state {
     int64_t n_batches, n_outer, axis_dim, n_indices;
     int64_t n_slice; /* elements */
     uint32_t axis;
-    int64_t first; /* the first index, if they are constant and consecutive; otherwise -1 */
+    int64_t first; /* the first index if the indices are constant and consecutive; otherwise -1 */
 };
 
 static const struct attr_def attr_table[] = {ATTR(struct gather_attrs, batch_dims, "0")};
@@ -36,7 +36,7 @@ static bool infer_batch_dims(struct infer *infer, uint32_t *n_batch_dims)
     for (uint32_t i = 0; i < n; i++) {
         if (data->dims[i] != indices->dims[i])
             return infer_fail_input(infer, INDICES,
-                                    "dimension %u as in the data (batch_dims is %lld)", i,
+                                    "dimension %u to match the data (batch_dims is %lld)", i,
                                     (long long)given);
     }
     *n_batch_dims = (uint32_t)n;
@@ -94,8 +94,8 @@ static bool views(const struct infer *infer, int64_t *firsts)
     return state->first >= 0 && shape_n_elements(&infer->out[0].shape) > 0;
 }
 
-/* Sets offsets[k] to the byte offset in the data of the slice of index k; -1: out of range, gives
- * zeros. */
+/* Sets offsets[k] to the byte offset of the slice that index k selects; to -1 if the index is out
+ * of range and gives zeros. */
 static bool resolve(const struct step *step, int64_t *offsets, struct irrun_error *err)
 {
     const struct gather_state *state = step->state;

@@ -14,7 +14,7 @@ struct grid_sample_attrs {
 
 struct grid_sample_state {
     struct grid_plane plane;
-    size_t n_batches, n_channels, n_points; /* n_points: of one batch element */
+    size_t n_batches, n_channels, n_points; /* n_points: per batch element */
 };
 
 static const struct attr_def attr_table[] = {
@@ -53,8 +53,8 @@ static bool infer(struct infer *infer)
     return true;
 }
 
-/* Converts a coordinate in -1 … 1 to a position in elements. f32 is computed in f32, like in the
- * reference, because rounding affects which element mode nearest selects. */
+/* Converts a coordinate in -1 … 1 to a position in elements. f32 coordinates are converted in f32,
+ * as in the reference, because rounding affects which element mode nearest selects. */
 static double to_elements(const struct grid_plane *plane, const struct irrun_tensor *grid, size_t k,
                           int64_t n)
 {

@@ -13,17 +13,18 @@ struct group_attrs {
 };
 
 struct group_state {
-    size_t n_planes, n_groups; /* n_groups: of a batch element */
-    size_t n_channels;         /* of a group */
-    size_t n_inner;            /* of a plane */
-    size_t n_parts;            /* that threads share */
+    size_t n_planes;   /* planes in all batch elements */
+    size_t n_groups;   /* groups per batch element */
+    size_t n_channels; /* channels per group */
+    size_t n_inner;    /* elements per plane */
+    size_t n_parts;    /* parts of the work for the thread pool */
     reduce_fn *sum, *sum_of_squared_deviations;
     affine_fn *affine;
 };
 
-/* The statistics of a plane, the elements of one channel of a batch element. */
+/* The statistics of a plane. A plane holds the elements of one channel of a batch element. */
 struct plane {
-    double mean, deviations; /* deviations: the sum of the squares of those from the mean */
+    double mean, deviations; /* deviations: the sum of the squared deviations from the mean */
 };
 
 static const struct attr_def attr_table[] = {
@@ -100,9 +101,9 @@ static void measure_planes(void *context, size_t part, size_t n_parts)
     }
 }
 
-/* Returns the mean and the variance of a group from those of its planes, all of the same size:
- * Chan, Golub and LeVeque, "Updating formulae and a pairwise algorithm for computing sample
- * variances", 1979. */
+/* Computes the mean and the variance of a group from the statistics of its planes, which all have
+ * the same size. See Chan, Golub and LeVeque, "Updating formulae and a pairwise algorithm for
+ * computing sample variances", 1979. */
 static void merge_planes(const struct group_state *state, const struct plane *planes, double *mean,
                          double *variance)
 {

@@ -1,4 +1,4 @@
-/* Identity-16: the output is the input.
+/* Identity-16: returns its input.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/movement.h"
 

@@ -10,13 +10,13 @@ struct if_branch {
     struct runner *runner;
     struct irrun_tensor *in; /* [n_parameters] */
     const struct irrun_tensor **in_pointers;
-    uint32_t *input_of;  /* for each Parameter: number of the op's input */
-    uint32_t *result_of; /* for each output of the op: number of the Result */
+    uint32_t *input_of;  /* for each Parameter: index of the op's input */
+    uint32_t *result_of; /* for each output of the op: index of the body's Result */
 };
 
 struct if_state {
     struct if_branch branches[2];
-    int taken;         /* the branch that infer selected, or -1 if run selects it */
+    int selected;      /* the branch that infer selected, or -1 if run selects it */
     bool ran_in_infer; /* infer has run the branch; the outputs are in `kept` */
     struct irrun_tensor *kept;
 };
@@ -114,8 +114,8 @@ static bool have_equal_shapes(const struct irrun_tensor *a, const struct irrun_t
     return true;
 }
 
-/* Infers types and shapes that are the same in both branches. Ignores errors of a branch, since it
- * may never run for these inputs. */
+/* Infers the outputs if both branches give them the same types and shapes. Ignores errors of a
+ * branch, because the branch may never run for these inputs. */
 static bool infer_both(struct infer *infer, struct if_state *state, bool *is_known)
 {
     struct irrun_tensor *other =
@@ -145,7 +145,7 @@ static bool run_branch(struct if_branch *branch, struct irrun_tensor *const *in,
 /* Runs the branch because the shapes of the outputs depend on data. */
 static bool run_to_infer(struct infer *infer, struct if_state *state)
 {
-    struct if_branch *branch = &state->branches[state->taken];
+    struct if_branch *branch = &state->branches[state->selected];
     struct irrun_tensor **in = body_get_values(infer);
     state->kept =
         arena_alloc_array(infer->arena, infer->n_outputs, sizeof *state->kept, infer->err);
@@ -168,7 +168,7 @@ static bool run_to_infer(struct infer *infer, struct if_state *state)
 static bool infer(struct infer *infer)
 {
     struct if_state *state = infer->state;
-    state->taken = -1;
+    state->selected = -1;
     if (infer->op->n_bodies != 2)
         return infer_fail(infer, "has %u bodies, expected then_body and else_body",
                           infer->op->n_bodies);
@@ -185,8 +185,8 @@ static bool infer(struct infer *infer)
     const struct irrun_tensor *condition = infer_value(infer, 0);
     if (!condition)
         return false;
-    state->taken = *(const unsigned char *)condition->data != 0 ? THEN_BODY : ELSE_BODY;
-    if (!infer_branch(infer, &state->branches[state->taken], infer->out, &is_known, infer->err))
+    state->selected = *(const unsigned char *)condition->data != 0 ? THEN_BODY : ELSE_BODY;
+    if (!infer_branch(infer, &state->branches[state->selected], infer->out, &is_known, infer->err))
         return false;
     return is_known || run_to_infer(infer, state);
 }
@@ -194,10 +194,10 @@ static bool infer(struct infer *infer)
 static bool run(const struct step *step, struct irrun_error *err)
 {
     const struct if_state *state = step->state;
-    int taken = state->taken;
-    if (taken < 0)
-        taken = *(const unsigned char *)step->in[0]->data != 0 ? THEN_BODY : ELSE_BODY;
-    struct if_branch branch = state->branches[taken];
+    int selected = state->selected;
+    if (selected < 0)
+        selected = *(const unsigned char *)step->in[0]->data != 0 ? THEN_BODY : ELSE_BODY;
+    struct if_branch branch = state->branches[selected];
     if (!state->ran_in_infer && !run_branch(&branch, step->in, err))
         return false;
     for (uint32_t k = 0; k < step->n_outputs; k++)

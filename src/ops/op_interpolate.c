@@ -11,9 +11,9 @@ enum shape_mode { SHAPE_SIZES, SHAPE_SCALES };
 
 struct interpolate_attrs {
     int mode, shape_calculation_mode, coordinate_transformation_mode, nearest_mode;
-    bool antialias, align_corners; /* align_corners: version 1 */
+    bool antialias, align_corners; /* align_corners: version 1 only */
     double cube_coeff;
-    struct i64_list pads_begin, pads_end, axes; /* axes: version 1 */
+    struct i64_list pads_begin, pads_end, axes; /* axes: version 1 only */
 };
 
 struct interpolate_family {

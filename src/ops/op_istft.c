@@ -6,7 +6,7 @@
 
 #include "ops/frames.h"
 
-#define LIMIT (INT64_C(1) << 40)
+#define LIMIT (INT64_C(1) << 40) /* elements of the signal */
 
 struct istft_attrs {
     bool center, normalized;
@@ -16,8 +16,8 @@ struct istft_state {
     struct frames frames;
     int64_t n_batches;
     int64_t n_overlap_add; /* from the start of the first frame to the end of the last */
-    int64_t n_signal;      /* of the output */
-    int64_t margin;        /* elements before the signal */
+    int64_t n_signal;      /* elements per output signal */
+    int64_t margin;        /* elements of the overlap-add before the signal */
 };
 
 static const struct attr_def attr_table[] = {

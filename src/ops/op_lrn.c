@@ -15,7 +15,8 @@ struct lrn_attrs {
 struct lrn_state {
     bool is_set[IRRUN_MAX_RANK];
     uint32_t n_axes, first_axis;
-    size_t n_blocks, n; /* product of the dimensions before the first axis; elements of a block */
+    size_t n_blocks; /* product of the dimensions before the first axis */
+    size_t n;        /* elements per block */
 };
 
 static const struct attr_def attr_table[] = {
@@ -58,7 +59,8 @@ static bool prepare(struct prepare *prepare)
     return prepare_scratch(prepare, state->n, 2 * sizeof(double));
 }
 
-/* Returns the sums of squares for a block, in one half of the scratch memory. */
+/* Returns the sums of squares for a block. They are in the first or the second half of the scratch
+ * memory. */
 static const double *sum_squares(const struct step *step, const void *block, size_t radius)
 {
     const struct lrn_state *state = step->state;

@@ -15,7 +15,7 @@ struct matmul_state {
     struct product_batch batch;
     struct broadcast batches; /* operands: out, a, b; the elements are matrices */
     struct matrices b;        /* the positions of the matrices of B */
-    size_t n_combined;        /* products of one row that read the same b and are computed as one */
+    size_t n_combined;        /* one-row products that read the same B and are computed as one */
     struct integer_matrix integers;
 };
 
@@ -70,7 +70,7 @@ static void merge_batches(struct product *product, const struct matrix *a, const
     product->b_transposed |= product->n == 1;
 }
 
-/* Checks the order of the Transpose of B, which is the third input. */
+/* Checks input 2, the order of the Transpose of B. */
 static bool infer_order(struct infer *infer)
 {
     struct i64_list order;
@@ -93,7 +93,7 @@ static bool infer(struct infer *infer)
         !read_matrix(infer, B, attrs->transpose_b, &b))
         return false;
     if (a.columns != b.rows)
-        return infer_fail_input(infer, B, "%lld rows%s, as many as input 0 has columns",
+        return infer_fail_input(infer, B, "%lld rows%s to match the columns of input 0",
                                 (long long)a.columns,
                                 attrs->transpose_b ? " (after transposition)" : "");
     if (!shape_broadcast(&a.batches, &b.batches, &batches))
@@ -122,8 +122,8 @@ static bool infer(struct infer *infer)
     return broadcast_plan(&state->batches, 3, shapes, infer->arena, infer->err);
 }
 
-/* Prepacks B if it is one constant matrix of a type that can be packed, and A has rows. Such a
- * matrix has several products only if A is transposed. */
+/* Prepacks B if it is one constant matrix of a type that can be packed, and A has rows. Several
+ * products then share B only if A is transposed. */
 static uint32_t prepacks(const struct prepare *prepare, uint32_t constants)
 {
     const struct product_batch *batch = &((const struct matmul_state *)prepare->state)->batch;
@@ -232,7 +232,7 @@ static double flops(const struct op *op, struct irrun_tensor *const *in,
         .state_size = sizeof(struct matmul_state),                                                 \
         .flags = OP_MULTIPLIES_BF16,                                                               \
         .strided_inputs = 1 << B,                                                                  \
-        .factors = 1 << A | 1 << B,                                                                \
+        .rounded_inputs = 1 << A | 1 << B,                                                         \
         .infer = infer,                                                                            \
         .prepacks = prepacks,                                                                      \
         .prepare = prepare,                                                                        \

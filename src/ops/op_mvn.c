@@ -1,5 +1,5 @@
-/* MVN-1 and MVN-6: subtract the mean, and optionally divide by the standard deviation. MVN-1 is in
- * opset2 and later.
+/* MVN-1 (opset2 to 5) and MVN-6: subtract the mean and, with normalize_variance, divide by the
+ * standard deviation. Also defines the internal op_norm.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 

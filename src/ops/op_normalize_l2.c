@@ -1,5 +1,5 @@
-/* NormalizeL2-1: x / sqrt(s), where s is the sum of x^2 over the axes plus eps, or the larger of
- * the two (eps_mode). Without axes, every element is divided by itself, and 0 stays 0.
+/* NormalizeL2-1: x / sqrt(s). Depending on eps_mode, s is the sum of x^2 over the axes plus eps, or
+ * the larger of this sum and eps. Without axes, every element is divided by itself, and 0 stays 0.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 

@@ -8,8 +8,8 @@
 #include "ops/indexing.h"
 
 enum { INDICES, DEPTH, ON_VALUE, OFF_VALUE };
-/* The index of "normalize" in the list below. The first two words are synonyms: one is written in
- * files, the other is documented. */
+/* The index of "normalize" in the list below. The first two words are synonyms: one occurs in IR
+ * files, the other in the specification. */
 #define NORMALIZE 2
 
 struct one_hot_attrs {
@@ -18,7 +18,7 @@ struct one_hot_attrs {
 };
 
 struct one_hot_state {
-    struct axis_view view; /* of the output */
+    struct axis_view view; /* the output, seen along the new axis */
     struct index_list offsets;
 };
 
@@ -63,7 +63,7 @@ static bool infer(struct infer *infer)
     return true;
 }
 
-/* Sets offsets[k] to the element that index k sets to on_value; -1: none. */
+/* Sets offsets[k] to the position of the output element that index k sets to on_value; -1: none. */
 static bool resolve(const struct step *step, int64_t *offsets, struct irrun_error *err)
 {
     (void)err;

@@ -16,7 +16,7 @@ struct pad_state {
     uint32_t n_axes;
     int64_t n_slice; /* elements of the slice */
     int64_t begin[IRRUN_MAX_RANK];
-    int64_t in_elements[IRRUN_MAX_RANK], out_elements[IRRUN_MAX_RANK]; /* of one index */
+    int64_t in_elements[IRRUN_MAX_RANK], out_elements[IRRUN_MAX_RANK]; /* strides */
 };
 
 static const struct attr_def attr_table[] = {
@@ -161,8 +161,8 @@ static char *pad_rows(const struct run *run, uint32_t axis, int64_t n_rows, cons
     return to;
 }
 
-/* Writes the part of the output that one index of the axes before `axis` selects. Returns its
- * end. */
+/* Writes the part of the output at one position of the axes before `axis`. Returns the end of the
+ * part. */
 static char *pad(const struct run *run, uint32_t axis, const char *from, char *to)
 {
     const struct pad_state *state = run->state;

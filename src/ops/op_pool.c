@@ -9,9 +9,9 @@
 #include "ops/window.h"
 
 struct pool_state {
-    struct window window; /* of one channel */
-    int64_t n_batches;    /* if the channels are last; otherwise 1 */
-    int64_t n_channels;   /* of all batch elements, unless the channels are last */
+    struct window window; /* over one channel */
+    int64_t n_batches;    /* batch elements if the channels are last; otherwise 1 */
+    int64_t n_channels;   /* per batch element if the channels are last; otherwise in all of them */
     int64_t n_indexed;    /* indices are taken modulo this */
     max_pool_fn *max;     /* NULL: avg */
     avg_pool_fn *avg;
@@ -100,8 +100,8 @@ static bool infer_max_v8(struct infer *infer)
             infer_output(infer, 1, attrs->index_element_type, &infer->out[0].shape));
 }
 
-/* Requests scratch memory for run_strided_plane: for a plane (the elements of one channel) of the
- * input and one of the output. */
+/* Requests scratch memory for run_strided_plane: one plane (the elements of one channel) of the
+ * input and one plane of the output. */
 static bool reserve_planes(struct prepare *prepare)
 {
     const struct window *w = &((const struct pool_state *)prepare->state)->window;
@@ -109,7 +109,8 @@ static bool reserve_planes(struct prepare *prepare)
     return prepare_scratch(prepare, n, dtype_size(prepare->in[0]->dtype));
 }
 
-/* Offers a MaxPool to the convolution before it, if the windows do not overlap and need no pads. */
+/* Lets the preceding convolution compute a MaxPool, if the windows do not overlap and need no
+ * pads. */
 static void offer_pooling(struct prepare *prepare)
 {
     struct pool_state *state = prepare->state;
@@ -178,8 +179,8 @@ static void run_plane(const struct step *step, int64_t i, const void *in, void *
         write_indices(state, i, indices, step->out[1]);
 }
 
-/* Pools a channel whose elements are not adjacent: copies it to a plane, pools that, and copies the
- * result to the output. */
+/* Pools a channel whose elements are not adjacent: copies them to a plane, pools the plane, and
+ * copies the result to the output. */
 static void run_strided_plane(const struct step *step, int64_t i)
 {
     const struct pool_state *state = step->state;

@@ -1,7 +1,7 @@
-/* ReadValue-3 (opset3 to 5) and ReadValue-6: the value of a variable before this iteration, or the
- * initial value while it is unset. The engine sets the value. The variable of ReadValue-3 has the
- * type and shape of the initial value. ReadValue-6 may declare them; its variable starts with zeros
- * if there is no initial value.
+/* ReadValue-3 (opset3 to 5) and ReadValue-6: return the value of a variable before this iteration,
+ * or the initial value while the variable is unset. The engine sets the value. The variable of
+ * ReadValue-3 has the type and shape of the initial value. ReadValue-6 may declare type and shape;
+ * its variable starts with zeros if there is no initial value.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/op_state.h"
 

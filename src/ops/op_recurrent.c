@@ -90,7 +90,7 @@ static double flops(const struct op *op, struct irrun_tensor *const *in,
                 .b = FIRST_WEIGHT(kind_, form_) + 2,                                               \
                 .p = FIRST_WEIGHT(kind_, form_) + 3,                                               \
             },                                                                                     \
-        .flags = OP_MULTIPLIES_BF16, .factors = 3U << FIRST_WEIGHT(kind_, form_),                  \
+        .flags = OP_MULTIPLIES_BF16, .rounded_inputs = 3U << FIRST_WEIGHT(kind_, form_),           \
         .attrs_size = sizeof(struct recurrent_attrs),                                              \
         .state_size = sizeof(struct recurrent_state), .infer = recurrent_infer,                    \
         .prepacks = recurrent_prepacks, .prepare = recurrent_prepare, .run = recurrent_run,        \

@@ -1,4 +1,4 @@
-/* The reductions, one row each. The axes are an input, a list or one number; an empty list reduces
+/* The reductions, one row each. Input 1 holds the axes: a list or one number. An empty list reduces
  * nothing.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <float.h>
@@ -22,7 +22,7 @@ struct reduce_state {
     size_t n_out;
     int64_t n_terms;       /* elements that are reduced to one */
     enum irrun_dtype wide; /* the type that the loops read */
-    size_t element_bytes;  /* of the data */
+    size_t element_bytes;  /* bytes per element of the data */
     reduce_fn *reduce;
 };
 
@@ -176,7 +176,7 @@ static bool has_rows(const struct reduce_state *state)
     return state->loops.rank == 0 && !state->inner.to_columns && state->loops.n_inner > 0;
 }
 
-/* Reduces units begin … end - 1: each is a row, or the only one is the whole input. */
+/* Reduces units begin … end - 1. A unit is one row, or the whole input if has_rows is false. */
 static void run_units(const struct step *step, size_t begin, size_t end)
 {
     const struct reduce_state *state = step->state;

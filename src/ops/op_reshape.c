@@ -1,5 +1,5 @@
-/* Reshape-1: the same elements with another shape. -1 is computed from the other dimensions; with
- * special_zero, 0 copies the dimension of the input.
+/* Reshape-1: the same elements with a new shape. A -1 is computed from the other dimensions; with
+ * special_zero, a 0 copies the dimension of the input.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/checked.h"
 #include "ops/internal_ops.h"

@@ -11,11 +11,11 @@ struct reverse_sequence_attrs {
     int64_t batch_axis, seq_axis;
 };
 
-/* The shape as [outer][first axis][between][second axis][inner]; is_batch_first: batch_axis is the
- * first axis. */
+/* The shape of the data as [n_outer][n_first][n_between][n_second][n_inner]. The batch and sequence
+ * axes are the first and second axis if is_batch_first is set, otherwise the reverse. */
 struct reverse_sequence_state {
     size_t n_outer, n_first, n_between, n_second;
-    size_t n_inner; /* elements */
+    size_t n_inner;
     bool is_batch_first;
     struct index_list lengths;
 };

@@ -6,7 +6,8 @@
 
 enum { DATA, SHIFT, AXES };
 
-/* Loops over the dimensions up to the last shifted one; the inner ones are copied at once. */
+/* Loops over the dimensions up to the last shifted one; the elements of inner ones are
+ * contiguous. */
 struct roll_state {
     uint32_t n_axes;
     int64_t shifts[IRRUN_MAX_RANK]; /* 0 ... dim - 1 */
@@ -27,7 +28,7 @@ static bool infer(struct infer *infer)
         return false;
     bool is_shared = infer->in[SHIFT]->shape.rank == 0 || shifts.n == 1;
     if (!is_shared && shifts.n != axes.n)
-        return infer_fail_input(infer, SHIFT, "one number, or as many as axes");
+        return infer_fail_input(infer, SHIFT, "one number, or one per axis");
     *state = (struct roll_state){0};
     for (uint32_t i = 0; i < axes.n; i++) {
         uint32_t axis = 0;

@@ -10,7 +10,10 @@
 #include "tensor/broadcast.h"
 
 enum { QUERY, KEY, VALUE, MASK, SCALE, SINK, N_INPUTS };
-#define MIN_ROWS 16            /* the fewest queries of a block, if there are that many */
+/* The operands of attention_state.batches, whose elements are matrices. */
+enum { OUT_MATRIX, QUERY_MATRIX, KEY_MATRIX, VALUE_MATRIX, MASK_MATRIX, SINK_MATRIX, N_OPERANDS };
+enum { ROWS, COLUMNS };
+#define MIN_ROWS 16            /* queries per block, unless there are fewer */
 #define SCORES_AT_A_TIME 65536 /* 256 KB of f32: half of an L2 cache */
 
 struct attention_attrs {
@@ -20,17 +23,16 @@ struct attention_attrs {
 struct attention_state {
     size_t n_queries, n_keys, head_size, value_head_size;
     size_t n_rows; /* queries computed at a time */
-    /* Operands: output, query, key, value, mask, sink; the elements are matrices. */
     struct broadcast batches;
     enum attention_mask kind;
-    size_t mask_elements, mask_row_stride, mask_stride; /* strides of rows and columns */
+    size_t mask_elements, mask_row_stride, mask_stride; /* strides between rows and columns */
     size_t sink_elements, sink_row_stride;
     struct product qk, av; /* scores = query * key^T, and output = softmax(scores) * value */
     struct matrices key, value;
     size_t n_group_queries;     /* output matrices of one query each that are computed as one */
-    size_t n_matrices, n_parts; /* n_matrices: of the output; n_parts: for the thread pool */
+    size_t n_matrices, n_parts; /* matrices of the output; parts for the thread pool */
     size_t scores_bytes;        /* in scratch memory; packed keys and values follow */
-    size_t part_bytes;          /* of scratch memory for each part */
+    size_t part_bytes;          /* scratch memory per part */
     attention_fn *mask_and_softmax;
     softmax_f32_fn *softmax; /* used for f32 without a sink; otherwise NULL */
 };
@@ -74,18 +76,19 @@ static bool infer_products(struct infer *infer, struct irrun_shape batches[N_INP
     for (uint32_t i = QUERY; i <= VALUE; i++) {
         if (infer->in[i]->shape.rank < 2)
             return infer_fail_input(infer, i, "at least 2 dimensions");
-        batches[i] = split_matrix(&infer->in[i]->shape, &sizes[i][0], &sizes[i][1]);
+        batches[i] = split_matrix(&infer->in[i]->shape, &sizes[i][ROWS], &sizes[i][COLUMNS]);
     }
-    if (sizes[KEY][1] != sizes[QUERY][1])
-        return infer_fail_input(infer, KEY, "a last dimension of %lld", (long long)sizes[QUERY][1]);
-    if (sizes[VALUE][0] != sizes[KEY][0]) {
-        infer_fail_input(infer, VALUE, "%lld rows", (long long)sizes[KEY][0]);
+    if (sizes[KEY][COLUMNS] != sizes[QUERY][COLUMNS])
+        return infer_fail_input(infer, KEY, "a last dimension of %lld",
+                                (long long)sizes[QUERY][COLUMNS]);
+    if (sizes[VALUE][ROWS] != sizes[KEY][ROWS]) {
+        infer_fail_input(infer, VALUE, "%lld rows", (long long)sizes[KEY][ROWS]);
         return infer_hint_input(infer, KEY);
     }
-    state->n_queries = (size_t)sizes[QUERY][0];
-    state->n_keys = (size_t)sizes[KEY][0];
-    state->head_size = (size_t)sizes[QUERY][1];
-    state->value_head_size = (size_t)sizes[VALUE][1];
+    state->n_queries = (size_t)sizes[QUERY][ROWS];
+    state->n_keys = (size_t)sizes[KEY][ROWS];
+    state->head_size = (size_t)sizes[QUERY][COLUMNS];
+    state->value_head_size = (size_t)sizes[VALUE][COLUMNS];
     return true;
 }
 
@@ -147,7 +150,7 @@ static bool infer(struct infer *infer)
         return false;
     const struct irrun_shape *shapes[] = {
         &all, &batches[QUERY], &batches[KEY], &batches[VALUE], &batches[MASK], &batches[SINK]};
-    return broadcast_plan(&state->batches, 6, shapes, infer->arena, infer->err);
+    return broadcast_plan(&state->batches, N_OPERANDS, shapes, infer->arena, infer->err);
 }
 
 /* ---- prepare and run ---------------------------------------------------------------------- */
@@ -163,8 +166,9 @@ static size_t count_group_queries(const struct attention_state *state)
     for (size_t i = 0; i < state->n_matrices; i++) {
         broadcast_offsets(&state->batches, i, matrix);
         if (i % n == 0)
-            mask = matrix[4];
-        if (matrix[1] != i || matrix[2] != i || matrix[3] != i || matrix[4] != mask)
+            mask = matrix[MASK_MATRIX];
+        if (matrix[QUERY_MATRIX] != i || matrix[KEY_MATRIX] != i || matrix[VALUE_MATRIX] != i ||
+            matrix[MASK_MATRIX] != mask)
             return 1;
     }
     return n;
@@ -246,15 +250,15 @@ static void mask_and_softmax(const struct attention_state *state, const struct a
     }
     float scale = (float)rows->scale;
     if (rows->kind != ATTENTION_ALL) {
-        attention_mask_f32(rows, scores); /* applies the scale, too */
+        attention_mask_f32(rows, scores); /* also applies the scale */
         scale = 1;
     }
     state->softmax(&(struct softmax){rows->n_rows, rows->n, 1, false, scale}, scores, scores);
-    attention_clear_f32(rows, scores);
+    attention_zero_hidden_rows_f32(rows, scores);
 }
 
-/* Computes one output matrix, or a group of them that shares keys and values. matrix[i] is the
- * index of the first matrix in operand i of `batches`. */
+/* Computes one output matrix, or a group of output matrices that share keys and values. matrix[i]
+ * is the index of the first matrix in operand i of `batches`. */
 static void attend(const struct step *step, const size_t *matrix, char *memory)
 {
     const struct attention_state *s = step->state;
@@ -275,10 +279,10 @@ static void attend(const struct step *step, const size_t *matrix, char *memory)
         .mask_stride = s->mask_stride,
         .sink_row_stride = s->sink_row_stride,
     };
-    out += matrix[0] * s->n_queries * s->value_head_size * size;
-    query += matrix[1] * s->n_queries * s->head_size * size;
-    key += matrix[2] / s->key.repeats * s->key.stride * size;
-    value += matrix[3] / s->value.repeats * s->value.stride * size;
+    out += matrix[OUT_MATRIX] * s->n_queries * s->value_head_size * size;
+    query += matrix[QUERY_MATRIX] * s->n_queries * s->head_size * size;
+    key += matrix[KEY_MATRIX] / s->key.repeats * s->key.stride * size;
+    value += matrix[VALUE_MATRIX] / s->value.repeats * s->value.stride * size;
     struct panel_range qk_panels = product_all_panels(&s->qk);
     struct panel_range av_panels = product_all_panels(&s->av);
     product_pack_b(&s->qk, key, qk_panels, keys);
@@ -293,9 +297,11 @@ static void attend(const struct step *step, const size_t *matrix, char *memory)
         rows.n_rows = n;
         if (mask)
             rows.mask =
-                mask + (matrix[4] * s->mask_elements + first * s->mask_row_stride) * mask_size;
+                mask +
+                (matrix[MASK_MATRIX] * s->mask_elements + first * s->mask_row_stride) * mask_size;
         if (sink)
-            rows.sink = sink + (matrix[5] * s->sink_elements + first * s->sink_row_stride) * size;
+            rows.sink =
+                sink + (matrix[SINK_MATRIX] * s->sink_elements + first * s->sink_row_stride) * size;
         product_run(&s->qk, &for_qk, qk_panels, keys, NULL);
         mask_and_softmax(s, &rows, scores);
         product_run(&s->av, &for_av, av_panels, values, NULL);

@@ -19,7 +19,7 @@ struct scatter_elements_state {
     struct index_copies copies; /* only offsets and combine if is_counted */
     enum scatter_reduction reduction;
     bool keeps_data;  /* the reduction includes the data; false: it starts with the first update */
-    size_t counts_at; /* offset in the scratch memory, in bytes */
+    size_t counts_at; /* offset of the counts in scratch memory, in bytes */
 };
 
 static const struct attr_def attr_table[] = {
@@ -53,8 +53,8 @@ static bool infer(struct infer *infer)
     return infer_output(infer, 0, infer->in[DATA]->dtype, &infer->in[DATA]->shape);
 }
 
-/* Returns whether the result depends on the first update or on the number of updates of an
- * element. */
+/* Returns whether run must count the updates of each element: to find the first one, or to divide
+ * by their number. */
 static bool is_counted(const struct scatter_elements_state *state)
 {
     return !state->keeps_data || state->reduction == SCATTER_MEAN;

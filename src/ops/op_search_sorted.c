@@ -1,12 +1,12 @@
-/* SearchSorted-15 and Bucketize-3: the number of elements of a sorted row before a value. Both
- * inputs are compared in a common type (common_type).
+/* SearchSorted-15 and Bucketize-3: count the elements of a sorted row that come before each value.
+ * Both inputs are compared in a common type (common_type).
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/sort_keys.h"
 #include "ops/indexing.h"
 
 struct search_attrs {
     bool counts_equals;   /* SearchSorted: counts elements equal to the value */
-    bool excludes_equals; /* Bucketize: does not count them */
+    bool excludes_equals; /* Bucketize: does not count elements equal to the value */
     enum irrun_dtype output_type;
 };
 
@@ -18,9 +18,9 @@ struct search_family {
 
 struct search_state {
     enum irrun_dtype dtype;            /* type of the comparison */
-    size_t n_rows, n_sorted, n_values; /* n_sorted and n_values: of a row */
+    size_t n_rows, n_sorted, n_values; /* n_sorted, n_values: per row */
     bool is_shared;                    /* all rows of values share one sorted row */
-    const uint64_t *sorted;            /* keys, if it is constant; NULL: run computes them */
+    const uint64_t *sorted; /* keys of a constant sorted input; NULL: run computes them */
 };
 
 static const struct attr_def search_sorted_attrs[] = {

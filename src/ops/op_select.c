@@ -9,6 +9,8 @@
 #include "tensor/broadcast.h"
 
 enum { CONDITION, THEN, ELSE };
+/* The operands of the broadcast loops. */
+enum { OUT_OPERAND, CONDITION_OPERAND, THEN_OPERAND, ELSE_OPERAND, N_OPERANDS };
 
 struct select_attrs {
     int auto_broadcast;
@@ -30,14 +32,14 @@ struct select_attrs {
 /* The minimum size to use more than one thread: about 6 us of work. Waking a thread takes 5 us. */
 #define SPLIT_MIN_BYTES (512 << 10)
 
-_Static_assert(BROADCAST_UNIT == 64, "a row is divided where conditions fill a cache line");
+_Static_assert(BROADCAST_UNIT == 64, "units must consist of whole cache lines of conditions");
 
 struct select_state {
-    struct broadcast loops; /* operands: out, cond, then, else; without the loop over rows */
-    int64_t n_rows;         /* iterations of the loop around the innermost one */
-    int64_t row_strides[4]; /* in elements */
+    struct broadcast loops; /* without the loop over rows */
+    int64_t n_rows; /* iterations of the loop over rows, the one around the innermost loop */
+    int64_t row_strides[N_OPERANDS]; /* in elements */
     select_fn *select;
-    size_t width; /* bytes of an element */
+    size_t width; /* bytes per element */
     bool is_streamed;
 };
 
@@ -67,7 +69,8 @@ static bool infer_numpy(struct infer *infer, struct irrun_shape *out)
     if (!infer_broadcast(infer, THEN, ELSE, AUTO_BROADCAST_NUMPY, 0, out, &else_shape))
         return false;
     return shape_broadcast(out, &infer->in[CONDITION]->shape, out) ||
-           infer_fail_input(infer, CONDITION, "a shape that broadcasts with %s of then and else",
+           infer_fail_input(infer, CONDITION,
+                            "a shape that broadcasts with %s, the shape of then and else",
                             shape_format(out, text));
 }
 
@@ -80,7 +83,7 @@ static void remove_row_loop(struct select_state *state)
         return;
     loops->rank--;
     state->n_rows = loops->loops[loops->rank].n;
-    for (size_t i = 0; i < 4; i++)
+    for (size_t i = 0; i < N_OPERANDS; i++)
         state->row_strides[i] = loops->loops[loops->rank].strides[i];
 }
 
@@ -104,7 +107,7 @@ static bool infer(struct infer *infer)
         return false;
     const struct irrun_shape *shapes[] = {&out, &condition_shape, &infer->in[THEN]->shape,
                                           &else_shape};
-    if (!broadcast_plan(&state->loops, 4, shapes, infer->arena, infer->err))
+    if (!broadcast_plan(&state->loops, N_OPERANDS, shapes, infer->arena, infer->err))
         return false;
     remove_row_loop(state);
     return true;
@@ -123,11 +126,12 @@ static void choose_fusable(struct prepare *prepare, const struct select_state *s
     if (state->loops.rank > 0 || state->n_rows != 1)
         return;
     if (prepare->out[0]->dtype == IRRUN_F32)
-        prepare->made.fusable = (struct fusable){.code = FUSED_SELECT,
-                                                 .scalars = (strides[1] == 0 ? 1U : 0) |
-                                                            (strides[2] == 0 ? 1U << THEN : 0) |
-                                                            (strides[3] == 0 ? 1U << ELSE : 0),
-                                                 .n = (size_t)state->loops.n_inner};
+        prepare->made.fusable =
+            (struct fusable){.code = FUSED_SELECT,
+                             .scalars = (strides[CONDITION_OPERAND] == 0 ? 1U : 0) |
+                                        (strides[THEN_OPERAND] == 0 ? 1U << THEN : 0) |
+                                        (strides[ELSE_OPERAND] == 0 ? 1U << ELSE : 0),
+                             .n = (size_t)state->loops.n_inner};
 }
 
 static bool select_piece(void *context, const int64_t *offsets, size_t n)
@@ -136,22 +140,22 @@ static bool select_piece(void *context, const int64_t *offsets, size_t n)
     const struct select_state *state = walk->step->state;
     const int64_t *strides = state->loops.inner_strides, *rows = state->row_strides;
     struct irrun_tensor *const *in = walk->step->in;
-    size_t at[4];
-    for (size_t i = 0; i < 4; i++)
-        at[i] = (size_t)offsets[i] * (i == 1 ? 1 : state->width);
+    size_t at[N_OPERANDS];
+    for (size_t i = 0; i < N_OPERANDS; i++)
+        at[i] = (size_t)offsets[i] * (i == CONDITION_OPERAND ? 1 : state->width);
     state->select(&(struct select_run){
         .n = n,
         .n_rows = walk->n_rows,
-        .condition = (const unsigned char *)in[CONDITION]->data + at[1],
-        .then_values = (const unsigned char *)in[THEN]->data + at[2],
-        .else_values = (const unsigned char *)in[ELSE]->data + at[3],
-        .out = (unsigned char *)walk->step->out[0]->data + at[0],
-        .condition_stride = (size_t)strides[1],
-        .then_stride = (size_t)strides[2],
-        .else_stride = (size_t)strides[3],
-        .condition_row = (size_t)rows[1],
-        .then_row = (size_t)rows[2],
-        .else_row = (size_t)rows[3],
+        .condition = (const unsigned char *)in[CONDITION]->data + at[CONDITION_OPERAND],
+        .then_values = (const unsigned char *)in[THEN]->data + at[THEN_OPERAND],
+        .else_values = (const unsigned char *)in[ELSE]->data + at[ELSE_OPERAND],
+        .out = (unsigned char *)walk->step->out[0]->data + at[OUT_OPERAND],
+        .condition_stride = (size_t)strides[CONDITION_OPERAND],
+        .then_stride = (size_t)strides[THEN_OPERAND],
+        .else_stride = (size_t)strides[ELSE_OPERAND],
+        .condition_row = (size_t)rows[CONDITION_OPERAND],
+        .then_row = (size_t)rows[THEN_OPERAND],
+        .else_row = (size_t)rows[ELSE_OPERAND],
         .is_streamed = state->is_streamed,
     });
     return true;
@@ -163,13 +167,13 @@ static void run_units(const struct step *step, size_t begin, size_t end)
 {
     const struct select_state *state = step->state;
     struct select_walk walk = {.step = step, .n_rows = (size_t)state->n_rows};
-    int64_t first[4];
+    int64_t first[N_OPERANDS];
     if (!shares_rows(state)) {
         broadcast_walk_units(&state->loops, begin, end, select_piece, &walk);
         return;
     }
     walk.n_rows = end - begin;
-    for (size_t i = 0; i < 4; i++)
+    for (size_t i = 0; i < N_OPERANDS; i++)
         first[i] = (int64_t)begin * state->row_strides[i];
     select_piece(&walk, first, (size_t)state->loops.n_inner);
 }

@@ -1,4 +1,4 @@
-/* ShapeOf-1 and -3: the dimensions of the input as a list of i64 (or, version 3, i32).
+/* ShapeOf-1 and -3: return the dimensions of the input as a list of i64; version 3 also allows i32.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/indexing.h"
 

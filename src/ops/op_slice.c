@@ -28,7 +28,7 @@ static bool read_slices(struct infer *infer, struct slices *slices)
         [STOP] = slices->stop.n, [STEP] = slices->step.n, [AXES] = slices->axes.n};
     for (uint32_t i = STOP; i < infer->n_inputs; i++)
         if (counts[i] != n)
-            return infer_fail_input(infer, i, "%u numbers, as many as in start", n);
+            return infer_fail_input(infer, i, "%u numbers to match start", n);
     if (n > infer->in[DATA]->shape.rank)
         return infer_fail_input(infer, START, "at most %u numbers, one per dimension of the data",
                                 infer->in[DATA]->shape.rank);

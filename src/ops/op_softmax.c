@@ -3,7 +3,7 @@
 #include "kernels/softmax.h"
 #include "ops/op.h"
 
-#define ELEMENT_WORK 40 /* work of an element, in the unit of thread_pool_n_parts */
+#define ELEMENT_WORK 40 /* work per element, in the unit of thread_pool_n_parts */
 
 struct softmax_attrs {
     int64_t axis;

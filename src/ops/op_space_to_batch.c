@@ -11,12 +11,12 @@ enum { DATA, BLOCK_SHAPE, PADS_BEGIN, PADS_END };
 
 /* The spatial tensor is the input of SpaceToBatch and the output of BatchToSpace. Its dimension i,
  * with padding, is divided into blocks of block[i] elements; the first begin[i] elements are
- * padding. Element r of each block, in row-major order, of batch b is in batch r * spatial.dims[0]
- * + b of the other tensor. */
+ * padding. Element r (in row-major order) of every block of batch b is in batch r * spatial.dims[0]
+ * + b of the batch tensor. */
 struct blocks_state {
     struct irrun_shape spatial, batch; /* spatial without padding */
     int64_t block[IRRUN_MAX_RANK], begin[IRRUN_MAX_RANK];
-    int64_t n_block_elements; /* elements of a block */
+    int64_t n_block_elements; /* elements per block */
 };
 
 static const struct op_input_def to_batch_inputs[] = {
@@ -146,7 +146,7 @@ static void run(const struct step *step)
     const struct blocks_state *state = step->state;
     bool is_to_batch = *(const bool *)step->op->def->family;
     size_t n_bytes = tensor_n_bytes(step->out[0]);
-    if (n_bytes > 0 && is_to_batch) /* the padding */
+    if (n_bytes > 0 && is_to_batch) /* zeros for the padding */
         memset(step->out[0]->data, 0, n_bytes);
     if (n_bytes == 0 || tensor_n_bytes(step->in[DATA]) == 0)
         return;

@@ -21,9 +21,11 @@ struct concat_attrs {
 enum pad_mode { PAD_CONSTANT, PAD_EDGE, PAD_REFLECT, PAD_SYMMETRIC };
 
 struct pad_attrs {
-    int pad_mode;       /* enum pad_mode */
-    bool channels_last; /* the pads are in channels-first order; set by passes */
-    uint8_t value[8];   /* used if there is no pad_value */
+    int pad_mode; /* enum pad_mode */
+    /* Set by passes: the data has the channels last, but pads_begin and pads_end list the channels
+     * first. */
+    bool channels_last;
+    uint8_t value[8]; /* the pad value if there is no pad_value input */
 };
 
 struct convert_attrs {
@@ -64,8 +66,8 @@ struct unary_attrs {
     int mode;                        /* of Round and Gelu */
 };
 
-/* Returns the operation of an op of elementwise.def with one operand: that of its row, unless its
- * mode (Round, Gelu) or the absence of beta (Swish) selects another. */
+/* Returns the operation that a unary op of elementwise.def computes: the one in its row, unless its
+ * mode (Round, Gelu) or a missing beta (Swish) selects a different one. */
 enum unary_operation unary_operation_of(const struct op_def *def, const void *op_attrs,
                                         uint32_t n_inputs);
 
@@ -77,7 +79,8 @@ struct binary_attrs {
 
 struct reduce_attrs {
     bool keep_dims;
-    bool channels_last; /* the axes are in channels-first order; set by a pass */
+    /* Set by a pass: the data has the channels last, but the axes count them as dimension 1. */
+    bool channels_last;
 };
 
 enum mvn_eps_mode { EPS_INSIDE_SQRT, EPS_OUTSIDE_SQRT };
@@ -86,8 +89,8 @@ struct mvn_attrs {
     bool across_channels, normalize_variance;
     double eps;
     int eps_mode;
-    bool keeps_mean;              /* op_norm: RMS normalization, which does not subtract it */
-    struct irrun_shape broadcast; /* op_norm: all ones; the output broadcasts with it */
+    bool keeps_mean;              /* op_norm: RMS normalization, which does not subtract the mean */
+    struct irrun_shape broadcast; /* op_norm: all ones, so it only adds leading dimensions */
 };
 
 /* The attribute `mode` of Broadcast. */

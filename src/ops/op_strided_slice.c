@@ -1,5 +1,5 @@
-/* StridedSlice-1: NumPy's basic indexing as lists: bounds, new axes, shrunk axes, one ellipsis. A 1
- * in begin_mask or end_mask means that the bound is ignored.
+/* StridedSlice-1: NumPy's basic indexing, with lists for bounds, new axes, shrunk axes and one
+ * ellipsis. A 1 in begin_mask or end_mask means that the bound is ignored.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/movement.h"
 
@@ -43,9 +43,9 @@ static bool read_bounds(struct infer *infer, struct bounds *bounds)
         (infer->n_inputs > STRIDES && !infer_ints(infer, STRIDES, &bounds->strides)))
         return false;
     if (bounds->end.n != bounds->begin.n)
-        return infer_fail_input(infer, END, "%u numbers, as many as in begin", bounds->begin.n);
+        return infer_fail_input(infer, END, "%u numbers to match begin", bounds->begin.n);
     if (infer->n_inputs > STRIDES && bounds->strides.n != bounds->begin.n)
-        return infer_fail_input(infer, STRIDES, "%u numbers, as many as in begin", bounds->begin.n);
+        return infer_fail_input(infer, STRIDES, "%u numbers to match begin", bounds->begin.n);
     return true;
 }
 

@@ -1,6 +1,6 @@
 /* TopK-1, -3 and -11: the k largest or smallest elements of every row along an axis, and their
  * indices. Equal elements keep their order and NaN is the largest, regardless of `stable`. With
- * sort=none, the order is also by value.
+ * sort=none, the elements are also sorted by value.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
@@ -21,7 +21,7 @@ struct topk_attrs {
 struct topk_state {
     struct axis_view view;
     size_t k;
-    size_t n_rows; /* adjacent rows that are read together, at most MAX_ROWS */
+    size_t n_rows; /* rows that are read together, at most MAX_ROWS */
 };
 
 static const struct attr_def attr_table[] = {
@@ -56,7 +56,7 @@ static bool infer(struct infer *infer)
            infer_output(infer, INDICES, attrs->index_element_type, &out);
 }
 
-#define MAX_ROWS 8
+#define MAX_ROWS 8 /* adjacent rows that are read together */
 
 /* Requests memory for the keys of n_rows rows and a heap of k indices. */
 static bool prepare(struct prepare *prepare)
@@ -138,7 +138,7 @@ static void write_values(const char *row, size_t element_bytes, const uint64_t *
                element_bytes);
 }
 
-/* Reads the keys of n_rows adjacent rows, row after row; complements them for MODE_MIN. */
+/* Computes the keys of n_rows adjacent rows, row after row. Complements the keys for MODE_MIN. */
 static void read_rows(const struct step *step, const char *rows, size_t n_rows, uint64_t *keys)
 {
     const struct topk_state *state = step->state;

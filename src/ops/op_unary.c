@@ -5,7 +5,7 @@
 struct unary_state {
     unary_fn *fn;
     bool is_through_f64; /* integers are computed in f64: the function has only float loops */
-    bool is_rounded;     /* integers: to nearest; false: toward zero, like the reference */
+    bool is_rounded;     /* integers are rounded to nearest; false: toward zero (the reference) */
     double p[UNARY_N_PARAMETERS];
     float parameters[UNARY_N_PARAMETERS]; /* p as floats, for a program of fused ops */
 };

@@ -1,6 +1,6 @@
-/* Unique-10: the unique elements, or slices along an axis; the index of the first occurrence of
- * each; for every element its index among the unique ones; and their counts. infer computes all
- * indices and counts, since the shapes depend on them; run writes the outputs.
+/* Unique-10: outputs the unique elements (or slices along an axis), the index of the first
+ * occurrence of each, the position of every input element among the unique ones, and the counts.
+ * infer computes all indices and counts, because the shapes depend on them; run writes the outputs.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 

@@ -86,8 +86,8 @@ void packed_matrix_fill(const struct packed_matrix *packed_b, size_t begin, size
     }
 }
 
-/* A row-major matrix is read in slices of about SLICE_BYTES; the number of rows of each is a
- * multiple of SLICE_ROWS, the rows of a tile of AMX. */
+/* A row-major matrix is read in slices of about SLICE_BYTES. The rows per slice are a multiple of
+ * SLICE_ROWS, the rows of an AMX tile. */
 #define SLICE_BYTES ((size_t)256 << 10)
 #define SLICE_ROWS ((size_t)2 * TILE_PAIRS)
 
@@ -110,7 +110,7 @@ static bool fill_by_rows(struct prepare *prepare, uint32_t input,
     return true;
 }
 
-/* Packs the matrix in parts, since its elements may have to be computed. */
+/* Packs the matrix in parts, because prepare_elements may have to compute the elements. */
 static bool fill_from_input(struct prepare *prepare, uint32_t input,
                             const struct packed_matrix *packed_b, enum weight_type source, size_t n,
                             bool is_transposed, void *data)

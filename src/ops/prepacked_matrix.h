@@ -1,17 +1,17 @@
-/* Packs constant operands of matrix products, once for all plans and sessions of the model. Also
- * packs other matrices.
+/* Packs constant operands of matrix products, once for all plans and sessions of the model.
+ * packed_matrix_plan and packed_matrix_fill also serve operands that are packed in every run.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_OPS_PREPACKED_MATRIX_H
 #define IRRUN_OPS_PREPACKED_MATRIX_H
 
 #include "ops/op.h"
 
-/* Returns whether the types, the options and the CPU level allow packing the constant input 1, by
- * which input 0 is multiplied. For op_def.prepacks. */
+/* Returns whether the types, the options and the CPU level allow packing the constant input 1 for a
+ * product with input 0. Called by op_def.prepacks. */
 bool prepacked_matrix_is_allowed(const struct prepare *prepare);
 
-/* Returns whether to pack the constant input 1, which has n columns and by which input 0 is
- * multiplied. For op_def.prepacks. */
+/* Returns whether to pack the constant input 1, which has n columns, for a product with input 0.
+ * Called by op_def.prepacks. */
 bool prepacked_matrix_is_wanted(const struct prepare *prepare, size_t n);
 
 /* Returns the type in which the elements of prepacked input i are stored in the model. */

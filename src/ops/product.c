@@ -8,7 +8,7 @@
 #include "ops/prepacked_matrix.h"
 
 #define MIN_ROWS 16        /* with fewer rows, packing takes longer than it saves */
-#define TRANSPOSED_ROWS 96 /* rows of a transposed a that are multiplied at a time */
+#define TRANSPOSED_ROWS 96 /* rows of a transposed `a` that are multiplied at a time */
 
 /* Returns whether to pack b in each run. With fewer columns than a group, a panel is mostly
  * padding, and packing is faster only if `a` is transposed, which is slow for the other kernels. */
@@ -59,7 +59,7 @@ void product_pack_b(const struct product *product, const void *b, struct panel_r
                        product->b_transposed, packed);
 }
 
-/* Transposes TRANSPOSED_ROWS rows of a at a time, and multiplies them. */
+/* Transposes TRANSPOSED_ROWS rows of `a` at a time, and multiplies them. */
 static void multiply_transposed(const struct product *product, const struct packed_matrix *packed_b,
                                 struct panel_range columns, const struct product_rows *rows,
                                 float *transposed)
@@ -93,7 +93,8 @@ static void multiply_packed(const struct product *product, const struct product_
         product_run_packed(product, &packed_b, columns, rows);
 }
 
-/* The members that the structs of all three GEMMs have, and those that only the floats have. */
+/* GEMM_MEMBERS initializes the members that the structs of all three GEMMs have; GEMM_STRIDES,
+ * those of gemm_f32 and gemm_f64 only. */
 #define GEMM_MEMBERS                                                                               \
     .m = rows->m, .n = p->n, .k = p->k, .a = rows->a, .a_transposed = p->a_transposed,             \
     .b = rows->b, .b_transposed = p->b_transposed, .c = rows->c

@@ -36,8 +36,8 @@ double product_work(const struct product *product)
     return is_plain(product) ? PLAIN_WORK * n : n;
 }
 
-/* Returns whether threads can share one product. CBLAS may sum in another order if there are fewer
- * rows; products of integers with a transposed a cannot be divided by rows. */
+/* Returns whether threads can share one product. CBLAS may add in a different order if there are
+ * fewer rows; integer products with a transposed `a` cannot be divided by rows. */
 static bool can_be_divided(const struct product *p)
 {
     return product_is_packed(p) || (!is_cblas(p) && (dtype_is_float(p->dtype) || !p->a_transposed));

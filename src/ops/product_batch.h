@@ -12,7 +12,7 @@ struct product_batch {
     size_t count;
     /* Set by product_batch_plan. */
     size_t n_parts;  /* for the thread pool */
-    bool is_divided; /* a part has some panels or rows of each product; false: whole products */
+    bool is_divided; /* a part computes panels or rows of every product; false: whole products */
     bool by_rows;    /* if is_divided: rows; false: panels */
     size_t scratch_bytes;
 };
@@ -24,7 +24,7 @@ bool product_batch_plan(struct prepare *prepare, struct product_batch *batch);
 /* Returns the addresses of the operands and the result of product i. */
 typedef struct product_rows product_find_fn(const void *context, size_t i);
 
-/* Computes all products. `scratch` has scratch_bytes bytes and is 64-byte aligned. */
+/* Computes all products. `scratch` is 64-byte aligned memory of scratch_bytes bytes. */
 void product_batch_run(const struct product_batch *batch, product_find_fn *find,
                        const void *context, void *scratch, struct thread_pool *pool);
 

@@ -1,4 +1,4 @@
-/* MatMul by a compressed constant, with dynamic quantization.
+/* MatMul by a compressed constant with dynamic quantization: quantizes the rows of A in every run.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/checked.h"
 #include "kernels/quantized_gemm.h"
@@ -7,8 +7,9 @@
 struct quantized_state {
     struct compressed_matrix matrix;
     struct quantized_product product; /* without the members that multiply_part sets */
-    size_t m, row_bytes, n_blocks;    /* rows of A; codes and blocks of a row */
-    size_t panel_bytes;               /* scratch memory */
+    size_t m;                         /* rows of A */
+    size_t row_bytes, n_blocks;       /* bytes of codes per row, and blocks per row */
+    size_t panel_bytes;               /* scratch memory per part */
     size_t n_parts;
 };
 
@@ -18,7 +19,8 @@ static bool infer(struct infer *infer)
     return compressed_matmul_infer(infer, &state->m);
 }
 
-/* Scratch memory has a panel for each part, then the blocks of all rows, then their codes. */
+/* Requests scratch memory for one panel per part, then for the blocks of all rows of A, then for
+ * the codes of all rows. */
 static bool prepare(struct prepare *prepare)
 {
     struct quantized_state *state = prepare->state;

@@ -25,8 +25,8 @@ static const uint32_t n_activations[] = {
 
 #define N_FUNCTIONS (sizeof function_names / sizeof function_names[0])
 
-/* The positions of gates f, i, c and o, by weights_format. OpenVINO always writes ifco although its
- * weights are in the order f, i, c, o, so ifco is read as fico. */
+/* For each weights_format, the positions of gates f, i, c and o. OpenVINO always writes ifco
+ * although its weights are in the order f, i, c, o, so ifco is read as fico. */
 static const uint8_t gate_slots[][4] = {
     {0, 1, 2, 3}, /* fico */
     {3, 0, 1, 2}, /* icof */
@@ -48,8 +48,8 @@ static bool parse_function(struct infer *infer, const char *name, enum recurrent
         name);
 }
 
-/* Checks activations of the second direction, which some writers also list. They must equal those
- * of the first, because irrun uses the same for both. */
+/* Checks the activations of the second direction, which some IR files also list. They must equal
+ * those of the first direction, because irrun uses the same activations for both. */
 static bool check_repeats(struct infer *infer, const struct string_list *list, uint32_t n)
 {
     for (uint32_t i = n; i < list->n; i++) {

@@ -1,4 +1,4 @@
-/* Shapes, preparation and execution of the recurrent ops. kernels/recurrent_*.c has the loops;
+/* Infers, prepares and runs the recurrent ops. kernels/recurrent_*.c contains the loops;
  * recurrent_attrs.c reads the attributes.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/recurrent_op.h"
@@ -248,8 +248,8 @@ bool recurrent_prepare(struct prepare *prepare)
                            is_f64 ? recurrent_f64_scratch_bytes(common) : state->f32.scratch_bytes);
 }
 
-/* Returns the data, or another valid address, for pointer arithmetic, if an empty tensor has no
- * data. */
+/* Returns the data. For an empty tensor without data, returns a valid address, so that pointer
+ * arithmetic is defined. */
 static void *data_of(const struct irrun_tensor *tensor)
 {
     static double nowhere;

@@ -1,5 +1,5 @@
-/* Shared by the recurrent ops: LSTM, GRU and RNN have the same infer, prepare and run, as cells and
- * as sequences. op_recurrent.c lists the inputs and attributes of each.
+/* The infer, prepare and run functions that LSTM, GRU and RNN share, as cells and as sequences.
+ * op_recurrent.c lists the inputs and attributes of each op.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_OPS_RECURRENT_OP_H
 #define IRRUN_OPS_RECURRENT_OP_H

@@ -1,5 +1,5 @@
-/* The weights of a recurrent op of f32: packed once per model, packed in every run, or multiplied
- * in place.
+/* Prepares the weights of an f32 recurrent op: packs them once per model or in every run, or leaves
+ * them in place for a GEMM.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/recurrent_op.h"
 
@@ -7,11 +7,11 @@
 #include "ops/prepacked_matrix.h"
 
 /* Panels are padded to whole vectors of hidden units, so packing enlarges small matrices. The
- * packed weights may have at most MAX_GROWTH times the bytes of the weights, plus EXTRA_BYTES. */
+ * packed weights may take at most MAX_GROWTH times the size of the weights, plus EXTRA_BYTES. */
 #define MAX_GROWTH 4
 #define EXTRA_BYTES (4u << 20)
 
-/* Returns a struct with the members that do not depend on the route. */
+/* Returns a struct in which the members that do not depend on the route are set. */
 static struct recurrent_f32 describe_f32(const struct prepare *prepare)
 {
     const struct recurrent_state *state = prepare->state;
@@ -23,7 +23,7 @@ static struct recurrent_f32 describe_f32(const struct prepare *prepare)
     };
 }
 
-/* Returns whether the packed weights are not much larger than the weights. */
+/* Returns whether the packed weights stay within the limit above. */
 static bool packs_fit(const struct prepare *prepare)
 {
     struct recurrent_f32 engine = describe_f32(prepare);
@@ -52,8 +52,8 @@ uint32_t recurrent_prepacks(const struct prepare *prepare, uint32_t constants)
     return (all & ~constants) == 0 && may_pack && packs_fit(prepare) ? all : 0;
 }
 
-/* Copies the biases or peepholes as f32. Returns NULL if the op has none; on failure, also clears
- * *is_ok. */
+/* Copies the biases or peepholes as f32. Returns NULL if the op has none. On failure, sets *is_ok
+ * to false. */
 static const float *copy_vector(struct prepare *prepare, uint32_t i, bool *is_ok)
 {
     if (i >= prepare->n_inputs)
@@ -125,7 +125,8 @@ bool recurrent_prepack(struct prepare *prepare)
     return find_packs(prepare, &state->f32, &weights);
 }
 
-/* For fewer rows of X, gemm_rows, which reads the weights in place, is faster than packing them. */
+/* For fewer rows of X, gemm_rows, which reads the weights in place, is faster than packing the
+ * weights. */
 #define PACK_MIN_ROWS 8
 
 bool recurrent_lay_out(struct prepare *prepare)

@@ -104,7 +104,7 @@ const struct op_def *op_find(const char *type, const char *version, char why[OP_
 {
     int64_t opset;
     enum version_kind kind = parse_version(version, &opset);
-    if (text_equals_ignore_case(type, "Constant")) /* OpenVINO's class of Const */
+    if (text_equals_ignore_case(type, "Constant")) /* the name of OpenVINO's C++ class for Const */
         type = "Const";
     if (opset == 1 && text_equals_ignore_case(type, "MVN")) /* in old IRs, this is MVN of opset2 */
         opset = 2;
@@ -157,7 +157,8 @@ const struct op_input_def *op_find_input(const struct op_def *def, uint32_t i)
 bool op_input_is_index(const struct op_def *def, uint32_t i)
 {
     const struct op_input_def *input = op_find_input(def, i);
-    /* All inputs with indices allow i64. An integer input that does not, such as u8, is data. */
+    /* All index inputs allow i64. An integer input that does not, for example a u8 input, is
+     * data. */
     return input && !(def->flags & OP_ELEMENTWISE) && (input->types & TYPE_BIT(IRRUN_I64)) &&
            !(input->types & ~(TYPES_INTEGER | TYPES_BOOLEAN));
 }

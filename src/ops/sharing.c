@@ -1,4 +1,4 @@
-/* Shared by prepare functions: scratch memory, and units of work that threads share.
+/* Requests scratch memory for steps, and divides their work into parts for the thread pool.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/checked.h"
 #include "ops/op.h"

@@ -1,4 +1,4 @@
-/* Geometry of sliding windows: pads and output sizes.
+/* Computes the pads and output sizes of sliding windows.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/window.h"
 

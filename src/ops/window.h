@@ -1,4 +1,5 @@
-/* The attributes of sliding windows, and their geometry: for convolutions, poolings and Col2Im.
+/* Reads the attributes of sliding windows (convolutions, poolings, Col2Im) and computes their pads
+ * and output sizes.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_OPS_WINDOW_H
 #define IRRUN_OPS_WINDOW_H
@@ -50,7 +51,7 @@ struct backprop_attrs {
 bool infer_window(struct infer *infer, const struct window_attrs *attrs, uint32_t rank,
                   const int64_t *in, const int64_t *kernel, struct window *window);
 
-/* Does the same but ignores auto_pad, so pads are those of the attributes, and sets no output
+/* Like infer_window, but ignores auto_pad, takes the pads from the attributes, and sets no output
  * sizes. */
 bool infer_window_attrs(struct infer *infer, const struct window_attrs *attrs, uint32_t rank,
                         const int64_t *in, const int64_t *kernel, struct window *window);

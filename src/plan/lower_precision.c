@@ -56,7 +56,7 @@ static void find_quantized(const struct pass *pass)
 
 static const struct constant *find_weights(const struct pass *pass, const struct op *op, uint32_t i)
 {
-    return op->def->factors >> i & 1 ? pass->constants[op_input(pass->graph, op, i)] : NULL;
+    return op->def->rounded_inputs >> i & 1 ? pass->constants[op_input(pass->graph, op, i)] : NULL;
 }
 
 /* Returns the number of elements of one matrix: the product of the last two dimensions. */

@@ -99,10 +99,10 @@ bool channels_last_place(const struct model *model, struct remarks *remarks,
 bool compressed_weights_keep(const struct model *model, struct remarks *remarks,
                              struct irrun_error *err);
 
-/* With kernels.precision, rounds the f32 and f16 constants among op_def.factors to 16 bits, in the
- * graph of the model and in its bodies, except weights whose product would not be faster. Inserts
- * conversions to f16 or bf16 and back, before which prepare_constant finds the 16-bit values.
- * Quantized weights are kept as they are. */
+/* With kernels.precision, rounds the f32 and f16 constants among op_def.rounded_inputs to 16 bits,
+ * in the graph of the model and in its bodies, except weights whose product would not be faster.
+ * Inserts conversions to f16 or bf16 and back, before which prepare_constant finds the 16-bit
+ * values. Quantized weights are kept as they are. */
 bool lower_precision(const struct model *model, struct remarks *remarks, struct irrun_error *err);
 
 #endif

@@ -203,7 +203,7 @@ void irrun_session_on_warning(struct irrun_session *session, irrun_warning_fn *f
     session->warning_context = context;
 }
 
-bool step_takes_warning(const struct step *step)
+bool step_can_warn(const struct step *step)
 {
     return step->session && step->session->warning;
 }

@@ -107,5 +107,5 @@ flops() {
         </output></layer>&|' "$data/wrong_rank.xml" >sums.xml
     run irrun sums.xml "$data/wrong_rank.bin" --random -o none:
     [ "$status" -eq 65 ]
-    [[ $output == *"expected a rank of 4, as the port says"* ]]
+    [[ $output == *"expected a rank of 4 to match the output port"* ]]
 }
