@@ -9,8 +9,7 @@
 #include "ops/movement.h"
 
 enum { DATA, AXES, SIGNAL_SIZE };
-#define LIMIT                                                                                      \
-    ((int64_t)FOURIER_MAX_LENGTH) /* limits how many complex numbers scratch memory holds */
+#define LIMIT ((int64_t)FOURIER_MAX_LENGTH) /* complex numbers in scratch memory */
 
 struct dft_family {
     bool is_inverse;
@@ -21,7 +20,7 @@ struct dft_family {
  * follow all real parts. */
 struct dft_state {
     uint32_t rank, n_axes;
-    uint32_t axes[IRRUN_MAX_RANK];    /* in input order; see size_axis for the last one */
+    uint32_t axes[IRRUN_MAX_RANK];    /* as the input `axes` lists them */
     struct irrun_shape in, work, out; /* without the last dimension of complex numbers */
     struct irrun_shape loaded;        /* the part of `in` that is read; it fits into `work` */
     struct fourier *plans;            /* [n_axes] */

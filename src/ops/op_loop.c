@@ -24,7 +24,7 @@ static bool check_scalar(struct infer *infer, uint32_t i)
            infer_fail_input(infer, i, "one number, [] or [1]");
 }
 
-/* Sets *is_known to whether an input is constant for the plan, and reads it if so. */
+/* Sets *is_known to whether input i is constant for the plan, and reads the input if it is. */
 static bool read_constant(struct infer *infer, uint32_t i, bool *is_known, int64_t *number)
 {
     *is_known = infer->is_constant[i];

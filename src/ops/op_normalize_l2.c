@@ -22,7 +22,7 @@ static const struct op_input_def inputs[] = {
     {"axes", .types = TYPES_INTEGER},
 };
 
-/* Divides the elements of the slices by themselves, without squares, which could overflow. */
+/* Divides each element of the slices by itself, without squares, which could overflow. */
 static void divide_by_themselves(const struct step *step, const struct slices *slices)
 {
     enum irrun_dtype dtype = step->in[0]->dtype;
