@@ -337,7 +337,7 @@ def mixes_frames():
                      "PReLU", turn(net, y, 0, 2, 1), net.const(slope, name="slope"), name="bend"),
                  lambda y: np.where(y < 0, y * np.float64(slope[:, None]), y).transpose(0, 2, 1))
     yield behind("refused_attention", "A product of frames by frames.",
-                 'MatMul "scores" multiplies two factors that both depend on time', lambda net, y: net.op(
+                 'MatMul "scores" multiplies two inputs that both depend on time', lambda net, y: net.op(
                      "MatMul", y, y, transpose_a=False, transpose_b=True, name="scores"),
                  lambda y: y @ y.transpose(0, 2, 1))
     yield behind("refused_frame_by_number", "The frame of a number.",

@@ -16,7 +16,7 @@ struct graph_analysis;
 /* An output port of an op, where edges start. */
 struct value {
     uint32_t op_id;
-    uint32_t port;            /* number among the op's outputs */
+    uint32_t port;            /* index among the op's outputs */
     const char *const *names; /* tensor names in the order of the file */
     uint32_t n_names;
     /* The type and shape at the port in the XML, which may be outdated. Inspection and some passes
@@ -30,7 +30,7 @@ enum port_purpose { PURPOSE_NONE, PURPOSE_CURRENT_ITERATION, PURPOSE_EXECUTION_C
 
 /* Connects a port of an op to a Parameter or Result of its body. */
 struct port_map {
-    int64_t external;     /* number among the op's inputs or outputs; -1: no port */
+    int64_t external;     /* index among the op's inputs or outputs; -1: no port */
     uint32_t internal_id; /* id of the Parameter or Result in the body */
     bool has_axis;        /* the input is sliced, or the output concatenated, along an axis */
     int64_t axis, start, end, stride, part_size; /* as in the XML */
@@ -38,7 +38,7 @@ struct port_map {
     uint32_t line, column;
 };
 
-/* The Result `from_id` of one iteration is the Parameter `to_id` of the next. */
+/* The value of Result `from_id` in one iteration is the value of Parameter `to_id` in the next. */
 struct back_edge {
     uint32_t from_id, to_id;
 };
@@ -74,7 +74,7 @@ struct op {
     uint32_t line, column;
     struct body *bodies; /* TensorIterator and Loop: 1, If: 2 (then, else), others: none */
     uint32_t n_bodies;
-    const char *const *output_names; /* of a Result: the values of its attribute output_names */
+    const char *const *output_names; /* of a Result: the names in its attribute output_names */
     uint32_t n_output_names;
 };
 
@@ -97,7 +97,7 @@ struct graph {
     uint32_t n_order;
     struct graph_analysis *analysis; /* computed once, for all plans */
     const struct file_map *weights;  /* the whole .bin; shared with all bodies */
-    const char *weights_file;        /* its path, for messages */
+    const char *weights_file;        /* path of the .bin, for messages */
 };
 
 static inline uint32_t op_input(const struct graph *graph, const struct op *op, uint32_t i)
@@ -115,7 +115,7 @@ static inline struct place op_place(const struct graph *graph, const struct op *
     return (struct place){graph->file, op->line, op->column};
 }
 
-/* Returns the entry of the port map for a Parameter of the body; NULL if it has none. */
+/* Returns the entry of the port map for a Parameter of the body; NULL if there is none. */
 static inline const struct port_map *body_input_map(const struct body *body, uint32_t parameter_id)
 {
     for (uint32_t i = 0; i < body->n_inputs; i++)

@@ -144,7 +144,7 @@ bool end_body(struct ir_builder *builder)
     return true;
 }
 
-/* Replaces the id of a layer of the body with the id of its op, which must have this role. */
+/* Replaces the id of a layer of the body with the id of its op, which must have role `role`. */
 static bool resolve_inner(struct ir_builder *builder, const struct parsed_body *parsed,
                           enum op_role role, struct place place, uint32_t *id)
 {
@@ -196,22 +196,22 @@ static bool resolve_map(struct ir_builder *builder, const struct parsed_body *pa
 static bool drop_repeated(struct ir_builder *builder, struct port_map *maps, uint32_t *n)
 {
     uint32_t n_ports = current_op(builder)->n_outputs;
-    bool *is_taken = new_array((size_t)n_ports + 1, sizeof *is_taken, builder->err);
-    if (!is_taken)
+    bool *has_entry = new_array((size_t)n_ports + 1, sizeof *has_entry, builder->err);
+    if (!has_entry)
         return false;
     uint32_t n_kept = 0;
     for (uint32_t i = 0; i < *n; i++) {
         size_t port = (size_t)(maps[i].external + 1);
-        if (port == 0 || !is_taken[port])
+        if (port == 0 || !has_entry[port])
             maps[n_kept++] = maps[i];
-        is_taken[port] = true;
+        has_entry[port] = true;
     }
-    free(is_taken);
+    free(has_entry);
     *n = n_kept;
     return true;
 }
 
-/* Moves the entries to the arena. */
+/* Copies the entries of a port map to the arena, and resolves their ids. */
 static bool finish_maps(struct ir_builder *builder, const struct parsed_body *parsed, bool is_input,
                         struct port_map **maps, uint32_t *n)
 {

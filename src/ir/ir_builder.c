@@ -1,5 +1,5 @@
-/* Checks where each element is allowed and passes it to its parser. Skips other elements with their
- * content, as the IR requires.
+/* Checks where each XML element is allowed, and passes it to its parser. Skips unknown elements
+ * with their content, as the IR requires.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ir/ir_builder.h"
 
@@ -14,7 +14,7 @@
 #define NEWEST_VERSION 11
 #define NET_EXAMPLE "<net name=\"...\" version=\"11\">"
 
-/* The contexts of an element. */
+/* The places where an element can be. */
 enum state {
     IN_DOCUMENT = 1 << 0,
     IN_GRAPH = 1 << 1,
@@ -26,7 +26,7 @@ enum state {
     IN_INPUT = 1 << 7,
     IN_OUTPUT = 1 << 8,
     IN_PORT = 1 << 9,
-    IN_PORT_MAP = 1 << 10, /* of the only body, or of the then body of If */
+    IN_PORT_MAP = 1 << 10, /* port map of the only body, or of the then body of If */
     IN_ELSE_PORT_MAP = 1 << 11,
     IN_BACK_EDGES = 1 << 12,
     IN_PRE_PROCESS = 1 << 13,
@@ -93,7 +93,7 @@ static bool check_version(struct ir_builder *builder, const char *text)
     }
     if (version < OLDEST_VERSION) {
         fail_at(builder->err, IRRUN_UNSUPPORTED, here(builder),
-                "IR version %lld, of OpenVINO 2019 or older; irrun reads versions 10 and 11",
+                "IR version %lld is that of OpenVINO 2019 or older; irrun reads versions 10 and 11",
                 (long long)version);
         return fail_hint(builder->err, "convert the original model again with a newer OpenVINO");
     }
@@ -222,7 +222,7 @@ static bool on_end(void *context, struct xml_reader *xml)
     return !element->end || element->end(builder);
 }
 
-/* Sets the path of the weights to that of the XML with the extension .bin. */
+/* Sets the path of the weights to the path of the XML with the extension .bin. */
 static bool guess_weights_path(struct ir_model *model, const char *xml_path,
                                struct irrun_error *err)
 {

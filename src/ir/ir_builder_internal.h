@@ -1,4 +1,5 @@
-/* Shared by the files ir_*.c: a graph while its layers and edges are read.
+/* Types and functions shared by the files ir_*.c: the data of a graph while its layers and edges
+ * are read.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_IR_IR_BUILDER_INTERNAL_H
 #define IRRUN_IR_IR_BUILDER_INTERNAL_H
@@ -10,19 +11,19 @@
 /* The maximum nesting of bodies, which limits the recursion of functions over them. */
 #define MAX_BODY_DEPTH 64
 
-/* The id of a port in the file, and its number among the layer's inputs or outputs. */
+/* The id of a port in the file, and its index among the layer's inputs or outputs. */
 struct port_ref {
     uint32_t id; /* NO_ID: the layer does not list this output */
     uint32_t ordinal;
 };
 
-/* An edge in the ids of the file. */
+/* An edge, with the ids in the file. */
 struct parsed_edge {
     uint32_t from_layer, from_port, to_layer, to_port;
     uint32_t line, column;
 };
 
-/* Layer ids of one net or body, sorted. */
+/* The layer ids of one net or body, sorted, with the ids of their ops. */
 struct layer_index {
     struct layer_ref {
         uint32_t id, op_id;
@@ -35,8 +36,8 @@ struct parsed_back_edge {
     uint32_t line, column;
 };
 
-/* A body of the current layer and its port maps. They may come in any order, so ids of the file are
- * kept until the end of the layer. */
+/* A body of the current layer and its port maps. Its elements may come in any order, so it keeps
+ * the ids in the file until the end of the layer. */
 struct parsed_body {
     struct graph *graph; /* NULL until its element ends */
     struct layer_index layers;
@@ -48,16 +49,16 @@ struct parsed_body {
     size_t n_back_edges, back_edges_capacity;
 };
 
-/* The value is the number of bodies. */
+/* The value of the enum is the number of bodies. */
 enum body_form { BODY_FORM_NONE, BODY_FORM_LOOP, BODY_FORM_IF };
 
-/* The data of the current layer that are not in struct op. */
+/* The data of the current layer that is not in struct op. */
 struct parsed_layer {
     enum body_form body_form;
     struct parsed_body bodies[2];
     bool has_data;
-    bool lacks_type, lacks_shape;    /* a Const without them has those of its output port */
-    enum irrun_dtype port_precision; /* of the current output port; IRRUN_DYNAMIC: none */
+    bool lacks_type, lacks_shape;    /* a Const without them uses those of its output port */
+    enum irrun_dtype port_precision; /* type of the current output port; IRRUN_DYNAMIC: none */
     struct irrun_shape port_shape;
     bool is_in_output;   /* the current port is an output */
     bool has_port_shape; /* false: no port, or its shape is not static */
@@ -84,7 +85,7 @@ struct scope {
     struct parsed_layer layer;
 };
 
-/* A cache of the results of op_find. */
+/* The cache of the results of op_find has N_FOUND_OPS entries. */
 #define N_FOUND_OPS 64
 struct found_op {
     char type[40], version[16];
@@ -104,7 +105,7 @@ struct element {
     uint32_t inside; /* the state within it */
     bool (*start)(struct ir_builder *builder, xml_attrs attrs);
     bool (*end)(struct ir_builder *builder);
-    unsigned body; /* number of the body of its layer that it belongs to */
+    unsigned body; /* index of the body that it belongs to */
 };
 
 /* More than the deepest nesting that a valid IR needs: net, layers, layer; then body, layers, layer
@@ -182,14 +183,14 @@ bool start_dim(struct ir_builder *builder, xml_attrs attrs);
 bool end_dim(struct ir_builder *builder);
 bool add_dim_text(void *context, const char *bytes, size_t n); /* context: the ir_builder */
 
-/* Adds an output of the current layer. */
+/* Adds an output to the current layer. */
 bool add_output(struct ir_builder *builder, uint32_t port_id);
 
 /* Sorts the ports of the current layer; fails if two have the same id. */
 bool sort_ports(struct ir_builder *builder);
 
-/* Finds the number of the port with this id. Returns false if there is none. `refs` are sorted by
- * id. */
+/* Finds the index of the port with id `port_id`. Returns false if there is none. `refs` are sorted
+ * by id. */
 bool find_port(const struct port_ref *refs, uint32_t n, uint32_t port_id, uint32_t *ordinal);
 
 /* Splits "a,b\,c" into the names a and b,c, in the arena. */

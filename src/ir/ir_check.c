@@ -13,7 +13,7 @@ struct unsupported_op {
     const char *type, *version; /* as written */
     const char *why;
     uint32_t n_layers;
-    uint32_t line, column; /* of the first of them */
+    uint32_t line, column; /* place of the first of these layers */
 };
 
 /* The unsupported types and versions so far; grows on the heap. */
@@ -37,7 +37,7 @@ static bool is_before(const struct op *op, uint32_t line, uint32_t column)
 /* Real models have few kinds. Beyond this number, kinds are not merged, which limits the search. */
 #define MAX_KINDS 200
 
-#define MAX_SHOWN_KINDS 20 /* about as many as fit in an error message */
+#define MAX_SHOWN_KINDS 20 /* more may not fit in an error message */
 
 static bool add_op(struct unsupported_list *list, const struct op *op)
 {
@@ -98,7 +98,7 @@ static bool fail_unsupported(const struct graph *graph, const struct unsupported
     }
     if (list->n > MAX_SHOWN_KINDS)
         fail_append(err, "\n  and %zu more", list->n - MAX_SHOWN_KINDS);
-    return fail_hint(err, "--supported-ops lists what irrun has");
+    return fail_hint(err, "--supported-ops lists what irrun supports");
 }
 
 /* Computes the minimum and maximum number of inputs of the op. */

@@ -6,9 +6,9 @@
 
 #include "graph/graph.h"
 
-/* Fails with IRRUN_UNSUPPORTED at the first live layer that irrun does not support, and lists the
- * types of such layers, including those in bodies, at most 20. Fails with IRRUN_DATA at the first
- * live layer with invalid attributes or a wrong number of inputs. */
+/* Fails with IRRUN_UNSUPPORTED at the first live layer that irrun does not support, and lists at
+ * most 20 types of unsupported layers, including layers in bodies. Fails with IRRUN_DATA at the
+ * first live layer with invalid attributes or a wrong number of inputs. */
 bool ir_check_ops(const struct graph *graph, struct irrun_error *err);
 
 /* Returns the reason why irrun, although it supports the operator, cannot run the layer with its

@@ -1,5 +1,5 @@
-/* <edge>, and the end of a net or body: resolves layer and port ids to values, and fills the lists
- * of the graph.
+/* Reads <edge> elements. At the end of a net or body, resolves layer and port ids to values, and
+ * fills the lists of the graph.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,7 +29,8 @@ static int compare_layers(const void *a, const void *b)
     return (x->op_id > y->op_id) - (x->op_id < y->op_id);
 }
 
-/* Fails if two layers have the same id; reports the first layer whose id an earlier one has. */
+/* Fails if two layers have the same id. Reports the first layer that repeats the id of an earlier
+ * layer. */
 static bool check_duplicates(struct ir_builder *builder, const struct layer_index *layers)
 {
     const struct layer_ref *first = NULL, *second = NULL;
@@ -95,7 +96,7 @@ static bool fail_layer(struct ir_builder *builder, const struct parsed_edge *edg
                      layers->refs[0].id, layers->refs[layers->n - 1].id);
 }
 
-/* Fails because the layer has no such port, and lists its ports. */
+/* Fails because the layer has no port port_id, and lists its ports. */
 static bool fail_port(struct ir_builder *builder, const struct parsed_edge *edge, bool is_input,
                       uint32_t port_id, const struct op *op)
 {
@@ -184,7 +185,7 @@ static bool resolve_edges(struct ir_builder *builder, const struct layer_index *
     return true;
 }
 
-/* Lists the ids of the ops with this role, in document order. */
+/* Lists the ids of the ops with role `role`, in document order. */
 static bool list_role(struct ir_builder *builder, enum op_role role, uint32_t **ids, uint32_t *n)
 {
     const struct scope *scope = builder->scope;

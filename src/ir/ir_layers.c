@@ -1,4 +1,4 @@
-/* <layer> and its <data>: finds the op and reads its attributes.
+/* Reads <layer> elements and their <data>: finds the op, and reads its attributes.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
@@ -21,14 +21,14 @@ static const struct op_fault *fault_new(struct ir_builder *builder, const struct
     return fault->type && fault->version && fault->message && fault->hint ? fault : NULL;
 }
 
-/* Finds the slot in the cache of types by the hash of both texts. */
+/* Returns the entry of the cache for a type and version, by the hash of both. */
 static struct found_op *find_slot(struct ir_builder *builder, const char *type, const char *version)
 {
     uint64_t hash = fast_hash(0, type, strlen(type));
     return &builder->found_ops[fast_hash(hash, version, strlen(version)) % N_FOUND_OPS];
 }
 
-/* Sets def, or the fault if there is no definition. */
+/* Sets op->def, or op->fault if there is no definition. */
 static bool find_def(struct ir_builder *builder, struct op *op, const char *type,
                      const char *version)
 {
@@ -153,7 +153,7 @@ bool start_data(struct ir_builder *builder, xml_attrs attrs)
     return read_attrs(builder, attrs);
 }
 
-/* Completes a Const from its output port: the oldest IRs of version 10 have its type and shape only
+/* Completes a Const from its output port: the oldest IRs of version 10 give its type and shape only
  * there. */
 static bool complete_const(struct ir_builder *builder, struct op *op)
 {

@@ -1,5 +1,5 @@
-/* <port> and <dim>: the ids that edges refer to, and the names of tensors. Types and dimensions are
- * hints that may be outdated; only their form is checked.
+/* Reads <port> and <dim> elements: the ids that edges refer to, and the names of tensors. Types and
+ * dimensions are hints that may be outdated; only their form is checked.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Recognizes other files that users pass as a model by mistake.
+/* Recognizes files that users pass as a model by mistake.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ir/sniff.h"
 

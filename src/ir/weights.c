@@ -1,5 +1,5 @@
-/* The .bin of a model. Opening it reads only its first bytes. Blobs may overlap and have any
- * alignment.
+/* Maps the .bin of a model, and checks it against the Consts. Reads only its first bytes. The data
+ * of Consts may overlap and have any alignment.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ir/weights.h"
 
@@ -10,7 +10,8 @@
 #include "ops/op_state.h"
 #include "tensor/sub_byte.h"
 
-/* Computes the size of the elements in the file. Returns false if it is too large for any file. */
+/* Computes the size that the elements of a Const have in the file. Returns false if it is too large
+ * for any file. */
 static bool needed_bytes(const struct const_attrs *attrs, size_t *size_bytes)
 {
     int64_t n_elements;
@@ -47,8 +48,8 @@ static bool check_type_and_size(const struct graph *graph, const struct op *op,
     return fail_hint(err, "element_type, shape, offset and size are in the layer's <data>");
 }
 
-/* Checks that all bytes of a Const exist: offset and size are in the file, and size is enough for
- * the shape. */
+/* Checks that all bytes of a Const exist: offset and size are within the file, and size is large
+ * enough for the shape. */
 static bool check_const(const struct graph *graph, const struct op *op, struct irrun_error *err)
 {
     const struct const_attrs *attrs = op->attrs;
@@ -62,7 +63,7 @@ static bool check_const(const struct graph *graph, const struct op *op, struct i
             "Const \"%.200s\" needs bytes %" PRIu64 " to %" PRIu64 " of %.300s, which has %" PRIu64,
             op->name, offset, offset + size - 1,
             graph->weights_file ? graph->weights_file : "the .bin", n_available);
-    return fail_hint(err, "the .bin is cut short, or belongs to another model");
+    return fail_hint(err, "the .bin is cut short, or belongs to a different model");
 }
 
 /* Finds the first live Const with data. */
@@ -94,7 +95,7 @@ static bool check_all(const struct graph *graph, struct irrun_error *err)
     return true;
 }
 
-/* Rejects files of other kinds that are given as weights. */
+/* Rejects a Git LFS pointer or an XML file that is given as weights. */
 static bool check_kind(const struct ir_model *model, struct irrun_error *err)
 {
     const struct file_map *map = &model->weights;
@@ -143,8 +144,8 @@ bool weights_open(struct ir_model *model, struct irrun_error *err)
     return check_all(model->graph, err);
 }
 
-/* Files up to this size are hashed as a whole, which takes about 10 ms. Of a larger file, evenly
- * spaced pieces of the same total size are hashed, including its first and last bytes. */
+/* Files up to this size are hashed as a whole, which takes about 10 ms. For a larger file,
+ * evenly spaced pieces with this total size are hashed, including the first and last bytes. */
 #define WHOLE_BYTES ((size_t)64 << 20)
 #define N_PIECES ((size_t)1024)
 #define PIECE_BYTES (WHOLE_BYTES / N_PIECES)

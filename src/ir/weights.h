@@ -1,4 +1,4 @@
-/* The .bin file of a model: mapped, and checked against the Consts.
+/* Maps the .bin file of a model, and checks it against the Consts.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_IR_WEIGHTS_H
 #define IRRUN_IR_WEIGHTS_H
@@ -10,8 +10,8 @@
  * the graphs must be set. */
 bool weights_open(struct ir_model *model, struct irrun_error *err);
 
-/* Returns a digest of the content. The digest of a large file is that of a sample, and *is_sampled
- * is set. Returns 0 if there are no weights. */
+/* Returns a digest of the content; 0 if there are no weights. For a large file, the digest is that
+ * of a sample, and *is_sampled is set. */
 uint64_t weights_digest(const struct file_map *weights, bool *is_sampled);
 
 #endif

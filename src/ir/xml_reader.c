@@ -38,7 +38,7 @@ struct xml_reader {
     const char *file;
     struct open_element *open;
     size_t n_open, open_capacity;
-    char *names; /* of the open elements, each with its NUL */
+    char *names; /* names of the open elements, each with a final NUL */
     size_t names_length, names_capacity;
     struct place current;
     unsigned char head[SNIFF_BYTES]; /* first bytes of the file */
@@ -212,7 +212,7 @@ static bool fail_form(struct xml_reader *xml)
         fail_at(xml->err, IRRUN_DATA, place, "not well-formed XML: %s", XML_ErrorString(code));
     if (code == XML_ERROR_JUNK_AFTER_DOC_ELEMENT)
         return fail_hint(xml->err, "nothing may follow the closing </net>");
-    return fail_hint(xml->err, "to find the place: xmllint --noout %s",
+    return fail_hint(xml->err, "run xmllint --noout %s to find the place",
                      text_shell_quote(xml->file, quoted));
 }
 
@@ -224,7 +224,7 @@ static void keep_head(struct xml_reader *xml, const unsigned char *bytes, size_t
     xml->n_head += n_kept;
 }
 
-/* Reads up to SNIFF_BYTES for sniff(): expat may have failed before that. */
+/* Reads the rest of the first SNIFF_BYTES for sniff(), because expat may have failed before. */
 static bool complete_head(struct xml_reader *xml, int fd)
 {
     size_t n;
@@ -236,7 +236,7 @@ static bool complete_head(struct xml_reader *xml, int fd)
 }
 
 /* Chooses the size of the next piece. expat scans an unfinished token again with every piece. A
- * piece as long as the unfinished token keeps the total work linear in the length of the file. */
+ * piece with the length of the unfinished token keeps the total work linear in the file size. */
 static size_t choose_piece(const struct xml_reader *xml, int64_t n_fed)
 {
     int64_t n_done = XML_GetCurrentByteIndex64(xml->parser);

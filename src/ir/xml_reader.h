@@ -28,7 +28,7 @@ struct xml_handlers {
 bool xml_read(const char *path, size_t piece_bytes, const struct xml_handlers *handlers,
               void *context, uint64_t *digest, struct irrun_error *err);
 
-/* Returns the name of the file for messages, which differs from the path if that is "-". */
+/* Returns the name of the file for messages, which is not the path if the path is "-". */
 const char *xml_file_name(const char *path);
 
 /* Returns the place where the element of the current start or end handler starts. Lines and columns

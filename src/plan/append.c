@@ -1,6 +1,6 @@
-/* Avoids copies of a variable that only grows (ReadValue [-> Gather] -> Concat -> Assign), and of
- * matrices that a Broadcast repeats, if all ops that read them can read the memory of the variable,
- * or of the matrix that is repeated (slot.original).
+/* Avoids copying a variable that only grows (ReadValue [-> Gather] -> Concat -> Assign), and a
+ * matrix that a Broadcast repeats. All ops that read the value must be able to read the memory of
+ * the variable, or of the matrix before the Broadcast (slot.original).
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/checked.h"
 #include "base/memory_limit.h"
@@ -8,7 +8,7 @@
 #include "plan/graph_ints.h"
 #include "plan/plan_internal.h"
 
-#define SPARE_LENGTH 32 /* reserved along the axis, besides half of the current length */
+#define SPARE_LENGTH 32 /* reserved along the axis, in addition to half of the length */
 
 bool plan_reads_original(const struct plan *plan, const struct op *op, uint32_t i)
 {
@@ -35,8 +35,8 @@ uint32_t plan_original_inputs(const struct plan *plan, const struct op *op)
 
 /* ---- finding Concats that append ------------------------------------------------------------- */
 
-/* Returns whether output 0 of an op is computed by this plan, not by an outer one, or is read from
- * a variable. */
+/* Returns whether this plan, not an outer one, computes output 0 of an op or reads it from a
+ * variable. */
 static bool is_planned_here(const struct plan *plan, const struct op *op)
 {
     const struct slot *slot = &plan->slots[op->first_output];
@@ -63,7 +63,7 @@ struct chain {
 };
 
 /* Matches the chain that ends in an Assign. */
-static bool match(const struct plan *plan, const struct op *assign, struct chain *chain)
+static bool match_chain(const struct plan *plan, const struct op *assign, struct chain *chain)
 {
     const struct graph *graph = plan->request.graph;
     const struct op *concat = value_producer(graph, op_input(graph, assign, 0));
@@ -90,8 +90,9 @@ static bool match(const struct plan *plan, const struct op *assign, struct chain
            dtype == plan->slots[chain->read->first_output].declared;
 }
 
-/* Returns the length along the axis for which the variable has or gets memory: the current capacity
- * if it suffices, otherwise more. n_bytes: size of all elements at one index of the axis. */
+/* Returns the capacity of the variable as a length along the axis: the current capacity if it is at
+ * least `length`, otherwise more than `length` if memory allows. n_bytes: size of all elements at
+ * one index of the axis. */
 static size_t choose_capacity(const struct plan *plan, uint32_t variable, size_t length,
                               size_t n_bytes)
 {
@@ -132,7 +133,7 @@ static bool add_append(struct plan *plan, const struct op *assign, struct irrun_
 {
     const struct graph *graph = plan->request.graph;
     struct chain chain;
-    if (!match(plan, assign, &chain))
+    if (!match_chain(plan, assign, &chain))
         return true;
     struct slot *state = &plan->slots[chain.read->first_output];
     struct slot *result = &plan->slots[chain.concat->first_output];
@@ -158,7 +159,7 @@ static bool add_append(struct plan *plan, const struct op *assign, struct irrun_
     return true;
 }
 
-/* ---- checking the ops that read them --------------------------------------------------------- */
+/* ---- checking the ops that read the values --------------------------------------------------- */
 
 bool plan_propagate_original(struct plan *plan, const struct planned_op *planned)
 {
@@ -182,7 +183,7 @@ bool plan_propagate_original(struct plan *plan, const struct planned_op *planned
     return true;
 }
 
-/* Returns whether an op can read the variable in place. */
+/* Returns whether an op can read its input i in the memory of the variable. */
 static bool can_read(const struct plan *plan, const struct op *op, uint32_t i,
                      const struct append *append)
 {
@@ -194,8 +195,8 @@ static bool can_read(const struct plan *plan, const struct op *op, uint32_t i,
     return plan_reads_original(plan, op, i);
 }
 
-/* Returns the append whose variable has the elements of a slot, or NULL. */
-static struct append *append_of(const struct plan *plan, const struct slot *slot)
+/* Returns the append to the variable that holds the elements of a slot, or NULL. */
+static struct append *find_append(const struct plan *plan, const struct slot *slot)
 {
     return slot->append || slot->runs.count == 0 ? slot->append
                                                  : plan->slots[slot->original].append;
@@ -209,22 +210,22 @@ static void check_readers(struct plan *plan, const struct planned_op *planned)
         op->n_inputs > 0 && op->n_outputs > 0 && plan_propagate_original(plan, planned);
     for (uint32_t i = 0; i < op->n_inputs; i++) {
         const struct slot *slot = plan_input(plan, op, i);
-        struct append *append = append_of(plan, slot);
-        bool is_whole = slot->runs.count > 0; /* otherwise the old value of the variable */
+        struct append *append = find_append(plan, slot);
+        bool is_whole = slot->runs.count > 0; /* otherwise the value before the append */
         bool is_forwarded = i == 0 && is_propagated && is_whole && op->def->role != ROLE_ASSIGN;
         if (append && !is_forwarded && !can_read(plan, op, i, append))
             append->is_refused = true;
     }
 }
 
-/* Refuses appends to variables that the continuation of a plan reads. */
+/* Refuses the appends to variables that a continuation of the plan reads. */
 static void refuse_continued(struct plan *plan)
 {
     const struct graph *graph = plan->request.graph;
     for (uint32_t i = plan->end; i < graph->n_order; i++) {
         const struct op *op = &graph->ops[graph->order[i]];
         for (uint32_t k = 0; k < op->n_inputs; k++) {
-            struct append *append = append_of(plan, plan_input(plan, op, k));
+            struct append *append = find_append(plan, plan_input(plan, op, k));
             if (append)
                 append->is_refused = true;
         }

@@ -5,9 +5,9 @@
 
 #include "graph/graph.h"
 
-/* A TensorIterator that was recognized. Ids are of its body's graph unless noted otherwise. */
+/* A TensorIterator that was recognized. Ids refer to the graph of its body unless noted. */
 struct cell_loop {
-    uint32_t op_id; /* of the TensorIterator, in its own graph */
+    uint32_t op_id; /* the TensorIterator, in the outer graph */
     uint32_t cell_id;
     bool is_time_first; /* X is [time, batch, input size] */
     bool is_reverse;
@@ -16,7 +16,7 @@ struct cell_loop {
     uint32_t y, ho, co;  /* values of the outer graph; NO_ID if unused */
 };
 
-/* Returns whether a sequence op gives exactly the results of the op; if so, fills *found. */
+/* Returns whether a sequence op computes exactly what the op computes; if so, fills *found. */
 bool cell_loop_match(const struct graph *graph, uint32_t op_id, struct cell_loop *found);
 
 #endif

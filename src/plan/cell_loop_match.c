@@ -9,10 +9,10 @@ struct matching {
     const struct graph *outer;
     const struct op *op;
     const struct body *body;
-    const struct graph *graph; /* of the body */
+    const struct graph *graph; /* the graph of the body */
     const struct op *cell;
     const struct recurrent_family *family;
-    const struct port_map *slices; /* of X */
+    const struct port_map *slices; /* how X is sliced */
     uint32_t axis;
     int64_t x_columns; /* the last dimension of a slice of X; -1: unknown */
     struct cell_loop *found;
@@ -28,7 +28,7 @@ static const struct port_map *map_of(const struct matching *match, const struct 
     return body_input_map(match->body, (uint32_t)(parameter - match->graph->ops));
 }
 
-/* Returns the id of the Result whose value a Parameter gets in the next iteration, or NO_ID. */
+/* Returns the id of the Result that a Parameter takes its next value from, or NO_ID. */
 static uint32_t back_edge_source(const struct matching *match, const struct op *parameter)
 {
     uint32_t op_id = (uint32_t)(parameter - match->graph->ops);
@@ -53,7 +53,7 @@ static const struct const_attrs *find_const(const struct matching *match, uint32
     return op->def->role == ROLE_CONST ? op->attrs : NULL;
 }
 
-/* Returns the last dimension of a constant weight; -1 for any other value. */
+/* Returns the number of columns of a constant matrix; -1 for any other value. */
 static int64_t n_columns(const struct matching *match, uint32_t value_id)
 {
     const struct const_attrs *attrs = find_const(match, value_id);
@@ -131,7 +131,7 @@ static bool match_x(struct matching *match)
     return drops_axis(match, drop);
 }
 
-/* Matches a state: a Parameter whose next value is output `output` of the cell. */
+/* Matches a state: a Parameter that takes its next value from output `output` of the cell. */
 static bool match_state(struct matching *match, uint32_t input, uint32_t output, uint32_t *outer_id)
 {
     const struct op *parameter = producer(match, op_input(match->graph, match->cell, input));
@@ -215,7 +215,7 @@ static bool match_cell(struct matching *match)
     match->family = match->cell->def->family;
     const struct recurrent_attrs *attrs = match->cell->attrs;
     bool has_peepholes = match->cell->n_inputs > match->family->p;
-    enum { FICO = 0, IFCO = 2 }; /* ifco is read as fico: see recurrent_attrs.c */
+    enum { FICO = 0, IFCO = 2 }; /* ifco is treated as fico: see recurrent_attrs.c */
     bool is_fico = attrs->weights_format == FICO || attrs->weights_format == IFCO;
     return !match->family->is_sequence && !has_peepholes && !attrs->input_forget && is_fico;
 }

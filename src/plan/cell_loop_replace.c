@@ -7,7 +7,7 @@
 #include "plan/graph_edit.h"
 #include "plan/passes.h"
 
-/* What one replacement adds: at most 17 ops with 19 inputs and 19 outputs. These are a Const, a
+/* Limits for one replacement. It adds at most 17 ops with 19 inputs and 19 outputs: a Const, a
  * Convert and an axis op for each of 3 weights, two axis ops for Y, one each for X, H0, C0, Ho and
  * Co, and the sequence op. */
 #define MAX_NEW_OPS 24
@@ -43,8 +43,8 @@ static uint32_t add_axis_op(struct replacement *r, const struct op_def *def, int
     return add_unary(r, def, axis_attrs(r, axis), in);
 }
 
-/* Returns the value of the outer graph for a weight of the body. Copies a Const and its Convert to
- * the outer graph; for a Parameter, returns the input of the TensorIterator. */
+/* Returns the value of the outer graph that replaces a weight of the body. Copies a Const and its
+ * Convert to the outer graph; for a Parameter, returns the input of the TensorIterator. */
 static uint32_t add_outer_value(struct replacement *r, uint32_t value_id)
 {
     const struct body *body = &r->op.bodies[0];
@@ -119,9 +119,11 @@ static bool replace_found(struct graph *graph, struct arena *arena, const struct
         replace_one(&r);
         const struct op *cell = &r.op.bodies[0].graph->ops[found[i].cell_id];
         if (err->code != IRRUN_OK ||
-            !remarks_add(remarks, arena, err,
-                         "TensorIterator \"%s\" (line %u) runs as one sequence of its %s",
-                         r.op.name, (unsigned)r.op.line, cell->def->type))
+            !remarks_add(
+                remarks, arena, err,
+                "TensorIterator \"%s\" (line %u) runs as one sequence op instead of a loop "
+                "over its %s",
+                r.op.name, (unsigned)r.op.line, cell->def->type))
             return false;
     }
     return toposort(graph, arena, err);

@@ -1,4 +1,4 @@
-/* Finds chains of convolutions and replaces their ops with ones that have the channels last.
+/* Finds chains of convolutions, and replaces their ops with ops whose channels are last (NHWC).
  * SPDX-License-Identifier: Apache-2.0 */
 #include "plan/channels_last.h"
 
@@ -7,7 +7,8 @@
 #include "ops/op_state.h"
 #include "ops/window.h"
 
-/* Adds an op with one input and one output, at the place of `like` in the XML; returns its id. */
+/* Adds an op with one input and one output, and returns its id. The op gets the place of `like` in
+ * the XML. */
 static uint32_t add_unary(struct channels_last_pass *pass, const struct op_def *def,
                           const void *attrs, const struct op *like, uint32_t in)
 {
@@ -15,8 +16,8 @@ static uint32_t add_unary(struct channels_last_pass *pass, const struct op_def *
     return graph_edit_add(&pass->edit, def, attrs, &copy, &in, 1, 1);
 }
 
-/* Replaces the value `out` with the output of op `added`, which has the channels last. Ops that
- * need the channels first read it through a transposition. */
+/* Replaces the value `out` with the output of op `added`, which has the channels last. An added
+ * transposition computes `out` for the ops that need the channels first. */
 static void take_over(struct channels_last_pass *pass, uint32_t added, uint32_t out)
 {
     pass->replaced[out] = pass->graph->ops[added].first_output;
@@ -47,7 +48,7 @@ static bool replace_convolution(struct channels_last_pass *pass, const struct op
     return true;
 }
 
-/* Returns the value of a constant with its channels moved to the end. */
+/* Returns a value that holds a constant with its channels moved to the end. */
 static uint32_t move_constant(struct channels_last_pass *pass, const struct op *op, uint32_t in)
 {
     static const struct axis_attrs first = {.axis = 0};

@@ -1,4 +1,4 @@
-/* Types that the files of the pass channels_last_place share.
+/* Types and functions shared by the files of the pass channels_last_place.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_PLAN_CHANNELS_LAST_H
 #define IRRUN_PLAN_CHANNELS_LAST_H
@@ -11,12 +11,12 @@ enum channels_last_kind {
     OTHER,
     CONVOLUTION,
     DEPTHWISE,
-    SPATIAL,
+    SPATIAL, /* Pad or MaxPool */
     ELEMENTWISE,
     CONCAT,
     REDUCTION,
-    TO_FIRST,
-    TO_LAST
+    TO_FIRST, /* Transpose to channels first */
+    TO_LAST   /* Transpose to channels last */
 };
 
 struct channels_last_pass {
@@ -24,13 +24,13 @@ struct channels_last_pass {
     struct graph *graph;
     struct graph_edit edit;
     struct arena *arena;
-    enum channels_last_kind *kinds; /* of each op */
-    uint32_t *ranks;                /* of each value that can have the channels last; otherwise 0 */
-    bool *are_wanted;               /* for each value: an op reads it with the channels last */
-    bool *are_last;                 /* for each value: the output of a depthwise one, or after it */
+    enum channels_last_kind *kinds; /* for each op */
+    uint32_t *ranks;    /* for each value: its rank if it can have the channels last, or 0 */
+    bool *are_wanted;   /* for each value: an op reads it with the channels last */
+    bool *are_last;     /* for each value: it comes from a depthwise convolution */
     uint32_t *replaced; /* for each value: its replacement with the channels last, or NO_ID */
     size_t n_replaced;  /* number of convolutions that are replaced */
-    uint32_t *n_uses;   /* of each value */
+    uint32_t *n_uses;   /* for each value: number of inputs that read it */
     bool has_groups;    /* the model has grouped convolutions */
     struct irrun_error *err;
 };

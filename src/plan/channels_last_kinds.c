@@ -14,10 +14,10 @@ static bool fills_vectors(const struct channels_last_pass *pass, int64_t n_chann
     return n_channels >= lanes && n_channels * 8 >= (n_channels + lanes - 1) / lanes * lanes * 7;
 }
 
-/* Returns the rank of the output of a convolution with constant f32 filters that can have the
- * channels last, or 0. */
-static uint32_t find_filters(const struct channels_last_pass *pass, const struct op *op,
-                             enum channels_last_kind *kind)
+/* Returns the output rank of a convolution with constant f32 filters that can have the channels
+ * last, or 0. */
+static uint32_t find_convolution(const struct channels_last_pass *pass, const struct op *op,
+                                 enum channels_last_kind *kind)
 {
     bool is_grouped = op_is_type(op, "GroupConvolution");
     if ((!is_grouped && !op_is_type(op, "Convolution")) || op->n_inputs != 2)
@@ -35,8 +35,8 @@ static uint32_t find_filters(const struct channels_last_pass *pass, const struct
     return is_worthwhile ? rank : 0;
 }
 
-/* Returns whether a constant has one element, or one for each channel: [1, C, 1, 1], [C, 1, 1], or
- * a slope of rank 1, for which op_prelu_last finds the dimension. */
+/* Returns whether a constant has one element, or one per channel: [1, C, 1, 1] or [C, 1, 1]. Also
+ * accepts slopes of rank 1, for which op_prelu_last finds the dimension. */
 static bool fits_channels(const struct op *op, const struct constant *constant, uint32_t rank)
 {
     const struct irrun_shape *shape = &constant->tensor.shape;
@@ -48,7 +48,7 @@ static bool fits_channels(const struct op *op, const struct constant *constant, 
                                    (shape->rank == 1 && op_is_type(op, "PReLU")));
 }
 
-/* Returns the rank of the output of an element-wise op that can have the channels last, or 0. */
+/* Returns the output rank of an element-wise op that can have the channels last, or 0. */
 static uint32_t find_elementwise(const struct channels_last_pass *pass, const struct op *op)
 {
     uint32_t rank = 0;
@@ -71,7 +71,7 @@ static uint32_t find_elementwise(const struct channels_last_pass *pass, const st
     return rank;
 }
 
-/* Returns the rank of the output of a Pad, or of a MaxPool whose indices no op reads, or 0. */
+/* Returns the output rank of a Pad, or of a MaxPool whose indices no op reads; otherwise 0. */
 static uint32_t find_spatial(const struct channels_last_pass *pass, const struct op *op)
 {
     bool is_max = op_is_type(op, "MaxPool") &&
@@ -79,8 +79,8 @@ static uint32_t find_spatial(const struct channels_last_pass *pass, const struct
     return is_max || op_is_type(op, "Pad") ? pass->ranks[op_input(pass->graph, op, 0)] : 0;
 }
 
-/* Returns the rank of the output of a reduction over all positions, which keeps them as dimensions
- * of 1, or 0. */
+/* Returns the output rank of a reduction over all spatial dimensions that keeps them with length 1;
+ * otherwise 0. */
 static uint32_t find_reduction(const struct channels_last_pass *pass, const struct op *op)
 {
     int64_t axes[MAX_RANK];
@@ -97,8 +97,8 @@ static uint32_t find_reduction(const struct channels_last_pass *pass, const stru
     return reduced == (1U << rank) - 4 ? rank : 0; /* all axes but 0 and 1 */
 }
 
-/* Returns the rank of the output of a Concat along the channels if are_last is true for one of its
- * inputs, or 0. With the channels first, a Concat often costs nothing, because its inputs are
+/* Returns the output rank of a Concat along the channels if are_last is true for an input;
+ * otherwise 0. With the channels first, a Concat often costs nothing, because its inputs are
  * computed in place. */
 static uint32_t find_concat(const struct channels_last_pass *pass, const struct op *op)
 {
@@ -133,12 +133,12 @@ static enum channels_last_kind find_move(const struct channels_last_pass *pass, 
     return to_first ? TO_FIRST : to_last ? TO_LAST : OTHER;
 }
 
-/* Finds the kind of an op, and the rank of its output if that can have the channels last. */
+/* Finds the kind of an op, and the rank of its output if the output can have the channels last. */
 static void classify(struct channels_last_pass *pass, uint32_t op_id)
 {
     const struct op *op = &pass->graph->ops[op_id];
     enum channels_last_kind *kind = &pass->kinds[op_id];
-    uint32_t rank = find_filters(pass, op, kind),
+    uint32_t rank = find_convolution(pass, op, kind),
              in = op->n_inputs ? op_input(pass->graph, op, 0) : 0;
     if (*kind == DEPTHWISE && rank != pass->ranks[in])
         rank = 0;
@@ -165,7 +165,8 @@ static void classify(struct channels_last_pass *pass, uint32_t op_id)
     }
 }
 
-/* Marks the inputs that the op reads with the channels last. Its readers have been visited. */
+/* Marks the inputs that the op reads with the channels last. The readers of its outputs have been
+ * visited. */
 static void mark_wanted_inputs(struct channels_last_pass *pass, uint32_t op_id)
 {
     const struct op *op = &pass->graph->ops[op_id];

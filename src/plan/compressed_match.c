@@ -6,7 +6,7 @@
 
 #include "tensor/small_float.h"
 
-#define MAX_ZERO_POINT 0x1p16 /* for stored integers; a limit of kernels/compressed_gemm.h */
+#define MAX_ZERO_POINT 0x1p16 /* for stored integers; kernels/compressed_gemm.h requires it */
 
 const struct constant *compressed_constant(const struct compressed_matcher *matcher,
                                            uint32_t value_id)
@@ -21,7 +21,7 @@ const struct op *compressed_producer(const struct compressed_matcher *matcher, u
     return op_is_type(op, type) && compressed_constant(matcher, value_id) ? op : NULL;
 }
 
-#define MIN_FLOAT_BYTES (1 << 20) /* a matrix of floats is large from this size on */
+#define MIN_FLOAT_BYTES (1 << 20) /* minimum size of a large matrix of floats */
 
 bool compressed_is_large_matrix(const struct const_attrs *attrs)
 {
@@ -56,10 +56,10 @@ static bool match_shifted(const struct compressed_matcher *matcher, uint32_t val
     const struct op *subtract = compressed_producer(matcher, value_id, "Subtract");
     if (!subtract)
         return match_convert(matcher, value_id, &match->stored);
-    uint32_t zero_points = op_input(matcher->graph, subtract, 1), bytes;
-    bool is_integer = match_convert(matcher, zero_points, &bytes) &&
-                      !small_float_is(matcher->constants[bytes]->declared);
-    match->zero_points = is_integer ? bytes : zero_points;
+    uint32_t zero_points = op_input(matcher->graph, subtract, 1), stored;
+    bool is_integer = match_convert(matcher, zero_points, &stored) &&
+                      !small_float_is(matcher->constants[stored]->declared);
+    match->zero_points = is_integer ? stored : zero_points;
     return match_convert(matcher, op_input(matcher->graph, subtract, 0), &match->stored);
 }
 
@@ -79,9 +79,8 @@ static bool match_scaled(const struct compressed_matcher *matcher, uint32_t valu
     return match_shifted(matcher, b, match);
 }
 
-/* Returns the input of the op that computes a value, if that op is of this type and its input is a
- * constant; otherwise value_id. A Convert that reads the stored codes is not skipped: match_convert
- * needs it. */
+/* If an op of type `type` computes the value from a constant, returns its input; otherwise
+ * value_id. Does not skip a Convert that reads the stored codes, because match_convert needs it. */
 static uint32_t skip_op(const struct compressed_matcher *matcher, uint32_t value_id,
                         const char *type)
 {
@@ -95,8 +94,8 @@ static uint32_t skip_op(const struct compressed_matcher *matcher, uint32_t value
 /* ---- shapes ---- */
 
 /* Finds the strides of the scales or zero points from row to row and from group to group. `axes`:
- * the dimensions of the stored constant that are its rows, its groups, and the elements of a group,
- * or NO_ID. Returns false if the shapes do not fit, or if a group has more than one scale or zero
+ * the dimensions of the stored constant for rows, for groups, and for elements of a group; NO_ID:
+ * none. Returns false if the shapes do not fit, or if a group has more than one scale or zero
  * point. */
 static bool find_strides(const struct compressed_matcher *matcher, uint32_t value_id,
                          const struct irrun_shape *shape, const uint32_t axes[3],
@@ -139,12 +138,12 @@ static bool are_integers(struct compressed_matcher *matcher, uint32_t value_id)
     return tensor != NULL;
 }
 
-/* Finds the rows and groups of a matrix that may have been reshaped. `is_transposed`: it is
+/* Finds the rows and groups of a matrix that may have been reshaped. `is_transposed`: the matrix is
  * [k][n]. */
 static bool find_layout(const struct compressed_matcher *matcher, const struct irrun_shape *matrix,
                         bool is_transposed, struct compressed_match *match)
 {
-    /* By rank - 2 and is_transposed: the dimensions of rows, groups and elements of a group. */
+    /* [rank - 2][is_transposed]: the dimensions for rows, groups and elements of a group. */
     static const uint32_t layouts[2][2][3] = {{{0, NO_ID, 1}, {1, NO_ID, 0}},
                                               {{0, 1, 2}, {2, 0, 1}}};
     const struct irrun_shape *shape = &compressed_constant(matcher, match->stored)->tensor.shape;

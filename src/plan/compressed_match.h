@@ -1,5 +1,5 @@
-/* Matches constant matrices that kernels can read as they are stored, with the ops that expand
- * them.
+/* Matches constant matrices that kernels can read as they are stored, together with the ops that
+ * expand them.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_PLAN_COMPRESSED_MATCH_H
 #define IRRUN_PLAN_COMPRESSED_MATCH_H
@@ -10,7 +10,7 @@
 
 /* Stored integers and small floats, before they are expanded, are called codes. */
 struct compressed_matcher {
-    struct model finder; /* finds and computes constants, in memory of its own */
+    struct model finder; /* finds and computes constants, in its own arena */
     const struct graph *graph;
     struct constant **constants;
     uint32_t n_values; /* length of `constants`; values that the pass adds are not in it */
@@ -19,7 +19,7 @@ struct compressed_matcher {
 };
 
 struct compressed_match {
-    uint32_t stored, scales, zero_points; /* values; NO_ID: none */
+    uint32_t stored, scales, zero_points; /* ids of values; NO_ID: none */
     struct compressed_attrs attrs;
 };
 
@@ -27,7 +27,7 @@ struct compressed_match {
 const struct constant *compressed_constant(const struct compressed_matcher *matcher,
                                            uint32_t value_id);
 
-/* Returns the op of this type that computes a constant value, or NULL. */
+/* Returns the op that computes a constant value if its type is `type`, or NULL. */
 const struct op *compressed_producer(const struct compressed_matcher *matcher, uint32_t value_id,
                                      const char *type);
 

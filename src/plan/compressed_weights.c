@@ -1,5 +1,5 @@
 /* Replaces a MatMul or a Gather, and the ops that expand its constant, with an op that reads the
- * Const.
+ * Const as it is stored.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "plan/passes.h"
 
@@ -11,7 +11,7 @@
 #include "plan/graph_edit.h"
 #include "plan/graph_ints.h"
 
-/* Limits of the ops added for one MatMul or Gather, and of their inputs. */
+/* Limits for one MatMul or Gather: added ops, and inputs of these ops. */
 #define MAX_NEW_OPS 2
 #define MAX_INPUTS 4
 
@@ -19,7 +19,7 @@ struct pass {
     struct compressed_matcher matcher;
     struct graph *graph;
     struct graph_edit edit;
-    bool quantizes; /* dynamic quantization */
+    bool quantizes; /* with --dynamic-quantization */
     struct arena *arena;
     struct remarks *remarks;
     struct irrun_error *err;
@@ -42,7 +42,7 @@ static bool has_floats_to_keep(const struct model *model)
     return has_variables;
 }
 
-/* Returns whether the pass may keep such a Const as it is stored. */
+/* Returns whether the pass may keep a Const with these attributes as it is stored. */
 static bool is_kept(const struct pass *pass, const struct const_attrs *attrs)
 {
     return compressed_type_is_supported(attrs->element_type) ||
@@ -52,8 +52,8 @@ static bool is_kept(const struct pass *pass, const struct const_attrs *attrs)
 
 /* ---- replacing ops ---- */
 
-/* Replaces op `op_id` with an op of `def`. The stored constant becomes its input number `constant`
- * (0 or 1), and the value `other` its other input. */
+/* Replaces op `op_id` with an op of `def`. The stored constant becomes input `constant` (0 or 1) of
+ * the new op, and the value `other` becomes input 1 - constant. */
 static bool replace(struct pass *pass, uint32_t op_id, const struct op_def *def, uint32_t other,
                     uint32_t constant, struct compressed_match *match)
 {
@@ -82,10 +82,11 @@ static bool replace(struct pass *pass, uint32_t op_id, const struct op_def *def,
     return remarks_add(pass->remarks, pass->arena, pass->err,
                        "%s \"%s\" (line %u) reads its weights as they are stored: %s%s%s%s",
                        op.def->type, op.name, (unsigned)op.line, irrun_dtype_name(dtype), groups,
-                       attrs->is_transposed ? ", transposed once" : "",
-                       def == &op_quantized_matmul     ? ", and quantizes the other operand"
-                       : pass->quantizes && is_product ? "; dynamic quantization needs integers"
-                                                       : "");
+                       attrs->is_transposed ? ", transposed before the first run" : "",
+                       def == &op_quantized_matmul ? ", and quantizes the other operand"
+                       : pass->quantizes && is_product
+                           ? "; dynamic quantization needs integer weights"
+                           : "");
 }
 
 static bool visit_matmul(struct pass *pass, uint32_t op_id)
@@ -110,11 +111,11 @@ static bool visit_matmul(struct pass *pass, uint32_t op_id)
                    &match);
 }
 
-/* Tables with at least this many f16 or bf16 elements are not converted as a whole: rows are
+/* A table with at least this many f16 or bf16 elements is not converted as a whole: its rows are
  * gathered first, and then converted. */
-#define GATHER_HALF_MIN_ELEMENTS (1 << 18)
+#define GATHER_16BIT_MIN_ELEMENTS (1 << 18)
 
-static bool is_table_of_halves(const struct pass *pass, const struct op *gather)
+static bool is_large_16bit_table(const struct pass *pass, const struct op *gather)
 {
     const struct op *convert =
         compressed_producer(&pass->matcher, op_input(pass->graph, gather, 0), "Convert");
@@ -124,7 +125,7 @@ static bool is_table_of_halves(const struct pass *pass, const struct op *gather)
         return false;
     const struct const_attrs *stored = source->attrs;
     return dtype_is_half(stored->element_type) &&
-           shape_n_elements(&stored->shape) >= GATHER_HALF_MIN_ELEMENTS;
+           shape_n_elements(&stored->shape) >= GATHER_16BIT_MIN_ELEMENTS;
 }
 
 static bool convert_after_gather(struct pass *pass, uint32_t op_id)
@@ -152,7 +153,7 @@ static bool visit_gather(struct pass *pass, uint32_t op_id)
     const struct constant *constant = compressed_constant(&pass->matcher, data);
     if (!constant || compressed_constant(&pass->matcher, indices))
         return true;
-    if (is_table_of_halves(pass, op))
+    if (is_large_16bit_table(pass, op))
         return convert_after_gather(pass, op_id);
     if (!graph_ints(pass->graph, op_input(pass->graph, op, 2), &axis, 1, &n) ||
         (axis != 0 && axis != -(int64_t)constant->tensor.shape.rank) ||

@@ -1,6 +1,6 @@
-/* Constants, which are the same in every plan: Consts, and values computed only from Consts. They
- * are found once, after loading, and computed on demand. Weights that need no conversion stay in
- * the mapped file.
+/* Finds and computes constants, which are the same in every plan: Consts, and values computed only
+ * from Consts. They are found once, after loading, and computed on demand. Weights that need no
+ * conversion stay in the mapped file.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 #include <string.h>
@@ -174,7 +174,7 @@ static bool widen(struct model *model, struct constant *constant, struct irrun_e
     return true;
 }
 
-/* Runs the op that computes a constant. All its inputs must have data. */
+/* Runs the op that computes a constant. The data of all its inputs must be computed. */
 static bool compute_folded(struct model *model, const struct graph *graph, const struct op *op,
                            struct irrun_error *err)
 {
@@ -212,7 +212,7 @@ static bool compute_folded(struct model *model, const struct graph *graph, const
     return true;
 }
 
-/* Runs the tree of ops that computes a large constant. All leaves must have data. */
+/* Runs the tree of ops that computes a large constant. The data of all leaves must be computed. */
 static bool compute_by_rows(struct fold_rows *fold, struct constant *constant,
                             struct irrun_error *err)
 {
@@ -229,10 +229,11 @@ static bool compute_by_rows(struct fold_rows *fold, struct constant *constant,
 
 /* A constant whose op is waiting for its inputs. */
 struct wait {
-    uint32_t value_id, n_ready; /* inputs known to have data */
+    uint32_t value_id;
+    uint32_t n_ready; /* number of inputs whose data is known to be computed */
 };
 
-/* Returns the next input of the op that has no data yet, or NO_ID. */
+/* Returns the next input whose data is not computed yet, or NO_ID. */
 static uint32_t find_missing(const struct graph *graph, const struct op *op, uint32_t *n_ready)
 {
     for (; *n_ready < op->n_inputs; ++*n_ready) {

@@ -1,5 +1,6 @@
-/* Replaces a Slice that drops the last positions of a convolution with smaller pads. Causal
- * convolutions are often written with pads at both ends and a Slice.
+/* Removes a Slice that drops the last positions of a convolution's output, and makes the pads of
+ * the convolution smaller instead. Causal convolutions are often written with pads at both ends and
+ * a Slice.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "plan/passes.h"
 
@@ -16,12 +17,13 @@ struct pass {
     uint32_t *n_uses; /* of each value */
 };
 
-/* A Slice that drops the last positions of a convolution, or of its sum with a constant. */
+/* A Slice that drops the last positions of a convolution's output, or of its sum with a
+ * constant. */
 struct crop {
-    uint32_t convolution, last; /* op ids; last: the op whose output the Slice reads */
+    uint32_t convolution, last; /* ids of ops; last: the op whose output the Slice reads */
     uint32_t d;                 /* index of the spatial dimension */
-    int64_t n;                  /* number of dropped positions of the output */
-    int64_t pad;                /* number of positions by which the pads become smaller */
+    int64_t n;                  /* number of output positions that are dropped */
+    int64_t pad;                /* number of positions that the pads lose */
 };
 
 /* Returns whether a value is a constant that is broadcast along dimension d of n. */
@@ -68,8 +70,8 @@ static bool find_convolution(const struct pass *pass, uint32_t value_id, struct 
             is_broadcast_along(graph, constant, 2 + crop->d, 2 + window->pads_end.n));
 }
 
-/* Finds by how much the pads must become smaller. They must leave at least one whole window for any
- * input that is not empty, because a convolution without a window is an error. */
+/* Finds how many positions the pads must lose. The remaining pads must give any non-empty input at
+ * least one whole window, because a convolution without a window is an error. */
 static bool find_pad(const struct graph *graph, struct crop *crop)
 {
     const struct op *op = &graph->ops[crop->convolution];
@@ -90,17 +92,18 @@ static bool find_pad(const struct graph *graph, struct crop *crop)
 static bool find_crop(const struct pass *pass, const struct op *op, struct crop *crop)
 {
     const struct graph *graph = pass->graph;
-    int64_t items[4]; /* start, stop, step, axis */
+    enum { START, STOP, STEP, AXIS, N_ITEMS };
+    int64_t items[N_ITEMS];
     uint32_t n;
     if (!op_is_type(op, "Slice") || op->n_inputs != 5)
         return false;
-    for (uint32_t i = 0; i < 4; i++)
+    for (uint32_t i = 0; i < N_ITEMS; i++)
         if (!graph_ints(graph, op_input(graph, op, 1 + i), &items[i], 1, &n))
             return false;
-    if (items[0] != 0 || items[1] >= 0 || items[1] <= -INT32_MAX || items[2] != 1 || items[3] < 2 ||
-        items[3] >= IRRUN_MAX_RANK)
+    if (items[START] != 0 || items[STOP] >= 0 || items[STOP] <= -INT32_MAX || items[STEP] != 1 ||
+        items[AXIS] < 2 || items[AXIS] >= IRRUN_MAX_RANK)
         return false;
-    *crop = (struct crop){.d = (uint32_t)items[3] - 2, .n = -items[1]};
+    *crop = (struct crop){.d = (uint32_t)items[AXIS] - 2, .n = -items[STOP]};
     return find_convolution(pass, op_input(graph, op, 0), crop) && find_pad(graph, crop);
 }
 

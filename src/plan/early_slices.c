@@ -1,6 +1,7 @@
-/* From the last op to the first, finds for each value the position that all its readers read. Then
- * finds products that can compute this position alone, with the ops between them and the readers,
- * and inserts slices before them. The slices of the model stay; they select the only position.
+/* Computes only the first or last position of an axis where nothing else is read. Visits the ops
+ * from last to first, and finds for each value the position that all its readers read. Then inserts
+ * slices before the products that can compute this position alone, together with all ops between
+ * the product and the readers. The slices of the model stay, and select the only position.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "plan/passes.h"
 
@@ -20,10 +21,10 @@ struct pass {
     struct graph_edit edit;
     struct arena *arena;
     const bool *takes_last;
-    uint32_t *ranks;    /* of each value: derived from the inputs, or the rank_hint */
-    struct part *parts; /* of each value */
-    uint32_t *narrowed; /* for each op: a set of 1 << i, the inputs of which it reads only a part */
-    struct slice *slices; /* for each value: its slice that was added last */
+    uint32_t *ranks;      /* for each value: derived from the inputs, or the rank_hint */
+    struct part *parts;   /* for each value: the part that is read */
+    uint32_t *narrowed;   /* for each op: a set of 1 << i; only a part of input i is read */
+    struct slice *slices; /* for each value: the slice of it that was added last */
     struct remarks *remarks;
     struct irrun_error *err;
 };
@@ -57,7 +58,7 @@ static bool is_product(const struct op *op)
 
 /* ---- finding the ops ------------------------------------------------------------------------- */
 
-/* Records that an op reads this part of a value. */
+/* Records that an op reads `part` of a value. */
 static void add_read_part(struct pass *pass, uint32_t value_id, struct part part)
 {
     struct part *known = &pass->parts[value_id];
@@ -82,7 +83,7 @@ static void find_ranks(struct pass *pass, const struct op *op)
         pass->ranks[i] = parameter || part_keeps_rank(op) ? rank : graph->values[i].rank_hint;
 }
 
-/* Returns whether input 0 has the rank that the XML gives, from which a slice derives its axis. */
+/* Returns whether input 0 has the rank in the XML, which part_of_slice uses to find the axis. */
 static bool has_right_rank(const struct pass *pass, const struct op *op)
 {
     uint32_t value_id = op_input(pass->graph, op, 0);
@@ -105,7 +106,8 @@ static void visit(struct pass *pass, uint32_t op_id)
         add_read_part(pass, op_input(pass->graph, op, i), i < 32 && inputs >> i & 1 ? part : whole);
 }
 
-/* Returns whether the op reads only the part of input i that its producer computes. */
+/* Returns whether the producer of input i computes only a part, which is the part that the op
+ * reads. */
 static bool takes_from_producer(const struct pass *pass, const struct op *op, uint32_t i)
 {
     const struct value *value = &pass->graph->values[op_input(pass->graph, op, i)];
@@ -113,8 +115,8 @@ static bool takes_from_producer(const struct pass *pass, const struct op *op, ui
            is_same(&pass->parts[op_input(pass->graph, op, i)], &pass->parts[op->first_output]);
 }
 
-/* Clears `narrowed` of the ops that are not products and follow none. Returns the total number of
- * inputs of the remaining ops. */
+/* Clears `narrowed` for ops that are not products and do not follow a product. Returns the total
+ * number of inputs of the remaining ops. */
 static size_t drop_ops_before_products(struct pass *pass)
 {
     const struct graph *graph = pass->graph;
@@ -146,7 +148,7 @@ static bool add_slice(struct pass *pass, uint32_t value_id, const struct part *p
     return true;
 }
 
-/* Inserts slices before the narrowed inputs of an op that their producers compute as a whole. */
+/* Inserts slices before those narrowed inputs of an op that are computed as a whole. */
 static bool slice_inputs(struct pass *pass, uint32_t op_id)
 {
     const struct op op = pass->graph->ops[op_id];
@@ -169,8 +171,9 @@ static bool slice_inputs(struct pass *pass, uint32_t op_id)
                        (unsigned)op.line, part->kind == PART_LAST ? "last" : "first");
 }
 
-/* Inserts a slice, which is a view, after a value of one position that a slice of the model or a
- * Result reads. The inserted slice checks that the value has the rank that the XML gives. */
+/* Inserts a slice between a value of one position and the slice of the model or the Result that
+ * reads the value. The inserted slice is a view; it checks that the value has the rank in the
+ * XML. */
 static bool insert_rank_check(struct pass *pass, uint32_t value_id)
 {
     struct graph *graph = pass->graph;

@@ -4,7 +4,8 @@
 #include "ops/cost.h"
 #include "plan/step_builder.h"
 
-/* Estimates the operations of an op from the shapes that its operands have in the graph. */
+/* Adds to *flops the estimated operations of an op. Uses the shapes of its operands in the
+ * graph. */
 static bool count_flops(struct plan *plan, const struct op *op, double *flops,
                         struct irrun_error *err)
 {
@@ -42,7 +43,7 @@ bool plan_count_work(struct plan *plan, const struct step *step, struct step_cos
     return true;
 }
 
-/* Finds the work of a step and its entry in the table of times. */
+/* Computes the work of a step, and finds its entry in the table of times. */
 static struct step_cost *find_cost(struct plan *plan, const struct pending_step *pending,
                                    const struct step *step, struct irrun_error *err)
 {
@@ -107,7 +108,7 @@ bool step_builder_emit(const struct step_builder *builder, struct irrun_error *e
             return false;
         bool is_head = plan->outer && pending->state && pending->op == plan->planned[0].op;
         if (is_head)
-            plan->head_steps[0] = step;
+            plan->head_step = step;
         if (!pending->is_main)
             continue;
         if (plan->main_steps != plan->steps) {
@@ -115,7 +116,7 @@ bool step_builder_emit(const struct step_builder *builder, struct irrun_error *e
             plan->sources[i].main = &plan->main_steps[plan->n_main_steps];
         }
         if (is_head)
-            plan->head_steps[1] = &plan->main_steps[plan->n_main_steps];
+            plan->main_head_step = &plan->main_steps[plan->n_main_steps];
         plan->n_main_steps++;
     }
     return true;

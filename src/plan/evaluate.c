@@ -27,8 +27,8 @@ static void list_types(uint32_t types, struct text *list)
                      irrun_dtype_name((enum irrun_dtype)dtype));
 }
 
-/* Fails because of the type of input i: with IRRUN_DATA for a number or boolean, which OpenVINO
- * does not accept here either; otherwise with IRRUN_UNSUPPORTED. */
+/* Fails because of the type of input i. The error is IRRUN_DATA for a number or boolean, which
+ * OpenVINO does not accept here either; otherwise IRRUN_UNSUPPORTED. */
 static bool fail_type(struct infer *infer, uint32_t i, uint32_t types)
 {
     struct text list = {0};

@@ -16,18 +16,19 @@ static inline bool dtype_is_widened(enum irrun_dtype declared, enum irrun_dtype 
     return dtype_is_half(declared) && stored == IRRUN_F32;
 }
 
-/* Returns the type in memory of a value of type `declared`. */
+/* Returns the type that a value of type `declared` has in memory. */
 enum irrun_dtype stored_dtype(enum irrun_dtype declared, bool is_widened);
 
-/* Checks the types of the inputs against def->inputs, then calls def->infer. The caller
- * has filled `infer`; in[] has declared types. */
+/* Checks the types of the inputs against def->inputs, then calls def->infer. The caller has filled
+ * `infer`; the tensors of in[] have declared types. */
 bool infer_op(struct infer *infer);
 
 /* Returns the function that a step of the op runs, unless prepare replaces it. */
 struct flat op_flat(const struct op_def *def);
 
-/* Runs an op once. in[] has data, in the types that the op reads; out[] has shapes and types in
- * memory, and its data is allocated in the arena. `state` was filled by infer. */
+/* Runs an op once. The tensors of in[] have data, in the types that the op reads. Those of out[]
+ * have shapes and types in memory; their data is allocated in the arena. `state` was filled by
+ * infer. */
 bool evaluate_op(const struct kernels *kernels, const struct graph *graph, const struct op *op,
                  void *state, const struct irrun_tensor *const *in, struct irrun_tensor *out,
                  struct arena *arena, struct irrun_error *err);

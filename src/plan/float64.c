@@ -1,5 +1,5 @@
-/* Changes a graph to compute in f64: adds a Convert after each Parameter and Const of a narrower
- * type, and changes type attributes.
+/* Makes a graph compute in f64: adds a Convert after each Parameter and Const of a narrower type,
+ * and changes the attributes that name a type.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "plan/passes.h"
 
@@ -53,7 +53,7 @@ static const void *make_attrs(const struct op_def *convert, struct arena *arena,
     return attrs;
 }
 
-/* Adds a Convert after each of these ops. Ops that read one of them then read its Convert. */
+/* Adds a Convert after each op in op_ids, and makes its readers read the Convert instead. */
 static bool add_converts(struct graph *graph, struct arena *arena, const uint32_t *op_ids, size_t n,
                          struct irrun_error *err)
 {

@@ -1,9 +1,10 @@
-/* Computes an op that depends only on shapes and constants while a plan is made (constant folding).
+/* Constant folding: while a plan is made, computes an op that depends only on shapes and constants.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "plan/evaluate.h"
 #include "plan/plan_internal.h"
 
-/* Gets the data of a constant input. It is computed in the arena of the plan or of the model. */
+/* Gets the data of a constant input. Computes missing data in the arena of the plan or the
+ * model. */
 static bool demand_input(struct plan *plan, const struct op *op, uint32_t i, bool is_widened,
                          struct irrun_tensor *tensor, struct irrun_error *err)
 {

@@ -14,7 +14,8 @@
 /* Size of the rows that are computed together, so that they fit in a cache. */
 #define SLICE_BYTES ((size_t)256 << 10)
 
-/* Ranges of rows start at multiples of this, since 8 elements of any sub-byte type fill bytes. */
+/* A range of rows starts at a multiple of this, since 8 elements of any sub-byte type fill whole
+ * bytes. */
 #define ROW_MULTIPLE 8
 
 /* ---- the tree ---- */
@@ -25,7 +26,8 @@ static bool has_rows(const struct fold_rows *fold, const struct irrun_shape *sha
            shape_product(shape, 0, fold->axis) == 1;
 }
 
-/* Returns whether an op may be part of the tree. A view may if it keeps the rows of its input. */
+/* Returns whether an op can be an inner node of the tree. A view can if it keeps the rows of its
+ * input. */
 static bool can_be_inner_node(const struct fold_rows *fold, const struct op *op)
 {
     if (op->def->role != ROLE_ORDINARY || op->n_outputs != 1 || op->n_bodies > 0 ||
@@ -51,7 +53,7 @@ static bool add_leaf(struct fold_rows *fold, uint32_t value_id, bool is_whole)
 }
 
 /* Adds the ops that compute a value. A value that two ops read becomes two nodes. The limit on
- * nodes also limits depth and work. */
+ * nodes also limits the depth and the work. */
 static bool add_tree(struct fold_rows *fold, uint32_t value_id, uint32_t depth)
 {
     struct constant *constant = fold->graph->analysis->constants[value_id];

@@ -6,7 +6,7 @@
 
 #include "plan/model.h"
 
-/* A constant whose tree has more nodes, or an op of more inputs, is computed as a whole. */
+/* A constant whose tree has more nodes, or an op with more inputs, is computed as a whole. */
 #define FOLD_MAX_NODES 24
 #define FOLD_MAX_INPUTS 5
 
@@ -31,19 +31,19 @@ struct fold_rows {
     struct arena arena; /* for the current rows */
 };
 
-/* Returns whether the constant is large, has no data yet, and is computed by such a tree; if so,
- * fills *fold. Allocates nothing. */
+/* Returns whether the constant is large, not computed yet, and the result of a tree within the
+ * limits; if so, fills *fold. Allocates nothing. */
 bool fold_rows_find(struct fold_rows *fold, struct model *model, const struct graph *graph,
                     uint32_t value_id);
 
 /* Returns a value that constant_get must compute before rows can be computed, or NO_ID. */
 uint32_t fold_rows_missing(const struct fold_rows *fold);
 
-/* Returns whether these elements are whole rows that can be computed separately. */
+/* Returns whether n elements from `begin` on are whole rows that can be computed separately. */
 bool fold_rows_is_part(const struct fold_rows *fold, size_t begin, size_t n);
 
-/* Computes these elements and returns them; they are valid until the next call. Returns NULL with
- * *err filled on failure. */
+/* Computes n elements from `begin` on, and returns them; they are valid until the next call.
+ * Returns NULL with *err filled on failure. */
 const void *fold_rows_get(struct fold_rows *fold, size_t begin, size_t n, struct irrun_error *err);
 
 /* Computes all elements into `to`. */

@@ -20,7 +20,8 @@ static bool reads(const struct plan *plan, const struct pending_step *pending, u
 }
 
 /* Returns whether a step reads a part of a value that a step from `begin` on computes. The group
- * must then end before it: a tile may read only what the same tile has written (fused_f32.h). */
+ * must then end before this step, because a tile may read only what the same tile has written
+ * (fused_f32.h). */
 static bool reads_part(const struct plan *plan, const struct pending_step *pending, size_t begin)
 {
     for (uint32_t i = 0; i < pending->n_inputs; i++) {
@@ -79,8 +80,8 @@ static void count_group_uses(struct fused_program *fused, const struct pending_s
 /* ---- the state of a fused step ---- */
 
 /* Lists the slots that the step reads and writes, for memory planning. Adds the slots of the state
- * and the values of the group that other steps read, except `shared`: it shares the memory of the
- * product's output, which is in the list. */
+ * and the values of the group that other steps read, except `shared`, which shares the memory of
+ * the product's output; that output is in the list already. */
 static bool list_slots(struct fused_program *fused, const struct fused_state *state,
                        const struct pending_step *steps, size_t n, uint32_t shared,
                        struct pending_step *pending)
@@ -116,8 +117,8 @@ static bool list_slots(struct fused_program *fused, const struct fused_state *st
     return true;
 }
 
-/* Lists the ops of n steps in the step that they are fused into, and in its state, if there is
- * one. */
+/* Lists the ops of n steps in the step that they are fused into, and in the state of that step if
+ * it has one. */
 static bool list_members(struct fused_program *fused, const struct pending_step *steps, size_t n,
                          struct pending_step *joined)
 {
@@ -189,7 +190,7 @@ static uint32_t find_bias(const struct fused_program *fused, const struct pendin
 }
 
 /* Writes the epilogue of a product whose output is slot `output`. Halves the number of steps *n
- * until the program is within the limits of epilogue_run. If *n is 0, there is no epilogue. */
+ * until the program is within the limits of epilogue_run. If *n becomes 0, there is no epilogue. */
 static bool write_epilogue(struct fused_program *fused, uint32_t output,
                            const struct pending_step *steps, size_t *n)
 {
@@ -207,7 +208,7 @@ static bool write_epilogue(struct fused_program *fused, uint32_t output,
 }
 
 /* Lets the last value of the epilogue use the memory of the product's output. Returns the slot of
- * that value; NO_ID if the product needs its own memory. */
+ * the last value, or NO_ID if the product needs its own memory. */
 static uint32_t share_memory(struct fused_program *fused, uint32_t output,
                              const struct pending_step *last)
 {
@@ -268,9 +269,9 @@ static bool fuse_product(struct fused_program *fused, const struct pending_step 
            list_slots(fused, state, steps, n_left, shared, joined);
 }
 
-/* Fuses steps[n] into *joined, which the n steps before it became, if *joined is a convolution with
- * its epilogue, steps[n] is a MaxPool of its output, and no other step reads that output. Returns
- * whether it was fused. */
+/* The n steps before steps[n] have been fused into *joined. If *joined is a convolution with its
+ * epilogue, and steps[n] is a MaxPool and the only reader of its output, fuses steps[n] into
+ * *joined, too. Returns whether it was fused. */
 static bool fuse_pooling(struct fused_program *fused, const struct pending_step *steps, size_t n,
                          struct pending_step *joined)
 {

@@ -1,4 +1,4 @@
-/* Writes the program of consecutive element-wise steps.
+/* Writes the program that computes a group of consecutive element-wise steps.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "plan/fused_program.h"
 
@@ -138,8 +138,8 @@ static bool is_in_register(const struct fused_program *fused, uint32_t held,
     return held != NO_ID && plan_root(fused->plan, pending->in[i]) == held;
 }
 
-/* Loads input i into a register. A repeated value is not recorded as the one in the register,
- * because a later op may repeat it in another way. */
+/* Loads input i into a register. Does not record that a repeated value is in the register, because
+ * a later op may repeat it differently. */
 static void load(struct fused_program *fused, enum fused_code code,
                  const struct pending_step *pending, uint32_t i)
 {
@@ -149,8 +149,8 @@ static void load(struct fused_program *fused, enum fused_code code,
     *(code == FUSED_LOAD ? &fused->tile : &fused->mask) = loaded.count == fused->n ? root : NO_ID;
 }
 
-/* Loads input x into a register, unless x or x + 1 is in it. Returns the other input. Sets
- * *is_reverse if the returned input is the left operand. */
+/* Loads input x into a register, unless the register holds input x or x + 1. Returns the index of
+ * the input that is not in the register. Sets *is_reverse if this input is the left operand. */
 static uint32_t load_one(struct fused_program *fused, enum fused_code code,
                          const struct pending_step *pending, uint32_t x, bool *is_reverse)
 {

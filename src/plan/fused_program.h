@@ -8,36 +8,36 @@
 
 /* The uses of a root slot. */
 struct slot_uses {
-    uint32_t n_uses;   /* by all steps */
-    uint32_t n_inside; /* by steps of the group that computes it */
-    uint32_t n_left;   /* of n_inside, those not yet emitted */
-    uint32_t group;    /* number of that group; 0: none */
-    bool needs_memory; /* read from memory within the group */
-    uint32_t spill;    /* number of its spill; NO_ID: none, or freed */
+    uint32_t n_uses;   /* uses by all steps */
+    uint32_t n_inside; /* uses by steps of the group that computes the slot */
+    uint32_t n_left;   /* of n_inside, the uses that are not emitted yet */
+    uint32_t group;    /* number of the group that computes the slot; 0: none */
+    bool needs_memory; /* the group reads the value from memory */
+    uint32_t spill;    /* index of its spill; NO_ID: none, or freed */
 };
 
 struct program_operand {
     uint32_t slot;                   /* NO_ID: a spill */
     const struct planned_op *reader; /* NULL: the operand is all elements of the slot */
-    uint32_t input;                  /* of the reader */
+    uint32_t input;                  /* index of the input of the reader */
     struct epilogue_operand where;
 };
 
 struct fused_program {
     struct plan *plan;
-    struct slot_uses *uses;             /* for each slot */
-    uint32_t group;                     /* current group, from 1 */
-    size_t n;                           /* number of elements of each step of the group */
-    bool is_dry_run;                    /* only finds values to spill; writes nothing */
-    uint32_t tile, mask;                /* roots of the values in the registers; NO_ID: none */
-    struct fused_instruction discarded; /* where a dry run writes instead */
+    struct slot_uses *uses; /* for each slot */
+    uint32_t group;         /* number of the current group, from 1 */
+    size_t n;               /* number of elements that each step of the group computes */
+    bool is_dry_run;        /* finds the values to spill, but writes no program */
+    uint32_t tile, mask;    /* roots of the values in the registers; NO_ID: none */
+    struct fused_instruction discarded; /* a dry run writes its instructions here */
     struct fused_instruction *program;
     size_t n_program, program_capacity;
     struct program_operand *operands;
     size_t n_operands, operands_capacity;
     uint32_t *free_spills;
     size_t n_free_spills, free_spills_capacity;
-    uint32_t n_spills; /* of the group */
+    uint32_t n_spills; /* spills of the group */
     struct irrun_error *err;
     bool has_failed;
 };
@@ -48,7 +48,7 @@ bool fused_is_produced(const struct fused_program *fused, uint32_t root);
 bool fused_is_live_out(const struct fused_program *fused, uint32_t root);
 
 /* Returns the advance_mask for an operand that repeats each element `inner` times: all ones if it
- * advances. */
+ * advances with every element. */
 static inline uint32_t fused_advance_mask(size_t inner)
 {
     return inner == 1 ? UINT32_MAX : 0;

@@ -1,5 +1,5 @@
-/* The state of fused steps: a copy of the program, and its spills (kernels/fused_f32.h). Also runs
- * the steps.
+/* Makes the state of fused steps (a copy of the program, and its spills; see kernels/fused_f32.h),
+ * and runs the steps.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "plan/fused_program.h"
 
@@ -28,9 +28,9 @@ bool is_fused_step(const struct step *step)
 
 /* ---- state ---- */
 
-/* Returns how many elements, from the first on, the program can process at once: until an operand
- * starts again, or, if it repeats each element, until its second element. Returns 0 if there are
- * spills, because a spill holds one tile. */
+/* Returns how many elements, from the first on, the program can process at once. The limit is where
+ * an operand starts again, or, if it repeats each element, where its second element begins. Returns
+ * 0 if there are spills, because a spill holds one tile. */
 static size_t count_contiguous(const struct epilogue *epilogue, uint32_t n_spills)
 {
     size_t n = n_spills > 0 ? 0 : FUSED_MAX;
@@ -112,7 +112,7 @@ bool fused_prepare(struct plan *plan, const struct fused_state *state, struct pr
 /* ---- updates for other shapes ---- */
 
 /* Sets how an operand repeats along n elements. Returns false if the program must be written again,
- * because an operand is repeated now and was not before, or the reverse. */
+ * because the operand starts or stops being repeated. */
 static bool update_operand(struct fused_state *state, const struct fused_operand *operand, size_t n,
                            const struct prepared *product)
 {

@@ -17,21 +17,21 @@ struct graph_edit {
 bool graph_edit_begin(struct graph_edit *edit, struct graph *graph, struct arena *arena,
                       size_t n_ops, size_t n_values, size_t n_inputs, struct irrun_error *err);
 
-/* Adds an op with `n_inputs` inputs and new values for its outputs; copies name, version and place
- * of `like`. There must be room. Returns its id. */
+/* Adds an op with `n_inputs` inputs and new values for its outputs, and returns its id. The op gets
+ * the name, version and place of `like`. graph_edit_begin must have reserved the room. */
 uint32_t graph_edit_add(struct graph_edit *edit, const struct op_def *def, const void *attrs,
                         const struct op *like, const uint32_t *inputs, uint32_t n_inputs,
                         uint32_t n_outputs);
 
-/* Makes an existing value the only output of op `op_id`, instead of an output of its old op. */
+/* Makes an existing value, until now an output of a different op, the only output of op `op_id`. */
 void graph_edit_take_over(struct graph_edit *edit, uint32_t op_id, uint32_t value_id);
 
-/* Returns how many inputs of ops read each value, in the arena; NULL with *err filled on
- * failure. */
+/* Returns an array in the arena: for each value, the number of inputs of ops that read it. Returns
+ * NULL with *err filled on failure. */
 uint32_t *graph_count_uses(const struct graph *graph, struct arena *arena, struct irrun_error *err);
 
-/* Gives op `op_id` more outputs, `n_outputs` in all. All of them become new values, which its
- * readers then read. There must be room for them. */
+/* Gives op `op_id` more outputs, `n_outputs` in total. All outputs become new values, which
+ * replace the old ones in all inputs. graph_edit_begin must have reserved the room. */
 void graph_edit_extend(struct graph_edit *edit, uint32_t op_id, uint32_t n_outputs);
 
 #endif

@@ -10,7 +10,8 @@
 bool graph_ints(const struct graph *graph, uint32_t value_id, int64_t *items, uint32_t max,
                 uint32_t *n);
 
-/* Reads a Const of one float, which may be converted from f16 or bf16 to f32, and its shape. */
+/* Reads the number and the shape of a Const of one float, directly or through a Convert from f16 or
+ * bf16 to f32. */
 bool graph_number(const struct graph *graph, uint32_t value_id, double *number,
                   struct irrun_shape *shape);
 

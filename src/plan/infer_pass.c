@@ -8,7 +8,7 @@
 struct plan_inference {
     struct infer infer;
     struct plan *plan;
-    bool has_data; /* every slot of the plan has data; set for the op where a plan ends */
+    bool has_data; /* every slot of the plan has data: a plan has run up to this op */
 };
 
 static const struct irrun_tensor *value_of_slot(struct infer *infer, uint32_t i)

@@ -25,7 +25,7 @@ void int8_take_over(struct int8_pass *pass, uint32_t out, uint32_t added,
 {
     uint32_t op_id = pass->graph->values[out].op_id;
     uint32_t bytes = pass->graph->ops[added].first_output;
-    pass->bytes[attrs->n_spatial > 0][out] = bytes;
+    int8_u8_forms(pass, attrs->n_spatial)[out] = bytes;
     graph_edit_take_over(&pass->edit, int8_add_op(pass, &op_dequantize_u8, attrs, op_id, bytes),
                          out);
 }
@@ -43,8 +43,8 @@ static bool may_exceed_end(const struct window_attrs *window)
     return false;
 }
 
-/* Returns whether no window lies entirely in the pads, where u8 cannot represent its result. A
- * dilated window may have the whole input between two of its elements. */
+/* Returns whether no window lies entirely in the pads: u8 cannot represent the result of such a
+ * window. The whole input may lie between two elements of a dilated window. */
 static bool has_small_pads(const struct window_attrs *window)
 {
     const struct i64_list *lists[] = {&window->pads_begin, &window->pads_end};
@@ -71,7 +71,7 @@ static bool replace_max_pool(struct int8_pass *pass, uint32_t op_id)
     if (!attrs || attrs->n_spatial == 0 || has_indices || window->kernel.n != attrs->n_spatial ||
         !has_small_pads(window))
         return true;
-    uint32_t bytes = pass->bytes[1][in];
+    uint32_t bytes = pass->u8_images[in];
     int8_take_over(pass, op->first_output,
                    int8_add_op(pass, &op_int8_max_pool, window, op_id, bytes), attrs);
     return true;
@@ -90,9 +90,9 @@ static int64_t find_axis(int64_t axis, uint32_t n_spatial)
     return axis == 1 ? rank - 1 : axis > 1 ? axis - 1 : 0;
 }
 
-/* Returns the attributes of the first input that exists as u8, or NULL. */
-static const struct quantize_u8_attrs *first_bytes(const struct int8_pass *pass,
-                                                   const struct op *op)
+/* Returns the format of the first input that exists as u8, or NULL. */
+static const struct quantize_u8_attrs *find_first_format(const struct int8_pass *pass,
+                                                         const struct op *op)
 {
     const struct quantize_u8_attrs *attrs = NULL;
     for (uint32_t i = 0; i < op->n_inputs && !attrs; i++)
@@ -106,7 +106,8 @@ size_t int8_count_channels(const struct int8_pass *pass, uint32_t value_id, uint
     return image->n_spatial == n_spatial ? image->n_channels : 0;
 }
 
-static struct int8_image concat_images(const struct int8_pass *pass, const struct op *op)
+/* Returns the dimensions of a Concat of images; no channels if they are unknown. */
+static struct int8_image image_of_concat(const struct int8_pass *pass, const struct op *op)
 {
     struct int8_image image = pass->images[op_input(pass->graph, op, 0)];
     int64_t axis = find_axis(((const struct concat_attrs *)op->attrs)->axis, image.n_spatial);
@@ -118,8 +119,8 @@ static struct int8_image concat_images(const struct int8_pass *pass, const struc
     return image;
 }
 
-/* Returns the image that is the sum of two images with the same number of channels. */
-static struct int8_image add_images(const struct int8_pass *pass, const struct op *op)
+/* Returns the dimensions of a sum of two images; no channels if the dimensions differ. */
+static struct int8_image image_of_sum(const struct int8_pass *pass, const struct op *op)
 {
     const struct int8_image *a = &pass->images[op_input(pass->graph, op, 0)];
     const struct int8_image *b = &pass->images[op_input(pass->graph, op, 1)];
@@ -131,19 +132,19 @@ void int8_find_image(struct int8_pass *pass, const struct op *op)
 {
     struct int8_image *image = &pass->images[op->first_output];
     if (op_is_type(op, "Concat"))
-        *image = concat_images(pass, op);
+        *image = image_of_concat(pass, op);
     else if (op_is_type(op, "Add") && image->n_channels == 0)
-        *image = add_images(pass, op);
+        *image = image_of_sum(pass, op);
     else if ((op_is_type(op, "FakeQuantize") || op_is_type(op, "MaxPool") ||
               op_is_type(op, "AvgPool")) &&
              image->n_channels == 0)
         *image = pass->images[op_input(pass->graph, op, 0)];
 }
 
-/* Finds the format of an input of a Concat. Returns whether the input can be u8, with its
- * dimensions in the same order as the other inputs. */
-static bool has_bytes(struct int8_pass *pass, uint32_t value_id, uint32_t n_spatial,
-                      struct quantize_u8_attrs *format)
+/* Finds the format of an input of a Concat. Returns false if the input cannot be u8 with its
+ * dimensions in the order of the other inputs. */
+static bool find_input_format(struct int8_pass *pass, uint32_t value_id, uint32_t n_spatial,
+                              struct quantize_u8_attrs *format)
 {
     const struct quantize_u8_attrs *bytes = int8_find_bytes(pass, value_id);
     bool is_found = (!bytes || bytes->n_spatial == n_spatial) &&
@@ -153,12 +154,12 @@ static bool has_bytes(struct int8_pass *pass, uint32_t value_id, uint32_t n_spat
     return is_found;
 }
 
-/* Returns the u8 form of a value for which has_bytes is true. Adds an op that quantizes the value
- * if it has no u8 form yet. */
+/* Returns the u8 form of a value with this format. Adds an op that quantizes the value if it has no
+ * u8 form yet. */
 static uint32_t get_bytes(struct int8_pass *pass, uint32_t value_id,
                           const struct quantize_u8_attrs *format)
 {
-    uint32_t *bytes = &pass->bytes[format->n_spatial > 0][value_id];
+    uint32_t *bytes = &int8_u8_forms(pass, format->n_spatial)[value_id];
     if (*bytes == NO_ID) {
         const void *attrs = int8_keep_format(pass, &format->ranges, format->n_spatial);
         uint32_t op_id = pass->graph->values[value_id].op_id, x = int8_find_source(pass, value_id);
@@ -177,10 +178,10 @@ static bool is_one_range(const struct quantize_u8_attrs *formats, uint32_t n)
     return true;
 }
 
-#define MAX_JOINED (1U << 16) /* channels; the ranges of more would take too much memory */
+#define MAX_JOINED (1U << 16) /* maximum number of channels, which limits memory for their ranges */
 
 /* Joins the ranges of the inputs of a Concat along the channels. Only a Multiply can read u8 values
- * with a range for each channel. Returns NULL if another op reads the result, or, with *err filled,
+ * with a range per channel. Returns NULL if a different op reads the result, or, with *err filled,
  * on failure. */
 static const struct quantize_u8_attrs *join_ranges(struct int8_pass *pass, const struct op *op,
                                                    const struct quantize_u8_attrs *formats)
@@ -206,7 +207,7 @@ static const struct quantize_u8_attrs *join_ranges(struct int8_pass *pass, const
 static bool replace_concat(struct int8_pass *pass, uint32_t op_id)
 {
     const struct op op = pass->graph->ops[op_id];
-    const struct quantize_u8_attrs *attrs = first_bytes(pass, &op);
+    const struct quantize_u8_attrs *attrs = find_first_format(pass, &op);
     if (!attrs)
         return true;
     struct arena *arena = pass->finder.arena;
@@ -217,7 +218,7 @@ static bool replace_concat(struct int8_pass *pass, uint32_t op_id)
     if (!inputs || !formats || !concat)
         return false;
     for (uint32_t i = 0; i < op.n_inputs; i++)
-        if (!has_bytes(pass, op_input(pass->graph, &op, i), attrs->n_spatial, &formats[i]))
+        if (!find_input_format(pass, op_input(pass->graph, &op, i), attrs->n_spatial, &formats[i]))
             return pass->err->code == IRRUN_OK;
     concat->axis = find_axis(((const struct concat_attrs *)op.attrs)->axis, attrs->n_spatial);
     if (attrs->n_spatial > 0 && concat->axis < 0)
@@ -248,7 +249,7 @@ static bool find_byte(const struct quantization *range, float number, uint8_t *b
     return false;
 }
 
-/* Finds the format of values that a convolution reads through a Pad. */
+/* Finds the format of the input of a Pad whose output a convolution reads. */
 static bool find_padded_format(struct int8_pass *pass, const struct op *pad,
                                struct quantize_u8_attrs *format)
 {
@@ -301,7 +302,7 @@ static bool replace_add(struct int8_pass *pass, uint32_t op_id)
         ((const struct binary_attrs *)op.attrs)->auto_broadcast != AUTO_BROADCAST_NUMPY)
         return true;
     struct int8_match match = {.n_spatial = a->n_spatial, .out = op.first_output};
-    int8_match_end(pass, &match);
+    int8_match_following_ops(pass, &match);
     if (!match.has_out_format)
         return pass->err->code == IRRUN_OK;
     const struct bytes_sum *sum =
@@ -317,16 +318,17 @@ static bool replace_add(struct int8_pass *pass, uint32_t op_id)
     return true;
 }
 
-/* Matches the factors of a Multiply, one for each channel, as filters of one tap. Returns false for
- * other operands, or on failure. */
-static bool match_factors(struct int8_pass *pass, uint32_t value_id, struct int8_match *match)
+/* Matches the constant input of a Multiply, one number per channel, as filters of one tap. Returns
+ * false for any other input, or on failure. */
+static bool match_channel_numbers(struct int8_pass *pass, uint32_t value_id,
+                                  struct int8_match *match)
 {
-    const struct irrun_tensor *factors = int8_find_floats(pass, value_id);
-    size_t n = factors ? (size_t)shape_n_elements(&factors->shape) : 0;
-    if (n < 2 || !int8_is_for_channels(factors, n, match->n_spatial + 1))
+    const struct irrun_tensor *numbers = int8_find_floats(pass, value_id);
+    size_t n = numbers ? (size_t)shape_n_elements(&numbers->shape) : 0;
+    if (n < 2 || !int8_is_for_channels(numbers, n, match->n_spatial + 1))
         return false;
     int8_t *ones = arena_alloc(pass->finder.arena, n, pass->err);
-    float *scales = arena_copy(pass->finder.arena, factors->data, n, sizeof *scales, pass->err);
+    float *scales = arena_copy(pass->finder.arena, numbers->data, n, sizeof *scales, pass->err);
     for (size_t c = 0; c < n && ones && scales; c++) {
         ones[c] = 1;
         if (!isfinite(scales[c]))
@@ -358,12 +360,12 @@ static bool replace_multiply(struct int8_pass *pass, uint32_t op_id)
                                .is_depthwise = true,
                                .n_spatial = format->n_spatial,
                                .out = op->first_output};
-    if (!match_factors(pass, in[1 - image], &match))
+    if (!match_channel_numbers(pass, in[1 - image], &match))
         return pass->err->code == IRRUN_OK && int8_replace_scale(pass, op_id, image);
     if (int8_count_channels(pass, in[image], match.n_spatial) != match.n_groups)
         return pass->err->code == IRRUN_OK;
     int8_match_bias(pass, &match);
-    int8_match_end(pass, &match);
+    int8_match_following_ops(pass, &match);
     if (!match.has_out_format)
         return pass->err->code == IRRUN_OK;
     return int8_replace(pass, &match);

@@ -1,5 +1,5 @@
-/* Replaces reductions of images over their pixels, and Multiplies of images by computed factors,
- * with ops on u8.
+/* Replaces reductions of an image over its pixels, and Multiplies of an image by computed numbers,
+ * one per channel, with ops on u8.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/op_state.h"
 #include "plan/graph_ints.h"
@@ -37,7 +37,7 @@ bool int8_replace_reduce(struct int8_pass *pass, uint32_t op_id)
         return false;
     *attrs = (struct int8_reduce_attrs){is_mean, keep_dims, format->ranges};
     uint32_t added = int8_add_op(pass, is_mean ? &op_int8_reduce_mean : &op_int8_reduce_max, attrs,
-                                 op_id, pass->bytes[1][in]);
+                                 op_id, pass->u8_images[in]);
     if (is_mean)
         graph_edit_take_over(&pass->edit, added, out);
     else
@@ -45,8 +45,8 @@ bool int8_replace_reduce(struct int8_pass *pass, uint32_t op_id)
     return true;
 }
 
-/* Returns whether the shape in the XML gives a value one number, or one for each of n channels, for
- * each image of a batch. Other shapes at run time give correct results, but are slow. */
+/* Returns whether a value, by its shape in the XML, has one number, or one for each of n channels,
+ * per image of a batch. Other shapes at run time give correct results, but are slow. */
 static bool is_for_images(const struct value *value, size_t n, uint32_t n_spatial)
 {
     const int64_t *dims = value->dims_hint;
@@ -65,7 +65,7 @@ bool int8_replace_scale(struct int8_pass *pass, uint32_t op_id, uint32_t image)
         return true;
     struct int8_match match = {
         .in_format = *format, .n_spatial = n_spatial, .out = op.first_output};
-    int8_match_end(pass, &match);
+    int8_match_following_ops(pass, &match);
     if (!match.has_out_format)
         return pass->err->code == IRRUN_OK;
     int8_t *ones = arena_alloc(pass->finder.arena, n, pass->err);
@@ -79,7 +79,7 @@ bool int8_replace_scale(struct int8_pass *pass, uint32_t op_id, uint32_t image)
         int8_keep_format(pass, &match.out_format.ranges, n_spatial);
     if (!attrs || !out)
         return false;
-    in[0] = pass->bytes[1][in[0]];
+    in[0] = pass->u8_images[in[0]];
     pass->images[match.out] = (struct int8_image){n, n_spatial};
     int8_take_over(pass, match.out,
                    graph_edit_add(&pass->edit, &op_int8_scale, attrs, &op, in, 2, 1), out);

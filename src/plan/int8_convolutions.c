@@ -9,9 +9,9 @@
 #include "plan/int8_match.h"
 #include "plan/int8_pass_internal.h"
 
-#define MAX_NEW_OPS 3  /* for one op: to u8, the int8 op, to f32; besides one for each input */
+#define MAX_NEW_OPS 3  /* for one op: quantize, int8 op, dequantize; not counting one per input */
 #define SMALL_IMAGE 36 /* pixels; with fewer, reading Winograd's larger filters costs too much */
-#define MAX_TERMS (INT32_MAX / (UINT8_MAX * 128)) /* terms of a sum that fits into i32 */
+#define MAX_TERMS (INT32_MAX / (UINT8_MAX * 128)) /* products whose sum fits into i32 */
 
 const struct irrun_tensor *int8_find_floats(struct int8_pass *pass, uint32_t value_id)
 {
@@ -37,9 +37,9 @@ bool int8_is_for_channels(const struct irrun_tensor *tensor, size_t n_channels, 
                       (size_t)shape->dims[shape->rank - from_end] == n_channels);
 }
 
-/* If the only reader of match->out is an op of this type with two inputs, and the other input is
- * one constant, or one for each channel: sets match->out to the output of the op, and returns the
- * constants. Otherwise returns NULL. */
+/* Matches a binary op of type `type` if it is the only reader of match->out and its other input is
+ * one constant, or one per channel. Sets match->out to the output of the op, and returns the
+ * constants. Returns NULL if there is no match. */
 static const struct irrun_tensor *match_constants(struct int8_pass *pass, const char *type,
                                                   struct int8_match *match)
 {
@@ -61,14 +61,14 @@ void int8_match_bias(struct int8_pass *pass, struct int8_match *match)
     match->bias = match_constants(pass, "Add", match);
 }
 
-/* Returns whether there is one range, or one for each output channel. */
+/* Returns whether the format has one range, or one per output channel. */
 static bool is_for_channels(const struct int8_match *match, const struct quantize_u8_attrs *format)
 {
     return format->ranges.n == 1 ||
            (format->n_spatial == match->n_spatial && format->ranges.n == match->weights.n_channels);
 }
 
-/* Finds the slopes of a PReLU: one, or one for each channel. */
+/* Finds the slopes of a PReLU: one, or one per channel. */
 static bool find_slopes(struct int8_pass *pass, const struct op *op, struct int8_match *match)
 {
     const struct irrun_tensor *slopes = int8_find_floats(pass, op_input(pass->graph, op, 1));
@@ -123,13 +123,14 @@ static bool match_normalization(struct int8_pass *pass, struct int8_match *match
     struct int8_match longer = *match;
     if (!match->op || match->n_spatial == 0)
         return false;
-    longer.factors = match_constants(pass, "Multiply", &longer);
-    for (int64_t i = 0; longer.factors && i < shape_n_elements(&longer.factors->shape); i++) {
-        float factor = ((const float *)longer.factors->data)[i];
-        if (factor == 0 || !isfinite(factor)) /* infinite bounds would become NaN */
+    longer.multipliers = match_constants(pass, "Multiply", &longer);
+    for (int64_t i = 0; longer.multipliers && i < shape_n_elements(&longer.multipliers->shape);
+         i++) {
+        float multiplier = ((const float *)longer.multipliers->data)[i];
+        if (multiplier == 0 || !isfinite(multiplier)) /* infinite bounds would become NaN */
             return false;
     }
-    if (!longer.factors)
+    if (!longer.multipliers)
         return false;
     longer.shifts = match_constants(pass, "Add", &longer);
     if (!match_fake_quantize(pass, &longer))
@@ -138,7 +139,7 @@ static bool match_normalization(struct int8_pass *pass, struct int8_match *match
     return true;
 }
 
-void int8_match_end(struct int8_pass *pass, struct int8_match *match)
+void int8_match_following_ops(struct int8_pass *pass, struct int8_match *match)
 {
     const struct op *next = find_user(pass, match->out);
     bool is_clamp = next && op_is_type(next, "Clamp");
@@ -167,7 +168,7 @@ static bool has_order(struct int8_pass *pass, const struct op *op, const int64_t
     return order && memcmp(order->data, wanted, (2 + n_spatial) * sizeof *wanted) == 0;
 }
 
-/* Matches a Transpose to channels last of a result that stays f32. */
+/* Matches a Transpose that moves the channels of an f32 result to the end. */
 static void match_transpose(struct int8_pass *pass, struct int8_match *match)
 {
     uint32_t n_spatial = match->n_spatial;
@@ -175,7 +176,7 @@ static void match_transpose(struct int8_pass *pass, struct int8_match *match)
     const struct op *next = find_user(pass, match->out);
     if (!match->has_out_format && n_spatial > 0 && next && op_is_type(next, "Transpose") &&
         op_input(pass->graph, next, 0) == match->out && has_order(pass, next, wanted, n_spatial)) {
-        match->is_last = true;
+        match->out_channels_last = true;
         match->out = next->first_output;
     }
 }
@@ -195,12 +196,12 @@ static const char *find_fault(struct int8_pass *pass, struct int8_match *match)
         return fault;
     if (producer->def == &op_dequantize_u8 &&
         ((const struct quantize_u8_attrs *)producer->attrs)->n_spatial != match->n_spatial)
-        return "the bytes of its input are in another order";
+        return "the bytes of its input are in a different order";
     if (!int8_weights_find(&pass->finder, pass->graph, weights,
                            match->n_groups * (size_t)match->filters.dims[0], match->n_column_taps,
                            &match->weights, &is_found, pass->err) ||
         !is_found)
-        return "its filters are not integers of 8 bits with a scale for each channel";
+        return "its filters are not 8-bit integers with a scale per channel";
     if (match->weights.n_inner > MAX_TERMS)
         return "its sums do not fit into 32 bits";
     if (match->in_format.ranges.n > 1 &&
@@ -226,8 +227,8 @@ static bool is_byte_parameter(const struct op *op)
     return dtype == IRRUN_U8 || dtype == IRRUN_I8;
 }
 
-/* Adds the op that quantizes the input of the match to u8. If the input has one range, it reads the
- * input of a Transpose from channels last, or of a Convert from an 8-bit Parameter, directly. */
+/* Adds the op that quantizes the input of the match to u8. If the input has one range, skips a
+ * Transpose from channels last and a Convert from an 8-bit Parameter, and reads their input. */
 static bool add_bytes(struct int8_pass *pass, const struct int8_match *match, uint32_t *value_id)
 {
     uint32_t quantize = pass->graph->values[match->in].op_id;
@@ -260,7 +261,7 @@ bool int8_replace(struct int8_pass *pass, const struct int8_match *match)
         int8_match_attrs(match, pass->finder.kernels.gemm_int8, pass->arena, pass->err);
     const void *out_attrs = int8_keep_format(pass, &match->out_format.ranges, match->n_spatial);
     const struct op_def *def = match->n_spatial > 0 ? &op_int8_convolution : &op_int8_matmul;
-    uint32_t *bytes = pass->bytes[match->n_spatial > 0];
+    uint32_t *bytes = int8_u8_forms(pass, match->n_spatial);
     if (!attrs || !out_attrs)
         return false;
     if (bytes[match->in] == NO_ID && !add_bytes(pass, match, &bytes[match->in]))
@@ -268,7 +269,7 @@ bool int8_replace(struct int8_pass *pass, const struct int8_match *match)
     uint32_t added = int8_add_op(pass, def, attrs, op_id, bytes[match->in]);
     uint32_t last = pass->graph->values[match->out].op_id;
     size_t n_channels = match->weights.n_channels / (match->enlarge[0] * match->enlarge[1]);
-    if (!match->is_last)
+    if (!match->out_channels_last)
         pass->images[match->out] = (struct int8_image){n_channels, match->n_spatial};
     if (match->has_out_format) {
         bytes[match->out] = pass->graph->ops[added].first_output;
@@ -311,7 +312,7 @@ static bool visit(struct int8_pass *pass, uint32_t op_id)
         return false;
     if (!fault) {
         int8_match_bias(pass, &match);
-        int8_match_end(pass, &match);
+        int8_match_following_ops(pass, &match);
         match_transpose(pass, &match);
         if (match.enlarge[0] * match.enlarge[1] > 1 && !match.has_out_format)
             fault = "its result is not quantized";
@@ -331,15 +332,15 @@ static bool count_uses(struct int8_pass *pass)
     const struct graph *graph = pass->graph;
     struct arena *arena = pass->finder.arena;
     pass->n_values = graph->n_values;
-    pass->bytes[0] = arena_alloc_array(arena, graph->n_values, sizeof(uint32_t), pass->err);
-    pass->bytes[1] = arena_alloc_array(arena, graph->n_values, sizeof(uint32_t), pass->err);
+    pass->u8_rows = arena_alloc_array(arena, graph->n_values, sizeof(uint32_t), pass->err);
+    pass->u8_images = arena_alloc_array(arena, graph->n_values, sizeof(uint32_t), pass->err);
     pass->n_uses = arena_alloc_array(arena, graph->n_values, sizeof *pass->n_uses, pass->err);
     pass->user = arena_alloc_array(arena, graph->n_values, sizeof *pass->user, pass->err);
     pass->images = arena_alloc_array(arena, graph->n_values, sizeof *pass->images, pass->err);
-    if (!pass->bytes[0] || !pass->bytes[1] || !pass->n_uses || !pass->user || !pass->images)
+    if (!pass->u8_rows || !pass->u8_images || !pass->n_uses || !pass->user || !pass->images)
         return false;
     for (uint32_t i = 0; i < graph->n_values; i++)
-        pass->bytes[0][i] = pass->bytes[1][i] = NO_ID;
+        pass->u8_rows[i] = pass->u8_images[i] = NO_ID;
     for (uint32_t i = 0; i < graph->n_order; i++) {
         const struct op *op = &graph->ops[graph->order[i]];
         for (uint32_t k = 0; k < op->n_inputs; k++) {

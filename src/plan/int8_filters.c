@@ -1,23 +1,26 @@
-/* Finds the dimensions of the filters of a convolution, and of the matrix of a product.
+/* Checks whether the weights of a convolution or product suit an int8 op, and finds their
+ * dimensions.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
 #include "ops/op_state.h"
 #include "plan/int8_match.h"
 
-#define MIN_GROUP 4 /* output channels of a group; with fewer, too many packed weights are 0 */
+/* Minimum number of output channels per group. With fewer, most packed weights would be padding. */
+#define MIN_GROUP_CHANNELS 4
 
 static const char *find_filters(struct int8_match *match, const struct irrun_shape *shape)
 {
-    /* The dimension of output channels, in a group. */
+    /* Index of the dimension of output channels. In grouped filters, a dimension of groups precedes
+     * it. */
     uint32_t first = op_is_type(match->op, "GroupConvolution") ? 1 : 0;
     if (!shape || shape->rank < first + 3 || shape->rank > first + 4)
         return "it does not have constant filters over one or two dimensions";
     match->n_groups = first > 0 ? (size_t)shape->dims[0] : 1;
     match->window = match->op->attrs;
     match->is_depthwise = first > 0 && shape->dims[1] == 1 && shape->dims[2] == 1;
-    if (first > 0 && !match->is_depthwise && shape->dims[1] < MIN_GROUP)
-        return "its groups have few output channels";
+    if (first > 0 && !match->is_depthwise && shape->dims[1] < MIN_GROUP_CHANNELS)
+        return "its groups have fewer than 4 output channels";
     const int64_t *dims = shape->dims + first, *last = shape->dims + shape->rank - 1;
     match->n_spatial = shape->rank - first - 2;
     match->filters =
@@ -36,8 +39,8 @@ static const char *find_matrix(struct int8_match *match, const struct irrun_shap
     return NULL;
 }
 
-/* Finds the filters of a transposed convolution whose taps do not overlap. It is a product whose
- * columns are taps and channels. */
+/* Finds the filters of a transposed convolution whose taps do not overlap. The convolution is then
+ * a product with a column for each tap and output channel. */
 static const char *find_transposed(struct int8_match *match, const struct irrun_shape *shape)
 {
     static const struct window_attrs unit = {0};

@@ -6,9 +6,9 @@
 #include "ops/op_state.h"
 #include "plan/int8_pass_internal.h"
 
-/* Counts the ranges of a bound: one, or one for each channel, along the first of the last
- * n_spatial + 1 dimensions. Returns false for a bound of another shape, or one that does not fit
- * the earlier bounds. */
+/* Sets format->ranges.n to the number of elements of a bound: one, or one per channel, where the
+ * channels are the first of the last n_spatial + 1 dimensions. Returns false for any other shape,
+ * and if the bound does not match the earlier bounds. */
 static bool count_ranges(const struct irrun_tensor *bound, struct quantize_u8_attrs *format)
 {
     const struct irrun_shape *shape = &bound->shape;
@@ -75,12 +75,12 @@ static bool find_format(struct int8_pass *pass, const struct op *op,
     return int8_find_ranges(pass, op, format);
 }
 
-/* Limits how many moving ops find_moved_format follows, since it does so for each reader of a
- * value. Networks have at most three in a row. */
+/* The maximum number of consecutive ops that find_moved_format follows; it follows them again for
+ * each reader of a value. Networks have at most three in a row. */
 #define MAX_MOVES 8
 
-/* Finds the format of a value that ops move from the output of a FakeQuantize. Returns false if
- * quantizing the value again could change it. */
+/* Finds the format of a value whose elements ops have moved from the output of a FakeQuantize.
+ * Returns false if quantizing the value again could change it. */
 static bool find_moved_format(struct int8_pass *pass, uint32_t value_id,
                               struct quantize_u8_attrs *format)
 {

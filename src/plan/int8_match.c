@@ -13,7 +13,7 @@ static uint8_t find_zero_point(const struct quantization *range)
     return (uint8_t)(level > 0 ? level < range->last ? level : range->last : 0);
 }
 
-/* Returns the zero points of n input channels, which also fill the pads. */
+/* Returns the zero points of n input channels. Pads are filled with them, too. */
 static const uint8_t *find_zeros(const struct channel_ranges *ranges, size_t n, struct arena *arena,
                                  struct irrun_error *err)
 {
@@ -47,7 +47,7 @@ static const int32_t *sum_taps(const struct int8_weights *w,
     return sums;
 }
 
-/* The scaling of the sums, with an element for every column of all groups. */
+/* The scaling of the sums. The arrays have an element for each column of all packed groups. */
 struct scaling {
     int32_t *start;
     float *scale, *bias, *low, *high;
@@ -88,8 +88,8 @@ struct channel_map {
 static struct channel_map channel_map_of(const struct int8_match *match, size_t c)
 {
     struct channel_map map = {1, 0, 0, 1};
-    if (match->factors)
-        map.factor = (double)channel_value(match->factors, c);
+    if (match->multipliers)
+        map.factor = (double)channel_value(match->multipliers, c);
     if (match->shifts)
         map.shift = (double)channel_value(match->shifts, c);
     if (is_requantized(match)) {
@@ -152,7 +152,7 @@ static bool fill_scaling(const struct int8_match *match, struct int8_convolution
     size_t n_columns = int8_n_groups(attrs->c_out) * INT8_GROUP;
     if (!scaling_new(n_columns, &all, arena, err))
         return false;
-    for (size_t i = 0; i < n_columns; i++) /* those after the channels are for joined pixels */
+    for (size_t i = 0; i < n_columns; i++) /* columns after the channels: joined pixels */
         fill_column(match, attrs->zeros, i, &all);
     attrs->start = all.start;
     attrs->requantization = (struct requantization){all.scale, all.bias, all.low, all.high};
@@ -163,7 +163,7 @@ static bool fill_scaling(const struct int8_match *match, struct int8_convolution
     return attrs->border.sums != NULL;
 }
 
-/* Fills the output ranges of an activation, and the slopes of a PReLU. */
+/* Fills attrs->levels: the output ranges of an activation, and the slopes of a PReLU. */
 static bool fill_levels(const struct int8_match *match, struct int8_convolution_attrs *attrs,
                         struct arena *arena, struct irrun_error *err)
 {
@@ -199,7 +199,7 @@ const struct int8_convolution_attrs *int8_match_attrs(const struct int8_match *m
         .enlarge = {match->enlarge[0], match->enlarge[1]},
         .c_out = match->weights.n_channels,
         .to = match->has_out_format ? INT8_TO_U8 : INT8_TO_F32,
-        .is_last = match->is_last,
+        .is_last = match->out_channels_last,
         .is_activated = match->has_activation,
         .activation = match->activation,
     };

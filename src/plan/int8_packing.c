@@ -3,21 +3,23 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "plan/int8_match.h"
 
-/* At most one in this many quads may have an excess: adding an excess costs 8 times as much as
- * multiplying a quad by words instead of bytes. */
+/* If more than one in this many quads has an excess, elements are multiplied as 16-bit words,
+ * because adding an excess costs 8 times as much as multiplying a quad as words instead of
+ * bytes. */
 #define QUADS_PER_EXCESS 8
-#define WINOGRAD_MIN_CHANNELS 16   /* of the input */
+#define WINOGRAD_MIN_CHANNELS 16   /* input channels */
 #define WINOGRAD_MAX_CHANNELS 1024 /* 4 times a sum of 9 * 1024 products fits into i32 */
-#define WINOGRAD_FEW_FILTERS ((size_t)256 * 256) /* each has 16 words when packed: 2 MB */
+#define WINOGRAD_FEW_FILTERS ((size_t)256 * 256) /* 2 MB: each is packed into 16 16-bit words */
 
-/* Returns the last item of a list, which is for the columns of an image; 1 for an empty list. */
+/* Returns the last item of a list of strides or dilations, which applies along the rows of an
+ * image; 1 for an empty list. */
 static size_t last_of(const struct i64_list *list)
 {
     return list->n > 0 ? (size_t)list->items[list->n - 1] : 1;
 }
 
-/* Finds the input channels that the columns of each packed group read. All groups read the same
- * number of channels, so that the columns of some groups also have zeros. */
+/* Finds the first input channel that each packed group of filters reads. All packed groups read the
+ * same number of channels; weights of channels that a filter does not read are 0. */
 static bool find_offsets(const struct int8_match *match, struct int8_convolution_attrs *attrs,
                          struct arena *arena, struct irrun_error *err)
 {
@@ -49,8 +51,8 @@ bool int8_find_segments(const struct int8_match *match, struct int8_convolution_
     return match->n_groups == 1 || match->is_depthwise || find_offsets(match, attrs, arena, err);
 }
 
-/* Chooses the number of joined pixels that needs the fewest multiplications for each pixel. No
- * pixels are joined if rows are short, or if the bias depends on the pixel. */
+/* Chooses the number of joined pixels that needs the fewest multiplications per pixel. Joins no
+ * pixels if the image is small, or if the bias depends on the pixel. */
 static void join_pixels(const struct int8_match *match, bool adds_pairs,
                         struct int8_convolution_attrs *attrs)
 {
@@ -62,9 +64,10 @@ static void join_pixels(const struct int8_match *match, bool adds_pairs,
         attrs->border.sums || last_of(&attrs->window.dilations) > 1)
         return;
     for (size_t n = 1; n * c_out <= INT8_GROUP; n++) {
-        bool is_half = adds_pairs && n * c_out <= INT8_GROUP / 2; /* half a group: half the time */
+        /* Half a group takes half the time. */
+        bool fits_half = adds_pairs && n * c_out <= INT8_GROUP / 2;
         size_t bytes = (n_taps + (n - 1) * step) * attrs->c_in;
-        double work = (double)int8_n_quads(bytes) / (double)(is_half ? 2 * n : n);
+        double work = (double)int8_n_quads(bytes) / (double)(fits_half ? 2 * n : n);
         if (n > 1 && work >= least)
             continue;
         least = work;
@@ -74,10 +77,11 @@ static void join_pixels(const struct int8_match *match, bool adds_pairs,
     }
 }
 
-/* Moves to attrs->excess the part of the filters with which sums of pairs can exceed 16 bits. If
- * many quads have such a part, chooses multiplication by words instead. */
-static bool take_excess(int8_t *packed, struct int8_convolution_attrs *attrs, struct arena *arena,
-                        struct irrun_error *err)
+/* Kernels add pairs of products in 16 bits. Subtracts from the packed filters what could make such
+ * a sum overflow, and stores it in attrs->excess. If this changes many quads, sets has_words
+ * instead, so that elements are multiplied as 16-bit words. */
+static bool prevent_overflow(int8_t *packed, struct int8_convolution_attrs *attrs,
+                             struct arena *arena, struct irrun_error *err)
 {
     size_t n_groups = int8_n_groups(attrs->c_out), n_quads = int8_n_quads(attrs->segment_bytes);
     size_t n_all = n_groups * attrs->n_segments * n_quads, n = int8_excess_count(packed, n_all);
@@ -98,8 +102,8 @@ static bool take_excess(int8_t *packed, struct int8_convolution_attrs *attrs, st
     return attrs->excess != NULL;
 }
 
-/* Packs the filters. Rows are taps, and within a tap input channels; columns are joined pixels, and
- * within a pixel output channels. */
+/* Packs the filters as a matrix. It has a row for each tap and input channel, ordered by tap, and a
+ * column for each joined pixel and output channel, ordered by pixel. */
 static bool pack_filters(const struct int8_match *match, struct int8_convolution_attrs *attrs,
                          bool adds_pairs, struct arena *arena, struct irrun_error *err)
 {
@@ -122,7 +126,7 @@ static bool pack_filters(const struct int8_match *match, struct int8_convolution
         }
     }
     attrs->filters = packed;
-    return packed && (!adds_pairs || take_excess(packed, attrs, arena, err));
+    return packed && (!adds_pairs || prevent_overflow(packed, attrs, arena, err));
 }
 
 /* Returns whether Winograd's F(2x2, 3x3) computes the convolution in less time than a product. */
@@ -135,7 +139,7 @@ static bool suits_winograd(const struct int8_match *match,
            match->enlarge[0] * match->enlarge[1] == 1 && int8_sums_to(attrs) == INT8_TO_U8 &&
            !attrs->border.sums && attrs->c_in >= WINOGRAD_MIN_CHANNELS &&
            attrs->c_in <= WINOGRAD_MAX_CHANNELS &&
-           attrs->c_out > INT8_GROUP / 2 && /* a product also has tiles for half a group */
+           attrs->c_out > INT8_GROUP / 2 && /* products also have tiles of half a group */
            (!match->is_small || attrs->c_in * attrs->c_out <= WINOGRAD_FEW_FILTERS);
 }
 
@@ -151,8 +155,9 @@ static bool pack_winograd(const struct int8_match *match, struct int8_convolutio
     return packed != NULL;
 }
 
-/* Decides whether neighbouring pixels share columns of taps: their windows overlap, and the kernel
- * has more than one row. Otherwise each tap is a row. */
+/* Sets attrs->tap_columns. If the kernel has more than one row and the windows of neighbouring
+ * pixels overlap, the pixels share columns of taps. Otherwise there is one column, and each tap is
+ * a row. */
 static void find_tap_columns(struct int8_convolution_attrs *attrs)
 {
     size_t stride = last_of(&attrs->window.strides);

@@ -1,5 +1,5 @@
-/* Recovers the integers of constant filters. The ops that compute the filters give the possible
- * scales. All elements of a channel must be integer multiples of one of them.
+/* Recovers the integers from which constant filters are computed. The ops that compute the filters
+ * give the possible scales. All elements of a channel must be integer multiples of the same scale.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "plan/int8_weights.h"
 
@@ -9,13 +9,14 @@
 #include "ops/interpolation.h"
 #include "ops/op_state.h"
 
-/* Limit, in steps, of the rounding error of FakeQuantize in f32 for values of up to 128 steps. */
+/* The maximum rounding error of FakeQuantize in f32, in steps, for values of up to 128 steps. */
 #define ROUNDING 0x1p-14
 
+/* The possible scales: an input of a Multiply, or the steps of a FakeQuantize. */
 struct scales {
-    const struct irrun_tensor *factors; /* of a Multiply; NULL: of a FakeQuantize */
-    const struct irrun_tensor *low, *high;
-    double n_steps;
+    const struct irrun_tensor *multipliers; /* NULL: a FakeQuantize */
+    const struct irrun_tensor *low, *high;  /* output bounds of the FakeQuantize */
+    double n_steps;                         /* steps from low to high */
 };
 
 static size_t count_elements(const struct irrun_tensor *tensor)
@@ -28,18 +29,18 @@ static double element(const struct irrun_tensor *tensor, size_t i)
     return (double)((const float *)tensor->data)[count_elements(tensor) == 1 ? 0 : i];
 }
 
-static size_t n_scales(const struct scales *scales)
+static size_t count_scales(const struct scales *scales)
 {
-    if (scales->factors)
-        return count_elements(scales->factors);
+    if (scales->multipliers)
+        return count_elements(scales->multipliers);
     size_t n = count_elements(scales->low), m = count_elements(scales->high);
     return n == 1 || n == m ? m : m == 1 ? n : 0;
 }
 
 static double scale_at(const struct scales *scales, size_t i)
 {
-    if (scales->factors)
-        return element(scales->factors, i);
+    if (scales->multipliers)
+        return element(scales->multipliers, i);
     return (element(scales->high, i) - element(scales->low, i)) / scales->n_steps;
 }
 
@@ -79,8 +80,8 @@ static bool find_scales(struct model *model, const struct graph *graph, uint32_t
         const struct irrun_tensor *a = int8_floats(model, graph, op_input(graph, op, 0), err);
         const struct irrun_tensor *b = int8_floats(model, graph, op_input(graph, op, 1), err);
         if (a && b)
-            scales->factors = count_elements(a) < count_elements(b) ? a : b;
-        return scales->factors != NULL;
+            scales->multipliers = count_elements(a) < count_elements(b) ? a : b;
+        return scales->multipliers != NULL;
     }
     if (!op_is_type(op, "FakeQuantize"))
         return false;
@@ -90,8 +91,8 @@ static bool find_scales(struct model *model, const struct graph *graph, uint32_t
     return scales->low && scales->high;
 }
 
-/* Divides a channel by its scale. Returns false if an element is not a multiple of the scale:
- * exactly if is_product, otherwise with an error of at most ROUNDING. */
+/* Divides a channel by its scale. Returns false if an element is not a multiple of the scale. The
+ * multiple must be exact if is_product; otherwise an error of at most ROUNDING is allowed. */
 static bool divide(const float *from, size_t stride, size_t n, double scale, bool is_product,
                    int8_t *to)
 {
@@ -101,9 +102,9 @@ static bool divide(const float *from, size_t stride, size_t n, double scale, boo
         if (!(steps >= INT8_MIN && steps <= INT8_MAX))
             return false;
         to[i] = (int8_t)steps;
-        bool is_right = is_product ? (float)steps * (float)scale == x
-                                   : fabs((double)x - steps * scale) <= ROUNDING * scale;
-        if (!is_right)
+        bool is_multiple = is_product ? (float)steps * (float)scale == x
+                                      : fabs((double)x - steps * scale) <= ROUNDING * scale;
+        if (!is_multiple)
             return false;
     }
     return true;
@@ -112,12 +113,12 @@ static bool divide(const float *from, size_t stride, size_t n, double scale, boo
 static bool divide_channel(const struct scales *scales, const float *from, size_t stride,
                            struct int8_weights *weights, size_t channel)
 {
-    size_t n = n_scales(scales), n_inner = weights->n_inner;
+    size_t n = count_scales(scales), n_inner = weights->n_inner;
     size_t first = channel * n / weights->n_channels;
     for (size_t i = 0; i < n; i++) {
         double scale = scale_at(scales, (first + i) % n);
         if (scale > 0 && isfinite(scale) &&
-            divide(from, stride, n_inner, scale, scales->factors != NULL,
+            divide(from, stride, n_inner, scale, scales->multipliers != NULL,
                    weights->elements + channel * n_inner)) {
             weights->scales[channel] = (float)scale;
             return true;

@@ -1,4 +1,4 @@
-/* Reads constant filters as 8-bit integers with a scale for every output channel.
+/* Reads constant filters as 8-bit integers with a scale per output channel.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_PLAN_INT8_WEIGHTS_H
 #define IRRUN_PLAN_INT8_WEIGHTS_H
@@ -6,7 +6,7 @@
 #include "plan/model.h"
 
 struct int8_weights {
-    size_t n_channels, n_inner; /* n_inner: elements of a channel */
+    size_t n_channels, n_inner; /* n_inner: elements per channel */
     int8_t *elements;           /* [n_channels][n_inner] */
     float *scales;              /* [n_channels] */
 };
@@ -15,7 +15,7 @@ struct int8_weights {
  * and an Interpolate to the nearest elements do. */
 bool int8_moves_elements(const struct op *op);
 
-/* Returns the data of an f32 constant; NULL if the value is not one, or on failure. */
+/* Returns the data of an f32 constant; NULL for any other value, or with *err filled on failure. */
 const struct irrun_tensor *int8_floats(struct model *model, const struct graph *graph,
                                        uint32_t value_id, struct irrun_error *err);
 

@@ -65,7 +65,7 @@ static bool check_names(struct low_latency *pass, const char *names)
     return true;
 }
 
-/* Adds an op, and why it cannot run in chunks, to the error. */
+/* Adds an op to the error, with the reason why it cannot run in chunks. */
 static bool refuse(struct low_latency *pass, const struct op *op, const char *why)
 {
     if (pass->n_refused++ == 0)
@@ -226,8 +226,8 @@ static bool choose_axes(struct choice *choice)
     return true;
 }
 
-/* If the walk stopped at an operand without the time axis, makes the input axis that the operand
- * comes from a time axis too. Returns false if there is none. */
+/* If the walk stopped at an operand without a time axis, finds the input axis that the operand
+ * comes from, and makes it a time axis, too. Returns false if there is no such input axis. */
 static bool add_operand(struct choice *choice)
 {
     const struct time_walk *walk = &choice->pass->walk;

@@ -22,7 +22,7 @@ static void set_input(struct editing *e, uint32_t op_id, uint32_t input, uint32_
     e->graph->input_ids[e->graph->ops[op_id].first_input + input] = value_id;
 }
 
-/* Returns the shape of a value in the XML. */
+/* Returns the shape that the XML declares for a value. */
 static struct irrun_partial_shape shape_of_value(const struct graph *graph, uint32_t value_id)
 {
     struct irrun_partial_shape shape = partial_shape_any();
@@ -37,7 +37,7 @@ static struct irrun_partial_shape shape_of_value(const struct graph *graph, uint
     return shape;
 }
 
-static bool is_taken(const struct graph *graph, const char *id)
+static bool is_variable_id(const struct graph *graph, const char *id)
 {
     for (uint32_t i = 0; i < graph->n_ops; i++) {
         const struct read_value_attrs *attrs = graph->ops[i].attrs;
@@ -47,8 +47,8 @@ static bool is_taken(const struct graph *graph, const char *id)
     return false;
 }
 
-/* "OP.h" and "OP.c" for a sequence, "OP.0", "OP.1", … for a body; for a second op with that name
- * "OP.2.h". */
+/* Returns the id of the variable for state i: "OP.h" or "OP.c" for a sequence, "OP.0", "OP.1", …
+ * for a body. A second op with the same name gets "OP.2.h". */
 static const char *format_id(struct editing *e, const struct recurrence *item, uint32_t i)
 {
     const struct op *op = &e->graph->ops[item->op_id];
@@ -59,7 +59,7 @@ static const char *format_id(struct editing *e, const struct recurrence *item, u
             snprintf(id, size, "%s%s.%u", op->name, number, i);
         else
             snprintf(id, size, "%s%s.%c", op->name, number, "hc"[i]);
-        if (!is_taken(e->graph, id))
+        if (!is_variable_id(e->graph, id))
             break;
         snprintf(number, sizeof number, ".%u", k);
     }
@@ -214,7 +214,7 @@ static void edit_hints(struct editing *e)
     }
 }
 
-/* Must be called before the first edit: walk.uses has no elements for added values. */
+/* Must be called before the first edit, because walk.uses has no elements for added values. */
 static bool runs_over_time(const struct low_latency *pass, const struct recurrence *item)
 {
     const struct op *op = &pass->graph->ops[item->op_id];
@@ -231,7 +231,8 @@ bool low_latency_edit(struct low_latency *pass, struct remarks *remarks)
     edit_hints(&e);
     for (size_t i = 0; i < pass->n; i++)
         pass->carries[pass->items[i].op_id] = runs_over_time(pass, &pass->items[i]);
-    /* At most a ReadValue and an Assign for each state, the lengths, and new values for outputs. */
+    /* Each op needs at most a ReadValue and an Assign per state, one op for its lengths, and new
+     * values for its outputs. */
     size_t n_ops = 0, n_outputs = 0;
     for (size_t i = 0; i < pass->n; i++) {
         n_ops += 2 * (size_t)pass->items[i].n_states + 1;

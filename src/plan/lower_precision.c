@@ -1,4 +1,5 @@
-/* Inserts two conversions, to 16 bits and back, between a constant and the products that read it.
+/* Rounds constant weights to 16 bits: inserts two conversions, to 16 bits and back, between a
+ * constant and the products that read it.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "plan/passes.h"
 
@@ -16,7 +17,7 @@ struct pass {
     /* For each value before the pass: */
     struct constant **constants;
     bool *is_quantized;
-    uint32_t *rounded; /* the value that replaces it, or NO_ID */
+    uint32_t *rounded; /* the rounded value that replaces the constant, or NO_ID */
     const struct convert_attrs *narrow;
     const struct op_def *convert;
     bool has_rounded;
@@ -45,12 +46,13 @@ static void find_quantized(const struct pass *pass)
     }
 }
 
-/* Products with fewer weights are not faster with rounded weights. In f16 this is so if the weights
- * as f32 fit into an L1 cache (32 KB), because converting them takes longer than reading f32. */
+/* Products with fewer weights than this do not become faster with rounded weights. For f16, these
+ * are weights that fit into an L1 cache (32 KB) as f32: converting them takes longer than reading
+ * f32. */
 #define MIN_WEIGHTS_F16 8193
 #define MIN_WEIGHTS_BF16 1024
-/* Products of this many rows or more are 3 to 14 % slower in f16 on Zen 4, unless their weights as
- * f32 are larger than the caches (10 MB). */
+/* Products of MANY_ROWS or more become 3 to 14 % slower with f16 weights on Zen 4, unless the
+ * weights are larger than the caches as f32 (10 MB). */
 #define MANY_ROWS 4
 #define MANY_WEIGHTS 2500000
 
@@ -79,7 +81,7 @@ static double hinted_elements(const struct value *value)
 }
 
 /* Returns whether, by the shapes in the XML, a MatMul has MANY_ROWS or more. The number of rows m
- * follows from the numbers of elements of its matrices: (m * k) * (m * n) / (k * n) = m * m. */
+ * follows from the sizes of its matrices: (m * k) * (m * n) / (k * n) = m * m. */
 static bool has_many_rows(const struct pass *pass, const struct op *op, uint32_t i)
 {
     if (!op_is_type(op, "MatMul"))
@@ -92,7 +94,8 @@ static bool has_many_rows(const struct pass *pass, const struct op *op, uint32_t
     return n > 0 && n <= MANY_WEIGHTS && n_in * n_out * n_matrix >= n * n * (MANY_ROWS * MANY_ROWS);
 }
 
-/* Returns whether rounding the weights of an op saves time. Filters of f16 are packed as f32. */
+/* Returns whether rounding the weights of an op saves time. f16 filters are packed as f32, so that
+ * rounding them saves no time. */
 static bool rounding_saves_time(const struct pass *pass, const struct op *op)
 {
     bool is_f16 = pass->narrow->destination_type == IRRUN_F16;
@@ -108,17 +111,17 @@ static bool rounding_saves_time(const struct pass *pass, const struct op *op)
     return n >= (is_f16 ? MIN_WEIGHTS_F16 : MIN_WEIGHTS_BF16);
 }
 
-/* Returns whether input i of the op is a constant operand to round. */
+/* Returns whether input i of the op is a constant that the pass rounds. */
 static bool should_round(const struct pass *pass, const struct op *op, uint32_t i)
 {
     uint32_t value_id = op_input(pass->graph, op, i);
     const struct constant *constant = find_weights(pass, op, i);
-    enum irrun_dtype half = pass->narrow->destination_type;
+    enum irrun_dtype narrow = pass->narrow->destination_type;
     if (!constant || pass->is_quantized[value_id] || pass->constants[op->first_output] ||
         (constant->declared != IRRUN_F32 && constant->declared != IRRUN_F16))
         return false;
-    uint32_t stored = constant_find_stored(pass->graph, value_id, half);
-    return pass->constants[stored]->declared != half;
+    uint32_t stored = constant_find_stored(pass->graph, value_id, narrow);
+    return pass->constants[stored]->declared != narrow;
 }
 
 static bool round_input(struct pass *pass, uint32_t op_id, uint32_t i)

@@ -1,6 +1,6 @@
-/* Assigns every value an offset in one block, a multiple of a cache line. In the order of the
- * steps, each value gets the smallest gap that fits (best fit), which is free again after its last
- * use.
+/* Assigns every value an offset in one block. Offsets are multiples of a cache line. In the order
+ * of the steps, each value gets the smallest gap that is large enough (best fit). Its memory
+ * becomes a gap again after its last use.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "ops/op_state.h"
 #include "plan/plan_internal.h"
 
-#define SPARE_BYTES 256 /* room to grow, besides half of the size */
+#define SPARE_BYTES 256 /* room to grow, in addition to half of the size */
 #define ROOM_PART 16    /* a block larger than memory_limit() / ROOM_PART gets no room to grow */
 
 struct gap {
@@ -29,8 +29,7 @@ static uint32_t owner_of(const struct plan *plan, const struct irrun_tensor *ten
     return plan_owner(plan, (uint32_t)(slot_of(tensor) - plan->slots), &offset);
 }
 
-/* Adds half of the size as room for larger shapes, so that a growing state rarely needs a new
- * plan. */
+/* Returns the size plus room for larger shapes, so that a growing state rarely needs a new plan. */
 static size_t with_room(const struct layout *layout, size_t size)
 {
     size_t limit = memory_limit() / ROOM_PART;
@@ -100,7 +99,7 @@ static bool overwrites_other_input(const struct plan *plan, const struct step *s
                                    uint32_t chosen)
 {
     uint32_t root = plan_root_of(plan, step->in[chosen]);
-    /* With OP_IN_PLACE, run may overwrite any input that has the memory of the output. */
+    /* With OP_IN_PLACE, any input may share the memory of the output. */
     bool is_in_place = step->op->def->flags & OP_IN_PLACE;
     for (uint32_t i = 0; i < step->n_inputs; i++)
         if (i != chosen && owner_of(plan, step->in[i]) == root &&
@@ -109,8 +108,8 @@ static bool overwrites_other_input(const struct plan *plan, const struct step *s
     return false;
 }
 
-/* Places output 0 in the memory of the first input of its shape and element size that no later step
- * reads. */
+/* Places output 0 in the memory of the first input that has its shape and element size and that no
+ * later step reads. Returns false if there is none. */
 static bool place_over_input(struct plan *plan, const struct step *step, uint32_t step_id,
                              uint32_t out_id)
 {
@@ -142,8 +141,9 @@ bool plan_concat_is_contiguous(const struct step *step)
     return shape_product(shape, 0, (uint32_t)(axis < 0 ? axis + shape->rank : axis)) == 1;
 }
 
-/* If each input of a Concat is contiguous in its output, places inputs inside the output: the steps
- * that compute them write there. The output is in use as long as one of them is. */
+/* If each input of a Concat is contiguous in its output, places the inputs inside the output, so
+ * that the steps that compute them write there. The output is in use as long as one of its
+ * inputs. */
 static void join_inputs(struct plan *plan, const struct step *step)
 {
     uint32_t out_id = plan_root_of(plan, step->out[0]);

@@ -102,7 +102,8 @@ static bool add_read(struct model *model, struct graph *graph, const struct op *
         if (known->dtype != attrs->variable_type ||
             memcmp(&known->shape, &attrs->variable_shape, sizeof known->shape) != 0)
             return fail_pair(err, graph, op, known->id,
-                             "is declared with another type or shape by ReadValue", known->read);
+                             "is declared with a different type or shape by ReadValue",
+                             known->read);
     } else {
         *find_entry(model, attrs->variable_id) = model->n_variables;
         known = &model->variables[model->n_variables++];

@@ -52,8 +52,8 @@ struct model {
     uint32_t n_variable_entries;
     pthread_mutex_t lock; /* held while planning; recursive: planning an op plans its bodies */
     struct weights_cache weights_cache;
-    atomic_size_t packed_bytes; /* of weights copied, converted or prepacked; read without lock */
-    unsigned n_threads;         /* of each session */
+    atomic_size_t packed_bytes; /* of copied, converted or prepacked weights; no lock needed */
+    unsigned n_threads;         /* threads per session */
     bool no_fusion;
     bool stops_at_nan; /* checks the outputs of every step */
     bool allows_inf;   /* with stops_at_nan: infinities do not stop the run */
@@ -92,7 +92,7 @@ void constant_drop_pages(const struct graph *graph, const struct op *op);
 bool constants_find(struct model *model, struct graph *graph, struct irrun_error *err);
 
 /* Finds the constants of model->graph before model_prepare: sets graph->analysis to an analysis in
- * model->arena that has only the constants. The caller must reset it to NULL before it frees the
+ * model->arena that lists only the constants. The caller must reset it to NULL before it frees the
  * arena. */
 bool constants_find_early(struct model *model, struct irrun_error *err);
 

@@ -1,4 +1,5 @@
-/* Matches the ops of a normalization, from the last one backwards.
+/* Replaces the separate ops of a normalization with one op. Matches them from the last one
+ * backwards.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "plan/passes.h"
 
@@ -15,8 +16,9 @@ struct norm {
     struct mvn_attrs attrs;
 };
 
-/* Matches an op of two inputs, which broadcast as in NumPy. */
-static bool match(const struct norm *norm, uint32_t value_id, const char *type, uint32_t in[2])
+/* Matches an op with two inputs that are broadcast as in NumPy. */
+static bool match_binary(const struct norm *norm, uint32_t value_id, const char *type,
+                         uint32_t in[2])
 {
     const struct op *op = value_producer(norm->graph, value_id);
     if (!op_is_type(op, type) || op->n_inputs != 2 ||
@@ -27,13 +29,14 @@ static bool match(const struct norm *norm, uint32_t value_id, const char *type, 
     return true;
 }
 
-/* Matches such an op whose input `place` (0 or 1) is a constant of one element. */
+/* Matches an op with two inputs, of which input `place` is a constant of one element. */
 static bool match_number(struct norm *norm, uint32_t value_id, const char *type, uint32_t place,
                          double *number, uint32_t *other)
 {
     uint32_t in[2];
     struct irrun_shape shape;
-    if (!match(norm, value_id, type, in) || !graph_number(norm->graph, in[place], number, &shape))
+    if (!match_binary(norm, value_id, type, in) ||
+        !graph_number(norm->graph, in[place], number, &shape))
         return false;
     *other = in[!place];
     return shape_broadcast(&norm->attrs.broadcast, &shape, &norm->attrs.broadcast);
@@ -79,13 +82,13 @@ static bool match_inverse_deviation(struct norm *norm, uint32_t value_id, uint32
 }
 
 /* Matches a ReduceMean that keeps its axes as dimensions of 1. */
-static bool match_mean(const struct norm *norm, uint32_t value_id, uint32_t *of, uint32_t *axes)
+static bool match_mean(const struct norm *norm, uint32_t value_id, uint32_t *in, uint32_t *axes)
 {
     const struct op *op = value_producer(norm->graph, value_id);
     if (!op_is_type(op, "ReduceMean") || op->n_inputs != 2 ||
         !((const struct reduce_attrs *)op->attrs)->keep_dims)
         return false;
-    *of = op_input(norm->graph, op, 0);
+    *in = op_input(norm->graph, op, 0);
     *axes = op_input(norm->graph, op, 1);
     return true;
 }
@@ -103,11 +106,11 @@ static bool are_same_axes(const struct norm *norm, uint32_t axes)
 static bool match_centered(const struct norm *norm, uint32_t value_id, const char *type,
                            uint32_t *x)
 {
-    uint32_t in[2], of, axes;
-    if (!match(norm, value_id, type, in) || !match_mean(norm, in[1], &of, &axes))
+    uint32_t in[2], mean_in, axes;
+    if (!match_binary(norm, value_id, type, in) || !match_mean(norm, in[1], &mean_in, &axes))
         return false;
     *x = in[0];
-    return of == in[0] && are_same_axes(norm, axes);
+    return mean_in == in[0] && are_same_axes(norm, axes);
 }
 
 static bool are_axes_negative(const struct norm *norm)
@@ -122,11 +125,11 @@ static bool are_axes_negative(const struct norm *norm)
 }
 
 /* Matches a square. An exponent may have more dimensions than x. It then changes which dimensions
- * the axes of the mean select, unless they count from the end. */
+ * the axes of the mean select, unless the axes count from the end. */
 static bool match_square(struct norm *norm, uint32_t value_id, uint32_t *base)
 {
     uint32_t in[2];
-    if (match(norm, value_id, "Multiply", in)) {
+    if (match_binary(norm, value_id, "Multiply", in)) {
         *base = in[0];
         return in[0] == in[1];
     }
@@ -136,8 +139,8 @@ static bool match_square(struct norm *norm, uint32_t value_id, uint32_t *base)
            shape_broadcast(all, &others, all);
 }
 
-/* Matches the mean of the squares of `divided`, which is divided by the deviation. Finds whether
- * `divided` is x, or x minus its mean. */
+/* Matches the mean of the squares of `divided`, the value that is divided by the deviation. Finds
+ * whether `divided` is x, or x minus its mean. */
 static bool match_variance(struct norm *norm, uint32_t value_id, uint32_t divided)
 {
     uint32_t squares, base = NO_ID, x = NO_ID;
@@ -161,7 +164,7 @@ static bool find_norm(const struct graph *graph, const struct op *op, struct nor
     for (uint32_t i = 0; i < 3 && op->n_outputs == 1; i++) {
         bool is_quotient = i == 0;
         *norm = (struct norm){.graph = graph, .attrs.normalize_variance = true};
-        if (match(norm, op->first_output, types[i], in) &&
+        if (match_binary(norm, op->first_output, types[i], in) &&
             (is_quotient ? match_deviation : match_inverse_deviation)(norm, in[i < 2], &variance) &&
             match_variance(norm, variance, in[i == 2]))
             return true;

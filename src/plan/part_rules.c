@@ -1,5 +1,5 @@
-/* Rules for the inputs that ops read at one position of an axis to compute one position of their
- * output.
+/* Rules for ops that compute each position of an axis independently: which inputs such an op reads
+ * at one position only to compute one position of its output.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "plan/part_rules.h"
 
@@ -30,13 +30,16 @@ static bool set_part(const struct graph *graph, const struct op *op, int64_t axi
     return part->kind != PART_WHOLE;
 }
 
-/* Reads all inputs but the first, which must be constant lists of the same length. */
+/* The lists in inputs 1 to 4 of a Slice or StridedSlice. */
+enum slice_list { BEGINS, ENDS, STEPS, AXES, N_LISTS };
+
+/* Reads all inputs except input 0. They must be constant lists of the same length. */
 static bool read_lists(const struct graph *graph, const struct op *op,
-                       int64_t lists[4][IRRUN_MAX_RANK], uint32_t *n)
+                       int64_t lists[N_LISTS][IRRUN_MAX_RANK], uint32_t *n)
 {
     uint32_t n_item;
     for (uint32_t i = 1; i < op->n_inputs; i++) {
-        if (i > 4 ||
+        if (i > N_LISTS ||
             !graph_ints(graph, op_input(graph, op, i), lists[i - 1], IRRUN_MAX_RANK, &n_item) ||
             (i > 1 && n_item != *n))
             return false;
@@ -47,20 +50,21 @@ static bool read_lists(const struct graph *graph, const struct op *op,
 
 static bool find_slice(const struct graph *graph, const struct op *op, struct part *part)
 {
-    int64_t lists[4][IRRUN_MAX_RANK]; /* start, stop, step, axes */
+    int64_t lists[N_LISTS][IRRUN_MAX_RANK];
     uint32_t n;
     bool is_found = false;
     if (!read_lists(graph, op, lists, &n))
         return false;
     for (uint32_t i = 0; i < n && !is_found; i++)
-        is_found = lists[2][i] == 1 && set_part(graph, op, op->n_inputs == 5 ? lists[3][i] : i,
-                                                lists[0][i], lists[1][i], part);
+        is_found =
+            lists[STEPS][i] == 1 && set_part(graph, op, op->n_inputs == 5 ? lists[AXES][i] : i,
+                                             lists[BEGINS][i], lists[ENDS][i], part);
     return is_found;
 }
 
 static bool find_strided_slice(const struct graph *graph, const struct op *op, struct part *part)
 {
-    int64_t lists[4][IRRUN_MAX_RANK]; /* begin, end, strides */
+    int64_t lists[N_LISTS][IRRUN_MAX_RANK]; /* no AXES */
     uint32_t n;
     bool is_found = false;
     if (!read_lists(graph, op, lists, &n))
@@ -69,12 +73,12 @@ static bool find_strided_slice(const struct graph *graph, const struct op *op, s
         if (i64_list_is_set(op_attr(op, "ellipsis_mask"), i) ||
             i64_list_is_set(op_attr(op, "new_axis_mask"), i))
             return false;
-        int64_t begin = i64_list_is_set(op_attr(op, "begin_mask"), i) ? 0 : lists[0][i];
-        int64_t end = i64_list_is_set(op_attr(op, "end_mask"), i) ? INT64_MAX : lists[1][i];
+        int64_t begin = i64_list_is_set(op_attr(op, "begin_mask"), i) ? 0 : lists[BEGINS][i];
+        int64_t end = i64_list_is_set(op_attr(op, "end_mask"), i) ? INT64_MAX : lists[ENDS][i];
         if (i64_list_is_set(op_attr(op, "shrink_axis_mask"), i))
             end = begin == 0 ? 1 : INT64_MAX;
         is_found =
-            (op->n_inputs < 4 || lists[2][i] == 1) && set_part(graph, op, i, begin, end, part);
+            (op->n_inputs < 4 || lists[STEPS][i] == 1) && set_part(graph, op, i, begin, end, part);
     }
     return is_found;
 }
@@ -126,13 +130,13 @@ static uint32_t rule_matmul(const struct graph *graph, const struct op *op, uint
     return axis > 1 && !attrs->transpose_a && weights && weights->tensor.shape.rank == 2;
 }
 
-static bool is_other_axis(int64_t axis, uint32_t axis_of_part)
+static bool is_different_axis(int64_t axis, uint32_t axis_of_part)
 {
     return axis < 0 && axis != -(int64_t)axis_of_part;
 }
 
-/* For ops over the axes that input 1 lists. The part's axis is counted from the end, so only
- * negative axes are known to differ from it. */
+/* For ops over the axes that input 1 lists. The axis of the part is counted from the end, so that
+ * only negative axes are known to differ from it. */
 static uint32_t rule_axes(const struct graph *graph, const struct op *op, uint32_t axis)
 {
     const bool *keeps_dims = op_attr(op, "keep_dims");
@@ -141,16 +145,16 @@ static uint32_t rule_axes(const struct graph *graph, const struct op *op, uint32
     if ((keeps_dims && !*keeps_dims) || op->n_inputs != 2 ||
         !graph_ints(graph, op_input(graph, op, 1), axes, IRRUN_MAX_RANK, &n))
         return 0;
-    bool are_others = true;
+    bool are_different = true;
     for (uint32_t i = 0; i < n; i++)
-        are_others &= is_other_axis(axes[i], axis);
-    return are_others;
+        are_different &= is_different_axis(axes[i], axis);
+    return are_different;
 }
 
 static uint32_t rule_axis_attribute(const struct graph *graph, const struct op *op, uint32_t axis)
 {
     (void)graph;
-    return is_other_axis(*(const int64_t *)op_attr(op, "axis"), axis);
+    return is_different_axis(*(const int64_t *)op_attr(op, "axis"), axis);
 }
 
 static const struct {
@@ -170,7 +174,7 @@ static const struct {
     {"LogSoftmax", rule_axis_attribute},
 };
 
-/* Returns NULL for an op that may need more than one position. */
+/* Returns the rule of an op, or NULL if the op may need more than one position. */
 static rule_fn *find_rule(const struct op *op)
 {
     if (op->def->flags & OP_ELEMENTWISE)

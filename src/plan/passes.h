@@ -1,6 +1,6 @@
 /* The passes that rewrite the graph of a model while it is loaded, called by irrun.c. A pass that
- * takes *remarks calls toposort after a change, and says in a remark what it did. Bodies stay as
- * they are unless the comment of the pass says otherwise.
+ * takes *remarks calls toposort after a change, and says in a remark what it did. A pass
+ * does not change bodies unless its comment says so.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_PLAN_PASSES_H
 #define IRRUN_PLAN_PASSES_H
@@ -24,14 +24,15 @@ bool remarks_add(struct remarks *remarks, struct arena *arena, struct irrun_erro
  * IRRUN_DATA on a cycle and names two of its layers. */
 bool toposort(struct graph *graph, struct arena *arena, struct irrun_error *err);
 
-/* Adds a Result for each name: a tensor name, the name of a layer with one output, or LAYER:PORT.
- * Values that are outputs already get none. Must be called before toposort. Fails with IRRUN_USAGE
+/* Adds a Result for each name: a tensor name, the name of a layer with one output, or LAYER:PORT. A
+ * value that is an output already gets none. Must be called before toposort. Fails with IRRUN_USAGE
  * for a name that the graph does not have. */
 bool taps_add(struct graph *graph, struct arena *arena, const char *const *names, size_t n_names,
               struct irrun_error *err);
 
-/* Adds a Result for every output of a live op that has none, except those of Consts and of Assigns,
- * which return their input. Must be called after toposort, which must then be called again. */
+/* Adds a Result for every output of a live op that has none. Outputs of Consts get none, nor do
+ * those of Assigns, which are equal to their inputs. Must be called after toposort, which must then
+ * be called again. */
 bool taps_add_all(struct graph *graph, struct arena *arena, struct irrun_error *err);
 
 /* Keeps the states of recurrent ops in variables and makes the time axis of inputs dynamic. A model
@@ -57,19 +58,19 @@ bool float64_widen(struct graph *graph, struct arena *arena, struct irrun_error 
 bool early_slices_move(const struct model *model, const bool *takes_last, struct remarks *remarks,
                        struct irrun_error *err);
 
-/* Replaces TensorIterators whose body is a single LSTM, GRU or RNN cell with sequence ops, in
- * bodies too. Older converters wrote every recurrent layer as a loop of this kind. */
+/* Replaces TensorIterators whose body is a single LSTM, GRU or RNN cell with sequence ops.
+ * Changes bodies, too. Older converters wrote every recurrent layer as a loop of this kind. */
 bool cell_loop_replace(struct graph *graph, struct arena *arena, struct remarks *remarks,
                        struct irrun_error *err);
 
 /* Folds a Transpose of the last two dimensions of a product's second operand into the product, so
- * that no elements are moved, in bodies too. */
+ * that no elements are moved. Changes bodies, too. */
 bool transposed_factors_fold(struct graph *graph, struct arena *arena, struct remarks *remarks,
                              struct irrun_error *err);
 
 /* Replaces each normalization that consists of separate ops with an op_norm: (x - mean) /
  * sqrt(variance + eps), as in MVN, and x / sqrt(mean square + eps). eps may also be added to the
- * root, and the division may be a product by the reciprocal. Bodies are searched, too. */
+ * root, and the division may be a multiplication by the reciprocal. Changes bodies, too. */
 bool norms_replace(struct graph *graph, struct arena *arena, struct remarks *remarks,
                    struct irrun_error *err);
 
@@ -80,16 +81,16 @@ bool cropped_convolutions_replace(struct graph *graph, struct arena *arena, stru
 
 /* Runs convolutions and products between FakeQuantizes in integers if their weights and ranges
  * allow it. Values between them are u8, and the bias, ReLU and the next FakeQuantize become one
- * scaling of the sums. Those that do not qualify get a remark, too. */
+ * scaling of the sums. Remarks also name the ops that do not qualify. */
 bool int8_convolutions_replace(const struct model *model, struct remarks *remarks,
                                struct irrun_error *err);
 
 /* Converts chains of convolutions, with their element-wise ops, MaxPools and reductions over all
- * positions, to channels last ([n][h][w][c], NHWC). Chains have depthwise convolutions and their
- * neighbours, or, in a model without grouped convolutions, convolutions whose output channels fill
- * vectors. A pixel is then a row of a matrix, and its channels are in the lanes of vectors. The
- * first and the last convolution of a chain convert the order; if a chain begins or ends with
- * another op, an op that converts it is inserted. */
+ * positions, to channels last ([n][h][w][c], NHWC). Chains consist of depthwise convolutions and
+ * their neighbours, or, in a model without grouped convolutions, convolutions whose output channels
+ * fill vectors. A pixel is then a row of a matrix, and its channels are in the lanes of vectors.
+ * The first and the last convolution of a chain convert the order; if a chain begins or ends with a
+ * different op, an op that converts the order is inserted. */
 bool channels_last_place(const struct model *model, struct remarks *remarks,
                          struct irrun_error *err);
 

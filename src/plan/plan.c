@@ -1,4 +1,4 @@
-/* Makes plans: inference, steps, memory, in this order. Also makes the continuations of plans.
+/* Makes plans in this order: inference, steps, memory. Also makes the continuations of plans.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "plan/plan_internal.h"
 
@@ -8,7 +8,7 @@
 #include "base/checked.h"
 #include "base/huge_pages.h"
 
-/* Allocates the block of the plan. A block that is too small is replaced by one of 1.5 times the
+/* Allocates the block of the plan. A block that is too small is replaced with one of 1.5 times the
  * needed size if there is enough memory, because shapes that have grown once often grow again. */
 static bool allocate_block(struct plan *plan, struct irrun_error *err)
 {
@@ -173,8 +173,8 @@ static struct plan *new_plan(struct plan *old, struct irrun_error *err)
     return new_array(1, sizeof(struct plan), err);
 }
 
-static struct plan *make(const struct plan_request *request, struct plan *outer,
-                         const struct head *head, struct plan *old, struct irrun_error *err)
+static struct plan *make_plan(const struct plan_request *request, struct plan *outer,
+                              const struct head *head, struct plan *old, struct irrun_error *err)
 {
     struct plan *plan = new_plan(old, err);
     if (!plan)
@@ -197,7 +197,7 @@ struct plan *plan_new(const struct plan_request *request, struct plan *old, stru
 {
     if (old && plan_update(old, request))
         return old;
-    return make(request, NULL, NULL, old, err);
+    return make_plan(request, NULL, NULL, old, err);
 }
 
 /* ---- sets ---- */
@@ -235,18 +235,18 @@ static bool outputs_match(const struct plan *plan, const struct op *op,
 }
 
 /* Reuses a continuation for the same shapes, with the state that infer filled in this iteration.
- * Clears *is_usable if its block is too small for the scratch memory of the op. */
+ * Sets *is_usable to false if its block is too small for the scratch memory of the op. */
 static bool reuse(struct plan *plan, const struct op *op, void *state, bool *is_usable,
                   struct irrun_error *err)
 {
     *is_usable = true;
-    if (!plan->head_steps[0])
+    if (!plan->head_step)
         return true;
     uint32_t *slots = arena_alloc_array(&plan->outer->head_arena,
                                         (size_t)op->n_inputs + op->n_outputs, sizeof *slots, err);
     if (!slots)
         return false;
-    const struct step *step = plan->head_steps[0];
+    const struct step *step = plan->head_step;
     for (uint32_t i = 0; i < op->n_inputs; i++)
         slots[i] = (uint32_t)(slot_of(step->in[i]) - plan->slots);
     for (uint32_t k = 0; k < op->n_outputs; k++)
@@ -259,11 +259,11 @@ static bool reuse(struct plan *plan, const struct op *op, void *state, bool *is_
     if (!is_done)
         return false;
     *is_usable = made.scratch_bytes <= plan->scratch_bytes;
-    for (int i = 0; i < 2; i++) {
-        if (!plan->head_steps[i])
-            continue;
-        plan->head_steps[i]->state = state;
-        plan->head_steps[i]->flat = made.flat;
+    plan->head_step->state = state;
+    plan->head_step->flat = made.flat;
+    if (plan->main_head_step) {
+        plan->main_head_step->state = state;
+        plan->main_head_step->flat = made.flat;
     }
     return true;
 }
@@ -296,7 +296,7 @@ struct plan *plan_continue(struct plan *plan, struct irrun_error *err)
             return next;
     }
     struct plan *old = plan_set_evict(&plan->continuations, NULL, false);
-    struct plan *next = make(&plan->request, plan, &(struct head){state, out}, old, err);
+    struct plan *next = make_plan(&plan->request, plan, &(struct head){state, out}, old, err);
     if (next)
         plan->continuations.items[plan->continuations.n++] = next;
     return next;

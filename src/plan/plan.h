@@ -2,7 +2,7 @@
  * the kernels to call.
  *
  * If a shape depends on data (NonZero, a slice with computed bounds), the plan ends before that op.
- * When the data is known, plan_continue makes another plan for the ops from there on.
+ * When the data is known, plan_continue makes a plan for the remaining ops.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_PLAN_PLAN_H
 #define IRRUN_PLAN_PLAN_H
@@ -28,25 +28,26 @@ struct slot {
     enum irrun_dtype declared;  /* dtype as in the graph */
     enum slot_kind kind;
     uint32_t root; /* slot with the same elements in the same memory, or this slot */
-    /* For a root that is a view of a part of another slot: that slot, and the byte offset in it.
-     * NO_ID: the root has its own memory. */
+    /* If a root is a view of a part of a larger slot: that slot, and the byte offset in it. NO_ID:
+     * the root has its own memory. */
     uint32_t parent;
     size_t parent_offset;
     uint32_t index;
     uint32_t converted; /* the slot of the value converted to f32 or 16 bits, or NO_ID */
-    /* Of a root: the first and the last step that use its memory. first_step is NO_ID if no step
-     * does; last_step is NO_ID if the memory is in use until the end of the run. */
+    /* For a root: the first and the last step that use its memory. first_step is NO_ID if no step
+     * uses it; last_step is NO_ID if the memory is in use until the end of the run. */
     uint32_t first_step, last_step;
     size_t offset;     /* in the block; for a slot in moving_slots: in the slot that owns it */
     size_t room_bytes; /* reserved at this offset of the block */
-    bool is_needed;
-    bool is_varying; /* an update has changed its shape, or the data of a constant */
-    bool gets_room;  /* reserve room to grow: it varied in the plan whose memory this one reuses */
-    /* If runs.count is not 0, the value has the elements of slot `original`, with each run of them
-     * repeated (struct runs). The slot of a conversion has those elements in another type. */
+    bool is_needed;    /* a Result or a step needs the value */
+    bool is_varying;   /* an update has changed its shape, or the data of a constant */
+    bool gets_room;    /* reserve room to grow: it varied in the previous plan in this memory */
+    /* If runs.count is not 0, the value consists of the elements of slot `original`, with each run
+     * of elements repeated (struct runs). In the slot of a conversion, `original` is the slot
+     * that is converted. */
     struct runs runs;
     uint32_t original;
-    struct append *append; /* the append whose old or new value is in this slot; NULL: none */
+    struct append *append; /* the append whose old or new value this slot holds; NULL: none */
 };
 
 /* How a plan uses a variable; the session allocates memory for it. */
@@ -65,10 +66,10 @@ struct append {
     uint32_t state, added;   /* slots: the old value, and the new elements */
     uint32_t indices;        /* slot: the indices of a Gather before the Concat, or NO_ID */
     uint32_t result;         /* slot */
-    size_t n_rows, old_rows; /* of the result, and of the old value */
+    size_t n_rows, old_rows; /* rows of the result, and of the old value */
     size_t rows_per_index;   /* number of rows that each index of the Gather selects */
-    size_t old_bytes, added_bytes, stride_bytes; /* of each row */
-    bool is_refused;     /* another op reads the value, so an ordinary Concat runs instead */
+    size_t old_bytes, added_bytes, stride_bytes; /* per row */
+    bool is_refused;     /* an op cannot read it in place: an ordinary Concat runs instead */
     struct append *next; /* in the plan's list */
 };
 
@@ -88,7 +89,7 @@ struct variable_state {
     bool is_set;
     enum irrun_dtype dtype;
     struct irrun_shape shape;
-    size_t capacity_bytes; /* of its memory */
+    size_t capacity_bytes; /* size of its memory */
 };
 
 struct plan_request {
@@ -101,7 +102,7 @@ struct plan_request {
     bool is_body; /* a body; its f16 and bf16 Parameters and Results are stored as f32 */
     struct irrun_session *session;  /* for steps that use it */
     struct step_times_table *times; /* NULL: steps are not timed */
-    struct thread_pool *pool;       /* of the session; NULL: one thread */
+    struct thread_pool *pool;       /* the session's pool; NULL: one thread */
 };
 
 /* A body's runner and the graph it was made for. */
@@ -124,7 +125,7 @@ struct fused_state {
     struct fused_operand {
         uint32_t instruction, slot;      /* the instruction that reads the slot; NO_ID: the bias */
         const struct planned_op *reader; /* NULL: the operand is all elements of a slot */
-        uint32_t input;                  /* of the reader */
+        uint32_t input;                  /* index of the input of the reader */
         struct epilogue_operand *where;  /* NULL: the bias */
     } * operands;
     size_t n_operands;
@@ -168,11 +169,12 @@ struct plan {
     uint32_t n_steps;
     struct step *main_steps; /* without steps needed only for initial values */
     uint32_t n_main_steps;
-    struct step_source *sources;          /* what each step was made from */
-    uint32_t n_view_ops;                  /* ops that are views */
-    uint32_t n_fused_ops, n_epilogue_ops; /* in main_steps: fused with each other; with a product */
-    struct fused_state *fused_states;     /* of all steps; NULL: none */
-    struct append *appends;               /* including refused ones; NULL: none */
+    struct step_source *sources;      /* what each step was made from */
+    uint32_t n_view_ops;              /* ops that are views */
+    uint32_t n_fused_ops;             /* ops of main_steps that are fused with each other */
+    uint32_t n_epilogue_ops;          /* ops of main_steps that are fused into products */
+    struct fused_state *fused_states; /* of all steps; NULL: none */
+    struct append *appends;           /* including refused ones; NULL: none */
     struct variable_use *uses;
     size_t n_uses, uses_capacity;
     uint32_t *results;    /* slot of each Result; NO_ID if a continuation computes it */
@@ -190,8 +192,9 @@ struct plan {
     struct plan *outer;      /* the plan that this one continues; or NULL */
     struct arena head_arena; /* for infer of op `end`, which every iteration calls */
     struct plan_set continuations;
-    struct step *head_steps[2]; /* of op `begin` of a continuation, in steps and in main_steps */
-    uint32_t head_prepacked;    /* inputs that this op prepacks */
+    /* The step of op `begin` of a continuation, in steps and in main_steps; NULL: none. */
+    struct step *head_step, *main_head_step;
+    uint32_t head_prepacked; /* inputs that this op prepacks */
 };
 
 /* Makes a plan and allocates its memory. `old` is an unused plan or NULL. If the steps of `old` fit

@@ -1,4 +1,4 @@
-/* Shared by the files that make a plan.
+/* Types and functions shared by the files that make a plan.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_PLAN_PLAN_INTERNAL_H
 #define IRRUN_PLAN_PLAN_INTERNAL_H
@@ -22,7 +22,7 @@ struct planned_op {
 /* What a step was made from. */
 struct step_source {
     struct planned_op *planned;       /* NULL: fused element-wise ops, or a conversion */
-    struct fused_state *fused;        /* of fused ops, or of the epilogue; NULL: none */
+    struct fused_state *fused;        /* state of fused ops or of an epilogue; NULL: none */
     struct step *main;                /* its copy in main_steps, or NULL */
     struct step_cost *cost;           /* NULL: steps are not timed */
     const struct planned_op *pooling; /* the pooling op that the convolution computes; NULL: none */
@@ -42,7 +42,7 @@ static inline uint32_t plan_index(const struct plan *plan, const struct op *op)
 }
 
 /* plan_reads_original returns whether an op reads the original of input i and repeats its runs
- * itself. plan_operand returns the slot that it reads: that of the input, or its original. */
+ * itself. plan_operand returns the slot that the op reads: input i, or its original. */
 bool plan_reads_original(const struct plan *plan, const struct op *op, uint32_t i);
 uint32_t plan_operand(const struct plan *plan, const struct op *op, uint32_t i);
 /* Returns the set of inputs for which plan_reads_original is true. */
@@ -66,7 +66,7 @@ bool plan_propagate_original(struct plan *plan, const struct planned_op *planned
 bool plan_widens(const struct plan *plan, const struct op *op);
 
 /* Infers and folds the ops from plan->begin on; sets plan->end. In a continuation, the op that the
- * outer plan waited for is inferred already: `head` has its state and its outputs. */
+ * outer plan waited for is inferred already: `head` holds its state and its outputs. */
 struct head {
     void *state;
     struct irrun_tensor *out;
@@ -130,7 +130,7 @@ bool plan_copy_request(struct plan *plan, const struct plan_request *request,
                        struct irrun_error *err);
 
 /* Updates a plan for a request with other shapes but the same steps. Returns false if this is not
- * possible; then only the memory of the plan can be used, for another plan. */
+ * possible. The plan cannot be used then, but its memory can. */
 bool plan_update(struct plan *plan, const struct plan_request *request);
 
 /* Sets the addresses of all slots and operands, and lists those that can change. */

@@ -1,5 +1,5 @@
-/* Calls prepare of one op, and gives it access to data that outlives the plan: constants as stored,
- * and the weights cache of the model.
+/* Calls prepare of one op. Gives it access to data that outlives the plan: constants as stored, and
+ * the weights cache of the model.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <assert.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include "plan/fold_rows.h"
 #include "plan/plan_internal.h"
 
-#define MAX_CONSTANTS 4 /* constants that one op prepacks */
+#define MAX_CONSTANTS 4 /* maximum number of constants that one op prepacks */
 
 /* A constant that an op prepacks. */
 struct source {
@@ -27,7 +27,7 @@ struct prepack_sources {
     bool has_new_pack;
 };
 
-static struct source *source_of(struct prepare *prepare, uint32_t i)
+static struct source *find_source(struct prepare *prepare, uint32_t i)
 {
     struct prepack_sources *sources = prepare->sources;
     bool is_bf16 = prepare->kernels->precision == IRRUN_PRECISION_BF16 &&
@@ -48,7 +48,7 @@ static struct source *source_of(struct prepare *prepare, uint32_t i)
 
 const struct irrun_tensor *prepare_constant(struct prepare *prepare, uint32_t i)
 {
-    return &source_of(prepare, i)->tensor;
+    return &find_source(prepare, i)->tensor;
 }
 
 /* Finds where the elements are: data in memory, or a tree of ops that computes them. */
@@ -90,7 +90,7 @@ static bool compute_whole(struct source *source, struct irrun_error *err)
 
 const void *prepare_elements(struct prepare *prepare, uint32_t i, size_t begin, size_t n)
 {
-    struct source *source = source_of(prepare, i);
+    struct source *source = find_source(prepare, i);
 
     if (!source->tensor.data && !source->fold && !open_source(source, prepare))
         return NULL;
@@ -118,8 +118,8 @@ void *prepare_prepacked(struct prepare *prepare, uint32_t layout, size_t size_by
     return data;
 }
 
-/* Closes the sources of prepacked weights, which are not read again: frees their pages of the file,
- * and data that was computed only for packing. */
+/* Closes the sources of prepacked weights, which are not read again. Drops their pages of the
+ * mapped file, and frees data that was computed only for packing. */
 static void close_sources(struct prepack_sources *sources, const struct graph *graph)
 {
     for (size_t i = 0; i < sources->n; i++) {
@@ -133,7 +133,7 @@ static void close_sources(struct prepack_sources *sources, const struct graph *g
     }
 }
 
-/* Returns a set of the inputs that are constants of the model, not only of this plan. */
+/* Returns a set of 1 << i: the inputs that are constants of the model, not only of this plan. */
 static uint32_t constant_inputs(const struct plan *plan, const struct op *op, const uint32_t *in)
 {
     const struct graph *graph = plan->request.graph;
@@ -148,8 +148,8 @@ static uint32_t constant_inputs(const struct plan *plan, const struct op *op, co
 
 /* Returns copies of the operands. Only constants have data, because the slots of a continuation may
  * hold data of the current iteration. */
-static const struct irrun_tensor **tensors_of(struct plan *plan, const uint32_t *slots, uint32_t n,
-                                              struct irrun_error *err)
+static const struct irrun_tensor **copy_operands(struct plan *plan, const uint32_t *slots,
+                                                 uint32_t n, struct irrun_error *err)
 {
     const struct irrun_tensor **tensors =
         arena_alloc_array(&plan->temporary, n, sizeof *tensors, err);
@@ -196,7 +196,7 @@ bool plan_prepacked_inputs(struct plan *plan, const struct op *op, void *state, 
         return true;
     arena_reset(&plan->temporary);
     struct prepare prepare = prepare_for(plan, op, state, err);
-    prepare.in = tensors_of(plan, in, op->n_inputs, err);
+    prepare.in = copy_operands(plan, in, op->n_inputs, err);
     if (!prepare.in)
         return false;
     uint32_t constants = constant_inputs(plan, op, in);
@@ -238,8 +238,8 @@ bool plan_prepare_op(struct plan *plan, const struct op *op, void *state, const 
     struct prepack_sources sources = {.model = plan->request.model};
     struct prepare prepare = prepare_for(plan, op, state, err);
     prepare.sources = &sources;
-    prepare.in = tensors_of(plan, in, op->n_inputs, err);
-    prepare.out = tensors_of(plan, out, op->n_outputs, err);
+    prepare.in = copy_operands(plan, in, op->n_inputs, err);
+    prepare.out = copy_operands(plan, out, op->n_outputs, err);
     prepare.prepacked = prepacked;
     prepare.made = *made;
     if (!prepare.in || !prepare.out || !find_matrices(plan, op, &prepare.matrices, err))

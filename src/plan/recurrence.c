@@ -17,7 +17,7 @@ struct origin {
 };
 
 /* Finds the origin of a value by a search through the ops that compute it. Returns false with *err
- * filled if memory is exhausted. */
+ * filled if memory runs out. */
 static bool find_origin(const struct graph *graph, uint32_t value_id, struct origin *origin,
                         struct irrun_error *err)
 {
@@ -48,7 +48,8 @@ static bool find_origin(const struct graph *graph, uint32_t value_id, struct ori
     return is_done;
 }
 
-/* Returns whether a Transpose moves only dimensions of 1, so that the elements stay in order. */
+/* Returns whether a Transpose moves only dimensions of length 1, so that the elements stay in
+ * order. */
 static bool moves_only_ones(const struct graph *graph, const struct op *op)
 {
     int64_t order[IRRUN_MAX_RANK], last = -1;
@@ -85,12 +86,12 @@ uint32_t recurrence_skip_reshapes(const struct graph *graph, uint32_t value_id)
 static bool keeps_state(const struct graph *graph, const struct op *read, const struct op *op,
                         uint32_t output)
 {
-    const struct read_value_attrs *of_read = read->attrs;
+    const struct read_value_attrs *read_attrs = read->attrs;
     for (uint32_t i = 0; i < graph->n_order; i++) {
         const struct op *assign = &graph->ops[graph->order[i]];
-        const struct assign_attrs *of_assign = assign->attrs;
+        const struct assign_attrs *assign_attrs = assign->attrs;
         if (assign->def->role == ROLE_ASSIGN &&
-            strcmp(of_assign->variable_id, of_read->variable_id) == 0)
+            strcmp(assign_attrs->variable_id, read_attrs->variable_id) == 0)
             return recurrence_skip_reshapes(graph, op_input(graph, assign, 0)) ==
                    op->first_output + output;
     }

@@ -1,5 +1,5 @@
-/* TensorIterator and Loop: each iteration reads one frame of every sliced input, and back edges
- * carry the states.
+/* Finds the states of TensorIterator and Loop, and follows the time axis through them. Each
+ * iteration reads one frame of every sliced input, and back edges carry the states.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/op_state.h"
 #include "plan/recurrence.h"
@@ -10,7 +10,7 @@ enum { TRIP_COUNT, EXECUTION_CONDITION };
 
 /* ---- slices and states ---- */
 
-/* Returns the output that has the value of a Result after the last iteration; NO_ID: none. */
+/* Returns the output that gets the value of a Result in the last iteration; NO_ID: none. */
 static uint32_t output_of(const struct body *body, uint32_t result_id)
 {
     for (uint32_t i = 0; i < body->n_outputs; i++) {
@@ -79,7 +79,8 @@ bool recurrence_describe_loop(const struct graph *graph, const struct op *op,
 
 /* ---- the time axis ---- */
 
-/* Returns whether the slices or pieces cover all frames, from the first to the last. */
+/* Returns whether the slices of an input, or the pieces of an output, cover all frames, from the
+ * first to the last. */
 static bool covers_all(const struct time_op *t, const struct port_map *map)
 {
     int64_t n = t->walk->n_frames;

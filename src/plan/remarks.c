@@ -1,4 +1,4 @@
-/* Remarks of passes over the graph.
+/* Collects the remarks of passes over the graph, which -v prints.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "plan/passes.h"
 

@@ -25,7 +25,8 @@ static bool has_local_epilogue(const struct pending_step *step)
 }
 
 /* Returns whether `next` is the only reader of the output of `step`, and the output is large. The
- * sizes of rows are compared because window_align may give an image of one column other rows. */
+ * sizes of rows are compared because window_align may divide an image of one column into different
+ * rows. */
 static bool follows(const struct fused_program *fused, const struct pending_step *step,
                     const struct pending_step *next)
 {
@@ -68,8 +69,8 @@ static size_t find_chain(const struct fused_program *fused, const struct pending
     return i;
 }
 
-/* Joins the n steps of a chain into one step. Its inputs are the first image and the other inputs
- * of all steps. The images between the steps get no memory. */
+/* Joins the n steps of a chain into one step. Its inputs are the image that the first step reads,
+ * and all inputs of all steps that are not images. The images between the steps get no memory. */
 static bool join_steps(struct fused_program *fused, const struct pending_step *steps, size_t n,
                        const struct row_chain *chain, struct pending_step *joined)
 {

@@ -1,5 +1,5 @@
-/* Steps before their tensors have their final addresses. step_pass adds them, fuse_elementwise
- * merges them, and emit_steps makes the steps of the plan from them.
+/* Collects pending steps, whose tensors have no addresses yet. step_pass adds them,
+ * fuse_elementwise merges them, and emit_steps makes the steps of the plan from them.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_PLAN_STEP_BUILDER_H
 #define IRRUN_PLAN_STEP_BUILDER_H
@@ -9,7 +9,7 @@
 struct pending_step {
     struct prepared made;
     const struct op *op;
-    const struct op *const *members; /* ops that are fused to this step; NULL: only op */
+    const struct op *const *members; /* ops that are fused into this step; NULL: only op */
     uint32_t n_members;
     const void *state;         /* NULL if the step converts a type instead of running op */
     struct step_source source; /* without main and cost, which are made with the step */
@@ -29,7 +29,7 @@ struct step_builder {
 /* Records that step number `step` uses a slot. */
 void step_use_slot(struct plan *plan, uint32_t slot_id, uint32_t step);
 
-/* Adds a step, and records that it uses its slots. */
+/* Adds a step, and records which slots it uses. */
 bool step_add(struct step_builder *builder, const struct pending_step *pending,
               struct irrun_error *err);
 
@@ -37,8 +37,8 @@ bool step_add(struct step_builder *builder, const struct pending_step *pending,
 bool step_demand_constants(struct plan *plan, const uint32_t *in, uint32_t n, uint32_t prepacked,
                            struct irrun_error *err);
 
-/* Returns a slot with the value of slot_id in type `dtype`; converts it once for all users. Returns
- * NO_ID on failure. */
+/* Returns a slot that holds the value of slot_id in type `dtype`. Converts a value once for all its
+ * readers. Returns NO_ID on failure. */
 uint32_t step_slot_as(struct step_builder *builder, const struct op *op, uint32_t slot_id,
                       enum irrun_dtype dtype, struct irrun_error *err);
 

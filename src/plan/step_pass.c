@@ -99,8 +99,8 @@ bool step_add(struct step_builder *builder, const struct pending_step *pending,
     return true;
 }
 
-/* Adds a slot in the block of the plan, after those of the values of the graph, for the elements of
- * slot `original` in another type. */
+/* Adds a slot in the block of the plan for the elements of slot `original` in type `dtype`. Returns
+ * its id, or NO_ID on failure. */
 static uint32_t add_slot(struct plan *plan, uint32_t original, enum irrun_dtype dtype,
                          struct irrun_error *err)
 {
@@ -119,7 +119,8 @@ static uint32_t add_slot(struct plan *plan, uint32_t original, enum irrun_dtype 
     return id;
 }
 
-/* Adds a step that converts a slot to another type. Returns the slot of the copy, or NO_ID. */
+/* Adds a step that copies a slot and converts it to type `dtype`. Returns the slot of the copy, or
+ * NO_ID on failure. */
 static uint32_t add_copy(struct step_builder *builder, const struct op *op, uint32_t slot_id,
                          enum irrun_dtype dtype, struct irrun_error *err)
 {
@@ -196,7 +197,7 @@ uint32_t step_slot_as(struct step_builder *builder, const struct op *op, uint32_
         return converted;
     }
     uint32_t converted = slot->converted;
-    const struct slot *made = &plan->slots[converted]; /* no step makes a constant */
+    const struct slot *made = &plan->slots[converted]; /* a constant has no step */
     if (builder->is_main && made->kind != SLOT_CONSTANT && made->first_step != NO_ID)
         builder->steps[made->first_step].is_main = true;
     return converted;
@@ -204,8 +205,8 @@ uint32_t step_slot_as(struct step_builder *builder, const struct op *op, uint32_
 
 /* ---- lowering ops ---- */
 
-/* Replaces constant indices with slots without data, since prepare has read them. If there are any,
- * *ids becomes a copy of the list. */
+/* Replaces constant indices, which prepare has read, with slots without data. In this case *ids
+ * becomes a copy of the list. */
 static bool drop_index_data(struct plan *plan, const struct op *op, uint32_t **ids,
                             struct irrun_error *err)
 {

@@ -1,4 +1,4 @@
-/* A hash table of steps, keyed by their ops.
+/* The hash table of step times. The key of a step is its ops.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "plan/step_times.h"
 

@@ -1,5 +1,5 @@
-/* The times of steps of a session with profiling. They are not part of its plans, which may be
- * replaced.
+/* The times of the steps of a session, for profiling. They are stored apart from its plans, because
+ * plans may be replaced.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_PLAN_STEP_TIMES_H
 #define IRRUN_PLAN_STEP_TIMES_H
@@ -29,10 +29,10 @@ struct step_times_table {
     size_t n, capacity;
     struct step_times **buckets; /* by hash of members */
     size_t n_buckets;            /* a power of two */
-    uint64_t n_plans, plan_ns;   /* plans made or chosen for changed shapes, and the time for it */
+    uint64_t n_plans, plan_ns;   /* plans made or chosen for changed shapes, and the time used */
 };
 
-/* Finds the entry for these steps or adds one. The list of members is copied. Returns NULL with
+/* Finds the entry with the members of `key`, or adds one with a copy of them. Returns NULL with
  * *err filled on failure. */
 struct step_times *step_times_find(struct step_times_table *table, const struct step_times *key,
                                    struct irrun_error *err);

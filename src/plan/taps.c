@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "plan/graph_edit.h"
 
-#define MAX_CHANGES 3 /* letters that a suggested name may differ in */
+#define MAX_CHANGES 3 /* maximum number of letters in which a suggested name differs */
 #define MAX_HINTS 10
 
 static bool has_tensor_name(const struct value *value, const char *name)
@@ -45,7 +45,7 @@ static uint32_t find_value(const struct graph *graph, const char *name)
     return NO_ID;
 }
 
-/* Returns the name of the layer of this graph whose bodies, at any depth, have a value of this
+/* Returns the name of a layer of this graph whose bodies, at any depth, contain a value with this
  * name; NULL if there is none. */
 static const char *find_in_bodies(const struct graph *graph, const char *name)
 {
@@ -60,7 +60,7 @@ static const char *find_in_bodies(const struct graph *graph, const char *name)
     return NULL;
 }
 
-static bool is_near(const char *name, const char *wanted)
+static bool is_similar(const char *name, const char *wanted)
 {
     size_t length = strlen(wanted);
     unsigned limit = length < 2 * MAX_CHANGES ? (unsigned)length / 2 : MAX_CHANGES;
@@ -69,14 +69,14 @@ static bool is_near(const char *name, const char *wanted)
 }
 
 /* Returns a name of the value that is similar to the requested one, or NULL. */
-static const char *near_name(const struct graph *graph, const struct value *value,
-                             const char *wanted)
+static const char *find_similar_name(const struct graph *graph, const struct value *value,
+                                     const char *wanted)
 {
     const struct op *op = &graph->ops[value->op_id];
     for (uint32_t i = 0; i < value->n_names; i++)
-        if (is_near(value->names[i], wanted))
+        if (is_similar(value->names[i], wanted))
             return value->names[i];
-    return op->n_outputs == 1 && is_near(op->name, wanted) ? op->name : NULL;
+    return op->n_outputs == 1 && is_similar(op->name, wanted) ? op->name : NULL;
 }
 
 /* Fails for the name of a layer with several outputs. */
@@ -99,13 +99,13 @@ static bool fail_unknown(const struct graph *graph, const char *name, struct irr
                          layer);
     unsigned n_near = 0;
     for (uint32_t i = 0; i < graph->n_values && n_near < MAX_HINTS; i++) {
-        const char *near = near_name(graph, &graph->values[i], name);
+        const char *near = find_similar_name(graph, &graph->values[i], name);
         if (near)
             fail_append(err, "%s%s", n_near++ == 0 ? "; similar names:\n  " : "\n  ", near);
     }
     const char *comma = strchr(name, ',');
     if (comma)
-        fail_hint(err, "an option for each: --tap=%.*s --tap=%s", (int)(comma - name), name,
+        fail_hint(err, "use an option for each: --tap=%.*s --tap=%s", (int)(comma - name), name,
                   comma + 1);
     return fail_hint(err, "irrun --list-ops lists all names");
 }
@@ -122,7 +122,7 @@ static bool *mark_outputs(const struct graph *graph, struct irrun_error *err)
     return is_output;
 }
 
-/* Adds a Result for every value in the list. names: NULL, or one for each. */
+/* Adds a Result for every value in the list. names: NULL, or a name for each. */
 static bool add_results(struct graph *graph, struct arena *arena, const uint32_t *value_ids,
                         const char *const *names, size_t n, struct irrun_error *err)
 {

@@ -1,4 +1,4 @@
-/* Follows the time axis through the ops. time_rules.c and time_moves.c have the rules of ops.
+/* Follows the time axis through the ops. time_rules.c and time_moves.c contain the rules of ops.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "plan/time_axis.h"
 
@@ -101,8 +101,8 @@ int64_t time_dim(const struct graph *graph, uint32_t value_id, uint32_t axis)
 
 /* ---- refused ops ---- */
 
-/* Adds an op to the error: the first as `model.xml:12:3: ReduceMean "mean" …`, each other in a line
- * of its own. */
+/* Adds an op to the error: the first op as `model.xml:12:3: ReduceMean "mean" …`, and each later op
+ * on its own line. */
 bool time_refuse(struct time_op *t, const char *format, ...)
 {
     struct time_walk *walk = t->walk;
@@ -186,8 +186,8 @@ static uint32_t find_input(const struct time_op *t)
 }
 
 /* The rule for an op whose inputs do not have the time axis, but depend on the number of frames or
- * on the last frame. A list computed from the number of frames may have only elements that do not
- * depend on it. */
+ * on the last frame. A list that is computed from the number of frames does not depend on it if
+ * none of its elements does. */
 static bool visit_without_axis(struct time_op *t)
 {
     struct time_items items;
@@ -231,10 +231,10 @@ static bool keeps_variable(const struct time_op *t)
 {
     const struct op *read =
         value_producer(t->graph, recurrence_skip_reshapes(t->graph, op_input(t->graph, t->op, 0)));
-    const struct read_value_attrs *of_read = read->attrs;
-    const struct assign_attrs *of_assign = t->op->attrs;
+    const struct read_value_attrs *read_attrs = read->attrs;
+    const struct assign_attrs *assign_attrs = t->op->attrs;
     return read->def->role == ROLE_READ_VALUE &&
-           strcmp(of_read->variable_id, of_assign->variable_id) == 0;
+           strcmp(read_attrs->variable_id, assign_attrs->variable_id) == 0;
 }
 
 static bool check_assign(struct time_op *t)

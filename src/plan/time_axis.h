@@ -23,8 +23,8 @@ struct time_use {
     int64_t outer, inner; /* outer 0: more than 1, but unknown */
 };
 
-/* A Reshape with the number of frames in its constant shape, and its new shape: 0 copies a
- * dimension, -1 is dynamic. */
+/* A Reshape whose constant shape contains the number of frames, and the shape that replaces it: 0
+ * copies a dimension, -1 is dynamic. */
 struct time_reshape {
     uint32_t op_id, n;
     int64_t dims[IRRUN_MAX_RANK];
@@ -32,10 +32,10 @@ struct time_reshape {
 
 struct time_walk {
     const struct graph *graph;
-    /* For each value. The caller sets those of Parameters whose time axis becomes dynamic. */
+    /* For each value. The caller sets the uses of Parameters whose time axis becomes dynamic. */
     struct time_use *uses;
     const bool *carries; /* for each op: it is recurrent and keeps its state between chunks */
-    int64_t n_frames;    /* in the XML; -1: any number */
+    int64_t n_frames;    /* number of frames in the XML; -1: any number */
     bool is_trial;       /* accepts operands without the time axis, and reports nothing */
     uint32_t operand;    /* the first operand without the time axis; NO_ID: none */
     uint32_t operand_axis;
@@ -55,7 +55,7 @@ enum time_item_kind { TIME_ITEM_NUMBER, TIME_ITEM_FRAMES, TIME_ITEM_OTHER };
 
 struct time_item {
     enum time_item_kind kind;
-    int64_t number; /* TIME_ITEM_FRAMES: a factor of the number of frames; 0: unknown */
+    int64_t number; /* TIME_ITEM_FRAMES: the multiple of the number of frames; 0: unknown */
 };
 
 struct time_items {
@@ -64,7 +64,7 @@ struct time_items {
 };
 
 /* Finds the items of a list of at most IRRUN_MAX_RANK integers, or of one integer. Returns false if
- * they are unknown. */
+ * the items are unknown. */
 bool time_items_find(const struct time_walk *walk, uint32_t value_id, struct time_items *list);
 
 /* Return the type, the rank and a dimension of a value in the XML; -1 is a dynamic dimension. */

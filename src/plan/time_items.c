@@ -6,7 +6,8 @@
 #include "plan/time_axis.h"
 #include "plan/time_rules.h"
 
-/* Limits the ops visited for one list. Because ops may share inputs, there can be many paths. */
+/* The maximum number of visits to ops for one list. There can be many paths to an op, because ops
+ * may share inputs. */
 #define MAX_VISITS 256
 
 struct search {
@@ -14,7 +15,7 @@ struct search {
     unsigned n_visits;
 };
 
-static bool find(struct search *search, uint32_t value_id, struct time_items *list);
+static bool find_items(struct search *search, uint32_t value_id, struct time_items *list);
 
 static bool read_numbers(const struct graph *graph, uint32_t value_id, struct time_items *list)
 {
@@ -66,7 +67,7 @@ static bool concatenate(struct search *search, const struct op *op, struct time_
     struct time_items part;
     list->n = 0;
     for (uint32_t i = 0; i < op->n_inputs; i++) {
-        if (!find(search, op_input(search->walk->graph, op, i), &part) ||
+        if (!find_items(search, op_input(search->walk->graph, op, i), &part) ||
             part.n > IRRUN_MAX_RANK - list->n)
             return false;
         memcpy(list->items + list->n, part.items, part.n * sizeof *part.items);
@@ -75,7 +76,7 @@ static bool concatenate(struct search *search, const struct op *op, struct time_
     return true;
 }
 
-/* Multiplies items. Returns false if neither factor of an item is a known number. */
+/* Multiplies items. Returns false if, for an item, neither operand is a known number. */
 static bool multiply(const struct time_items *a, const struct time_items *b,
                      struct time_items *list)
 {
@@ -93,7 +94,7 @@ static bool multiply(const struct time_items *a, const struct time_items *b,
     return true;
 }
 
-/* Broadcasts an item to the length `target`. If the length is not known, keeps one item, since all
+/* Broadcasts an item to the length `target`. If the length is unknown, keeps one item, since all
  * items are the same. */
 static bool repeat(const struct time_items *data, const struct time_items *target,
                    struct time_items *list)
@@ -111,9 +112,9 @@ static bool find_binary(struct search *search, const struct op *op, struct time_
 {
     const struct graph *graph = search->walk->graph;
     struct time_items a, b;
-    if (op->n_inputs < 2 || !find(search, op_input(graph, op, 0), &a))
+    if (op->n_inputs < 2 || !find_items(search, op_input(graph, op, 0), &a))
         return false;
-    bool is_known = find(search, op_input(graph, op, 1), &b);
+    bool is_known = find_items(search, op_input(graph, op, 1), &b);
     if (op_is_type(op, "Broadcast")) {
         b.n = is_known ? b.n : 0;
         return repeat(&a, &b, list);
@@ -139,7 +140,7 @@ static bool find_product(const struct time_items *data, struct time_items *list)
     return true;
 }
 
-static bool find(struct search *search, uint32_t value_id, struct time_items *list)
+static bool find_items(struct search *search, uint32_t value_id, struct time_items *list)
 {
     const struct graph *graph = search->walk->graph;
     const struct op *op = value_producer(graph, value_id);
@@ -156,10 +157,10 @@ static bool find(struct search *search, uint32_t value_id, struct time_items *li
         return concatenate(search, op, list);
     if (op_is_type(op, "Convert") || op_is_type(op, "Squeeze") || op_is_type(op, "Unsqueeze") ||
         op_is_type(op, "Reshape"))
-        return find(search, first, list);
+        return find_items(search, first, list);
     if (op_is_type(op, "ReduceProd")) {
         struct time_items data;
-        return find(search, first, &data) && find_product(&data, list);
+        return find_items(search, first, &data) && find_product(&data, list);
     }
     return find_binary(search, op, list);
 }
@@ -167,5 +168,5 @@ static bool find(struct search *search, uint32_t value_id, struct time_items *li
 bool time_items_find(const struct time_walk *walk, uint32_t value_id, struct time_items *list)
 {
     struct search search = {.walk = walk};
-    return find(&search, value_id, list);
+    return find_items(&search, value_id, list);
 }

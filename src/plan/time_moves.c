@@ -1,4 +1,4 @@
-/* The rules of ops that move elements, except for Reshape, which is in time_reshape.c.
+/* Follows the time axis through ops that move elements, except for Reshape (time_reshape.c).
  * SPDX-License-Identifier: Apache-2.0 */
 #include "plan/graph_ints.h"
 #include "plan/time_rules.h"
@@ -10,7 +10,10 @@ static bool read_ints(const struct time_op *t, uint32_t input, int64_t ints[IRRU
            graph_ints(t->graph, op_input(t->graph, t->op, input), ints, IRRUN_MAX_RANK, n);
 }
 
-/* Reads `count` lists of one length, from input 1 on. */
+/* The lists in inputs 1 to 4 of a Slice or StridedSlice. */
+enum slice_list { BEGINS, ENDS, STEPS, AXES, N_LISTS };
+
+/* Reads `count` lists of equal length, from input 1 on. */
 static bool read_lists(struct time_op *t, uint32_t count, int64_t (*lists)[IRRUN_MAX_RANK],
                        uint32_t *n)
 {
@@ -89,14 +92,14 @@ bool time_rule_concat(struct time_op *t)
                 return time_refuse(t, "joins frames with input %u, which has no time axis", i);
         } else if (use->kind != TIME_ALONG || use->axis != t->in.axis ||
                    use->outer != t->in.outer || use->inner != t->in.inner) {
-            return time_refuse(t, "has input %u, which depends on time in another way", i);
+            return time_refuse(t, "has input %u, which depends on time in a different way", i);
         }
     }
     return time_set_axis(t, t->in.axis);
 }
 
-/* The rule for an op that selects frames: only the last one. The result is a state, because the
- * last chunk ends with the same frame. */
+/* The rule for an op that selects frames. It may select only the last one. The result is treated
+ * like a state, because the last chunk ends with the same frame. */
 static bool select_last(struct time_op *t, const int64_t *index, uint32_t n)
 {
     if (n != 1 || *index != -1 || t->in.outer != 1 || t->in.inner != 1)
@@ -133,7 +136,7 @@ bool time_rule_split(struct time_op *t)
                                 : time_set_axis(t, t->in.axis);
 }
 
-/* The rule for a slice along time: all frames, or the last one. */
+/* The rule for a slice along time. It must select all frames, or the last one. */
 static bool slice_time(struct time_op *t, int64_t start, int64_t stop, int64_t step)
 {
     if (start == 0 && stop >= INT32_MAX && step == 1)
@@ -143,23 +146,23 @@ static bool slice_time(struct time_op *t, int64_t start, int64_t stop, int64_t s
 
 bool time_rule_slice(struct time_op *t)
 {
-    int64_t lists[4][IRRUN_MAX_RANK]; /* start, stop, step, axes */
+    int64_t lists[N_LISTS][IRRUN_MAX_RANK];
     uint32_t rank = time_input_rank(t, 0), n;
     if (!read_lists(t, t->op->n_inputs - 1, lists, &n))
         return false;
     for (uint32_t i = 0; i < n; i++) {
-        int64_t axis = t->op->n_inputs == 5 ? lists[3][i] : i;
+        int64_t axis = t->op->n_inputs == 5 ? lists[AXES][i] : i;
         if ((axis < 0 ? axis + (int64_t)rank : axis) == (int64_t)t->in.axis)
-            return slice_time(t, lists[0][i], lists[1][i], lists[2][i]);
+            return slice_time(t, lists[BEGINS][i], lists[ENDS][i], lists[STEPS][i]);
     }
     return time_set_axis(t, t->in.axis);
 }
 
-/* The rule of StridedSlice. Item i is for dimension i, not counting new axes. An ellipsis is
- * refused. */
+/* The rule of StridedSlice. Item i of a list applies to dimension i, not counting new axes. An
+ * ellipsis is refused. */
 bool time_rule_strided_slice(struct time_op *t)
 {
-    int64_t lists[3][IRRUN_MAX_RANK]; /* begin, end, strides */
+    int64_t lists[N_LISTS][IRRUN_MAX_RANK]; /* no AXES */
     uint32_t n, in = 0, out = 0;
     if (!read_lists(t, t->op->n_inputs - 1, lists, &n))
         return false;
@@ -173,13 +176,13 @@ bool time_rule_strided_slice(struct time_op *t)
         bool is_shrunk = i64_list_is_set(op_attr(t->op, "shrink_axis_mask"), i);
         if (in++ == t->in.axis) {
             const int64_t begin =
-                i64_list_is_set(op_attr(t->op, "begin_mask"), i) ? 0 : lists[0][i];
+                i64_list_is_set(op_attr(t->op, "begin_mask"), i) ? 0 : lists[BEGINS][i];
             const int64_t end =
-                i64_list_is_set(op_attr(t->op, "end_mask"), i) ? INT64_MAX : lists[1][i];
+                i64_list_is_set(op_attr(t->op, "end_mask"), i) ? INT64_MAX : lists[ENDS][i];
             if (is_shrunk)
                 return select_last(t, &begin, 1);
             t->in.axis = out;
-            return slice_time(t, begin, end, t->op->n_inputs > 3 ? lists[2][i] : 1);
+            return slice_time(t, begin, end, t->op->n_inputs > 3 ? lists[STEPS][i] : 1);
         }
         out += !is_shrunk;
     }
@@ -188,7 +191,7 @@ bool time_rule_strided_slice(struct time_op *t)
 
 bool time_rule_pad(struct time_op *t)
 {
-    int64_t pads[2][IRRUN_MAX_RANK]; /* begin, end */
+    int64_t pads[2][IRRUN_MAX_RANK]; /* pads_begin, pads_end */
     uint32_t n;
     if (!read_lists(t, 2, pads, &n))
         return false;

@@ -1,6 +1,6 @@
-/* The rule of Reshape. A Reshape keeps the row-major order: the product of the dimensions before
- * the time axis does not change, nor does that of the dimensions after it. The output has a time
- * axis if the dimensions before and after it have these products.
+/* Follows the time axis through a Reshape. A Reshape keeps the row-major order: the product of the
+ * dimensions before the time axis does not change, nor does that of the dimensions after it. The
+ * output has a time axis if the dimensions before and after it have these products.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "plan/time_rules.h"
 
@@ -9,13 +9,13 @@
 struct reshape {
     struct time_op *t;
     struct time_items shape;
-    int64_t dims[IRRUN_MAX_RANK]; /* of the output, in the XML; -1: dynamic */
+    int64_t dims[IRRUN_MAX_RANK]; /* the output's dimensions in the XML; -1: dynamic */
     int64_t before, after;        /* products of the dimensions around the time axis; -1: unknown */
     uint32_t found;               /* the time axis of the output */
-    bool has_fixed_frames;        /* the shape has the number of frames as a constant */
+    bool has_fixed_frames;        /* the shape contains the number of frames as a constant */
 };
 
-/* Multiplies known dimensions. Returns -1 if one is dynamic. */
+/* Multiplies two dimensions. Returns -1 if one is dynamic, or if the product is too large. */
 static int64_t multiply(int64_t a, int64_t b)
 {
     int64_t product;
@@ -142,8 +142,8 @@ static bool divide(const struct reshape *r, int64_t *outer, int64_t *inner)
     return *inner > 0 && *outer * *inner == factor;
 }
 
-/* Replaces the number of frames in the shape with -1. Another -1 becomes 0 (a copy) if it is the
- * batch, otherwise its size in the XML. */
+/* Replaces the number of frames in the shape with -1. Any other -1 becomes 0 (a copy) if it is
+ * the batch, otherwise its size in the XML. */
 static bool make_dynamic(struct reshape *r)
 {
     struct time_walk *walk = r->t->walk;

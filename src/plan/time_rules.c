@@ -1,4 +1,5 @@
-/* The rules of ops that compute values; time_moves.c has those of ops that only move elements.
+/* Follows the time axis through ops that compute values; time_moves.c does so for ops that only
+ * move elements.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "plan/time_rules.h"
 
@@ -77,8 +78,8 @@ bool time_rule_elementwise(struct time_op *t)
     return time_set_axis(t, rank - from_end);
 }
 
-/* The rule of PReLU. A slope of rank 1 applies to dimension 1 if it has as many elements, otherwise
- * it is broadcast. If dimension 1 is time, a chunk may have as many frames. */
+/* The rule of PReLU. Slopes of rank 1 apply to dimension 1 if its size is equal to their number;
+ * otherwise they are broadcast. If dimension 1 is time, a chunk may happen to have this size. */
 bool time_rule_prelu(struct time_op *t)
 {
     int64_t n = time_dim(t->graph, op_input(t->graph, t->op, 1), 0);
@@ -104,7 +105,7 @@ bool time_rule_matmul(struct time_op *t)
         if (place != (t->first == 0 ? 2 : 1))
             return time_refuse(t, "sums over frames");
         if (time_input(t, other)->kind != TIME_NONE)
-            return time_refuse(t, "multiplies two factors that both depend on time");
+            return time_refuse(t, "multiplies two inputs that both depend on time");
         return time_set_axis(t, rank - place);
     }
     const struct time_use *use = time_input(t, other);
@@ -114,12 +115,12 @@ bool time_rule_matmul(struct time_op *t)
     if (use->kind != TIME_NONE &&
         (use->kind != TIME_ALONG || ranks[other] - use->axis != from_end ||
          !has_same_layout(use, &t->in)))
-        return time_refuse(t, "multiplies two factors that both depend on time");
+        return time_refuse(t, "multiplies two inputs that both depend on time");
     return time_set_axis(t, rank - from_end);
 }
 
-/* Returns whether an attribute has the value `neutral` for spatial dimension i of n. A list shorter
- * than n is for the last dimensions. */
+/* Returns whether an attribute has the value `neutral` for spatial dimension i of n. A list with
+ * fewer than n items applies to the last dimensions. */
 static bool is_neutral(struct time_op *t, const char *name, uint32_t i, uint32_t n, int64_t neutral)
 {
     const struct i64_list *list = op_attr(t->op, name);
@@ -208,7 +209,7 @@ bool time_rule_mvn(struct time_op *t)
     return time_refuse(t, "computes over frames: time is dimension %u", t->in.axis);
 }
 
-/* The rule of recurrent ops if the batch axis is time: each frame is a sequence with its own states
+/* The rule of recurrent ops whose batch axis is time: each frame is a sequence with its own states
  * and length. */
 static bool recurrent_over_batch(struct time_op *t, const struct recurrent_family *family)
 {

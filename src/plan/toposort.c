@@ -1,5 +1,5 @@
-/* Depth-first search with an explicit stack, so that a chain of a million ops does not overflow the
- * call stack.
+/* Sorts the ops of a graph topologically, by depth-first search with an explicit stack, so that a
+ * chain of a million ops does not overflow the call stack.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "plan/passes.h"
 
@@ -14,7 +14,7 @@ enum mark { MARK_NEW, MARK_ON_STACK, MARK_DONE };
 /* An op whose inputs are being visited. */
 struct visit {
     uint32_t op_id;
-    uint32_t n_visited; /* of its inputs, then of its ReadValues */
+    uint32_t n_visited; /* number of visited inputs, and of visited ReadValues after them */
 };
 
 /* A ReadValue. */

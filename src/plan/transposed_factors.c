@@ -7,7 +7,7 @@
 #include "plan/graph_edit.h"
 #include "plan/graph_ints.h"
 
-/* Returns whether order is 0, 1, ... with the last two swapped. */
+/* Returns whether `order` is 0, 1, ... with the last two items swapped. */
 static bool swaps_last_two(const int64_t *order, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++) {

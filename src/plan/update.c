@@ -1,8 +1,8 @@
-/* Updates a plan for other shapes. Its steps stay. Only ops whose inputs vary are inferred and
- * prepared again, in the same order as when a plan is made. Everything that one update changes is
- * computed again by all later updates, so that no pointer refers to memory of an earlier update. An
- * update fails if the plan would have other steps, or if a value has no room. The caller then makes
- * a new plan.
+/* Updates a plan for different shapes. Its steps stay the same. Only ops whose inputs vary are
+ * inferred and prepared again, in the same order as when a plan is made. Everything that one update
+ * changes is computed again by all later updates, so that no pointer refers to memory of an earlier
+ * update. An update fails if the plan would have different steps, or if a value does not fit in its
+ * memory. The caller then makes a new plan.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/indirect_convolution.h"
 #include "plan/update_internal.h"
@@ -22,7 +22,7 @@ static bool update_conversions(struct plan *plan)
     for (size_t i = 0; i < plan->varying->n_conversions; i++) {
         struct slot *slot = &plan->slots[plan->varying->conversions[i]];
         slot->tensor.shape = plan->slots[slot->original].tensor.shape;
-        if (slot->kind == SLOT_CONSTANT && slot->tensor.data) /* it would be computed again */
+        if (slot->kind == SLOT_CONSTANT && slot->tensor.data) /* its data would have to change */
             return false;
     }
     return true;
@@ -52,7 +52,7 @@ static bool update_originals(struct plan *plan)
 
 /* ---- steps ---- */
 
-/* Returns whether the program of a fused group stays the same for this member. */
+/* Returns whether a member of a fused group keeps its part of the program. */
 static bool has_same_form(const struct fusable *a, const struct fusable *b)
 {
     return a->code == b->code && a->scalars == b->scalars &&
@@ -102,7 +102,7 @@ static bool stays_in_place(const struct plan *plan, const struct step *step)
 }
 
 /* Updates the offsets of inputs that are stored in the output of a Concat. An input that occurs
- * twice is stored at its first position. */
+ * more than once is stored at its first position. */
 static bool update_joined(struct update *update, const struct step *step)
 {
     struct plan *plan = update->plan;

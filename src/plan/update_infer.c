@@ -1,4 +1,4 @@
-/* Part of an update: infers the ops of a plan whose inputs vary.
+/* Infers the ops of a plan whose inputs vary, as part of an update.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
@@ -16,7 +16,7 @@ static bool set_shape(struct update *update, struct slot *slot, enum irrun_dtype
 {
     if (slot->declared != declared)
         return false;
-    bool is_repeated = slot->runs.count > 0; /* rows of the source may have another stride */
+    bool is_repeated = slot->runs.count > 0; /* rows of the source may have a different stride */
     if (is_repeated || !shape_equals(&slot->tensor.shape, shape))
         mark_varying(update, slot);
     slot->tensor.shape = *shape;
@@ -166,7 +166,7 @@ static bool has_varying_input(const struct step *step)
 static bool is_step_varying(const struct plan *plan, uint32_t i)
 {
     const struct step_source *source = &plan->sources[i];
-    /* Without `planned`, it is a conversion or a chain, whose output may keep its shape. */
+    /* Without `planned`, the step is a conversion or a chain, whose output may keep its shape. */
     if (!source->fused)
         return source->planned ? source->planned->is_varying : has_varying_input(&plan->steps[i]);
     for (uint32_t k = 0; k < source->fused->n_members; k++)
@@ -175,7 +175,7 @@ static bool is_step_varying(const struct plan *plan, uint32_t i)
     return false;
 }
 
-/* Lists all ops that vary. Updates those after the first n_updated. */
+/* Lists all ops that vary, and updates them, except for the first n_updated. */
 static bool list_ops(struct update *update, size_t n_updated)
 {
     struct plan *plan = update->plan;
@@ -241,7 +241,7 @@ bool update_infer(struct update *update)
     if (!plan->varying && !allocate_varying(update))
         return false;
     for (const struct append *append = plan->appends; append; append = append->next)
-        mark_varying(update, &plan->slots[append->result]); /* its rows may have another stride */
+        mark_varying(update, &plan->slots[append->result]); /* the stride of its rows may differ */
     size_t n_updated = 0;
     while (n_updated < plan->varying->n_ops && !update->has_new)
         if (!update_op(update, &plan->varying->ops[n_updated++]))

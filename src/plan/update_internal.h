@@ -1,17 +1,18 @@
-/* Shared by the files that update a plan for other shapes.
+/* Types and functions shared by the files that update a plan.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_PLAN_UPDATE_INTERNAL_H
 #define IRRUN_PLAN_UPDATE_INTERNAL_H
 
 #include "plan/plan_internal.h"
 
-/* What updates of a plan change. */
+/* The ops, conversions and steps that updates of a plan change. */
 struct varying {
     struct varying_op {
         const struct op *op;
         struct planned_op *planned; /* NULL if there is none */
     } * ops;
-    uint32_t *conversions, *steps; /* slots, indices of steps */
+    uint32_t *conversions; /* slots of converted values */
+    uint32_t *steps;       /* indices of steps */
     size_t n_ops, n_conversions, n_steps;
 };
 
@@ -22,7 +23,7 @@ struct update {
     struct irrun_error err; /* not reported: a new plan fails in the same way */
 };
 
-/* Infers all ops that vary. If more of them vary than before, lists again what varies. */
+/* Infers all ops that vary. If more ops vary than before, fills plan->varying again. */
 bool update_infer(struct update *update);
 
 static inline void update_offset(struct update *update, struct slot *slot, size_t offset)

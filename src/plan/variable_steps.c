@@ -1,4 +1,5 @@
-/* Second pass of planning, continued: ReadValue, Assign, and Concats that append.
+/* Second pass of planning, continued: makes the steps of ReadValue, Assign, and Concats that
+ * append.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "plan/step_builder.h"
 
@@ -32,16 +33,17 @@ bool step_lower_append(struct step_builder *builder, struct planned_op *planned,
 {
     struct plan *plan = builder->plan;
     const struct append *append = planned->append;
-    uint32_t *ids = arena_alloc_array(&plan->arena, 4, sizeof *ids, err);
+    enum { STATE, ADDED, INDICES, RESULT, N_IDS };
+    uint32_t *ids = arena_alloc_array(&plan->arena, N_IDS, sizeof *ids, err);
     if (!ids)
         return false;
-    ids[0] = append->state;
-    ids[1] = step_slot_as(builder, planned->op, append->added,
-                          plan->slots[append->result].tensor.dtype, err);
-    ids[2] = append->indices;
-    ids[3] = append->result;
-    uint32_t n_inputs = append->indices == NO_ID ? 2 : 3;
-    if (ids[1] == NO_ID || !step_demand_constants(plan, ids + 1, n_inputs - 1, 0, err) ||
+    ids[STATE] = append->state;
+    ids[ADDED] = step_slot_as(builder, planned->op, append->added,
+                              plan->slots[append->result].tensor.dtype, err);
+    ids[INDICES] = append->indices;
+    ids[RESULT] = append->result;
+    uint32_t n_inputs = append->indices == NO_ID ? INDICES : RESULT;
+    if (ids[ADDED] == NO_ID || !step_demand_constants(plan, ids + ADDED, n_inputs - 1, 0, err) ||
         !add_use(plan, planned, append->variable, true, err))
         return false;
     planned->made.flat.run = run_append;
@@ -50,15 +52,15 @@ bool step_lower_append(struct step_builder *builder, struct planned_op *planned,
                                    .state = append,
                                    .source.planned = planned,
                                    .in = ids,
-                                   .out = ids + 3,
+                                   .out = ids + RESULT,
                                    .n_inputs = n_inputs,
                                    .n_outputs = 1,
                                    .is_main = builder->is_main};
     return step_add(builder, &pending, err);
 }
 
-/* Returns whether the Assign of the variable of an op writes the value that a ReadValue of the same
- * variable reads. */
+/* Returns whether an iteration leaves the op's variable as it is: the Assign of the variable writes
+ * the value that a ReadValue of the same variable reads. */
 static bool keeps_value(const struct plan *plan, const struct op *op)
 {
     const struct graph *graph = plan->request.graph;

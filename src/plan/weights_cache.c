@@ -1,5 +1,5 @@
-/* Allocates prepacked weights one after another in blocks, first of ordinary memory, then of pages
- * of 2 MB.
+/* Allocates prepacked weights contiguously in blocks. The first blocks are ordinary memory, later
+ * ones pages of 2 MB.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "plan/weights_cache.h"
 
@@ -10,7 +10,7 @@
 
 #define LINE_BYTES ((size_t)64)
 
-/* An entry of at least this size is worth a huge page: it saves 64 page faults. */
+/* Minimum size of an entry that is worth a huge page, which saves 64 page faults. */
 #define HUGE_MIN_BYTES ((size_t)256 << 10)
 
 struct prepacked {
@@ -18,7 +18,7 @@ struct prepacked {
     const struct op *op;
     uint32_t layout;
     unsigned char *data;
-    struct weights_block *block; /* the block that has the data */
+    struct weights_block *block; /* the block that contains the data */
 };
 
 struct weights_block {

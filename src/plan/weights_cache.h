@@ -17,15 +17,15 @@ struct weights_block;
 struct weights_cache {
     struct prepacked *first;
     struct weights_block *blocks;
-    size_t capacity_bytes; /* of all blocks */
+    size_t capacity_bytes; /* size of all blocks */
 };
 
-/* Returns the memory of the weights of an op in a layout, aligned to 64 bytes. If they are not in
- * the cache, allocates the memory, which lives until weights_cache_free, and sets *is_new. Returns
- * NULL with *err filled on failure. */
+/* Returns the memory for the weights of an op in a layout, aligned to 64 bytes. If the cache has no
+ * such entry, allocates the memory and sets *is_new; the caller then fills the memory. It lives
+ * until weights_cache_free. Returns NULL with *err filled on failure. */
 void *weights_cache_get(struct weights_cache *cache, const struct op *op, uint32_t layout,
                         size_t size_bytes, bool *is_new, struct irrun_error *err);
-/* Removes the entries that were added after `mark`, which was cache->first then. Later entries
+/* Removes the entries that were added after `mark`, an earlier value of cache->first. Later entries
  * reuse their memory. */
 void weights_cache_drop(struct weights_cache *cache, const struct prepacked *mark);
 void weights_cache_free(struct weights_cache *cache);

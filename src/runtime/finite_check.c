@@ -1,8 +1,7 @@
-/* Finds the first element of the outputs that is not finite, and the operand of the op that caused
- * it.
+/* Finds the first element of the outputs that is not finite, and the operand that caused it.
  *
- * The outputs of an op are checked before another op reads them, so an operand with such a value is
- * a Parameter, a constant or a variable. If it is a Parameter of a body, the op that runs the body
+ * The outputs of an op are checked before the next op runs, so an operand that is not finite is a
+ * Parameter, a constant or a variable. If it is a Parameter of a body, the op that runs the body
  * continues the search in its own graph.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/finite_check.h"
@@ -32,8 +31,8 @@ static unsigned element_kind(const struct irrun_tensor *tensor, size_t element)
     return kind_of(element_as_f64(tensor->dtype, tensor->data, element));
 }
 
-/* Finds the first element of these kinds, from element `first` up to `end`. Returns false if there
- * is none, or no data. */
+/* Finds the first element of one of the kinds, from element `first` on and before `end`. Returns
+ * false if there is none, or if the tensor has no data. */
 static bool find_nonfinite(const struct irrun_tensor *tensor, size_t first, size_t end,
                            unsigned kinds, size_t *element)
 {
@@ -117,15 +116,14 @@ static size_t broadcast_element(const struct irrun_shape *operand, const struct 
 
 /* The cause of a failed op. */
 struct cause {
-    uint32_t input; /* of the op */
+    uint32_t input; /* index of the input of the op */
     const struct slot *slot;
     size_t element;
     unsigned score; /* higher is more likely; 0: not a cause */
 };
 
 /* Finds whether input k of the step may have caused `element` of the output `out`. Prefers an
- * operand that is not finite in the same way (NaN or infinite), then a Parameter to a constant or a
- * variable. */
+ * operand of the same kind (NaN or infinite), and a Parameter to a constant or a variable. */
 static struct cause score_input(const struct plan *plan, const struct step *step, uint32_t k,
                                 const struct irrun_tensor *out, size_t element)
 {
@@ -159,7 +157,7 @@ static struct cause find_cause(const struct plan *plan, const struct step *step,
     return best;
 }
 
-/* Reports the input of the model that has the value, instead of the failed op. */
+/* Reports the input of the model that holds the value, instead of the failed op. */
 static bool fail_input(const struct plan *plan, const struct slot *slot, size_t element,
                        struct irrun_error *err)
 {
@@ -175,8 +173,8 @@ static bool fail_input(const struct plan *plan, const struct slot *slot, size_t 
            fail_hint(err, "first seen in line %" PRIu32 ": %s", failure.line, failure.message);
 }
 
-/* Reports a Parameter as the cause: if it is an input of the model, by name. In a body it is
- * recorded, and the op that runs the body continues the search. */
+/* Reports an input of the model as the cause. Only records a Parameter of a body: the op that runs
+ * the body continues the search. */
 static bool blame_parameter(struct runner *runner, const struct plan *plan, const struct slot *slot,
                             size_t element, struct irrun_error *err)
 {
@@ -213,8 +211,8 @@ bool finite_blame(struct runner *runner, const struct plan *plan, const struct o
 
 /* ---- Steps ----------------------------------------------------------------------------------- */
 
-/* Returns the step to report. A conversion before an op of one input is reported as the op whose
- * value it converts. */
+/* Returns the step to report. For a conversion before an op with one input, this is the op that
+ * computes the converted value. */
 static struct step reported_step(const struct step *step)
 {
     struct step copy = *step;

@@ -6,13 +6,13 @@
 #include "runtime/runner.h"
 
 /* Runs the steps. Fails with IRRUN_MISMATCH if a float output has a NaN, or an infinity unless the
- * model allows_inf. The error names the op, its place, the output, the index and the value; or
- * the input of the model, if that has the value and caused the op to fail. */
+ * model allows_inf. The error names the op, its place, the output, the index and the value. If
+ * the value comes from an input of the model, it names that input instead. */
 bool finite_run(struct runner *runner, const struct plan *plan, const struct step *steps,
                 uint32_t n_steps, struct irrun_error *err);
 
-/* Called after an op failed, possibly in its body because of a Parameter. Reports the input of the
- * model that the value came from, if any. Returns false. */
+/* Must be called after an op has failed, possibly in a body because of a Parameter. Reports the
+ * input of the model that the value comes from, if any. Returns false. */
 bool finite_blame(struct runner *runner, const struct plan *plan, const struct op *op,
                   struct irrun_error *err);
 

@@ -17,8 +17,8 @@ static const struct op *find_const(const struct graph *graph, uint32_t id)
     return op_role_of(op) == ROLE_CONST ? op : NULL;
 }
 
-/* Returns the bytes of the Const; NULL if it has no element, the bytes are missing, or the type is
- * below 8 bits. */
+/* Returns the bytes of the Const; NULL if it has no elements, if the bytes are missing, or if
+ * the type has fewer than 8 bits. */
 static const unsigned char *find_bytes(const struct const_attrs *attrs,
                                        const struct file_map *weights, size_t *n)
 {

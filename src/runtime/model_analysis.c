@@ -13,7 +13,7 @@ struct analyzer {
     struct remarks suspicions;
     struct irrun_op_name *unused;
     size_t n_unused, unused_capacity;
-    const struct const_attrs **used; /* of live Consts, sorted by offset once all are listed */
+    const struct const_attrs **used; /* the live Consts, sorted by offset once all are listed */
     size_t n_used, used_capacity;
     uint64_t unused_bytes;
     struct irrun_error *err;

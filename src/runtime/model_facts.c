@@ -13,11 +13,12 @@
 #include "ops/recurrent_op.h"
 #include "runtime/ports.h"
 
+/* The bytes of a Const in the .bin. */
 struct blob {
     uint64_t begin, end;
 };
 
-#define MERGE_AT 4096 /* the smallest number of counts at which equal ones are merged */
+#define MERGE_AT 4096 /* minimum length of the list of counts when equal counts are merged */
 
 struct census {
     struct irrun_op_count *counts;
@@ -28,7 +29,7 @@ struct census {
     size_t n_warnings, warnings_capacity;
     struct arena *arena;
     size_t n_ops;
-    size_t merge_at; /* counts are merged from this length on */
+    size_t merge_at; /* length of the list at which equal counts are merged */
 };
 
 static int by_type(const void *a, const void *b)
@@ -99,7 +100,7 @@ static bool count_op(struct census *census, const struct op *op, struct irrun_er
     return true;
 }
 
-/* Merges equal neighbours of the sorted list. */
+/* Sorts the counts, and merges those of the same op. */
 static void merge(struct census *census)
 {
     qsort(census->counts, census->n, sizeof *census->counts, by_type);
@@ -151,7 +152,8 @@ static uint64_t union_bytes(struct census *census, uint64_t *last_end)
 
 #define PADDING_BYTES 4096 /* a .bin may be padded to whole pages */
 
-/* Warns about a .bin that continues after the last Const: it may belong to a larger model. */
+/* Warns about a .bin that continues after the last Const, because it may belong to a larger
+ * model. */
 static bool warn_about_length(struct census *census, const struct ir_model *model, uint64_t end,
                               struct irrun_error *err)
 {
@@ -159,7 +161,7 @@ static bool warn_about_length(struct census *census, const struct ir_model *mode
     return n < end + PADDING_BYTES ||
            add_warning(census, strlen(model->weights_path) + 160, err,
                        "%s: %" PRIu64 " of its %" PRIu64
-                       " bytes are after the last constant: does it belong to another model?",
+                       " bytes are after the last constant: does it belong to a different model?",
                        model->weights_path, n - end, n);
 }
 

@@ -1,5 +1,6 @@
-/* Facts about a model that do not need a run: its ops and weights as written, and, from the shapes
- * in the XML, its work, its memory and probable mistakes. Results are in the arena of the model.
+/* Collects facts about a model without running it: its ops and weights as written, and, from the
+ * shapes in the XML, its work, its memory and probable mistakes. Results are in the arena of the
+ * model.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_RUNTIME_MODEL_FACTS_H
 #define IRRUN_RUNTIME_MODEL_FACTS_H
@@ -9,7 +10,7 @@
 
 struct model_facts {
     size_t n_ops;
-    uint64_t weights_bytes; /* a blob that several Consts share is counted once */
+    uint64_t weights_bytes; /* bytes that several Consts share are counted once */
     const struct irrun_op_count *op_counts;
     size_t n_op_counts;
     const char **warnings; /* warnings about this model, one line each */
@@ -23,11 +24,11 @@ bool model_facts_collect(struct ir_model *model, struct model_facts *facts,
 bool model_list_variables(const struct model *model, struct irrun_variable **variables,
                           struct irrun_error *err);
 
-/* Lists all layers as written. Those of a body follow the layer that contains it. */
+/* Lists all layers as written. The layers of a body follow the layer that contains the body. */
 bool model_list_layers(const struct model *model, const struct irrun_layer **layers, size_t *n,
                        struct irrun_error *err);
 
-/* Finds the number that all elements of value `id` have, and writes it as text in the arena. *text
+/* If all elements of value `id` are equal, sets *text to this number, as text in the arena. *text
  * is NULL if the elements differ, or if the value does not come from a Const in `weights`, directly
  * or through Converts. */
 bool initial_value_find(const struct graph *graph, uint32_t id, const struct file_map *weights,
@@ -35,8 +36,8 @@ bool initial_value_find(const struct graph *graph, uint32_t id, const struct fil
 
 struct model_work {
     double flops, bytes;   /* as in op_flops and op_bytes */
-    uint64_t values_bytes; /* peak, including inputs and outputs */
-    size_t n_open_ops;     /* ops that are not counted, since a shape in the XML is dynamic */
+    uint64_t values_bytes; /* peak size of all values, including inputs and outputs */
+    size_t n_open_ops;     /* ops that are not included, since a shape in the XML is dynamic */
 };
 
 /* Computes the work of the live ops of the graph and its bodies. The caller zeroes *work. */

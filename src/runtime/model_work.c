@@ -16,15 +16,15 @@ struct value_info {
     bool is_dynamic;  /* the XML has a dynamic dimension, or no known type */
     bool is_constant; /* depends only on Consts, so it is computed once */
     uint32_t root;    /* the value whose memory it shares, or itself */
-    uint32_t last;    /* position in the order of the last op that reads its memory */
-    uint64_t n_bytes; /* of its own memory; 0 if it shares memory */
+    uint32_t last;    /* the last op that reads its memory: position in the order */
+    uint64_t n_bytes; /* size of its own memory; 0 if it shares memory */
 };
 
 struct graph_work {
     const struct graph *graph;
     struct irrun_error *err;
     struct value_info *values;
-    struct irrun_tensor **operands; /* of the current op */
+    struct irrun_tensor **operands; /* operands of the current op */
 };
 
 static void read_hint(const struct value *value, struct value_info *info)
@@ -57,8 +57,8 @@ static bool is_constant(const struct graph_work *work, const struct op *op)
     return is_fixed || op_role_of(op) == ROLE_CONST;
 }
 
-/* Sets the properties of the outputs of the op at `position`, and marks its inputs as used
- * there. */
+/* Sets the properties of an op's outputs, and records `position`, its position in the order, as the
+ * last use of its inputs. */
 static void set_outputs(struct graph_work *work, const struct op *op, uint32_t position)
 {
     const struct graph *graph = work->graph;
@@ -79,8 +79,8 @@ static void set_outputs(struct graph_work *work, const struct op *op, uint32_t p
     }
 }
 
-/* Returns the number of outputs to count: none for an Assign, whose output is its input or is not
- * in the XML. */
+/* Returns the number of outputs to count. An Assign has none: its output is its input, or is not in
+ * the XML. */
 static uint32_t count_outputs(const struct op *op)
 {
     return op_role_of(op) == ROLE_ASSIGN ? 0 : op->n_outputs;
@@ -101,7 +101,7 @@ static bool list_operands(struct graph_work *work, const struct op *op)
 }
 
 /* Returns the number of iterations, which follows from a sliced input or a concatenated output; 1
- * if there is none. */
+ * if there is no such port. */
 static double count_iterations(const struct graph_work *work, const struct op *op,
                                const struct body *body)
 {

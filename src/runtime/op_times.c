@@ -1,5 +1,5 @@
-/* Times steps while they run; afterwards sorts them by time. The ops of a body follow the op
- * that has the body.
+/* Measures the time of each step of a run. After the run, lists the ops sorted by time; the ops of
+ * a body follow the op that contains the body.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/op_times.h"
 
@@ -53,7 +53,7 @@ bool op_times_run(const struct step *steps, uint32_t n_steps, struct irrun_error
 
 void op_times_add_infer(const struct plan *continuation, uint64_t time_ns)
 {
-    const struct step *head = continuation->head_steps[0];
+    const struct step *head = continuation->head_step;
     if (head)
         head->cost->times->time_ns += time_ns;
 }
@@ -62,7 +62,7 @@ void op_times_add_infer(const struct plan *continuation, uint64_t time_ns)
 
 struct collected {
     struct irrun_profile profile;
-    struct step_times_table sums; /* of all sessions; its arena has all data */
+    struct step_times_table sums; /* sums over all sessions; its arena holds all data */
     struct irrun_op_time *ops;
 };
 
@@ -107,8 +107,8 @@ static bool name_members(struct collected *collected, const struct step_times *t
     return names != NULL;
 }
 
-/* Appends the ops of a graph, each followed by the ops of its bodies. The work of its bodies counts
- * as work of an op, too. */
+/* Appends the ops of a graph, each followed by the ops of its bodies. The work of an op includes
+ * the work of its bodies. */
 static bool list_graph(struct collected *collected, const struct graph *graph, uint32_t depth,
                        struct irrun_error *err)
 {

@@ -1,4 +1,4 @@
-/* Times steps, and adds up the times of several sessions.
+/* Measures the times of steps, and adds up the times of several sessions.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_RUNTIME_OP_TIMES_H
 #define IRRUN_RUNTIME_OP_TIMES_H

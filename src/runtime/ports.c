@@ -1,4 +1,4 @@
-/* The names of inputs and outputs. The rules are those of irrun(1), "Names".
+/* Finds the names of inputs and outputs, by the rules in irrun(1), "Names".
  * SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/ports.h"
 
@@ -102,7 +102,8 @@ bool ports_of_op(const struct graph *graph, const struct op *op, struct arena *a
     return items != NULL;
 }
 
-/* Sets the names of an output. is_named: for each value, whether an earlier Result has its name. */
+/* Sets the names of an output. is_named: for each value, whether an earlier Result already has its
+ * name. */
 static bool name_output(const struct graph *graph, size_t index, bool *is_named,
                         struct arena *arena, struct ports *ports, struct irrun_error *err)
 {
@@ -157,7 +158,7 @@ bool ports_of_outputs(const struct graph *graph, struct arena *arena, struct por
 /* How well a name matches. */
 enum match { MATCH_NONE, MATCH_PORT_ALIAS, MATCH_ALIAS, MATCH_PRIMARY };
 
-static enum match name_match(const struct ports *ports, size_t index, const char *name)
+static enum match match_name(const struct ports *ports, size_t index, const char *name)
 {
     const struct irrun_port *port = &ports->items[index];
     const char *port_alias = ports->port_aliases ? ports->port_aliases[index] : NULL;
@@ -181,7 +182,7 @@ static bool parse_ordinal(const char *name, size_t n, size_t *index)
 
 /* Returns the number of outputs that have names. Outputs that exist only because of --tap-all have
  * none. */
-static size_t n_named(const struct ports *ports)
+static size_t count_named(const struct ports *ports)
 {
     size_t n = ports->n;
     while (n > 0 && ports->items[n - 1].is_traced)
@@ -195,13 +196,13 @@ static bool is_prefix(const char *prefix, const char *name)
     return length > 2 && strncmp(prefix, name, length) == 0;
 }
 
-/* Returns a primary name or an alias that differs in one or two letters; otherwise the first one of
- * which this name is a prefix, or that is a prefix of it; otherwise NULL. */
+/* Returns a primary name or an alias that differs from `name` in one or two letters; otherwise the
+ * first that is a prefix of `name`, or that begins with `name`; otherwise NULL. */
 static const char *nearest_name(const struct ports *ports, const char *name)
 {
     unsigned limit = strlen(name) < 4 ? 1 : 2;
     const char *nearest = NULL, *longer = NULL;
-    for (size_t i = 0; i < n_named(ports); i++) {
+    for (size_t i = 0; i < count_named(ports); i++) {
         const struct irrun_port *port = &ports->items[i];
         for (size_t j = 0; j <= port->n_names && limit > 0; j++) {
             const char *other = j == 0 ? port->name : port->names[j - 1];
@@ -221,7 +222,7 @@ static const char *nearest_name(const struct ports *ports, const char *name)
 static bool fail_unknown(const struct ports *ports, const char *name, struct irrun_error *err)
 {
     const char *what = ports->is_output ? "output" : "input";
-    size_t n = n_named(ports);
+    size_t n = count_named(ports);
     if (n == 0)
         return fail(err, IRRUN_USAGE, "no %s \"%s\": the model has no %ss", what, name, what);
     fail(err, IRRUN_USAGE, "no %s \"%s\"; the model has:", what, name);
@@ -237,10 +238,10 @@ static bool fail_unknown(const struct ports *ports, const char *name, struct irr
 
 bool ports_find(const struct ports *ports, const char *name, size_t *index, struct irrun_error *err)
 {
-    size_t n = n_named(ports), n_found = 0;
+    size_t n = count_named(ports), n_found = 0;
     enum match best = MATCH_NONE;
     for (size_t i = 0; i < n; i++) {
-        enum match match = name_match(ports, i, name);
+        enum match match = match_name(ports, i, name);
         if (match == MATCH_NONE || match < best)
             continue;
         if (match > best) {
@@ -257,7 +258,7 @@ bool ports_find(const struct ports *ports, const char *name, size_t *index, stru
     fail(err, IRRUN_USAGE, "\"%s\" is the name of %zu %ss:", name, n_found,
          ports->is_output ? "output" : "input");
     for (size_t i = 0; i < n; i++)
-        if (name_match(ports, i, name) == best)
+        if (match_name(ports, i, name) == best)
             fail_append(err, "\n  @%zu %s", i, ports->items[i].name);
     return fail_hint(err, "name one by its index, such as @%zu", *index);
 }

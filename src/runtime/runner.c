@@ -36,8 +36,8 @@ static bool matches(const struct runner *runner, const struct plan *plan,
     return true;
 }
 
-/* Returns the runner of a body. It is kept when the first op of a continuation is inferred
- * again. */
+/* Returns the runner of a body. The first call makes it; it is kept when the first op of a
+ * continuation is inferred again. */
 struct runner *plan_body_runner(struct plan *plan, const struct graph *body,
                                 const bool *is_constant, struct irrun_error *err)
 {
@@ -53,8 +53,9 @@ struct runner *plan_body_runner(struct plan *plan, const struct graph *body,
     return runner;
 }
 
-/* Returns whether a variable that the plan uses has grown. Plans for shorter values are then not
- * needed again. The newest unused one is replaced, since its memory is still in the CPU caches. */
+/* Returns whether a variable that the plan uses has grown. In this case, plans for shorter values
+ * are not needed again, and the newest unused plan is replaced: its memory is still in the CPU
+ * caches. */
 static bool has_grown(const struct plan *plan, const struct variable_state *states)
 {
     for (size_t i = 0; plan && i < plan->n_uses; i++) {
@@ -109,7 +110,7 @@ bool runner_choose_plan(struct runner *runner, const struct irrun_tensor *const 
             return false;
         runner->plans.items[runner->plans.n++] = chosen;
     }
-    /* Also for an existing plan: appends of other plans may have swapped buffers. */
+    /* An existing plan needs this, too: appends in other plans may have swapped buffers. */
     if (!variables_reserve(&runner->session->variables, chosen->uses, chosen->n_uses, err))
         return false;
     runner->plan = chosen;
@@ -119,8 +120,8 @@ bool runner_choose_plan(struct runner *runner, const struct irrun_tensor *const 
 
 /* ---- running ---- */
 
-/* Sets the addresses that can change, also in outer plans: the continuation may have needed larger
- * buffers of variables. */
+/* Sets the addresses that can change. Sets those of outer plans, too, because a continuation may
+ * have enlarged the buffers of variables. */
 static void bind_moving_slots(const struct plan *plan, const struct irrun_tensor *const *in,
                               const struct variables *variables)
 {

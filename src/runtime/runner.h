@@ -1,5 +1,5 @@
-/* Runs a graph, of the model or of a body: finds or makes the plan for the current shapes and runs
- * its steps.
+/* Runs the graph of a model or of a body: finds or makes the plan for the current shapes, and runs
+ * its steps. Also defines the session.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_RUNTIME_RUNNER_H
 #define IRRUN_RUNTIME_RUNNER_H
@@ -17,14 +17,14 @@ struct irrun_session {
     const struct irrun_tensor **input_pointers;
     bool *has_input;               /* for each input: it is set */
     bool is_input_changed;         /* a type or shape was set after the current plan was chosen */
-    size_t n_missing;              /* inputs that are not set */
-    struct step_times_table times; /* of a model that times_steps */
+    size_t n_missing;              /* number of inputs that are not set */
+    struct step_times_table times; /* used if model->times_steps */
     irrun_watch_fn *watch;         /* called after every timed step; NULL: none */
     void *watch_context;
     const struct step *timed_step; /* the step that runs; NULL: none */
     irrun_warning_fn *warning;     /* called once, then NULL */
     void *warning_context;
-    /* Set by finite_check.c: the Parameter of a body that has the first NaN or infinity. */
+    /* Set by finite_check.c: the Parameter of a body that holds the first NaN or infinity. */
     const struct graph *failed_body; /* NULL: none */
     uint32_t failed_parameter;
     unsigned failed_kind; /* NONFINITE_NAN or NONFINITE_INF */
@@ -34,14 +34,14 @@ struct runner {
     struct irrun_session *session;
     const struct graph *graph;
     bool is_body;
-    bool *is_constant; /* for each Parameter */
+    bool *is_constant; /* for each Parameter: its data never changes */
     struct plan_set plans;
-    struct plan *plan;           /* the current one */
+    struct plan *plan;           /* the current plan */
     const struct slot **outputs; /* for each Result, after a run */
 };
 
-/* is_constant: for each Parameter, copied; NULL: none is. Returns NULL with *err filled on
- * failure. */
+/* Creates a runner for a graph. Copies is_constant, which has an element for each Parameter; NULL:
+ * no Parameter is constant. Returns NULL with *err filled on failure. */
 struct runner *runner_new(struct irrun_session *session, const struct graph *graph, bool is_body,
                           const bool *is_constant, struct irrun_error *err);
 

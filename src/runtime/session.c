@@ -1,4 +1,4 @@
-/* The public API of sessions. An iteration with unchanged shapes only runs its steps.
+/* Implements the session functions of irrun.h. An iteration with unchanged shapes only runs steps.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/session.h"
 
@@ -77,7 +77,8 @@ bool irrun_session_set_input(struct irrun_session *session, size_t index,
     return true;
 }
 
-/* Gives an input without a value its declared type and shape. Fails if the shape is not static. */
+/* Sets the type and shape of an input that has no value to those that the model declares. Fails if
+ * the declared shape is not static. */
 static bool fill_shape(struct irrun_session *session, size_t index, struct irrun_error *err)
 {
     const struct irrun_port *port = &session->ports->items[index];
@@ -89,7 +90,7 @@ static bool fill_shape(struct irrun_session *session, size_t index, struct irrun
     struct place place = {session->model->graph->file, port->line, port->column};
     fail_at(err, IRRUN_USAGE, place, "the shape of input \"%s\", %s, is not known", port->name,
             partial_shape_format(&port->shape, text));
-    return fail_hint(err, "give it with data or with --shape");
+    return fail_hint(err, "set it with input data, or with --shape");
 }
 
 static bool choose_plan(struct irrun_session *session, struct irrun_error *err)
@@ -217,7 +218,7 @@ void step_warn(const struct step *step, const struct irrun_error *warning)
 
 /* ---- Information ----------------------------------------------------------------------------- */
 
-/* Returns the size of the memory for values and scratch data, including that of bodies. */
+/* Returns the size of the memory for values and scratch data, including the memory of bodies. */
 static size_t count_bytes(const struct plan_set *plans)
 {
     size_t sum = 0;

@@ -6,9 +6,10 @@
 #include "ops/indexing.h"
 #include "runtime/runner.h"
 
-#define INDICES 2 /* the input of the step that has the indices of the Gather */
+/* The inputs of the step; INDICES are those of the Gather, if there is one. */
+enum { OLD_VALUE, ADDED, INDICES };
 
-/* Moves rows from a stride of `from` bytes to one of `to` bytes. */
+/* Moves rows so that their stride changes from `from` to `to` bytes. */
 static void move_rows(char *data, size_t n_rows, size_t row_bytes, size_t from, size_t to)
 {
     if (from == to || row_bytes == 0)
@@ -51,7 +52,8 @@ bool run_assign_unchanged(const struct step *step, struct irrun_error *err)
 
 /* ---- the step -------------------------------------------------------------------------------- */
 
-/* Returns the group of rows that index i selects; NO_ID if it is out of range and selects zeros. */
+/* Returns the group of rows that index i selects; NO_ID if the index is out of range, which selects
+ * zeros. */
 static uint32_t selected_group(const struct append *append, const struct irrun_tensor *indices,
                                size_t i)
 {
@@ -71,13 +73,13 @@ static bool selects_all_in_order(const struct append *append, const struct irrun
     return true;
 }
 
-/* Warns, as the Gather would, that its index k is out of range. */
+/* Warns that index k is out of range, as the Gather would. */
 static void warn_zeros(const struct step *step, size_t k)
 {
     const struct append *append = step->state;
     struct step gather = *step;
     gather.op = value_producer(step->graph, op_input(step->graph, step->op, 0));
-    gather.in = step->in + 1;
+    gather.in = step->in + INDICES - 1; /* the indices are input 1 of a Gather */
     index_warn_zeros(&gather, k, (int64_t)(append->old_rows / append->rows_per_index));
 }
 
@@ -125,7 +127,7 @@ bool run_append(const struct step *step, struct irrun_error *err)
         step->session->variables.has_strided = true;
     }
     char *to = variable->buffers[variable->is_moved ? variable->next : variable->current];
-    append_to_rows(append, step->in[1]->data, to);
+    append_to_rows(append, step->in[ADDED]->data, to);
     step->out[0]->data = to;
     variable->written = *step->out[0];
     variable->written_rows = (struct variable_rows){append->n_rows, append->stride_bytes};

@@ -1,4 +1,5 @@
-/* The variables of a session. A commit swaps buffers; only a variable that grows allocates.
+/* Reads, writes and commits the variables of a session. A commit swaps buffers; memory is allocated
+ * only for a variable that grows.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/runner.h"
 
@@ -52,15 +53,16 @@ bool variable_grow(struct variable *variable, uint8_t buffer, size_t size_bytes,
     return true;
 }
 
-/* Makes room in every buffer that may be used. An append uses only the current one. Doubles the
+/* Makes room in every buffer that may be used. An append uses only the current buffer. Doubles the
  * size if there is enough memory. */
 static bool reserve(struct variable *variable, size_t size_bytes, bool is_append,
                     struct irrun_error *err)
 {
     const struct variable_decl *decl = variable->decl;
-    bool is_of_body = decl->assign && decl->assign_graph->path[0] != '\0';
+    bool is_written_in_body = decl->assign && decl->assign_graph->path[0] != '\0';
     for (uint8_t b = 0; b < 3; b++) {
-        bool is_used = is_of_body || b == variable->current || (b == variable->next && !is_append);
+        bool is_used =
+            is_written_in_body || b == variable->current || (b == variable->next && !is_append);
         size_t preferred = 0;
         if (!is_append && !checked_mul(variable->capacity[b], 2, &preferred))
             preferred = 0;

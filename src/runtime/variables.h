@@ -1,5 +1,5 @@
-/* The variables of a session. Each has the value from before the iteration, which ReadValues read,
- * and the next value, which Assign writes.
+/* The variables of a session. A variable has the value from before the iteration, which ReadValues
+ * read, and the next value, which an Assign writes.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_RUNTIME_VARIABLES_H
 #define IRRUN_RUNTIME_VARIABLES_H
@@ -12,9 +12,9 @@ struct variable_rows {
     size_t n, stride_bytes; /* stride_bytes: the stride of rows; 0: the tensor is dense */
 };
 
-/* There are three buffers: the value committed by the last iteration; the current value, which
- * differs from it only while a body with the Assign runs its iterations; and the value that is
- * being written. */
+/* The three buffers hold the value that the last iteration committed, the current value, and the
+ * value that is being written. The current value differs from the committed one only while a body
+ * that contains the Assign runs its iterations. */
 struct variable {
     const struct variable_decl *decl;
     void *buffers[3];
@@ -25,18 +25,18 @@ struct variable {
     struct irrun_tensor written;
     struct irrun_tensor before; /* the committed value, while the current one differs */
     bool is_set, was_set;       /* whether there is a current value, and a committed one */
-    bool is_written;            /* by an Assign, in this iteration of the model or of a body */
+    bool is_written;            /* an Assign has run in this iteration of the model or body */
     bool is_ahead;              /* the current value is not the committed one */
     struct variable_rows rows, written_rows;
     bool is_appended; /* `written` is the result of an append */
-    bool is_moved;    /* if is_appended: it is in the next buffer, not in the current one */
+    bool is_moved;    /* if is_appended: the result is in the next buffer, not the current one */
 };
 
 struct variables {
     struct variable *items;
-    struct variable_state *states; /* of the current values, for planning */
+    struct variable_state *states; /* types and shapes of the current values, for planning */
     uint32_t n;
-    uint32_t n_unset;
+    uint32_t n_unset;      /* number of variables without a current value */
     bool is_shape_changed; /* the current plan may no longer fit */
     bool has_strided;      /* a variable may have strided rows */
 };
@@ -68,7 +68,7 @@ void variables_roll_back(struct variables *variables);
 
 /* Makes all variables unset. */
 void variables_reset(struct variables *variables);
-/* Copies a value from the caller, whose type and shape are checked already. */
+/* Sets a variable to a copy of a value. The caller has checked the type and shape of the value. */
 bool variable_set(struct variables *variables, uint32_t index, const struct irrun_tensor *tensor,
                   struct irrun_error *err);
 

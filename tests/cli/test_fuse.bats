@@ -13,7 +13,7 @@ notes_of() {
 @test "a cell written out over time runs as a sequence, and -v says so" {
     for name in lstm_forward lstm_reverse lstm_time_first lstm_reshape gru_lbr rnn_forward; do
         run notes_of "$cases/$name/model.xml" -i "$cases/$name/in.npz"
-        [[ $output == *'TensorIterator "TensorIterator_'*'runs as one sequence of its '* ]]
+        [[ $output == *'TensorIterator "TensorIterator_'*'runs as one sequence op instead of a loop over its '* ]]
     done
 }
 
@@ -23,7 +23,7 @@ notes_of() {
     cp "$cases/gru_forward/model.bin" "$BATS_TEST_TMPDIR"
     grep -c 'axis="-2"' "$BATS_TEST_TMPDIR/model.xml"
     run notes_of "$BATS_TEST_TMPDIR/model.xml" -i "$cases/gru_forward/in.npz"
-    [[ $output == *'runs as one sequence of its GRUCell'* ]]
+    [[ $output == *'runs as one sequence op instead of a loop over its GRUCell'* ]]
 }
 
 @test "a body that differs in the least runs as it is written" {

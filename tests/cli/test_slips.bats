@@ -284,5 +284,5 @@ fixed() {
 }
 
 @test "several names in --tap" {
-    answered 2 'is called "read,add"' "an option for each: --tap=read --tap=add" sum.xml -i three.csv --tap=read,add
+    answered 2 'is called "read,add"' "use an option for each: --tap=read --tap=add" sum.xml -i three.csv --tap=read,add
 }

@@ -219,7 +219,7 @@ interrupted() {
 }
 
 @test "weights that continue after the last constant may be those of another model" {
-    local said='are after the last constant: does it belong to another model?'
+    local said='are after the last constant: does it belong to a different model?'
     large 1000
     truncate -s 8103 model.bin
     run_apart irrun model.xml --random -o none:

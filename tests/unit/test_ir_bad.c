@@ -49,8 +49,8 @@ static void refuses_other_roots_and_versions(void **state)
     check_bad("\n <html></html>", IRRUN_DATA, 2, 2, "<html>", "web page");
     check_bad("<net name=\"n\"/>", IRRUN_DATA, 1, 1, "<net> has no version", "begins with <net");
     check_bad("<net version=\"x\"/>", IRRUN_DATA, 1, 1, "version is \"x\"", "begins with <net");
-    check_bad("<net version=\"7\"/>", IRRUN_UNSUPPORTED, 1, 1, "IR version 7, of OpenVINO 2019",
-              "convert");
+    check_bad("<net version=\"7\"/>", IRRUN_UNSUPPORTED, 1, 1,
+              "IR version 7 is that of OpenVINO 2019", "convert");
     check_bad("<net version=\"12\"/>", IRRUN_UNSUPPORTED, 1, 1, "IR version 12 is newer",
               "OpenVINO 2026");
     check_bad("<net version=\"11\"/>", IRRUN_DATA, 1, 1, "there are no layers", "<layers>");
