@@ -33,7 +33,7 @@ struct port_map {
     int64_t external;     /* index among the op's inputs or outputs; -1: no port */
     uint32_t internal_id; /* id of the Parameter or Result in the body */
     bool has_axis;        /* the input is sliced, or the output concatenated, along an axis */
-    int64_t axis, start, end, stride, part_size; /* as in the XML */
+    int64_t axis, start, end, stride, part_size; /* values of the attributes in the XML */
     enum port_purpose purpose;
     uint32_t line, column;
 };
@@ -79,7 +79,7 @@ struct op {
 };
 
 struct graph {
-    const char *file; /* for messages */
+    const char *file; /* path of the XML, for messages */
     const char *name;
     const char *path; /* for bodies "layer/body/", otherwise ""; for messages and -v */
     uint32_t ir_version;

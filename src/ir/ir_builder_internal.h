@@ -57,7 +57,7 @@ struct parsed_layer {
     enum body_form body_form;
     struct parsed_body bodies[2];
     bool has_data;
-    bool lacks_type, lacks_shape;    /* a Const without them uses those of its output port */
+    bool lacks_type, lacks_shape;    /* a Const then uses those of its output port */
     enum irrun_dtype port_precision; /* type of the current output port; IRRUN_DYNAMIC: none */
     struct irrun_shape port_shape;
     bool is_in_output;   /* the current port is an output */

@@ -24,7 +24,7 @@ struct channels_last_pass {
     struct graph *graph;
     struct graph_edit edit;
     struct arena *arena;
-    enum channels_last_kind *kinds; /* for each op */
+    enum channels_last_kind *kinds; /* the kind of each op */
     uint32_t *ranks;    /* for each value: its rank if it can have the channels last, or 0 */
     bool *are_wanted;   /* for each value: an op reads it with the channels last */
     bool *are_last;     /* for each value: it comes from a depthwise convolution */

@@ -14,7 +14,7 @@ struct pass {
     struct graph_edit edit;
     struct remarks *remarks;
     struct irrun_error *err;
-    uint32_t *n_uses; /* of each value */
+    uint32_t *n_uses; /* for each value: number of inputs that read it */
 };
 
 /* A Slice that drops the last positions of a convolution's output, or of its sum with a

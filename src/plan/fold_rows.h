@@ -28,7 +28,7 @@ struct fold_rows {
     uint32_t n_nodes;
     uint32_t axis; /* the first axis longer than 1: the axis of rows */
     size_t n_rows, row_elements;
-    struct arena arena; /* for the current rows */
+    struct arena arena; /* holds the current rows */
 };
 
 /* Returns whether the constant is large, not computed yet, and the result of a tree within the

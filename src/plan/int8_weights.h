@@ -20,7 +20,7 @@ const struct irrun_tensor *int8_floats(struct model *model, const struct graph *
                                        uint32_t value_id, struct irrun_error *err);
 
 /* Recovers the int8 values and the scale of each channel of constant `value_id`, in the model's
- * arena. The scales are those of the Multiply or FakeQuantize that computes it. If n_taps is 0,
+ * arena. The Multiply or FakeQuantize that computes it gives the scales. If n_taps is 0,
  * the channels are the first dimension or the first two. Otherwise the constant is
  * [n_inner][n][n_taps], with n = n_channels / n_taps: channel i is tap i / n of element i % n. Sets
  * *is_found if every element is an int8 times the scale of its channel. Returns false with *err

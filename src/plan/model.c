@@ -163,7 +163,7 @@ static bool add_assigns(struct model *model, struct graph *graph, struct irrun_e
     return true;
 }
 
-/* Marks the main ops: those that a Result or Assign depends on, other than through the input of a
+/* Marks the main ops: ops that a Result or Assign depends on, other than through the input of a
  * ReadValue. The order is topological, so one backward pass is enough. */
 static bool mark_main(struct model *model, struct graph *graph, struct irrun_error *err)
 {

@@ -29,7 +29,7 @@ struct variable_decl {
 struct constant {
     struct irrun_tensor tensor; /* dtype as in memory; data NULL until computed */
     enum irrun_dtype declared;
-    void *widened; /* for f16 and bf16: the f32 copy, once computed */
+    void *widened; /* the f32 copy of an f16 or bf16 constant, once computed */
 };
 
 /* Computed once for each graph (of the model and of each body). */
@@ -52,7 +52,7 @@ struct model {
     uint32_t n_variable_entries;
     pthread_mutex_t lock; /* held while planning; recursive: planning an op plans its bodies */
     struct weights_cache weights_cache;
-    atomic_size_t packed_bytes; /* of copied, converted or prepacked weights; no lock needed */
+    atomic_size_t packed_bytes; /* size of copied, converted or prepacked weights */
     unsigned n_threads;         /* threads per session */
     bool no_fusion;
     bool stops_at_nan; /* checks the outputs of every step */

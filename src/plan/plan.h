@@ -70,7 +70,7 @@ struct append {
     size_t rows_per_index;   /* number of rows that each index of the Gather selects */
     size_t old_bytes, added_bytes, stride_bytes; /* per row */
     bool is_refused;     /* an op cannot read it in place: an ordinary Concat runs instead */
-    struct append *next; /* in the plan's list */
+    struct append *next; /* next in the plan's list */
 };
 
 /* The state of a ReadValue or Assign step, which functions of runtime/variables.c run. */
@@ -120,7 +120,7 @@ struct moving_operand {
 /* Several fused element-wise ops: the state of a step, or of the epilogue of a product. */
 struct fused_state {
     struct epilogue epilogue; /* step->epilogue points here */
-    struct fused_state *next; /* in the plan's list */
+    struct fused_state *next; /* next in the plan's list */
     struct fused_instruction *program;
     struct fused_operand {
         uint32_t instruction, slot;      /* the instruction that reads the slot; NO_ID: the bias */
@@ -158,7 +158,7 @@ struct plan {
     struct arena *op_arena; /* for infer and prepare: arena, varying_arena or a head_arena */
     struct owned_runner *runners;
     size_t n_runners, runners_capacity;
-    uint32_t begin, end; /* in graph->order; if end < n_order, op `end` waits for data */
+    uint32_t begin, end; /* positions in graph->order; if end < n_order, op `end` waits for data */
 
     struct slot *slots;
     size_t n_slots, slots_capacity;
@@ -173,12 +173,12 @@ struct plan {
     uint32_t n_view_ops;              /* ops that are views */
     uint32_t n_fused_ops;             /* ops of main_steps that are fused with each other */
     uint32_t n_epilogue_ops;          /* ops of main_steps that are fused into products */
-    struct fused_state *fused_states; /* of all steps; NULL: none */
+    struct fused_state *fused_states; /* states of all fused steps; NULL: none */
     struct append *appends;           /* including refused ones; NULL: none */
     struct variable_use *uses;
     size_t n_uses, uses_capacity;
     uint32_t *results;    /* slot of each Result; NO_ID if a continuation computes it */
-    size_t scratch_bytes; /* at the start of the block, shared by all steps */
+    size_t scratch_bytes; /* scratch memory at the start of the block, for any step */
     size_t block_bytes;
 
     unsigned char *block;   /* aligned to 64 bytes */
@@ -186,11 +186,11 @@ struct plan {
     bool has_room;          /* gets_room is set for a slot */
     uint32_t *moving_slots; /* slots in the memory of inputs, variables and outer slots */
     uint32_t n_moving_slots;
-    struct moving_operand *moving_operands; /* operands of steps in such slots */
+    struct moving_operand *moving_operands; /* operands of steps in moving slots */
     size_t n_moving_operands, moving_operands_capacity;
 
     struct plan *outer;      /* the plan that this one continues; or NULL */
-    struct arena head_arena; /* for infer of op `end`, which every iteration calls */
+    struct arena head_arena; /* used by infer of op `end`, which every iteration calls */
     struct plan_set continuations;
     /* The step of op `begin` of a continuation, in steps and in main_steps; NULL: none. */
     struct step *head_step, *main_head_step;

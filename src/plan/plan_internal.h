@@ -12,7 +12,7 @@ struct planned_op {
     bool is_view;
     bool is_varying;          /* an update of the plan infers and prepares it again */
     struct append *append;    /* NULL: none */
-    uint32_t *in, *out;       /* slots of the operands of prepare; NULL: there is no step */
+    uint32_t *in, *out;       /* slots of the operands of prepare; NULL: no step */
     uint32_t prepacked;       /* inputs that it prepacks */
     uint32_t original_inputs; /* see plan_original_inputs; both are sets of 1 << i */
     uint32_t use;             /* index in plan->uses of the variable that the op uses */
@@ -121,7 +121,7 @@ bool plan_size_use(struct plan *plan, struct planned_op *planned);
 
 /* Updates a group of fused ops for the current shapes of its members, which are prepared. *made is
  * the result of prepare for their product, or for the step of a group without a product. Returns
- * false if the group needs another program. */
+ * false if the group needs a different program. */
 bool plan_update_fused(struct plan *plan, struct fused_state *state, struct prepared *made,
                        struct irrun_error *err);
 

@@ -27,7 +27,7 @@ struct step_times_table {
     struct arena arena;
     struct step_times **items; /* in the order in which plans added them */
     size_t n, capacity;
-    struct step_times **buckets; /* by hash of members */
+    struct step_times **buckets; /* hash table; the keys are members */
     size_t n_buckets;            /* a power of two */
     uint64_t n_plans, plan_ns;   /* plans made or chosen for changed shapes, and the time used */
 };

@@ -1,5 +1,5 @@
 /* Follows the time axis of a model through its ops, from inputs to outputs, and finds the ops that
- * cannot compute a sequence in chunks with the same results. Shapes are those in the XML.
+ * cannot compute a sequence in chunks with the same results. Uses the shapes in the XML.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_PLAN_TIME_AXIS_H
 #define IRRUN_PLAN_TIME_AXIS_H
@@ -9,7 +9,7 @@
 /* How a value depends on the frames of a record. */
 enum time_kind {
     TIME_NONE,    /* not at all */
-    TIME_ALONG,   /* it has elements for each frame, along `axis` */
+    TIME_ALONG,   /* the value has elements for each frame, along `axis` */
     TIME_LENGTH,  /* only on the number of frames */
     TIME_LAST,    /* on all frames up to the last one, as a state does */
     TIME_REFUSED, /* unknown: a refused op computes it */

@@ -82,7 +82,7 @@ static bool prepare_again(struct update *update)
     struct plan *plan = update->plan;
     for (size_t i = 0; i < plan->varying->n_ops; i++) {
         struct planned_op *planned = plan->varying->ops[i].planned;
-        if (!planned || !planned->made.flat.run) /* there is no step */
+        if (!planned || !planned->made.flat.run) /* the op has no step */
             continue;
         if (!(planned->in ? prepare_ordinary(update, planned) : plan_size_use(plan, planned)))
             return false;

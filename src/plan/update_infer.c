@@ -82,7 +82,8 @@ static bool update_constants(struct update *update, const struct op *op, void *s
     return true;
 }
 
-/* Sets the shapes of the outputs, and the offsets of those that are views of a part of input 0. */
+/* Sets the shapes of the outputs, and the offsets of outputs that are views of a part of input
+ * 0. */
 static bool update_outputs(struct update *update, const struct planned_op *planned,
                            const struct irrun_tensor *out, const int64_t *views)
 {

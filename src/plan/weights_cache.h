@@ -21,7 +21,7 @@ struct weights_cache {
 };
 
 /* Returns the memory for the weights of an op in a layout, aligned to 64 bytes. If the cache has no
- * such entry, allocates the memory and sets *is_new; the caller then fills the memory. It lives
+ * such entry, allocates the memory and sets *is_new; the caller then fills the memory, which lives
  * until weights_cache_free. Returns NULL with *err filled on failure. */
 void *weights_cache_get(struct weights_cache *cache, const struct op *op, uint32_t layout,
                         size_t size_bytes, bool *is_new, struct irrun_error *err);

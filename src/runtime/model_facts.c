@@ -100,7 +100,7 @@ static bool count_op(struct census *census, const struct op *op, struct irrun_er
     return true;
 }
 
-/* Sorts the counts, and merges those of the same op. */
+/* Sorts the counts, and merges the counts of the same op. */
 static void merge(struct census *census)
 {
     qsort(census->counts, census->n, sizeof *census->counts, by_type);

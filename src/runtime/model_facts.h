@@ -35,7 +35,7 @@ bool initial_value_find(const struct graph *graph, uint32_t id, const struct fil
                         struct arena *arena, const char **text, struct irrun_error *err);
 
 struct model_work {
-    double flops, bytes;   /* as in op_flops and op_bytes */
+    double flops, bytes;   /* see op_flops and op_bytes */
     uint64_t values_bytes; /* peak size of all values, including inputs and outputs */
     size_t n_open_ops;     /* ops that are not included, since a shape in the XML is dynamic */
 };

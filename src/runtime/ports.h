@@ -8,7 +8,7 @@
 struct ports {
     struct irrun_port *items;
     size_t n;
-    bool is_output; /* for messages */
+    bool is_output; /* used in messages */
     /* NULL for inputs. [n] for outputs: the alias LAYER:PORT if the layer has several outputs, or
      * NULL. */
     const char **port_aliases;

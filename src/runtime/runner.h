@@ -15,7 +15,7 @@ struct irrun_session {
     struct runner *root;
     struct irrun_tensor *inputs;
     const struct irrun_tensor **input_pointers;
-    bool *has_input;               /* for each input: it is set */
+    bool *has_input;               /* for each input: whether it is set */
     bool is_input_changed;         /* a type or shape was set after the current plan was chosen */
     size_t n_missing;              /* number of inputs that are not set */
     struct step_times_table times; /* used if model->times_steps */
@@ -37,7 +37,7 @@ struct runner {
     bool *is_constant; /* for each Parameter: its data never changes */
     struct plan_set plans;
     struct plan *plan;           /* the current plan */
-    const struct slot **outputs; /* for each Result, after a run */
+    const struct slot **outputs; /* the slot of each Result, after a run */
 };
 
 /* Creates a runner for a graph. Copies is_constant, which has an element for each Parameter; NULL:

@@ -6,7 +6,7 @@
 #include "ops/indexing.h"
 #include "runtime/runner.h"
 
-/* The inputs of the step; INDICES are those of the Gather, if there is one. */
+/* The inputs of the step. INDICES: the indices of the Gather, if there is one. */
 enum { OLD_VALUE, ADDED, INDICES };
 
 /* Moves rows so that their stride changes from `from` to `to` bytes. */
