@@ -1,11 +1,11 @@
-/* The library's only public header. Load an OpenVINO IR model, plan a session, run iterations on
- * records, read and write the variables.
+/* The public API of the irrun library: loads OpenVINO IR models, creates sessions, runs iterations,
+ * and reads and writes the variables of a model (its state).
  * SPDX-License-Identifier: Apache-2.0
  *
- * Threads: a model may be shared by any number of sessions on any number of threads; a session
- * belongs to one thread at a time. No function prints or exits. Only
- * irrun_hold_blas_to_one_thread, and the request to use AMX when a product in bf16 needs it, affect
- * the rest of the process.
+ * Threads: any number of sessions on any number of threads may share a model; only one thread at a
+ * time may use a session. No function prints or exits. Only two things affect the rest of the
+ * process: irrun_hold_blas_to_one_thread, and the permission to use AMX, which irrun requests from
+ * the kernel when a bf16 product needs it.
  *
  * Errors: a function that can fail returns false and fills *err.
  * Memory: the strings and arrays in the structs that describe a model belong to the model. */
@@ -42,15 +42,15 @@ enum irrun_error_code {
 struct irrun_error {
     enum irrun_error_code code;
     char file[512];        /* "" if the error is not in a file */
-    uint32_t line, column; /* from 1, columns in characters; 0: none */
-    uint64_t offset;       /* in a binary file; UINT64_MAX: none */
+    uint32_t line, column; /* from 1, columns in characters; 0: unknown */
+    uint64_t offset;       /* in bytes, in a binary file; UINT64_MAX: unknown */
     char message[2048];    /* what was found and what was expected; may have several lines */
     char hint[1024];       /* how to fix it or find out more; "" if none */
 };
 
 /* Element types. In memory every element of a type below 8 bits takes one byte. */
 enum irrun_dtype {
-    IRRUN_DYNAMIC, /* not known yet, as the type of a variable may be */
+    IRRUN_DYNAMIC, /* not known yet; possible for a variable */
     IRRUN_BOOLEAN, /* one byte; zero is false, anything else is true */
     IRRUN_BF16,
     IRRUN_F16,
@@ -103,38 +103,38 @@ struct irrun_session;
 
 enum irrun_gemm { IRRUN_GEMM_AUTO, IRRUN_GEMM_PLAIN, IRRUN_GEMM_CBLAS, IRRUN_GEMM_PACKED };
 
-/* Of products. f16 rounds constant weights to f16; bf16 rounds them to bf16, and also the other
- * operand, unless it is a transposed matrix. Sums are f32. */
+/* The precision of products: F16 rounds constant weights to f16; BF16 rounds them and, unless it is
+ * a transposed matrix, the other operand to bf16. Sums are f32. */
 enum irrun_precision { IRRUN_PRECISION_F32, IRRUN_PRECISION_F16, IRRUN_PRECISION_BF16 };
 
-/* Selects one thread for each CPU that the affinity and the cgroup quota of this process allow. */
+/* Selects one thread per CPU that the affinity mask and the cgroup quota of this process allow. */
 #define IRRUN_THREADS_AUTO UINT32_MAX
 
 struct irrun_options {        /* all zero: the defaults; not needed after irrun_model_load */
     const char *weights_path; /* NULL: the model's path with its extension replaced by .bin */
     enum irrun_gemm gemm;     /* how matrices are multiplied */
     const char *simd;         /* a level, see irrun_simd_level; NULL, "auto": the best one */
-    unsigned n_threads;       /* of each session; 0: 1; results do not depend on it */
+    unsigned n_threads;       /* per session; 0 means 1; does not change the results */
     bool keep_ops;            /* runs every op as written: nothing is fused or replaced */
     bool is_dry;              /* the model is only inspected: the weights are not read */
     /* Intermediate values to add to the outputs: names of tensors, or "LAYER" or "LAYER:PORT". */
     const char *const *taps;
     size_t n_taps;
-    bool traces_all;   /* adds every other computed value to the outputs */
-    bool stops_at_nan; /* fails with IRRUN_MISMATCH at the first op, or input, with NaN or inf */
+    bool traces_all;   /* adds all computed values to the outputs */
+    bool stops_at_nan; /* fails with IRRUN_MISMATCH at the first op or input that has NaN or inf */
     bool allows_inf;   /* with stops_at_nan: only NaN fails */
     bool times_ops;    /* measures the time of every op: irrun_profile_new */
-    /* Names of recurrent ops, "A,B", or "" for all; NULL: none. They keep their states in
-     * variables, so that a model of whole sequences takes a chunk of frames per iteration. Fails
-     * with IRRUN_UNSUPPORTED if this would change results. Reads the weights. */
+    /* Names of recurrent ops, "A,B", or "" for all; NULL: none. These ops keep their states in
+     * variables, so that a model for whole sequences can process a chunk of frames per iteration.
+     * Loading fails with IRRUN_UNSUPPORTED if this would change results. The weights are read. */
     const char *low_latency;
     bool computes_f64;              /* computes f16, bf16 and f32 in f64; inputs keep their type */
     enum irrun_precision precision; /* no effect with computes_f64 */
-    /* Names of outputs that are not read, are read only at the last position of axis -2 (if their
-     * rank is 3 or more), or are read in full. Ignored with keep_ops, traces_all, stops_at_nan. */
+    /* Names of outputs that are not read, read only at the last position of axis -2 (if the rank is
+     * 3 or more), or read in full. Ignored with keep_ops, traces_all or stops_at_nan. */
     const char *const *unread, *const *read_last, *const *read;
     size_t n_unread, n_read_last, n_read;
-    bool dynamic_quantization; /* of operands that constant integers multiply; not in f64 */
+    bool dynamic_quantization; /* quantizes operands of integer weights; not in f64 */
 };
 
 /* An input or an output of the model. */
@@ -144,7 +144,7 @@ struct irrun_port {
     size_t n_names;
     enum irrun_dtype dtype;
     struct irrun_partial_shape shape; /* for outputs: as in the XML */
-    uint32_t line, column;            /* of its <layer> */
+    uint32_t line, column;            /* of its <layer> in the XML */
     bool is_traced;                   /* an output only because of traces_all */
 };
 
@@ -153,7 +153,7 @@ struct irrun_variable {
     enum irrun_dtype dtype; /* IRRUN_DYNAMIC until a value is known */
     struct irrun_partial_shape shape;
     const char *init;       /* "zeros", or the name of the layer that computes the initial value */
-    const char *init_value; /* with is_dry: the number that all its elements have; NULL: unknown */
+    const char *init_value; /* with is_dry: the number that all elements equal; NULL: unknown */
     uint32_t line, column;  /* of the <layer> of its first ReadValue */
 };
 
@@ -201,7 +201,7 @@ bool irrun_session_plan(struct irrun_session *session, struct irrun_error *err);
 /* Runs one iteration. If it fails, the variables keep their values. */
 bool irrun_session_run(struct irrun_session *session, struct irrun_error *err);
 
-/* Sets a function to call at the first index out of range that gives zeros; NULL: none. */
+/* Sets a function to call when an op first gives zeros for an index out of range; NULL: none. */
 typedef void irrun_warning_fn(void *context, const struct irrun_error *warning);
 void irrun_session_on_warning(struct irrun_session *session, irrun_warning_fn *fn, void *context);
 
@@ -244,7 +244,7 @@ struct irrun_model_info {
     size_t n_op_counts, n_notes, n_warnings;
 };
 
-/* Describes a model. With is_dry it may have unsupported ops; op_counts has their problems. */
+/* Describes a model. With is_dry, op_counts may list unsupported ops and their problems. */
 void irrun_model_describe(const struct irrun_model *model, struct irrun_model_info *info);
 
 /* A layer, or an op that replaces layers and has the name of one of them. */
@@ -256,7 +256,7 @@ struct irrun_op_name {
 /* Figures computed from the XML of a model that was loaded with is_dry. */
 struct irrun_analysis {
     uint64_t n_parameters; /* elements of Consts, except indices */
-    double flops, bytes;   /* of an iteration, as in irrun_op_time */
+    double flops, bytes;   /* per iteration; see irrun_op_time */
     size_t n_open_ops;     /* ops not counted above, since a shape in the XML is dynamic */
     uint64_t values_bytes; /* peak total size of inputs, outputs and intermediate values */
     uint64_t state_bytes;  /* variables: their current values and the next ones */
@@ -270,7 +270,7 @@ struct irrun_analysis {
 bool irrun_model_analyse(const struct irrun_model *model, struct irrun_analysis *analysis,
                          struct irrun_error *err);
 
-/* Output `port` of layer `layer` of the list. */
+/* An output of a layer: the index of the layer in the list, and of the output in the layer. */
 struct irrun_layer_port {
     size_t layer, port;
 };
@@ -292,9 +292,9 @@ bool irrun_model_list_layers(struct irrun_model *model, const struct irrun_layer
 
 /* Identifies the .bin of a model. */
 struct irrun_weights_info {
-    uint64_t size_bytes; /* 0 if no .bin is in use; then the rest is 0 */
-    uint64_t digest;     /* 64-bit hash of its content, or of a sample if it has over 64 MB */
-    bool is_sampled;     /* the digest is that of a sample */
+    uint64_t size_bytes;           /* 0 if no .bin is in use; then the rest is 0 */
+    uint64_t digest;               /* 64-bit hash of its content, or of a sample if over 64 MB */
+    bool is_sampled;               /* the digest is that of a sample */
     int64_t written_s, written_ns; /* last modification, since 1970 */
 };
 
@@ -307,16 +307,16 @@ struct irrun_session_info {
     const char *simd;      /* the level in use: "scalar", "avx2" … */
     const char *precision; /* "f32", "f16", "bf16" */
     unsigned n_threads;
-    size_t n_steps;              /* steps of an iteration: one op or several fused ones each */
+    size_t n_steps;              /* steps per iteration; each runs one op or several fused ops */
     size_t n_view_ops;           /* ops that are views and need no step */
     size_t n_fused_ops;          /* element-wise ops that are fused with each other */
     size_t n_epilogue_ops;       /* element-wise ops that are fused with a product */
     uint64_t n_new_plans;        /* how often an iteration changed the plan */
-    size_t weights_mapped_bytes; /* of the .bin */
+    size_t weights_mapped_bytes; /* size of the mapped .bin */
     size_t weights_packed_bytes; /* copies made for the kernels */
     size_t arena_bytes;          /* intermediate values and scratch, also of bodies */
     size_t state_bytes;          /* variables: their current values and the next ones */
-    size_t n_quantized_products; /* because of dynamic_quantization */
+    size_t n_quantized_products; /* products that dynamic_quantization quantizes */
 };
 void irrun_session_describe(const struct irrun_session *session, struct irrun_session_info *info);
 
@@ -324,12 +324,12 @@ void irrun_session_describe(const struct irrun_session *session, struct irrun_se
 struct irrun_op_time {
     const struct irrun_op_name *members; /* [n_members], in their order */
     size_t n_members;
-    uint32_t depth; /* 0: an op of the model; 1: of a body of the last op of depth 0 … */
+    uint32_t depth; /* 0: an op of the model; 1: in a body of the preceding op of depth 0 … */
     uint64_t n_calls;
     double time_s;      /* includes the ops of its bodies */
     double in_bodies_s; /* the time of the ops of its bodies */
     double flops;       /* floating-point operations, estimated from the shapes; 0: none */
-    double bytes;       /* of its operands, read and written */
+    double bytes;       /* size of its inputs and outputs */
 };
 
 /* The times of all ops, longest first. Ops of a body follow the op that runs it. */
@@ -350,7 +350,7 @@ void irrun_session_clear_times(struct irrun_session *session); /* discards the m
 
 /* Sets a function that the session calls with times on CLOCK_MONOTONIC: after every step (op is the
  * first of its ops), after a change of the plan (name "plan", no type), and in threads 1, 2, …
- * after their part of a step. Needs irrun_options.times_ops. NULL removes it. */
+ * after each has finished its part of a step. Needs irrun_options.times_ops. NULL removes it. */
 typedef void irrun_watch_fn(void *context, unsigned thread, const struct irrun_op_name *op,
                             uint64_t start_ns, uint64_t end_ns);
 void irrun_session_watch(struct irrun_session *session, irrun_watch_fn *watch, void *context);

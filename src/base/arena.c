@@ -19,7 +19,7 @@ struct arena_block {
     max_align_t data[];
 };
 
-/* Adds a block; returns NULL if there is no memory. A request for more than half of the usual size
+/* Adds a block; returns NULL if memory runs out. A request for more than half of the usual size
  * gets its own block, which is inserted after the current one, so that the current one remains in
  * use. */
 static struct arena_block *add_block(struct arena *arena, size_t size_bytes)
@@ -148,7 +148,7 @@ bool reserve_array(void **items, size_t n, size_t *capacity, size_t item_bytes,
     if (!checked_mul(wanted, item_bytes, &size_bytes))
         return fail_memory(err, SIZE_MAX);
 
-    /* The type of the caller's pointer is not known, so it is read and written as bytes. */
+    /* The type of the caller's pointer is not known, so memcpy reads and writes the pointer. */
     void *old;
     memcpy(&old, items, sizeof old);
     void *grown = realloc(old, size_bytes);

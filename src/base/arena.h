@@ -25,13 +25,14 @@ void *arena_copy(struct arena *arena, const void *items, size_t n, size_t item_b
                  struct irrun_error *err);
 void arena_free(struct arena *arena);
 
-/* Frees all allocations for reuse. If the arena has more than one block, one block of twice their
- * size replaces them, so that after a few resets no block is allocated. */
+/* Discards all allocations, and keeps the memory for new ones. If the arena has several blocks, one
+ * block of twice their total size replaces them, so that after a few resets no more blocks are
+ * allocated. */
 void arena_reset(struct arena *arena);
 
 /* Grow an array on the heap: reserve_array makes room for n items, grow_array for n + 1. *capacity
- * at least doubles. If there is no memory, they fill *err and return false, and *items stays as it
- * is. The caller frees *items. */
+ * at least doubles. If memory runs out, they fill *err, return false and leave *items unchanged.
+ * The caller frees *items. */
 bool reserve_array(void **items, size_t n, size_t *capacity, size_t item_bytes,
                    struct irrun_error *err);
 bool grow_array(void **items, size_t n, size_t *capacity, size_t item_bytes,
@@ -41,8 +42,8 @@ bool grow_array(void **items, size_t n, size_t *capacity, size_t item_bytes,
 #define GROW_ARRAY(items, n, capacity, err)                                                        \
     grow_array((void **)&(items), n, &(capacity), sizeof *(items), err)
 
-/* Allocates n zeroed items on the heap, which the caller frees. Returns NULL with *err filled if
- * there is no memory; for n = 0 it returns a pointer too. */
+/* Allocates n zeroed items on the heap, which the caller frees. If memory runs out, fills *err and
+ * returns NULL. n = 0 also gives a valid pointer. */
 void *new_array(size_t n, size_t item_bytes, struct irrun_error *err);
 
 #endif

@@ -7,10 +7,11 @@
 
 typedef void cgroup_visit_fn(void *context, const char *directory);
 
-/* Calls `visit` for the group of the controller and for its parents up to the root, since the limit
- * of a group also limits its subgroups. `membership` is a file such as /proc/self/cgroup, `root`
- * the mount point of the cgroup file systems, such as /sys/fs/cgroup. Visits the root if there is
- * no such file. Some directories may not exist. */
+/* Calls `visit` for the directory of this process's group under `controller`, and for its parents
+ * up to the root, because the limit of a group also limits its subgroups. `membership` is a file
+ * such as /proc/self/cgroup, `root` the mount point of the cgroup file systems, such as
+ * /sys/fs/cgroup. If `membership` does not exist, visits only the root. Some of the directories may
+ * not exist. */
 void cgroup_visit(const char *membership, const char *root, const char *controller,
                   cgroup_visit_fn *visit, void *context);
 

@@ -23,7 +23,8 @@ static unsigned count_affinity(void)
     return 1;
 }
 
-/* Lowers *min to the quota of a group in CPUs, rounded up. *min is 0 before the first quota. */
+/* Sets *min to the CPU quota of a group, rounded up, if the quota is lower or *min is 0, which
+ * means that no group had a quota yet. */
 static void lower_to_quota(void *context, const char *directory)
 {
     unsigned *min = context;

@@ -74,7 +74,7 @@ static bool has_exact_power(const struct decimal *decimal)
            decimal->exponent <= MAX_EXACT_POWER;
 }
 
-/* May round twice: the digits if they have more than 53 bits, then the result. */
+/* May round twice: first the digits, if they need more than 53 bits, then the result. */
 static double scale_digits(const struct decimal *decimal)
 {
     double digits = decimal->is_negative ? -(double)decimal->digits : (double)decimal->digits;

@@ -1,4 +1,4 @@
-/* A 128-bit digest of a byte string. It is not cryptographic.
+/* Computes 128-bit digests of byte strings. They are not cryptographic.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_BASE_DIGEST_H
 #define IRRUN_BASE_DIGEST_H
@@ -12,8 +12,8 @@ struct digest {
 /* The digest of an empty string. */
 #define DIGEST_SEED ((struct digest){0x9e3779b97f4a7c15, 0xc2b2ae3d27d4eb4f})
 
-/* Returns the digest of a string, whose own digest is `seed`, followed by data. The result depends
- * on how the string is divided into calls. */
+/* Appends `data` to the byte string whose digest is `seed`, and returns the digest of the result.
+ * The digest depends on how the calls divide a string into pieces. */
 static inline struct digest digest_update(struct digest seed, const void *data, size_t size_bytes)
 {
     return (struct digest){fast_hash(seed.a, data, size_bytes),

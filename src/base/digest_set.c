@@ -1,4 +1,5 @@
-/* Open addressing with linear probing, at most half full; in memory or in a sparse file.
+/* A hash table with open addressing and linear probing, at most half full, in memory or in a sparse
+ * file.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/digest_set.h"
 
@@ -12,7 +13,7 @@
 
 #define FIRST_SLOTS 256
 #define MEMORY_SLOTS 8192
-#define PROBED_SLOTS 8  /* read from disk at a time */
+#define PROBED_SLOTS 8  /* read from the file at a time */
 #define MOVED_SLOTS 256 /* read at a time while the set grows */
 
 static bool fail_disk(int reason, struct irrun_error *err)
@@ -51,7 +52,7 @@ static bool write_slot(struct digest_set *set, uint64_t index, const struct dige
            fail_disk(errno, err);
 }
 
-/* Finds the slot of the digest and its tag, or the empty slot for it. */
+/* Finds the slot of the digest and its tag, or the empty slot for the digest; *tag is then 0. */
 static bool find_slot(const struct digest_set *set, struct digest digest, uint64_t *index,
                       uint64_t *tag, struct irrun_error *err)
 {

@@ -1,5 +1,5 @@
-/* A hash table that maps digests to tags (numbers above 0). With more than 4,096 digests, it is in
- * an unnamed temporary file, so that its memory is bounded.
+/* A hash table that maps digests to tags (numbers above 0). A table of more than 4,096 digests
+ * moves to an unnamed temporary file, so that its memory is bounded.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_BASE_DIGEST_SET_H
 #define IRRUN_BASE_DIGEST_SET_H
@@ -26,7 +26,7 @@ bool digest_set_find(const struct digest_set *set, struct digest digest, uint64_
 
 /* Adds the digest with a tag above 0. If it is in the set already, sets *found to its tag and
  * changes nothing; otherwise sets *found to 0. Errors: IRRUN_IO, IRRUN_CANT_CREATE (no temporary
- * file), IRRUN_SYSTEM (no memory). */
+ * file), IRRUN_SYSTEM (out of memory). */
 bool digest_set_add(struct digest_set *set, struct digest digest, uint64_t tag, uint64_t *found,
                     struct irrun_error *err);
 

@@ -9,7 +9,7 @@
 
 #define PRINTF_LIKE(text_index, first) __attribute__((format(printf, text_index, first)))
 
-/* A position in a text file. Line 0 means the whole file, file NULL no position. */
+/* A position in a text file. Line 0: the whole file; file NULL: no position. */
 struct place {
     const char *file;
     uint32_t line, column;
@@ -43,18 +43,18 @@ bool fail_memory(struct irrun_error *err, size_t size_bytes);
 bool fail_errno(struct irrun_error *err, enum irrun_error_code code, const char *file,
                 const char *what, int reason);
 
-/* Adds a hint to the recorded error unless it has one. Returns false. */
+/* Adds a hint to the recorded error unless it has one already. Returns false. */
 bool fail_hint(struct irrun_error *err, const char *format, ...) PRINTF_LIKE(2, 3);
 
-/* Like fail_hint, but replaces the hint that the error has. */
+/* Like fail_hint, but replaces an existing hint. */
 bool replace_hint(struct irrun_error *err, const char *format, ...) PRINTF_LIKE(2, 3);
 
-/* Appends text to the recorded message, such as a list. Returns false. */
+/* Appends text, such as a list of names, to the recorded message. Returns false. */
 bool fail_append(struct irrun_error *err, const char *format, ...) PRINTF_LIKE(2, 3);
 
-/* Writes "file:line:column: error: message\n hint: ...\n", which editors parse, and returns `text`.
- * For a standard stream the name of the program comes first. Control characters become "?", and so
- * do newlines, except before an indented line. */
+/* Formats the error as "file:line:column: error: message\n hint: ...\n", which editors can parse,
+ * into `text`, and returns it. If the file is a standard stream or "", the text begins with
+ * "irrun". Control characters are replaced by text_hide_controls. */
 char *error_format(const struct irrun_error *err, char *text, size_t size_bytes);
 
 #endif

@@ -8,7 +8,8 @@
 #include <stdint.h>
 
 /* Returns the hash of data. To hash data in pieces, pass the hash of the preceding piece as the
- * seed of the next, and 0 as the first seed. The result depends on how the data is divided. */
+ * seed of the next, and 0 as the first seed. The result depends on how the data is divided into
+ * pieces. */
 uint64_t fast_hash(uint64_t seed, const void *data, size_t size_bytes);
 
 #endif

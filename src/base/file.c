@@ -131,7 +131,7 @@ static bool load_file(struct file_map *map, int fd, const char *path, struct irr
 bool file_map_open(struct file_map *map, const char *path, struct irrun_error *err)
 {
     *map = (struct file_map){.data = NULL};
-    /* O_NONBLOCK: do not wait for the writer of a FIFO. */
+    /* O_NONBLOCK: opening a FIFO does not wait for a writer. */
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
         return fail_errno(err, IRRUN_NO_INPUT, path, "cannot be opened", errno);
@@ -149,7 +149,7 @@ bool file_map_check(const struct file_map *map, struct irrun_error *err)
            check_unchanged(map, mapping_fd(map->mapping), mapping_path(map->mapping), err);
 }
 
-/* Smaller ranges are not freed, because madvise takes as long as reading a few pages. */
+/* Smaller ranges are kept, because madvise takes as long as reading a few pages. */
 #define DONTNEED_MIN_BYTES ((size_t)64 << 10)
 
 void file_map_dontneed(const struct file_map *map, const void *data, size_t size_bytes)
@@ -177,7 +177,7 @@ void file_map_close(struct file_map *map)
     *map = (struct file_map){.data = NULL};
 }
 
-/* Returns the target of a symbolic link; NULL if the path is not a link or there is no memory. */
+/* Returns the target of a symbolic link; NULL if the path is not a link or memory runs out. */
 static char *link_target(const char *path)
 {
     char target[PATH_MAX], *joined;
@@ -215,7 +215,7 @@ char *file_real_path(const char *path)
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
     if (real || errno != ENOENT)
         return real || errno == ENOMEM ? real : strdup(path);
-    char *target = link_target(path); /* the file that it points to does not exist */
+    char *target = link_target(path); /* `path` may be a link to a file that does not exist */
     if (target) {
         real = file_real_path(target);
         free(target);

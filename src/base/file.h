@@ -1,4 +1,4 @@
-/* Maps or reads whole files into memory, read-only. Also has functions for paths.
+/* Maps or reads whole files into memory, read-only, and resolves paths.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_BASE_FILE_H
 #define IRRUN_BASE_FILE_H
@@ -21,11 +21,11 @@ struct file_map {
 
 /* Maps a regular file, or copies it if it is small. Errors: IRRUN_NO_INPUT if the file cannot be
  * opened or read or is not regular, IRRUN_DATA if it is modified while it is read, IRRUN_SYSTEM if
- * it is too large or cannot be mapped, or there is no memory. */
+ * it is too large or cannot be mapped, or memory runs out. */
 bool file_map_open(struct file_map *map, const char *path, struct irrun_error *err);
 
-/* Fails with IRRUN_DATA if the mapped file was modified after it was opened: some bytes may be old
- * and some new. Replacing the file by a rename is safe, and a copy cannot change. */
+/* Fails with IRRUN_DATA if a mapped file was modified after it was opened, because some bytes may
+ * be old and some new. Replacing the file by a rename is safe. A copied file always passes. */
 bool file_map_check(const struct file_map *map, struct irrun_error *err);
 
 /* Lets the kernel drop the pages of bytes that will probably not be read again; a later read loads
@@ -37,8 +37,9 @@ void file_map_close(struct file_map *map);
 bool file_read_full(int fd, const char *path, void *data, size_t size_bytes, size_t *n_read,
                     struct irrun_error *err);
 
-/* Read at an offset until `data` is full or the file ends, or write all of `data` there. Return
- * false with errno set on failure. Retry calls that a signal interrupts. */
+/* file_read_at reads from an offset until `data` is full or the file ends; file_write_at writes all
+ * of `data` at an offset. Both return false with errno set on failure, and retry calls that a
+ * signal interrupts. */
 bool file_read_at(int fd, uint64_t offset, void *data, size_t size_bytes, size_t *n_read);
 bool file_write_at(int fd, uint64_t offset, const void *data, size_t size_bytes);
 
@@ -47,17 +48,17 @@ bool file_is_directory(const char *path);
 /* Copies the permissions of the file at `path`, if it exists, to the open file `fd`. */
 void file_copy_permissions(const char *path, int fd);
 
-/* Returns the directory of a path, with its "/", or "."; NULL if there is no memory. The caller
- * frees it. */
+/* Returns the directory part of a path, up to its last "/", or "." if it has none; NULL if memory
+ * runs out. The caller frees the result. */
 char *file_directory(const char *path);
 
 /* Returns the path of a file with symbolic links, "." and ".." resolved. The file need not exist.
- * If the path cannot be resolved, because its directory does not exist or for another reason,
- * returns a copy of it; NULL if there is no memory. The caller frees the result. */
+ * If the path cannot be resolved, for example because its directory does not exist, returns a copy
+ * of the path; NULL if memory runs out. The caller frees the result. */
 char *file_real_path(const char *path);
 
-/* Returns the path with another extension, such as ".bin"; NULL if there is no memory. The caller
- * frees it. */
+/* Returns the path with its extension replaced by `extension`, such as ".bin"; NULL if memory runs
+ * out. The caller frees the result. */
 char *file_with_extension(const char *path, const char *extension);
 
 #endif

@@ -18,8 +18,9 @@ int file_lock(int fd)
 }
 
 /* Searches for the file in lines such as "1: FLOCK ADVISORY WRITE 4711 fe:00:5310851 0 EOF", which
- * name the process, the device and the inode. On some file systems stat reports another device, so
- * a lock on the same inode of another device is used if no better one is found. */
+ * name the process, the device and the inode. On some file systems, stat reports a different device
+ * number. If no line has both the device and the inode, the last line with the same inode is
+ * used. */
 long file_lock_holder(int fd)
 {
     struct stat status;

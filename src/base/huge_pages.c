@@ -1,4 +1,4 @@
-/* Aligns large blocks to pages of 2 MB, and asks the kernel for such pages by madvise.
+/* Aligns large blocks to pages of 2 MB, and requests huge pages for them with madvise.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/huge_pages.h"
 
@@ -10,9 +10,9 @@
 
 #define LINE_BYTES ((size_t)64)
 
-/* Memory for later growth is at most 1 / PREFERRED_PART of the limit, because other allocations
- * follow. */
-#define PREFERRED_PART 8
+/* Memory reserved for later growth is at most memory_limit() / PREFERRED_DIVISOR, because other
+ * allocations follow. */
+#define PREFERRED_DIVISOR 8
 
 void huge_advise(void *block, size_t begin, size_t end, size_t min_bytes)
 {
@@ -59,7 +59,7 @@ void *huge_alloc_at_least(size_t used_bytes, size_t min_bytes, size_t preferred_
                           size_t *size_bytes, struct irrun_error *err)
 {
     bool is_preferred =
-        preferred_bytes > min_bytes && preferred_bytes <= memory_limit() / PREFERRED_PART;
+        preferred_bytes > min_bytes && preferred_bytes <= memory_limit() / PREFERRED_DIVISOR;
     size_t taken = is_preferred ? preferred_bytes : min_bytes;
     void *data = alloc_within(used_bytes, taken, err);
 

@@ -11,13 +11,14 @@
 
 #define HUGE_PAGE_BYTES ((size_t)2 << 20)
 
-/* Returns size_bytes of memory, 64-byte aligned, to be freed by free(); NULL if there is none.
- * Sizes below 2 MB, and a last page that is less than half full, use ordinary pages. */
+/* Returns size_bytes of memory, aligned to 64 bytes, which the caller frees with free(); NULL if
+ * memory runs out. Sizes below 2 MB, and a last page that is less than half full, use ordinary
+ * pages. */
 void *huge_alloc(size_t size_bytes);
 
-/* Allocates preferred_bytes if that is at most an eighth of memory_limit() and, together with the
- * caller's used_bytes, within it; otherwise min_bytes. Sets *size_bytes to the allocated size.
- * Returns NULL with *err filled if both fail. */
+/* Allocates preferred_bytes if that is at most an eighth of memory_limit() and used_bytes, which
+ * the caller has allocated already, plus preferred_bytes is within the limit; otherwise min_bytes.
+ * Sets *size_bytes to the allocated size. Returns NULL with *err filled if both fail. */
 void *huge_alloc_at_least(size_t used_bytes, size_t min_bytes, size_t preferred_bytes,
                           size_t *size_bytes, struct irrun_error *err);
 

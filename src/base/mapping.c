@@ -11,14 +11,14 @@
 struct mapping {
     struct mapping *next; /* set before the item is added to the list */
     atomic_bool is_taken;
-    _Atomic uintptr_t begin, end; /* begin is UINTPTR_MAX: unused */
+    _Atomic uintptr_t begin, end; /* begin is UINTPTR_MAX if unused */
     int fd;
     char *path;
 };
 
 static _Atomic(struct mapping *) mappings;
 
-static struct mapping *reuse(void)
+static struct mapping *reuse_item(void)
 {
     for (struct mapping *item = atomic_load(&mappings); item; item = item->next)
         if (!atomic_exchange(&item->is_taken, true))
@@ -26,7 +26,7 @@ static struct mapping *reuse(void)
     return NULL;
 }
 
-static struct mapping *make(void)
+static struct mapping *new_item(void)
 {
     struct mapping *item = calloc(1, sizeof *item);
     if (!item)
@@ -43,9 +43,9 @@ struct mapping *mapping_add(const void *data, size_t size_bytes, int fd, const c
                             struct irrun_error *err)
 {
     char *copy = strdup(path);
-    struct mapping *item = copy ? reuse() : NULL;
+    struct mapping *item = copy ? reuse_item() : NULL;
     if (copy && !item)
-        item = make();
+        item = new_item();
     if (!item) {
         free(copy);
         fail_memory(err, sizeof *item + strlen(path) + 1);

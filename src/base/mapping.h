@@ -1,5 +1,5 @@
-/* A list of mapped files and their addresses, for the handler of SIGBUS. Reading a mapped page
- * raises SIGBUS if the file was truncated or cannot be read.
+/* Records the addresses of mapped files, so that a handler of SIGBUS can name the file. Reading a
+ * mapped page raises SIGBUS if the file was truncated or cannot be read.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_BASE_MAPPING_H
 #define IRRUN_BASE_MAPPING_H
@@ -9,7 +9,7 @@
 struct mapping;
 
 /* Adds the mapping of the file `fd` at [data, data + size_bytes) to the list, and takes ownership
- * of fd. If there is no memory, fills *err and returns NULL, and the caller keeps fd. */
+ * of fd. If memory runs out, fills *err and returns NULL; the caller then still owns fd. */
 struct mapping *mapping_add(const void *data, size_t size_bytes, int fd, const char *path,
                             struct irrun_error *err);
 

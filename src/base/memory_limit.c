@@ -1,4 +1,4 @@
-/* Finds how much memory the machine has, and the limit of the cgroup.
+/* Reads the memory size of the machine and the memory limit of the cgroup.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory_limit.h"
 
@@ -11,7 +11,7 @@
 /* Smaller requests are left to malloc. */
 #define SMALL_BYTES ((size_t)16 << 20)
 
-/* Lowers *min to the limit of a cgroup of version 2 or 1. */
+/* Sets *min to the memory limit of a cgroup, version 2 or 1, if that is lower. */
 static void lower_to_limit(void *context, const char *directory)
 {
     size_t *min = context;

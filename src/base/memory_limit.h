@@ -1,5 +1,6 @@
-/* The memory limit of the machine or of the cgroup. Sizes from files are compared with it before an
- * allocation, because the kernel overcommits: it kills the process only when the memory is used.
+/* Finds the memory limit of the machine or the cgroup. Callers compare sizes from files with it
+ * before they allocate, because the kernel overcommits: malloc succeeds, and the process is killed
+ * when it uses the memory.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_BASE_MEMORY_LIMIT_H
 #define IRRUN_BASE_MEMORY_LIMIT_H
@@ -11,15 +12,15 @@
 /* Returns the limit in bytes, or SIZE_MAX if it is unknown. Queries the system once. */
 size_t memory_limit(void);
 
-/* Returns the least limit of a cgroup and its parents, or SIZE_MAX if there is none. For the
- * arguments see cgroup_visit. */
+/* Returns the lowest memory limit of a cgroup and its parents, in bytes, or SIZE_MAX if none has a
+ * limit. cgroup_visit explains the arguments. */
 size_t cgroup_memory_limit(const char *membership, const char *root);
 
 /* Sets the limit to size_bytes if that is lower. 0 changes nothing. */
 void memory_limit_lower(size_t size_bytes);
 
-/* Fails with IRRUN_SYSTEM if used_bytes + more_bytes exceeds the limit; the message has both
- * numbers. The call is cheap for small sizes. */
+/* Fails with IRRUN_SYSTEM if used_bytes + more_bytes exceeds the limit; the message gives both
+ * sizes. Always accepts a more_bytes below 16 MB, without reading the limit. */
 bool memory_check(size_t used_bytes, size_t more_bytes, struct irrun_error *err);
 
 #endif

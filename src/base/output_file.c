@@ -1,4 +1,4 @@
-/* Output files that appear complete or not at all.
+/* Writes output files, which appear under their name only when they are complete.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/output_file.h"
 
@@ -43,8 +43,8 @@ static bool open_directly(struct output_file *out, struct irrun_error *err)
     return true;
 }
 
-/* Finds the regular file that `path` names. For a device, a FIFO or standard output, *target is
- * NULL. */
+/* Sets *target to the path of the regular file that `path` names, or to NULL for a device, a FIFO
+ * or standard output. */
 static bool find_target(const char *path, char **target, struct irrun_error *err)
 {
     struct stat status;
@@ -64,7 +64,8 @@ static bool find_target(const char *path, char **target, struct irrun_error *err
     return *target || fail_memory(err, strlen(path) + 1);
 }
 
-/* Fails because the file cannot be created or, with EWOULDBLOCK, `holder` has locked it. */
+/* Fails because the file cannot be created or, if reason is EWOULDBLOCK, because the process
+ * `holder` (0: unknown) has locked it. */
 static bool fail_locked(const char *path, long holder, int reason, struct irrun_error *err)
 {
     char who[64] = "another process";
@@ -247,7 +248,8 @@ static void unlock(struct output_file *out)
     }
 }
 
-/* Writes the first n bytes of the buffer. The buffer stays locked if they end inside a record. */
+/* Writes the first n bytes of the buffer. The buffer stays locked if these bytes end inside a
+ * record. */
 static bool send(struct output_file *out, size_t n, struct irrun_error *err)
 {
     if (n == 0)

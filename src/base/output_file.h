@@ -13,9 +13,9 @@ struct output_file {
     bool is_direct;          /* written in place, which cannot be undone */
     bool is_standard_output; /* its descriptor stays open */
     bool is_partial;         /* the temporary is PATH.partial, and stays after an error */
-    bool is_synced;          /* fsync before the rename, and of the directory after it */
+    bool is_synced;          /* fsync the file before the rename, its directory after it */
     char *path;              /* for messages: as given, or "standard output" */
-    char *target;            /* after symbolic links are followed */
+    char *target;            /* the path with symbolic links resolved */
     char *temporary;         /* NULL if is_direct */
     size_t slot;             /* in the table of temporaries */
     struct signal_buffer *signal_buffer; /* NULL unless is_direct */
@@ -31,20 +31,20 @@ struct output_file {
  * may be called after any failure. */
 bool output_file_open(struct output_file *out, const char *path, struct irrun_error *err);
 
-/* Keeps other processes from writing `path` until this one has opened and finished it, or calls
- * temporaries_release. Fails with IRRUN_CANT_CREATE as above. Devices, FIFOs and standard output
- * are not reserved. */
+/* Locks `path` against other processes until this process has opened and finished it, or calls
+ * temporaries_release. Fails with IRRUN_CANT_CREATE like output_file_open. Devices, FIFOs and
+ * standard output are not reserved. */
 bool output_file_reserve(const char *path, struct irrun_error *err);
 
 /* Opens a file that a later process can continue. Its name is PATH.partial until output_file_finish
  * renames it; no failure or signal removes it. If it exists, its first keep_bytes are kept and the
- * rest is removed; fails with IRRUN_DATA if it has fewer. The caller must reserve the path. Fails
+ * rest is removed; fails with IRRUN_DATA if it is shorter. The caller must reserve the path. Fails
  * with IRRUN_USAGE for standard output, devices and FIFOs. */
 bool output_file_open_partial(struct output_file *out, const char *path, uint64_t keep_bytes,
                               struct irrun_error *err);
 
-/* Returns PATH.partial, with symbolic links in PATH resolved; NULL if there is no memory. The
- * caller frees it. */
+/* Returns PATH.partial, with symbolic links in PATH resolved; NULL if memory runs out. The caller
+ * frees the result. */
 char *output_file_partial_path(const char *path);
 
 /* Writes through a buffer. Errors: IRRUN_IO. */
@@ -63,13 +63,14 @@ bool output_file_sync(struct output_file *out, struct irrun_error *err);
 bool output_file_patch(struct output_file *out, uint64_t offset, const void *data,
                        size_t size_bytes, struct irrun_error *err);
 
-/* Flushes, closes and renames. Fails with IRRUN_IO if close fails. *out is released. After an
- * error, the temporary file is removed unless is_partial; if only syncing the directory failed, the
- * file is renamed already. */
+/* Flushes, closes and renames the file, and frees the memory of *out. Fails with IRRUN_IO if a
+ * write, a sync or the close fails, and with IRRUN_CANT_CREATE if the rename fails. The temporary
+ * file is then removed unless is_partial. If only the sync of the directory failed, the file is
+ * already renamed. */
 bool output_file_finish(struct output_file *out, struct irrun_error *err);
 
-/* Removes the temporary file, unless it is partial. For a direct file, discards only an incomplete
- * record. A zeroed or finished *out is allowed. */
+/* Removes the temporary file unless is_partial. For a direct file, still writes the complete
+ * records, and discards an incomplete one. A zeroed or finished *out is allowed. */
 void output_file_abort(struct output_file *out);
 
 bool output_file_is_terminal(const struct output_file *out);

@@ -1,5 +1,6 @@
 /* Restricts access to files with Landlock, and system calls with seccomp. Declares the parts of
- * Landlock that it uses, because headers before Linux 5.13 have none and those before 6.12 not all.
+ * Landlock that it uses, because kernel headers before 5.13 do not declare Landlock, and headers
+ * before 6.12 only some of it.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/sandbox.h"
 
@@ -53,8 +54,8 @@ struct path_rule {
     int32_t parent_fd;
 } __attribute__((packed));
 
-/* Returns the rights that the rules restrict. Listing directories is not restricted: hints need
- * it. */
+/* Returns the rights that the rules restrict. Listing directories stays allowed, because hints list
+ * the files of a directory. */
 static uint64_t handled_fs(unsigned version)
 {
     uint64_t all = FS_EXECUTE | FS_WRITE_FILE | FS_READ_FILE | FS_REMOVE_DIR | FS_REMOVE_FILE |
@@ -124,7 +125,7 @@ static int limit_files(struct sandbox *sandbox)
 
 #if defined(__x86_64__)
 #define AUDIT_ARCHITECTURE AUDIT_ARCH_X86_64
-#define FOREIGN_CALLS 0x40000000 /* of x32 */
+#define FOREIGN_CALLS 0x40000000 /* the system calls of x32 */
 #elif defined(__aarch64__)
 #define AUDIT_ARCHITECTURE AUDIT_ARCH_AARCH64
 #define FOREIGN_CALLS 0x7fffffff
@@ -155,7 +156,7 @@ static int limit_calls(void)
         REFUSE_CALL(SYS_socket),
         REFUSE_CALL(SYS_execve),
         REFUSE_CALL(SYS_execveat),
-        REFUSE_CALL(CALL_IO_URING_SETUP), /* performs calls that the filter does not see */
+        REFUSE_CALL(CALL_IO_URING_SETUP), /* io_uring performs calls that the filter does not see */
         RETURN(SECCOMP_RET_ALLOW),
     };
     struct sock_fprog program = {sizeof filter / sizeof filter[0], filter};

@@ -1,5 +1,5 @@
-/* Gives up rights of this process, as far as the kernel supports it: Landlock limits the files that
- * it can open, seccomp the system calls that it can make.
+/* Restricts what this process can do, as far as the kernel supports it: Landlock restricts the
+ * files that the process can open, and seccomp the system calls that it can make.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_BASE_SANDBOX_H
 #define IRRUN_BASE_SANDBOX_H
@@ -16,8 +16,8 @@ enum sandbox_access {
 #define LANDLOCK_TRUNCATE 3 /* the first version that limits truncation */
 
 struct sandbox {
-    int fd;           /* of the Landlock rules; -1: there are none, or sandbox_enter closed it */
-    unsigned version; /* of Landlock; 0: the kernel has none */
+    int fd;           /* of the Landlock ruleset; -1: none, or closed by sandbox_enter */
+    unsigned version; /* of Landlock's ABI; 0: the kernel does not support Landlock */
     int reason;       /* errno of the last call that failed; 0: none */
 };
 

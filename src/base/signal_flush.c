@@ -60,8 +60,8 @@ void signal_buffer_set_complete(struct signal_buffer *buffer, size_t n)
         atomic_store_explicit(&buffer->n_complete, n, memory_order_release);
 }
 
-/* Locks the buffer. If the handler is writing it in another thread, waits forever: the process is
- * about to end. */
+/* Locks the buffer. If the handler is writing the buffer in a different thread, waits forever,
+ * because the process is about to end. */
 void signal_buffer_lock(struct signal_buffer *buffer)
 {
     int expected = BUFFER_IDLE;
@@ -81,7 +81,7 @@ void signal_buffer_unlock(struct signal_buffer *buffer, size_t n_complete)
         raise(atomic_load(&pending_signal));
 }
 
-/* ---- Functions of the handler ---------------------------------------------------------------- */
+/* ---- The signal handler ---------------------------------------------------------------------- */
 
 static int64_t now_ms(void)
 {

@@ -1,6 +1,5 @@
-/* Output buffers for pipes, devices and standard output. Before a signal handler ends the process,
- * it writes the complete records in them. One thread fills a buffer; the handler may run in any
- * thread.
+/* Lets a signal handler write the complete records in the buffers of pipes, devices and standard
+ * output before it ends the process. One thread fills a buffer; the handler may run in any thread.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_BASE_SIGNAL_FLUSH_H
 #define IRRUN_BASE_SIGNAL_FLUSH_H
@@ -10,8 +9,8 @@
 
 struct signal_buffer;
 
-/* Registers a buffer whose bytes are written to fd. Returns NULL if the table is full: a signal
- * then discards the bytes. All functions accept this NULL. */
+/* Registers a buffer whose bytes are written to fd. Returns NULL if the table is full; the handler
+ * then cannot write the bytes. All functions accept NULL. */
 struct signal_buffer *signal_buffer_open(int fd, unsigned char *data);
 void signal_buffer_close(struct signal_buffer *buffer);
 
@@ -19,9 +18,10 @@ void signal_buffer_close(struct signal_buffer *buffer);
  * signal_buffer_lock. */
 void signal_buffer_set_complete(struct signal_buffer *buffer, size_t n);
 
-/* Keeps the handler from writing the buffer. Call it before writing the buffer, and keep it locked
- * while only part of a record is written. signal_buffer_unlock also sets the number of bytes in
- * complete records. If a signal arrived while the buffer was locked, it raises the signal again. */
+/* signal_buffer_lock keeps the handler from writing the buffer. Lock the buffer before you write
+ * its bytes to fd, and keep it locked while a record is only partly written. signal_buffer_unlock
+ * also sets the number of bytes in complete records. If a signal arrived while the buffer was
+ * locked, signal_buffer_unlock raises it again. */
 void signal_buffer_lock(struct signal_buffer *buffer);
 void signal_buffer_unlock(struct signal_buffer *buffer, size_t n_complete);
 

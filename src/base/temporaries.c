@@ -1,4 +1,5 @@
-/* Names of temporary files, and a table of them that a signal handler may read at any time.
+/* Names, creates and locks temporary files, and keeps them in a table that a signal handler may
+ * read at any time.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/temporaries.h"
 
@@ -21,7 +22,7 @@
 
 #define MAX_TEMPORARIES 4096
 
-/* SLOT_RESERVED lasts until temporary_create. */
+/* SLOT_RESERVED: the file is locked for a later temporary_create. */
 enum slot_state { SLOT_FREE, SLOT_TAKEN, SLOT_READY, SLOT_RESERVED };
 
 /* Paths stay allocated and are reused, so that the handler never reads freed memory. */
@@ -33,9 +34,9 @@ static struct {
 
 static atomic_bool is_ending; /* temporaries_remove_all has begun */
 
-/* Returns whether `path` is still the open file. If not, errno is 0 (another file) or ENOENT; any
- * other errno: unknown. */
-static bool is_at(const char *path, int fd)
+/* Returns whether `path` still names the open file `fd`. If not, errno is 0 (`path` names a
+ * different file) or ENOENT; any other errno means that it is not known. */
+static bool is_file_at(const char *path, int fd)
 {
     struct stat there, here;
     errno = 0;
@@ -43,7 +44,7 @@ static bool is_at(const char *path, int fd)
            there.st_ino == here.st_ino;
 }
 
-static size_t remember(const char *path, int fd, enum slot_state state)
+static size_t add_to_table(const char *path, int fd, enum slot_state state)
 {
     size_t length = strlen(path);
     if (length >= PATH_MAX)
@@ -78,17 +79,16 @@ void temporaries_remove_all(void)
     for (size_t i = 0; i < MAX_TEMPORARIES; i++) {
         int state = atomic_load(&temporaries[i].state);
         if ((state == SLOT_READY || state == SLOT_RESERVED) &&
-            is_at(temporaries[i].path, temporaries[i].fd))
+            is_file_at(temporaries[i].path, temporaries[i].fd))
             unlink(temporaries[i].path);
     }
 }
 
 /* ---- Names ----------------------------------------------------------------------------------- */
 
-/* Returns the name "DIRECTORY/.irrun-DIGEST" in the directory of `target`, the same in every
- * process, or, if is_unique, with "-PID-N" appended. DIGEST is that of the name of `target`, which
- * may itself be too long to extend. The caller frees the result. If there is no memory, returns
- * NULL with errno set. */
+/* Returns the path "DIRECTORY/.irrun-DIGEST", with "-PID-N" appended if is_unique. DIRECTORY is
+ * that of `target`. DIGEST is computed from the name of `target`, which may be too long to extend.
+ * The caller frees the result. If memory runs out, returns NULL with errno set. */
 static char *temporary_name(const char *target, bool is_unique)
 {
     static atomic_uint n_names;
@@ -116,17 +116,18 @@ enum attempt {
     CREATED,
     FAILED,    /* errno says why */
     IS_LOCKED, /* by another process */
-    NO_LOCKS,  /* the file system has none */
+    NO_LOCKS,  /* the file system does not support locks */
     TRY_AGAIN
 };
 
-/* Returns whether is_at returned false because the file is no longer at its path. */
+/* After is_file_at has returned false, returns whether the reason is that the file is no longer at
+ * its path. */
 static bool is_missing(void)
 {
     return errno == 0 || errno == ENOENT;
 }
 
-/* Removes the file if it is not locked, because then a killed process left it behind. */
+/* Removes the file if it is not locked: a process that was killed has left it behind. */
 static enum attempt remove_abandoned(const char *name, long *holder)
 {
     const int how = O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
@@ -138,7 +139,7 @@ static enum attempt remove_abandoned(const char *name, long *holder)
     int reason = file_lock(fd);
     if (reason == EWOULDBLOCK)
         *holder = file_lock_holder(fd);
-    bool is_gone = reason == 0 && (is_at(name, fd) ? unlink(name) == 0 : is_missing());
+    bool is_gone = reason == 0 && (is_file_at(name, fd) ? unlink(name) == 0 : is_missing());
     close(fd);
     return reason == EWOULDBLOCK ? IS_LOCKED : is_gone ? TRY_AGAIN : NO_LOCKS;
 }
@@ -150,7 +151,7 @@ static enum attempt try_to_create(const char *name, int *fd, long *holder)
         return errno == EEXIST ? remove_abandoned(name, holder) : FAILED;
     int reason = file_lock(*fd);
     /* Another process may have removed the file as abandoned before it was locked. */
-    if (reason == 0 && is_at(name, *fd))
+    if (reason == 0 && is_file_at(name, *fd))
         return CREATED;
     enum attempt attempt = reason == EWOULDBLOCK ? IS_LOCKED
                            : reason != 0         ? NO_LOCKS
@@ -169,7 +170,7 @@ static enum attempt try_to_create(const char *name, int *fd, long *holder)
 static enum attempt create_locked(const char *name, int *fd, long *holder)
 {
     enum attempt attempt;
-    unsigned n_unknown = 0; /* attempts with an unknown holder, which may have ended since */
+    unsigned n_unknown = 0; /* attempts that found the file locked by an unknown process */
     do
         attempt = try_to_create(name, fd, holder);
     while (attempt == TRY_AGAIN || (attempt == IS_LOCKED && *holder == 0 && n_unknown++ < 3));
@@ -189,8 +190,8 @@ static enum attempt create_unique(const char *target, mode_t mode, char **name, 
 
 /* ---- Creating -------------------------------------------------------------------------------- */
 
-/* Blocks all signals in this thread, whose handler would not remove a file that is not in the
- * table. */
+/* Blocks all signals in this thread: the handler would not remove a file that is not in the table
+ * yet. */
 static void block_signals(sigset_t *before)
 {
     sigset_t all;
@@ -198,9 +199,9 @@ static void block_signals(sigset_t *before)
     pthread_sigmask(SIG_SETMASK, &all, before);
 }
 
-/* Creates the file *name or, on a file system without locks, one with a unique name, which
- * replaces *name. Blocks signals in this thread until the file is in the table. If the handler has
- * already run in another thread, removes the file. */
+/* Creates the file *name. If the file system does not support locks, creates a file with a unique
+ * name and sets *name to it. Blocks signals in this thread until the file is in the table. If the
+ * handler has already run in a different thread, removes the file. */
 static int create(const char *target, enum slot_state state, char **name, size_t *slot,
                   long *holder)
 {
@@ -211,7 +212,7 @@ static int create(const char *target, enum slot_state state, char **name, size_t
     if (attempt == NO_LOCKS && state == SLOT_READY)
         attempt = create_unique(target, 0666, name, &fd);
     int reason = errno;
-    *slot = attempt == CREATED ? remember(*name, fd, state) : NO_TEMPORARY;
+    *slot = attempt == CREATED ? add_to_table(*name, fd, state) : NO_TEMPORARY;
     if (attempt == CREATED && atomic_load(&is_ending))
         unlink(*name);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
@@ -219,7 +220,8 @@ static int create(const char *target, enum slot_state state, char **name, size_t
     return attempt == CREATED ? fd : -1;
 }
 
-/* Returns the descriptor of the file that this process has reserved under this name, or -1. */
+/* Marks the file that this process has reserved under this name as in use, and returns its
+ * descriptor; returns -1 if there is none. */
 static int take_over(const char *name, size_t *slot)
 {
     for (size_t i = 0; i < MAX_TEMPORARIES; i++) {

@@ -1,10 +1,10 @@
 /* Creates, locks and removes temporary files. A complete file is renamed to its target. A signal
  * handler removes the incomplete ones.
  *
- * The name of a temporary file depends only on the name of its target. If two processes write one
- * target, they use the same temporary file, and the second one fails. A file that a killed process
- * has left is not locked; the next process that writes the target removes it. If the file system
- * has no locks, each process uses its own name.
+ * The name of a temporary file depends only on the name of its target. If two processes write the
+ * same target, both use the same temporary file. The first one locks it, and the second one fails.
+ * A file that a killed process has left behind is not locked, and the next process that writes the
+ * target removes it. If the file system does not support locks, each process uses its own name.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_BASE_TEMPORARIES_H
 #define IRRUN_BASE_TEMPORARIES_H
@@ -23,7 +23,7 @@ int temporary_create(const char *target, char **name, size_t *slot, long *holder
 void temporary_forget(size_t slot); /* accepts NO_TEMPORARY */
 
 /* Locks the target for a later temporary_create. Fails like that function, but returns true without
- * a lock if the table of temporary files is full or the file system has no locks. */
+ * a lock if the table of temporary files is full or the file system does not support locks. */
 bool temporary_reserve(const char *target, long *holder);
 
 /* Removes the locks of reserved targets for which temporary_create was not called. */

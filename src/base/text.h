@@ -1,4 +1,4 @@
-/* Text: a growing buffer, conversion of numbers in any locale, and edit distance.
+/* Builds, compares and escapes text, and converts numbers to and from text in any locale.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_BASE_TEXT_H
 #define IRRUN_BASE_TEXT_H
@@ -22,15 +22,15 @@ void text_free(struct text *text);
 /* Fails with IRRUN_SYSTEM if the text is incomplete because an allocation failed. */
 bool text_check(const struct text *text, struct irrun_error *err);
 
-/* Parse a whole string as one number. Blanks around it are allowed; for any other text they return
- * false. Floats are written as in C or JSON, or as nan, inf or infinity in any case. The locale has
- * no effect. */
+/* Parse a whole string as one number. The number may have blanks around it. Return false for any
+ * other text. Floats are written as in C or JSON, or as nan, inf or infinity in any letter case.
+ * The locale has no effect. */
 bool text_to_i64(const char *text, size_t length, int64_t *value);
 bool text_to_f64(const char *text, size_t length, double *value);
 bool text_to_f32(const char *text, size_t length, float *value); /* rounded once */
 
-/* Write the shortest decimal that reads back as the same float (double), "nan", "inf" or "-inf".
- * Return its length. */
+/* Write the shortest decimal that reads back as the same float or double, or "nan", "inf" or
+ * "-inf". Return the length. */
 #define TEXT_NUMBER_BYTES 40
 size_t text_from_f32(float value, char out[TEXT_NUMBER_BYTES]);
 size_t text_from_f64(double value, char out[TEXT_NUMBER_BYTES]);
@@ -56,7 +56,7 @@ static inline bool text_is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* A part of another text, which is not owned. */
+/* A part of a text that it does not own. */
 struct slice {
     const char *at, *end;
 };
@@ -97,7 +97,7 @@ bool text_equals_ignore_case(const char *a, const char *b);
  * least one other character. */
 bool text_has_ending(const char *name, const char *ending);
 
-/* Returns whether a list such as "a,b" has the word. */
+/* Returns whether a list such as "a,b" contains the word. */
 bool text_list_has(const char *list, const char *word);
 
 #endif

@@ -18,7 +18,7 @@ struct precision {
     int max_digits;    /* always sufficient */
     double min_normal; /* for smaller numbers the trial begins with one digit */
     bool is_f32;
-    float (*narrow)(double decimal); /* of text_from_narrow; NULL: for f32 and f64 */
+    float (*narrow)(double decimal); /* see text_from_narrow; NULL for f32 and f64 */
 };
 
 static const struct precision f32_precision = {FLT_DIG, 9, (double)FLT_MIN, true, NULL};
@@ -235,8 +235,8 @@ static size_t write_special(double value, char *out)
     return (size_t)sprintf(out, "%s", isnan(value) ? "nan" : value < 0 ? "-inf" : "inf");
 }
 
-/* Returns whether the number is an integer below the limit, up to which a type represents all
- * integers. Its digits need no search. */
+/* Returns whether the number is an integer below `limit`, up to which the type represents all
+ * integers, so that its digits need no search. */
 static bool is_whole(double magnitude, double limit)
 {
     return magnitude < limit && magnitude == floor(magnitude);

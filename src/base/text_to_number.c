@@ -1,5 +1,5 @@
-/* Parses numbers in any locale: short ones by exact arithmetic, others by strtod without a decimal
- * point.
+/* Parses numbers in any locale: short ones by exact arithmetic, others by strtod, which gets no
+ * decimal point.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/text.h"
 

@@ -22,8 +22,8 @@ static void broadcast_strides(const struct irrun_shape *shape, const struct irru
     }
 }
 
-/* Returns whether, for every operand, the stride of dimension i is the length of the whole inner
- * loop, so that one loop can run over both. */
+/* Returns whether one loop can run over dimension i and the inner loop: for every operand, the
+ * stride of dimension i equals the distance that the inner loop covers. */
 static bool continues_loop(uint32_t n_operands, int64_t strides[][IRRUN_MAX_RANK], uint32_t i,
                            const struct broadcast_loop *inner)
 {

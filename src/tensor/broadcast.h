@@ -18,15 +18,14 @@ struct broadcast_loop {
 /* The merged loops of one op of a plan. Most ops have only the innermost. */
 struct broadcast {
     uint32_t n_operands; /* operand 0 is the output, which is never broadcast */
-    uint32_t rank;       /* of the merged loops, without the innermost */
+    uint32_t rank;       /* number of merged loops around the innermost */
     int64_t n_inner;     /* length of the innermost run; 0: the output is empty */
     int64_t inner_strides[BROADCAST_MAX_OPERANDS]; /* 1 or 0 */
     const struct broadcast_loop *loops;            /* [rank], outermost first */
 };
 
 /* Plans the loops. shapes[0] is that of the output; every other shape must broadcast to it by
- * NumPy's rules. The loops are in the arena. Returns false with *err filled if there is no
- * memory. */
+ * NumPy's rules. The loops are in the arena. If memory runs out, fills *err and returns false. */
 bool broadcast_plan(struct broadcast *plan, uint32_t n_operands,
                     const struct irrun_shape *const *shapes, struct arena *arena,
                     struct irrun_error *err);

@@ -1,5 +1,5 @@
-/* Conversion of elements. Common pairs of types have their own loops; all others are converted a
- * block at a time via double (which represents every type except i64 and u64) or int64.
+/* Converts elements between types. Common pairs of types have their own loops; all others are
+ * converted a block at a time via double (which represents every type except i64 and u64) or int64.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "tensor/tensor.h"
 
@@ -25,7 +25,8 @@
     }                                                                                              \
     break
 
-/* The cases of booleans, and of integers up to 32 bits, except unsigned ones of one byte. */
+/* The cases of booleans and of integers up to 32 bits, except u8 and the unsigned types below 8
+ * bits. */
 #define CASES_OF_NARROW_INTEGERS(to_type)                                                          \
     case IRRUN_BOOLEAN:                                                                            \
         CONVERT_EACH(uint8_t, to_type, x != 0);                                                    \

@@ -5,13 +5,15 @@
 
 #include "irrun.h"
 
-/* Returns the bits of an element in a .bin file. */
+/* Returns the number of bits per element in a .bin file. */
 unsigned dtype_stored_bits(enum irrun_dtype dtype);
 
-/* Returns the bytes of an element in memory: 1 for types below 8 bits, 0 for dynamic and string. */
+/* Returns the number of bytes per element in memory: 1 for types below 8 bits, 0 for dynamic and
+ * string. */
 size_t dtype_size(enum irrun_dtype dtype);
 
-/* Parses "f32" as well as "FP32", in any letter case. Returns false if there is no such type. */
+/* Parses the name of a type in either form, "f32" or "FP32", in any letter case. Returns false for
+ * any other text. */
 bool dtype_parse(const char *text, enum irrun_dtype *dtype);
 
 bool dtype_is_float(enum irrun_dtype dtype);   /* f16 bf16 f32 f64 */

@@ -1,4 +1,5 @@
-/* Converts f16 and bf16 from and to f32. Has no branches, so that compilers vectorize the loops.
+/* Converts between f32 and the types f16 and bf16, without branches, so that compilers vectorize
+ * the loops.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "tensor/half.h"
 
@@ -93,7 +94,8 @@ uint16_t bf16_from_f32(float value)
     return narrow_bf16(value);
 }
 
-/* Whole groups have their own loop: compilers vectorize a loop of constant length even at -O2. */
+/* Groups of 16 elements have their own loop, because compilers vectorize a loop of constant length
+ * even at -O2. */
 #define GROUP 16
 #define CONVERT_N(name, from_type, to_type, convert)                                               \
     static inline void name##_run(const unsigned char *restrict from, unsigned char *restrict to,  \

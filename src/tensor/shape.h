@@ -1,4 +1,4 @@
-/* Shapes: counting, comparing, formatting, and the partial shapes of the IR.
+/* Counts, compares, formats and broadcasts shapes, and parses the partial shapes of the IR.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_TENSOR_SHAPE_H
 #define IRRUN_TENSOR_SHAPE_H
@@ -8,7 +8,7 @@
 /* Counts the elements; a 0-D shape has 1. Returns false if the number overflows int64. */
 bool shape_count(const struct irrun_shape *shape, int64_t *n_elements);
 
-/* Returns the number of elements of a shape that is known not to overflow, such as one of a
+/* Returns the number of elements of a shape that is known not to overflow, such as a shape in a
  * plan. */
 int64_t shape_n_elements(const struct irrun_shape *shape);
 
@@ -19,7 +19,7 @@ bool shape_equals(const struct irrun_shape *a, const struct irrun_shape *b);
 
 struct irrun_shape shape_of(uint32_t rank, const int64_t *dims);
 
-/* Appends dims[from ... to - 1] of another shape. There must be room for them. */
+/* Appends dims[from ... to - 1] of `other`. There must be room for them. */
 void shape_append(struct irrun_shape *shape, const struct irrun_shape *other, uint32_t from,
                   uint32_t to);
 
@@ -40,7 +40,7 @@ bool partial_shape_parse(const char *text, struct irrun_partial_shape *shape, co
 struct irrun_partial_shape partial_shape_of(const struct irrun_shape *shape); /* static */
 struct irrun_partial_shape partial_shape_any(void);
 bool partial_shape_is_static(const struct irrun_partial_shape *shape);
-/* Sets *shape to the only shape that is allowed. Returns false if there are several. */
+/* Sets *shape to the only shape that `partial` allows. Returns false if it allows several. */
 bool partial_shape_to_shape(const struct irrun_partial_shape *partial, struct irrun_shape *shape);
 bool partial_shape_admits(const struct irrun_partial_shape *partial,
                           const struct irrun_shape *shape);

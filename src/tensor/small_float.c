@@ -1,5 +1,5 @@
-/* Decodes by formula; encodes by binary search for the nearest code, since values increase with the
- * code.
+/* Decodes small floats with a formula. Encodes by a binary search for the nearest code, because the
+ * values increase with the codes.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "tensor/small_float.h"
 

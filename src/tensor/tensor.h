@@ -12,7 +12,7 @@
  * size. */
 bool tensor_size(enum irrun_dtype dtype, const struct irrun_shape *shape, size_t *size_bytes);
 
-/* Returns the size of a tensor whose size is known not to overflow, such as one of a plan. */
+/* Returns the size of a tensor whose size is known not to overflow, such as a tensor in a plan. */
 size_t tensor_n_bytes(const struct irrun_tensor *tensor);
 
 /* Returns the address of element i. The type must have whole bytes. */
@@ -28,13 +28,14 @@ void tensor_copy(const struct irrun_tensor *to, const struct irrun_tensor *from)
 /* Converts n elements by the rules of Convert-1:
  * - to floats: rounds to nearest even, once, from any type; overflow as in half.h and
  *   small_float.h;
- * - float to integer: truncates toward zero to i32 (i64 for i64, u64 and u32), NaN and out of range
- *   give the minimum of that type; narrower targets keep its low bytes (bits below 8 bits);
+ * - float to integer: truncates toward zero to i32 (i64 for i64, u64 and u32), NaN and values out
+ *   of range give the minimum of that type; narrower targets keep the low bytes of the result
+ *   (types below 8 bits: its low bits);
  * - integer to integer: keeps the low bytes, never via floats;
  * - any type to boolean: value != 0, where NaN is not 0; a boolean is 0 or 1;
- * - nf4 and an integer type: the code, not its value.
- * For equal types, copies the bits. source and target must not overlap, unless they are equal and
- * the element sizes too. Neither type may be dynamic or string. */
+ * - nf4 from or to an integer type: converts the code, not its value.
+ * For equal types, copies the bits. source and target must not overlap, unless they are the same
+ * address and the element sizes are equal. Neither type may be dynamic or string. */
 void convert_elements(enum irrun_dtype from, const void *source, enum irrun_dtype to, void *target,
                       size_t n);
 
