@@ -1,5 +1,5 @@
-/* The public API of models: calls ir, plan and runtime to load a model, and keeps its description.
- * runtime/session.c has the API of sessions, irrun_build.c that of the build.
+/* Implements the public API of models: calls ir, plan and runtime to load a model, and keeps its
+ * description. runtime/session.c implements the API of sessions, irrun_build.c that of the build.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "irrun.h"
 
@@ -26,14 +26,14 @@ struct irrun_model {
     struct irrun_variable *variables;
     struct model_facts facts;
     struct remarks remarks;
-    struct irrun_error problem; /* of a model that is only inspected: why it cannot run */
+    struct irrun_error problem; /* with is_dry: why the model cannot run */
     bool is_prepared;
-    bool takes_chunks; /* of a model that is only inspected */
+    bool takes_chunks; /* with is_dry */
 };
 
 /* ---- loading ------------------------------------------------------------------------------- */
 
-/* Finds initial values, for a model that is only inspected. Ignores missing weights. */
+/* Finds the initial values of the variables, with is_dry. Ignores missing weights. */
 static bool find_init_values(struct irrun_model *model, struct irrun_error *err)
 {
     struct file_map weights = {.data = NULL};
@@ -54,7 +54,7 @@ static bool find_init_values(struct irrun_model *model, struct irrun_error *err)
     return is_found;
 }
 
-/* Checks that the model can run. If it is only inspected, keeps the error for irrun_session_new. */
+/* Checks that the model can run. With is_dry, keeps the error for irrun_session_new. */
 static bool check(struct irrun_model *model, const struct irrun_options *options,
                   struct irrun_error *err)
 {
@@ -98,7 +98,7 @@ static bool count_threads(unsigned requested, unsigned *n_threads, struct irrun_
                 THREAD_POOL_MAX_THREADS);
 }
 
-/* Returns whether the list has a name of the output. */
+/* Returns whether the list contains one of the names of the output. */
 static bool is_listed(const struct irrun_model *model, size_t output, const char *const *names,
                       size_t n)
 {
@@ -111,29 +111,30 @@ static bool is_listed(const struct irrun_model *model, size_t output, const char
     return is_found;
 }
 
-/* Removes the inputs of Results that are not read. Moves slices of outputs before products. */
+/* Disconnects the Results of outputs that are not read. Where only the last position of an output
+ * is read, computes only that position. */
 static bool drop_unread(struct irrun_model *model, const struct irrun_options *options,
                         struct irrun_error *err)
 {
     struct graph *graph = model->ir.graph;
-    bool *takes_last = arena_alloc_array(&model->ir.arena, graph->n_results, 1, err);
+    bool *reads_last = arena_alloc_array(&model->ir.arena, graph->n_results, 1, err);
     uint32_t n_order = graph->n_order;
     bool is_changed = false;
-    for (uint32_t i = 0; takes_last && i < graph->n_results && !options->traces_all; i++) {
+    for (uint32_t i = 0; reads_last && i < graph->n_results && !options->traces_all; i++) {
         if (is_listed(model, i, options->read, options->n_read))
             continue;
-        takes_last[i] = is_listed(model, i, options->read_last, options->n_read_last);
-        if (takes_last[i] || !is_listed(model, i, options->unread, options->n_unread))
+        reads_last[i] = is_listed(model, i, options->read_last, options->n_read_last);
+        if (reads_last[i] || !is_listed(model, i, options->unread, options->n_unread))
             continue;
         graph->ops[graph->results[i]].n_inputs = 0;
         is_changed = true;
     }
-    return takes_last && (!is_changed || toposort(graph, &model->ir.arena, err)) &&
+    return reads_last && (!is_changed || toposort(graph, &model->ir.arena, err)) &&
            (graph->n_order == n_order ||
             remarks_add(&model->remarks, &model->ir.arena, err,
                         "%u ops are not computed: only outputs under none: need them",
                         (unsigned)(n_order - graph->n_order))) &&
-           early_slices_move(&model->model, takes_last, &model->remarks, err);
+           early_slices_move(&model->model, reads_last, &model->remarks, err);
 }
 
 static bool load(struct irrun_model *model, const char *xml_path,

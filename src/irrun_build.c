@@ -1,4 +1,5 @@
-/* The public API that describes the build and its libraries: ops, kernels, types, versions.
+/* Implements the public API that describes the build and its libraries: ops, kernels, types,
+ * versions.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <pthread.h>
 

@@ -1,4 +1,4 @@
-/* The byte order of this machine and of files.
+/* Reads and writes the little-endian and big-endian numbers of files.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_FORMATS_BYTE_ORDER_H
 #define IRRUN_FORMATS_BYTE_ORDER_H
@@ -27,7 +27,7 @@ static inline void swap_elements(unsigned char *data, size_t size_bytes, size_t 
         }
 }
 
-/* Little-endian numbers of files. */
+/* Read little-endian numbers. */
 static inline uint16_t little_u16(const unsigned char *bytes)
 {
     return (uint16_t)(bytes[0] | bytes[1] << 8);
@@ -50,7 +50,7 @@ static inline void put_little(unsigned char *bytes, uint64_t value, size_t n_byt
         bytes[i] = (unsigned char)(value >> 8 * i & 0xff);
 }
 
-/* A big-endian number of a file. */
+/* Reads a big-endian number. */
 static inline uint32_t big_u32(const unsigned char *bytes)
 {
     return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 | bytes[3];

@@ -1,5 +1,5 @@
-/* The buffer of a source, and sources that are files or pipes. zip_member.c has the source of a
- * member of an archive.
+/* Implements the buffer of a source, and the sources that read files and pipes. zip_member.c
+ * implements the sources that read members of archives.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "formats/byte_source.h"
 

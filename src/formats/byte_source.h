@@ -23,7 +23,7 @@ struct byte_source_methods {
 struct byte_source {
     const struct byte_source_methods *methods;
     void *context; /* for the methods */
-    int fd;        /* for a file; its first byte is at `first_offset` */
+    int fd;        /* for a file; the source begins at its `first_offset` */
     uint64_t first_offset;
     const char *path;               /* for messages; borrowed */
     const struct reader_wait *wait; /* called before a pipe blocks; NULL: none */
@@ -42,7 +42,7 @@ struct byte_source {
 bool source_open_file(struct byte_source *source, const char *path, const char *shown_path,
                       struct irrun_error *err);
 
-/* Opens a source of another kind. The caller has set methods, context, path and size_bytes. */
+/* Opens a source that is not a file. The caller has set methods, context, path and size_bytes. */
 bool source_open(struct byte_source *source, struct irrun_error *err);
 void source_close(struct byte_source *source);
 

@@ -1,4 +1,4 @@
-/* Reads some columns of a csv file, selected by number or by the headings in the first line. A
+/* Reads selected columns of a csv file, given by number or by the headings in the first line. A
  * field in double quotes may contain separators.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <inttypes.h>
@@ -18,14 +18,14 @@ struct csv_columns {
     char separator;
     size_t n_wanted;
     size_t n_fields; /* fields of a line to parse */
-    size_t *slots;   /* [n_fields]: number of the column in `wanted`, from 1; 0: skipped */
+    size_t *slots;   /* [n_fields]: position of the field in `wanted`, from 1; 0: skipped */
 
-    size_t n_columns; /* of the first line, which all lines must have; 0: no line was read */
+    size_t n_columns; /* of the first line and required of all lines; 0: no line was read */
     bool has_headings;
 
     struct kept_columns *kept; /* NULL: no --keep-columns */
     bool keeps_all;
-    size_t *kept_ids; /* [n_kept]: columns */
+    size_t *kept_ids; /* [n_kept]: column numbers */
     size_t n_kept, kept_capacity;
     struct field *fields; /* [n_fields] of a line, if columns are kept */
 };
@@ -50,8 +50,8 @@ static bool is_blank(struct field line)
     return true;
 }
 
-/* Rejects a quoted field that does not end in its line. Does not check the first line, which may
- * have headings, nor lines with tabs, in which a quote is often an ordinary character. */
+/* Rejects a quoted field whose closing quote is not in the line. Does not check the first line,
+ * which may have headings, nor lines with tabs, in which a quote is often an ordinary character. */
 static bool check_quotes(const struct csv_columns *csv, struct field line, struct irrun_error *err)
 {
     if (csv->separator != ',' || !csv_has_open_quote(line))
@@ -70,7 +70,7 @@ static bool is_number(struct field name, int64_t *number)
     return is_all && text_to_i64(name.start, name.length, number) && *number <= MAX_COLUMN;
 }
 
-/* Returns whether the line has a column that the list names. */
+/* Returns whether the list names one of the headings in the line. */
 static bool has_name(struct field line, const char *list)
 {
     struct field rest = {list, strlen(list)};
@@ -211,7 +211,7 @@ static bool add_listed_columns(struct csv_columns *csv, const char *list, struct
     return true;
 }
 
-/* Adds the kept fields of a line. */
+/* Appends the kept fields of a line to `row`. */
 static bool keep_row(const struct csv_columns *csv, struct field line, struct text *row,
                      struct irrun_error *err)
 {

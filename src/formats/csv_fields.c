@@ -7,7 +7,7 @@
 
 #include "formats/kept_columns.h"
 
-#define FIELD_BYTES 64 /* of a heading in a hint */
+#define FIELD_BYTES 64 /* size of a heading in a hint */
 
 /* Returns the quote that closes the one at `at`, or the end of the line. */
 static const char *find_closing_quote(const char *at, const char *end)

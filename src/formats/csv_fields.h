@@ -1,11 +1,12 @@
-/* The fields of a line of csv: numbers or headings, possibly in double quotes.
+/* Splits a line of csv into fields, finds headings, and adds hints to errors. A field is a number
+ * or a heading, possibly in double quotes.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_FORMATS_CSV_FIELDS_H
 #define IRRUN_FORMATS_CSV_FIELDS_H
 
 #include "base/text.h"
 
-/* Borrows from the line. */
+/* A view of a part of a line. */
 struct field {
     const char *start;
     size_t length; /* bytes */
@@ -38,9 +39,9 @@ bool csv_remove_quotes(struct field *field);
 /* Returns a heading as the value of --columns, quoted for a shell and truncated to fit. */
 const char *csv_column_word(struct field heading, char out[TEXT_QUOTED_BYTES]);
 
-/* Returns the heading of the first column with a number in the next line, or that of the first
- * column. The text begins with a word of n_word bytes, which is not a number. Sets *is_column to
- * whether the word may be a heading of a table that is separated by commas or tabs. */
+/* Returns the heading of the first column that has a number in the second line of `text`, or the
+ * first heading if there is no number. The text begins with a word of n_word bytes, which is not a
+ * number. Sets *is_column to whether this word may be a heading of a table with commas or tabs. */
 struct field csv_find_heading(struct field text, size_t n_word, bool *is_column);
 
 /* Returns whether a field is a word for a missing number, such as NA. */
@@ -54,14 +55,15 @@ void csv_number_columns(struct field line, char separator, char out[CSV_NUMBERS_
 /* The end of a command in a hint. */
 #define READ_CSV " | irrun ... -i csv:-"
 
-/* Adds a hint if a field or a line has semicolons, brackets, NA or other text that is not csv. */
+/* Adds a hint if a field or a line contains semicolons, brackets, NA or other text that is not
+ * csv. */
 void csv_text_hint(struct field field, struct irrun_error *err);
 
 /* Adds a hint if the field, without quotes, is a number with a decimal comma, such as 1,5. */
 void csv_decimal_hint(struct field field, char separator, struct irrun_error *err);
 
-/* Adds a hint to the error that `name` is not one of the headings in `line`: lists a similar
- * heading, and all of them. Returns false. */
+/* Adds a hint to the error that `name` is not one of the headings in `line`: suggests a similar
+ * heading, and lists all headings. Returns false. */
 bool csv_field_hint(struct field line, char separator, struct field name, struct irrun_error *err);
 
 /* ---- Errors, in csv_mistakes.c: fail with IRRUN_DATA and return false ------------------------ */
@@ -72,14 +74,14 @@ struct csv_row {
     struct place place;
 };
 
-/* Field `index` of the row, with its quotes, is not a number. */
+/* Fails because field `index` of the row is not a number. `field` includes its quotes. */
 bool csv_fail_field(const struct csv_row *row, struct field field, size_t index, const char *why,
                     struct irrun_error *err);
 
-/* The row has n columns, but column `index` is to be read. */
+/* Fails because the row has only n columns, but column `index` is to be read. */
 bool csv_fail_missing(const struct csv_row *row, size_t n, size_t index, struct irrun_error *err);
 
-/* The row has n columns, but the first line has n_wanted. */
+/* Fails because the row has n columns, but the first line has n_wanted. */
 bool csv_fail_count(const struct csv_row *row, size_t n, size_t n_wanted, bool has_headings,
                     struct irrun_error *err);
 

@@ -1,4 +1,5 @@
-/* Errors of rows of a table. The hint of an error is a command that leaves the row out.
+/* Reports mistakes in the rows of a table. The hint of an error is a command that leaves the row
+ * out.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <inttypes.h>
 #include <stdio.h>
@@ -17,8 +18,9 @@ static struct place place_of(const struct csv_row *row, const char *at)
     return (struct place){row->place.file, row->place.line, (uint32_t)(at - row->line.start) + 1};
 }
 
-/* Adds a hint: `what`, then a command that leaves out lines for which `condition` of awk is false.
- * If the line has quotes, uses sed, because awk splits at commas in quotes. */
+/* Adds a hint: `what`, then a command that leaves out the lines for which the awk expression
+ * `condition` is false. If the line has quotes, the command uses sed, because awk would split at
+ * commas in quotes. */
 static bool hint_leave_out(const struct csv_row *row, const char *what, const char *condition,
                            struct irrun_error *err)
 {

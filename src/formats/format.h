@@ -1,5 +1,5 @@
-/* Tensor files: one table of formats, and readers and writers that move arrays between files and
- * memory. This folder does not depend on models, records or casts.
+/* Reads and writes files of tensors. A table lists the formats; readers and writers move arrays
+ * between files and memory. Nothing in this folder depends on models.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_FORMATS_FORMAT_H
 #define IRRUN_FORMATS_FORMAT_H
@@ -24,7 +24,7 @@ struct format {
     bool is_counted;   /* count ones: the path is the name of an input, or empty */
     bool is_binary;    /* not text: is not written to a terminal */
     bool can_pipe;     /* can be written to a pipe */
-    bool can_pause;    /* another process can resume writing: writer_pause */
+    bool can_pause;    /* a later process can resume writing: writer_pause */
     const struct reader_methods *reader; /* NULL: not readable by reader_open */
     const struct writer_methods *writer;
 };
@@ -33,7 +33,7 @@ size_t format_count(void);
 const struct format *format_at(size_t index);       /* NULL from format_count() on */
 const struct format *format_find(const char *name); /* "npy"; NULL if there is no such format */
 
-/* A parsed SRC or DST: a format and a path ("-" = standard input or output). */
+/* A parsed SRC or DST argument: a format and a path ("-" = standard input or output). */
 struct format_spec {
     const struct format *format;
     const char *text;     /* as parsed; borrowed */
@@ -47,12 +47,13 @@ struct format_spec {
 bool format_parse_source(const char *text, struct format_spec *spec, struct irrun_error *err);
 bool format_parse_destination(const char *text, struct format_spec *spec, struct irrun_error *err);
 
-/* Returns whether the name is that of a sound file that must be converted first. format_hint_sound
- * adds a hint with the command for it; path "-" is a pipe. */
+/* Returns whether the path has the extension of a sound file that must be converted first.
+ * format_hint_sound adds a hint with the command that converts the file; path "-" is a pipe. */
 bool format_is_sound(const char *path);
 bool format_hint_sound(struct irrun_error *err, const char *path, const char *model);
 
-/* Adds a hint for a path that is a directory or a quoted *.wav: how to run all of its files. */
+/* If the path is a directory or a pattern such as *.wav in quotes, adds a hint on how to run all
+ * its files. */
 bool format_hint_list(struct irrun_error *err, const char *path);
 
 /* ---- Reading: a reader reads a sequence of arrays ------------------------------------------ */
@@ -63,7 +64,7 @@ struct reader;
 struct array_header {
     const char *name;       /* npz: the member's name; otherwise NULL */
     const char *key;        /* ark; otherwise NULL */
-    enum irrun_dtype dtype; /* IRRUN_DYNAMIC: none (raw, csv); the caller chooses it */
+    enum irrun_dtype dtype; /* IRRUN_DYNAMIC: the caller chooses it (raw, csv) */
     bool has_shape;         /* false: a row of numbers of unknown length (raw, csv, s16, wav) */
     bool is_guess;          /* raw: the bytes may be of another type */
     bool is_audio;          /* s16, wav: samples from -1 to 1 */
@@ -80,23 +81,25 @@ void reader_close(struct reader *reader); /* accepts NULL */
 
 /* Opens a csv file to read some of its columns: "A,B,...", each a heading or a number from 0. If
  * one is a heading, the first line of the file must have headings. `columns` must outlive the
- * reader. The text of the columns that `kept` names is added to it; NULL: none. */
+ * reader. The reader adds the text of the columns that `kept` names to `kept`, which may be
+ * NULL. */
 struct kept_columns;
 bool reader_open_columns(const char *path, const char *columns, struct kept_columns *kept,
                          struct reader **reader, struct irrun_error *err);
 
 /* Reads the header of the next array, after skipping the rest of the current one; at the end of the
- * file sets *is_end. Formats without shapes have exactly one array. Does not allocate memory of a
- * size that a header gives. Fails with IRRUN_DATA if a header gives more data than the file has. */
+ * file sets *is_end. Formats without shapes have exactly one array. The sizes in a header do not
+ * determine how much memory is allocated. Fails with IRRUN_DATA if the file is smaller than a
+ * header says. */
 bool reader_next(struct reader *reader, struct array_header *header, bool *is_end,
                  struct irrun_error *err);
 
 /* Reads up to n elements, row-major, native byte order, into `data` (n * dtype_size bytes, any
- * alignment). `dtype` is that of the header, if it has one; raw and csv convert to any. *n_read < n
- * only at the end of the array (without a shape: the input). Fails with IRRUN_DATA and the offset
- * if the file is shorter than its header says. csv: a call reads one record of whole lines; fails
- * with IRRUN_DATA if a line continues after the n-th number. raw, s16: fails with IRRUN_DATA if the
- * last element is incomplete; the caller handles too few elements (--partial). */
+ * alignment). `dtype` is the type in the header, if there is one; raw and csv convert to any type.
+ * *n_read < n only at the end of the array (without a shape: the input). Fails with IRRUN_DATA and
+ * the offset if the file is shorter than its header says. csv: a call reads one record of whole
+ * lines; fails with IRRUN_DATA if a line continues after the n-th number. raw, s16: fails with
+ * IRRUN_DATA if the last element is incomplete; the caller handles too few elements (--partial). */
 bool reader_read(struct reader *reader, enum irrun_dtype dtype, void *data, size_t n,
                  size_t *n_read, struct irrun_error *err);
 
@@ -167,18 +170,18 @@ enum writer_layout {
 struct writer_position {
     uint64_t size_bytes, n_records;
     enum irrun_dtype dtype;   /* of the records of output 0; IRRUN_DYNAMIC: no records yet */
-    struct irrun_shape shape; /* of each of them */
+    struct irrun_shape shape; /* of each of these records */
 };
 
-/* The defaults of all members except names and n_outputs are zeros. */
+/* All members except names and n_outputs may be zero, their default. */
 struct writer_options {
     const char *const *names; /* the outputs' primary names; borrowed */
     size_t n_outputs;
     enum writer_layout layout;
     int concat_axis;      /* may be negative */
     double rate_hz;       /* wav: samples per second; 0: not known */
-    bool is_text_variant; /* of the format_spec */
-    bool is_summarised;   /* text: abbreviated like NumPy's long arrays; for a terminal */
+    bool is_text_variant; /* format_spec.is_text_variant */
+    bool is_summarised;   /* text: abbreviates long arrays as NumPy does, for a terminal */
     bool is_flushed;      /* --line-buffer: flush after each record */
     bool is_synced;       /* --fsync: before the rename */
     const struct kept_columns *kept; /* csv: columns that precede those of a record; NULL: none */
@@ -204,9 +207,9 @@ struct record_label {
 };
 
 /* Writes one record of output `output` (index into names). In a stack all records must have the
- * same type and shape; otherwise fails with IRRUN_DATA and names both (npy on a pipe, text, raw and
- * csv accept any). Types that NumPy lacks are written as format_stored_dtype. Fails with IRRUN_IO
- * if writing fails. */
+ * same type and shape; otherwise fails with IRRUN_DATA, and the message names both. npy on a pipe,
+ * text, raw and csv accept any type and shape. A type that NumPy lacks is written as the type that
+ * format_stored_dtype returns. Fails with IRRUN_IO if writing fails. */
 bool writer_write(struct writer *writer, size_t output, const struct irrun_tensor *record,
                   const struct record_label *label, struct irrun_error *err);
 
@@ -226,8 +229,8 @@ bool writer_pause(struct writer *writer, struct writer_position *position, struc
 void writer_expect(struct writer *writer, size_t output, enum irrun_dtype dtype,
                    const struct irrun_shape *shape);
 
-/* Ends the sequence: writes its concatenated records, or the array of ark. A record of another
- * sequence also ends it. */
+/* Ends the sequence: writes its concatenated records, or the array of ark. A record with a
+ * different key also ends the sequence. */
 bool writer_end_sequence(struct writer *writer, struct irrun_error *err);
 
 /* Discards the concatenated records of a sequence that failed. */

@@ -1,5 +1,5 @@
-/* Reads Kaldi archives: keys, each with a matrix or vector of floats or doubles, binary or text.
- * Rejects compressed matrices. ark_writer.c writes archives.
+/* Reads Kaldi archives: each entry is a key and a matrix or vector of floats or doubles, binary or
+ * text. Rejects compressed matrices. ark_writer.c writes archives.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include "formats/format_internal.h"
 
 #define MAX_KEY_BYTES 1024
-#define MAX_WORD_BYTES 64 /* of a number in text */
+#define MAX_WORD_BYTES 64 /* per number in the text form */
 
 struct ark {
     struct reader reader;
@@ -19,7 +19,7 @@ struct ark {
     enum irrun_dtype dtype;
     struct irrun_shape shape;
     size_t n_left;
-    /* The elements of an array in text; f32. */
+    /* The elements of an array in the text form, as f32. */
     float *values;
     size_t n_values, capacity;
     bool is_text;

@@ -200,8 +200,8 @@ static bool read_number(struct csv *csv, enum irrun_dtype dtype, void *element,
     return true;
 }
 
-/* Counts the numbers in the rest of the line. *is_whole is false if it does not fit in the
- * buffer. */
+/* Counts the numbers in the rest of the line. Sets *is_whole to false if the line does not
+ * fit in the buffer. */
 static bool count_rest(struct csv *csv, size_t *n, bool *is_whole, struct irrun_error *err)
 {
     struct byte_source *source = &csv->reader.source;
@@ -306,7 +306,8 @@ struct csv_file {
     bool is_begun; /* the heading of kept columns is written */
 };
 
-/* Sets *n to how many numbers the record has. Fails with IRRUN_USAGE unless it is one row. */
+/* Sets *n to the number of elements of the record. Fails with IRRUN_USAGE unless the record is one
+ * row. */
 static bool count_row(const struct writer *writer, const struct irrun_shape *shape, int64_t *n,
                       struct irrun_error *err)
 {
@@ -373,7 +374,7 @@ static bool csv_write(struct writer *writer, size_t output, const struct irrun_t
            write_number_rows(&writer->file, record, ',', false, err);
 }
 
-/* Writes the headings of a table without rows. */
+/* Writes the headings if the table has no rows. */
 static bool csv_finish(struct writer *writer, struct irrun_error *err)
 {
     struct csv_file *csv = (struct csv_file *)writer;

@@ -10,7 +10,8 @@
 
 /* ---- Readers -------------------------------------------------------------------------------- */
 
-/* The struct of a format's reader begins with this one; zeroed when it is created. */
+/* The first member of the reader struct of every format. The struct is zeroed when it is
+ * created. */
 struct reader {
     const struct reader_methods *methods;
     struct byte_source source;
@@ -21,13 +22,13 @@ struct reader {
 };
 
 struct reader_methods {
-    size_t size_bytes; /* of the format's struct */
+    size_t size_bytes; /* of the format's reader struct */
     bool (*next)(struct reader *reader, struct array_header *header, bool *is_end,
                  struct irrun_error *err);
     /* Like reader_read; if data is NULL, skips. */
     bool (*read)(struct reader *reader, enum irrun_dtype dtype, void *data, size_t n,
                  size_t *n_read, struct irrun_error *err);
-    void (*reset)(struct reader *reader); /* frees its memory, so that it can start over */
+    void (*reset)(struct reader *reader); /* frees its data; reading can start over */
 };
 
 /* Returns the current line, as a place for messages. */
@@ -50,19 +51,19 @@ struct reader *reader_new(const struct reader_methods *methods, const char *path
 bool reader_open_methods(const struct reader_methods *methods, const char *path,
                          struct reader **reader, struct irrun_error *err);
 
-#define KIND_BYTES ((size_t)12) /* enough to recognize any format but text, in place of s16 */
+#define KIND_BYTES ((size_t)12) /* enough for every format, except to tell text from s16 */
 
-/* Fails with IRRUN_DATA if the first n bytes of a file are those of another format than `wanted`
- * ("raw", "npz", ...). The hint has the right command. `path` is for messages. */
+/* Fails with IRRUN_DATA if a file that begins with these n bytes has a different format than
+ * `wanted` ("raw", "npz", ...). The hint gives the right command. `path` is for messages. */
 bool kind_check(const unsigned char *bytes, size_t n, const char *wanted, const char *path,
                 struct irrun_error *err);
 
-/* Fails with IRRUN_DATA if a file of RIFF, AIFF or Ogg is truncated, which libsndfile reads without
- * an error. Accepts any other file; a truncated FLAC is an error of libsndfile. Moves the position
- * of the source, which must be able to seek. */
+/* Fails with IRRUN_DATA if a RIFF, AIFF or Ogg file is truncated, because libsndfile reads the rest
+ * without an error. Accepts any other file; libsndfile itself rejects a truncated FLAC file. Moves
+ * the position of the source, which must be able to seek. */
 bool sound_check_length(struct byte_source *source, struct irrun_error *err);
 
-/* Fails with IRRUN_DATA if the source begins like a file of another format than `wanted`.
+/* Fails with IRRUN_DATA if the source begins like a file of a different format than `wanted`.
  * Waits for the first KIND_BYTES bytes. */
 bool reader_check_kind(struct reader *reader, const char *wanted, struct irrun_error *err);
 
@@ -70,7 +71,7 @@ bool reader_check_kind(struct reader *reader, const char *wanted, struct irrun_e
 
 /* The type and shape of the records of one output, set by the first record or by writer_expect. */
 struct record_type {
-    bool is_known;    /* there has been a record */
+    bool is_known;    /* a record was written */
     bool is_expected; /* writer_expect was called; used until the first record */
     enum irrun_dtype dtype;
     struct irrun_shape shape;
@@ -79,7 +80,8 @@ struct record_type {
 
 struct joiner;
 
-/* The struct of a format's writer begins with this one; zeroed when it is created. */
+/* The first member of the writer struct of every format. The struct is zeroed when it is
+ * created. */
 struct writer {
     const struct writer_methods *methods;
     struct output_file file;
@@ -96,8 +98,8 @@ struct writer_methods {
     bool needs_whole_sequences;  /* stacks are joined in memory before they are written */
     uint32_t min_rank, max_rank; /* of a written array; max_rank 0: any */
     bool (*open)(struct writer *writer, struct irrun_error *err); /* may be NULL */
-    /* Called after open, with types[0] and file set, to resume where another process stopped; may
-     * be NULL. */
+    /* Called after open, with types[0] and file set, to resume where an earlier process stopped;
+     * may be NULL. */
     bool (*resume)(struct writer *writer, struct irrun_error *err);
     bool (*write)(struct writer *writer, size_t output, const struct irrun_tensor *record,
                   const struct record_label *label, struct irrun_error *err);
@@ -113,8 +115,8 @@ struct writer_methods {
 #include "formats/formats.def"
 #undef FORMAT
 
-/* Counts `record`. Fails with IRRUN_DATA if its type or shape is not that of the earlier records of
- * the output; the message names both. */
+/* Checks that `record` has the type and shape of the output's earlier records, and counts it.
+ * Otherwise fails with IRRUN_DATA; the message gives both types and shapes. */
 bool record_type_check(struct writer *writer, size_t output, const struct irrun_tensor *record,
                        struct irrun_error *err);
 
@@ -130,8 +132,8 @@ typedef bool bytes_write_fn(void *context, const void *data, size_t size_bytes,
                             struct irrun_error *err);
 bytes_write_fn write_to_file; /* context: the output_file */
 
-/* Calls `write` with the elements of `record` converted to `dtype`, block by block, and with
- * is_swapped in the byte order that is not this machine's. */
+/* Converts the elements of `record` to `dtype`, reverses the bytes of each if is_swapped, and
+ * passes them to `write`, block by block. */
 bool write_converted(const struct irrun_tensor *record, enum irrun_dtype dtype, bool is_swapped,
                      bytes_write_fn *write, void *context, struct irrun_error *err);
 

@@ -1,5 +1,5 @@
-/* Writes jsonl: a JSON object on a line for every record, with the sequence, the number of the
- * record and all outputs: {"seq":"a","rec":0,"y":[[1,2]]}.
+/* Writes jsonl: for each record, a line with a JSON object that holds the sequence, the number of
+ * the record and all outputs: {"seq":"a","rec":0,"y":[[1,2]]}.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <inttypes.h>
 #include <stdio.h>
@@ -40,8 +40,8 @@ static bool write_number(struct output_file *file, const struct irrun_tensor *te
                      : output_file_write(file, "null", 4, err);
 }
 
-/* Returns how many arrays begin at element `index`; as many end before it, unless it is the first.
- * This is the number of trailing axes whose index is 0. */
+/* Returns how many JSON arrays begin at element `index`: the number of trailing axes whose index is
+ * 0. Unless the element is the first one, the same number of arrays end before it. */
 static uint32_t count_brackets(const struct irrun_shape *shape, int64_t index)
 {
     uint32_t n = 0;
@@ -64,8 +64,8 @@ static bool write_brackets(struct output_file *file, const char *bracket, uint32
 
 #define MAX_EMPTY (INT64_C(1) << 20)
 
-/* Writes an empty array as NumPy does: the dimensions before the one that is 0, with [] inside.
- * Fails if there are more than MAX_EMPTY [], because the text of an empty array could fill the
+/* Writes an array without elements as NumPy does: nested for the dimensions before the first 0,
+ * with [] inside. Fails if the text needs more than MAX_EMPTY [], because the text could fill the
  * disk. */
 static bool write_empty(struct output_file *file, const struct irrun_shape *shape,
                         struct irrun_error *err)

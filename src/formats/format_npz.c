@@ -12,7 +12,7 @@
 #include "formats/zip_directory.h"
 
 struct member {
-    struct array_header header; /* its name is below */
+    struct array_header header; /* header.name is `name` */
     char *name;                 /* without ".npy" */
     const struct zip_entry *entry;
 };

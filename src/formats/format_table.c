@@ -1,4 +1,4 @@
-/* The table of formats, and the parser of SRC and DST of the command line.
+/* The table of formats, and the parser of the SRC and DST arguments of the command line.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <dirent.h>
 #include <stdio.h>
@@ -126,7 +126,7 @@ static const struct {
 
 #define NAMES_BYTES 128
 
-/* Writes the names of the formats of files to `text`, separated by spaces. */
+/* Writes the names of the file formats to `text`, separated by spaces. */
 static void list_formats(enum direction direction, char text[NAMES_BYTES])
 {
     size_t length = 0;
@@ -180,8 +180,8 @@ static const struct format *named_format(const char *text, const char *end, bool
     return *is_text_variant && format && format->writer != &ark_writer ? NULL : format;
 }
 
-/* Finds the format and the path of [FORMAT:]PATH. The format may be for the other direction only;
- * it is NULL if it is not known. */
+/* Finds the format and the path of [FORMAT:]PATH. The format may not support `direction`; it is
+ * NULL if the format is not known. */
 static struct format_spec find_spec(const char *text, enum direction direction)
 {
     struct format_spec spec = {.text = text, .path = text};

@@ -1,5 +1,5 @@
-/* Writes text: a line "# NAME f32 [1,10] seq=KEY rec=3", then a line for each row of the last axis,
- * which the csv reader can read. Also writes the rows of csv.
+/* Writes text: a line "# NAME f32 [1,10] seq=KEY rec=3", then a line for each row of the last axis.
+ * The csv reader can read this text. Also writes the rows of csv.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <inttypes.h>
 #include <stdio.h>

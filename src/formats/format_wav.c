@@ -104,7 +104,7 @@ static bool wav_read(struct reader *reader, enum irrun_dtype dtype, void *data, 
 {
     struct wav *wav = (struct wav *)reader;
     size_t n_channels = (size_t)wav->info.n_channels;
-    size_t n_values = wav->keeps_channels ? n_channels : 1; /* of a frame */
+    size_t n_values = wav->keeps_channels ? n_channels : 1; /* per frame */
     float block[BLOCK_FLOATS], *target = data;
     assert(dtype == IRRUN_F32 && n % n_values == 0);
     (void)dtype;

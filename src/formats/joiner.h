@@ -16,15 +16,15 @@ struct joiner {
     size_t n_records, lengths_capacity;
 };
 
-/* Append a copy of `record`, along one of its axes, which may be negative, or along a new leading
+/* Append a copy of `record`, along one of its axes (`axis` may be negative) or along a new leading
  * axis. Fail with IRRUN_USAGE if the record does not have the axis, with IRRUN_DATA if it does not
- * match earlier ones. name: of the output. */
+ * match earlier ones. `name` is that of the output. */
 bool joiner_concat(struct joiner *joiner, const struct irrun_tensor *record, int axis,
                    const char *name, struct irrun_error *err);
 bool joiner_stack(struct joiner *joiner, const struct irrun_tensor *record, const char *name,
                   struct irrun_error *err);
 
-/* Fails with IRRUN_USAGE if a record of this shape does not have the axis, which may be
+/* Fails with IRRUN_USAGE if a record of this shape does not have `axis`, which may be
  * negative. */
 bool joiner_check_axis(const struct irrun_shape *shape, int axis, const char *name,
                        struct irrun_error *err);

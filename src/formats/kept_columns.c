@@ -1,10 +1,10 @@
-/* A queue of rows of text.
+/* The queue of text rows for --keep-columns.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "formats/kept_columns.h"
 
 #include <string.h>
 
-/* Written rows are removed from memory when they have this size. */
+/* Written rows are removed from memory when they take this many bytes. */
 #define WRITTEN_BYTES ((size_t)1 << 16)
 
 void kept_columns_free(struct kept_columns *kept)

@@ -1,12 +1,12 @@
-/* --keep-columns: copies columns of the table that is read to the table that is written. Rows wait
- * here between reader and writer.
+/* --keep-columns: copies text columns from the input table to the output table. The queue holds
+ * rows that the reader has added and the writer has not written yet.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_FORMATS_KEPT_COLUMNS_H
 #define IRRUN_FORMATS_KEPT_COLUMNS_H
 
 #include "base/text.h"
 
-/* Zeros except for `wanted`: nothing was read. */
+/* Initialize with zeros, except for `wanted`. */
 struct kept_columns {
     const char *wanted;  /* "A,B,...", or "all" */
     const char *path;    /* of the table whose reader adds rows; NULL: not opened yet */

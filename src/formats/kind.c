@@ -9,8 +9,8 @@ static bool is_npy(const unsigned char *bytes, size_t n)
     return n >= 6 && memcmp(bytes, "\x93NUMPY", 6) == 0;
 }
 
-/* Returns whether the bytes begin with the local header of a zip member. The version needed to
- * extract is a small number. */
+/* Returns whether the bytes begin with the local header of a zip member. The two bytes after the
+ * signature, the version needed to extract, must be a small number. */
 static bool is_npz(const unsigned char *bytes, size_t n)
 {
     return n >= 6 && memcmp(bytes, "PK\3\4", 4) == 0 && bytes[4] < 100 && bytes[5] == 0;
@@ -60,7 +60,7 @@ bool kind_check(const unsigned char *bytes, size_t n, const char *wanted, const 
                          strcmp(typed, "-") ? text_shell_quote(typed, quoted) : "FILE", wanted);
     }
     bool is_numpy = strncmp(wanted, "np", 2) == 0;
-    /* As samples, 64 bytes of ASCII text are all above 2000. No recording begins with that. */
+    /* Read as samples, 64 bytes of ASCII text are all above 2000. No recording begins like that. */
     bool is_lines = strcmp(wanted, "s16") == 0 && n >= 64 && memchr(bytes, '\n', 64);
     size_t n_head = is_lines ? 64 : n < KIND_BYTES ? n : KIND_BYTES;
     if ((is_numpy || is_lines) && is_ascii(bytes, n_head)) {

@@ -7,7 +7,7 @@
 
 /* The prefix: magic, version and length of the text take at most this many bytes. */
 #define NPY_PREFIX_BYTES 12
-#define NPY_MAX_HEADER_BYTES 65536 /* with the prefix; longer ones are rejected */
+#define NPY_MAX_HEADER_BYTES 65536 /* with the prefix; longer headers are rejected */
 
 struct npy_header {
     enum irrun_dtype dtype;

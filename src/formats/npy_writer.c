@@ -1,5 +1,5 @@
-/* Writes npy. A file has one array, and the number of records of a stack is written at the end. A
- * pipe or a device gets one array per record.
+/* Writes npy. A file holds one array; the number of stacked records is written into its header at
+ * the end. A pipe or a device gets one array per record.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <assert.h>
 

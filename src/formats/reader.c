@@ -1,4 +1,4 @@
-/* Functions shared by all readers: opening, closing, skipping, rewinding, reading a whole array.
+/* Implements what all readers share: opening, closing, skipping, rewinding, reading a whole array.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <assert.h>
 #include <stdlib.h>

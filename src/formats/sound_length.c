@@ -10,8 +10,8 @@
 
 /* ---- RIFF and AIFF --------------------------------------------------------------------------- */
 
-/* The chunk of the samples. A program that writes to a pipe does not know its length, so it writes
- * a length of about 2 GB (min_unknown or more), or of 4 GB. */
+/* The chunk of the samples. A program that writes to a pipe does not know the length of the chunk,
+ * so it writes a length of about 2 GB (min_unknown or more), or of 4 GB. */
 struct samples {
     const char *name;
     uint32_t (*read_u32)(const unsigned char *bytes);
@@ -42,7 +42,7 @@ static bool check_samples(const struct byte_source *source, const struct samples
 }
 
 /* Looks for the chunk of the samples. Each chunk begins with 8 bytes, its name and its length. In
- * RF64, the chunk ds64 comes first and has lengths beyond 4 GB: that of the file, then that of the
+ * RF64, the chunk ds64 comes first and holds two 64-bit lengths: that of the file, then that of the
  * samples. */
 static bool check_chunks(struct byte_source *source, const struct samples *samples,
                          struct irrun_error *err)

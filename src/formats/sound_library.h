@@ -1,4 +1,4 @@
-/* The functions of libsndfile, which is loaded when a sound file is first read.
+/* Loads libsndfile when a sound file is first read, and finds its functions.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_FORMATS_SOUND_LIBRARY_H
 #define IRRUN_FORMATS_SOUND_LIBRARY_H

@@ -10,7 +10,7 @@
 
 #define SPOOL_MEMORY_BYTES ((size_t)256 * 1024)
 
-/* Empty if all members but beside are zero. */
+/* Initialize with zeros, except for `beside`. */
 struct spool {
     const char *beside; /* the file is made in the directory of this path; borrowed */
     unsigned char *memory;

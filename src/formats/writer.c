@@ -1,4 +1,4 @@
-/* Functions shared by all writers: opening, checking the type and shape of records, concatenating
+/* Implements what all writers share: opening, checking the type and shape of records, concatenating
  * the records of a sequence, finishing.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <assert.h>
@@ -90,7 +90,7 @@ static bool open_file(struct writer *writer, const struct format *format, const 
     return true;
 }
 
-/* Resumes where another process stopped. */
+/* Resumes where an earlier process stopped. */
 static bool resume(struct writer *writer, struct irrun_error *err)
 {
     const struct writer_position *start = writer->options.resume_at;

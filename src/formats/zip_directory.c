@@ -64,8 +64,8 @@ static bool read_exactly(const struct reading *reading, uint64_t offset, void *d
 
 /* ---- The end of the file --------------------------------------------------------------------- */
 
-/* Reads the end record of ZIP64, which has the sizes. A locator before the usual end record points
- * to it. */
+/* Reads the ZIP64 end record, which holds the sizes. A locator before the usual end record gives
+ * its offset. */
 static bool read_end64(struct reading *reading, uint64_t end_offset)
 {
     unsigned char locator[LOCATOR_BYTES], record[END64_BYTES];
@@ -116,7 +116,8 @@ static bool fail_no_end(const struct reading *reading)
                      reading->file_bytes);
 }
 
-/* Finds the end record, which has the length of the comment. Only the comment follows it. */
+/* Finds the end record, which gives the length of the comment. Only the comment follows the
+ * record. */
 static bool find_end(struct reading *reading, struct zip_directory *directory)
 {
     size_t n = END_BYTES + MAX_COMMENT;
@@ -170,7 +171,7 @@ static bool parse_extra(struct zip_entry *entry, const unsigned char *extra, siz
     return true;
 }
 
-/* Parses an entry. `rest` has its name and extra fields. */
+/* Parses an entry. `rest` holds its name and extra fields. */
 static bool parse_entry(struct reading *reading, struct zip_directory *directory,
                         const unsigned char *header, const unsigned char *rest)
 {

@@ -1,5 +1,5 @@
-/* The directory of a zip archive and the bytes of its members, including ZIP64. zip_writer.h writes
- * archives. Source: PKWARE's APPNOTE.TXT, sections 4.3 to 4.5.
+/* Reads the directory of a zip archive and the bytes of its members, including ZIP64. zip_writer.h
+ * writes archives. Source: PKWARE's APPNOTE.TXT, sections 4.3 to 4.5.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_FORMATS_ZIP_DIRECTORY_H
 #define IRRUN_FORMATS_ZIP_DIRECTORY_H

@@ -28,7 +28,7 @@ static void put(struct record *record, uint64_t value, size_t n_bytes)
     record->n += n_bytes;
 }
 
-/* Writes 32 bits; all ones mean that a ZIP64 field has the number. */
+/* Writes 32 bits; all ones mean that a ZIP64 field holds the number. */
 static void put_narrow(struct record *record, uint64_t value)
 {
     put(record, value < UINT32_MAX ? value : UINT32_MAX, 4);

@@ -8,7 +8,7 @@
 #include "base/output_file.h"
 #include "base/text.h"
 
-/* Zeros except for `out`: an archive without members. */
+/* Initialize with zeros, except for `out`. */
 struct zip_writer {
     struct output_file *out; /* borrowed; the archive starts at its first byte */
     struct text directory;   /* the entries of the members */
