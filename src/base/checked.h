@@ -1,4 +1,5 @@
-/* Adds, multiplies and rounds sizes that come from files. checked_* return false on overflow.
+/* Adds, multiplies and rounds sizes that come from files. The functions checked_* return false on
+ * overflow.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_BASE_CHECKED_H
 #define IRRUN_BASE_CHECKED_H

@@ -18,7 +18,7 @@
 
 static bool fail_disk(int reason, struct irrun_error *err)
 {
-    return fail(err, IRRUN_IO, "a temporary file: %s", strerror(reason));
+    return fail(err, IRRUN_IO, "a temporary file cannot be read or written: %s", strerror(reason));
 }
 
 /* Returns at most *n slots from `index` on, in memory or read from the file into `block`, and sets

@@ -30,7 +30,7 @@ bool temporary_reserve(const char *target, long *holder);
 void temporaries_release(void);
 
 /* Creates a file without a name in the directory of `target`. Returns its descriptor, or -1 with
- * errno set. */
+ * errno set. The file is removed when the descriptor is closed. */
 int temporary_create_unnamed(const char *target);
 
 /* Removes all temporary files. Async-signal-safe. */

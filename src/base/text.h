@@ -70,8 +70,8 @@ static inline size_t slice_length(struct slice slice)
 #define TEXT_QUOTED_BYTES 512
 const char *text_shell_quote(const char *word, char out[TEXT_QUOTED_BYTES]);
 
-/* Replaces control characters, so that text from a file cannot control the terminal or imitate
- * another error. A newline is kept only before an indented line or at the end. U+0080 to U+009F (C2
+/* Replaces control characters, so that text from a file cannot control the terminal or imitate an
+ * error message. A newline is kept only before an indented line or at the end. U+0080 to U+009F (C2
  * 80 to C2 9F in UTF-8) are control characters too. Bytes that are not UTF-8 are also replaced. */
 void text_hide_controls(char *text);
 

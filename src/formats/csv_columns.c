@@ -129,7 +129,7 @@ static bool find_line(struct csv_columns *csv, struct field *line, struct irrun_
 
 /* ---- Headings -------------------------------------------------------------------------------- */
 
-/* Finds the only column with this heading. */
+/* Finds the column with this heading; fails unless there is exactly one. */
 static bool find_heading(const struct csv_columns *csv, struct field line, struct field name,
                          size_t *index, struct irrun_error *err)
 {
@@ -168,7 +168,7 @@ static bool include_field(struct csv_columns *csv, size_t index, struct irrun_er
     return true;
 }
 
-/* Adds a column to read. */
+/* Adds column `index` to those to read. */
 static bool add_read_column(struct csv_columns *csv, size_t index, struct irrun_error *err)
 {
     if (!include_field(csv, index, err))
@@ -179,7 +179,7 @@ static bool add_read_column(struct csv_columns *csv, size_t index, struct irrun_
     return true;
 }
 
-/* Adds a column to keep. */
+/* Adds column `index` to those to keep. */
 static bool add_kept_column(struct csv_columns *csv, size_t index, struct irrun_error *err)
 {
     if (!GROW_ARRAY(csv->kept_ids, csv->n_kept, csv->kept_capacity, err))
@@ -311,7 +311,7 @@ static bool read_row(struct csv_columns *csv, struct field line, enum irrun_dtyp
     return true;
 }
 
-/* Reads rows. Parses skipped rows too, so that they give the same errors. */
+/* Reads rows. Also parses rows that are skipped, so that they cause the same errors. */
 static bool columns_read(struct reader *reader, enum irrun_dtype dtype, void *data, size_t n,
                          size_t *n_read, struct irrun_error *err)
 {

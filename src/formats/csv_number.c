@@ -15,7 +15,7 @@ static const char does_not_fit[] = "does not fit";
 static const char not_whole[] = "is not a whole number";
 static const char not_boolean[] = "is neither 0 nor 1";
 
-/* Returns whether a decimal became infinite, and is not the word inf or infinity. */
+/* Returns whether the value is infinite although the text is a number, not inf or infinity. */
 static bool is_overflow(const char *text, size_t length, double value)
 {
     return isinf(value) && !memchr(text, 'i', length) && !memchr(text, 'I', length);

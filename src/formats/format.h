@@ -66,7 +66,7 @@ struct array_header {
     const char *key;        /* ark; otherwise NULL */
     enum irrun_dtype dtype; /* IRRUN_DYNAMIC: the caller chooses it (raw, csv) */
     bool has_shape;         /* false: a row of numbers of unknown length (raw, csv, s16, wav) */
-    bool is_guess;          /* raw: the bytes may be of another type */
+    bool is_guess;          /* raw: the bytes may be of a different type */
     bool is_audio;          /* s16, wav: samples from -1 to 1 */
     uint32_t n_channels;    /* wav: in the file; otherwise 0 */
     int rate_hz;            /* wav: of the file; otherwise 0 */
@@ -184,7 +184,7 @@ struct writer_options {
     bool is_summarised;   /* text: abbreviates long arrays as NumPy does, for a terminal */
     bool is_flushed;      /* --line-buffer: flush after each record */
     bool is_synced;       /* --fsync: before the rename */
-    const struct kept_columns *kept; /* csv: columns that precede those of a record; NULL: none */
+    const struct kept_columns *kept; /* csv: text columns before a record; NULL: none */
     const char *comment;             /* npz: the archive's comment; NULL for none; copied */
     bool is_resumable; /* until finished, the file is PATH.partial, which writer_abort keeps */
     const struct writer_position *resume_at; /* append to PATH.partial; NULL: start over */

@@ -1,4 +1,4 @@
-/* The methods of readers and writers in the table of formats. Only for src/formats.
+/* The methods of readers and writers, and what the formats share. Only for src/formats.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_FORMATS_FORMAT_INTERNAL_H
 #define IRRUN_FORMATS_FORMAT_INTERNAL_H

@@ -147,7 +147,7 @@ static bool npy_next(struct reader *reader, struct array_header *header, bool *i
 
 /* ---- Elements -------------------------------------------------------------------------------- */
 
-/* Converts elements to native byte order, and booleans to 0 and 1. */
+/* Converts the elements to native byte order, and booleans to 0 or 1. */
 static void normalise(const struct npy_header *header, unsigned char *data, size_t n)
 {
     if (header->is_swapped)

@@ -15,7 +15,7 @@
 static struct sound_library library;
 static char problem[256];
 
-/* Sets *function to the address of the symbol. Returns false if there is none. */
+/* Sets *function to the address of the symbol. Returns false if the library does not have it. */
 static bool find(void *handle, const char *symbol, void *function)
 {
     void *address = dlsym(handle, symbol);

@@ -17,7 +17,7 @@
 #define LOCATOR_BYTES 20   /* zip64 end of central directory locator, just before it */
 #define END64_BYTES 56     /* zip64 end of central directory record, without its extensions */
 #define ENTRY_BYTES 46     /* central directory header */
-#define MAX_COMMENT 0xffff /* its length has 16 bits */
+#define MAX_COMMENT 0xffff /* its length is stored in 16 bits */
 #define FLAG_ENCRYPTED 1u
 
 struct reading {

@@ -15,7 +15,7 @@ struct broadcast_loop {
     int64_t strides[BROADCAST_MAX_OPERANDS];
 };
 
-/* The merged loops of one op of a plan. Most ops have only the innermost. */
+/* The merged loops of one op. Most ops need only the innermost loop. */
 struct broadcast {
     uint32_t n_operands; /* operand 0 is the output, which is never broadcast */
     uint32_t rank;       /* number of merged loops around the innermost */
@@ -24,7 +24,7 @@ struct broadcast {
     const struct broadcast_loop *loops;            /* [rank], outermost first */
 };
 
-/* Plans the loops. shapes[0] is that of the output; every other shape must broadcast to it by
+/* Plans the loops. shapes[0] is the shape of the output; every other shape must broadcast to it by
  * NumPy's rules. The loops are in the arena. If memory runs out, fills *err and returns false. */
 bool broadcast_plan(struct broadcast *plan, uint32_t n_operands,
                     const struct irrun_shape *const *shapes, struct arena *arena,

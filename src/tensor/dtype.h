@@ -1,4 +1,4 @@
-/* Properties of element types.
+/* Gives the names, sizes and kinds of element types.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_TENSOR_DTYPE_H
 #define IRRUN_TENSOR_DTYPE_H

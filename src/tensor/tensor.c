@@ -1,4 +1,4 @@
-/* Sizes of tensors. convert_elements.c converts elements.
+/* Computes the sizes of tensors. convert_elements.c converts elements.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "tensor/tensor.h"
 

@@ -1,5 +1,5 @@
-/* Sizes of tensors, and conversion of elements between types. Pointers to elements may have any
- * alignment.
+/* Computes the sizes of tensors, and converts elements between types. Pointers to elements may have
+ * any alignment.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_TENSOR_TENSOR_H
 #define IRRUN_TENSOR_TENSOR_H
