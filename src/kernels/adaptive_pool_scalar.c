@@ -1,4 +1,4 @@
-/* Plain loops of the adaptive poolings.
+/* Adaptive max and average pooling with plain loops, for f32 and f64.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/adaptive_pool.h"
 

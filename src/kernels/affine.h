@@ -1,4 +1,4 @@
-/* Affine maps, the last step of normalizations.
+/* Affine maps, the last step of the normalization ops.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_AFFINE_H
 #define IRRUN_KERNELS_AFFINE_H

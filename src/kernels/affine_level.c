@@ -1,4 +1,5 @@
-/* Affine maps, compiled for each CPU level. All compute in double and give the same bytes.
+/* The loops of affine.h, compiled for each CPU level. All levels compute in double and give the
+ * same bits.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/affine.h"
 #include "kernels/kernels.h"

@@ -1,4 +1,4 @@
-/* Attention: turns rows of scores into weights.
+/* Attention: scales and masks rows of scores, and turns them into weights by a softmax.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_ATTENTION_H
 #define IRRUN_KERNELS_ATTENTION_H
@@ -14,8 +14,8 @@ enum attention_mask {
     ATTENTION_ADDITIVE, /* the mask is added; it has the type of the scores */
 };
 
-/* Rows of scores [n_rows][n] and their masks. Strides count elements and may be 0. sink: one more
- * score per row, whose weight is not stored; NULL: none. */
+/* Rows of scores [n_rows][n] and their masks. Strides are in elements and may be 0. `sink` adds one
+ * more score to each row, for which no weight is stored; NULL: none. */
 struct attention_rows {
     size_t n_rows, n;
     size_t first_row;
@@ -25,18 +25,18 @@ struct attention_rows {
     size_t mask_row_stride, mask_stride, sink_row_stride;
 };
 
-/* Replaces the scores with softmax(scores * scale, masked) along each row. A row with a NaN becomes
- * NaN. A row whose mask hides all columns becomes zeros: NaN would spread to the keys and values
- * of the next layer, and from there to all rows. */
+/* Replaces each row of scores with its masked softmax(scores * scale). A row that contains a NaN
+ * becomes NaN. A row whose mask hides all columns becomes zeros, because NaN would spread through
+ * the keys and values of the next layer to all rows. */
 typedef void attention_fn(const struct attention_rows *rows, void *scores);
 
-/* Applies only the scale and the mask; a softmax follows. For attention without a sink. */
+/* Applies only the scale and the mask; the caller then computes the softmax. Ignores the sink. */
 void attention_mask_f32(const struct attention_rows *rows, float *scores);
 
 /* Sets rows whose mask hides all columns to 0, because the softmax of such a row is NaN. */
 void attention_zero_hidden_rows_f32(const struct attention_rows *rows, float *weights);
 
-/* Returns the loop for f32 or f64. */
+/* Returns the loop for f32 or f64; NULL for other types. */
 attention_fn *attention_scalar(enum irrun_dtype dtype);
 
 #endif

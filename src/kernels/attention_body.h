@@ -36,8 +36,8 @@ static bool NAME(is_hidden)(const struct attention_rows *r, size_t row)
     return true;
 }
 
-/* Clears hidden rows, which the softmax made NaN. */
-static void NAME(clear_hidden)(const struct attention_rows *r, T *weights)
+/* Sets hidden rows, which the softmax made NaN, to zeros. */
+static void NAME(zero_hidden)(const struct attention_rows *r, T *weights)
 {
     for (size_t row = 0; row < r->n_rows; row++, weights += r->n)
         if (r->n > 0 && isnan(weights[0]) && NAME(is_hidden)(r, row))
@@ -64,5 +64,5 @@ static void NAME(attention)(const struct attention_rows *r, void *all_scores)
         for (size_t i = 0; i < r->n; i++)
             scores[i] = (T)(scores[i] / sum);
     }
-    NAME(clear_hidden)(r, all_scores);
+    NAME(zero_hidden)(r, all_scores);
 }

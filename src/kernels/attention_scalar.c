@@ -16,7 +16,7 @@ void attention_mask_f32(const struct attention_rows *rows, float *scores)
 
 void attention_zero_hidden_rows_f32(const struct attention_rows *rows, float *weights)
 {
-    clear_hidden_f32(rows, weights);
+    zero_hidden_f32(rows, weights);
 }
 
 attention_fn *attention_scalar(enum irrun_dtype dtype)

@@ -1,5 +1,5 @@
-/* Runs a binary kernel on two arrays, block by block. A scalar operand is copied to all elements of
- * a block, which stays in the L1 cache.
+/* Runs a binary kernel on operands that may be scalars. A scalar is copied to all elements of a
+ * block, which stays in the L1 cache, and the kernel runs block by block.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/elementwise.h"
 #include "kernels/indexed_copy.h"

@@ -1,4 +1,4 @@
-/* Loads a BLAS, and identifies it by its symbols and its path; speed is not measured.
+/* Loads the CBLAS library, and identifies the implementation by its symbols and its path.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/blas.h"
 
@@ -33,7 +33,7 @@ static struct {
 static struct {
     pthread_mutex_t lock;
     bool is_ready;   /* loaded, or loading has failed */
-    bool is_limited; /* to one thread */
+    bool is_limited; /* whether the library may use only one thread */
 } threads = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* Returns the last two components of a path: "openblas-pthread/libblas.so.3". */
@@ -77,8 +77,8 @@ static void identify_library(const void *sgemm)
     Dl_info info;
     if (!sgemm || dladdr(sgemm, &info) == 0 || !info.dli_fname)
         return;
-    /* Looks only at symbols of this library and its dependencies: another BLAS may be loaded as
-     * well. */
+    /* Look only at symbols of this library and its dependencies, because a second BLAS may be
+     * loaded. */
     found.handle = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
     if (!found.handle)
         return;
@@ -105,7 +105,8 @@ static void set_one_thread(void)
     blas_function_fn *mkl = find_function("MKL_Set_Num_Threads");
     if (openblas)
         ((void (*)(int))openblas)(1);
-    /* 1: this OpenBLAS starts its own threads. An OpenMP runtime ends its threads itself. */
+    /* 1: this OpenBLAS was built with its own threads. If it uses OpenMP, the OpenMP runtime ends
+     * the threads. */
     if (openblas && openblas_kind && openblas_end && ((int (*)(void))openblas_kind)() == 1)
         ((int (*)(void))openblas_end)();
     if (blis)
@@ -119,7 +120,7 @@ static void load(void)
     void *sgemm = load_sgemm();
     found.is_loaded = sgemm != NULL;
 #ifndef IRRUN_BLAS_LIBRARY
-    found.is_loaded = true; /* also if the program has no dynamic symbols */
+    found.is_loaded = true; /* even if the program has no dynamic symbols */
 #endif
     snprintf(found.text, sizeof found.text, found.is_loaded ? "unknown" : "none");
     identify_library(sgemm);

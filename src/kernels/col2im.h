@@ -1,4 +1,4 @@
-/* col2im: adds columns of patches back into an image.
+/* col2im, the reverse of im2col: adds columns of patches into an image.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_COL2IM_H
 #define IRRUN_KERNELS_COL2IM_H

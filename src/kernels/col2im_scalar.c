@@ -1,4 +1,4 @@
-/* Plain loops of col2im, kernel element by kernel element.
+/* col2im with plain loops, one kernel element after another.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/col2im.h"
 #include "kernels/type_rows.h"

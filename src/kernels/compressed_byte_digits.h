@@ -33,9 +33,9 @@ static inline bool has_fixed_bytes(const struct compressed_matrix *matrix)
 }
 
 /* Converts a row of x. Returns false if it cannot be in fixed point. */
-static bool fix_bytes_row(const struct compressed_matrix *matrix, const float *x, float *to)
+static bool convert_bytes_row(const struct compressed_matrix *matrix, const float *x, float *to)
 {
-    const struct bytes_factor ones = unsigned_factor(vec_i32_set1(0x01010101));
+    const struct bytes_operand ones = unsigned_operand(vec_i32_set1(0x01010101));
     float largest;
     vec_i32 sums[N_BYTE_DIGITS] = {{0}};
     uint8_t *digits = (uint8_t *)to;
@@ -46,7 +46,8 @@ static bool fix_bytes_row(const struct compressed_matrix *matrix, const float *x
         split_digits(x + i, sizeof(vec), largest == 0 ? 0 : MOST_FIXED_BYTES / largest,
                      N_BYTE_DIGITS, digits);
         for (size_t digit = 0; digit < N_BYTE_DIGITS; digit++, digits += sizeof(vec))
-            sums[digit] = vec_i32_dot_bytes(sums[digit], ones, signed_factor(vec_i32_load(digits)));
+            sums[digit] =
+                vec_i32_dot_bytes(sums[digit], ones, signed_operand(vec_i32_load(digits)));
     }
     for (size_t digit = 0; digit < N_BYTE_DIGITS; digit++)
         vec_store((float *)row->sums[digit], (vec)sums[digit]);
@@ -67,12 +68,12 @@ ALWAYS_INLINE vec sum_bytes(const unsigned char *codes, vec_i32 flip, int32_t ze
         sums[digit] = (vec_i32){0};
     for (size_t i = 0; i < k; i += sizeof(vec), codes += sizeof(vec)) {
         prefetch_stream(codes);
-        struct bytes_factor factor =
-            unsigned_factor((vec_i32)vec_in_register((vec)(vec_i32_load(codes) ^ flip)));
+        struct bytes_operand operand =
+            unsigned_operand((vec_i32)vec_in_register((vec)(vec_i32_load(codes) ^ flip)));
         UNROLL
         for (size_t digit = 0; digit < N_BYTE_DIGITS; digit++, digits += sizeof(vec))
             sums[digit] =
-                vec_i32_dot_bytes(sums[digit], factor, signed_factor(vec_i32_load(digits)));
+                vec_i32_dot_bytes(sums[digit], operand, signed_operand(vec_i32_load(digits)));
     }
     vec total = vec_zero();
     UNROLL

@@ -1,7 +1,7 @@
-/* Decodes rows of compressed matrices, chunk by chunk. A wide chunk has 4 bytes of codes or 4
- * floats for every lane; a narrow one has 32 elements. Each position of a chunk is decoded to a
- * vector. The lanes of that vector are neighbouring elements of the row if they are floats; codes
- * are taken in the order that needs the fewest instructions (element_at).
+/* Decodes rows of compressed matrices, chunk by chunk. A wide chunk holds 4 bytes of codes or 4
+ * floats per lane; a narrow chunk holds 32 elements. Each position of a chunk is decoded to a
+ * vector. For floats, the lanes of this vector are neighbouring elements of the row. For codes,
+ * they are the elements that need the fewest instructions (see element_at).
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_COMPRESSED_CODES_H
 #define IRRUN_KERNELS_COMPRESSED_CODES_H
@@ -10,8 +10,8 @@
 #include "kernels/vector_bytes.h"
 #include "kernels/vector_integer.h"
 
-/* WIDE: bytes of codes, or floats, of a lane in a wide chunk. */
-enum { WIDE = 4, MAX_POSITIONS = 2 * WIDE };
+/* WIDE_UNITS: bytes of codes, or floats, per lane in a wide chunk. */
+enum { WIDE_UNITS = 4, MAX_POSITIONS = 2 * WIDE_UNITS };
 
 ALWAYS_INLINE bool is_bytes(enum irrun_dtype dtype)
 {
@@ -38,13 +38,14 @@ ALWAYS_INLINE size_t codes_per_unit(enum irrun_dtype dtype)
     return has_4_bits(dtype) ? 2 : 1;
 }
 
-/* Distances of prefetching. The far one is two pages: hardware prefetchers do not read beyond the
- * end of a page. On Zen 5, a thread reads 4-bit codes at 23 GB/s without, 26 at 2 KB, 29 at 8. */
+/* Prefetch distances in bytes. The far one is two pages, because hardware prefetchers stop at the
+ * end of a page. On Zen 5, a thread reads 4-bit codes at 23 GB/s without prefetching, at 26 with a
+ * far distance of 2 KB, and at 29 with 8 KB. */
 enum { NEAR_AHEAD = 1024, FAR_AHEAD = 8192 };
 
-/* Prefetches lines of one stream, first into L2, later into L1: L2 waits for more lines at a time.
- * On Sapphire Rapids, a thread reads f16 at 14.4 GB/s, and 13.0 if all lines go into L1; bytes at
- * 12.1 and 10.4. */
+/* Prefetches cache lines of one stream, first into L2, later into L1, because L2 can have more
+ * misses in flight. On Sapphire Rapids, a thread thus reads f16 at 14.4 GB/s instead of 13.0 with
+ * prefetches into L1 alone, and bytes at 12.1 instead of 10.4. */
 ALWAYS_INLINE void prefetch_stream(const unsigned char *at)
 {
     __builtin_prefetch((const void *)((uintptr_t)at + FAR_AHEAD), 0, 2);
@@ -53,7 +54,7 @@ ALWAYS_INLINE void prefetch_stream(const unsigned char *at)
 
 /* ---- floats ---- */
 
-/* Loads 16 bits into every lane. */
+/* Loads a 16-bit number into every lane. */
 ALWAYS_INLINE vec_u32 load_u16(const unsigned char *at)
 {
     uint16_t lanes __attribute__((vector_size(2 * VECTOR_LANES)));
@@ -66,15 +67,15 @@ ALWAYS_INLINE vec load_f16(const unsigned char *at)
 #ifdef VECTOR_HAS_F16
     return vec_load_f16(at);
 #else
-    /* As f16_to_f32 in tensor/half.h does. */
+    /* The algorithm of f16_to_f32 in tensor/half.h. */
     const vec_i32 smallest = vec_i32_set1(113 << 23), infinity = vec_i32_set1(0x0F800000);
-    vec_u32 half = load_u16(at);
-    vec_i32 magnitude = (vec_i32)((half & 0x7FFF) << 13);
+    vec_u32 f16 = load_u16(at);
+    vec_i32 magnitude = (vec_i32)((f16 & 0x7FFF) << 13);
     vec_i32 subnormal = (vec_i32)vec_sub((vec)(smallest + magnitude), (vec)smallest);
     vec_i32 normal = magnitude + (112 << 23) + ((magnitude >= infinity) & (112 << 23));
     vec_i32 is_subnormal = magnitude < 1 << 23;
     vec_i32 wide = (subnormal & is_subnormal) | (normal & ~is_subnormal);
-    return (vec)(wide | (vec_i32)((half & 0x8000) << 16));
+    return (vec)(wide | (vec_i32)((f16 & 0x8000) << 16));
 #endif
 }
 
@@ -87,9 +88,10 @@ ALWAYS_INLINE vec load_floats(const unsigned char *at, enum irrun_dtype dtype)
 
 /* ---- codes ---- */
 
-/* Returns the type whose decoder the matrix uses: U8 for all bytes; of 4 bits U4 if every value
- * minus its zero point is a bf16, otherwise NF4; floats their own. */
-static inline enum irrun_dtype decoded_as(const struct compressed_matrix *matrix)
+/* Returns the type whose decoder the matrix uses: U8 for all types of 8 bits; for types of 4 bits,
+ * U4 if every value minus its zero point is exact in bf16, otherwise NF4; for floats, their own
+ * type. */
+static inline enum irrun_dtype decoder_type(const struct compressed_matrix *matrix)
 {
     enum irrun_dtype dtype = matrix->dtype;
     if (!has_4_bits(dtype))
@@ -102,20 +104,21 @@ static inline enum irrun_dtype decoded_as(const struct compressed_matrix *matrix
     return IRRUN_NF4;
 }
 
-/* Returns the positions of a wide or a narrow chunk. */
-ALWAYS_INLINE size_t n_positions(enum irrun_dtype dtype, bool is_wide)
+/* Returns the number of positions of a wide or a narrow chunk. */
+ALWAYS_INLINE size_t chunk_positions(enum irrun_dtype dtype, bool is_wide)
 {
-    size_t most = WIDE * codes_per_unit(dtype), n = COMPRESSED_PAD / VECTOR_LANES;
+    size_t most = WIDE_UNITS * codes_per_unit(dtype), n = COMPRESSED_PAD / VECTOR_LANES;
     return is_wide || n > most ? most : n;
 }
 
-/* Returns the bytes of a chunk of n positions. */
+/* Returns the size of a chunk of n positions in bytes. */
 ALWAYS_INLINE size_t chunk_bytes(enum irrun_dtype dtype, size_t n)
 {
     return n * VECTOR_LANES * unit_bytes(dtype) / codes_per_unit(dtype);
 }
 
-/* Returns which element of a chunk of n positions is decoded to a lane of a position. */
+/* Returns the index, in a chunk of n positions, of the element that is decoded to this lane of this
+ * position. */
 ALWAYS_INLINE size_t element_at(enum irrun_dtype dtype, size_t n, size_t position, size_t lane)
 {
 #ifdef VECTOR_HAS_BYTE_LOOKUP
@@ -128,11 +131,11 @@ ALWAYS_INLINE size_t element_at(enum irrun_dtype dtype, size_t n, size_t positio
     return is_float(dtype) ? position * VECTOR_LANES + lane : lane * n + position;
 }
 
-/* Loads a chunk of codes of n positions. */
+/* Loads a chunk of n positions of codes. */
 ALWAYS_INLINE vec_i32 load_chunk(const unsigned char *at, enum irrun_dtype dtype, size_t n)
 {
     vec_i32 chunk;
-    if (n == WIDE * codes_per_unit(dtype))
+    if (n == WIDE_UNITS * codes_per_unit(dtype))
         chunk = vec_i32_load(at);
     else if (is_bytes(dtype))
         chunk = (vec_i32)load_u16(at);
@@ -145,26 +148,27 @@ ALWAYS_INLINE vec_i32 load_chunk(const unsigned char *at, enum irrun_dtype dtype
     return (vec_i32)vec_in_register((vec)chunk);
 }
 
-/* An integer in the low bits of the float 2^23 gives their sum, without a conversion. The 4 bytes
- * of a lane stay where they are: 2 of them are within the 23 bits, then the lane is shifted. So the
- * integer of field f is 2^(8f) times the code. Signed codes become unsigned ones. */
+/* Inserting an integer into the low 23 bits of the float 2^23 gives 2^23 + integer, without a
+ * conversion instruction. The two low bytes of a lane (fields 0 and 1) are inserted in place, then
+ * the lane is shifted for the two high bytes. So the integer of field f is 2^(8f) times the code.
+ * Signed codes are first made unsigned. */
 #define BITS_2_23 0x4B000000
 #define FLOAT_2_23 0x1p23F
 enum { N_FIELDS = 2 };
 
-/* Returns what the code at a position is multiplied by when it is decoded. */
+/* Returns the power of two by which decode multiplies the code at a position. */
 ALWAYS_INLINE float position_factor(enum irrun_dtype dtype, size_t position)
 {
     return is_bytes(dtype) && position % N_FIELDS == 1 ? 256 : 1;
 }
 
-/* Returns what is added to the integers of a type, to make them unsigned. */
-ALWAYS_INLINE float offset_of(enum irrun_dtype dtype)
+/* Returns the number that makes the integers of a type unsigned when it is added to them. */
+ALWAYS_INLINE float unsigned_offset(enum irrun_dtype dtype)
 {
     return dtype == IRRUN_I8 ? 128 : dtype == IRRUN_I4 ? 8 : 0;
 }
 
-/* The values of the 16 codes of 4 bits, minus a zero point. */
+/* The values of the 16 4-bit codes, minus a zero point. */
 struct value_table {
 #ifdef VECTOR_HAS_BYTE_LOOKUP
     bits planes[sizeof(float)]; /* plane i: byte i of each value */
@@ -173,7 +177,8 @@ struct value_table {
 #endif
 };
 
-static inline struct value_table table_of(const struct compressed_matrix *matrix, float zero)
+static inline struct value_table make_value_table(const struct compressed_matrix *matrix,
+                                                  float zero)
 {
     struct value_table table;
 #ifdef VECTOR_HAS_BYTE_LOOKUP
@@ -198,9 +203,9 @@ static inline struct value_table table_of(const struct compressed_matrix *matrix
 
 #ifdef VECTOR_HAS_BYTE_LOOKUP
 /* Returns the table of u4 for a zero point of u4. */
-ALWAYS_INLINE struct value_table u4_table_of(uint8_t zero)
+ALWAYS_INLINE struct value_table make_u4_table(uint8_t zero)
 {
-    /* Bytes 2 and 3 of the floats -15 ... 15; the others are 0. */
+    /* Bytes 2 and 3 of the floats -15 ... 15; bytes 0 and 1 are 0. */
     static const uint8_t planes[2][31] = {
         {0x70, 0x60, 0x50, 0x40, 0x30, 0x20, 0x10, 0x00, 0xE0, 0xC0, 0xA0,
          0x80, 0x40, 0x00, 0x80, 0x00, 0x80, 0x00, 0x40, 0x80, 0xA0, 0xC0,
@@ -213,7 +218,7 @@ ALWAYS_INLINE struct value_table u4_table_of(uint8_t zero)
     return table;
 }
 
-/* Returns the values at a position of a chunk, whose bytes have two codes each. */
+/* Returns the values at a position of a chunk, each byte of which holds two codes. */
 ALWAYS_INLINE vec look_up(const struct value_table *table, enum irrun_dtype dtype, vec_i32 chunk,
                           size_t position)
 {
@@ -230,7 +235,7 @@ ALWAYS_INLINE vec look_up(const struct value_table *table, enum irrun_dtype dtyp
     return (vec)bits_zip_16(lower, upper, is_odd);
 }
 #else
-/* Returns the values at a position of a chunk: code `position` of each lane. */
+/* Returns the values of code `position` of each lane of a chunk. */
 ALWAYS_INLINE vec look_up(const struct value_table *table, enum irrun_dtype dtype, vec_i32 chunk,
                           size_t position)
 {
@@ -250,14 +255,15 @@ ALWAYS_INLINE vec look_up(const struct value_table *table, enum irrun_dtype dtyp
 
 /* Converts the codes of a scale group to values. */
 struct decoder {
-    vec_i32 flips[N_FIELDS]; /* bytes: the bits of 2^23, and the sign of a signed code */
-    vec zeros[N_FIELDS];     /* bytes: to subtract */
+    /* Bytes: XORed with the code: the bits of 2^23, and the sign bit of signed codes. */
+    vec_i32 flips[N_FIELDS];
+    vec zeros[N_FIELDS]; /* bytes: subtracted from the float */
     struct value_table table;
 };
 
 ALWAYS_INLINE void set_zero(struct decoder *decoder, enum irrun_dtype stored, vec zero)
 {
-    zero = vec_add(zero, vec_set1(offset_of(stored)));
+    zero = vec_add(zero, vec_set1(unsigned_offset(stored)));
     UNROLL
     for (size_t field = 0; field < N_FIELDS; field++) {
         int32_t sign = stored == IRRUN_I8 ? 128 << 8 * field : 0;
@@ -267,11 +273,11 @@ ALWAYS_INLINE void set_zero(struct decoder *decoder, enum irrun_dtype stored, ve
     }
 }
 
-/* Returns the decoder of a scale group. table: the values of the codes, which it uses if the matrix
- * has no zero points. */
-ALWAYS_INLINE struct decoder decoder_of(const struct compressed_matrix *matrix,
-                                        enum irrun_dtype dtype, const struct value_table *table,
-                                        size_t row, size_t group)
+/* Returns the decoder of a scale group. Uses *table, the values of the codes, if the matrix has no
+ * zero points. */
+ALWAYS_INLINE struct decoder make_decoder(const struct compressed_matrix *matrix,
+                                          enum irrun_dtype dtype, const struct value_table *table,
+                                          size_t row, size_t group)
 {
     const struct group_params *zeros = &matrix->zero_points;
     struct decoder decoder = {.zeros = {vec_zero()}};
@@ -281,11 +287,11 @@ ALWAYS_INLINE struct decoder decoder_of(const struct compressed_matrix *matrix,
         decoder.table = *table;
 #ifdef VECTOR_HAS_BYTE_LOOKUP
     else if (dtype == IRRUN_U4)
-        decoder.table = u4_table_of(
+        decoder.table = make_u4_table(
             ((const uint8_t *)zeros->data)[row * zeros->row_step + group * zeros->group_step]);
 #endif
     else
-        decoder.table = table_of(matrix, param_of(zeros, row, group, 0));
+        decoder.table = make_value_table(matrix, param_of(zeros, row, group, 0));
     return decoder;
 }
 

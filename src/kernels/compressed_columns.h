@@ -1,20 +1,21 @@
-/* Expands rows of compressed matrices into columns, as packed_gemm.h reads them. Each lane has a
- * row: codes are transposed before they are decoded, while they are small.
+/* Expands rows of compressed matrices into the columns that packed_gemm.h reads. Each lane holds
+ * one row: codes are transposed before they are decoded, while they take few registers.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_COMPRESSED_COLUMNS_H
 #define IRRUN_KERNELS_COMPRESSED_COLUMNS_H
 
 #include "kernels/compressed_codes.h"
 
-/* Returns the bytes of a row that a lane loads at a time: a float, or 4 bytes of codes. */
+/* Returns the number of bytes that a lane loads from its row at a time: a float, or 4 bytes of
+ * codes. */
 ALWAYS_INLINE size_t lane_bytes(enum irrun_dtype dtype)
 {
-    return is_float(dtype) ? unit_bytes(dtype) : WIDE;
+    return is_float(dtype) ? unit_bytes(dtype) : WIDE_UNITS;
 }
 
 ALWAYS_INLINE size_t lane_elements(enum irrun_dtype dtype)
 {
-    return is_float(dtype) ? 1 : WIDE * codes_per_unit(dtype);
+    return is_float(dtype) ? 1 : WIDE_UNITS * codes_per_unit(dtype);
 }
 
 /* Returns which element of a lane is decoded at a position. */
@@ -28,7 +29,8 @@ ALWAYS_INLINE size_t lane_element_at(enum irrun_dtype dtype, size_t position)
     return position;
 }
 
-/* Permutes the bytes of codes so that the elements of a position come from different lanes. */
+/* Permutes the bytes of codes within 4 lanes, so that look_up decodes one element of each lane per
+ * position. */
 ALWAYS_INLINE vec_i32 order_lanes(vec_i32 lanes, enum irrun_dtype dtype)
 {
 #ifdef VECTOR_HAS_BYTE_LOOKUP
@@ -41,21 +43,21 @@ ALWAYS_INLINE vec_i32 order_lanes(vec_i32 lanes, enum irrun_dtype dtype)
 #endif
 }
 
-/* A row in each lane. */
+/* The rows of the matrix that the lanes decode. */
 struct lane_rows {
-    size_t numbers[VECTOR_LANES]; /* of the rows */
+    size_t numbers[VECTOR_LANES]; /* row numbers in the matrix */
     const unsigned char *at[VECTOR_LANES];
     const unsigned char *end; /* of the matrix */
 };
 
-/* The scales and zero points of these rows in one scale group. */
+/* The scales and zero points of the rows of struct lane_rows in one scale group. */
 struct lane_params {
     struct decoder decoder;
-    vec zero; /* of 4 bits */
+    vec zero; /* types of 4 bits: the zero points */
     vec scales[N_FIELDS];
 };
 
-/* Returns a scale or zero point of each row; `none` where the matrix has none. */
+/* Returns the scale or zero point of each row; `none` if the matrix has none. */
 static vec load_params(const struct group_params *params, const struct lane_rows *rows,
                        size_t group, float none)
 {
@@ -81,13 +83,13 @@ ALWAYS_INLINE void set_params(struct lane_params *params, const struct compresse
         params->scales[field] = vec_mul(scale, vec_set1(1 / position_factor(dtype, field)));
 }
 
-/* Loads VECTOR_LANES times lane_bytes of each row, or n_bytes where more would be beyond the end of
- * the matrix, and advances. Vector i has the i-th lane_bytes of every row. */
+/* Loads VECTOR_LANES * lane_bytes bytes of each row, or only n_bytes if more would exceed the end
+ * of the matrix, and advances by n_bytes. Vector i gets the i-th lane_bytes bytes of every row. */
 ALWAYS_INLINE void load_lanes(struct lane_rows *rows, enum irrun_dtype dtype, size_t n_bytes,
                               size_t ahead, vec *lanes)
 {
     const size_t size = VECTOR_LANES * lane_bytes(dtype);
-    unsigned char last[VECTOR_LANES * WIDE] = {0};
+    unsigned char last[VECTOR_LANES * WIDE_UNITS] = {0};
     bool is_whole = (size_t)(rows->end - rows->at[VECTOR_LANES - 1]) >= size;
     UNROLL
     for (size_t i = 0; i < VECTOR_LANES; i++) {
@@ -101,7 +103,7 @@ ALWAYS_INLINE void load_lanes(struct lane_rows *rows, enum irrun_dtype dtype, si
     vec_transpose(lanes);
 }
 
-/* Decodes the elements of a lane, and writes n of them, `step` floats apart. */
+/* Decodes the elements of each lane, and writes n elements of every row, `step` floats apart. */
 ALWAYS_INLINE void store_lane(const struct lane_params *params, enum irrun_dtype dtype, vec lane,
                               size_t n, float *to, size_t step)
 {
@@ -121,7 +123,7 @@ ALWAYS_INLINE void store_lane(const struct lane_params *params, enum irrun_dtype
     }
 }
 
-/* Expands some rows into VECTOR_LANES columns. */
+/* Expands VECTOR_LANES rows, from `row` on, into columns. */
 ALWAYS_INLINE void expand_lanes(const struct compressed_columns *columns, enum irrun_dtype dtype,
                                 size_t row, float *to)
 {
@@ -131,7 +133,7 @@ ALWAYS_INLINE void expand_lanes(const struct compressed_columns *columns, enum i
     struct lane_rows rows = {.end = matrix->row + compressed_bytes(matrix, matrix->n * matrix->k)};
     struct lane_params params;
     if (has_4_bits(dtype))
-        params.decoder.table = table_of(matrix, 0);
+        params.decoder.table = make_value_table(matrix, 0);
     for (size_t i = 0; i < VECTOR_LANES; i++) {
         rows.numbers[i] = row + i < matrix->n ? row + i : matrix->n - 1;
         rows.at[i] = matrix->row + compressed_bytes(matrix, rows.numbers[i] * matrix->k + first);

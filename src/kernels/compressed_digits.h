@@ -1,6 +1,6 @@
-/* Products of one row by integers of 4 bits, for levels that multiply bytes. x is in fixed point:
- * 24 bits, as three signed bytes (digits), times a scale. So the sum of a lane is exact. For more
- * rows, floats are as fast.
+/* Multiplies one row x by matrices of 4-bit integers, for levels with products of bytes. x is
+ * converted to fixed point: three signed bytes (digits) per element, and a scale per chunk. So the
+ * sum of a lane is exact. For several rows of x, floats are as fast.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_COMPRESSED_DIGITS_H
 #define IRRUN_KERNELS_COMPRESSED_DIGITS_H
@@ -9,12 +9,14 @@
 
 #include "kernels/compressed_codes.h"
 
-/* A chunk of the matrix is a vector of codes. Lane i has elements i * LANE_CODES and following. */
+/* A chunk of the matrix is a vector of codes. Lane i holds LANE_CODES elements, from i * LANE_CODES
+ * on. */
 enum { N_DIGITS = 3, LANE_CODES = 8, CHUNK = LANE_CODES * VECTOR_LANES };
 
 /* Digits are at most 127, so a number in fixed point is at most 0x7F7F7F; rounding needs a margin.
- * A lane sums up LANE_CODES of them, each times the difference of two codes: less than 2^30. */
-#define MOST_FIXED 0x7F7F00
+ * A lane adds LANE_CODES products of such a number and a code minus its zero point, which is less
+ * than 2^30 in total. */
+#define MAX_FIXED 0x7F7F00
 
 /* Numbers of other sizes have scales that could overflow or lose bits. */
 #define LEAST_SIZE 0x1p-90F
@@ -26,10 +28,10 @@ enum { N_DIGITS = 3, LANE_CODES = 8, CHUNK = LANE_CODES * VECTOR_LANES };
 
 /* A chunk of x. It takes the place of as many floats. */
 struct fixed_chunk {
-    int8_t digits[N_DIGITS][2][CHUNK / 2]; /* the highest first; of even and of odd elements */
-    int32_t minus_sums[VECTOR_LANES];      /* of the elements of each lane, times the zero point
-                                              if the matrix has only one */
-    float scale[VECTOR_LANES];             /* all equal */
+    int8_t digits[N_DIGITS][2][CHUNK / 2]; /* [most significant first][even, odd elements] */
+    /* Minus the sum of each lane's elements, times the zero point if the matrix has only one. */
+    int32_t minus_sums[VECTOR_LANES];
+    float scale[VECTOR_LANES]; /* all equal */
 };
 _Static_assert(sizeof(struct fixed_chunk) == CHUNK * sizeof(float), "chunks replace floats");
 
@@ -38,9 +40,9 @@ ALWAYS_INLINE bool has_one_zero(const struct group_params *zeros)
     return !zeros->data || (zeros->row_step == 0 && zeros->group_step == 0);
 }
 
-/* Returns whether groups of the matrix are whole chunks, and zero points have 4 bits as the
- * codes. */
-static inline bool has_chunks(const struct compressed_matrix *matrix)
+/* Returns whether this file can multiply by the matrix: its codes and zero points have 4 bits, and
+ * its groups consist of whole chunks. */
+static inline bool divides_into_chunks(const struct compressed_matrix *matrix)
 {
     const struct group_params *zeros = &matrix->zero_points;
     const bool is_i4 = matrix->dtype == IRRUN_I4, is_u4 = matrix->dtype == IRRUN_U4;
@@ -48,21 +50,23 @@ static inline bool has_chunks(const struct compressed_matrix *matrix)
            matrix->group % CHUNK == 0;
 }
 
-/* The codes of a chunk, of even and of odd elements. */
+/* The codes of the even and of the odd elements of a chunk. */
 struct code_pair {
-    struct bytes_factor even, odd;
+    struct bytes_operand even, odd;
 };
 
-/* Loads codes. `flip` makes those of i4 unsigned, which adds 8. */
+/* Loads the codes of a chunk. `flip` is XORed with them; it makes i4 codes unsigned, which adds
+ * 8. */
 ALWAYS_INLINE struct code_pair load_codes(const unsigned char *at, vec_i32 flip)
 {
     vec_i32 codes = (vec_i32)vec_in_register((vec)(vec_i32_load(at) ^ flip));
     vec_i32 odd = (vec_i32)((vec_u32)codes >> 4);
-    return (struct code_pair){unsigned_factor(codes & 0x0F0F0F0F),
-                              unsigned_factor(odd & 0x0F0F0F0F)};
+    return (struct code_pair){unsigned_operand(codes & 0x0F0F0F0F),
+                              unsigned_operand(odd & 0x0F0F0F0F)};
 }
 
-/* Adds the sum of each lane. The digits have sums of their own, so that none waits for another. */
+/* Returns `start` plus the dot product of each lane. Each digit has its own sum, so that the sums
+ * do not wait for each other. */
 ALWAYS_INLINE vec_i32 dot_chunk(vec_i32 start, const struct fixed_chunk *x,
                                 const struct code_pair *codes)
 {
@@ -70,8 +74,8 @@ ALWAYS_INLINE vec_i32 dot_chunk(vec_i32 start, const struct fixed_chunk *x,
     UNROLL
     for (size_t i = 0; i < N_DIGITS; i++) {
         vec_i32 sum = i + 1 < N_DIGITS ? (vec_i32){0} : start;
-        sum = vec_i32_dot_bytes(sum, codes->even, signed_factor(vec_i32_load(x->digits[i][0])));
-        sum = vec_i32_dot_bytes(sum, codes->odd, signed_factor(vec_i32_load(x->digits[i][1])));
+        sum = vec_i32_dot_bytes(sum, codes->even, signed_operand(vec_i32_load(x->digits[i][0])));
+        sum = vec_i32_dot_bytes(sum, codes->odd, signed_operand(vec_i32_load(x->digits[i][1])));
         sums[i] = (vec_u32)sum;
     }
     return (vec_i32)((((sums[0] << 8) + sums[1]) << 8) + sums[2]);
@@ -126,8 +130,8 @@ static void split_digits(const float *x, size_t n, float factor, const size_t n_
     }
 }
 
-/* Converts a chunk of x, whose elements are multiplied by `factor`. */
-static void fix_chunk(const float *x, float factor, struct fixed_chunk *to)
+/* Multiplies a chunk of x by `factor`, and converts it to digits. */
+static void convert_chunk(const float *x, float factor, struct fixed_chunk *to)
 {
     typedef uint8_t half_bytes __attribute__((vector_size(2 * VECTOR_LANES)));
     uint8_t bytes[N_DIGITS][CHUNK];
@@ -144,29 +148,30 @@ static void fix_chunk(const float *x, float factor, struct fixed_chunk *to)
     }
 }
 
-/* Returns what is subtracted from all codes if the matrix has one zero point, otherwise 1. */
+/* Returns the number to subtract from all unsigned codes if the matrix has one zero point,
+ * otherwise 1. */
 static int32_t common_zero(const struct compressed_matrix *matrix)
 {
     const struct group_params *zeros = &matrix->zero_points;
     if (!has_one_zero(zeros))
         return 1;
-    return (int32_t)(offset_of(matrix->dtype) + param_of(zeros, 0, 0, 0));
+    return (int32_t)(unsigned_offset(matrix->dtype) + param_of(zeros, 0, 0, 0));
 }
 
 /* Converts a row of x. Returns false if a chunk cannot be in fixed point. */
-static bool fix_row(const struct compressed_matrix *matrix, const float *x, float *to)
+static bool convert_row(const struct compressed_matrix *matrix, const float *x, float *to)
 {
     const vec_i32 ones = vec_i32_set1(0x01010101), zero = vec_i32_set1(-common_zero(matrix));
-    const struct code_pair all_ones = {unsigned_factor(ones), unsigned_factor(ones)};
+    const struct code_pair all_ones = {unsigned_operand(ones), unsigned_operand(ones)};
     for (size_t i = 0; i < matrix->k; i += CHUNK) {
         struct fixed_chunk *chunk = (void *)(to + i);
         float largest;
         if (!is_fixable(x + i, CHUNK, MAX_CHUNK_RATIO, &largest))
             return false;
-        fix_chunk(x + i, largest == 0 ? 0 : MOST_FIXED / largest, chunk);
+        convert_chunk(x + i, largest == 0 ? 0 : MAX_FIXED / largest, chunk);
         vec_store((float *)chunk->minus_sums,
                   (vec)(dot_chunk((vec_i32){0}, chunk, &all_ones) * zero));
-        vec_store(chunk->scale, vec_set1(largest / MOST_FIXED));
+        vec_store(chunk->scale, vec_set1(largest / MAX_FIXED));
     }
     return true;
 }

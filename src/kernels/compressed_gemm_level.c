@@ -1,5 +1,5 @@
-/* Products by compressed matrices, chunk by chunk, as compressed_codes.h decodes them: wide ones,
- * then others at the end of a group. `arrange` puts x into the same order.
+/* Multiplies by compressed matrices. compressed_codes.h decodes each group chunk by chunk: wide
+ * chunks first, then narrow ones for the rest of the group. `arrange` puts x into the same order.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/compressed_arrange.h"
 #include "kernels/compressed_codes.h"
@@ -7,32 +7,34 @@
 
 enum { LINE_BYTES = 64 };
 
-/* How many rows of the matrix are read at the same time if x has several rows. With one row of x it
- * is 1: memory delivers a single stream twice as fast. */
+/* The number of matrix rows that are read at the same time if x has several rows. If x has one row,
+ * matrix rows are read one by one, because memory delivers a single stream twice as fast. */
 #if VECTOR_REGISTERS >= 32
-enum { ROWS_BY_SEVERAL = 2 };
+enum { SIMULTANEOUS_ROWS = 2 };
 #else
-enum { ROWS_BY_SEVERAL = 1 };
+enum { SIMULTANEOUS_ROWS = 1 };
 #endif
-enum { MAX_SUMS = ROWS_BY_SEVERAL * COMPRESSED_MAX_ROWS };
+enum { MAX_SUMS = SIMULTANEOUS_ROWS * COMPRESSED_MAX_ROWS };
 
-/* How many rows of the matrix are multiplied by one row of x before their sums are stored. */
+/* The number of matrix rows that are multiplied by one row of x before their sums are stored. */
 enum { ROWS = COMPRESSED_MAX_ROWS };
 
-/* The most chains of a sum. An FMA takes 4 cycles, and two begin in each, so that 8 sums should be
- * independent; fewer do where decoding takes longer, and where there are too few registers. */
+/* The maximum number of chains, independent partial sums, per sum. An FMA takes 4 cycles and two
+ * start per cycle, so 8 chains would hide the latency; 4 are enough because decoding takes longer,
+ * and registers are few. */
 enum { MAX_CHAINS = 4 };
 
-/* The same group of some rows of the matrix, and of m rows of x. */
+/* One scale group of several rows of the matrix and of m rows of x. */
 struct groups {
-    const unsigned char *rows[ROWS_BY_SEVERAL];
+    const unsigned char *rows[SIMULTANEOUS_ROWS];
     const unsigned char *end; /* of the matrix */
-    struct decoder decoders[ROWS_BY_SEVERAL];
+    struct decoder decoders[SIMULTANEOUS_ROWS];
     const float *x;
     size_t x_row; /* floats from one row to the next */
 };
 
-/* The sums of a row of the matrix and one of x; the chains take turns. */
+/* The partial sums of the product of a matrix row and a row of x; positions of a chunk use the
+ * chains in turn. */
 struct chains {
     vec chains[MAX_CHAINS];
 };
@@ -44,21 +46,22 @@ ALWAYS_INLINE size_t n_chains(enum irrun_dtype dtype, size_t n, size_t m)
     return m == 1 || (m == 2 && is_bytes(dtype)) ? MAX_CHAINS : MAX_CHAINS / 2;
 }
 
-/* Returns an address from which others have constant distances: gcc would otherwise compute each of
- * them from other numbers, which do not fit into the registers. */
+/* Returns `at`, so that gcc addresses neighbouring floats by constant offsets from it. Otherwise
+ * gcc would keep many addresses, more than there are registers. */
 ALWAYS_INLINE const float *in_register(const float *at)
 {
     __asm__("" : "+r"(at));
     return at;
 }
 
-/* Adds the products of a chunk of n_of_chunk positions. Returns the x of the next one. */
+/* Adds the products of a chunk of n_positions positions. Returns the address of x for the next
+ * chunk. */
 ALWAYS_INLINE const float *add_chunk(const struct groups *g, enum irrun_dtype dtype, size_t n,
-                                     size_t m, size_t n_of_chunk, const unsigned char *const *from,
+                                     size_t m, size_t n_positions, const unsigned char *const *from,
                                      size_t at, const float *x, struct chains *sums)
 {
     const size_t vector_bytes = VECTOR_LANES * unit_bytes(dtype); /* of floats */
-    vec_i32 chunks[ROWS_BY_SEVERAL];
+    vec_i32 chunks[SIMULTANEOUS_ROWS];
     const float *rows[COMPRESSED_MAX_ROWS];
     UNROLL
     for (size_t i = 0; i < m; i++)
@@ -66,14 +69,14 @@ ALWAYS_INLINE const float *add_chunk(const struct groups *g, enum irrun_dtype dt
     if (!is_float(dtype)) {
         UNROLL
         for (size_t r = 0; r < n; r++)
-            chunks[r] = load_chunk(from[r] + at, dtype, n_of_chunk);
+            chunks[r] = load_chunk(from[r] + at, dtype, n_positions);
     }
     UNROLL
-    for (size_t position = 0; position < n_of_chunk; position++) {
-        vec factors[COMPRESSED_MAX_ROWS];
+    for (size_t position = 0; position < n_positions; position++) {
+        vec x_vectors[COMPRESSED_MAX_ROWS];
         UNROLL
         for (size_t i = 0; i < m; i++)
-            factors[i] = vec_load(rows[i] + position * VECTOR_LANES);
+            x_vectors[i] = vec_load(rows[i] + position * VECTOR_LANES);
         UNROLL
         for (size_t r = 0; r < n; r++) {
             vec values = is_float(dtype)
@@ -82,11 +85,11 @@ ALWAYS_INLINE const float *add_chunk(const struct groups *g, enum irrun_dtype dt
             UNROLL
             for (size_t i = 0; i < m; i++) {
                 vec *sum = &sums[r * m + i].chains[position % n_chains(dtype, n, m)];
-                *sum = vec_fma(factors[i], values, *sum);
+                *sum = vec_fma(x_vectors[i], values, *sum);
             }
         }
     }
-    return x + n_of_chunk * VECTOR_LANES;
+    return x + n_positions * VECTOR_LANES;
 }
 
 /* Prefetches the lines of a chunk of n_bytes. */
@@ -100,16 +103,17 @@ ALWAYS_INLINE void prefetch_rows(const struct groups *g, size_t n, size_t at, si
     }
 }
 
-/* Adds the products of a chunk at the end of a group, of which n_bytes are left. x is padded with
- * zeros, so the codes that follow do no harm; those at the end of the matrix are copied, and all
- * floats, since those that follow may be infinite. */
+/* Adds the products of the last chunk of a group, of which n_bytes are left. x is padded with
+ * zeros, so reading codes beyond the group does no harm. Codes at the end of the matrix are copied,
+ * and floats always, since the next floats may be infinite. */
 ALWAYS_INLINE const float *add_last(const struct groups *g, enum irrun_dtype dtype, size_t n,
                                     size_t m, size_t at, size_t n_bytes, const float *x,
                                     struct chains *sums)
 {
-    const size_t n_of_chunk = n_positions(dtype, false), size = chunk_bytes(dtype, n_of_chunk);
-    unsigned char last[ROWS_BY_SEVERAL][COMPRESSED_PAD * sizeof(float)];
-    const unsigned char *from[ROWS_BY_SEVERAL];
+    const size_t n_positions = chunk_positions(dtype, false),
+                 size = chunk_bytes(dtype, n_positions);
+    unsigned char last[SIMULTANEOUS_ROWS][COMPRESSED_PAD * sizeof(float)];
+    const unsigned char *from[SIMULTANEOUS_ROWS];
     UNROLL
     for (size_t r = 0; r < n; r++) {
         from[r] = g->rows[r] + at;
@@ -119,31 +123,34 @@ ALWAYS_INLINE const float *add_last(const struct groups *g, enum irrun_dtype dty
             from[r] = memcpy(last[r], from[r], n_bytes);
         }
     }
-    return add_chunk(g, dtype, n, m, n_of_chunk, from, 0, x, sums);
+    return add_chunk(g, dtype, n, m, n_positions, from, 0, x, sums);
 }
 
-/* Adds the products of a group. If group_bytes is a constant, the compiler unrolls the loops. */
+/* Adds the products of a group. If is_constant, group_bytes is a compile-time constant, and the
+ * compiler unrolls the loops. */
 ALWAYS_INLINE void add_group(const struct groups *g, enum irrun_dtype dtype, size_t n, size_t m,
                              size_t group_bytes, bool is_constant, struct chains *sums)
 {
-    const size_t n_of_wide = n_positions(dtype, true), n_of_narrow = n_positions(dtype, false);
-    const size_t wide = chunk_bytes(dtype, n_of_wide), narrow = chunk_bytes(dtype, n_of_narrow);
+    const size_t wide_positions = chunk_positions(dtype, true),
+                 narrow_positions = chunk_positions(dtype, false);
+    const size_t wide = chunk_bytes(dtype, wide_positions),
+                 narrow = chunk_bytes(dtype, narrow_positions);
     const float *x = g->x;
     size_t at = 0;
     if (is_constant) {
         prefetch_rows(g, n, 0, LINE_BYTES);
         UNROLL
         for (; at + wide <= group_bytes; at += wide)
-            x = add_chunk(g, dtype, n, m, n_of_wide, g->rows, at, x, sums);
+            x = add_chunk(g, dtype, n, m, wide_positions, g->rows, at, x, sums);
         UNROLL
         for (; at < group_bytes; at += narrow)
-            x = add_chunk(g, dtype, n, m, n_of_narrow, g->rows, at, x, sums);
+            x = add_chunk(g, dtype, n, m, narrow_positions, g->rows, at, x, sums);
         return;
     }
     for (; at + wide <= group_bytes; at += wide) {
         if (at % LINE_BYTES == 0)
             prefetch_rows(g, n, at, wide);
-        x = add_chunk(g, dtype, n, m, n_of_wide, g->rows, at, x, sums);
+        x = add_chunk(g, dtype, n, m, wide_positions, g->rows, at, x, sums);
     }
     if (at < group_bytes)
         prefetch_rows(g, n, at, wide);
@@ -151,12 +158,12 @@ ALWAYS_INLINE void add_group(const struct groups *g, enum irrun_dtype dtype, siz
         x = add_last(g, dtype, n, m, at, group_bytes - at, x, sums);
 }
 
-ALWAYS_INLINE struct chains no_sums(void)
+ALWAYS_INLINE struct chains zero_chains(void)
 {
     return (struct chains){{vec_zero(), vec_zero(), vec_zero(), vec_zero()}};
 }
 
-ALWAYS_INLINE vec sum_of(const struct chains *sum, size_t n)
+ALWAYS_INLINE vec add_chains(const struct chains *sum, size_t n)
 {
     if (n == 1)
         return sum->chains[0];
@@ -181,11 +188,11 @@ ALWAYS_INLINE void sum_rows(const struct compressed_product *p, enum irrun_dtype
            scale_step = scales->data ? scales->group_step : 0;
     bool has_zeros = zeros->data && zeros->group_step > 0;
     struct groups g = {.x = p->x, .x_row = x_row, .end = matrix->row + matrix->n * row_bytes};
-    const float *scale[ROWS_BY_SEVERAL];
+    const float *scale[SIMULTANEOUS_ROWS];
     UNROLL
     for (size_t r = 0; r < n; r++) {
         g.rows[r] = matrix->row + rows[r] * row_bytes;
-        g.decoders[r] = decoder_of(matrix, dtype, table, rows[r], 0);
+        g.decoders[r] = make_decoder(matrix, dtype, table, rows[r], 0);
         scale[r] = scales->data ? (const float *)scales->data + rows[r] * scales->row_step : &one;
     }
     UNROLL
@@ -195,25 +202,25 @@ ALWAYS_INLINE void sum_rows(const struct compressed_product *p, enum irrun_dtype
         struct chains sums[MAX_SUMS];
         UNROLL
         for (size_t i = 0; i < n * m; i++)
-            sums[i] = no_sums();
+            sums[i] = zero_chains();
         UNROLL
         for (size_t r = 0; r < n && has_zeros; r++)
-            g.decoders[r] = decoder_of(matrix, dtype, table, rows[r], group);
+            g.decoders[r] = make_decoder(matrix, dtype, table, rows[r], group);
         add_group(&g, dtype, n, m, group_bytes, constant_bytes > 0, sums);
         UNROLL
         for (size_t r = 0; r < n; r++) {
             UNROLL
             for (size_t i = r * m; i < r * m + m; i++)
-                totals[i] = vec_fma(sum_of(&sums[i], n_chains(dtype, n, m)), vec_set1(*scale[r]),
-                                    totals[i]);
+                totals[i] = vec_fma(add_chains(&sums[i], n_chains(dtype, n, m)),
+                                    vec_set1(*scale[r]), totals[i]);
             g.rows[r] += group_bytes;
             scale[r] += scale_step;
         }
     }
 }
 
-/* Calls sum_rows, with constants for the usual groups of 4-bit codes, 128, 64 and 32, where they
- * save time. */
+/* Calls sum_rows, with a constant group size for the common groups (128, 64 and 32 4-bit codes)
+ * where this saves time. */
 ALWAYS_INLINE void sum_groups(const struct compressed_product *p, enum irrun_dtype dtype,
                               const struct value_table *table, const size_t *rows, const size_t n,
                               const size_t m, vec *totals)
@@ -242,15 +249,15 @@ ALWAYS_INLINE void multiply_rows(const struct compressed_product *p, enum irrun_
                                  const size_t m)
 {
     enum { MAX_TOTALS = MAX_SUMS + 3 };
-    const size_t n_beside = m == 1 ? 1 : n;
+    const size_t n_at_a_time = m == 1 ? 1 : n;
     size_t rows[ROWS];
     vec totals[MAX_TOTALS];
     float dots[MAX_TOTALS];
     UNROLL
     for (size_t r = 0; r < n; r++)
         rows[r] = row + r < p->end ? row + r : p->end - 1;
-    for (size_t r = 0; r < n; r += n_beside)
-        sum_groups(p, dtype, table, rows + r, n_beside, m, totals + r * m);
+    for (size_t r = 0; r < n; r += n_at_a_time)
+        sum_groups(p, dtype, table, rows + r, n_at_a_time, m, totals + r * m);
     UNROLL
     for (size_t i = n * m; i < (n * m + 3) / 4 * 4; i++)
         totals[i] = vec_zero();
@@ -264,17 +271,17 @@ ALWAYS_INLINE void multiply_rows(const struct compressed_product *p, enum irrun_
 
 ALWAYS_INLINE void multiply_by(const struct compressed_product *p, enum irrun_dtype dtype, size_t m)
 {
-    const size_t step = m == 1 ? ROWS : ROWS_BY_SEVERAL;
+    const size_t step = m == 1 ? ROWS : SIMULTANEOUS_ROWS;
     struct value_table table;
     if (has_4_bits(dtype))
-        table = table_of(p->matrix, 0);
+        table = make_value_table(p->matrix, 0);
     for (size_t row = p->begin; row < p->end; row += step)
         multiply_rows(p, dtype, &table, row, step, m);
 }
 
 /* ---- types ---- */
 
-/* One function for each type and each number of rows of x: together they would need too many
+/* One function for each type and number of rows of x, since a common function would need too many
  * registers. */
 #define MULTIPLY(type, rows)                                                                       \
     __attribute__((noinline)) static void multiply_##type##_##rows(                                \
@@ -295,7 +302,7 @@ ALWAYS_INLINE void multiply_by(const struct compressed_product *p, enum irrun_dt
     [IRRUN_##type] = {                                                                             \
         {multiply_##type##_1, multiply_##type##_2, multiply_##type##_3, multiply_##type##_4},      \
         expand_columns_##type},
-/* The types that decoded_as returns. */
+/* The types that decoder_type returns. */
 #ifdef VECTOR_HAS_BYTE_LOOKUP
 #define TYPES(T) T(F32) T(F16) T(BF16) T(U8) T(U4) T(NF4)
 #else
@@ -311,7 +318,7 @@ static const struct type_functions functions[IRRUN_N_DTYPES] = {TYPES(TYPE_ENTRY
 
 static void multiply_floats(const struct compressed_product *p)
 {
-    functions[decoded_as(p->matrix)].multiply[p->m - 1](p);
+    functions[decoder_type(p->matrix)].multiply[p->m - 1](p);
 }
 
 #ifdef VECTOR_HAS_DOT_U8
@@ -327,8 +334,8 @@ static size_t flag_at(const struct compressed_matrix *matrix)
 static void arrange(const struct compressed_matrix *matrix, bool is_alone, const float *x,
                     float *to)
 {
-    bool is_fixed = is_alone && ((has_chunks(matrix) && fix_row(matrix, x, to)) ||
-                                 (has_fixed_bytes(matrix) && fix_bytes_row(matrix, x, to)));
+    bool is_fixed = is_alone && ((divides_into_chunks(matrix) && convert_row(matrix, x, to)) ||
+                                 (has_fixed_bytes(matrix) && convert_bytes_row(matrix, x, to)));
     to[flag_at(matrix)] = is_fixed;
     if (!is_fixed)
         arrange_floats(matrix, is_alone, x, to);
@@ -350,7 +357,7 @@ static void multiply(const struct compressed_product *p)
 
 static void expand_columns(const struct compressed_columns *columns)
 {
-    functions[decoded_as(columns->matrix)].expand_columns(columns);
+    functions[decoder_type(columns->matrix)].expand_columns(columns);
 }
 
 const struct compressed_kernels LEVEL_NAME(compressed_gemm, LEVEL) = {arrange, multiply,

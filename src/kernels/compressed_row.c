@@ -1,4 +1,4 @@
-/* Expands rows of compressed matrices one by one, for embeddings.
+/* Expands single rows of compressed matrices, for embedding lookups.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/compressed_gemm.h"
 

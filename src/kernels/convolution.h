@@ -1,5 +1,6 @@
-/* Convolutions of one group of one batch element: input [c_in][in], weights [c_out][c_in][kernel],
- * output [c_out][out]. The window holds the spatial sizes in, kernel and out.
+/* Convolutions with plain loops or by GEMM. Each call computes one group of one batch element:
+ * input [c_in][in], weights [c_out][c_in][kernel], output [c_out][out]. `window` holds the spatial
+ * sizes in, kernel and out.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_CONVOLUTION_H
 #define IRRUN_KERNELS_CONVOLUTION_H
@@ -26,8 +27,8 @@ typedef void convolution_fn(const struct convolution *convolution, bool is_trans
                             const void *in, const void *weights, void *out);
 convolution_fn *convolution_direct(enum irrun_dtype dtype);
 
-/* One group of one batch element, by im2col and a GEMM: n_patches of the input at a time are copied
- * to `patches` ([n_patches][c_in * kernel]). */
+/* A convolution of one group of one batch element by im2col and a GEMM: copies n_patches patches of
+ * the input at a time to `patches` ([n_patches][c_in * kernel]). */
 struct convolution_job {
     int64_t n_patches;
     const float *in;
@@ -37,21 +38,22 @@ struct convolution_job {
     size_t first;                    /* index of out[0] in the output of the epilogue */
 };
 
-/* Runs a job, without a bias. If n_patches is 0, the input itself is the second operand, as for
- * kernels of one element with unit strides and no pads. */
+/* Runs a job, without a bias. If n_patches is 0, which is valid for kernels of one element with
+ * unit strides and no pads, the input itself is the second operand of the GEMM. */
 void convolution_by_gemm(const struct convolution *convolution, gemm_f32_fn *gemm,
                          const float *weights, const struct convolution_job *job);
 
-/* Returns the best n_patches; -1 if the direct loops are faster. */
+/* Returns the best n_patches; -1 if convolution_direct is faster. */
 int64_t convolution_n_patches(const struct convolution *convolution);
 
-/* Computes a transposed convolution by a GEMM and col2im: multiplies the weights by n_positions of
- * the input at a time, and adds the columns ([c_out * kernel][n_positions]) into the output. */
+/* Computes a transposed convolution by a GEMM and col2im: multiplies the weights by n_positions
+ * positions of the input at a time, and adds the columns ([c_out * kernel][n_positions]) into the
+ * output. */
 void convolution_transposed_by_gemm(const struct convolution *convolution, gemm_f32_fn *gemm,
                                     int64_t n_positions, const float *in, const float *weights,
                                     float *out, float *columns);
 
-/* Returns the best n_positions; -1 if the direct loops are faster. */
+/* Returns the best n_positions; -1 if convolution_direct is faster. */
 int64_t convolution_transposed_n_positions(const struct convolution *convolution);
 
 #endif

@@ -6,7 +6,8 @@
 #include "kernels/convolution.h"
 #include "kernels/type_rows.h"
 
-/* The element of window position p is at the sum of start[d] + p[d] * step[d] over dimensions d. */
+/* Addresses of elements: window position p is at index sum over d of (start[d] + p[d] *
+ * step[d]). */
 struct layout {
     int64_t start[3], step[3];
 };
@@ -17,7 +18,8 @@ static int64_t row_start(const struct layout *layout, int64_t z, int64_t y)
            layout->start[2];
 }
 
-/* One kernel element, with one channel of the input and one of the output. */
+/* The window positions [first, end) that use one kernel element, and their layout in a channel of
+ * the input and a channel of the output. */
 struct term {
     int64_t first[3], end[3];
     struct layout in, out;

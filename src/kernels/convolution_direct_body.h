@@ -14,10 +14,11 @@ static void NAME(add_term)(const struct term *t, const T *in, T weight, T *out)
             T *restrict to = out + row_start(&t->out, z, y);
             if (in_step == 1 && out_step == 1) /* vectorized by the compiler */
                 for (int64_t x = t->first[2]; x < t->end[2]; x++)
-                    to[x] = (T)(to[x] + (W)weight * (W)from[x]);
+                    to[x] = (T)(to[x] + (WRAP_T)weight * (WRAP_T)from[x]);
             else
                 for (int64_t x = t->first[2]; x < t->end[2]; x++)
-                    to[x * out_step] = (T)(to[x * out_step] + (W)weight * (W)from[x * in_step]);
+                    to[x * out_step] =
+                        (T)(to[x * out_step] + (WRAP_T)weight * (WRAP_T)from[x * in_step]);
         }
     }
 }

@@ -1,5 +1,5 @@
-/* Convolution by im2col and dense products. Patches are copied a few at a time, so that they stay
- * in the cache and the size of the buffer does not depend on the input.
+/* Convolution by im2col and a GEMM. Patches are copied a few at a time, so that they stay in the
+ * cache and the size of the buffer does not depend on the input.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
@@ -7,7 +7,7 @@
 
 #define PATCHES_FLOATS 32768 /* 128 KB: a quarter of an L2 cache, which also holds the weights */
 #define MIN_TERMS 24         /* with fewer, copying patches costs more than the product saves */
-#define MIN_CHANNELS 3       /* output channels; with fewer, likewise */
+#define MIN_CHANNELS 3       /* output channels; the same holds with fewer */
 
 static bool is_pointwise(const struct window *w)
 {
@@ -30,7 +30,7 @@ int64_t convolution_n_patches(const struct convolution *c)
     return n < n_out ? n : n_out;
 }
 
-/* Copies the input under one row of the kernel, with zeros outside the input. */
+/* Copies the input elements that one row of the kernel covers, with zeros outside the input. */
 static void copy_row(const struct window *w, const float *row, int64_t x, float *to)
 {
     int64_t first, end, at = x * w->stride[2] - w->pad_begin[2];
@@ -39,7 +39,7 @@ static void copy_row(const struct window *w, const float *row, int64_t x, float 
         to[k] = k >= first && k < end ? row[at + k * w->dilation[2]] : 0;
 }
 
-/* Copies the patch [kernel] of output position o of one channel. */
+/* Copies the patch [kernel] of one channel that belongs to output position o. */
 static float *copy_patch(const struct window *w, const float *channel, const int64_t o[3],
                          float *to)
 {

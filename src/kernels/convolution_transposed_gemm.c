@@ -1,5 +1,5 @@
-/* Transposed convolution by dense products and col2im, a few input positions at a time, so that the
- * size of the buffer does not depend on the input.
+/* Transposed convolution by a GEMM and col2im, a few input positions at a time, so that the size of
+ * the buffer does not depend on the input.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
@@ -32,7 +32,7 @@ static struct piece find_piece(const struct window *w, int64_t first, int64_t n)
     return (struct piece){at[0], at[1], at[2], w->out[2] - at[2] < n ? w->out[2] - at[2] : n};
 }
 
-/* Adds the contribution of kernel element k at the positions of a piece. */
+/* Adds the products of kernel element k, `column`, at the positions of a piece to the output. */
 static void add_piece(const struct window *w, const struct piece *piece, const int64_t k[3],
                       const float *column, float *out)
 {

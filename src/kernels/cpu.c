@@ -1,4 +1,5 @@
-/* Detects the levels of the CPU: on x86-64 by CPUID and XGETBV.
+/* Detects the SIMD levels that the CPU and the operating system support: on x86-64 by CPUID and
+ * XGETBV.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/cpu.h"
 

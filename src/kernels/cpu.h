@@ -1,4 +1,4 @@
-/* The SIMD levels of levels.def: which ones this build has, and which ones the CPU has.
+/* The SIMD levels of levels.def: lists those of this build, and detects those of the CPU.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_CPU_H
 #define IRRUN_KERNELS_CPU_H
@@ -37,7 +37,7 @@ const char *simd_name(enum simd simd);
  * CPU once per process, because under a hypervisor every CPUID costs microseconds. */
 bool simd_is_supported(enum simd simd);
 
-/* Returns the highest level that the CPU has. */
+/* Returns the highest level that is supported. */
 enum simd simd_best(void);
 
 #endif

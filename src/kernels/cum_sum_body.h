@@ -1,4 +1,4 @@
-/* The loops of cumulative sums for one type of type_body.h; the sums are of type WIDE.
+/* The loops of cumulative sums for one type of type_body.h; the sums are of type WIDEST_T.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef NAME
 #error "include kernels/each_float.h or a similar header instead"
@@ -6,10 +6,10 @@
 
 static void NAME(sum_line)(const T *from, T *to, size_t n, bool is_exclusive, bool is_reverse)
 {
-    WIDE sum = 0;
+    WIDEST_T sum = 0;
     for (size_t i = 0; i < n; i++) {
         size_t at = is_reverse ? n - 1 - i : i;
-        WIDE before = sum;
+        WIDEST_T before = sum;
         sum = sum + from[at];
         to[at] = (T)(is_exclusive ? before : sum);
     }
@@ -26,11 +26,11 @@ static void NAME(sum)(const void *in, void *out, size_t n, size_t n_inner, bool 
     }
     for (size_t first = 0; first < n_inner; first += LANES) {
         size_t n_lanes = n_inner - first < LANES ? n_inner - first : LANES;
-        WIDE sums[LANES] = {0};
+        WIDEST_T sums[LANES] = {0};
         for (size_t i = 0; i < n; i++) {
             size_t row = (is_reverse ? n - 1 - i : i) * n_inner + first;
             for (size_t j = 0; j < n_lanes; j++) {
-                WIDE before = sums[j];
+                WIDEST_T before = sums[j];
                 sums[j] = before + from[row + j];
                 to[row + j] = (T)(is_exclusive ? before : sums[j]);
             }

@@ -1,5 +1,5 @@
-/* Plain loops of cumulative sums, along one contiguous row or along several neighbouring columns at
- * a time.
+/* Cumulative sums with plain loops, along one contiguous row or along several neighbouring columns
+ * at a time.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/cum_sum.h"
 #include "kernels/type_rows.h"

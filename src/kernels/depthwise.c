@@ -28,8 +28,8 @@ static void run_scalar(const struct run *run, const float *in, size_t out_channe
 
 /* ---- Tiles -------------------------------------------------------------------------------- */
 
-/* Selects the taps that windows in spans z and y contain, and taps [begin, end) along the innermost
- * dimension. */
+/* Selects the taps of a tile: those that the windows in spans z and y contain, and [begin, end)
+ * along the innermost dimension. */
 static void set_taps(const struct depthwise *plan, struct depthwise_tile *tile,
                      const struct depthwise_span *z, const struct depthwise_span *y, int64_t begin,
                      int64_t end)
@@ -46,7 +46,7 @@ static void set_taps(const struct depthwise *plan, struct depthwise_tile *tile,
     tile->line_taps = (size_t)kernel[2];
 }
 
-/* Computes all rows of span y at position z. */
+/* Computes all output rows of span y in slice z, for vectors along rows. */
 static void run_strips(const struct depthwise *plan, struct depthwise_tile *tile, int64_t z,
                        const struct depthwise_span *y, const float *scales, float *out)
 {
@@ -77,7 +77,8 @@ static void run_strips(const struct depthwise *plan, struct depthwise_tile *tile
  * the pixels that they load. */
 #define PIXELS_ALONG_X 8
 
-/* Computes the positions of spans y and x at position z. Tiles lie along the longer one. */
+/* Computes the positions of spans y and x in slice z, for channels in lanes. Tiles lie along the
+ * longer span. */
 static void run_rectangle(const struct depthwise *plan, struct depthwise_tile *tile, int64_t z,
                           const struct depthwise_span *y, const struct depthwise_span *x,
                           float *out)
@@ -103,7 +104,7 @@ static void run_rectangle(const struct depthwise *plan, struct depthwise_tile *t
     }
 }
 
-/* Returns the positions of a span that are in [begin, end). */
+/* Returns the part of a span that is in [begin, end). */
 static struct depthwise_span clip(struct depthwise_span span, int64_t begin, int64_t end)
 {
     int64_t last = span.first + span.n < end ? span.first + span.n : end;
@@ -226,8 +227,8 @@ static void run_channels(const struct run *run, size_t begin, size_t end, float 
 
 /* ---- A channel in each lane --------------------------------------------------------------- */
 
-/* Computes one output channel from each of n input channels, which are transposed at the beginning
- * of the scratch memory. out_channel and out belong to the first of them. */
+/* Computes one output channel from each of n input channels. The transposed input is at the
+ * beginning of the scratch memory. out_channel and out belong to the first input channel. */
 static void run_block(const struct run *run, const float *in, size_t n, float *scratch,
                       size_t out_channel, float *out)
 {

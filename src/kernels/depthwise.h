@@ -1,11 +1,13 @@
 /* Depthwise convolutions and poolings in f32, with any kernel, stride, dilation and pads. There are
- * three layouts. Rows: vectors lie along the rows of a channel, which is copied with its pads and,
- * for strides, into planes (positions 0, s, 2s ... of a row, then 1, s + 1 ...). Blocked, for short
- * rows: each lane holds a channel. Channels last: each lane holds a channel, and nothing is copied.
+ * three layouts. Rows: vectors lie along the rows of a channel. The channel is copied with its pads
+ * and, if the stride s is above 1, its rows are divided into planes (positions 0, s, 2s ..., then
+ * 1, s + 1 ...). Blocked, for short rows: each lane holds a channel, and channels are transposed
+ * into blocks. Channels last: each lane holds a channel, and nothing is copied.
  *
- * The rows layout also adds terms of pads, which the scalar loops skip, and the product in a fused
+ * The rows layout includes pads, which the scalar loops skip, and the product inside a fused
  * multiply-add cannot overflow. Both change a result only if it is not finite (or, for a maximum,
- * -inf). The scalar loops compute such a channel again, except with the channels last.
+ * -inf). The scalar loops compute a channel with such a result again, except with the channels
+ * last.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_DEPTHWISE_H
 #define IRRUN_KERNELS_DEPTHWISE_H
@@ -16,20 +18,21 @@
 #include "kernels/sliding_window.h"
 #include "kernels/thread_pool.h"
 
-/* n positions from `first` on, whose windows contain the same taps, [begin, end). */
+/* n output positions along one dimension, from `first` on, whose windows contain the same taps,
+ * [begin, end). */
 struct depthwise_span {
     int64_t first, n, begin, end;
 };
 
-/* Positions of a row from `first` on. If n_along is 0, a tile has n_vectors vectors of each of
- * several rows. Otherwise it has n_along vectors of one row. */
+/* Output positions of a row, from `first` on. If n_along is 0, a tile holds n_vectors vectors from
+ * each of several rows. Otherwise it holds n_along vectors from one row. */
 struct depthwise_strip {
     int64_t first;
     size_t n_vectors, n_along;
 };
 
-/* The positions of a plane that lie inside the input: n from `first` on. Position `first` is
- * element `from` of the row. */
+/* The positions of a plane that lie inside the input: n, from `first` on. Position `first` is
+ * element `from` of the input row. */
 struct depthwise_plane {
     int64_t first, n, from;
 };
@@ -41,15 +44,16 @@ struct depthwise {
     enum depthwise_term term;
     bool exclude_pad;              /* for means, as in pool.h */
     int64_t n_batches, n_channels; /* all batch elements have the same weights */
-    int64_t multiplier;            /* output channels for each input channel */
-    bool channels_last;            /* in the input and the output; not for sums */
+    int64_t multiplier;            /* output channels per input channel */
+    bool channels_last;            /* layout of the input and the output; not for sums */
 
-    bool is_blocked;          /* each lane has a channel; otherwise vectors lie along rows */
-    bool is_2x2_pool;         /* rows: windows of 2 x 2 without overlap, read in place */
-    bool is_copied;           /* rows only: the input is copied; otherwise it is read in place */
-    int64_t origin, steps[3]; /* image offset of tap 0; floats from one position to the next */
-    int64_t strides[3];       /* from one element of the input to the next */
-    const int32_t *offsets;   /* of each tap, from tap 0 in the image */
+    bool is_blocked;        /* each lane has a channel; otherwise vectors lie along rows */
+    bool is_2x2_pool;       /* rows: windows of 2 x 2 without overlap, read in place */
+    bool is_copied;         /* rows only: the input is copied; otherwise it is read in place */
+    int64_t origin;         /* image offset of tap 0 of position 0 */
+    int64_t steps[3];       /* floats from one position to the next */
+    int64_t strides[3];     /* from one element of the input to the next */
+    const int32_t *offsets; /* of each tap, from tap 0 in the image */
     const struct depthwise_span *spans[3];
     size_t n_spans[3];
     size_t row_stride;   /* as in depthwise_tile, for spans of all taps */
@@ -58,18 +62,19 @@ struct depthwise {
     const struct depthwise_strip *strips; /* rows only: replace spans[2] */
     size_t n_strips;
     const struct depthwise_plane *planes; /* of a row, if it is copied */
-    size_t n_planes, plane_floats;        /* their number; the floats of each */
-    const float *scales; /* for sums: [spans[0]][spans[1]][spans[2] or positions of a row] */
-    size_t image_floats, scratch_floats; /* of one thread; scratch_floats includes the image */
-    size_t packed_floats;                /* products with channels_last: of the packed weights */
-    double n_terms;                      /* multiply-adds of all channels */
+    size_t n_planes, plane_floats;        /* number of planes; floats per plane */
+    /* For sums, 1 / count: [spans[0]][spans[1]][spans[2] or positions of a row]. */
+    const float *scales;
+    size_t image_floats, scratch_floats; /* per thread; scratch_floats includes the image */
+    size_t packed_floats; /* products with channels_last: size of the packed weights */
+    double n_terms;       /* multiply-adds of all channels */
 };
 
-/* Sets the sizes; returns false if there is nothing to compute or a size overflows. */
+/* Sets the sizes in *plan. Returns false if there is nothing to compute or a size overflows. */
 bool depthwise_measure(struct depthwise *plan);
 
-/* Plans the run and allocates its arrays from the arena. Returns false with *err filled if there is
- * no memory. Sets *is_possible to the result of depthwise_measure. */
+/* Calls depthwise_measure, sets *is_possible to its result, and allocates the arrays of the plan
+ * from the arena. Returns false with *err filled if memory runs out. */
 bool depthwise_plan(struct depthwise *plan, struct arena *arena, bool *is_possible,
                     struct irrun_error *err);
 
@@ -82,9 +87,9 @@ void depthwise_pack(const struct depthwise *plan, const void *weights, bool is_f
 
 struct depthwise_job {
     const float *in; /* [n_batches][n_channels][in], or [n_batches][in][n_channels] */
-    const float
-        *weights; /* [n_channels][multiplier][kernel], or packed for channels_last; for products */
-    float *out;   /* [n_batches][n_channels][multiplier][out], or channels last as `in` */
+    /* [n_channels][multiplier][kernel], or packed for channels_last; for products */
+    const float *weights;
+    float *out; /* [n_batches][n_channels][multiplier][out], or channels last as `in` */
     float *scratch;
     struct thread_pool *pool;
     const struct epilogue *epilogue; /* NULL: none */
@@ -93,8 +98,8 @@ struct depthwise_job {
 
 void depthwise_run(const struct depthwise *plan, const struct depthwise_job *job);
 
-/* Computes output rows begin ... end - 1 of a batch element of one slice, with the channels last.
- * job->in and job->out are where row 0 of the image would be, even if it is not in memory. */
+/* Computes output rows begin ... end - 1 of a batch element that has one slice, with the channels
+ * last. job->in and job->out are the addresses of row 0, even if row 0 is not in memory. */
 void depthwise_run_rows(const struct depthwise *plan, const struct depthwise_job *job,
                         int64_t begin, int64_t end);
 

@@ -1,5 +1,5 @@
-/* The kernels of depthwise.h: sliding windows over single channels, as many positions at a time as
- * registers hold.
+/* The interface of the micro-kernels of depthwise.h: sliding windows over single channels, as many
+ * positions at a time as registers hold.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_DEPTHWISE_KERNELS_H
 #define IRRUN_KERNELS_DEPTHWISE_KERNELS_H
@@ -7,13 +7,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define DEPTHWISE_MAX_VECTORS 4 /* vectors of a row */
-#define DEPTHWISE_MAX_LANES 16  /* floats of a vector */
-/* With the channels last, this many vectors of channels are computed side by side, since the sums
- * of a few positions alone do not hide the latency of additions. */
+#define DEPTHWISE_MAX_VECTORS 4 /* vectors per row of a tile */
+#define DEPTHWISE_MAX_LANES 16  /* floats per vector */
+/* With the channels last, tiles of few positions compute this many vectors of channels side by
+ * side, since the sums of few positions alone do not hide the latency of additions. */
 #define DEPTHWISE_CHANNEL_VECTORS 4
 
-/* Rows of fewer positions do not share loaded pixels. */
+/* In rows of fewer positions, each position loads its own pixels. */
 #define DEPTHWISE_MIN_ROW 4
 
 /* The result of a window: the sum of the products of its elements with weights, the sum of its
@@ -21,7 +21,8 @@
 enum depthwise_term { DEPTHWISE_PRODUCTS, DEPTHWISE_SUMS, DEPTHWISE_MAXIMA, N_DEPTHWISE_TERMS };
 
 /* n positions with one or more vectors of results each. The window has n_slices slices, slice_taps
- * apart, of n_lines lines, line_taps apart, of n_taps consecutive taps. */
+ * taps apart; a slice has n_lines lines, line_taps taps apart; a line has n_taps consecutive
+ * taps. */
 struct depthwise_tile {
     const float *image;
     ptrdiff_t start; /* tap t of position p is at image[start + p * image_step + offsets[t]] */
@@ -29,25 +30,27 @@ struct depthwise_tile {
     float *out; /* the result of position p goes to out + p * out_step */
     size_t out_step, n;
     const int32_t *offsets;
-    const float *weights; /* a float for each tap; with channels in lanes, a vector */
+    const float *weights; /* a float per tap; with channels in lanes, a vector per tap */
     size_t first_tap, n_slices, n_lines, n_taps, slice_taps, line_taps;
-    size_t last;             /* rows: first element of the last vector */
-    size_t n_stored;         /* rows: floats to store if there is only one vector */
-    const float *adjustment; /* Added to products, a factor of sums; maxima have none. It is one
-                              * float for all lanes in products along rows and in sums of channels
-                              * in lanes, otherwise a vector. */
-    size_t adjustment_step;  /* floats from one position to the next */
-    float *check;            /* a vector: the least maximum; of sums, NaN if one is not finite */
+    size_t last;     /* rows: first element of the last vector */
+    size_t n_stored; /* rows: floats to store if there is only one vector */
+    /* Added to products; multiplied by sums; not used for maxima. It is one float for all lanes in
+     * products along rows and in sums of channels in lanes, otherwise a vector. */
+    const float *adjustment;
+    size_t adjustment_step; /* floats from one position to the next */
+    /* A vector: the lowest maximum so far; for sums and products, NaN in lanes with a result that
+     * is not finite. */
+    float *check;
     /* Channels in lanes, for products and maxima. The weights are [blocks][block_weights]: each
-     * block has a vector of channels for each tap. The last block overlaps the one before, so that
-     * it is full, unless it is the only one. The adjustment of products has a float for each
-     * channel; NULL: zeros. Only maxima have a check. */
+     * block holds a vector of channels per tap. The last block overlaps the one before, so that it
+     * is full, unless it is the only one. The adjustment of products holds a float per channel;
+     * NULL: zeros. Only maxima have a check. */
     size_t n_channels, block_weights;
     const float *bounds; /* minimum and maximum of products; NULL: none */
-    /* Products. If row_stride is not 0, the tile has at least DEPTHWISE_MIN_ROW positions of a row,
-     * row_stride (1 or 2) pixels apart, and the lines of its windows are 3 or 5 adjacent pixels.
-     * The window of position 0 begins at first_pixel of an input row of n_pixels. Pixels outside
-     * this row are skipped. */
+    /* For products. If row_stride is not 0, the tile has at least DEPTHWISE_MIN_ROW positions of
+     * one row, row_stride (1 or 2) pixels apart, and each line of a window is 3 or 5 adjacent
+     * pixels. The window of position 0 begins at first_pixel of an input row of n_pixels pixels.
+     * Pixels outside this row are skipped. */
     size_t row_stride, n_pixels;
     ptrdiff_t first_pixel;
 };
@@ -58,25 +61,26 @@ struct depthwise_pool_2x2 {
     const float *in;
     size_t in_row;
     float *out;
-    size_t n_rows, n; /* of the output: rows, floats of a row */
-    float scale;      /* of sums */
+    size_t n_rows, n; /* output rows, and floats per row */
+    float scale;      /* multiplied by sums */
     float *check;     /* as in depthwise_tile */
 };
 typedef void depthwise_pool_2x2_fn(const struct depthwise_pool_2x2 *args);
 
 struct depthwise_kernels {
-    size_t lanes;                         /* floats of a vector */
-    const struct depthwise_kernels *half; /* for half as many lanes; NULL: none */
+    size_t lanes; /* floats per vector */
+    /* Kernels with half as many lanes; NULL: none. */
+    const struct depthwise_kernels *half_width;
     depthwise_tile_fn *rows[N_DEPTHWISE_TERMS][DEPTHWISE_MAX_VECTORS + 1]; /* [][vectors] */
     depthwise_tile_fn *pixels[N_DEPTHWISE_TERMS];       /* for sums: one vector of channels */
     depthwise_pool_2x2_fn *pool_2x2[N_DEPTHWISE_TERMS]; /* NULL for products */
     /* Copies every stride-th element of n_rows rows. */
     void (*copy_rows)(const float *from, size_t from_step, size_t stride, float *to, size_t to_step,
                       size_t n, size_t n_rows);
-    /* Transposes n elements of n_rows rows, one row for each lane; the other lanes get zeros. */
+    /* Transposes n elements of n_rows rows, one row per lane; lanes without a row get zeros. */
     void (*to_blocked)(const float *from, size_t from_step, size_t n_rows, size_t n, float *to);
-    /* Does the reverse. Clamps to bounds, unless NULL. Sets check, unless NULL, to NaN in the lanes
-     * of rows with a number that is not finite. */
+    /* Does the reverse. Clamps to `bounds`, unless NULL. Sets `check`, unless NULL, to NaN in the
+     * lanes of rows that contain a number that is not finite. */
     void (*from_blocked)(const float *from, float *to, size_t to_step, size_t n_rows, size_t n,
                          const float *bounds, float *check);
 };

@@ -3,7 +3,7 @@
 #include "kernels/kernels.h"
 #include "kernels/level.h"
 
-#define MAX_VECTORS 8 /* vectors of results at a time; in run_3x3 16 with 32 registers */
+#define MAX_VECTORS 8 /* vectors of results at a time */
 
 ALWAYS_INLINE vec add_term(vec weight, vec x, vec result, enum depthwise_term term)
 {
@@ -106,7 +106,8 @@ ALWAYS_INLINE bool is_3x3(const struct depthwise_tile *tile)
     return true;
 }
 
-/* Does the same as run_positions, in the same order of additions, for a tile with is_3x3. */
+/* Computes the same as run_positions, with the same order of additions, for tiles that is_3x3
+ * accepts. */
 ALWAYS_INLINE vec run_3x3(const struct depthwise_tile *tile, size_t p, size_t n_rows,
                           size_t n_vectors, vec check)
 {
@@ -199,7 +200,7 @@ TILES(DEFINE_ROWS, DEPTHWISE_PRODUCTS)
 TILES(DEFINE_ROWS, DEPTHWISE_SUMS)
 TILES(DEFINE_ROWS, DEPTHWISE_MAXIMA)
 
-static void pixels_of_sums(const struct depthwise_tile *tile)
+static void sum_pixels(const struct depthwise_tile *tile)
 {
     run_tile(tile, 1, DEPTHWISE_SUMS, true);
 }
@@ -224,8 +225,8 @@ static void copy_rows(const float *from, size_t from_step, size_t stride, float 
     }
 }
 
-/* Returns where to load the vector that holds element i of n: at i, or at n - VECTOR_LANES if less
- * than a vector is left after i and n is at least a vector. */
+/* Returns the index at which to load a vector that holds element i of n: i, or n - VECTOR_LANES if
+ * less than a vector is left from i on and n is at least a vector. */
 ALWAYS_INLINE size_t find_begin(size_t i, size_t n)
 {
     return i + VECTOR_LANES > n && n >= VECTOR_LANES ? n - VECTOR_LANES : i;
@@ -321,9 +322,9 @@ static void pool_2x2_maxima(const struct depthwise_pool_2x2 *args)
 
 const struct depthwise_kernels LEVEL_NAME(depthwise_f32, LEVEL) = {
     .lanes = VECTOR_LANES,
-    .half = HALF_OF(depthwise_f32),
+    .half_width = HALF_WIDTH_OF(depthwise_f32),
     .rows = {ROWS(DEPTHWISE_PRODUCTS), ROWS(DEPTHWISE_SUMS), ROWS(DEPTHWISE_MAXIMA)},
-    .pixels = {pixels_of_products, pixels_of_sums, pixels_of_maxima},
+    .pixels = {multiply_pixels, sum_pixels, max_pixels},
     .pool_2x2 = {[DEPTHWISE_SUMS] = pool_2x2_sums, [DEPTHWISE_MAXIMA] = pool_2x2_maxima},
     .copy_rows = copy_rows,
     .to_blocked = to_blocked,

@@ -11,7 +11,7 @@
 /* This many weights, and the pixels that they multiply, stay in an L1 cache. */
 #define CHUNK_FLOATS 2048
 
-/* Returns whether the window of a position contains -inf; in: a channel of a batch element. */
+/* Returns whether the window of a position contains -inf. `in`: a channel of a batch element. */
 static bool has_minus_infinity(const struct depthwise *plan, size_t position, const float *in)
 {
     const struct window *w = &plan->window;
@@ -35,7 +35,7 @@ static bool has_minus_infinity(const struct depthwise *plan, size_t position, co
 }
 
 /* Replaces a maximum of -inf with the lowest finite number, as max_pool_fn does, if the window has
- * no elements or only NaN. The results are [begin, end) of a batch element. */
+ * no elements or only NaN. Checks results [begin, end) of a batch element. */
 static void raise_maxima(const struct depthwise *plan, const float *in, float *out, size_t begin,
                          size_t end)
 {
@@ -45,8 +45,8 @@ static void raise_maxima(const struct depthwise *plan, const float *in, float *o
             out[i] = -FLT_MAX;
 }
 
-/* Computes a box, one chunk of channels after another. Chunks are multiples of the channels that a
- * kernel computes side by side; the last one takes the rest. */
+/* Computes a box, one chunk of channels after another. A chunk is a multiple of the number of
+ * channels that a kernel computes side by side; the last chunk also takes the rest. */
 static void run_chunks(const struct run *run, struct depthwise_tile *tile, const struct box *box,
                        float *out)
 {
@@ -125,7 +125,7 @@ void depthwise_pack(const struct depthwise *plan, const void *weights, bool is_f
     }
 }
 
-/* Products need no check, since the scalar loops would add the same terms. */
+/* Products are not checked, since the scalar loops would add the same terms. */
 void depthwise_run_last(const struct run *run, size_t share, size_t n_shares)
 {
     const struct depthwise *plan = run->plan;

@@ -1,5 +1,6 @@
-/* Depthwise convolutions and maxima with the channels last: computes one vector of channels for as
- * many positions as registers hold, or a few vectors of channels for a few positions.
+/* Micro-kernels of depthwise convolution and max pooling with the channels last: compute one vector
+ * of channels for as many positions as registers hold, or several vectors of channels for a few
+ * positions.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/depthwise_kernels.h"
 
@@ -17,12 +18,13 @@ ALWAYS_INLINE bool is_inner_3x3(const struct depthwise_tile *tile)
            (size_t)tile->first_pixel + (tile->n - 1) * tile->row_stride + 3 <= tile->n_pixels;
 }
 
-/* The results of run_pixels: n_rows positions, of n_vectors vectors of channels each. */
+/* Loops over the results of run_pixels: n_rows positions r, of n_vectors vectors of channels v
+ * each. */
 #define EACH_RESULT(r, v, n_rows, n_vectors)                                                       \
     UNROLL for (size_t r = 0; r < (n_rows); r++) UNROLL for (size_t v = 0; v < (n_vectors); v++)
 
-/* Adds the taps of a line, the first of which is `first`, to the results of n_rows positions. The
- * first position is at image offset `start`. n: the channels of a vector. */
+/* Adds the taps of a line, from tap `first` on, to the results of n_rows positions. The first
+ * position is at image offset `start`. n: the number of channels per vector. */
 ALWAYS_INLINE void add_taps(const struct depthwise_tile *tile, ptrdiff_t start, size_t first,
                             size_t n_rows, size_t n_vectors, const float *weights, size_t n,
                             enum depthwise_term term, vec results[])
@@ -44,11 +46,11 @@ ALWAYS_INLINE void add_taps(const struct depthwise_tile *tile, ptrdiff_t start, 
     }
 }
 
-/* Computes the same sums in the same order for a line of n_taps taps, the first of which is t, and
- * for positions that share pixels: loads each pixel once, and skips pixels in pads.
- * Without vec_keep, gcc would compute the last sum in the register of the pixel, and then move it.
- * Without the asm, it would compute all addresses in advance. It unrolls a loop at most 16 times,
- * so there are two. */
+/* Computes the same sums in the same order for a line of n_taps taps, from tap t on, and for
+ * positions that share pixels: loads each pixel once, and skips pixels in pads. Without vec_keep,
+ * gcc would compute the last sum in the register of the pixel, and then move it. Without the asm,
+ * gcc would compute all addresses in advance. The loop over pixels is two nested loops, because gcc
+ * unrolls a loop at most 16 times. */
 ALWAYS_INLINE void add_line(const struct depthwise_tile *tile, size_t p, size_t channel, size_t t,
                             size_t n_rows, const float *weights, size_t n_taps, size_t stride,
                             bool has_pads, vec results[])
@@ -82,8 +84,9 @@ ALWAYS_INLINE void add_line(const struct depthwise_tile *tile, size_t p, size_t 
     }
 }
 
-/* Stores the results of n_rows positions from p on. Returns the updated check. Reads *tile before
- * it stores, since the compiler must assume that the results overwrite *tile. */
+/* Stores the results of n_rows positions, from p on. Returns the updated check. Reads all members
+ * of *tile before the first store, since the compiler must assume that a store may overwrite
+ * *tile. */
 ALWAYS_INLINE vec store_pixels(const struct depthwise_tile *tile, size_t p, size_t n_rows,
                                size_t n_vectors, size_t channel, size_t n, enum depthwise_term term,
                                const vec results[], vec check)
@@ -174,7 +177,7 @@ ALWAYS_INLINE vec run_some_pixels(const struct depthwise_tile *tile, size_t p, s
 #define FEW_PIXELS (MAX_VECTORS / DEPTHWISE_CHANNEL_VECTORS)
 _Static_assert(FEW_PIXELS == 2, "run_few_pixels has a case for each number of positions");
 
-/* Computes DEPTHWISE_CHANNEL_VECTORS vectors of channels of at most FEW_PIXELS positions. */
+/* Computes DEPTHWISE_CHANNEL_VECTORS vectors of channels for at most FEW_PIXELS positions. */
 ALWAYS_INLINE vec run_few_pixels(const struct depthwise_tile *tile, size_t p, size_t n,
                                  size_t channel, const float *weights, enum depthwise_term term,
                                  vec check)
@@ -188,8 +191,8 @@ ALWAYS_INLINE vec run_few_pixels(const struct depthwise_tile *tile, size_t p, si
     return check;
 }
 
-/* Computes all channels of a few positions, then the next positions, so that overlapping windows
- * are in the cache. */
+/* Computes all channels of a few positions, then the next positions, so that the pixels of
+ * overlapping windows are still in the cache. */
 ALWAYS_INLINE void run_all_pixels(const struct depthwise_tile *tile, enum depthwise_term term)
 {
     size_t n_parts = (tile->n + MAX_VECTORS - 1) / MAX_VECTORS, p = 0;
@@ -233,12 +236,12 @@ ALWAYS_INLINE void run_all_pixels(const struct depthwise_tile *tile, enum depthw
         vec_store(tile->check, check);
 }
 
-static void pixels_of_products(const struct depthwise_tile *tile)
+static void multiply_pixels(const struct depthwise_tile *tile)
 {
     run_all_pixels(tile, DEPTHWISE_PRODUCTS);
 }
 
-static void pixels_of_maxima(const struct depthwise_tile *tile)
+static void max_pixels(const struct depthwise_tile *tile)
 {
     run_all_pixels(tile, DEPTHWISE_MAXIMA);
 }

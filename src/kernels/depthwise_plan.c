@@ -1,4 +1,5 @@
-/* Plans depthwise convolutions and poolings.
+/* Plans depthwise convolutions and poolings: chooses the layout, and fills the arrays of struct
+ * depthwise.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/checked.h"
 #include "kernels/depthwise.h"
@@ -34,7 +35,8 @@ static bool is_2x2_pooling(const struct depthwise *plan)
     return is_2x2_pool;
 }
 
-/* Plans the planes of a row. Each has at least a vector of positions, so that loads stay inside. */
+/* Sets the planes and strides of a row. A plane holds at least a vector of positions, so that loads
+ * stay inside it. */
 static void plan_line(struct depthwise *plan)
 {
     const struct window *w = &plan->window;
@@ -137,7 +139,7 @@ static bool list_spans(struct depthwise *plan, int d, struct arena *arena, struc
 
 #define LONG_ROW 8 /* vectors; the tiles of rows of at least this length lie along the row */
 
-/* Returns whether run_3x3 may compute the tiles, which then extend over several rows. */
+/* Returns whether run_3x3 may compute the tiles; such tiles extend over several rows. */
 static bool has_3x3(const struct depthwise *plan)
 {
     const struct window *w = &plan->window;
@@ -181,8 +183,8 @@ static bool list_planes(struct depthwise *plan, struct arena *arena, struct irru
     return true;
 }
 
-/* Returns the factor that turns a sum into a mean: 1 / the number of its elements. See count_terms
- * in pool_scalar.c. */
+/* Returns the factor that turns the sum of a window into the mean: 1 / the number of elements,
+ * counted as by count_terms in pool_scalar.c. */
 static float find_scale(const struct depthwise *plan, const struct depthwise_span *z,
                         const struct depthwise_span *y, int64_t begin, int64_t end)
 {
@@ -229,8 +231,8 @@ static bool list_all(struct depthwise *plan, struct arena *arena, struct irrun_e
 /* ---- Rows or lanes ------------------------------------------------------------------------ */
 
 /* Estimates cycles, and returns whether channels in lanes are faster. Loads along rows are not
- * aligned. Transposing an element of each lane costs 5 cycles, copying an element with a stride
- * 0.6, starting a row 10. */
+ * aligned. To transpose an element of each lane costs 5 cycles, to copy an element with a stride
+ * 0.6, and to start a row 10. */
 static bool prefers_blocked(const struct depthwise *plan)
 {
     const struct window *w = &plan->window;
@@ -247,8 +249,8 @@ static bool prefers_blocked(const struct depthwise *plan)
            (double)plan->n_channels * (n_out * row + copies + n_lines * 10 + 100);
 }
 
-/* The longest row of 3 taps that is computed as one tile. In longer rows few positions have taps in
- * pads, and spans are faster. */
+/* The longest output row that a kernel of 3 taps computes as one tile. In longer rows, few windows
+ * reach into pads, and spans are faster. */
 #define SHORT_ROW 8
 
 /* Returns the stride of rows whose positions share pixels, or 0. */
@@ -267,9 +269,9 @@ bool depthwise_measure(struct depthwise *plan)
     double n_out = (double)window_product(w->out) * (double)plan->multiplier;
     if (!are_sizes_small(w) || plan->n_channels * plan->n_batches * plan->multiplier == 0)
         return false;
-    if (plan->channels_last && plan->kernels->half &&
-        plan->n_channels <= (int64_t)plan->kernels->half->lanes)
-        plan->kernels = plan->kernels->half;
+    if (plan->channels_last && plan->kernels->half_width &&
+        plan->n_channels <= (int64_t)plan->kernels->half_width->lanes)
+        plan->kernels = plan->kernels->half_width;
     size_t n_taps = (size_t)window_product(w->kernel), lanes = plan->kernels->lanes;
     plan->is_2x2_pool = is_2x2_pooling(plan);
     plan->is_blocked = plan->channels_last || (!plan->is_2x2_pool && prefers_blocked(plan));

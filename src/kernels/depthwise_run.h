@@ -1,4 +1,4 @@
-/* Declarations that depthwise.c and depthwise_last.c share.
+/* Helpers that depthwise.c and depthwise_last.c share to run a plan of depthwise.h.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_DEPTHWISE_RUN_H
 #define IRRUN_KERNELS_DEPTHWISE_RUN_H
@@ -18,7 +18,7 @@ static inline size_t size_minimum(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* A range of positions of the first two dimensions. */
+/* A range of output positions: slices in [0], rows in [1]. */
 struct box {
     int64_t begin[2], end[2];
 };

@@ -1,9 +1,9 @@
-/* Includes BODY for f32 and f64, with the macros of type_body.h.
+/* Includes BODY once each for f32 and f64, with the macros of type_body.h.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <float.h>
 
-#define WIDE double
-#define W T
+#define WIDEST_T double
+#define WRAP_T T
 
 #define T float
 #define LOWEST (-FLT_MAX)
@@ -14,5 +14,5 @@
 #define NAME(name) name##_f64
 #include "kernels/type_body.h"
 
-#undef WIDE
-#undef W
+#undef WIDEST_T
+#undef WRAP_T

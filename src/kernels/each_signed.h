@@ -1,7 +1,7 @@
-/* Includes BODY for i8, i16, i32 and i64, with the macros of type_body.h.
+/* Includes BODY once each for i8, i16, i32 and i64, with the macros of type_body.h.
  * SPDX-License-Identifier: Apache-2.0 */
-#define WIDE int64_t
-#define W uint64_t
+#define WIDEST_T int64_t
+#define WRAP_T uint64_t
 
 #define T int8_t
 #define LOWEST INT8_MIN
@@ -20,5 +20,5 @@
 #define NAME(name) name##_i64
 #include "kernels/type_body.h"
 
-#undef WIDE
-#undef W
+#undef WIDEST_T
+#undef WRAP_T

@@ -1,7 +1,7 @@
-/* Includes BODY for u8, u16, u32 and u64, with the macros of type_body.h.
+/* Includes BODY once each for u8, u16, u32 and u64, with the macros of type_body.h.
  * SPDX-License-Identifier: Apache-2.0 */
-#define WIDE uint64_t
-#define W uint64_t
+#define WIDEST_T uint64_t
+#define WRAP_T uint64_t
 
 #define T uint8_t
 #define LOWEST 0
@@ -20,5 +20,5 @@
 #define NAME(name) name##_u64
 #include "kernels/type_body.h"
 
-#undef WIDE
-#undef W
+#undef WIDEST_T
+#undef WRAP_T

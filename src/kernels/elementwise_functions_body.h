@@ -1,5 +1,5 @@
-/* vector_<name>: the vector expressions of elementwise.def, for single operations and for fused
- * ones. At the scalar level a function that is NEAR uses the scalar expression.
+/* Defines vector_<name> for each vector expression of elementwise.def, for single and for fused
+ * operations. At the scalar level, a function marked NEAR uses the scalar expression.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VECTOR_LANES
 #error "include kernels/level.h first"
@@ -10,8 +10,9 @@ ALWAYS_INLINE vec vec_clamp(vec x, vec low, vec high)
     return vec_select(vec_less(x, low), low, vec_min(high, x));
 }
 
-/* Returns (x + 3) / 6, clamped to 0 ... 1. With FMA, a product by 1 / 6 is corrected by the
- * remainder. The result is that of a division for every x + 3, in a third of the time. */
+/* Returns (x + 3) / 6, clamped to 0 ... 1. With FMA, multiplies by 1 / 6 and corrects the product
+ * by the remainder. This gives the same result as a division for every x + 3, in a third of the
+ * time. */
 ALWAYS_INLINE vec vec_hsigmoid(vec x)
 {
     vec y = vec_clamp(vec_add(x, vec_set1(3.0F)), vec_zero(), vec_set1(6.0F));
@@ -31,7 +32,7 @@ ALWAYS_INLINE vec vec_hsigmoid(vec x)
         (void)p0, (void)p1;                                                                        \
         return vector;                                                                             \
     }
-#ifdef VECTOR_BY_LANE
+#ifdef LEVEL_IS_SCALAR
 #include <tgmath.h>
 #define T float
 #define IF_FLOAT(a, b) a

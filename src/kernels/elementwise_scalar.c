@@ -1,4 +1,4 @@
-/* The plain loops of all element-wise functions: the reference for every other variant.
+/* Plain loops for all element-wise functions: the reference for the vectorized ones.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <tgmath.h>
 

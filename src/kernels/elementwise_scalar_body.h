@@ -1,5 +1,5 @@
-/* The plain loops of elementwise.def for one type, T, whose name is SUFFIX; FLOATING if it is a
- * float, LOGICAL if it is a boolean. Included once per type.
+/* The plain loops of elementwise.def for one type, T. Included once per type, with SUFFIX, the
+ * suffix of function names, and with FLOATING defined for floats and LOGICAL for booleans.
  * SPDX-License-Identifier: Apache-2.0 */
 
 #ifdef FLOATING
@@ -32,8 +32,8 @@
 
 /* ---- the macros and functions that elementwise.def uses ---- */
 
-/* Returns the remainder of a floor division by y, which has the sign of y, from that of a
- * truncating division. */
+/* Converts the remainder of a truncating division by y to that of a floor division, which has the
+ * sign of y. */
 ALWAYS_INLINE T TYPED(floor_mod)(T mod, T y)
 {
     return mod != 0 && (mod < 0) != (y < 0) ? (T)(mod + y) : mod;
@@ -70,14 +70,14 @@ ALWAYS_INLINE T TYPED(power)(T x, T y, bool *by_zero)
     return (T)result;
 }
 
-/* Returns whether C defines a shift by y: by 0 or more bits, but not all. */
+/* Returns whether C defines a shift by y bits: 0 <= y < the width of T. */
 ALWAYS_INLINE bool TYPED(is_shift)(T y)
 {
     return y >= 0 && (W)y < 8 * sizeof(T);
 }
 
-/* Shifts arithmetically. C leaves the right shift of a negative number to the compiler, so its
- * complement, which is not negative, is shifted and complemented again. */
+/* Shifts arithmetically. In C, the right shift of a negative number is implementation-defined, so
+ * the function shifts its complement, which is not negative, and complements the result. */
 ALWAYS_INLINE T TYPED(shifted_right)(T x, T y)
 {
     bool is_inside = TYPED(is_shift)(y);
@@ -87,7 +87,8 @@ ALWAYS_INLINE T TYPED(shifted_right)(T x, T y)
 }
 
 /* Converts a bound of Clamp to T. A bound out of range becomes the lowest or highest number. NaN
- * becomes `none`, which bounds nothing, since NaN does not bound floats either. */
+ * becomes `none`, the number that does not restrict T, because a NaN bound does not restrict floats
+ * either. */
 ALWAYS_INLINE T TYPED(to_bound)(double bound, T none)
 {
     const T lowest = LOWEST, highest = (T)~LOWEST;

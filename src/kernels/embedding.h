@@ -1,4 +1,4 @@
-/* Sums of rows of an embedding table.
+/* Adds and averages rows of an embedding table.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_EMBEDDING_H
 #define IRRUN_KERNELS_EMBEDDING_H

@@ -1,4 +1,4 @@
-/* Sums and means of embedding rows, in plain loops.
+/* Sums and means of embedding rows with plain loops.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/embedding.h"
 #include "kernels/type_rows.h"

@@ -1,13 +1,14 @@
-/* Runs an epilogue on a range of the result, divided into pieces in which every operand either
- * advances with the elements or is constant.
+/* Runs an epilogue on a range of the result. Divides the range into pieces in which every operand
+ * either advances with the result or is constant.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/epilogue.h"
 
 #include <assert.h>
 #include <string.h>
 
-/* Points an instruction to the operand's element for result element `first`. Returns the number of
- * elements from there on along which the operand advances with the result or stays the same. */
+/* Makes an instruction point to the operand element that belongs to result element `first`. Returns
+ * the number of result elements, from `first` on, for which the operand advances with the result or
+ * is constant. */
 static size_t set_operand(const struct epilogue_operand *operand,
                           struct fused_instruction *instruction, size_t first)
 {
@@ -18,8 +19,8 @@ static size_t set_operand(const struct epilogue_operand *operand,
     return operand->inner == 1 ? operand->count - element : (block + 1) * operand->inner - first;
 }
 
-/* Runs the program on n elements, or fewer if an operand repeats; returns how many. If `elements`
- * is not NULL, the operands are there; otherwise they are those of result elements from `first`. */
+/* Runs the program on n elements, or fewer if an operand repeats; returns the number. If `elements`
+ * is not NULL, the program runs on them; otherwise on the result elements from `first` on. */
 static size_t run_piece(const struct epilogue *epilogue, size_t first, float *elements, size_t n)
 {
     struct fused_instruction program[EPILOGUE_MAX_INSTRUCTIONS];
@@ -35,8 +36,8 @@ static size_t run_piece(const struct epilogue *epilogue, size_t first, float *el
         } else if (elements) {
             instruction->at = elements;
         } else {
-            size_t most = set_operand(operand, instruction, first);
-            n = n < most ? n : most;
+            size_t max_n = set_operand(operand, instruction, first);
+            n = n < max_n ? n : max_n;
         }
     }
     epilogue->fused(program, n);
@@ -50,10 +51,10 @@ void epilogue_run_on(const struct epilogue *epilogue, float *elements, size_t n)
 }
 
 #define MAX_REPEATED 2       /* operands */
-#define REPEATED_FLOATS 1024 /* of each copy: 4 KB, on the stack */
+#define REPEATED_FLOATS 1024 /* per copy: 4 KB, on the stack */
 
-/* A copy of an epilogue, in which short operands, such as one slope per channel, are repeated
- * several times, so that it runs in fewer pieces. */
+/* A copy of an epilogue in which short operands, such as one slope per channel, are repeated
+ * several times, so that the epilogue runs in fewer pieces. */
 struct repeated_epilogue {
     struct epilogue epilogue;
     struct fused_instruction program[EPILOGUE_MAX_INSTRUCTIONS];
@@ -70,11 +71,12 @@ static void copy_epilogue(const struct epilogue *epilogue, struct repeated_epilo
                                      epilogue->n_operands * sizeof *epilogue->operands);
 }
 
-/* Repeats operands for n elements. Returns the epilogue to run instead. */
+/* Repeats short operands in *copy for n elements. Returns the copy, or `epilogue` if no operand is
+ * short. */
 static const struct epilogue *repeat_operands(const struct epilogue *epilogue, size_t n,
                                               struct repeated_epilogue *copy)
 {
-    size_t n_repeated = 0, most = n < REPEATED_FLOATS ? n : REPEATED_FLOATS;
+    size_t n_repeated = 0, max_n = n < REPEATED_FLOATS ? n : REPEATED_FLOATS;
     for (size_t i = 0; i < epilogue->n_operands && n_repeated < MAX_REPEATED; i++) {
         const struct epilogue_operand *operand = &epilogue->operands[i];
         size_t count = operand->count;
@@ -86,7 +88,7 @@ static const struct epilogue *repeat_operands(const struct epilogue *epilogue, s
         float *to = copy->floats[n_repeated++];
         void **at = &copy->program[operand->instruction].at;
         size_t *end = &copy->operands[i].count;
-        for (*end = 0; *end + count <= most; *end += count)
+        for (*end = 0; *end + count <= max_n; *end += count)
             memcpy(to + *end, *at, count * sizeof *to);
         *at = to;
     }

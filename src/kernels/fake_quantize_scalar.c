@@ -1,4 +1,4 @@
-/* Plain loops of FakeQuantize.
+/* FakeQuantize with plain loops.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/fake_quantize.h"
 

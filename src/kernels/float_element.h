@@ -1,4 +1,4 @@
-/* Elements of f32 or f64, for loops that compute in double.
+/* Loads and stores elements of f32 or f64, for loops that compute in double.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_FLOAT_ELEMENT_H
 #define IRRUN_KERNELS_FLOAT_ELEMENT_H

@@ -9,13 +9,13 @@
 #include "kernels/inline.h"
 
 #define MAX_RADIX 7
-#define MAX_BATCH 8        /* lines of a batch: as many as the widest vector has doubles */
-#define BATCH_NUMBERS 4096 /* of a batch, which fits into an L2 cache with its scratch memory */
+#define MAX_BATCH 8        /* lines per batch: the number of doubles in the widest vector */
+#define BATCH_NUMBERS 4096 /* per batch, which fits into L2 together with the scratch memory */
 
 /* ---- lengths ------------------------------------------------------------------------------ */
 
-/* Divides n by 4, 2, 3, 5 and 7, the radices of the passes, as often as possible. Lists these
- * factors, and returns the rest of n. */
+/* Divides n by the radices of the passes, 4, 2, 3, 5 and 7, as often as possible. Writes the list
+ * of factors, and returns what remains of n. */
 static size_t remove_factors(size_t n, unsigned char *factors, size_t *n_factors)
 {
     static const unsigned char radices[] = {4, 2, 3, 5, 7};
@@ -26,8 +26,8 @@ static size_t remove_factors(size_t n, unsigned char *factors, size_t *n_factors
     return n;
 }
 
-/* Returns the length that passes transform: n if the passes divide it completely, otherwise a power
- * of two that is large enough for a convolution of n by n. */
+/* Returns the length that the passes transform: n if it is a product of radices, otherwise a power
+ * of two that is large enough for the convolution of n numbers with a chirp. */
 static size_t find_inner_length(size_t n)
 {
     unsigned char factors[FOURIER_MAX_FACTORS];
@@ -47,10 +47,10 @@ size_t fourier_plan_bytes(size_t n)
 
 size_t fourier_batch(size_t n, size_t n_lines)
 {
-    size_t most = n < BATCH_NUMBERS / MAX_BATCH ? MAX_BATCH
-                  : n < BATCH_NUMBERS           ? BATCH_NUMBERS / n
-                                                : 1;
-    return n_lines < most ? n_lines : most;
+    size_t max_lines = n < BATCH_NUMBERS / MAX_BATCH ? MAX_BATCH
+                       : n < BATCH_NUMBERS           ? BATCH_NUMBERS / n
+                                                     : 1;
+    return n_lines < max_lines ? n_lines : max_lines;
 }
 
 size_t fourier_scratch_bytes(size_t n, size_t n_lines)
@@ -61,10 +61,10 @@ size_t fourier_scratch_bytes(size_t n, size_t n_lines)
 
 /* ---- passes ------------------------------------------------------------------------------- */
 
-/* A pass: m transforms of `radix` numbers, each of `stride` columns side by side. */
+/* A pass: m transforms of `radix` numbers, for `stride` columns side by side. */
 struct pass {
     size_t m, stride;
-    size_t step; /* from one root to the next: the product of the factors of earlier passes */
+    size_t step; /* distance of the roots: the product of the radices of earlier passes */
     const double *roots;
     struct fourier_lines from, to;
 };
@@ -124,8 +124,8 @@ ALWAYS_INLINE void transform_four(double *re, double *im)
     im[3] = even_im + odd_re;
 }
 
-/* Transforms n columns of r numbers, and multiplies number k of each by the twiddle factor k. In
- * the input, the numbers of a column are in_stride apart. */
+/* Transforms n columns of r numbers, and multiplies number k of each column by twiddle factor k. In
+ * the input, the numbers of a column are in_stride elements apart. */
 ALWAYS_INLINE void transform_columns(size_t r, size_t n, size_t in_stride, const double *roots,
                                      const double *twiddles, const double *restrict from_re,
                                      const double *restrict from_im, double *restrict to_re,
@@ -190,7 +190,7 @@ static void run_pass(const struct pass *pass, size_t radix)
     }
 }
 
-/* Transforms lines of m numbers by one pass for each factor of m. */
+/* Transforms lines of m numbers, with one pass per factor of m. */
 static void transform_smooth(const struct fourier *plan, struct fourier_lines lines,
                              double *scratch)
 {
@@ -219,8 +219,8 @@ static void transform_smooth(const struct fourier *plan, struct fourier_lines li
 
 /* ---- any length --------------------------------------------------------------------------- */
 
-/* Fills the chirp and the transform of its conjugate. `memory` has room for the chirp, for this
- * transform, and for scratch memory, in this order. */
+/* Computes the chirp and the transform of its conjugate. `memory` has room for the chirp, the
+ * transform and scratch memory, in this order. */
 static void plan_chirp(struct fourier *plan, double *memory)
 {
     size_t n = plan->n, m = plan->m, square = 0; /* k^2 modulo 2n, for accurate angles */
@@ -252,8 +252,8 @@ void fourier_plan(struct fourier *plan, size_t n, double *memory)
         plan_chirp(plan, memory);
 }
 
-/* Multiplies number k of each line by factor k of n, whose imaginary parts follow the real ones.
- * `to` may be `from`. */
+/* Multiplies number k of each line by factors[k], k < n. The n imaginary parts of the factors
+ * follow the n real parts. `to` may be `from`. */
 static void multiply(struct fourier_lines from, const double *factors, size_t n,
                      struct fourier_lines to)
 {
@@ -275,14 +275,14 @@ static void scale(struct fourier_lines lines, size_t n, double factor)
     }
 }
 
-/* Exchanges real and imaginary parts. A transform of the result, in place, is the inverse transform
- * of `lines` without the factor 1 / n. */
+/* Exchanges real and imaginary parts. Transforming the result in place gives the inverse transform
+ * of `lines`, without the factor 1 / n. */
 static struct fourier_lines exchange_parts(struct fourier_lines lines)
 {
     return (struct fourier_lines){lines.n, lines.im, lines.re};
 }
 
-/* Transforms lines of any length n, as a convolution with the chirp. */
+/* Transforms lines of any length n by a convolution with the chirp. */
 static void transform_any(const struct fourier *plan, struct fourier_lines lines, double *scratch)
 {
     size_t n = plan->n, m = plan->m, n_numbers = m * lines.n, n_used = n * lines.n;

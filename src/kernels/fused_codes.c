@@ -1,4 +1,4 @@
-/* Maps operations to the instructions that compute them.
+/* Maps element-wise operations to the fused instructions that compute them.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/fused_f32.h"
 

@@ -1,22 +1,22 @@
-/* Fused element-wise operations: a tile of f32 values, or of booleans, stays in registers from one
- * instruction to the next. Only spills and values that other steps read are written to memory. The
- * results equal those of the separate loops bit for bit.
+/* Fused element-wise operations: an interpreter keeps a tile of f32 values or booleans in registers
+ * from one instruction to the next. Only spills and values that later steps read are written to
+ * memory. The results equal those of separate loops bit for bit.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_FUSED_F32_H
 #define IRRUN_KERNELS_FUSED_F32_H
 
 #include "kernels/elementwise.h"
 
-/* Elements of the largest tile. A value that does not stay in a register, and that only the program
- * reads, needs memory for one tile: a spill. */
+/* The maximum number of elements of a tile. A spill, a value that is stored and read again only
+ * within the program, needs memory for one tile. */
 #define FUSED_TILE 64
 
-/* The forms of an instruction with an operand in memory: an array (ARRAY), or one element for all
- * (SCALAR). In the reverse forms the memory is the left operand. */
+/* The forms of an instruction with an operand in memory. The operand is an array (ARRAY) or one
+ * element (SCALAR). In the REVERSE forms it is the left operand. */
 enum fused_form { FUSED_ARRAY, FUSED_SCALAR, FUSED_REVERSE_ARRAY, FUSED_REVERSE_SCALAR };
 
-/* There are two registers: the tile, and the mask (one boolean per element of the tile). A code
- * with several forms is the first of its forms; add an enum fused_form to it. */
+/* There are two registers: the tile, and the mask (one boolean per element of the tile). An
+ * instruction with several forms is encoded as code + enum fused_form. */
 enum fused_code {
     FUSED_NONE,
     FUSED_END,
@@ -55,19 +55,19 @@ static inline bool fused_is_comparison(uint32_t code)
     return code > FUSED_LAST_LOAD && code < FUSED_LOAD_BOOLEAN;
 }
 
-/* Returns whether operands and result are masks. */
+/* Returns whether the operands and the result are masks. */
 static inline bool fused_is_logic(uint32_t code)
 {
     return code == FUSED_NOT || (code > FUSED_LAST_LOAD_BOOLEAN && code < FUSED_SELECT);
 }
 
 struct fused_instruction {
-    void *at;              /* the operand, the parameters or the destination; any alignment */
+    void *at;              /* the operand, the parameters or the destination, with any alignment */
     uint32_t advance_mask; /* all ones: `at` advances with the elements; 0: it does not */
     uint32_t code;
 };
 
-/* Return the instruction of an operation; FUSED_NONE if there is none. */
+/* Return the instruction that computes an operation; FUSED_NONE if none does. */
 enum fused_code fused_binary(enum binary_operation operation);
 enum fused_code fused_unary(enum unary_operation operation);
 

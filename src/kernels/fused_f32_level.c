@@ -5,9 +5,9 @@
 
 #include "kernels/elementwise_functions_body.h"
 
-/* The registers of a tile; the loops over v are unrolled. If the tile takes 8 of 16 registers, none
- * is left for the mask: a comparison spills it, and a Select reloads it. 8 are still a third faster
- * than 4. */
+/* The number of vector registers of a tile; the loops over v are unrolled. If the tile takes 8 of
+ * 16 registers, none is left for the mask: a comparison spills it, and a Select reloads it. A tile
+ * of 8 registers is still a third faster than one of 4. */
 #define TILE_VECTORS (FUSED_TILE / VECTOR_LANES < 8 ? FUSED_TILE / VECTOR_LANES : 8)
 
 /* The elements of a tile. If n_last > 0, it is one vector with n_last valid lanes. */
@@ -62,7 +62,7 @@ ALWAYS_INLINE vec_mask broadcast_boolean(const struct fused_instruction *instruc
     return mask_set1(*(const uint8_t *)instruction->at);
 }
 
-/* Returns float i of the memory of an instruction in all lanes. */
+/* Returns float i at the operand of an instruction, in all lanes. */
 ALWAYS_INLINE vec broadcast(const struct fused_instruction *instruction, size_t i)
 {
     float x;
@@ -73,8 +73,8 @@ ALWAYS_INLINE vec broadcast(const struct fused_instruction *instruction, size_t 
 #define EACH_VECTOR UNROLL for (size_t v = 0; v < TILE_VECTORS; v++) if (v < tile.n_vectors)
 
 #if FUSED_TILE / VECTOR_LANES >= 8
-/* A function that is NEAR needs many registers. It works on the tile in memory, so that the tile
- * stays in registers for all other instructions. */
+/* A function marked NEAR needs many registers, so the tile is copied to memory for it. Otherwise
+ * the compiler would not keep the tile in registers for the other instructions. */
 #define TILE_EXACT(name)
 #define TILE_NEAR(name)                                                                            \
     __attribute__((noinline)) static void tile_##name(vec *x, size_t n, vec p0, vec p1)            \

@@ -1,4 +1,4 @@
-/* The interface of dense products. It has two implementations: plain loops, which are the
+/* The interface of dense matrix products with two implementations: plain loops, which are the
  * specification, and the system's CBLAS.
  *
  * The option --gemm selects how products are computed. It does not affect the kernels before and
@@ -11,11 +11,11 @@
  *   auto    the same, but CBLAS for large products without packed weights, if the library is a
  *           fast one (blas.h)
  *
- * A recurrent op multiplies X by W, for a chunk of steps at a time, and h by R, for every step (a
- * GRU without linear_before_reset does the latter twice per step). A convolution multiplies the
- * output of im2col by the filters; a transposed convolution multiplies the input by the filters. If
- * that is slower for the sizes, plain and cblas both run the loops of convolution_direct instead of
- * a product.
+ * A recurrent op multiplies X by W, for a chunk of time steps at once, and h by R, for every time
+ * step (twice per step in a GRU without linear_before_reset). A convolution multiplies the output
+ * of im2col by the filters; a transposed convolution multiplies the input by the filters. If a
+ * product would be slower for the given sizes, plain and cblas both run the loops of
+ * convolution_direct instead.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_GEMM_H
 #define IRRUN_KERNELS_GEMM_H
@@ -23,9 +23,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* C[m][n] = op(A)[m][k] * op(B)[k][n], row-major, or += if is_added. ld is the distance between
- * rows in memory, in elements. C overlaps neither A nor B. k = 0 gives zeros (with is_added it
- * leaves C unchanged). */
+/* C[m][n] = op(A)[m][k] * op(B)[k][n], row-major, or += if is_added. lda, ldb and ldc are the
+ * distances between rows in memory, in elements. C overlaps neither A nor B. If k is 0, the product
+ * is zero. */
 struct gemm_f32 {
     size_t m, n, k;
     const float *a; /* [m][k], or [k][m] if a_transposed */

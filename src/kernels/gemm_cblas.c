@@ -1,5 +1,5 @@
-/* Dense products by the system's CBLAS. This is the only file that includes <cblas.h>. If the
- * library cannot be loaded, plain loops compute the product.
+/* Dense matrix products by the system's CBLAS; by plain loops if the library cannot be loaded. This
+ * is the only file that includes <cblas.h>.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <cblas.h>
 #include <limits.h>
@@ -48,8 +48,8 @@ static bool fits_int(size_t m, size_t n, size_t k)
     return m <= INT_MAX && n <= INT_MAX && k <= INT_MAX;
 }
 
-/* Computes a leading dimension of at least 1 and at least a row, which CBLAS requires even for a
- * single row. */
+/* Writes the leading dimension to pass to CBLAS, which must be at least 1 and at least the row
+ * length, even for a single row. Returns false if it does not fit into int. */
 static bool leading_dimension(size_t ld, size_t row, size_t n_rows, int *out)
 {
     size_t given = n_rows > 1 ? ld : (row > 0 ? row : 1);

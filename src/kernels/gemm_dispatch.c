@@ -1,9 +1,10 @@
-/* Chooses the implementation of a dense product from sizes and options only; nothing is timed.
+/* Chooses the implementation of a dense product by sizes and options only; nothing is timed.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/blas.h"
 #include "kernels/kernels.h"
 
-/* From this many multiplications on, --gemm=auto uses CBLAS if it is a fast one. */
+/* The minimum number of multiplications for which --gemm=auto uses CBLAS, if the library is
+ * fast. */
 #define CBLAS_MIN_WORK (1u << 18)
 
 static bool uses_cblas(const struct kernels *kernels, size_t m, size_t n, size_t k)

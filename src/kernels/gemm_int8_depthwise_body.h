@@ -1,10 +1,11 @@
-/* Depthwise convolutions of bytes with the channels last. Include after gemm_int8_store_body.h.
+/* Micro-kernels for depthwise convolutions of bytes with the channels last. Include after
+ * gemm_int8_store_body.h.
  * SPDX-License-Identifier: Apache-2.0 */
 enum { MAX_INPUTS = 2 * INT8_MAX_SHARED_TAPS }; /* vectors that stay in the L1 cache */
 enum { TILE_PIXELS = 8 }; /* pixels whose sums stay in registers; they share loaded weights */
 
-/* The first tap of each row of a chunk. A lane multiplies one tap of each row. If fewer than
- * LANE_TAPS rows are left, the last one is repeated with weights of 0. */
+/* A chunk of LANE_TAPS rows of taps; a lane multiplies one tap of each row. `taps` holds the first
+ * tap of each row. If only n rows are left, the last row is repeated with weights of 0. */
 struct chunk {
     const uint8_t *taps[LANE_TAPS];
     size_t n;
@@ -19,7 +20,7 @@ ALWAYS_INLINE struct chunk make_chunk(const struct int8_depthwise *d, size_t row
     return chunk;
 }
 
-/* Loads n channels at offset `at` from the first taps of a chunk, in bytes. */
+/* Loads n channels, `at` bytes after the first taps of a chunk. */
 ALWAYS_INLINE vec_i32 load_taps(const struct int8_depthwise *d, const struct chunk *chunk,
                                 size_t at, const size_t n)
 {
@@ -34,9 +35,9 @@ ALWAYS_INLINE vec_i32 load_taps(const struct int8_depthwise *d, const struct chu
     return chunk->n == 1 ? vec_i32_load_u8(from[0]) : vec_i32_load_taps(from);
 }
 
-/* Pixels from `first` on, with the channels from `channel` on. `inputs` holds n_inputs loaded
- * columns of each chunk of rows; pixel i of the part reads those from i * step on. With one column
- * of taps, `inputs` is unused, and taps are loaded when they are multiplied. */
+/* Pixels from `first` on, and channels from `channel` on. `inputs` holds n_inputs loaded columns
+ * per chunk of rows; pixel i of the part reads the columns from i * step on. With one column of
+ * taps, `inputs` is unused, and taps are loaded when they are multiplied. */
 struct part {
     size_t first, channel, n_inputs, step;
     const vec_i32 *inputs;
@@ -100,7 +101,8 @@ ALWAYS_INLINE void convolve_first(const struct int8_depthwise *d, const struct p
         convolve_tile(d, part, i, 1, n);
 }
 
-static void convolve_half(const struct int8_depthwise *d, const struct part *part, size_t n_pixels)
+static void convolve_first_8(const struct int8_depthwise *d, const struct part *part,
+                             size_t n_pixels)
 {
     convolve_first(d, part, n_pixels, 8);
 }
@@ -111,14 +113,14 @@ ALWAYS_INLINE void convolve_part(const struct int8_depthwise *d, const struct pa
     if (n == VECTOR_LANES)
         convolve_vector(d, part, n_pixels);
     else if (VECTOR_LANES > 8 && n == 8)
-        convolve_half(d, part, n_pixels);
+        convolve_first_8(d, part, n_pixels);
     else
         convolve_first(d, part, n_pixels, n);
 }
 
-/* Computes n_pixels pixels, from `pixel` on, of kernels with three columns. While an input column
- * is in a register, it is multiplied for all pixels that read it. step: the distance of
- * neighbouring pixels, in columns. */
+/* Computes n_pixels pixels, from `pixel` on, for kernels with three columns. Each loaded input
+ * column is multiplied for all pixels that read it. step: the distance of neighbouring pixels, in
+ * columns. */
 ALWAYS_INLINE void convolve_tile_3_columns(const struct int8_depthwise *d, size_t channel,
                                            size_t pixel, const size_t n_pixels, const size_t step,
                                            const size_t n)
@@ -148,7 +150,7 @@ ALWAYS_INLINE void convolve_tile_3_columns(const struct int8_depthwise *d, size_
                sums, 1, n_pixels, d->c, pixel * d->n_channels + channel, d->n_channels, n);
 }
 
-/* Computes all pixels, at least four, of kernels with three columns. */
+/* Computes all pixels, at least four, for kernels with three columns. */
 ALWAYS_INLINE void convolve_3_columns(const struct int8_depthwise *d, size_t channel,
                                       const size_t n)
 {
@@ -191,7 +193,7 @@ ALWAYS_INLINE void convolve_channels(const struct int8_depthwise *d, size_t chan
 
 ALWAYS_INLINE void convolve(const struct int8_depthwise *d, size_t channel, const size_t n)
 {
-    if (d->n_columns == 3 && d->n >= 4) /* their stride is below 3 */
+    if (d->n_columns == 3 && d->n >= 4) /* the stride is below 3 columns */
         convolve_3_columns(d, channel, n);
     else
         convolve_channels(d, channel, n);

@@ -1,5 +1,6 @@
-/* Products of 8-bit integers. The sums of a tile, a few rows by a few groups of columns, stay in
- * registers. A group of b stays in the L1 cache while all rows are multiplied by it.
+/* The kernels of gemm_int8.h, compiled for each CPU level. The sums of a tile, a few rows by a few
+ * groups of columns, stay in registers. A group of b stays in the L1 cache while all rows are
+ * multiplied by it.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/gemm_int8.h"
 #include "kernels/vector_integer.h"
@@ -10,19 +11,21 @@
 
 enum { GROUP_VECTORS = INT8_GROUP / VECTOR_LANES, QUAD_BYTES = INT8_GROUP * INT8_QUAD };
 
-/* Sizes that fit into the registers: rows and groups of a tile, and groups of a tile of one row. */
+/* Sizes that fit into the registers: maximum rows and groups per tile, and groups of a tile of one
+ * row. */
 #if VECTOR_LANES == 16 && defined(VECTOR_HAS_DOT_U8)
-enum { MAX_ROWS = 8, GROUPS = 2, GROUPS_OF_A_ROW = 4 };
+enum { MAX_ROWS = 8, GROUPS = 2, SINGLE_ROW_GROUPS = 4 };
 #elif VECTOR_LANES == 16
-enum { MAX_ROWS = 6, GROUPS = 2, GROUPS_OF_A_ROW = 4 };
+enum { MAX_ROWS = 6, GROUPS = 2, SINGLE_ROW_GROUPS = 4 };
 #elif VECTOR_LANES == 8
-enum { MAX_ROWS = 6, GROUPS = 1, GROUPS_OF_A_ROW = 2 };
+enum { MAX_ROWS = 6, GROUPS = 1, SINGLE_ROW_GROUPS = 2 };
 #else
-enum { MAX_ROWS = 2, GROUPS = 1, GROUPS_OF_A_ROW = 1 };
+enum { MAX_ROWS = 2, GROUPS = 1, SINGLE_ROW_GROUPS = 1 };
 #endif
-enum { MAX_VECTORS = GROUPS_OF_A_ROW * GROUP_VECTORS };
+enum { MAX_VECTORS = SINGLE_ROW_GROUPS * GROUP_VECTORS };
 
-/* Returns the rows of the next tile: the last rows are divided into two of nearly equal size. */
+/* Returns the number of rows of the next tile. The last rows are divided into two tiles of nearly
+ * equal size. */
 ALWAYS_INLINE size_t choose_tile_rows(size_t left)
 {
     if (left > MAX_ROWS && left < 2 * MAX_ROWS)
@@ -34,15 +37,16 @@ ALWAYS_INLINE size_t choose_tile_rows(size_t left)
 #include "kernels/gemm_int8_winograd_body.h"
 #endif
 
-/* How a quad is multiplied: in 32 bits; by vec_i32_dot_pairs, after int8_excess_take; or, with
- * has_words, in two halves of 16-bit words. */
-enum dot { DOT_WIDE, DOT_PAIRS, DOT_WORDS };
+/* How a quad is multiplied: with sums in 32 bits; by vec_i32_dot_pairs, after int8_excess_extract;
+ * or, with has_words, as 16-bit words, two rows of the quad at a time. */
+enum dot { DOT_32_BITS, DOT_PAIRS, DOT_WORDS };
 
-/* Adds the products of a quad by DOT_PAIRS, or of half a quad by DOT_WORDS: two words of each row
- * of A, and two rows of B. */
-ALWAYS_INLINE void multiply_narrow(const uint8_t *a, size_t lda, const int8_t *b,
-                                   size_t group_bytes, const size_t n_rows, const size_t n_vectors,
-                                   const enum dot dot, vec_i32 sums[MAX_ROWS][MAX_VECTORS])
+/* Adds the products of a quad with DOT_PAIRS, or of half a quad with DOT_WORDS: two words of each
+ * row of A by two rows of B. */
+ALWAYS_INLINE void multiply_in_16_bits(const uint8_t *a, size_t lda, const int8_t *b,
+                                       size_t group_bytes, const size_t n_rows,
+                                       const size_t n_vectors, const enum dot dot,
+                                       vec_i32 sums[MAX_ROWS][MAX_VECTORS])
 {
     const size_t vector_bytes = sizeof(vec_i32) / (dot == DOT_WORDS ? 2 : 1);
     vec_i32 columns[MAX_VECTORS];
@@ -61,7 +65,7 @@ ALWAYS_INLINE void multiply_narrow(const uint8_t *a, size_t lda, const int8_t *b
     }
 }
 
-/* Adds the products of A and the excess of a group, to the n_vectors sums from `first` on. */
+/* Adds the products of A and the excess of a group to n_vectors sums per row, from `first` on. */
 ALWAYS_INLINE void add_excess(const struct int8_product *p, size_t row, size_t group,
                               const size_t n_rows, const size_t first, const size_t n_vectors,
                               vec_i32 sums[MAX_ROWS][MAX_VECTORS])
@@ -82,23 +86,23 @@ ALWAYS_INLINE void add_excess(const struct int8_product *p, size_t row, size_t g
     }
 }
 
-/* Adds the products of a quad, or, by DOT_WORDS, of half a quad. */
+/* Adds the products of a quad or, with DOT_WORDS, of half a quad. */
 ALWAYS_INLINE void multiply_quad(const uint8_t *a, size_t lda, const int8_t *b, size_t group_bytes,
                                  const size_t n_rows, const size_t n_vectors, const enum dot dot,
                                  vec_i32 sums[MAX_ROWS][MAX_VECTORS])
 {
-    if (dot != DOT_WIDE) {
-        multiply_narrow(a, lda, b, group_bytes, n_rows, n_vectors, dot, sums);
+    if (dot != DOT_32_BITS) {
+        multiply_in_16_bits(a, lda, b, group_bytes, n_rows, n_vectors, dot, sums);
         return;
     }
-    struct bytes_factor rows[MAX_ROWS];
+    struct bytes_operand rows[MAX_ROWS];
     UNROLL
     for (size_t r = 0; r < n_rows; r++)
-        rows[r] = unsigned_factor(vec_i32_set1_bytes(a + r * lda));
+        rows[r] = unsigned_operand(vec_i32_set1_bytes(a + r * lda));
     UNROLL
     for (size_t v = 0; v < n_vectors; v++) {
         size_t at = v / GROUP_VECTORS * group_bytes + v % GROUP_VECTORS * sizeof(vec_i32);
-        struct bytes_factor columns = signed_factor(vec_i32_load(b + at));
+        struct bytes_operand columns = signed_operand(vec_i32_load(b + at));
         UNROLL
         for (size_t r = 0; r < n_rows; r++)
             sums[r][v] = vec_i32_dot_bytes(sums[r][v], rows[r], columns);
@@ -111,7 +115,7 @@ ALWAYS_INLINE void multiply_tile(const struct int8_product *p, size_t row, size_
     const size_t group_bytes = p->n_segments * p->n_quads * QUAD_BYTES;
     const int8_t *b = p->b + group * group_bytes;
     const int32_t *start = p->start + group * INT8_GROUP;
-    const size_t n_steps = dot == DOT_WORDS ? 2 : 1; /* in a quad, each with four bytes of a */
+    const size_t n_steps = dot == DOT_WORDS ? 2 : 1; /* per quad, each with four bytes of a */
     vec_i32 sums[MAX_ROWS][MAX_VECTORS];
 
     UNROLL
@@ -150,13 +154,13 @@ typedef void tile_fn(const struct int8_product *p, size_t row, size_t group);
         else if (VECTOR_HAS_DOT_PAIRS && p->has_words)                                             \
             multiply_tile(p, row, group, rows, vectors, DOT_WORDS);                                \
         else                                                                                       \
-            multiply_tile(p, row, group, rows, vectors, DOT_WIDE);                                 \
+            multiply_tile(p, row, group, rows, vectors, DOT_32_BITS);                              \
     }
 #define DEFINE_TILE(rows, groups)                                                                  \
     DEFINE_TILE_OF(rows, (groups)*GROUP_VECTORS, tile_##rows##_##groups)
-#define DEFINE_HALF(rows, groups) DEFINE_TILE_OF(rows, GROUP_VECTORS / 2, half_##rows)
+#define DEFINE_HALF_GROUP(rows, groups) DEFINE_TILE_OF(rows, GROUP_VECTORS / 2, half_group_##rows)
 #define TILE_ENTRY(rows, groups) [(groups)-1][(rows)-1] = tile_##rows##_##groups,
-#define HALF_ENTRY(rows, groups) [(rows)-1] = half_##rows,
+#define HALF_GROUP_ENTRY(rows, groups) [(rows)-1] = half_group_##rows,
 
 /* clang-format off */
 #if VECTOR_LANES == 4
@@ -177,21 +181,21 @@ typedef void tile_fn(const struct int8_product *p, size_t row, size_t group);
 #endif
 /* clang-format on */
 
-/* The functions by number of groups and of rows, both less one. */
+/* The functions, indexed by the number of groups - 1 and the number of rows - 1. */
 TILES(DEFINE_TILE)
-DEFINE_TILE_OF(1, MAX_VECTORS, tile_of_a_row)
+DEFINE_TILE_OF(1, MAX_VECTORS, single_row_tile)
 static tile_fn *const tiles[GROUPS][MAX_ROWS] = {TILES(TILE_ENTRY)};
 
-/* The functions for a last group that is at most half full, by number of rows less one. */
+/* The functions for a last group that is at most half full, indexed by the number of rows - 1. */
 #if VECTOR_HAS_DOT_PAIRS
-EACH_ROWS(DEFINE_HALF, 0)
-static tile_fn *const halves[MAX_ROWS] = {EACH_ROWS(HALF_ENTRY, 0)};
+EACH_ROWS(DEFINE_HALF_GROUP, 0)
+static tile_fn *const half_group_tiles[MAX_ROWS] = {EACH_ROWS(HALF_GROUP_ENTRY, 0)};
 #endif
 
 #ifdef VECTOR_HAS_TILES
-#define INT8_TILE_SUMS 4 /* tiles of sums, one for each group; the other tiles hold A and B */
+#define INT8_TILE_SUMS 4 /* tiles of sums, one per group; the remaining tiles hold A and B */
 
-/* Stores n_groups groups of the sums of a tile. noinline, since four callers would each get a copy.
+/* Stores the sums of n_groups groups. noinline, since each of the four callers would get a copy.
  */
 __attribute__((noinline)) static void finish_tile(const struct int8_product *p, size_t row,
                                                   size_t group, size_t n_groups,
@@ -208,7 +212,7 @@ __attribute__((noinline)) static void finish_tile(const struct int8_product *p, 
     }
 }
 
-/* Computes n_groups groups of the rows of a tile. n_groups is a constant in all calls. */
+/* Computes the rows of a tile for n_groups groups. n_groups is a constant in all calls. */
 ALWAYS_INLINE void run_tile(const struct int8_product *p, size_t row, size_t group,
                             const size_t n_groups)
 {
@@ -259,15 +263,15 @@ static void multiply(const struct int8_product *p)
     }
 #endif
     size_t group = p->begin, n_groups;
-    for (; GROUPS_OF_A_ROW > GROUPS && p->m == 1 && group + GROUPS_OF_A_ROW <= p->end;
-         group += GROUPS_OF_A_ROW)
-        tile_of_a_row(p, 0, group);
+    for (; SINGLE_ROW_GROUPS > GROUPS && p->m == 1 && group + SINGLE_ROW_GROUPS <= p->end;
+         group += SINGLE_ROW_GROUPS)
+        single_row_tile(p, 0, group);
     for (; group < p->end; group += n_groups) {
         n_groups = group + GROUPS <= p->end ? GROUPS : 1;
         tile_fn *const *by_rows = tiles[n_groups - 1];
 #if VECTOR_HAS_DOT_PAIRS
         if (group * INT8_GROUP + INT8_GROUP / 2 >= p->n)
-            by_rows = halves;
+            by_rows = half_group_tiles;
 #endif
         for (size_t row = 0, n; row < p->m; row += n) {
             n = choose_tile_rows(p->m - row);

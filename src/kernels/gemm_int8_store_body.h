@@ -1,7 +1,7 @@
-/* Stores sums of products of bytes: as they are, or scaled, as f32 or u8. Include after
- * vector_integer.h.
+/* Stores the sums of the kernels of gemm_int8.h as they are, or scales them and stores them as f32
+ * or u8. Include after vector_integer.h.
  * SPDX-License-Identifier: Apache-2.0 */
-/* The requantization of a vector of columns. */
+/* The members of struct requantization for a vector of columns. */
 struct scaling {
     vec scale, bias, low, high;
 };
@@ -21,7 +21,7 @@ ALWAYS_INLINE vec scale_sum(const struct scaling *scaling, vec_i32 sum)
     return vec_min(vec_max(x, scaling->low), scaling->high);
 }
 
-/* Writes the first n lanes to c, from element `at` on. */
+/* Scales the first n lanes as `to` requires, and writes them to c, from element `at` on. */
 ALWAYS_INLINE void store(enum int8_result to, const struct scaling *scaling, vec_i32 sum, void *c,
                          size_t at, size_t n)
 {
@@ -38,7 +38,7 @@ ALWAYS_INLINE void store(enum int8_result to, const struct scaling *scaling, vec
 }
 
 #ifdef VECTOR_HAS_STORE_U8_ROWS
-/* Stores a vector of columns of two or four rows as bytes. */
+/* Stores two or four rows of a vector of columns as bytes. */
 ALWAYS_INLINE void store_bytes(struct scaling scaling, const float *const *biases, size_t column,
                                const vec_i32 *sums, const size_t step, const size_t n_rows,
                                uint8_t *c, size_t ldc)
@@ -56,7 +56,7 @@ ALWAYS_INLINE void store_bytes(struct scaling scaling, const float *const *biase
 }
 #endif
 
-/* Stores a vector of columns of some rows, from element `at` of c on. */
+/* Stores n_rows rows of a vector of columns, from element `at` of c on. */
 ALWAYS_INLINE void store_rows(enum int8_result to, struct scaling scaling,
                               const float *const *biases, size_t column, const vec_i32 *sums,
                               const size_t step, const size_t n_rows, void *c, size_t at,

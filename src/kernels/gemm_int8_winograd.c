@@ -1,5 +1,5 @@
-/* The filters of Winograd's F(2x2, 3x3) in integers: four times (G g) G^T, where
- * 2 G g = 2 g0, g0 + g1 + g2, g0 - g1 + g2, 2 g2.
+/* Transforms the filters of Winograd's F(2x2, 3x3) in integers: computes four times (G g) G^T,
+ * where 2 G g = 2 g0, g0 + g1 + g2, g0 - g1 + g2, 2 g2.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/gemm_int8.h"
 

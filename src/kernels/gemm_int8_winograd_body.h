@@ -1,5 +1,5 @@
-/* Winograd's F(2x2, 3x3) in integers of 16 bits, with the channels last. winograd_body.h explains
- * the transforms. Here that of the filters has no factors of 1/2, so the sums are four times as
+/* Winograd's F(2x2, 3x3) in 16-bit integers, with the channels last. winograd_body.h explains the
+ * transforms. Here the filter transform omits two factors of 1/2, so the sums are four times as
  * large. Each row of a product is a tile of the image. Include after gemm_int8_store_body.h and
  * choose_tile_rows.
  * SPDX-License-Identifier: Apache-2.0 */
@@ -14,7 +14,8 @@ ALWAYS_INLINE void transform_words(vec_i16 *at, const size_t step)
     at[3 * step] = d1 - d3;
 }
 
-/* Transforms the 4 by 4 pixels of a tile. Reads whole vectors of channels, past the last one. */
+/* Transforms the 4 by 4 pixels of a tile. Reads whole vectors of channels, even past the last
+ * channel. */
 static void transform_tile(const struct int8_winograd *w, const uint8_t *from, int16_t *to)
 {
     size_t step = int8_winograd_step(w->n, w->c_in);
@@ -37,7 +38,7 @@ static void transform_tile(const struct int8_winograd *w, const uint8_t *from, i
     }
 }
 
-/* Multiplies some tiles at one position by a group of filters. */
+/* Multiplies n_rows tiles at one position by a group of filters. */
 ALWAYS_INLINE void multiply_position(const struct int8_winograd *w, const int16_t *a,
                                      const int16_t *b, const size_t n_rows, int32_t *c)
 {
@@ -109,7 +110,7 @@ ALWAYS_INLINE void add_words(const vec_i32 m[4], const size_t step, vec_i32 y[2]
     y[1] = (vec_i32)(m1 - m2 - m3);
 }
 
-/* Computes the 2 by 2 sums of a tile from its products. */
+/* Transforms the products of a tile into its 2 by 2 sums. */
 ALWAYS_INLINE void sum_tile(const int32_t *products, size_t step, vec_i32 start, vec_i32 sums[4])
 {
     vec_i32 rows[2][4];

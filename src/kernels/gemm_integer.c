@@ -1,4 +1,4 @@
-/* Dense products of integers by plain loops.
+/* Dense products of integer matrices with plain loops.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/gemm_integer.h"
 

@@ -1,4 +1,5 @@
-/* Dense products of integers, which wrap: signed and unsigned types of one width use the same loop.
+/* Dense products of integer matrices. Sums wrap, so signed and unsigned types of one width use the
+ * same loop.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_GEMM_INTEGER_H
 #define IRRUN_KERNELS_GEMM_INTEGER_H

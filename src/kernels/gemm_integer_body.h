@@ -11,9 +11,9 @@ static void NAME(multiply)(const struct gemm_integer *p)
     const T *a = p->a, *b = p->b;
     for (size_t i = 0; i < p->m; i++) {
         for (size_t j = 0; j < p->n; j++) {
-            W sum = 0;
+            WRAP_T sum = 0;
             for (size_t k = 0; k < p->k; k++)
-                sum += (W)a[i * a_row + k * a_step] * b[k * b_row + j * b_step];
+                sum += (WRAP_T)a[i * a_row + k * a_step] * b[k * b_row + j * b_step];
             ((T *)p->c)[i * p->n + j] = (T)sum;
         }
     }

@@ -16,7 +16,7 @@ ALWAYS_INLINE vec load_weights(const unsigned char *at, bool is_f16)
     return vec_load((const float *)(const void *)at);
 }
 
-/* With fewer rows, prefetching takes more time than it saves. */
+/* The minimum number of rows for which prefetching saves more time than it takes. */
 #define PREFETCH_MIN_ROWS 4
 
 ALWAYS_INLINE void prefetch_weights(const unsigned char *weights, size_t n_bytes, size_t ahead)
@@ -28,28 +28,29 @@ ALWAYS_INLINE void prefetch_weights(const unsigned char *weights, size_t n_bytes
 
 #define MAX_VECTORS (PANEL_MAX_WIDTH * PANEL_GROUP / VECTOR_LANES)
 
-/* Rows that share a base address, since an x86-64 load can add 0, 1 or 2 strides to it. With one
- * address for all rows, gcc computes the other addresses for each k, on the ports of the FMAs. */
+/* The number of rows that share a base address: an x86-64 load can add 0, 1 or 2 strides to it.
+ * With one base address for all rows, gcc computes the remaining addresses for each k, on the ports
+ * that the FMAs need. */
 #define ROWS_PER_ADDRESS 3
 #define MAX_ADDRESSES ((GEMM_MAX_MR + ROWS_PER_ADDRESS - 1) / ROWS_PER_ADDRESS)
 
-/* Adds the products of one k. This function keeps all factors in registers, add_by_rows all
- * weights. */
+/* Adds the products of one k. This function keeps the elements of A for all rows in registers;
+ * add_by_rows keeps all weights. */
 ALWAYS_INLINE void add_by_vectors(vec sums[][MAX_VECTORS], const float *const a[], size_t lda,
                                   const unsigned char *weights, size_t mr, size_t n_vectors,
                                   bool is_f16)
 {
     size_t vector_bytes = VECTOR_LANES * (is_f16 ? sizeof(uint16_t) : sizeof(float));
-    vec factors[GEMM_MAX_MR];
+    vec inputs[GEMM_MAX_MR];
     UNROLL
     for (size_t r = 0; r < mr; r++)
-        factors[r] = vec_set1_at(a[r / ROWS_PER_ADDRESS] + r % ROWS_PER_ADDRESS * lda);
+        inputs[r] = vec_set1_at(a[r / ROWS_PER_ADDRESS] + r % ROWS_PER_ADDRESS * lda);
     UNROLL
     for (size_t v = 0; v < n_vectors; v++) {
         vec w = load_weights(weights + v * vector_bytes, is_f16);
         UNROLL
         for (size_t r = 0; r < mr; r++)
-            sums[r][v] = vec_fma(factors[r], w, sums[r][v]);
+            sums[r][v] = vec_fma(inputs[r], w, sums[r][v]);
     }
 }
 
@@ -64,10 +65,10 @@ ALWAYS_INLINE void add_by_rows(vec sums[][MAX_VECTORS], const float *const a[], 
         w[v] = load_weights(weights + v * vector_bytes, is_f16);
     UNROLL
     for (size_t r = 0; r < mr; r++) {
-        vec factor = vec_set1_at(a[r / ROWS_PER_ADDRESS] + r % ROWS_PER_ADDRESS * lda);
+        vec input = vec_set1_at(a[r / ROWS_PER_ADDRESS] + r % ROWS_PER_ADDRESS * lda);
         UNROLL
         for (size_t v = 0; v < n_vectors; v++)
-            sums[r][v] = vec_fma(factor, w[v], sums[r][v]);
+            sums[r][v] = vec_fma(input, w[v], sums[r][v]);
     }
 }
 
@@ -86,7 +87,7 @@ ALWAYS_INLINE void store_sums(const struct gemm_args *args, vec sums[][MAX_VECTO
     }
 }
 
-/* Computes a tile. mr and n_vectors are constants in all calls, so that the sums are in
+/* Computes a tile. mr and n_vectors are constants in all calls, so that the sums stay in
  * registers. */
 ALWAYS_INLINE void run_gemm(const struct gemm_args *args, size_t mr, size_t n_vectors, bool is_f16)
 {
@@ -123,7 +124,7 @@ ALWAYS_INLINE void run_gemm(const struct gemm_args *args, size_t mr, size_t n_ve
 }
 
 #ifdef VECTOR_HAS_BF16
-/* Computes a tile of bf16. Every sum adds a pair of products at a time. */
+/* Computes a tile with bf16 operands. Adds a pair of products to each sum at a time. */
 ALWAYS_INLINE void run_gemm_bf16(const struct gemm_args *args, size_t mr, size_t n_vectors)
 {
     vec sums[GEMM_MAX_MR][MAX_VECTORS];
@@ -154,14 +155,14 @@ ALWAYS_INLINE void run_gemm_bf16(const struct gemm_args *args, size_t mr, size_t
 #endif
 
 #ifdef VECTOR_HAS_TILES
-/* Computes n_groups groups of columns of at most 16 rows. If the last terms do not fill a tile,
- * their factors are copied and padded with zeros, as the packed weights are. */
+/* Computes n_groups groups of columns for at most 16 rows. If the last terms do not fill a tile,
+ * the rest of A is copied and padded with zeros, as the packed weights are. */
 ALWAYS_INLINE void run_gemm_tiles(const struct gemm_args *args, size_t n_groups)
 {
     const size_t n_pairs = args->k / 2 + args->k % 2, rows = args->rows;
     vec last[TILE_ROWS];
     struct tile_terms terms = {
-        .factors_bytes = args->lda * sizeof(float),
+        .inputs_bytes = args->lda * sizeof(float),
         .weights = args->b,
         .weights_bytes = sizeof(vec),
         .next_bytes = args->b_group_bytes,
@@ -170,12 +171,12 @@ ALWAYS_INLINE void run_gemm_tiles(const struct gemm_args *args, size_t n_groups)
     tiles_prepare(rows, TILE_PAIRS);
     tiles_load(args->add, args->ld_add * sizeof(float), TILE_SUMS, n_groups);
     for (size_t k = 0; k < n_pairs; k += TILE_PAIRS) {
-        terms.factors = args->a + k;
+        terms.inputs = args->a + k;
         if (n_pairs - k < TILE_PAIRS) {
             for (size_t r = 0; r < rows; r++)
                 last[r] = vec_load_first(args->a + r * args->lda + k, n_pairs - k);
-            terms.factors = last;
-            terms.factors_bytes = sizeof(vec);
+            terms.inputs = last;
+            terms.inputs_bytes = sizeof(vec);
         }
         tiles_multiply(TILE_BF16, &terms, n_groups, TILE_PAIRS);
         terms.weights += TILE_PAIRS * sizeof(vec);

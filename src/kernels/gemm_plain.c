@@ -1,4 +1,4 @@
-/* Dense products by plain loops: the reference for every other implementation. The order in
+/* Dense matrix products with plain loops: the reference for the other implementations. The order in
  * which the terms of an element are added depends on k and on the layout of the operands, not on m
  * or n.
  * SPDX-License-Identifier: Apache-2.0 */
@@ -14,10 +14,10 @@
 
 static float sum_lanes(const float *lanes)
 {
-    float half[LANES / 2];
+    float pair_sums[LANES / 2];
     for (int l = 0; l < LANES / 2; l++)
-        half[l] = lanes[l] + lanes[l + LANES / 2];
-    return (half[0] + half[2]) + (half[1] + half[3]);
+        pair_sums[l] = lanes[l] + lanes[l + LANES / 2];
+    return (pair_sums[0] + pair_sums[2]) + (pair_sums[1] + pair_sums[3]);
 }
 
 /* Computes the dot products of a and n rows of b, at most COLUMNS. */

@@ -1,5 +1,5 @@
-/* GEMM with few rows of A. Does not pack, because packing would take longer than it saves. A must
- * not be transposed. The order of the additions depends only on k, b_transposed and the CPU level.
+/* GEMM for few rows of A. Does not pack B, because packing would take longer than it saves. A must
+ * not be transposed. The order of additions depends only on k, b_transposed and the CPU level.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/kernels.h"
 #include "kernels/level.h"
@@ -7,7 +7,7 @@
 #define COLUMNS 4 /* dot products computed at a time; vec_store_sums takes four */
 #define ROWS 2    /* rows of C that are computed with one pass over a row of B */
 #define VECTORS 4 /* vectors of a row of C in registers */
-#define DEPTH 64  /* rows of B in a block, to stay in L1: 24 KB if B has 96 columns */
+#define DEPTH 64  /* rows of B per block, which stays in L1: 24 KB if B has 96 columns */
 
 /* The prefetch distance. On Sapphire Rapids, attention reads a KV cache of 8192 positions at 8 GB/s
  * without prefetching, and at 13 GB/s with a distance of 2 or 4 KB. */
@@ -21,8 +21,8 @@ ALWAYS_INLINE void prefetch(const float *at)
 /* ---- B is [n][k]: dot products --------------------------------------------------------------- */
 
 /* Computes the dot products of a and n_columns rows of b. Always computes COLUMNS sums, so that the
- * order of additions is the same, and uses the first row in place of missing ones. is_first: the
- * rows of b are not in the cache yet. */
+ * order of additions is the same; missing rows are replaced by the first row. is_first: the rows of
+ * b are not in the cache yet. */
 ALWAYS_INLINE void compute_dots(const float *a, const float *b, size_t ldb, size_t k,
                                 size_t n_columns, const bool is_first, float sums[COLUMNS])
 {
@@ -70,8 +70,8 @@ static void multiply_by_dots(const struct gemm_f32 *p)
 
 /* ---- B is [k][n]: sums of scaled rows of B --------------------------------------------------- */
 
-/* Adds the contribution of one row of B to n_rows rows and n_vectors vectors of C; the last vector
- * has `last` lanes. */
+/* Adds the products of one row of B to n_rows rows and n_vectors vectors of C; the last vector has
+ * `last` lanes. */
 ALWAYS_INLINE void add_scaled(vec sums[ROWS][VECTORS], const float *a, size_t lda, const float *b,
                               const size_t n_rows, const size_t n_vectors, size_t last)
 {
@@ -85,7 +85,7 @@ ALWAYS_INLINE void add_scaled(vec sums[ROWS][VECTORS], const float *a, size_t ld
     }
 }
 
-/* Computes n_rows rows and n_vectors vectors of C, from [i][j] on. Even and odd terms have separate
+/* Computes n_rows rows of n_vectors vectors of C, from [i][j] on. Even and odd terms have separate
  * sums, so that an addition need not wait for the previous one. */
 ALWAYS_INLINE void multiply_tile(const struct gemm_f32 *p, size_t i, size_t j, const size_t n_rows,
                                  const size_t n_vectors, size_t last)
@@ -134,7 +134,7 @@ static void multiply_block(const struct gemm_f32 *p)
 }
 
 /* Multiplies by one block of rows of B at a time. A block is read from memory for the first rows of
- * C, and from L1 for the others. */
+ * C, and from L1 for the remaining rows. */
 static void multiply_by_rows(const struct gemm_f32 *p)
 {
     struct gemm_f32 block = *p;

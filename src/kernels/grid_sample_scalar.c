@@ -1,4 +1,4 @@
-/* Plain loops of grid sampling.
+/* Grid sampling with plain loops.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/grid_sample.h"
 
@@ -14,8 +14,8 @@ static double clamp_coordinate(double x)
     return x < -FAR ? -FAR : x < FAR ? x : FAR;
 }
 
-/* Applies the padding mode to coordinate i of an axis of n. Returns the index of an element, or -1
- * for zero. */
+/* Applies the padding mode to index i along an axis of n elements. Returns the index of the element
+ * to use; -1 stands for a zero. */
 static int64_t apply_padding(const struct grid_plane *plane, int64_t i, int64_t n)
 {
     if (i >= 0 && i < n)
@@ -34,7 +34,7 @@ static int64_t apply_padding(const struct grid_plane *plane, int64_t i, int64_t 
     return i < n ? i : period - 1 - i;
 }
 
-/* The neighbours of a point along one axis: n of them from `first` on. */
+/* The n neighbours of a point along one axis, from index `first` on. */
 struct neighbours {
     int64_t first;
     int n;

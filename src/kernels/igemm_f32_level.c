@@ -3,14 +3,14 @@
 #include "kernels/kernels.h"
 #include "kernels/level.h"
 
-#include "kernels/igemm_row_body.h"
 #include "kernels/igemm_store_body.h"
+#include "kernels/igemm_width_3_body.h"
 #include "kernels/winograd_body.h"
 
 #define MAX_VECTORS 8
 #define LINE_FLOATS 16 /* floats in a cache line */
 
-/* Returns the mask bits of vector v. */
+/* Returns the mask bits for the lanes of vector v. */
 ALWAYS_INLINE unsigned lane_bits(const unsigned char *mask, size_t v)
 {
     size_t first = v * VECTOR_LANES;
@@ -20,7 +20,7 @@ ALWAYS_INLINE unsigned lane_bits(const unsigned char *mask, size_t v)
     return lanes >> first % 8 & ((1U << VECTOR_LANES) - 1);
 }
 
-/* Loads vector v of a row of B. Masked elements may be before the memory of B. */
+/* Loads vector v of a row of B. The address of masked elements may lie before the buffer of B. */
 ALWAYS_INLINE vec load_b(const struct igemm_args *args, const struct indirection *row, size_t v,
                          enum igemm_masking masking)
 {
@@ -69,7 +69,8 @@ ALWAYS_INLINE void run_igemm(const struct igemm_args *args, size_t mr, size_t n_
     }
 }
 
-/* The sums take mr * vectors registers, B one for each vector, and A one. nr is a multiple of 8. */
+/* The sums take mr * vectors registers, B takes one per vector, and A takes one. nr is a multiple
+ * of 8. */
 #if VECTOR_REGISTERS == 32 && VECTOR_LANES == 16
 #define MICROKERNELS(X)                                                                            \
     X(1, 8)                                                                                        \
@@ -123,17 +124,17 @@ ALWAYS_INLINE void run_channels(const struct igemm_channels_args *args, size_t m
         }
         UNROLL
         for (size_t r = 0; r < mr; r++) {
-            vec factor = vec_set1_at(rows[r] + offset);
+            vec input = vec_set1_at(rows[r] + offset);
             UNROLL
             for (size_t v = 0; v < n_vectors; v++)
-                sums[r][v] = add_product(sums[r][v], weights[v], factor, are_pairs);
+                sums[r][v] = add_product(sums[r][v], weights[v], input, are_pairs);
         }
     }
     (pools ? store_maxima : store_channels)(args, mr, n_vectors, sums);
 }
 
 #ifdef VECTOR_HAS_TILES
-/* Returns the bytes from one position to the next if a tile can load them, otherwise 0. */
+/* Returns the distance in bytes between positions if a tile can load them, otherwise 0. */
 ALWAYS_INLINE size_t find_stride(const int32_t *positions, size_t n)
 {
     const int32_t stride = positions[n > 1] - positions[0];
@@ -143,16 +144,18 @@ ALWAYS_INLINE size_t find_stride(const int32_t *positions, size_t n)
     return !is_constant ? 0 : n > 1 ? (size_t)stride * sizeof(float) : sizeof(vec);
 }
 
-/* Returns n pairs of factors of n_rows positions: in place if stride > 0, otherwise copied. */
-ALWAYS_INLINE const void *find_factors(const float *from, const int32_t *positions, size_t n_rows,
-                                       size_t stride, size_t n, vec *copy)
+/* Returns the address of n input pairs for each of n_rows positions: in place if stride > 0,
+ * otherwise in `copy`. */
+ALWAYS_INLINE const void *find_inputs(const float *from, const int32_t *positions, size_t n_rows,
+                                      size_t stride, size_t n, vec *copy)
 {
     for (size_t r = 0; r < n_rows && stride == 0; r++)
         copy[r] = vec_load_first(from + positions[r], n);
     return stride > 0 ? (const void *)(from + positions[0]) : copy;
 }
 
-/* Adds all terms to the tiles of sums of n_rows positions, or, if has_second, of twice as many. */
+/* Adds all terms to the tiles of sums of n_rows positions or, if has_second, of 2 * n_rows
+ * positions. */
 ALWAYS_INLINE void add_runs(const struct igemm_channels_args *args, const int32_t *positions,
                             size_t n_rows, size_t n_vectors, bool has_second)
 {
@@ -162,7 +165,7 @@ ALWAYS_INLINE void add_runs(const struct igemm_channels_args *args, const int32_
     if (has_second && stride != find_stride(second, n_rows))
         stride = 0;
     struct tile_terms terms = {
-        .factors_bytes = stride > 0 ? stride : sizeof(vec),
+        .inputs_bytes = stride > 0 ? stride : sizeof(vec),
         .weights = (const void *)args->b,
         .weights_bytes = n_vectors * sizeof(vec),
         .next_bytes = sizeof(vec),
@@ -171,10 +174,10 @@ ALWAYS_INLINE void add_runs(const struct igemm_channels_args *args, const int32_
         const float *from = args->a + args->indirection[k].offset;
         for (size_t i = 0, n; i < args->run; i += n, from += n) {
             n = args->run - i < TILE_PAIRS ? args->run - i : TILE_PAIRS;
-            terms.factors = find_factors(from, positions, n_rows, stride, n, copies[0]);
+            terms.inputs = find_inputs(from, positions, n_rows, stride, n, copies[0]);
             if (has_second)
-                tiles_multiply_both(
-                    &terms, find_factors(from, second, n_rows, stride, n, copies[1]), n_vectors);
+                tiles_multiply_both(&terms, find_inputs(from, second, n_rows, stride, n, copies[1]),
+                                    n_vectors);
             else
                 tiles_multiply(TILE_BF16, &terms, n_vectors, n);
             terms.weights += n * terms.weights_bytes;
@@ -192,8 +195,8 @@ ALWAYS_INLINE void clamp_sums(float *c, size_t ldc, size_t n, size_t n_vectors, 
         }
 }
 
-/* Computes all positions, two tiles of them at a time if there are enough tile registers. n_vectors
- * is a constant in all calls. */
+/* Computes all positions, two tiles of positions at a time if there are enough tile registers.
+ * n_vectors is a constant in all calls. */
 ALWAYS_INLINE void run_tiles(const struct igemm_channels_args *args, size_t n_vectors)
 {
     const size_t row_bytes = args->ldc * sizeof(float), from_bytes = args->is_added ? row_bytes : 0;
@@ -230,9 +233,9 @@ static void tiles_3(const struct igemm_channels_args *args)
 }
 #endif
 
-/* The registers hold the sums, the weights of a row and a factor, and, if there is no FMA, a
- * product. Nine addresses of rows fit into the general registers of x86-64; the others would be
- * loaded for each term, which matters less with a single vector. */
+/* The registers hold the sums, one row of weights, one broadcast input and, without FMA, a
+ * product. Nine row addresses fit into the general-purpose registers of x86-64; more would be loaded
+ * for each term, which matters less with a single vector. */
 /* clang-format off */
 #define ROWS_4(X, vectors) X(vectors, 1) X(vectors, 2) X(vectors, 3) X(vectors, 4)
 #define ROWS_6(X, vectors) ROWS_4(X, vectors) X(vectors, 5) X(vectors, 6)
@@ -273,7 +276,8 @@ CHANNELS(DEFINE_CHANNELS)
     }
 POOLED(DEFINE_POOLED)
 
-/* Prefetching takes 2 to 8 % of the time, so only the functions for large matrices prefetch. */
+/* Prefetch instructions take 2 to 8 % of the time, so only the functions for large matrices
+ * prefetch. */
 #define DEFINE_PREFETCHING(vectors, rows)                                                          \
     static void prefetching_##vectors##_##rows(const struct igemm_channels_args *args)             \
     {                                                                                              \
@@ -281,21 +285,21 @@ POOLED(DEFINE_POOLED)
     }
 PREFETCHING(DEFINE_PREFETCHING)
 
-ALWAYS_INLINE void run_row(const struct igemm_channels_args *args, size_t mr, size_t stride,
-                           bool are_pairs)
+ALWAYS_INLINE void run_width_3(const struct igemm_channels_args *args, size_t mr, size_t stride,
+                               bool are_pairs)
 {
     vec sums[IGEMM_MAX_MR][IGEMM_MAX_VECTORS];
-    add_row(args, mr, stride, are_pairs, sums);
+    add_width_3(args, mr, stride, are_pairs, sums);
     store_channels(args, mr, 1, sums);
 }
 
-#define DEFINE_ROW(stride, rows)                                                                   \
-    static void row_##stride##_##rows(const struct igemm_channels_args *args)                      \
+#define DEFINE_WIDTH_3(stride, rows)                                                               \
+    static void width_3_##stride##_##rows(const struct igemm_channels_args *args)                  \
     {                                                                                              \
-        run_row(args, rows, stride, false);                                                        \
+        run_width_3(args, rows, stride, false);                                                    \
     }
-ROWS_12(DEFINE_ROW, 1)
-ROWS_12(DEFINE_ROW, 2)
+ROWS_12(DEFINE_WIDTH_3, 1)
+ROWS_12(DEFINE_WIDTH_3, 2)
 
 #ifdef VECTOR_HAS_BF16
 #define DEFINE_PAIRS(vectors, rows)                                                                \
@@ -312,22 +316,22 @@ CHANNELS(DEFINE_PAIRS)
     }
 POOLED(DEFINE_PAIRS_POOLED)
 
-#define DEFINE_PAIRS_ROW(stride, rows)                                                             \
-    static void pairs_row_##stride##_##rows(const struct igemm_channels_args *args)                \
+#define DEFINE_PAIRS_WIDTH_3(stride, rows)                                                         \
+    static void pairs_width_3_##stride##_##rows(const struct igemm_channels_args *args)            \
     {                                                                                              \
-        run_row(args, rows, stride, true);                                                         \
+        run_width_3(args, rows, stride, true);                                                     \
     }
-ROWS_12(DEFINE_PAIRS_ROW, 1)
-ROWS_12(DEFINE_PAIRS_ROW, 2)
+ROWS_12(DEFINE_PAIRS_WIDTH_3, 1)
+ROWS_12(DEFINE_PAIRS_WIDTH_3, 2)
 #endif
 
 #define CHANNELS_ENTRY(vectors, rows) [vectors][rows] = channels_##vectors##_##rows,
 #define PREFETCHING_ENTRY(vectors, rows) [vectors][rows] = prefetching_##vectors##_##rows,
 #define POOLED_ENTRY(vectors, rows) [vectors][rows] = pooled_##vectors##_##rows,
-#define ROW_ENTRY(stride, rows) [stride][rows] = row_##stride##_##rows,
+#define WIDTH_3_ENTRY(stride, rows) [stride][rows] = width_3_##stride##_##rows,
 #define PAIRS_ENTRY(vectors, rows) [vectors][rows] = pairs_##vectors##_##rows,
 #define PAIRS_POOLED_ENTRY(vectors, rows) [vectors][rows] = pairs_pooled_##vectors##_##rows,
-#define PAIRS_ROW_ENTRY(stride, rows) [stride][rows] = pairs_row_##stride##_##rows,
+#define PAIRS_WIDTH_3_ENTRY(stride, rows) [stride][rows] = pairs_width_3_##stride##_##rows,
 #define UNMASKED_ENTRY(rows, vectors) [rows] = unmasked_##rows,
 #define MASKED_ENTRY(rows, vectors) [rows] = masked_##rows,
 #define MASKED_LOADS_ENTRY(rows, vectors) [rows] = masked_loads_##rows,
@@ -341,11 +345,11 @@ const struct igemm_microkernels LEVEL_NAME(igemm_f32, LEVEL) = {
     .channels = {CHANNELS(CHANNELS_ENTRY)},
     .prefetching = {PREFETCHING(PREFETCHING_ENTRY)},
     .pooled = {POOLED(POOLED_ENTRY)},
-    .row = {ROWS_12(ROW_ENTRY, 1) ROWS_12(ROW_ENTRY, 2)},
+    .width_3 = {ROWS_12(WIDTH_3_ENTRY, 1) ROWS_12(WIDTH_3_ENTRY, 2)},
 #ifdef VECTOR_HAS_BF16
     .pairs = {.channels = {CHANNELS(PAIRS_ENTRY)},
               .pooled = {POOLED(PAIRS_POOLED_ENTRY)},
-              .row = {ROWS_12(PAIRS_ROW_ENTRY, 1) ROWS_12(PAIRS_ROW_ENTRY, 2)},
+              .width_3 = {ROWS_12(PAIRS_WIDTH_3_ENTRY, 1) ROWS_12(PAIRS_WIDTH_3_ENTRY, 2)},
               .round = vec_round_pairs,
               .round_rows = vec_round_rows,
               .round_planes = vec_round_planes,
@@ -358,12 +362,12 @@ const struct igemm_microkernels LEVEL_NAME(igemm_f32, LEVEL) = {
     .winograd_output = winograd_output,
     .lanes = VECTOR_LANES,
 #ifdef VECTOR_HAS_TILES
-    /* Cores with AMX multiply two vectors of 512 bits per cycle, but their loads and stores are not
-     * twice as fast, so broadcast factors and Winograd's elements, which are in L2, cost more. */
+    /* Cores with AMX multiply two 512-bit vectors per cycle, but do not load and store twice as
+     * fast. So broadcast inputs and Winograd's elements, which are in L2, cost relatively more. */
     .costs = {1.4, 160, 10},
 #else
     .costs = {1.05, 40, 5},
 #endif
-    .half = HALF_OF(igemm_f32),
+    .half_width = HALF_WIDTH_OF(igemm_f32),
     .transpose = LEVEL_NAME(transpose_f32, VECTOR_LEVEL),
 };

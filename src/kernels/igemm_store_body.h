@@ -1,5 +1,5 @@
-/* The last part of the micro-kernels of igemm_f32.h with channels in lanes: stores the sums, or
- * their maxima for a max pooling.
+/* The last part of the micro-kernels of igemm_f32.h with channels in lanes: stores the sums or, for
+ * a max pooling, the maxima.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <float.h>
 #include <math.h>
@@ -53,7 +53,7 @@ ALWAYS_INLINE void store_channels(const struct igemm_channels_args *args, size_t
     }
 }
 
-/* Stores the maxima of windows of IGEMM_POOLED rows. */
+/* Clamps the sums and stores the maximum of every IGEMM_POOLED rows, a pooling window. */
 ALWAYS_INLINE void store_maxima(const struct igemm_channels_args *args, size_t mr, size_t n_vectors,
                                 vec sums[][IGEMM_MAX_VECTORS])
 {

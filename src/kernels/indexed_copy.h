@@ -1,5 +1,5 @@
 /* Gathers blocks of equal size from a list of offsets into a dense row, and scatters them back.
- * Copies bytes of any type.
+ * Works on bytes, for every element type.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_INDEXED_COPY_H
 #define IRRUN_KERNELS_INDEXED_COPY_H

@@ -1,19 +1,19 @@
-/* Plain loops of the indexed copy. Blocks of 1, 2, 4 or 8 bytes are copied in a register.
+/* Indexed copies with plain loops. Blocks of 1, 2, 4 or 8 bytes are copied through a register.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
 #include "kernels/indexed_copy.h"
 #include "kernels/inline.h"
 
-/* Calls f with the size of an element, 1, 2, 4 or 8, as its last argument: with a constant, memcpy
- * becomes one load and one store. */
+/* Calls f with the element size, 1, 2, 4 or 8, as a constant last argument, so that memcpy becomes
+ * one load and one store. */
 #define CALL_WITH_SIZE(f, size, ...)                                                               \
     ((size) == 4   ? f(__VA_ARGS__, 4)                                                             \
      : (size) == 8 ? f(__VA_ARGS__, 8)                                                             \
      : (size) == 2 ? f(__VA_ARGS__, 2)                                                             \
                    : f(__VA_ARGS__, 1))
 
-/* Returns the offset of block k; without a list, blocks are contiguous. */
+/* Returns the offset of block k. If `offsets` is NULL, blocks are contiguous. */
 ALWAYS_INLINE size_t offset_of(const int64_t *offsets, size_t k, size_t size)
 {
     return offsets ? (size_t)offsets[k] : k * size;

@@ -1,11 +1,12 @@
-/* Indirect convolution with positions in the lanes: computes tiles of the product, and stores them.
+/* Runs an indirect convolution. With positions in the lanes, computes tiles of the product and
+ * stores them; indirect_convolution_channels.c runs the variant with channels in the lanes.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
 #include "kernels/indirect_convolution.h"
 
-/* Where positions of a row of a plane are stored, in one dimension: position i in [first, end) is
- * stored at start + i * out_stride, the others are not stored. */
+/* The output positions in one dimension at which a row of sums is stored: sum i in [first, end) is
+ * stored at start + i * out_stride; the remaining sums are not stored. */
 struct destination {
     int64_t start, first, end;
 };
@@ -18,7 +19,7 @@ static struct destination find_destination(const struct indirect_convolution *co
     int64_t n_left = conv->out[d] - destination.start;
     destination.first = destination.start < 0 ? -destination.start : 0;
     destination.end = n_left < 0 ? 0 : n_left;
-    if (stride != 1) { /* for short rows divisions are expensive */
+    if (stride != 1) { /* divisions are expensive for short rows */
         destination.first = (destination.first + stride - 1) / stride;
         destination.end = (destination.end + stride - 1) / stride;
     }
@@ -26,7 +27,7 @@ static struct destination find_destination(const struct indirect_convolution *co
     return destination;
 }
 
-/* Stores n positions from p on, along a row of a plane, of all channels of one phase. */
+/* Stores the sums of all channels of one phase at n positions of a row, from p on. */
 static void store_rows(const struct indirect_convolution *conv, const struct subconvolution *sub,
                        const float *sums, const int64_t p[3], int64_t n, const int64_t phase[3],
                        float *out)
@@ -48,7 +49,7 @@ static void store_rows(const struct indirect_convolution *conv, const struct sub
     }
 }
 
-/* Stores a column of tiles: nr positions of all channels and phases of a subconvolution. */
+/* Stores a column of tiles: nr positions for all channels and phases of a subconvolution. */
 static void store_column(const struct indirect_convolution *conv, const struct subconvolution *sub,
                          const float *sums, size_t first, float *out)
 {
@@ -84,8 +85,8 @@ static float *broadcast_bias(const struct subconvolution *sub, size_t c_out, con
     return biases;
 }
 
-/* Chooses the micro-kernel for the positions from `first` on. n_before floats before the group and
- * n_after from its start on are readable. */
+/* Chooses the masking for the positions from `first` on. n_before floats before the start of the
+ * group's input and n_after floats from the start on are readable. */
 static enum igemm_masking choose_masking(const struct indirect_convolution *conv,
                                          const struct subconvolution *sub, int64_t first,
                                          int64_t n_before, int64_t n_after)
@@ -97,7 +98,7 @@ static enum igemm_masking choose_masking(const struct indirect_convolution *conv
     return is_inside ? IGEMM_MASKED : IGEMM_MASKED_LOADS;
 }
 
-/* Computes one column of tiles for all rows of A. Without terms, the sums are the bias. */
+/* Computes one column of tiles for all rows of A. If k is 0, the sums are the bias. */
 static void compute_column(const struct indirect_convolution *conv,
                            const struct subconvolution *sub, enum igemm_masking masking,
                            const float *b, size_t first, const float *packed, const float *biases,
@@ -122,7 +123,7 @@ static void compute_column(const struct indirect_convolution *conv,
     } while (done < sub->k);
 }
 
-/* The epilogue runs on the sums of a column if there are at least this many. */
+/* The minimum number of sums of a column for the epilogue to run on them before they are stored. */
 #define EARLY_MIN_SUMS 1024
 
 struct run {
@@ -136,7 +137,7 @@ static size_t count_sums(const struct indirect_convolution *conv, const struct s
     return (size_t)(conv->c_out * window_product(sub->n_phases)) * sub->nr;
 }
 
-/* Computes columns of tiles begin … end - 1, counted over all groups. */
+/* Computes columns of tiles begin … end - 1, numbered over all groups. */
 static void compute_columns(const struct run *run, const struct subconvolution *sub, size_t begin,
                             size_t end, float *sums)
 {
@@ -205,10 +206,10 @@ static double count_macs(const struct indirect_convolution *conv)
     return n * (double)conv->n_groups;
 }
 
-#define TILE_POSITIONS 4 /* of the smallest tile of any level */
+#define TILE_POSITIONS 4 /* positions of the smallest tile at any level */
 
-/* Returns the number of shares beyond which more do not help. With channels in the lanes, each
- * share reads all weights, which takes as long for a few positions as for a tile. */
+/* Returns the maximum useful number of shares. With channels in the lanes, each share reads all
+ * weights, which takes as long for a few positions as for a tile. */
 static size_t max_shares(const struct indirect_convolution *conv)
 {
     size_t n = 0;

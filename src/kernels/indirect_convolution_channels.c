@@ -1,22 +1,23 @@
-/* Indirect convolution with the channels in the lanes: computes the sums of chunks and stores them.
+/* Runs indirect convolutions with channels in the lanes: computes the sums of chunks of positions,
+ * and stores or pools them.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
 #include "base/checked.h"
 #include "kernels/indirect_convolution.h"
 
-/* Consecutive positions of a phase. */
+/* A chunk: consecutive positions of a phase. */
 struct chunk {
     const struct subconvolution *sub;
     const float *in; /* of the group */
     size_t group;
-    const float *packed;      /* of the group and the phase */
-    const int32_t *positions; /* of the chunk */
-    size_t first, n;          /* in the phase */
+    const float *packed;      /* weights of the group and the phase */
+    const int32_t *positions; /* [n] */
+    size_t first, n;          /* range of positions in the phase */
     bool is_first;            /* in a thread's share: the weights may not be in the cache */
     float *sums;
     size_t ldc;    /* of the sums */
-    float *maxima; /* of windows; NULL: not stored */
+    float *maxima; /* maxima of pooling windows; NULL: not stored */
 };
 
 /* Returns the index of position i of a phase in a channel of the output. */
@@ -31,8 +32,7 @@ static int64_t find_output(const struct indirect_convolution *conv, const struct
     return at;
 }
 
-/* Transposes the sums and stores them; if the convolution is transposed, at the positions of the
- * phase. */
+/* Transposes the sums and stores them in the planes of the output. */
 static void store_chunk(const struct indirect_convolution *conv, const struct chunk *chunk,
                         const struct phase *phase, float *out)
 {
@@ -57,7 +57,8 @@ static void store_chunk(const struct indirect_convolution *conv, const struct ch
     }
 }
 
-/* A thread's share. Chunks are numbered over all groups and phases. */
+/* A thread's share: chunks begin ... end - 1, numbered over all groups and phases. `number` is the
+ * current chunk. */
 struct channels_run {
     const struct indirect_convolution *conv;
     const struct indirect_convolution_job *job;
@@ -65,20 +66,20 @@ struct channels_run {
     float *sums, *biases;
 };
 
-/* The chunks of a phase: ranges of positions, or of Winograd's units. */
+/* The division of a phase into n chunks, which consist of n_units units of `unit` positions. */
 struct chunks {
     size_t n, unit, n_units;
 };
 
-/* Divides a phase so that all threads get equal numbers of chunks. */
+/* Divides a phase so that all threads get the same number of chunks, if possible. */
 static struct chunks divide_phase(const struct indirect_convolution *conv,
                                   const struct subconvolution *sub, const struct phase *phase,
                                   size_t n_shares)
 {
-    /* With units of a tile, a tile lies in one row if the length of rows is a multiple of it. */
+    /* Chunks of whole tiles keep tiles in one row if its length is a multiple of TILE_ROWS. */
     struct chunks chunks = {.unit = conv->run > 0 ? TILE_ROWS : 1};
-    if (conv->row > 0 && conv->row < sub->nr)
-        chunks.unit = conv->row;
+    if (conv->row_length > 0 && conv->row_length < sub->nr)
+        chunks.unit = conv->row_length;
     if (conv->copy_rows > 0)
         chunks.unit = (size_t)conv->out[2];
     if (conv->tile[0] > 0)
@@ -90,11 +91,11 @@ static struct chunks divide_phase(const struct indirect_convolution *conv,
     return chunks;
 }
 
-/* Weights of at least this size are rarely still in L2 when the layer runs again. */
+/* Weights of at least this many floats are rarely still in L2 when the layer runs again. */
 #define PREFETCH_MIN_FLOATS 32768
 
-/* Computes the sums of a chunk. Returns whether it has clamped them, so that the epilogue need not
- * run. */
+/* Computes the sums of a chunk. Returns true if it has also clamped them, so that the epilogue need
+ * not run. */
 static bool compute_chunk(const struct channels_run *run, const struct chunk *chunk)
 {
     const struct indirect_convolution *conv = run->conv;
@@ -105,8 +106,8 @@ static bool compute_chunk(const struct channels_run *run, const struct chunk *ch
         .kc = sub->kc,
         .mr = sub->mr,
         .n = chunk->n,
-        .row = conv->row,
-        .at = conv->row > 0 ? chunk->first % conv->row : 0,
+        .row_length = conv->row_length,
+        .row_index = conv->row_length > 0 ? chunk->first % conv->row_length : 0,
         .a = chunk->in,
         .indirection = conv->indirection + sub->first_indirection,
         .positions = chunk->positions,
@@ -130,8 +131,8 @@ static bool compute_chunk(const struct channels_run *run, const struct chunk *ch
     return product.bounds != NULL;
 }
 
-/* Computes a chunk directly in the output, except its last position if that would overlap the next
- * chunk. */
+/* Computes a chunk directly in the output. If the last vector of the last position would overlap
+ * the next chunk, this position is computed in the scratch memory and copied. */
 static bool compute_pixels(const struct channels_run *run, const struct chunk *chunk)
 {
     struct chunk rest = *chunk, last = *chunk;
@@ -149,7 +150,7 @@ static bool compute_pixels(const struct channels_run *run, const struct chunk *c
     return is_done;
 }
 
-/* Stores to an output with the channels last. Does nothing if the sums were computed in place. */
+/* Stores a chunk to an output with the channels last, unless it was computed in place. */
 static void store_pixels(const struct channels_run *run, const struct chunk *chunk)
 {
     const struct indirect_convolution *conv = run->conv;
@@ -162,7 +163,7 @@ static void store_pixels(const struct channels_run *run, const struct chunk *chu
             out[channel] = chunk->sums[i * conv->ld_sums + channel];
 }
 
-/* Copies the input of n output rows, from row `first` on, to the memory before the sums. */
+/* Copies the input rows for n output rows, from `first` on, to the memory before the sums. */
 static const float *copy_rows(const struct channels_run *run, size_t first, size_t n)
 {
     const struct indirect_convolution *conv = run->conv;
@@ -174,8 +175,8 @@ static const float *copy_rows(const struct channels_run *run, size_t first, size
     return to;
 }
 
-/* Computes a chunk, and stores it to an output with the channels last. `positions` are those of the
- * phase. */
+/* Computes a chunk, runs the epilogue, and stores the chunk if the output has the channels last.
+ * `positions` are those of the phase. */
 static void run_chunk(const struct channels_run *run, struct chunk *chunk, const int32_t *positions)
 {
     const struct indirect_convolution *conv = run->conv;
@@ -200,7 +201,7 @@ static void run_chunk(const struct channels_run *run, struct chunk *chunk, const
         epilogue_run(job->epilogue, job->first + chunk->first * c_out, chunk->n * c_out);
 }
 
-/* Copies the biases of a group, or zeros, to memory of whole vectors. */
+/* Copies the biases of a group, or zeros, to run->biases, padded with zeros to whole vectors. */
 static void set_biases(const struct channels_run *run, size_t group)
 {
     const float *bias = run->job->epilogue ? run->job->epilogue->bias : NULL;
@@ -254,13 +255,13 @@ void indirect_convolution_run_rows(const struct indirect_convolution *conv,
     const struct subconvolution *sub = conv->subconvolutions;
     const int32_t *positions = conv->positions + sub->first_position;
     size_t row = (size_t)conv->out[2], n, last = (size_t)end * row;
-    size_t most = row < sub->nr ? sub->nr / row * row : sub->nr;
+    size_t max_positions = row < sub->nr ? sub->nr / row * row : sub->nr;
     float *sums = job->scratch + (conv->copy_rows > 0 ? conv->copy_floats : 0);
     struct channels_run run = {
-        .conv = conv, .job = job, .sums = sums, .biases = sums + conv->acc_floats - conv->ld_sums};
+        .conv = conv, .job = job, .sums = sums, .biases = sums + conv->sums_floats - conv->ld_sums};
     set_biases(&run, 0);
     for (size_t first = (size_t)begin * row; first < last; first += n) {
-        n = last - first < most ? last - first : most;
+        n = last - first < max_positions ? last - first : max_positions;
         struct chunk chunk = {.sub = sub,
                               .in = job->in,
                               .packed = job->packed + sub->first_weight,
@@ -271,7 +272,7 @@ void indirect_convolution_run_rows(const struct indirect_convolution *conv,
     }
 }
 
-/* Computes a chunk of rows, clamped or mapped by the epilogue, and pools it. */
+/* Computes a chunk of rows, applies the epilogue, and pools the result. */
 static void run_pooled_chunk(const struct channels_run *run, const struct pooled_chunks *chunks,
                              size_t number)
 {
@@ -307,7 +308,7 @@ static void run_pooled_chunk(const struct channels_run *run, const struct pooled
     indirect_convolution_pool(conv, &sums, job->out);
 }
 
-/* Does the same for a chunk of windows. */
+/* Computes a chunk of pooling windows, applies the epilogue, and pools the result. */
 static void run_windows(const struct channels_run *run, const struct pooled_chunks *chunks,
                         size_t number)
 {
@@ -388,7 +389,7 @@ void indirect_convolution_by_channels(const struct indirect_convolution *conv,
                                .n_shares = n_shares,
                                .begin = n_chunks * share / n_shares,
                                .end = n_chunks * (share + 1) / n_shares,
-                               .biases = sums + conv->acc_floats - conv->ld_sums,
+                               .biases = sums + conv->sums_floats - conv->ld_sums,
                                .sums = sums};
     for (size_t i = 0; i < conv->n_subconvolutions && !conv->pooling; i++)
         run_subconvolution(&run, &conv->subconvolutions[i]);

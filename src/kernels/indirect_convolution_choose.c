@@ -1,4 +1,4 @@
-/* Chooses the variant of an indirect convolution with the lowest estimated time.
+/* Chooses the variant of an indirect convolution that has the lowest estimated cost.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/indirect_convolution.h"
 
@@ -8,23 +8,24 @@ double reading_cost(double n_floats, double n)
     return is_large ? n_floats * (n < 1 ? 1 : n) * 6 : 0;
 }
 
-#define SCALAR_COST 12 /* of one multiplication in a scalar loop */
+#define SCALAR_COST 12 /* per multiplication in a scalar loop */
 
-/* Winograd has larger rounding errors, so it must take at most this fraction of the time. */
+/* Winograd has larger rounding errors, so it is chosen only if it takes at most this fraction of
+ * the time. */
 #define MAX_WINOGRAD_RATIO 0.95
 
 /* Returns the cost of a multiplication with positions in the lanes. These tiles load more vectors
- * for each multiplication, above all with 16 registers of 8 lanes, where a tile has 12 sums. */
+ * per multiplication, especially with 16 registers of 8 lanes, where a tile has 12 sums. */
 static double position_cost(const struct indirect_convolution *conv)
 {
     return conv->microkernels->lanes == 8 ? 1.6 : 1.2;
 }
 
-/* Estimates the cost. The unit is 1/16 cycle, about one multiplication; the factors were fitted to
+/* Estimates the cost in 1/16 cycle, which is about one multiplication. The constants were fitted to
  * the times of 60 convolutions. */
 static double find_cost(const struct indirect_convolution *conv)
 {
-    /* the cost of copying an element of a short row */
+    /* The cost to copy an element of a short row. */
     double copied = conv->in_channels_last ? 2 : conv->channels_in_lanes ? 16 : 11, cost = 0;
 
     for (size_t i = 0; i < conv->n_subconvolutions; i++) {
@@ -32,7 +33,7 @@ static double find_cost(const struct indirect_convolution *conv)
         double k = (double)sub->k;
         if (conv->tile[0] > 0)
             cost += winograd_cost(conv);
-        else if (conv->channels_in_lanes) /* 15 for each sum */
+        else if (conv->channels_in_lanes) /* 15 per sum */
             cost +=
                 (double)sub->n_positions * (double)conv->ld_sums *
                     (k * multiplication_cost(conv) + 15) +
@@ -45,7 +46,7 @@ static double find_cost(const struct indirect_convolution *conv)
     return cost * (double)conv->n_groups + (double)conv->copy_floats * copied;
 }
 
-#define LARGE_COPY 16384 /* floats, which do not stay in an L1 cache */
+#define LARGE_COPY 16384 /* floats: too large for an L1 cache */
 
 bool indirect_convolution_choose(struct indirect_convolution *conv,
                                  const struct igemm_microkernels *microkernels,
@@ -76,7 +77,7 @@ void indirect_convolution_choose_pairs(struct indirect_convolution *conv,
                                        const struct convolution *c)
 {
     struct indirect_convolution other;
-    /* The plan in f32 has its input rounded in advance, which costs 64 for each element. */
+    /* The f32 plan needs its input rounded in advance, which costs 64 per element. */
     double rounding = 64 * (double)window_product(c->window.in) * (double)c->c_in;
     if (indirect_convolution_plan_pairs(&other, microkernels, c) &&
         find_cost(&other) < find_cost(conv) + rounding)

@@ -1,4 +1,4 @@
-/* Copies the input of an indirect convolution with its pads.
+/* Copies the input of an indirect convolution and adds its pads.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
@@ -12,10 +12,10 @@ static inline void copy_strided(const float *restrict from, int64_t stride, floa
         to[i] = from[i * stride];
 }
 
-#define LONG_ROW 64 /* floats; memcpy copies rows of at least this length */
+#define LONG_ROW 64 /* floats; rows of at least this length are copied by memcpy */
 
-/* Fills a line of `size` floats: positions [first, end) from every stride-th element of `row`, the
- * others with zeros. */
+/* Fills a line of `size` floats: copies every stride-th element of `row` to positions [first, end),
+ * and sets the remaining positions to zero. */
 static void copy_line(const float *row, int64_t stride, int64_t first, int64_t end, int64_t size,
                       float *to)
 {
@@ -31,7 +31,7 @@ static void copy_line(const float *row, int64_t stride, int64_t first, int64_t e
         to[x] = 0;
 }
 
-/* Copies plane (n[0], n[1], n[2]) of a channel. */
+/* Copies the plane with number n[d] in dimension d of a channel. */
 static void copy_plane(const struct indirect_convolution *conv, const float *in, const int64_t n[3],
                        float *to)
 {
@@ -63,8 +63,8 @@ static inline void copy_blocks(const float *from, float *to, int64_t n)
         to[i] = from[i];
 }
 
-/* Copies n elements of a row. If there are pairs, the first channel of a pair is at `from`, and the
- * second one second_offset elements after it; 0: there is none. */
+/* Copies n elements of a row. With has_pairs, rounds the channel at `from` and the channel
+ * second_offset elements after it (0: zeros) to bf16 pairs. */
 static inline void copy_elements(const struct indirect_convolution *conv, const float *from,
                                  size_t second_offset, float *to, int64_t n)
 {
@@ -77,7 +77,7 @@ static inline void copy_elements(const struct indirect_convolution *conv, const 
         memcpy(to, from, (size_t)n * sizeof *to);
 }
 
-/* Copies a channel, or a pair of channels, of one plane and adds its pads. */
+/* Copies a channel, or a pair of channels, that is one plane, and adds its pads. */
 static void copy_padded(const struct indirect_convolution *conv, const float *in,
                         size_t second_offset, float *to)
 {
@@ -112,8 +112,7 @@ static void copy_channel(const struct indirect_convolution *conv, const float *i
                 copy_plane(conv, in, n, to);
 }
 
-/* Copies n pixels. Pixels of pairs are rounded one by one if they have an odd number of
- * channels. */
+/* Copies n pixels. With has_pairs and an odd number of channels, rounds the pixels one by one. */
 static void copy_pixel_row(const struct indirect_convolution *conv, const float *in, size_t n,
                            float *to)
 {
@@ -129,7 +128,7 @@ static void copy_pixel_row(const struct indirect_convolution *conv, const float 
             pairs->round(in + i * n_channels, to + i * conv->pixel_floats, n_at_once * n_channels);
 }
 
-/* Copies rows begin ... end - 1 of the padded image, channels last. */
+/* Copies rows begin ... end - 1 of the padded image to a copy with the channels last. */
 static void copy_pixels(const struct indirect_convolution *conv, const float *in, int64_t begin,
                         int64_t end, float *to)
 {
@@ -181,33 +180,33 @@ void indirect_convolution_copy_rows(const struct indirect_convolution *conv, con
         }
 }
 
-/* Floats of a chunk: of the copy, in an L1 cache, and of the sums, in an L2 cache. */
+/* Maximum floats per chunk: the copy stays in an L1 cache, the sums in an L2 cache. */
 #define ROWS_FLOATS 6144
 #define SUMS_FLOATS 65536
-#define MIN_POSITIONS 64 /* of a chunk; with fewer, weights are loaded too often */
+#define MIN_POSITIONS 64 /* per chunk; with fewer, weights are loaded too often */
 
 bool indirect_convolution_plan_rows(struct indirect_convolution *conv)
 {
     const struct window *w = &conv->window;
-    size_t row = (size_t)conv->out[2], line = (size_t)conv->plane[2], most, least, n;
+    size_t row = (size_t)conv->out[2], line = (size_t)conv->plane[2], max_rows, min_rows, n;
     size_t stride = (size_t)w->stride[1], reach = (size_t)((w->kernel[1] - 1) * w->dilation[1]);
     if (!conv->channels_in_lanes || conv->is_in_place || conv->has_pairs || conv->is_transposed ||
         conv->n_groups > 1 || conv->tile[0] > 0 || conv->plane[0] > 1 || w->in[0] > 1 ||
         w->pad_begin[0] != 0)
         return false;
-    most = SUMS_FLOATS / conv->ld_sums / row;
-    least = reach >= stride ? 4 * (reach + 1 - stride) / stride
-                            : 1; /* at most 1/4 of the rows are copied twice */
+    max_rows = SUMS_FLOATS / conv->ld_sums / row;
+    min_rows = reach >= stride ? 4 * (reach + 1 - stride) / stride
+                               : 1; /* at most 1/4 of the rows are copied twice */
     n = ROWS_FLOATS / line / (size_t)conv->c_in;
     n = n > reach ? (n - reach - 1) / stride + 1 : 1;
-    n = n < least ? least : n;
-    n = n > most ? most : n;
+    n = n < min_rows ? min_rows : n;
+    n = n > max_rows ? max_rows : n;
     n = n > (size_t)conv->out[1] / 2 ? (size_t)conv->out[1] / 2 : n;
     if (n * row < MIN_POSITIONS)
         return false;
     conv->copy_rows = (n - 1) * stride + reach + 1;
     conv->subconvolutions[0].nr = n * row;
-    conv->acc_floats = (n * row + 1) * conv->ld_sums;
+    conv->sums_floats = (n * row + 1) * conv->ld_sums;
     n = conv->copy_rows * line;
     n += n % SET_FLOATS == 0 && !conv->copy_channels_last ? LINE_FLOATS : 0;
     conv->channel_floats = conv->copy_channels_last ? 1 : n;

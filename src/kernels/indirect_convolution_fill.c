@@ -43,7 +43,7 @@ static void fill_mask(const struct indirect_convolution *conv, const int64_t k[3
     }
 }
 
-/* Returns the offset in a channel of the row of B for tap k. */
+/* Returns the offset, in a channel, of the row of B that belongs to tap k. */
 static int64_t find_offset(const struct indirect_convolution *conv, const int64_t k[3])
 {
     const struct window *w = &conv->window;
@@ -89,7 +89,7 @@ int32_t indirect_convolution_position(const struct indirect_convolution *conv, c
     return (int32_t)(at * (int64_t)conv->pixel_floats);
 }
 
-/* Sets the offsets of the positions of all phases in the image. */
+/* Fills `positions` with the offsets of the positions of all phases. */
 static void fill_positions(const struct indirect_convolution *conv,
                            const struct subconvolution *sub, int32_t *positions)
 {

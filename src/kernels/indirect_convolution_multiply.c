@@ -1,4 +1,5 @@
-/* The products of an indirect convolution with the channels in the lanes, in tiles.
+/* Multiplies in an indirect convolution with the channels in the lanes: divides a product into
+ * blocks of terms, panels of weights, and tiles of positions.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/checked.h"
 #include "kernels/indirect_convolution.h"
@@ -6,7 +7,7 @@
 
 double multiplication_cost(const struct indirect_convolution *conv)
 {
-    bool is_single = conv->n_vectors == 1 && (conv->row == 0 || conv->tile[0] > 0);
+    bool is_single = conv->n_vectors == 1 && (conv->row_length == 0 || conv->tile[0] > 0);
     return is_single && !conv->has_pairs ? conv->microkernels->costs.single : 1.05;
 }
 
@@ -15,9 +16,9 @@ static igemm_channels_fn *const *choose_kernels(const struct indirect_convolutio
                                                 const struct igemm_channels_args *args,
                                                 size_t n_vectors, bool is_last)
 {
-    if (product->row > 0)
-        return (conv->has_pairs ? conv->microkernels->pairs.row
-                                : conv->microkernels->row)[conv->window.stride[2]];
+    if (product->row_length > 0)
+        return (conv->has_pairs ? conv->microkernels->pairs.width_3
+                                : conv->microkernels->width_3)[conv->window.stride[2]];
     if (args->maxima)
         return (conv->has_pairs ? conv->microkernels->pairs.pooled
                                 : conv->microkernels->pooled)[n_vectors];
@@ -28,14 +29,15 @@ static igemm_channels_fn *const *choose_kernels(const struct indirect_convolutio
                             : conv->microkernels->channels)[n_vectors];
 }
 
-/* A panel is prefetched in parts, one during each tile of the panel before. With fewer tiles, the
- * parts are too large to arrive in time. Weights of fewer bytes are often in an L2 cache, where
- * prefetching them costs 3 to 5 % of the time. From memory it gains 10 to 20 %. */
+/* A panel is prefetched in parts, one part during each tile of the previous panel. With fewer than
+ * PARTS_MIN_TILES tiles, the parts are too large to arrive in time. Weights of fewer than
+ * PARTS_MIN_BYTES bytes are often still in an L2 cache, and prefetching them costs 3 to 5 % of the
+ * time. For weights in memory, it gains 10 to 20 %. */
 #define PARTS_MIN_TILES 5
 #define PARTS_MIN_BYTES (L2_BYTES / 4)
 
 /* Prefetches part `number` of n_parts of the next panel, which no hardware prefetcher has begun to
- * read. Inline, because gcc may drop calls of a function that does nothing else. */
+ * read. Inline, because gcc may drop calls of functions that only prefetch. */
 ALWAYS_INLINE void prefetch_part(const struct igemm_channels_args *args, size_t number,
                                  size_t n_parts)
 {
@@ -45,26 +47,27 @@ ALWAYS_INLINE void prefetch_part(const struct igemm_channels_args *args, size_t 
         __builtin_prefetch((const void *)(next + i * line), 0, 2);
 }
 
-/* Multiplies by one panel, in tiles of nearly equal size. If product->row > 0, each tile is in one
- * row; if only maxima are stored, each has whole windows. Each tile prefetches a part of the next
- * panel, or the last tile prefetches all of it. */
+/* Multiplies by one panel, in tiles of nearly equal size. If product->row_length > 0, each tile
+ * lies in one row; if maxima are stored, each tile has whole windows. Each tile prefetches a part
+ * of the next panel, or the last tile prefetches the whole panel. */
 static void multiply_panel(const struct indirect_convolution *conv,
                            const struct channels_product *product, size_t n_vectors,
                            struct igemm_channels_args *args)
 {
-    size_t rest = product->row > 0 ? product->row - product->at : product->n, n;
-    size_t unit = product->maxima ? IGEMM_POOLED : 1, most_units = product->mr / unit;
+    size_t rest = product->row_length > 0 ? product->row_length - product->row_index : product->n,
+           n;
+    size_t unit = product->maxima ? IGEMM_POOLED : 1, max_units = product->mr / unit;
     args->positions = product->positions;
     args->ahead = args->k * n_vectors * conv->microkernels->lanes * sizeof(float);
     if (conv->run > 0) {
         conv->microkernels->pairs.tiles.multiply[n_vectors](args);
         return;
     }
-    for (size_t begin = 0; begin < product->n; begin += n, rest = product->row) {
+    for (size_t begin = 0; begin < product->n; begin += n, rest = product->row_length) {
         n = product->n - begin < rest ? product->n - begin : rest;
-        size_t n_units = n / unit, n_tiles = divide_up(n_units, most_units);
+        size_t n_units = n / unit, n_tiles = divide_up(n_units, max_units);
         size_t size = n_units / n_tiles, n_longer = n_units % n_tiles;
-        bool by_parts = product->prefetches && product->row == 0 && !conv->has_pairs &&
+        bool by_parts = product->prefetches && product->row_length == 0 && !conv->has_pairs &&
                         n_tiles >= PARTS_MIN_TILES &&
                         conv->packed_floats * sizeof(float) > PARTS_MIN_BYTES;
         for (size_t tile = 0; tile < n_tiles; tile++) {
@@ -81,8 +84,9 @@ static void multiply_panel(const struct indirect_convolution *conv,
     }
 }
 
-/* Multiplies terms product->begin ... product->end - 1, as far as they are in the block of n terms
- * from `at` on, by all panels: in reverse order if the last panel overlaps the next positions. */
+/* Multiplies the terms product->begin ... product->end - 1 that lie in the block of n terms from
+ * `at` on by all panels. Goes through the panels in reverse if the last one overlaps the next
+ * positions. */
 static void multiply_block(const struct indirect_convolution *conv,
                            const struct channels_product *product, const float *packed, size_t at,
                            size_t n)
@@ -115,7 +119,7 @@ static void multiply_block(const struct indirect_convolution *conv,
     }
 }
 
-/* If there are no terms, the result is the bias. */
+/* If k is 0, the result is the bias. */
 void indirect_convolution_multiply(const struct indirect_convolution *conv,
                                    const struct channels_product *product)
 {
@@ -130,7 +134,8 @@ void indirect_convolution_multiply(const struct indirect_convolution *conv,
     } while (at < product->end);
 }
 
-/* Returns the end of the positions from q on for which the same taps lie inside the input. */
+/* Returns the end of the range of positions, from q on, for which the same taps lie inside the
+ * input. */
 static int64_t find_change(const struct window *w, int64_t q)
 {
     int64_t next = w->out[2], first, end;

@@ -23,7 +23,7 @@ static void read_weights(const struct packing *packing, size_t first, size_t n, 
         memcpy(to, from, n * sizeof *to);
 }
 
-/* Copies pairs of bf16: the weights of a filter for two channels and the same tap. */
+/* Reads n bf16 pairs: the weights of filter `row` for two channels and the same tap. */
 static void read_pairs(const struct packing *packing, size_t row, size_t begin, size_t n, float *to)
 {
     const struct indirect_convolution *conv = packing->conv;
@@ -41,7 +41,7 @@ static void read_pairs(const struct packing *packing, size_t row, size_t begin, 
     }
 }
 
-/* Returns the index in a filter of the weight of tap i for phase `phase` of a subconvolution. */
+/* Returns the index, in a filter, of the weight for tap i of phase `phase` of a subconvolution. */
 static size_t find_transposed(const struct packing *packing, size_t phase, size_t i)
 {
     const struct indirect_convolution *conv = packing->conv;
@@ -78,7 +78,7 @@ static void read_by_tap(const struct packing *packing, size_t row, size_t begin,
         read_weights(packing, row * k + i % c_in * n_taps + i / c_in, 1, to++);
 }
 
-/* Reads terms begin ... begin + n - 1 of a row; beyond the last row they are zeros. */
+/* Reads weights begin ... begin + n - 1 of a row of A; zeros beyond the last row. */
 static void read_terms(const struct packing *packing, size_t row, size_t begin, size_t n, float *to)
 {
     const struct subconvolution *sub = packing->sub;
@@ -95,7 +95,7 @@ static void read_terms(const struct packing *packing, size_t row, size_t begin, 
         read_weights(packing, row * sub->k + begin, n, to);
 }
 
-/* Packs the terms of a block for all row tiles. */
+/* Packs the weights of a block of n terms for all row tiles. */
 static float *pack_block(const struct packing *packing, size_t begin, size_t n, float *packed)
 {
     const struct subconvolution *sub = packing->sub;
@@ -110,7 +110,7 @@ static float *pack_block(const struct packing *packing, size_t begin, size_t n, 
     return packed;
 }
 
-/* Packs the terms of a block for the panels of a phase. */
+/* Packs the weights of a block of n terms for all panels of a phase. */
 static float *pack_channels(const struct packing *packing, size_t phase, size_t begin, size_t n,
                             float *packed)
 {

@@ -1,4 +1,4 @@
-/* Plans an indirect convolution.
+/* Plans indirect convolutions: the layout of the copy, the tiles and the chunks.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 #include <string.h>
@@ -15,9 +15,9 @@ static void plan_ordinary(struct indirect_convolution *conv, const struct window
     }
 }
 
-/* Splits output and kernel into phases f. Input o and kernel element k contribute to e = o * s + k,
- * which is output e - pad. With e = q * s + f and k = f + j * s, this is position q of phase f,
- * whose tap j reads input o = q - j. */
+/* Splits the output and the kernel of a transposed convolution into phases f. Input o and kernel
+ * element k contribute to output e - pad, where e = o * s + k. With e = q * s + f and k = f + j *
+ * s, this output is position q of phase f, and tap j of the phase reads input o = q - j. */
 static bool plan_transposed(struct indirect_convolution *conv, const struct window *w)
 {
     struct window *window = &conv->window;
@@ -61,9 +61,9 @@ static bool plan_planes(struct indirect_convolution *conv)
            checked_add(floats, IGEMM_MAX_NR, &conv->copy_floats) && conv->copy_floats <= INT32_MAX;
 }
 
-/* Returns the number of positions of an output row if igemm_microkernels.row can compute them,
+/* Returns the number of positions per output row if igemm_microkernels.width_3 can compute them,
  * otherwise 0. */
-static size_t find_row(const struct indirect_convolution *conv)
+static size_t find_row_length(const struct indirect_convolution *conv)
 {
     const struct window *w = &conv->window;
     bool has_row = !conv->is_transposed && conv->run == 0 &&
@@ -72,8 +72,9 @@ static size_t find_row(const struct indirect_convolution *conv)
     return has_row ? (size_t)w->out[2] : 0;
 }
 
-/* A line is divided where a tap enters or leaves the input. More taps would give tiles of few
- * positions, and large weights would be read too often. */
+/* The maximum number of taps of a line that is read in place. A line is divided where a tap enters
+ * or leaves the input. With more taps, tiles would have few positions, and large weights would be
+ * read too often. */
 #define LINE_TAPS 5
 
 /* Returns whether the image is a line whose taps in pads can be skipped. */
@@ -85,12 +86,12 @@ static bool is_line(const struct indirect_convolution *conv)
            w->out[1] == 1 && w->kernel[0] == 1 && w->kernel[1] == 1 && w->pad_begin[0] == 0 &&
            w->pad_begin[1] == 0 && w->pad_begin[2] >= 0 && w->pad_begin[2] <= most &&
            n_taps <= LINE_TAPS && w->dilation[2] <= most / n_taps &&
-           w->out[2] <= most / w->stride[2] && find_row(conv) == 0 &&
+           w->out[2] <= most / w->stride[2] && find_row_length(conv) == 0 &&
            conv->c_in <= (int64_t)(L2_BYTES / sizeof(float)) / n_taps / conv->c_out;
 }
 
-/* Plans to read the input in place. Returns false if a tap reads outside it and cannot be skipped,
- * or if offsets do not fit into 32 bits. */
+/* Plans to read the input in place. Returns false if a tap reads outside the input and cannot be
+ * skipped, or if offsets do not fit into 32 bits. */
 static bool plan_in_place(struct indirect_convolution *conv)
 {
     const struct window *w = &conv->window;
@@ -111,10 +112,10 @@ static bool plan_in_place(struct indirect_convolution *conv)
     return conv->is_in_place;
 }
 
-#define MASKS_BYTES (1 << 20) /* fits into an L2 cache */
+#define MASKS_BYTES (1 << 20) /* maximum size of all masks, which fits into an L2 cache */
 
-/* Plans to read the input in place, with masks instead of pads: the positions of a channel are one
- * row. Returns false for kernels that reach further than about twice the input, so that offsets
+/* Plans to read the input in place, with masks instead of pads; the positions of a channel form one
+ * row. Returns false for kernels or pads of more than about twice the input size, so that offsets
  * stay below about 30 times the size of a channel. */
 static bool plan_masks(struct indirect_convolution *conv)
 {
@@ -141,8 +142,9 @@ static bool plan_masks(struct indirect_convolution *conv)
     return true;
 }
 
-/* Computes the phases and taps of a subconvolution: in each dimension those with all taps of
- * window.kernel, or, if is_short, those that lack the first one, which is the last of a filter. */
+/* Computes the phases and taps of a subconvolution. In each dimension, these are the phases with
+ * all taps of window.kernel or, if is_short, the phases that lack the first tap (the last element
+ * of the filter). */
 static bool plan_taps(const struct indirect_convolution *conv, const bool is_short[3],
                       struct subconvolution *sub)
 {
@@ -166,7 +168,7 @@ static bool plan_tiles(struct indirect_convolution *conv, struct subconvolution 
 {
     const struct igemm_microkernels *microkernels = conv->microkernels;
     const int64_t *size = indirect_convolution_positions(conv);
-    size_t n_rows = (size_t)conv->c_out, max_mr = 1, acc_floats, n_weights;
+    size_t n_rows = (size_t)conv->c_out, max_mr = 1, sums_floats, n_weights;
     for (int d = 0; d < 3; d++)
         if (!checked_mul(n_rows, (size_t)sub->n_phases[d], &n_rows) || n_rows > UINT32_MAX)
             return false;
@@ -181,17 +183,17 @@ static bool plan_tiles(struct indirect_convolution *conv, struct subconvolution 
     sub->first_indirection = conv->n_indirections;
     sub->first_weight = conv->packed_floats;
     n_rows = sub->n_row_tiles * sub->mr;
-    if (!checked_mul(n_rows, sub->nr + 1, &acc_floats) ||
+    if (!checked_mul(n_rows, sub->nr + 1, &sums_floats) ||
         !checked_mul(sub->k, n_rows, &n_weights) ||
         !checked_mul(n_weights, (size_t)conv->n_groups, &n_weights) ||
         !checked_add(conv->packed_floats, n_weights, &conv->packed_floats))
         return false;
-    conv->acc_floats = conv->acc_floats > acc_floats ? conv->acc_floats : acc_floats;
+    conv->sums_floats = conv->sums_floats > sums_floats ? conv->sums_floats : sums_floats;
     conv->n_indirections += sub->k;
     return true;
 }
 
-/* Floats and positions of a chunk: its sums stay in an L2 cache, and it is large enough that the
+/* Limits of a chunk in floats of sums and in positions: the sums stay in an L2 cache, and the
  * weights are not read too often. A long chunk, whose sums are written directly to the output, has
  * fewer floats but may have more positions. */
 #define CHUNK_FLOATS 98304
@@ -216,32 +218,32 @@ static bool plan_channels(struct indirect_convolution *conv, struct subconvoluti
     while (!microkernels->channels[most][1])
         most--;
     conv->n_vectors = divide_up((size_t)conv->c_out, lanes);
-    conv->row = find_row(conv);
-    size_t run = conv->run > 0 ? conv->run : conv->row > 0 ? 3 : 1, n_runs = sub->k / run;
+    conv->row_length = find_row_length(conv);
+    size_t run = conv->run > 0 ? conv->run : conv->row_length > 0 ? 3 : 1, n_runs = sub->k / run;
     conv->n_panels = divide_up(conv->n_vectors, most);
     conv->ld_sums = conv->n_vectors * lanes;
     most = divide_up(conv->n_vectors, conv->n_panels);
     while (sub->mr < IGEMM_MAX_MR && microkernels->channels[most][sub->mr + 1])
         sub->mr++;
-    size_t most_terms = IGEMM_MAX_PANEL_KC / most;
-    size_t most_runs = run < most_terms ? most_terms / run : 1;
-    sub->kc = n_runs > 0 ? divide_up(n_runs, divide_up(n_runs, most_runs)) * run : 0;
+    size_t max_terms = IGEMM_MAX_PANEL_KC / most;
+    size_t max_runs = run < max_terms ? max_terms / run : 1;
+    sub->kc = n_runs > 0 ? divide_up(n_runs, divide_up(n_runs, max_runs)) * run : 0;
     bool is_long = conv->out_channels_last && sub->kc >= sub->k &&
                    (conv->ld_sums == (size_t)conv->c_out ||
                     (conv->run == 0 && conv->ld_sums <= 2 * (size_t)conv->c_out));
     conv->stores_pixels = is_long;
-    size_t most_positions = is_long ? MAX_LONG_CHUNK : MAX_CHUNK;
+    size_t max_positions = is_long ? MAX_LONG_CHUNK : MAX_CHUNK;
     sub->nr = (is_long ? LONG_CHUNK_FLOATS : CHUNK_FLOATS) / conv->ld_sums;
-    sub->nr = sub->nr < MIN_CHUNK ? MIN_CHUNK : sub->nr > most_positions ? most_positions : sub->nr;
+    sub->nr = sub->nr < MIN_CHUNK ? MIN_CHUNK : sub->nr > max_positions ? max_positions : sub->nr;
     sub->first_indirection = conv->n_indirections;
     sub->first_weight = conv->packed_floats;
     sub->first_position = conv->n_positions;
     sub->n_positions = count_positions(conv, sub);
     conv->n_indirections += sub->k;
     conv->n_positions += sub->n_positions;
-    conv->acc_floats = (sub->nr + 1) * conv->ld_sums;
+    conv->sums_floats = (sub->nr + 1) * conv->ld_sums;
     if (conv->is_transposed)
-        conv->acc_floats += sub->nr * conv->ld_sums;
+        conv->sums_floats += sub->nr * conv->ld_sums;
     return checked_mul(sub->k, conv->ld_sums, &n_weights) &&
            checked_mul(n_weights, (size_t)window_product(sub->n_phases), &n_weights) &&
            checked_mul(n_weights, (size_t)conv->n_groups, &n_weights) &&
@@ -264,13 +266,13 @@ static bool plan_subconvolutions(struct indirect_convolution *conv)
     return true;
 }
 
-/* Returns whether the product of three sizes, none 0, fits into 32 bits. */
+/* Returns whether the product of three sizes, none of them 0, fits into 32 bits. */
 static bool product_fits_i32(const int64_t n[3])
 {
     return n[0] <= INT32_MAX && n[1] <= INT32_MAX / n[0] && n[2] <= INT32_MAX / n[0] / n[1];
 }
 
-/* Plans the image, the tiles and the chunks. */
+/* Plans the copy of the input, the tiles and the chunks. */
 static bool plan_layout(struct indirect_convolution *conv, const struct convolution *c)
 {
     return c->c_in > 0 && !window_is_empty(conv->window.kernel) && c->c_out > 0 &&
@@ -306,13 +308,14 @@ bool indirect_convolution_plan(struct indirect_convolution *conv,
     bool has_pixels = c->in_pixel_stride > 0 || c->out_pixel_stride > 0;
     if (has_pixels && (!channels_in_lanes || n_groups > 1))
         return false;
-    if (has_pixels && microkernels->half && c->c_out <= (int64_t)microkernels->half->lanes)
-        conv->microkernels = microkernels->half;
+    if (has_pixels && microkernels->half_width &&
+        c->c_out <= (int64_t)microkernels->half_width->lanes)
+        conv->microkernels = microkernels->half_width;
     return plan_layout(conv, c);
 }
 
-/* Returns the length of the runs of adjacent pairs in a copy with the channels last: the pairs of a
- * tap, or of a row of taps; or TILE_PAIRS if the pairs of a tap fill whole tiles. */
+/* Returns the length of the runs of adjacent pairs in a copy with the channels last: the pairs of
+ * one tap or of a row of taps, or TILE_PAIRS if the pairs of a tap fill whole tiles. */
 static size_t find_run(const struct window *w, size_t n_pairs)
 {
     if (n_pairs % TILE_PAIRS == 0)

@@ -1,4 +1,4 @@
-/* Max pooling of the sums of an indirect convolution, before they leave the cache.
+/* Max pooling of the sums of an indirect convolution while they are in the cache.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <float.h>
 #include <math.h>
@@ -6,8 +6,9 @@
 #include "base/checked.h"
 #include "kernels/indirect_convolution.h"
 
-/* Returns whether the pooling and the output have the same dimensions. If the kernel is as wide as
- * the image, window_align moves the dimensions of the pooling, but not those of the output. */
+/* Returns whether the dimensions of the pooling correspond to those of the output. If the pooling
+ * kernel is as wide as the image, window_align moves the dimensions of the pooling, but not those
+ * of the output. */
 static bool has_same_dimensions(const struct indirect_convolution *conv,
                                 const struct pooling *pooling)
 {
@@ -15,7 +16,7 @@ static bool has_same_dimensions(const struct indirect_convolution *conv,
            (size_t)conv->out[2] / pooling->kernel[1] == pooling->n[1];
 }
 
-/* Fills the positions of all windows. */
+/* Reorders the positions of the convolution by pooling windows. */
 static void fill_windows(const struct indirect_convolution *conv)
 {
     const struct pooling *pooling = conv->pooling;
@@ -41,7 +42,8 @@ bool indirect_convolution_add_pooling(struct indirect_convolution *conv,
         n_taps > POOLING_MAX_TAPS)
         return false;
     conv->pooling = pooling;
-    conv->has_windows = conv->tile[0] == 0 && conv->row == 0 && conv->run == 0 && !conv->skips_pads;
+    conv->has_windows =
+        conv->tile[0] == 0 && conv->row_length == 0 && conv->run == 0 && !conv->skips_pads;
     if (conv->has_windows)
         fill_windows(conv);
     return true;
@@ -62,7 +64,7 @@ struct pooled_chunks indirect_convolution_pooled_chunks(const struct indirect_co
     size_t n_taps = pooling->kernel[0] * pooling->kernel[1];
     struct pooled_chunks chunks = {.n_rows = pooling->kernel[0]};
     if (conv->has_windows) {
-        bool has_rows = conv->copy_rows > 0; /* each chunk copies whole rows of windows */
+        bool has_rows = conv->copy_rows > 0; /* chunks copy the input of whole rows of windows */
         size_t n_units = has_rows ? nr / (size_t)conv->out[2] / pooling->kernel[0] : nr / n_taps;
         chunks.unit = has_rows ? pooling->n[1] : 1;
         chunks.n_units = pooling->n[0] * (has_rows ? 1 : pooling->n[1]);
@@ -102,7 +104,8 @@ static void raise_maxima(const struct pooling *pooling, const struct depthwise_t
         }
 }
 
-/* Pools n windows, whose first sums are `step` floats apart. offsets: of the sums of a window. */
+/* Pools n windows, whose first sums are `step` floats apart. `offsets` are those of the sums of one
+ * window. */
 static void pool_row(const struct indirect_convolution *conv, const float *sums, size_t step,
                      const int32_t *offsets, size_t n, float *out)
 {

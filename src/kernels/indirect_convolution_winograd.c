@@ -1,15 +1,16 @@
-/* Winograd's minimal filtering in an indirect convolution: plan, weights, and GEMMs.
+/* Winograd's minimal filtering in an indirect convolution: plans it, transforms the weights, and
+ * runs the transforms and GEMMs.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/checked.h"
 #include "kernels/indirect_convolution.h"
 
 /* ---- The plan ----------------------------------------------------------------------------- */
 
-/* The floats of both transforms of a chunk, which stay in an L2 cache. Large weights do not, so
- * each chunk reads them again; then a chunk has a quarter of the floats of the weights. */
+/* Floats of both transforms of a chunk, which stay in an L2 cache. If the weights are too large for
+ * L2, each chunk reads them again; then a chunk has a quarter of the floats of the weights. */
 #define TRANSFORM_FLOATS 65536
 
-#define LINE_UNIT 16 /* positions */
+#define LINE_UNIT 16 /* positions per unit of a line */
 
 static bool has_tiles(const struct indirect_convolution *conv, int d)
 {
@@ -19,34 +20,35 @@ static bool has_tiles(const struct indirect_convolution *conv, int d)
                                   w->dilation[d] == 1 && d > 0));
 }
 
-/* Returns the number of parts of three that a kernel is divided into in dimension d, 0 or 1. */
+/* Returns the number of parts of three taps into which a kernel is divided along dimension d, 0 or
+ * 1. */
 static size_t count_parts(const struct indirect_convolution *conv, int d)
 {
     int64_t kernel = conv->window.kernel[d + 1];
     return kernel == 1 ? 1 : (size_t)kernel / 2;
 }
 
-/* Returns the number of terms of a sum of element e that are not always zero. They come first; the
- * others are products by the zero taps before all parts but the first. */
+/* Returns the number of terms of element e that are not always zero. These come first; the
+ * remaining terms belong to the zeros in front of all parts except the first. */
 static size_t count_terms(const struct indirect_convolution *conv, size_t e)
 {
     size_t n_y = count_parts(conv, 0), n_x = count_parts(conv, 1);
     return (size_t)conv->c_in * (e % conv->tile[1] > 0 ? n_y * n_x : e >= conv->tile[1] ? n_y : 1);
 }
 
-/* Returns the number of outputs of a tile in dimension d, 0 or 1. */
+/* Returns the number of outputs per tile in dimension d, 0 or 1. */
 static size_t tile_outputs(const struct indirect_convolution *conv, int d)
 {
     return conv->tile[d] == 4 ? 2 : 1;
 }
 
-/* Returns how many of n consecutive positions one row contains. */
+/* Returns the smaller of n and the number of positions per row. */
 static size_t row_positions(const struct indirect_convolution *conv, size_t n)
 {
     return n < (size_t)conv->out[2] ? n : (size_t)conv->out[2];
 }
 
-/* Returns the number of tiles of a row, or of a part of a line of n positions. */
+/* Returns the number of tiles per row, or of a part of a line that has n positions. */
 static size_t row_tiles(const struct indirect_convolution *conv, size_t n)
 {
     return divide_up(row_positions(conv, n), tile_outputs(conv, 1));
@@ -76,8 +78,8 @@ static size_t round_to_odd_lines(size_t n_floats)
     return (divide_up(n_floats, LINE_FLOATS) | 1) * LINE_FLOATS;
 }
 
-/* Lays out the transformed input and the sums: with the channels last if the input has them last,
- * otherwise in planes of tiles. */
+/* Plans the layout of the transformed input and of the sums: channels last if they are last in the
+ * input, otherwise planes of tiles. */
 static bool plan_elements(struct indirect_convolution *conv)
 {
     size_t lanes = conv->microkernels->lanes, c_in = (size_t)conv->c_in, n_sums, n_floats;
@@ -94,14 +96,14 @@ static bool plan_elements(struct indirect_convolution *conv)
     conv->in_element = round_to_odd_lines(n_floats);
     conv->sums_element = round_to_odd_lines(n_sums);
     n_floats = conv->tile[0] * conv->tile[1] * (conv->in_element + conv->sums_element);
-    return checked_mul(conv->ld_sums, conv->subconvolutions[0].nr + 2, &conv->acc_floats) &&
-           checked_add(conv->acc_floats, n_floats, &conv->acc_floats);
+    return checked_mul(conv->ld_sums, conv->subconvolutions[0].nr + 2, &conv->sums_floats) &&
+           checked_add(conv->sums_floats, n_floats, &conv->sums_floats);
 }
 
 bool indirect_convolution_plan_winograd(struct indirect_convolution *conv)
 {
     struct subconvolution *sub = &conv->subconvolutions[0];
-    size_t c_in = (size_t)conv->c_in, n_elements, n_tiles, n_units, n_all, n_most, n_floats;
+    size_t c_in = (size_t)conv->c_in, n_elements, n_tiles, n_units, n_all, max_floats, n_floats;
     if (!conv->channels_in_lanes || (conv->in_channels_last && conv->pixel_floats == 1) ||
         conv->is_transposed || conv->window.out[0] != 1 || !has_tiles(conv, 0) ||
         !has_tiles(conv, 1) || !has_tiles(conv, 2))
@@ -115,8 +117,8 @@ bool indirect_convolution_plan_winograd(struct indirect_convolution *conv)
     n_tiles = row_tiles(conv, conv->unit);
     n_floats = n_elements * (c_in + conv->ld_sums) * n_tiles;
     conv->winograd_k = c_in * count_parts(conv, 0) * count_parts(conv, 1);
-    n_most = n_elements * conv->winograd_k * conv->ld_sums / 4;
-    n_units = (n_most > TRANSFORM_FLOATS ? n_most : TRANSFORM_FLOATS) / n_floats;
+    max_floats = n_elements * conv->winograd_k * conv->ld_sums / 4;
+    n_units = (max_floats > TRANSFORM_FLOATS ? max_floats : TRANSFORM_FLOATS) / n_floats;
     n_all = divide_up((size_t)window_product(conv->out), conv->unit);
     if (n_units < count_parts(conv, 0)) /* more than half of the input would be transformed twice */
         n_units = count_parts(conv, 0);
@@ -202,8 +204,8 @@ void winograd_transform_weights(const struct indirect_convolution *conv, const f
 
 /* ---- The GEMMs ---------------------------------------------------------------------------- */
 
-/* Transforms the input of product->n positions, from `first` on. Returns the number of tiles of the
- * output. */
+/* Transforms the input of product->n positions, from `first` on. Returns the number of output
+ * tiles. */
 static size_t transform_input(const struct indirect_convolution *conv,
                               const struct channels_product *product, size_t first, float *to)
 {
@@ -229,8 +231,8 @@ static size_t transform_input(const struct indirect_convolution *conv,
     return n_rows * n_tiles;
 }
 
-/* Transforms the results. Units with a sum that is not finite are computed again without
- * Winograd. */
+/* Transforms the results of the GEMMs to sums. Computes units with a sum that is not finite again,
+ * without Winograd. */
 static void transform_output(const struct indirect_convolution *conv,
                              const struct channels_product *product, const float *from)
 {

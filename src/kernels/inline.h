@@ -1,13 +1,13 @@
-/* Forces inlining and unrolling.
+/* Macros that force inlining and unrolling.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_INLINE_H
 #define IRRUN_KERNELS_INLINE_H
 
 #include <stddef.h>
 
-/* Loops over rows and vectors must be unrolled; otherwise the arrays that they index are in memory
- * instead of registers. SMALL_CODE disables this for sanitizers, with which it would take minutes
- * to compile a file. */
+/* Loops over rows and vectors must be unrolled, since gcc keeps an array in registers only if all
+ * indices are constants. SMALL_CODE disables this for builds with sanitizers, in which a file would
+ * take minutes to compile. */
 #if defined(SMALL_CODE)
 #define ALWAYS_INLINE static inline
 #define UNROLL

@@ -1,5 +1,5 @@
-/* Finds a level by its name, and fills struct kernels with its kernels. A level that the CPU or the
- * build lacks is an error; no other level replaces it.
+/* Finds a level by name, and fills struct kernels with the kernels of that level. A level that the
+ * CPU or the build lacks is an error, not replaced by a lower level.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* The table of kernels. It is chosen once from the options and the CPU, and passed as an argument;
- * there is no global table.
+/* The table of kernels. It is filled once according to the options and the CPU, and passed as an
+ * argument; there is no global table.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_KERNELS_H
 #define IRRUN_KERNELS_KERNELS_H
@@ -24,10 +24,10 @@
 #include "kernels/softmax.h"
 #include "kernels/transpose_f32.h"
 
-/* The families of kernels and their types: a function type, or a const struct for a group of
- * functions. A file *_level.c defines <family>_<level>. The last word of a row is the column of
- * levels.def that says whose kernels a level uses; families of products are in <family>_level.c.
- * The Makefile also parses this list. */
+/* The families of kernels: name, type (a function type, or a const struct of functions) and a
+ * column of levels.def, which says from which level a level takes the kernels of the family. A file
+ * *_level.c defines <family>_<level>; for `bytes` and `floats` its name is <family>_level.c. The
+ * Makefile also parses this list. */
 #define KERNEL_FAMILIES(FAMILY, vectors, bytes, floats)                                            \
     FAMILY(select_x8, select_fn, vectors)                                                          \
     FAMILY(select_x16, select_fn, vectors)                                                         \
@@ -69,28 +69,29 @@ struct kernels {
 extern const char *const kernel_families[]; /* the names of the families, in order */
 extern const size_t n_kernel_families;
 
-/* Finds a level by name; "auto" and NULL select the best one. Fails with IRRUN_USAGE if the CPU or
- * the build lacks it. */
+/* Finds a level by name; "auto" and NULL select the best level. Fails with IRRUN_USAGE if the level
+ * is unknown, or the CPU or the build lacks it. */
 bool kernels_level(const char *name, enum simd *level, struct irrun_error *err);
 
-/* Chooses the level and the products. Fails as kernels_level does, and if CBLAS is requested but
- * not available. */
+/* Chooses the level and the implementation of products. Fails as kernels_level does, or if CBLAS is
+ * requested but not available. */
 bool kernels_choose(struct kernels *kernels, enum irrun_gemm gemm, const char *simd,
                     struct irrun_error *err);
 
-/* Fills the table with the kernels of a level, without a test of the CPU. */
+/* Fills the table with the kernels of a level. Does not test whether the CPU supports the level. */
 void kernels_fill(struct kernels *kernels, enum simd simd);
 
-/* Return the implementation of a product of an m x k and a k x n matrix (gemm_dispatch.c). It
- * depends on the options and the sizes only, so that the same command gives the same bytes. */
+/* Return the implementation for the product of an m x k and a k x n matrix (gemm_dispatch.c). The
+ * choice depends only on the options and the sizes, so that the same command always gives the same
+ * bytes. */
 gemm_f32_fn *kernels_gemm_f32(const struct kernels *kernels, size_t m, size_t n, size_t k);
 gemm_f64_fn *kernels_gemm_f64(const struct kernels *kernels, size_t m, size_t n, size_t k);
 
-/* Returns whether the options allow packing of weights and factors. */
+/* Returns whether the options allow packed products. */
 bool kernels_may_pack(const struct kernels *kernels);
 
-/* Returns whether constant operands are packed whatever the other options are, because only packed
- * products compute in bf16. */
+/* Returns whether constant operands are packed regardless of --gemm, because only packed products
+ * compute in bf16. */
 static inline bool kernels_must_pack(const struct kernels *kernels)
 {
     return kernels->precision == IRRUN_PRECISION_BF16;

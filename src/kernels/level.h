@@ -1,6 +1,6 @@
-/* Included by the files *_level.c, each of which is compiled once for every level that has kernels
- * of its kind (levels.def), with the flags of the level and its id as LEVEL. Provides the vector
- * operations of the level, and names that end in LEVEL.
+/* The header of *_level.c files, each of which is compiled once per level that has its own kernels
+ * of that kind (levels.def), with the flags of the level, and with LEVEL defined as the id of the
+ * level. Provides the vector operations of the level, and names that end in its id.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_LEVEL_H
 #define IRRUN_KERNELS_LEVEL_H
@@ -10,13 +10,13 @@
 #include <stdint.h>
 #include <string.h>
 
-/* VECTOR_LEVEL is the level whose kernels this one uses where it has none of its own. */
+/* VECTOR_LEVEL is the level whose kernels this level uses if it has none of its own. */
 #ifndef LEVEL
 #define LEVEL scalar
 #define VECTOR_LEVEL scalar
 #endif
 
-/* family_avx2 */
+/* LEVEL_NAME(family, avx2) is family_avx2. */
 #define LEVEL_NAME(family, level) LEVEL_PASTE(family, level)
 #define LEVEL_PASTE(family, level) family##_##level
 
@@ -27,15 +27,16 @@
 #define LEVEL_INCLUDE(level) LEVEL_HEADER(level)
 #include LEVEL_INCLUDE(LEVEL)
 
-/* For levels of 16 lanes: the kernels of avx2, of 8 lanes, which are faster for up to 8 channels.
- * Every CPU with AVX-512 has AVX2. */
+/* Kernels with half as many lanes, which are faster for up to 8 channels: for levels of 16 lanes
+ * those of avx2, since every CPU with AVX-512 has AVX2. */
 #if VECTOR_LANES == 16
-#define HALF_OF(family) &family##_avx2
+#define HALF_WIDTH_OF(family) &family##_avx2
 #else
-#define HALF_OF(family) NULL
+#define HALF_WIDTH_OF(family) NULL
 #endif
 
-/* Returns x in a register: gcc would otherwise load it again for each instruction that uses it. */
+/* Makes gcc keep x in a register. Otherwise gcc may load it again for each instruction that uses
+ * it. */
 ALWAYS_INLINE vec vec_in_register(vec x)
 {
 #if defined(__AVX512F__)
@@ -48,8 +49,8 @@ ALWAYS_INLINE vec vec_in_register(vec x)
     return x;
 }
 
-/* Keeps x in a register until here: gcc would otherwise compute another vector in its register, and
- * move it. */
+/* Makes gcc keep x in its register until here. Otherwise gcc may compute a vector in this register,
+ * and then move it. */
 ALWAYS_INLINE void vec_keep(vec x)
 {
 #if defined(__AVX512F__)
@@ -62,7 +63,8 @@ ALWAYS_INLINE void vec_keep(vec x)
     (void)x;
 }
 
-/* Load and store n elements, or a vector if n is larger. The other lanes are undefined. */
+/* Load and store n elements, or a vector if n is larger. After a load, lanes from n on are
+ * undefined. */
 ALWAYS_INLINE vec vec_load_n(const void *at, size_t n)
 {
     return n < VECTOR_LANES ? vec_load_first(at, n) : vec_load(at);
@@ -81,7 +83,7 @@ ALWAYS_INLINE vec vec_max_min(vec x, vec low, vec high)
     return vec_min(high, vec_max(low, x));
 }
 
-#ifndef VECTOR_BY_LANE
+#ifndef LEVEL_IS_SCALAR
 #include "kernels/vector_functions_body.h"
 #endif
 

@@ -1,5 +1,5 @@
-/* The loops of local response normalization: sums of squares over boxes, and the division by a
- * power of them.
+/* The loops of local response normalization (LRN): square elements, add neighbours, and divide by a
+ * power of the sums.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_LRN_H
 #define IRRUN_KERNELS_LRN_H
@@ -8,7 +8,7 @@
 
 #include "irrun.h"
 
-/* Writes out[i] = in[i]^2; in is of f32 or f64. */
+/* Writes out[i] = in[i]^2; `in` is f32 or f64. */
 void lrn_square(enum irrun_dtype dtype, const void *in, double *out, size_t n);
 
 /* Adds neighbours along the middle of [n_outer][n][n_inner]: out[…][i][…] is the sum of in[…][j][…]
@@ -16,7 +16,7 @@ void lrn_square(enum irrun_dtype dtype, const void *in, double *out, size_t n);
 void lrn_add_neighbours(const double *in, double *out, size_t n_outer, size_t n, size_t n_inner,
                         size_t reach);
 
-/* out[i] = in[i] / (bias + scale * sums[i])^beta; in and out are of f32 or f64; out may be in. */
+/* out[i] = in[i] / (bias + scale * sums[i])^beta; `in` and `out` are f32 or f64; out may be in. */
 struct lrn_power {
     double bias, scale, beta;
 };

@@ -1,4 +1,5 @@
-/* Maxima and sums of pixels of u8, in vectors of 16 bytes, which the compiler supports on any CPU.
+/* Maxima and sums over u8 pixels, per channel. Uses vectors of 16 bytes, which the compiler
+ * supports on any CPU.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
@@ -32,7 +33,8 @@ static inline void max_8(const uint8_t *x, uint8_t *y)
     memcpy(y, &b, sizeof b);
 }
 
-/* Vectors do not overlap: a load that spans two recent stores would wait until both are in L1. */
+/* Updates y to the maxima of x and y. Vectors do not overlap, since a load that spans two recent
+ * stores would wait until both are in L1. */
 static inline void max_pixel(const uint8_t *x, uint8_t *y, size_t n)
 {
     size_t i = 0;
@@ -50,7 +52,7 @@ void max_bytes(const uint8_t *from, size_t stride, uint8_t *to, size_t n_channel
         max_pixel(from + i * stride, to + i * n_channels, n_channels);
 }
 
-#define MAX_SUMMED 256 /* bytes whose sum fits into 16 bits */
+#define MAX_SUMMED 256 /* maximum number of bytes that are summed in 16 bits */
 
 /* Sums 16 channels. */
 static void sum_16(const uint8_t *from, size_t stride, size_t n_pixels, uint64_t *sums)

@@ -1,5 +1,5 @@
-/* Transposes blocks of 16 x 16 elements, as fast as memory allows. Uses vectors of 16 bytes, which
- * every CPU has or the compiler emulates; wider ones are not faster.
+/* Transposes blocks of 16 x 16 elements at the speed of memory. Uses vectors of 16 bytes, which the
+ * compiler emulates if the CPU has none; wider vectors are not faster.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/pack_transpose.h"
 
@@ -15,7 +15,7 @@ typedef uint64_t u64x2 __attribute__((vector_size(16)));
 #else
 #define SHUFFLE(type, a, b, ...) __builtin_shuffle((type)(a), (type)(b), (type){__VA_ARGS__})
 #endif
-/* Interleave the elements of the first halves, or of the second halves, of a and b. */
+/* Interleave the elements of the lower halves (LOW) or of the upper halves (HIGH) of a and b. */
 #define LOW_16(a, b) SHUFFLE(u16x8, a, b, 0, 8, 1, 9, 2, 10, 3, 11)
 #define HIGH_16(a, b) SHUFFLE(u16x8, a, b, 4, 12, 5, 13, 6, 14, 7, 15)
 #define LOW_32(a, b) SHUFFLE(u32x4, a, b, 0, 4, 1, 5)

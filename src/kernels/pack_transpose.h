@@ -1,4 +1,4 @@
-/* Transposes blocks of a matrix for packing.
+/* Transposes blocks of a matrix that packed_matrix.c packs.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_PACK_TRANSPOSE_H
 #define IRRUN_KERNELS_PACK_TRANSPOSE_H

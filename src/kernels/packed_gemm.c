@@ -1,11 +1,12 @@
-/* Splits a product with a packed matrix into tiles for the micro-kernels of a level.
+/* Multiplies by a packed matrix: splits the product into tiles for the micro-kernels of a level.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
 #include "base/checked.h"
 #include "kernels/packed_gemm.h"
 
-/* Rows multiplied at a time; their part of A stays in L2 for all panels. */
+/* The number of rows multiplied at a time; their part of A stays in L2 while all panels are
+ * read. */
 #define MC 144
 
 static void skip_terms(const struct packed_matrix *packed_b, struct gemm_args *args, size_t n)
@@ -15,9 +16,9 @@ static void skip_terms(const struct packed_matrix *packed_b, struct gemm_args *a
     args->a += n;
 }
 
-/* The prefetch distance in bytes: micro-kernels of several rows consume a cache line faster than it
- * arrives from L3. 16 KB are as fast. For a matrix in L2, prefetching takes up to 10 % of the
- * time. */
+/* The prefetch distance in bytes. Micro-kernels of several rows consume cache lines faster than L3
+ * delivers them. A distance of 16 KB is as fast. For a matrix in L2, prefetching takes up to 10 %
+ * of the time. */
 #define PREFETCH_AHEAD 8192
 
 static void run_microkernel(const struct packed_matrix *packed_b, const struct gemm_args *args)
@@ -63,7 +64,7 @@ static void multiply_micropanel(const struct packed_matrix *packed_b, struct gem
     }
 }
 
-/* Multiplies by the first n columns of a panel: by one micro-panel after another, or, with AMX
+/* Multiplies by the first n columns of a panel: by one micro-panel after another or, with AMX
  * tiles, by all groups at once. */
 static void multiply_columns(const struct packed_matrix *packed_b,
                              const struct panel_product *product, size_t n)
@@ -104,8 +105,8 @@ void packed_gemm_end(const struct packed_matrix *packed_b)
 
 static const float zeros[PANEL_MAX_WIDTH * PANEL_GROUP];
 
-/* Computes the last columns. Their micro-panel may be wider than the rest of C, so rows are
- * computed in a buffer. */
+/* Computes the last n columns of C. Their micro-panel may be wider than n, so rows are computed in
+ * a buffer. */
 static void multiply_last(const struct packed_matrix *packed_b, struct panel_product product,
                           size_t n)
 {
@@ -128,7 +129,8 @@ static void multiply_last(const struct packed_matrix *packed_b, struct panel_pro
     }
 }
 
-/* Runs the epilogue of some rows, in one call if the rows are contiguous. */
+/* Runs the epilogue on the computed columns of some rows, in one call if the rows are
+ * contiguous. */
 static void run_epilogue(const struct packed_gemm *matrix, size_t columns, size_t row, size_t rows)
 {
     size_t begin = matrix->begin * columns, end = matrix->end * columns;
@@ -144,12 +146,12 @@ static void run_epilogue(const struct packed_gemm *matrix, size_t columns, size_
             epilogue_run(matrix->epilogue, first + r * matrix->ldc, n);
 }
 
-/* n rows of a product, from `first` on. */
+/* n rows of a product, from row `first` on. */
 struct row_block {
     size_t first, n;
-    const float *a; /* of the first of these rows */
+    const float *a; /* row `first` of A */
     size_t lda;
-    bool is_added; /* to c; otherwise to the bias */
+    bool is_added; /* adds the product to c; otherwise to the bias */
 };
 
 static void multiply_panels(const struct packed_matrix *packed_b, const struct packed_gemm *matrix,
@@ -180,8 +182,8 @@ static void multiply_panels(const struct packed_matrix *packed_b, const struct p
     }
 }
 
-/* Rows that are rounded at a time, of GEMM_MAX_KC terms in pairs, with a stride that is an odd
- * number of cache lines. With more rows, this buffer would not stay in an L1 cache. */
+/* The buffer of rounded rows, each of up to GEMM_MAX_KC terms in pairs. Their stride is an odd
+ * number of cache lines. With more rows, the buffer would not stay in an L1 cache. */
 #define ROUNDED_ROWS 32
 #define ROUNDED_FLOATS (ROUNDED_ROWS * (GEMM_MAX_KC / 2 + PANEL_GROUP))
 
@@ -191,7 +193,7 @@ static size_t rounded_stride(const struct packed_matrix *packed_b)
     return ((n_pairs + PANEL_GROUP - 1) / PANEL_GROUP | 1) * PANEL_GROUP;
 }
 
-/* Rounds kc terms of the rows at a time, and multiplies them. */
+/* Rounds kc terms of all rows at a time, and multiplies them. */
 static void multiply_rounded(const struct packed_matrix *packed_b, const struct packed_gemm *matrix,
                              struct row_block rows)
 {
@@ -216,13 +218,13 @@ static void multiply_rounded(const struct packed_matrix *packed_b, const struct 
 
 void packed_gemm(const struct packed_matrix *packed_b, const struct packed_gemm *matrix)
 {
-    size_t most = MC;
+    size_t max_rows = MC;
 
-    if (packed_b->round && most > ROUNDED_FLOATS / rounded_stride(packed_b))
-        most = ROUNDED_FLOATS / rounded_stride(packed_b);
-    for (size_t row = 0; row < matrix->m; row += most) {
+    if (packed_b->round && max_rows > ROUNDED_FLOATS / rounded_stride(packed_b))
+        max_rows = ROUNDED_FLOATS / rounded_stride(packed_b);
+    for (size_t row = 0; row < matrix->m; row += max_rows) {
         struct row_block rows = {.first = row,
-                                 .n = matrix->m - row < most ? matrix->m - row : most,
+                                 .n = matrix->m - row < max_rows ? matrix->m - row : max_rows,
                                  .a = matrix->a + row * matrix->lda,
                                  .lda = matrix->lda,
                                  .is_added = matrix->is_added};

@@ -16,8 +16,9 @@
 
 TILES(TILE)
 
-/* A micro-kernel is used if the level has registers for the sums, for a column of a or a row of b
- * (the smaller one), for an element of the other and, without FMA, for a product. */
+/* A micro-kernel exists if the level has registers for the sums, for a column of a or a row of b
+ * (the smaller of the two), for one element of the other operand and, without FMA, for a
+ * product. */
 #define VECTORS(nr_groups) ((nr_groups)*PANEL_GROUP / VECTOR_LANES)
 #define FEWER(a, b) ((a) < (b) ? (a) : (b))
 #define FITS(nr_groups, rows)                                                                      \

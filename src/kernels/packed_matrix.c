@@ -1,4 +1,4 @@
-/* Chooses the layout of a packed matrix, and packs it.
+/* Chooses the layout of the packed matrices of packed_gemm.h, and packs them.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/packed_gemm.h"
 
@@ -11,11 +11,11 @@
 #define FEW_ROWS 2    /* at most this many rows use for_few_f16_rows */
 #define ENOUGH_ROWS 6 /* of a micro-kernel, if the rows need several calls */
 
-/* With fewer terms, most of a tile of AMX would be zeros. */
+/* The minimum number of terms for AMX tiles; with fewer, most of a tile would be zeros. */
 #define TILES_MIN_K 32
 
 /* Returns the width, in groups, of the widest micro-panel that has a micro-kernel for this many
- * rows; if they are more than GEMM_MAX_MR, for ENOUGH_ROWS. */
+ * rows, or for ENOUGH_ROWS if there are more than GEMM_MAX_MR rows. */
 static size_t choose_nr_groups(const struct gemm_microkernels *kernels, size_t width, size_t rows)
 {
     size_t nr_groups = width;
@@ -25,7 +25,7 @@ static size_t choose_nr_groups(const struct gemm_microkernels *kernels, size_t w
     return nr_groups;
 }
 
-/* Returns the bytes of step_k terms of a column: of an element, or of a pair of bf16. */
+/* Returns the size in bytes of step_k terms of a column: of an element or a bf16 pair. */
 static size_t element_bytes(const struct packed_matrix *packed_b)
 {
     return packed_b->step_k * weight_bytes(packed_b->type);
@@ -51,14 +51,14 @@ void packed_matrix_set_type(struct packed_matrix *packed_b, const struct gemm_mi
 static void set_microkernels(struct packed_matrix *packed_b,
                              const struct gemm_microkernels *kernels)
 {
-    gemm_microkernel_fn *const *of_type =
+    gemm_microkernel_fn *const *by_rows =
         (packed_b->type == WEIGHTS_BF16  ? kernels->bf16
          : packed_b->type == WEIGHTS_F16 ? kernels->f16
                                          : kernels->f32)[packed_b->nr_groups];
     packed_b->max_mr = 0;
     for (size_t rows = 1; rows <= GEMM_MAX_MR; rows++) {
-        packed_b->microkernels[rows] = of_type[rows];
-        if (of_type[rows])
+        packed_b->microkernels[rows] = by_rows[rows];
+        if (by_rows[rows])
             packed_b->max_mr = rows;
     }
     if (packed_b->tiles)
@@ -81,7 +81,7 @@ bool packed_matrix_layout(struct packed_matrix *packed_b, const struct gemm_micr
     packed_b->step_k = type == WEIGHTS_BF16 ? 2 : 1;
     packed_b->step_bytes = packed_b->nr_groups * PANEL_GROUP * element_bytes(packed_b);
     packed_b->kc = n_blocks > 1 ? divide_up(packed_b->k, n_blocks) : packed_b->k;
-    /* Every block of kc but the last one ends with a whole step or tile. */
+    /* Every block of kc terms except the last consists of whole steps or tiles. */
     size_t step = packed_b->tiles ? 2 * TILE_PAIRS : packed_b->step_k;
     packed_b->kc += n_blocks > 1 && packed_b->kc % step > 0 ? step - packed_b->kc % step : 0;
     bool is_done =
@@ -94,7 +94,7 @@ bool packed_matrix_layout(struct packed_matrix *packed_b, const struct gemm_micr
     return is_done;
 }
 
-/* Packs fewer than 16 columns or elements; the rest of the block is zero. */
+/* Packs a block with fewer than 16 columns or elements; the rest of the block becomes zero. */
 static void pack_edge(unsigned char *to, size_t to_step, const unsigned char *from,
                       size_t from_step, size_t n_columns, size_t n, size_t size)
 {
@@ -107,23 +107,23 @@ static void pack_edge(unsigned char *to, size_t to_step, const unsigned char *fr
         memcpy(to + i * to_step, block[i], PANEL_GROUP * size);
 }
 
-/* Clears what follows the last whole step of a group: an incomplete pair, and the pairs that pad a
+/* Zeros what follows the last whole step of a group: an incomplete pair, and the pairs that pad a
  * tile. */
-static void clear_pads(const struct packed_matrix *packed_b, unsigned char *to)
+static void zero_pads(const struct packed_matrix *packed_b, unsigned char *to)
 {
     for (size_t i = packed_b->k / packed_b->step_k; i < count_steps(packed_b); i++)
         memset(to + i * packed_b->step_bytes, 0, PANEL_GROUP * element_bytes(packed_b));
 }
 
-/* Transposes rows of a source of any alignment. Sixteen elements of a row of f32 are a cache line,
- * and are copied at once, so that every line of the source is read once. Pairs of bf16 are elements
- * of 32 bits; the last one may have only one half. */
+/* Packs n_columns rows of the source, of any alignment, as columns. Transposes 16 elements of each
+ * row at a time: a cache line of f32, so that every line of the source is read once. A bf16 pair is
+ * treated as a 32-bit element; the last pair may be incomplete. */
 static void pack_rows(const struct packed_matrix *packed_b, unsigned char *to,
                       const unsigned char *from, size_t from_step, size_t n_columns)
 {
     size_t size = element_bytes(packed_b);
 
-    clear_pads(packed_b, to);
+    zero_pads(packed_b, to);
     for (size_t left = packed_b->k / packed_b->step_k; left > 0;) {
         size_t n = left < PANEL_GROUP ? left : PANEL_GROUP;
         if (n_columns == PANEL_GROUP && n == PANEL_GROUP)
@@ -139,7 +139,7 @@ static void pack_rows(const struct packed_matrix *packed_b, unsigned char *to,
         memcpy(to + j * size, from + j * from_step, sizeof(uint16_t));
 }
 
-/* This many elements of each column are widened at a time. */
+/* The number of elements of each column that are converted to f32 at a time. */
 #define WIDENED 64
 
 static void widen(enum weight_type type, const void *from, void *to, size_t n)
@@ -147,7 +147,7 @@ static void widen(enum weight_type type, const void *from, void *to, size_t n)
     (type == WEIGHTS_BF16 ? bf16_to_f32_n : f16_to_f32_n)(from, to, n);
 }
 
-/* Does what pack_rows does, from f16 or bf16 to a packed matrix of f32. */
+/* As pack_rows, but converts f16 or bf16 to a packed matrix of f32. */
 static void pack_widened(const struct packed_matrix *packed_b, unsigned char *to,
                          const unsigned char *from, enum weight_type type, size_t from_step,
                          size_t n_columns)
@@ -184,7 +184,7 @@ void packed_matrix_pack_group(const struct packed_matrix *packed_b, void *data, 
         pack_rows(packed_b, to, source, ld * weight_bytes(source_type), n_columns);
 }
 
-/* Interleaves two rows of bf16, or one with zeros (odd = NULL). */
+/* Interleaves two rows of bf16, or one row with zeros if `odd` is NULL. */
 static void pack_pairs(unsigned char *to, const unsigned char *even, const unsigned char *odd,
                        size_t n_columns)
 {
@@ -205,7 +205,7 @@ void packed_matrix_pack_columns(const struct packed_matrix *packed_b, void *data
     unsigned char *to = (unsigned char *)data + group_at(packed_b, panel, group);
     const unsigned char *from = source;
 
-    clear_pads(packed_b, to);
+    zero_pads(packed_b, to);
     for (size_t k = 0; k < packed_b->k; k += packed_b->step_k) {
         if (n_columns < PANEL_GROUP)
             memset(to, 0, group_bytes);

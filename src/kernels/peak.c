@@ -1,4 +1,5 @@
-/* Repeats the loops of peak_level.c on all threads until the time has passed.
+/* Measures the peak performance: repeats the loops of peak_level.c on all threads for the given
+ * time.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/peak.h"
 
@@ -12,12 +13,12 @@
 struct trial {
     const struct peak_kernels *kernels;
     const float *memory;
-    size_t n_floats;     /* for each thread */
-    double n_flops;      /* of each thread */
+    size_t n_floats;     /* floats that each thread reads */
+    double n_flops;      /* floating-point operations per thread */
     volatile float sink; /* keeps the compiler from removing the loops */
 };
 
-#define FMA_ROUNDS 20000 /* of 12 vectors, two in a cycle: 30 us at 4 GHz */
+#define FMA_ROUNDS 20000 /* each of 12 vector FMAs, two per cycle: 30 us at 4 GHz */
 
 static void compute(void *context, size_t part, size_t n_parts)
 {
@@ -40,7 +41,7 @@ static void read_memory(void *context, size_t part, size_t n_parts)
         trial->sink = sum;
 }
 
-/* Returns the runs per second of the fastest of many runs. */
+/* Repeats a function for `seconds`. Returns the rate of the fastest run, in runs per second. */
 static double measure(struct thread_pool *pool, thread_pool_fn *function, struct trial *trial,
                       double seconds)
 {

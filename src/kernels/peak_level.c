@@ -1,9 +1,11 @@
-/* Loops that keep the multipliers, or the memory bus, busy all the time.
+/* The loops of peak.h, compiled for each CPU level. They keep the multipliers or the memory bus
+ * busy.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/kernels.h"
 #include "kernels/level.h"
 
-/* Independent sums: two multipliers with a latency of up to 6 cycles are always busy. */
+/* The number of independent sums, which keeps two multipliers with a latency of up to 6 cycles
+ * busy. */
 #define N_SUMS 12
 
 static float add_lanes(const vec *sums, size_t n)

@@ -1,5 +1,5 @@
-/* Max and average pooling of a channel, from the size window->in to window->out, and maxima and
- * sums of pixels of bytes.
+/* Max and average pooling of one channel, from size window->in to window->out; maxima and sums of
+ * u8 pixels with the channels last.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_POOL_H
 #define IRRUN_KERNELS_POOL_H
@@ -7,9 +7,9 @@
 #include "irrun.h"
 #include "kernels/sliding_window.h"
 
-/* Computes the maximum of each window; the first of equal elements wins and NaN is skipped. Writes
- * its index in the channel to indices unless that is NULL. An empty window gives the lowest finite
- * number and index 0. */
+/* Computes the maximum of each window; the first of equal elements wins, and NaN is skipped. Unless
+ * `indices` is NULL, writes the index of the maximum in the channel. An empty window gives the
+ * lowest finite number and index 0. */
 typedef void max_pool_fn(const struct window *window, const void *in, void *out, int64_t *indices);
 max_pool_fn *max_pool_scalar(enum irrun_dtype dtype);
 

@@ -1,11 +1,11 @@
-/* Plain loops of pooling.
+/* Max and average pooling with plain loops.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/pool.h"
 
 #include "kernels/type_rows.h"
 
-/* The window of an output position: kernel elements [first, end) of every dimension are inside the
- * input; kernel element 0 is at input position `at`. */
+/* The window of an output position. In each dimension, kernel elements [first, end) are inside the
+ * input, and kernel element 0 is at input position `at`. */
 struct clipped_window {
     int64_t first[3], end[3], at[3];
 };
@@ -22,7 +22,7 @@ static struct clipped_window clip_window(const struct window *w, int64_t index)
     return clipped;
 }
 
-/* Returns the index in the input of kernel element 0 of the innermost dimension. */
+/* Returns the index in the input of kernel element [z][y][0]. */
 static int64_t row_start(const struct window *w, const struct clipped_window *c, int64_t z,
                          int64_t y)
 {
@@ -43,9 +43,9 @@ max_pool_fn *max_pool_scalar(enum irrun_dtype dtype)
     return loops[dtype];
 }
 
-/* Returns the divisor of a mean. If pads count, it is the size of the kernel; if there are none, or
- * they do not count, the number of elements inside the input. OpenVINO does the same, even if
- * rounding up makes a window extend past the pads. */
+/* Returns the divisor of a mean: the size of the kernel if pads exist and count, otherwise the
+ * number of elements inside the input. OpenVINO does the same, even if a window extends past the
+ * pads because the output size is rounded up. */
 static int64_t count_terms(const struct window *w, const struct clipped_window *c, bool exclude_pad)
 {
     int64_t n = 1, n_pads = 0;

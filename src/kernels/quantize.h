@@ -1,5 +1,5 @@
-/* Quantizes f32 to the nearest of `levels` numbers, as FakeQuantize does, or to the code of that
- * number as a byte, and back.
+/* Quantizes f32 to the nearest of `levels` numbers, as FakeQuantize does, or to the index of this
+ * number as a byte (its code), and converts codes back to f32.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_QUANTIZE_H
 #define IRRUN_KERNELS_QUANTIZE_H
@@ -7,10 +7,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Code i, from 0, stands for i * scale + out_low, and the last one for out_high. The code of x is
- * round((x - in_low) * inverse_scale). */
+/* Code i stands for i * scale + out_low, and the last code for out_high. The code of x is round((x
+ * - in_low) * inverse_scale). */
 struct quantization {
-    float low, high; /* x <= low becomes out_low, x > high out_high */
+    float low, high; /* x <= low becomes out_low, and x > high becomes out_high */
     float in_low, inverse_scale, scale, out_low, out_high;
     float last; /* the last code, levels - 1 */
 };
@@ -31,10 +31,10 @@ static inline struct quantization quantization_of(float in_low, float in_high, f
     };
 }
 
-/* The quantization of each channel, or one for all. */
+/* The quantizations of all channels, or one for all. */
 struct channel_ranges {
     const struct quantization *all;
-    size_t n; /* 1: one for all */
+    size_t n; /* 1: one quantization for all channels */
 };
 
 static inline const struct quantization *range_of(const struct channel_ranges *ranges,
@@ -43,8 +43,8 @@ static inline const struct quantization *range_of(const struct channel_ranges *r
     return &ranges->all[ranges->n > 1 ? channel : 0];
 }
 
-/* The quantization of each column of a matrix, as in struct quantization. Numbers below 0 are first
- * multiplied by the slope of their column, unless slopes is NULL. */
+/* The quantizations of the columns of a matrix, with members as in struct quantization. Unless
+ * `slopes` is NULL, numbers below 0 are first multiplied by the slope of their column. */
 struct column_levels {
     const float *in_low, *inverse_scale, *last, *slopes;
 };
@@ -57,8 +57,8 @@ struct bytes_sum {
 struct quantize_kernels {
     /* Quantizes to f32. out may be x. NaN stays NaN. */
     void (*fake)(const struct quantization *q, const float *x, float *out, size_t n);
-    /* Quantizes n_channels planes of n floats, x_stride elements apart, to n pixels with the
-     * channels last. There are at most 256 levels, and in_low < in_high; NaN becomes 0. */
+    /* Quantizes n_channels planes of n floats, x_stride elements apart, to codes of n pixels with
+     * the channels last. Requires at most 256 levels and in_low < in_high. NaN becomes code 0. */
     void (*to_u8)(const struct channel_ranges *ranges, const float *x, size_t x_stride,
                   uint8_t *out, size_t n_channels, size_t n);
     /* Quantizes n_rows contiguous rows of n numbers as to_u8 does. */
@@ -67,7 +67,7 @@ struct quantize_kernels {
     /* Does the inverse of to_u8. */
     void (*from_u8)(const struct channel_ranges *ranges, const uint8_t *x, float *out,
                     size_t out_stride, size_t n_channels, size_t n);
-    /* Adds n bytes. A stride is 1, or 0 to repeat one byte. */
+    /* Adds n pairs of bytes. A stride is 1, or 0 to repeat one byte. */
     void (*add_u8)(const struct bytes_sum *sum, const uint8_t *a, size_t a_stride, const uint8_t *b,
                    size_t b_stride, uint8_t *out, size_t n);
 };

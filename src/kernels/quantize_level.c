@@ -1,4 +1,4 @@
-/* Quantization to the levels of FakeQuantize. A code is the index of a level, as a byte.
+/* The kernels of quantize.h, compiled for each CPU level.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/quantize.h"
 
@@ -41,8 +41,8 @@ ALWAYS_INLINE vec_i32 quantize(const struct quantization *q, vec x)
     return quantize_in_range(vec_set1(q->in_low), vec_set1(q->inverse_scale), vec_set1(q->last), x);
 }
 
-/* Quantizes up to four channels, from `channel` on, of n pixels, at most a vector. Each 32-bit lane
- * collects the bytes of one pixel. */
+/* Quantizes up to four channels, from `channel` on, of n pixels, at most a vector of pixels. Each
+ * 32-bit lane collects the bytes of one pixel. */
 ALWAYS_INLINE void quantize_lanes(const struct channel_ranges *ranges, size_t channel,
                                   const float *x, size_t x_stride, uint8_t *out, size_t pixel_bytes,
                                   const size_t n_channels, size_t n)
@@ -92,7 +92,7 @@ static void to_u8(const struct channel_ranges *ranges, const float *x, size_t x_
     }
 }
 
-/* A vector of each array of struct column_levels. */
+/* One vector from each array of struct column_levels. */
 struct levels {
     vec in_low, inverse_scale, last, slopes;
 };
@@ -106,7 +106,7 @@ ALWAYS_INLINE vec_i32 load_quantized(const struct levels *levels, bool has_slope
     return quantize_in_range(levels->in_low, levels->inverse_scale, levels->last, y);
 }
 
-/* Quantizes n_columns columns, at most a vector, of all rows. n is the length of a row. */
+/* Quantizes n_columns columns, at most a vector, of all rows. n is the row length. */
 ALWAYS_INLINE void column_to_u8(const struct levels *levels, const bool has_slopes, const float *x,
                                 uint8_t *out, size_t n_rows, size_t n, size_t n_columns)
 {
@@ -155,7 +155,7 @@ static void rows_to_u8(const struct column_levels *levels, const float *x, uint8
         long_rows_to_u8(levels, x, out, n_rows, n);
         return;
     }
-    float lanes[4][VECTOR_LANES]; /* the levels of several rows side by side */
+    float lanes[4][VECTOR_LANES]; /* the parameters of several rows side by side */
     for (size_t lane = 0; lane < VECTOR_LANES; lane++) {
         lanes[0][lane] = levels->in_low[lane % n];
         lanes[1][lane] = levels->inverse_scale[lane % n];
@@ -210,7 +210,7 @@ static void from_u8(const struct channel_ranges *ranges, const uint8_t *x, float
         dequantize_pixels(ranges, x + i * n_channels, out + i, out_stride, n_channels, 1);
 }
 
-/* Loads n bytes as floats; with a stride of 0, one byte into all lanes. */
+/* Loads n bytes as floats; if the stride is 0, loads one byte into all lanes. */
 ALWAYS_INLINE vec load_bytes(const uint8_t *x, size_t stride, size_t n)
 {
     if (stride == 0)

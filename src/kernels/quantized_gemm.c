@@ -1,13 +1,13 @@
-/* Multiplies by panels: packs a slice of a panel, and multiplies all rows by it while it is in the
- * cache.
+/* Runs the products of quantized_gemm.h by panels: packs a slice of a panel, and multiplies all
+ * rows of x by the slice while it is in the cache.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/quantized_gemm.h"
 
 #include "base/checked.h"
 
-/* The elements of a row that are packed at a time: 32 KB of a panel. */
+/* The number of elements per matrix row that are packed at a time: 32 KB of a panel. */
 #define SLICE 512
-/* Rows whose sums are computed at a time: 8 KB of sums, or two AMX tiles of rows. */
+/* The number of rows of x whose sums are computed at a time: 8 KB of sums, or two AMX tiles. */
 #define ROWS 32
 
 static size_t count_slice_blocks(const struct quantized_blocks *blocks)
@@ -19,9 +19,9 @@ static size_t count_slice_blocks(const struct quantized_blocks *blocks)
 size_t quantized_row_bytes(const struct compressed_matrix *matrix)
 {
     struct quantized_blocks blocks = quantized_blocks_of(matrix);
-    size_t of_block = sizeof(int32_t) + sizeof(float) + blocks.max_quads * INT8_QUAD;
+    size_t block_bytes = sizeof(int32_t) + sizeof(float) + blocks.max_quads * INT8_QUAD;
     return align_to_line(blocks.n * QUANTIZED_STREAM_ROWS * sizeof(int32_t) +
-                         (blocks.n + QUANTIZED_STREAM_ROWS) * of_block);
+                         (blocks.n + QUANTIZED_STREAM_ROWS) * block_bytes);
 }
 
 size_t quantized_panel_bytes(const struct quantized_kernels *kernels,
@@ -34,7 +34,7 @@ size_t quantized_panel_bytes(const struct quantized_kernels *kernels,
            (sizeof(struct quantized_columns) + blocks.max_quads * INT8_QUAD * QUANTIZED_PANEL_ROWS);
 }
 
-/* Blocks first ... first + n - 1 of a panel. */
+/* A slice: blocks first ... first + n - 1 of the panel that begins at matrix row `column`. */
 struct slice {
     struct quantized_blocks blocks;
     struct quantized_panel panel;

@@ -1,5 +1,5 @@
-/* GEMM with dynamic quantization: quantizes f32 rows to bytes, packs the matrix for integer dot
- * products, and scales and adds their sums.
+/* The kernels of quantized_gemm.h, compiled for each CPU level: quantize f32 rows to bytes, pack
+ * the matrix for integer dot products, and scale and add the sums.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/quantized_gemm.h"
 
@@ -7,30 +7,30 @@
 #include "kernels/quantized_row.h"
 
 enum { CODE_ZERO = 128, INFINITY_BITS = 0x7F800000 };
-#define MIN_MAGNITUDE 0x1p-118F /* for smaller x, x / 127 may be denormal, or 127 / x infinite */
+#define MIN_MAGNITUDE 0x1p-118F /* for smaller x, x / 127 may be denormal and 127 / x infinite */
 
 /* ---- rows of f32 ---- */
 
 static float max_magnitude(const float *x, size_t n)
 {
-    vec_i32 most = {0};
+    vec_i32 maxima = {0};
     int32_t lanes[VECTOR_LANES], largest = 0;
     float result;
     for (size_t i = 0; i < n; i += VECTOR_LANES) {
         /* As integers, floats without their sign are in the same order; NaN is above infinity. */
         vec_i32 magnitude = (vec_i32)vec_load_n(x + i, n - i) & INT32_MAX;
-        vec_i32 is_more = magnitude > most;
-        most = (magnitude & is_more) | (most & ~is_more);
+        vec_i32 is_more = magnitude > maxima;
+        maxima = (magnitude & is_more) | (maxima & ~is_more);
     }
-    memcpy(lanes, &most, sizeof lanes);
+    memcpy(lanes, &maxima, sizeof lanes);
     for (size_t i = 0; i < VECTOR_LANES; i++)
         largest = lanes[i] > largest ? lanes[i] : largest;
     memcpy(&result, &largest, sizeof result);
     return result;
 }
 
-/* In each group of 8 bytes, moves those at even positions before those at odd ones. pack_units
- * unpacks 4-bit codes in this order. */
+/* In each group of 8 bytes, moves the bytes at even positions before the bytes at odd positions.
+ * pack_units unpacks 4-bit codes in this order. */
 static void split_even_odd(uint8_t *bytes, size_t n)
 {
     for (size_t i = 0; i < n; i += 8) {
@@ -87,43 +87,44 @@ static void quantize(const struct compressed_matrix *matrix, const float *x, uin
 
 /* ---- rows of the matrix ---- */
 
-/* Reads VECTOR_LANES rows at a time, in units of 4 bytes of each row. */
+/* Reads VECTOR_LANES matrix rows in parallel, in units of 4 bytes per row. */
 struct units {
     struct lane_rows rows;
     const unsigned char *row[VECTOR_LANES]; /* the first byte of each row */
     size_t row_bytes, ahead;
     vec lanes[VECTOR_LANES];
-    size_t at; /* of the next unit in `lanes` */
+    size_t at; /* index of the next unit in `lanes` */
 };
 
-/* Loads the units from byte `at` of the rows on. */
+/* Loads the units of all rows from byte `at` on. */
 ALWAYS_INLINE void load_units(struct units *units, size_t at)
 {
-    size_t left = units->row_bytes - at, most = VECTOR_LANES * WIDE;
+    size_t left = units->row_bytes - at, max_units = VECTOR_LANES * WIDE_UNITS;
     for (size_t i = 0; i < VECTOR_LANES; i++)
         units->rows.at[i] = units->row[i] + at;
-    load_lanes(&units->rows, IRRUN_U8, left < most ? left : most, units->ahead, units->lanes);
+    load_lanes(&units->rows, IRRUN_U8, left < max_units ? left : max_units, units->ahead,
+               units->lanes);
     units->at = 0;
 }
 
-/* Packs n_bytes of each row, from `begin` on, XORed with `flip` (see flip_bits). Returns the sum of
- * the codes of each row. */
+/* Packs n_bytes bytes of each row, from byte `begin` on, XORed with `flip` (see flip_bits). Returns
+ * the sum of the codes per row. */
 ALWAYS_INLINE vec_i32 pack_units(struct units *units, size_t begin, size_t n_bytes, bool is_4bit,
                                  vec_i32 flip, int8_t *to)
 {
-    const struct bytes_factor ones = unsigned_factor(vec_i32_set1(0x01010101));
+    const struct bytes_operand ones = unsigned_operand(vec_i32_set1(0x01010101));
     vec_i32 sum = {0};
-    for (size_t byte = 0; byte < n_bytes; byte += WIDE, units->at++) {
+    for (size_t byte = 0; byte < n_bytes; byte += WIDE_UNITS, units->at++) {
         if (units->at == VECTOR_LANES)
             load_units(units, begin + byte);
         vec_i32 codes = (vec_i32)units->lanes[units->at] ^ flip;
         vec_i32 high = (vec_i32)((vec_u32)codes >> 4) & 0x0F0F0F0F;
         codes = is_4bit ? codes & 0x0F0F0F0F : codes;
-        sum = vec_i32_dot_bytes(sum, ones, signed_factor(codes));
+        sum = vec_i32_dot_bytes(sum, ones, signed_operand(codes));
         vec_store(to, (vec)codes);
         to += INT8_GROUP * INT8_QUAD;
         if (is_4bit) {
-            sum = vec_i32_dot_bytes(sum, ones, signed_factor(high));
+            sum = vec_i32_dot_bytes(sum, ones, signed_operand(high));
             vec_store(to, (vec)high);
             to += INT8_GROUP * INT8_QUAD;
         }
@@ -131,7 +132,7 @@ ALWAYS_INLINE vec_i32 pack_units(struct units *units, size_t begin, size_t n_byt
     return sum;
 }
 
-/* Packs VECTOR_LANES rows of a group, from `lane` on. */
+/* Packs VECTOR_LANES rows of a column group, from row `lane` of the group on. */
 static void pack_lanes(const struct quantized_packing *p, size_t lane)
 {
     const struct compressed_matrix *matrix = p->matrix;
@@ -139,7 +140,7 @@ static void pack_lanes(const struct quantized_packing *p, size_t lane)
     const vec_i32 flip = flip_bits(matrix->dtype, true);
     const float flipped = flip_offset(matrix->dtype, true);
     const bool is_4bit = quantized_is_4bit(matrix);
-    const bool is_whole = compressed_bytes(matrix, matrix->group) % WIDE == 0;
+    const bool is_whole = compressed_bytes(matrix, matrix->group) % WIDE_UNITS == 0;
     struct units units = {.row_bytes = compressed_bytes(matrix, matrix->k), .ahead = p->ahead};
     units.rows.end = matrix->row + matrix->n * units.row_bytes;
     for (size_t i = 0; i < VECTOR_LANES; i++) {
@@ -149,7 +150,7 @@ static void pack_lanes(const struct quantized_packing *p, size_t lane)
     }
     units.at = VECTOR_LANES;
     for (size_t i = 0, n; i < p->n; i++) {
-        size_t block = p->first + i, group = block / blocks.n_of_group;
+        size_t block = p->first + i, group = block / blocks.blocks_per_group;
         size_t begin = compressed_bytes(matrix, quantized_block_at(matrix, &blocks, block, &n));
         struct quantized_columns *columns = &p->panel->columns[i];
         size_t column = p->group * INT8_GROUP + lane;

@@ -1,12 +1,12 @@
 /* LSTM, GRU and RNN on raw pointers. There are two implementations: scalar loops in f64, and the
  * f32 engine (recurrent_f32.h), with packed weights and threads. A cell is a sequence of one step.
- * Follows LSTMSequence-5, GRUSequence-5 and RNNSequence-5 of the OpenVINO specification; the
- * comments here define what it leaves open.
+ * The code follows LSTMSequence-5, GRUSequence-5 and RNNSequence-5 of the OpenVINO specification;
+ * the comments here define what the specification leaves open.
  *
  * Batch element b runs steps 0 … lengths[b]-1; in the reverse direction, from lengths[b]-1 down to
- * 0. Later steps of X are not read, and Y is zero there. The final state is the state after the
- * last step that was run; for a length of 0 it is zero, not the initial state. Batch elements do
- * not affect each other.
+ * 0. Later steps of X are not read, and those of Y become zero. The final state is the state after
+ * the last step that was run; for a length of 0 it is zero, not the initial state. Batch elements
+ * do not affect each other.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_RECURRENT_H
 #define IRRUN_KERNELS_RECURRENT_H
@@ -35,20 +35,22 @@ enum gru_gate { GRU_Z, GRU_R, GRU_H };
 /* The sizes and attributes of a sequence, constant for all runs. */
 struct recurrent {
     enum recurrent_kind kind;
-    size_t batch;                               /* B */
-    size_t n_steps;                             /* T, 1 for a cell */
-    size_t input_size;                          /* I */
-    size_t hidden_size;                         /* H, at least 1 */
-    size_t n_directions;                        /* D; 2: forward, then reverse */
-    bool is_reverse;                            /* the only direction is the reverse one */
+    size_t batch;        /* B */
+    size_t n_steps;      /* T, 1 for a cell */
+    size_t input_size;   /* I */
+    size_t hidden_size;  /* H, at least 1 */
+    size_t n_directions; /* D; 2: forward, then reverse */
+    /* With one direction: it is the reverse direction. */
+    bool is_reverse;
     struct recurrent_activation activations[3]; /* LSTM f, g, h; GRU f, g; RNN f */
-    double clip;              /* bound of the inputs of activations; INFINITY: none */
+    /* The inputs of activations are clamped to [-clip, clip]; INFINITY: none. */
+    double clip;
     bool input_forget;        /* LSTM: i = 1 - f */
     bool linear_before_reset; /* GRU */
     uint8_t slots[4];         /* LSTM: positions of gates f, i, c and o along 4H of W, R and B */
 };
 
-/* Returns G, the number of gates in W and R. The order for GRU is z, r, h. */
+/* Returns G, the number of gates in W and R. A GRU has them in the order z, r, h. */
 static inline size_t recurrent_n_gates(const struct recurrent *recurrent)
 {
     static const uint8_t n_gates[] = {
@@ -56,8 +58,8 @@ static inline size_t recurrent_n_gates(const struct recurrent *recurrent)
     return n_gates[recurrent->kind];
 }
 
-/* Returns the number of gates in B: one more than G for a GRU with linear_before_reset (z, r, Wbh,
- * Rbh). */
+/* Returns the number of biases per hidden unit in B: G, or G + 1 for a GRU with linear_before_reset
+ * (z, r, Wbh, Rbh). */
 static inline size_t recurrent_n_biases(const struct recurrent *recurrent)
 {
     return recurrent_n_gates(recurrent) + (recurrent->linear_before_reset ? 1 : 0);
@@ -82,7 +84,8 @@ struct recurrent_f64_tensors { /* as above */
     double *y, *ho, *co;
 };
 
-/* Runs scalar loops, one batch element at a time. The tests compare the f32 engine with this. */
+/* Runs scalar loops, one batch element at a time. The tests compare the f32 engine with these
+ * loops. */
 size_t recurrent_f64_scratch_bytes(const struct recurrent *recurrent);
 void recurrent_f64_run(const struct recurrent *recurrent,
                        const struct recurrent_f64_tensors *tensors, void *scratch);

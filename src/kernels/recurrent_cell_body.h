@@ -1,5 +1,5 @@
-/* The cells of recurrent_cells.h, for vectors of any length. The formulas are those of
- * recurrent_f64.c.
+/* The functions of recurrent_cells.h, for vectors of any length. recurrent_f64.c has the same
+ * formulas in scalar code.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/recurrent_cells.h"
 

@@ -1,12 +1,12 @@
-/* Runs the recurrent engine: see recurrent_f32.h. The order of the sums of a row does not depend on
- * the chunk or on other rows, so that a sequence that is run in two parts gives the same results
- * (except with CBLAS).
+/* Runs the recurrent engine of recurrent_f32.h. The order of additions in a row depends on neither
+ * the chunk nor the remaining rows, so that a sequence that is run in two parts gives the same
+ * results (except with CBLAS).
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/recurrent_f32_internal.h"
 
 #include <string.h>
 
-/* A chunk of steps and its rows of X. */
+/* A chunk of n time steps, from step `first` on, and its rows of X. */
 struct chunk {
     size_t first, n;
     const float *x; /* [n][B][I] */
@@ -15,17 +15,17 @@ struct chunk {
 
 static size_t max_length(const struct pass *pass)
 {
-    size_t most = 0;
+    size_t longest = 0;
     for (size_t b = 0; b < pass->engine->common.batch; b++)
-        most = length_of(pass, b) > most ? length_of(pass, b) : most;
-    return most;
+        longest = sequence_length(pass, b) > longest ? sequence_length(pass, b) : longest;
+    return longest;
 }
 
 /* ---- x ---- */
 
-/* Returns a chunk of X. For a cell and for a single forward sequence, the rows of X are in the
- * order of the steps and read in place, unless they are rounded. Otherwise the workers copy them
- * together, and must wait for the barrier. */
+/* Returns a chunk of X. For a cell or a single forward sequence, the rows of X are in the order of
+ * the steps and are read in place, unless they must be rounded. Otherwise the workers share the
+ * copying, and must wait at a barrier before they read the chunk. */
 static struct chunk load_chunk(const struct pass *pass, size_t first, size_t n)
 {
     const struct recurrent *common = &pass->engine->common;
@@ -37,11 +37,11 @@ static struct chunk load_chunk(const struct pass *pass, size_t first, size_t n)
     for (size_t s = pass->worker; s < n; s += pass->n_workers) {
         for (size_t b = 0; b < common->batch; b++) {
             float *row = pass->x + (s * common->batch + b) * ld;
-            if (first + s >= length_of(pass, b)) {
+            if (first + s >= sequence_length(pass, b)) {
                 memset(row, 0, size * sizeof *row);
                 continue;
             }
-            size_t t = time_of(pass, b, first + s);
+            size_t t = time_index(pass, b, first + s);
             const float *from = pass->tensors->x + (b * common->n_steps + t) * size;
             if (rounds)
                 pass->w.packed_b.round(from, row, size);
@@ -71,21 +71,23 @@ static void project_panel(const struct pass *pass, const struct chunk *chunk, si
 
 /* ---- steps ---- */
 
-/* Returns the i-th panel of a round. Rounds alternate between ascending and descending order. */
-static size_t nth_panel(const struct pass *pass, size_t round, size_t i)
+/* Returns the i-th panel of a sweep over the panels. Sweeps alternate between ascending and
+ * descending order. */
+static size_t nth_panel(const struct pass *pass, size_t sweep, size_t i)
 {
-    return ((round & 1) != 0) != pass->is_downward ? pass->end - 1 - i : pass->begin + i;
+    return ((sweep & 1) != 0) != pass->is_downward ? pass->end - 1 - i : pass->begin + i;
 }
 
-/* Waits for the other workers of the direction; their writes are visible afterwards. */
+/* Waits until all workers of the direction arrive; their writes are visible afterwards. */
 static void barrier(const struct pass *pass)
 {
     if (pass->n_workers > 1)
         thread_pool_barrier(pass->pool, pass->direction * pass->n_workers + pass->worker);
 }
 
-/* Computes a panel of R h + add into the tile. add has a row for each batch element, ld_add floats
- * apart, or one for all (ld_add 0). Matrices of bf16 multiply `rounded`, the copy of h in bf16. */
+/* Computes a panel of R h + add in pass->tile. `add` has one row per batch element, ld_add floats
+ * apart, or one row for all (ld_add 0). bf16 matrices are multiplied by `rounded`, the bf16 copy of
+ * h. */
 static void multiply_panel(const struct pass *pass, const struct recurrent_matrix *r, size_t panel,
                            const float *h, const float *rounded, const float *add, size_t ld_add)
 {
@@ -113,7 +115,7 @@ static void run_cells(const struct pass *pass, recurrent_cell_fn *cell, size_t s
     if (peepholes)
         peepholes += panel * recurrent_row_floats(3, engine->units);
     for (size_t b = 0; b < engine->common.batch; b++) {
-        if (step >= length_of(pass, b))
+        if (step >= sequence_length(pass, b))
             continue;
         size_t at = b * engine->ld_state + unit;
         cell(&engine->common, &(struct recurrent_row){
@@ -128,7 +130,7 @@ static void run_cells(const struct pass *pass, recurrent_cell_fn *cell, size_t s
     }
 }
 
-/* Computes gate h of a GRU that resets first: its product needs all of r * h. */
+/* Computes gate h of a GRU that resets first, whose product needs all of r * h. */
 static void update_after_reset(const struct pass *pass, size_t step, const float *gates)
 {
     const struct recurrent_f32 *engine = pass->engine;
@@ -188,21 +190,21 @@ static void run_direction(struct pass *pass)
 
     recurrent_load_state(pass, pass->tensors->h0, pass->h);
     recurrent_round_state(pass, pass->h, pass->rounded);
-    recurrent_clear_state(pass, pass->h_next);
+    recurrent_zero_state(pass, pass->h_next);
     if (common->kind == RECURRENT_LSTM)
         recurrent_load_state(pass, pass->tensors->c0, pass->c);
     if (engine->resets_first) {
-        recurrent_clear_state(pass, pass->c);
-        recurrent_clear_state(pass, pass->reset_h);
+        recurrent_zero_state(pass, pass->c);
+        recurrent_zero_state(pass, pass->reset_h);
     }
-    recurrent_clear_empty(pass);
-    for (size_t first = 0, round = 0; first < n_live; first += engine->chunk_steps, round++) {
+    recurrent_zero_empty(pass);
+    for (size_t first = 0, sweep = 0; first < n_live; first += engine->chunk_steps, sweep++) {
         size_t left = common->n_steps - first;
         struct chunk chunk =
             load_chunk(pass, first, left < engine->chunk_steps ? left : engine->chunk_steps);
         barrier(pass);
         for (size_t i = 0; chunk.n > 1 && i < pass->end - pass->begin; i++)
-            project_panel(pass, &chunk, nth_panel(pass, round, i));
+            project_panel(pass, &chunk, nth_panel(pass, sweep, i));
         for (size_t s = 0; s < chunk.n && first + s < n_live; s++) {
             run_step(pass, &chunk, first + s);
             if (first + s + 1 < n_live)
@@ -210,7 +212,7 @@ static void run_direction(struct pass *pass)
         }
     }
     if (pass->tensors->y != NULL && pass->worker == 0)
-        recurrent_clear_padding(pass);
+        recurrent_zero_padding(pass);
 }
 
 struct run {
@@ -221,20 +223,20 @@ struct run {
     bool is_downward;
 };
 
-/* Returns the matrix of direction d: packed at `data`, or, for a GEMM, in the `weights` of all
- * directions. */
+/* Returns the matrix of direction d: packed at `data` or, for a GEMM, a part of `weights`, which
+ * holds all directions. */
 static struct recurrent_matrix select_direction(const struct recurrent_matrix *matrix,
                                                 const void *data, const struct run *run,
                                                 const float *weights, size_t d)
 {
     const struct recurrent *common = &run->engine->common;
-    struct recurrent_matrix of_direction = *matrix;
+    struct recurrent_matrix result = *matrix;
     size_t rows = recurrent_n_gates(common) * common->hidden_size;
 
-    of_direction.packed_b.data = data;
+    result.packed_b.data = data;
     if (matrix->gemm)
-        of_direction.weights = weights + d * rows * matrix->packed_b.k;
-    return of_direction;
+        result.weights = weights + d * rows * matrix->packed_b.k;
+    return result;
 }
 
 static void run_worker(void *context, size_t part, size_t n_parts)
@@ -268,10 +270,10 @@ static void run_worker(void *context, size_t part, size_t n_parts)
         .x = base + engine->x_at,
         .gates = base + engine->gates_at,
         .tile = base + engine->tile_at + worker * engine->common.batch * engine->columns,
-        .h = base + engine->h_at[0],
-        .h_next = base + engine->h_at[1],
-        .rounded = base + engine->rounded_at[0],
-        .rounded_next = base + engine->rounded_at[1],
+        .h = base + engine->h_at,
+        .h_next = base + engine->h_next_at,
+        .rounded = base + engine->rounded_at,
+        .rounded_next = base + engine->rounded_next_at,
         .reset_rounded = base + engine->reset_rounded_at,
         .c = base + engine->c_at,
         .reset_h = base + engine->reset_at,

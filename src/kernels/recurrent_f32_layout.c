@@ -1,4 +1,5 @@
-/* Lays out the packed weights and the scratch memory of struct recurrent_f32, and packs weights.
+/* Computes the layout of the packed weights and the scratch memory of struct recurrent_f32, and
+ * packs weights.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 #include <string.h>
@@ -6,12 +7,12 @@
 #include "base/checked.h"
 #include "kernels/recurrent_f32.h"
 
-/* Rows of a chunk of steps. A dense product reaches its full rate at 80 to 100 rows; with more, the
- * gates are no longer in L2 when their step runs. */
+/* The maximum number of rows of a chunk of steps. A dense product reaches its full speed at 80 to
+ * 100 rows; with more, the gates are no longer in L2 when their step runs. */
 #define CHUNK_ROWS 96
 
-/* A cache line is left between rows, so that those whose length is a power of two map to different
- * sets of the cache. */
+/* Padding of rows, one cache line: rows whose length is a power of two then map to different sets
+ * of the cache. */
 #define PAD_FLOATS 16
 
 static size_t round_up(size_t n)
@@ -31,7 +32,7 @@ static size_t panel_units(enum recurrent_kind kind)
                                    : RNN_PANEL_UNITS;
 }
 
-/* Returns whether there are only default activations and no clip, input_forget or peepholes. */
+/* Returns whether the op has only default activations and no clip, input_forget or peepholes. */
 static bool is_plain(const struct recurrent_f32 *engine)
 {
     const struct recurrent *common = &engine->common;
@@ -62,9 +63,9 @@ static recurrent_cell_fn *choose_cell(const struct recurrent_f32 *engine)
     }
 }
 
-/* From this batch size on, weights of f16 are expanded to f32: converting them costs more than
- * reading fewer bytes saves, 10 % at 4 and at 8 rows on Zen 4. Weights that would not fit into the
- * caches as f32 stay f16. */
+/* The minimum batch size for which f16 weights are expanded to f32: with more rows, converting them
+ * costs more than reading fewer bytes saves, 10 % at 4 and at 8 rows on Zen 4. Weights that would
+ * not fit into the caches as f32 stay f16. */
 #define EXPAND_MIN_BATCH 4
 #define EXPAND_UP_TO_BYTES 10e6
 
@@ -77,11 +78,11 @@ static bool keeps_f16(const struct recurrent *common)
     return common->batch < EXPAND_MIN_BATCH || bytes > EXPAND_UP_TO_BYTES;
 }
 
-/* Threads share the panels of a direction if it has at least this many bytes of weights per step;
- * each thread gets at least half of this. A barrier costs as much as reading 20 KB. */
+/* Threads share the panels of a direction if a step reads at least this many bytes of weights; each
+ * thread gets at least half of this. A barrier costs as much as reading 20 KB. */
 #define SHARE_MIN_BYTES 100000
-/* Directions need no barrier. They run in parallel from this many bytes per run on, because reading
- * these takes four times as long as starting a job. */
+/* Directions run in parallel if a run reads at least this many bytes of weights, which takes four
+ * times as long as starting a job of the thread pool. They need no barrier. */
 #define SHARE_DIRECTIONS_MIN_BYTES 200000
 
 static double matrix_bytes(const struct recurrent_f32 *engine,
@@ -111,7 +112,7 @@ static void share_work(struct recurrent_f32 *engine)
                                                   run_bytes >= SHARE_DIRECTIONS_MIN_BYTES);
 }
 
-/* Lays out a matrix for products of this many rows. */
+/* Computes the layout of a matrix for products of this many rows. */
 static bool lay_out_matrix(const struct recurrent_f32 *engine, struct recurrent_matrix *matrix,
                            enum weight_type source, size_t rows)
 {
@@ -150,7 +151,7 @@ static bool lay_out_weights(struct recurrent_f32 *engine, size_t rows)
            lay_out_matrix(engine, &engine->r_reset, engine->r_type, batch);
 }
 
-/* Returns the number of floats of each panel that follow the packed R: biases inside the reset, or
+/* Returns the number of floats per panel that follow the packed R: biases inside the reset, or
  * peepholes. */
 static size_t side_floats(const struct recurrent_f32 *engine)
 {
@@ -180,12 +181,12 @@ static bool add_block(size_t *end, size_t rows, size_t ld, size_t *at)
     return checked_mul(rows, ld, &n) && checked_add(*end, n, end);
 }
 
-/* Returns the number of steps of a chunk, at most CHUNK_ROWS rows, so that chunks have nearly equal
- * size. */
+/* Returns the number of steps per chunk: at most CHUNK_ROWS rows, and so that chunks have nearly
+ * equal size. */
 static size_t choose_chunk_steps(size_t n_steps, size_t batch)
 {
-    size_t most = batch == 0 || batch > CHUNK_ROWS ? 1 : CHUNK_ROWS / batch;
-    size_t n_chunks = divide_up(n_steps, most);
+    size_t max_steps = batch == 0 || batch > CHUNK_ROWS ? 1 : CHUNK_ROWS / batch;
+    size_t n_chunks = divide_up(n_steps, max_steps);
     return n_chunks > 1 ? divide_up(n_steps, n_chunks) : n_steps;
 }
 
@@ -214,10 +215,10 @@ bool recurrent_f32_lay_out(struct recurrent_f32 *engine)
           add_block(&end, rows, engine->ld_x, &engine->x_at) &&
           add_block(&end, rows, engine->ld_gates, &engine->gates_at) &&
           add_block(&end, tile_rows, engine->columns, &engine->tile_at) &&
-          add_block(&end, batch, engine->ld_state, &engine->h_at[0]) &&
-          add_block(&end, batch, engine->ld_state, &engine->h_at[1]) &&
-          add_block(&end, n_rounded, engine->ld_state, &engine->rounded_at[0]) &&
-          add_block(&end, n_rounded, engine->ld_state, &engine->rounded_at[1]) &&
+          add_block(&end, batch, engine->ld_state, &engine->h_at) &&
+          add_block(&end, batch, engine->ld_state, &engine->h_next_at) &&
+          add_block(&end, n_rounded, engine->ld_state, &engine->rounded_at) &&
+          add_block(&end, n_rounded, engine->ld_state, &engine->rounded_next_at) &&
           add_block(&end, has_c ? batch : 0, engine->ld_state, &engine->c_at) &&
           add_block(&end, engine->resets_first ? batch : 0, engine->ld_state, &engine->reset_at) &&
           add_block(&end, engine->resets_first ? n_rounded : 0, engine->ld_state,
@@ -243,14 +244,15 @@ static void pack_matrix(const struct recurrent_f32 *engine, const struct recurre
             size_t unit = panel * engine->units + group % groups * PANEL_GROUP;
             size_t left = unit < h ? h - unit : 0;
             size_t gate = matrix->first_gate + group / groups;
-            size_t row = recurrent_slot_of(&engine->common, gate) * h + (left > 0 ? unit : 0);
+            size_t row = recurrent_gate_slot(&engine->common, gate) * h + (left > 0 ? unit : 0);
             packed_matrix_pack_group(packed_b, data, panel, group, source + row * row_bytes, type,
                                      packed_b->k, left < PANEL_GROUP ? left : PANEL_GROUP);
         }
     }
 }
 
-/* Copies n vectors [H] to the first `units` of the rows of [n_panels][stride]. NULL: zeros. */
+/* Copies n vectors [H] of `source` to an array [n_panels][stride], whose rows begin with
+ * [n][units]. If `source` is NULL, leaves the zeros. */
 static void pack_vectors(const struct recurrent_f32 *engine, float *to, size_t stride,
                          const float *source, size_t n, bool are_gates)
 {
@@ -258,7 +260,7 @@ static void pack_vectors(const struct recurrent_f32 *engine, float *to, size_t s
 
     for (size_t j = 0; source != NULL && j < h; j++) {
         for (size_t i = 0; i < n; i++) {
-            size_t slot = are_gates ? recurrent_slot_of(&engine->common, i) : i;
+            size_t slot = are_gates ? recurrent_gate_slot(&engine->common, i) : i;
             to[j / units * stride + i * units + j % units] = source[slot * h + j];
         }
     }

@@ -1,4 +1,4 @@
-/* The states of the recurrent engine: see recurrent_f32_internal.h.
+/* Loads, rounds and stores the states of the recurrent engine (see recurrent_f32_internal.h).
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/recurrent_f32_internal.h"
 
@@ -21,7 +21,7 @@ void recurrent_load_state(const struct pass *pass, const float *from, float *sta
     }
 }
 
-void recurrent_clear_state(const struct pass *pass, float *state)
+void recurrent_zero_state(const struct pass *pass, float *state)
 {
     size_t row_bytes = (pass->end - pass->begin) * pass->engine->units * sizeof *state;
 
@@ -53,13 +53,13 @@ static void store_final_state(const struct pass *pass, size_t element)
         memcpy(tensors->co + row, pass->c + at, row_bytes);
 }
 
-void recurrent_clear_empty(const struct pass *pass)
+void recurrent_zero_empty(const struct pass *pass)
 {
     const struct recurrent_f32_tensors *tensors = pass->tensors;
     size_t row_bytes = n_units(pass) * sizeof(float);
 
     for (size_t b = 0; b < pass->engine->common.batch; b++) {
-        if (length_of(pass, b) > 0)
+        if (sequence_length(pass, b) > 0)
             continue;
         if (tensors->ho != NULL)
             memset(tensors->ho + state_row(pass, b) + first_unit(pass), 0, row_bytes);
@@ -74,27 +74,28 @@ void recurrent_write_step(const struct pass *pass, size_t step)
     size_t h = common->hidden_size;
 
     for (size_t b = 0; b < common->batch; b++) {
-        if (step >= length_of(pass, b))
+        if (step >= sequence_length(pass, b))
             continue;
         if (pass->tensors->y != NULL) {
             size_t sequence = b * common->n_directions + pass->direction;
-            size_t row = sequence * common->n_steps + time_of(pass, b, step);
+            size_t row = sequence * common->n_steps + time_index(pass, b, step);
             memcpy(pass->tensors->y + row * h + first_unit(pass),
                    pass->h_next + b * pass->engine->ld_state + first_unit(pass),
                    n_units(pass) * sizeof(float));
         }
-        if (step + 1 == length_of(pass, b))
+        if (step + 1 == sequence_length(pass, b))
             store_final_state(pass, b);
     }
 }
 
-void recurrent_clear_padding(const struct pass *pass)
+void recurrent_zero_padding(const struct pass *pass)
 {
     const struct recurrent *common = &pass->engine->common;
     size_t h = common->hidden_size, n_steps = common->n_steps;
 
     for (size_t b = 0; b < common->batch; b++) {
-        size_t sequence = b * common->n_directions + pass->direction, length = length_of(pass, b);
+        size_t sequence = b * common->n_directions + pass->direction,
+               length = sequence_length(pass, b);
         memset(pass->tensors->y + (sequence * n_steps + length) * h, 0,
                (n_steps - length) * h * sizeof(float));
     }

@@ -1,4 +1,4 @@
-/* LSTM, GRU and RNN in f64: plain loops, one batch element at a time. The reference for
+/* LSTM, GRU and RNN in f64 with plain loops, one batch element at a time: the reference for
  * recurrent_f32.c.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
@@ -6,10 +6,10 @@
 
 #include "kernels/recurrent.h"
 
-/* One direction of one batch element; x and h_product are [G*H]. */
+/* Arguments to run one direction of one batch element; x and h_product are [G*H]. */
 struct sequence {
     const struct recurrent *recurrent;
-    const double *w, *r, *b, *p; /* of this direction; b and p may be NULL: zeros */
+    const double *w, *r, *b, *p; /* weights of this direction; b and p may be NULL: zeros */
     double *x, *h_product, *reset_h, *h, *c;
 };
 
@@ -39,7 +39,7 @@ static double gate(const struct recurrent *recurrent, unsigned activation, doubl
     return activate(&recurrent->activations[activation], clamp(z, -clip, clip));
 }
 
-/* Computes out [n] = M v, M [n][k]. */
+/* Computes out[n] = m[n][k] * v[k]. */
 static void multiply(const double *m, const double *v, size_t n, size_t k, double *out)
 {
     for (size_t i = 0; i < n; i++) {
@@ -154,7 +154,7 @@ static void run_sequence(const struct sequence *s, const struct recurrent_f64_te
 
 size_t recurrent_f64_scratch_bytes(const struct recurrent *recurrent)
 {
-    /* R [G*H][H] is in memory, so this cannot overflow. */
+    /* R [G*H][H] exists in memory, so the product cannot overflow. */
     return (2 * recurrent_n_gates(recurrent) + 3) * recurrent->hidden_size * sizeof(double);
 }
 

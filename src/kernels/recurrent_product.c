@@ -1,19 +1,20 @@
-/* Matrix products of the recurrent engine, with packed weights or, by a GEMM, with unpacked ones.
+/* Matrix products of the recurrent engine, with packed weights or, by a GEMM, with unpacked
+ * weights.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
 #include "kernels/recurrent_f32.h"
 
-/* Returns how many gates from `gate` on are contiguous both in the weights and in the panel. One
- * GEMM computes all of them. */
+/* Returns the number of gates, from `gate` on, that are contiguous both in the weights and in the
+ * panel. One GEMM computes all of these gates. */
 static size_t count_contiguous_gates(const struct recurrent_f32 *engine,
                                      const struct recurrent_matrix *matrix, size_t gate)
 {
     const struct recurrent *common = &engine->common;
-    size_t slot = recurrent_slot_of(common, matrix->first_gate + gate), n = 1;
+    size_t slot = recurrent_gate_slot(common, matrix->first_gate + gate), n = 1;
 
     while (engine->units == common->hidden_size && gate + n < matrix->n_gates &&
-           recurrent_slot_of(common, matrix->first_gate + gate + n) == slot + n)
+           recurrent_gate_slot(common, matrix->first_gate + gate + n) == slot + n)
         n++;
     return n;
 }
@@ -30,7 +31,7 @@ static void multiply_in_place(const struct recurrent_f32 *engine,
         memcpy(product->c + row * product->ldc, product->add + row * product->ld_add,
                recurrent_row_floats(matrix->n_gates, units) * sizeof(float));
     for (size_t gate = 0; gate < matrix->n_gates; gate += n) {
-        size_t slot = recurrent_slot_of(common, matrix->first_gate + gate);
+        size_t slot = recurrent_gate_slot(common, matrix->first_gate + gate);
         n = count_contiguous_gates(engine, matrix, gate);
         matrix->gemm(&(struct gemm_f32){
             .m = product->rows,

@@ -1,4 +1,4 @@
-/* Reductions of integers and booleans, and the choice of a function.
+/* Reductions of integers and booleans, and reduce_choose, which selects the function for a type.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/reduce.h"
 
@@ -21,7 +21,7 @@ ALWAYS_INLINE void reduce_booleans(bool is_or, const struct reduction *r, const 
                                    union accumulator *to)
 {
     for (size_t row = 0; row < r->n_rows; row++, x += r->row_step) {
-        unsigned char is_found = 0; /* an element that determines the result */
+        unsigned char is_found = 0; /* whether an element determines the result */
         for (size_t i = 0; r->to_columns && i < r->n; i++)
             to[i].u64 = is_or ? to[i].u64 | (x[i] != 0) : to[i].u64 & (x[i] != 0);
         for (size_t i = 0; !r->to_columns && i < r->n; i++)

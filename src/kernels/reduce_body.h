@@ -1,11 +1,12 @@
-/* The reductions of one integer type T of type_body.h, in uint64_t. MAGNITUDE(x) is the absolute
- * value of x; comparisons are in T.
+/* The loops of reduce.c for one integer type T of type_body.h. They compute in uint64_t and compare
+ * in T. MAGNITUDE(x) is the absolute value of x.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef MAGNITUDE
 #error "define MAGNITUDE as well as BODY"
 #endif
 
-/* Combines x with the accumulator y. All callers pass a constant operation. */
+/* Combines x with the accumulator y. All callers pass a constant operation, so the compiler drops
+ * the switch. */
 ALWAYS_INLINE uint64_t NAME(fold)(enum reduce_operation operation, uint64_t y, uint64_t x)
 {
     switch (operation) {

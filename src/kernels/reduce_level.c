@@ -1,16 +1,16 @@
 /* Reductions of f32 and f64, compiled for each CPU level. All levels compute in double and in the
- * same order, so that they give the same bytes.
+ * same order, so that they give the same bits.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/kernels.h"
 #include "kernels/level.h"
 #include "kernels/reduce.h"
 
-/* A row is reduced in groups of 8 elements, four groups at a time, whatever the vector length of
- * the level. The remaining elements follow. */
+/* A row is reduced in groups of 8 elements, four groups at a time, regardless of the vector length
+ * of the level. The remaining elements follow. */
 #define GROUP 8
 #define N_GROUPS 4
 #define N_PARTS (N_GROUPS * GROUP / VECTOR_F64_LANES)
-#define ROWS_AT_ONCE 8 /* to columns: rows reduced in one pass over the accumulators */
+#define ROWS_AT_ONCE 8 /* if to_columns: rows that are reduced in one pass over the accumulators */
 
 ALWAYS_INLINE double f64_min(double a, double b)
 {
@@ -47,7 +47,7 @@ FOLD(fold, double, fabs, f64_min, f64_max)
 FOLD(fold_vector, vec_f64, vec_f64_abs, vec_f64_min, vec_f64_max)
 #undef FOLD
 
-/* Returns the operation that combines the results of two parts. */
+/* Returns the operation that combines the results for two parts of a row. */
 ALWAYS_INLINE enum reduce_operation joining_operation(enum reduce_operation operation)
 {
     return operation <= REDUCE_SUM_OF_SQUARED_DEVIATIONS ? REDUCE_SUM : operation;

@@ -1,4 +1,4 @@
-/* The reductions of one type, T. LOAD reads a vector of double.
+/* The loops of reduce_level.c for one type, T. LOAD loads elements of T as a vector of double.
  * SPDX-License-Identifier: Apache-2.0 */
 #if !defined(T) || !defined(NAME) || !defined(LOAD)
 #error "define T, NAME and LOAD"

@@ -4,7 +4,7 @@
 #error "include kernels/each_float.h instead"
 #endif
 
-/* Computes output i of n slices: the inputs of slice j begin at in[j * in_step], its output is
+/* Computes output i of n slices. The inputs of slice j begin at in[j * in_step]; its output goes to
  * out[j * out_step]. */
 ALWAYS_INLINE void NAME(add_taps)(const struct taps *taps, size_t i, size_t n_inner, const size_t n,
                                   const T *in, size_t in_step, T *out, size_t out_step)

@@ -1,4 +1,4 @@
-/* Plain loops of resampling: elements along the inner axis share the weights.
+/* Resampling with plain loops. Elements along the inner axis share the weights.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/resample.h"
 

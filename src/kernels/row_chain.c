@@ -1,4 +1,4 @@
-/* Plans and runs chains of convolutions by rows.
+/* Plans and runs the chains of convolutions of row_chain.h, a few output rows at a time.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/row_chain.h"
 
@@ -7,8 +7,8 @@
 #include "base/checked.h"
 #include "kernels/packed_gemm.h"
 
-/* The line buffers of a chain take at most a quarter of an L2 cache of 1 MB, or half of one of
- * 512 KB. */
+/* The maximum size of all line buffers of a chain: a quarter of a 1 MB L2 cache, or half of a 512
+ * KB one. */
 #define BUFFER_FLOATS (L2_BYTES / 4 / sizeof(float))
 #define MAX_ROWS 8
 
@@ -16,7 +16,7 @@ struct rows {
     int64_t begin, end;
 };
 
-/* Returns the rows of its input that an op reads for rows of its output. */
+/* Returns the input rows that an op reads to compute output rows `out`. */
 static struct rows find_input_rows(const struct window *w, struct rows out)
 {
     int64_t begin = out.begin * w->stride[1] - w->pad_begin[1];
@@ -27,7 +27,7 @@ static struct rows find_input_rows(const struct window *w, struct rows out)
     return (struct rows){begin, begin < end ? end : begin};
 }
 
-/* Returns the maximum number of rows of its input that an op reads for n rows of its output. */
+/* Returns the maximum number of input rows that an op reads to compute n output rows. */
 static size_t max_input_rows(const struct window *w, size_t n)
 {
     size_t n_in =
@@ -35,7 +35,8 @@ static size_t max_input_rows(const struct window *w, size_t n)
     return n_in < (size_t)w->in[1] ? n_in : (size_t)w->in[1];
 }
 
-/* Places the line buffers for n rows of the output. */
+/* Places the line buffers that are needed to compute n output rows of the chain at a time. Returns
+ * false if they are too large. */
 static bool place_buffers(struct row_chain *chain, size_t n)
 {
     size_t scratch = 0, at = 0;
@@ -73,20 +74,20 @@ bool row_chain_memory(const struct row_chain *chain, unsigned n_threads, size_t 
 
 struct run {
     const struct row_chain *chain;
-    const float *in; /* of the batch element */
+    const float *in; /* input of the batch element */
     float *out, *scratch;
     size_t batch;
 };
 
-/* What a thread has computed: the rows that are in the line buffer after each op. */
+/* The progress of a thread: rows[i] are the output rows of op i that are in its line buffer. */
 struct progress {
     const struct run *run;
     float *memory;
     struct rows rows[ROW_CHAIN_MAX];
 };
 
-/* Returns where row 0 of the output of op i would be if all rows were in memory, one after another,
- * ending with those in its line buffer. */
+/* Returns the address that row 0 of the output of op i would have if the rows before those in the
+ * line buffer were stored in front of it. */
 static float *find_row_0(const struct progress *progress, size_t i)
 {
     const struct row_chain *chain = progress->run->chain;
@@ -94,7 +95,7 @@ static float *find_row_0(const struct progress *progress, size_t i)
     return (float *)((uintptr_t)(progress->memory + chain->buffers[i]) - n * sizeof(float));
 }
 
-/* Drops the rows before `begin` from a line buffer. */
+/* Drops the rows before row `begin` from the line buffer after op i. */
 static void drop_rows(struct progress *progress, size_t i, int64_t begin)
 {
     const struct row_chain *chain = progress->run->chain;
@@ -108,8 +109,9 @@ static void drop_rows(struct progress *progress, size_t i, int64_t begin)
     rows->end = rows->end < begin ? begin : rows->end;
 }
 
-/* Computes rows of the output of op i, into its line buffer or into the output of the chain.
- * `wanted` never moves backwards, and rows that are in the buffer are not computed again. */
+/* Computes the output rows `wanted` of op i, into its line buffer or the output of the chain. Does
+ * not compute rows again that are in the buffer. Successive calls must not move `wanted`
+ * backwards. */
 static void compute_rows(struct progress *progress, size_t i, struct rows wanted)
 {
     const struct run *run = progress->run;

@@ -1,6 +1,6 @@
-/* Computes a chain of convolutions with the channels last, by rows. Each convolution writes rows to
- * a line buffer, which keeps the rows that the next one still reads, so the images between them
- * stay in an L2 cache and need no memory of their own.
+/* Computes a chain of convolutions with the channels last, a few rows at a time. Each convolution
+ * writes its rows to a line buffer, which keeps them as long as the next convolution needs them. So
+ * the intermediate images stay in an L2 cache and are never stored as a whole.
  *
  *     input   line buffer   line buffer   output
  *     in memory  1x1           3x3          1x1
@@ -16,46 +16,48 @@
 #include "kernels/sliding_window.h"
 #include "kernels/thread_pool.h"
 
-#define ROW_CHAIN_MAX 8 /* convolutions */
+#define ROW_CHAIN_MAX 8 /* maximum number of convolutions */
 
-/* Computes rows begin ... end - 1 of a batch element. `in` and `out` are where its row 0 would be
- * if all rows were in memory. */
+/* Arguments to compute output rows begin ... end - 1 of a batch element. `in` and `out` are the
+ * addresses of row 0, even if row 0 is not in memory. */
 struct row_job {
     int64_t begin, end;
     const float *in;
     float *out;
     const struct epilogue *epilogue; /* NULL: none */
     size_t first;                    /* index of out[0] in the output of the epilogue */
-    float *scratch;                  /* scratch_floats, of the thread */
+    float *scratch;                  /* scratch memory of the thread, scratch_floats floats */
 };
 
 /* A convolution that can compute rows. */
 struct row_op {
     void (*run)(const void *convolution, const struct row_job *job);
     const void *convolution;
-    const struct window *window;      /* over one or two dimensions */
-    bool reads_rows;                  /* reads only rows that its windows contain */
-    size_t in_row_floats, row_floats; /* of a row of the input and the output */
-    size_t scratch_floats;            /* of a thread */
+    const struct window *window; /* over one or two dimensions */
+    bool reads_rows; /* the convolution reads only input rows that its windows contain */
+    size_t in_row_floats, row_floats; /* floats per row of the input, and of the output */
+    size_t scratch_floats;            /* scratch memory per thread */
     size_t n_batches;
-    double n_terms; /* multiply-adds of a batch element */
+    double n_terms; /* multiply-adds per batch element */
 };
 
 struct row_chain {
     const struct row_op *ops[ROW_CHAIN_MAX];
-    const struct epilogue *epilogues[ROW_CHAIN_MAX]; /* all but the last are maps or only a bias */
+    /* All except the last are maps or only a bias. */
+    const struct epilogue *epilogues[ROW_CHAIN_MAX];
     size_t n;
     /* Set by row_chain_plan. */
-    int64_t n_rows;                /* rows of the output computed at a time */
-    size_t buffers[ROW_CHAIN_MAX]; /* the line buffer after each op, in the thread's memory */
+    int64_t n_rows; /* output rows computed at a time */
+    /* Offset of the line buffer after each op in the thread's memory. */
+    size_t buffers[ROW_CHAIN_MAX];
     size_t scratch, thread_floats;
 };
 
-/* Plans the line buffers of a chain, of which the caller has set the first members. Returns false
- * if they would not fit into an L2 cache. */
+/* Plans the line buffers of a chain; the caller has set ops, epilogues and n. Returns false if the
+ * buffers would not fit into an L2 cache. */
 bool row_chain_plan(struct row_chain *chain);
 
-/* Computes the size of the scratch memory; returns false if it overflows. */
+/* Computes the size of the scratch memory of row_chain_run; returns false if it overflows. */
 bool row_chain_memory(const struct row_chain *chain, unsigned n_threads, size_t *n_bytes);
 
 /* Computes all batch elements. The result does not depend on the number of threads. */

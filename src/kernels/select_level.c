@@ -1,22 +1,23 @@
-/* Select, compiled for each CPU level. Conditions choose between the lanes of two vectors. The last
- * vector of a row overlaps the one before it.
+/* The kernels of select.h, compiled for each CPU level. They blend vectors of the two operands. The
+ * last vector of a row overlaps the one before it.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/indexed_copy.h"
 #include "kernels/kernels.h"
 #include "kernels/level.h"
 
-#define SELECT_LINE 64 /* bytes of a cache line, and of the widest vector */
+#define SELECT_LINE 64 /* size of a cache line, and of the widest vector, in bytes */
 
-/* Prefetch distance of a streamed row, in bytes. 2 and 4 KB are as fast; no prefetching is slower.
+/* The prefetch distance for streamed rows, in bytes. 2 and 4 KB are equally fast; no prefetching is
+ * slower.
  */
 #define SELECT_AHEAD 1024
 
-/* One row; pointers are to bytes. */
+/* One row. Pointers are byte addresses. */
 struct select_row {
     size_t n; /* elements */
     const unsigned char *condition, *then_values, *else_values;
     unsigned char *out;
-    size_t then_mask, else_mask; /* applied to offsets: all ones, or 0 for a scalar */
+    size_t then_mask, else_mask; /* ANDed with offsets: all ones, or 0 for a scalar */
 };
 
 ALWAYS_INLINE struct select_row select_row_at(const struct select_run *run, size_t i, size_t width)
@@ -32,15 +33,15 @@ ALWAYS_INLINE struct select_row select_row_at(const struct select_run *run, size
     };
 }
 
-/* Returns the address of element i, or of a scalar. */
+/* Returns the address of element i of an operand, or of the scalar. */
 ALWAYS_INLINE const unsigned char *select_at(const unsigned char *values, size_t mask, size_t i,
                                              size_t width)
 {
     return values + (i * width & mask);
 }
 
-/* Selects elements begin … end-1. memcpy copies them as integers of their width, which works for
- * any alignment and type. */
+/* Selects elements begin … end-1 one by one. memcpy copies them as integers of their width, which
+ * works for any alignment and type. */
 ALWAYS_INLINE void select_few(const struct select_row *row, size_t begin, size_t end, size_t width)
 {
     for (size_t i = begin; i < end; i++) {
@@ -52,7 +53,8 @@ ALWAYS_INLINE void select_few(const struct select_row *row, size_t begin, size_t
     }
 }
 
-/* Returns the operand itself, or a vector filled with a scalar, which all loads read. */
+/* Returns the operand itself or, for a scalar, `block` filled with the scalar, from which all
+ * vectors are loaded. */
 ALWAYS_INLINE const unsigned char *select_broadcast(const unsigned char *values, size_t mask,
                                                     size_t width, unsigned char block[sizeof(bits)])
 {
@@ -62,7 +64,7 @@ ALWAYS_INLINE const unsigned char *select_broadcast(const unsigned char *values,
 }
 
 /* Returns the number of elements before the first whole cache line of the output; n if no element
- * begins at a line. */
+ * begins at a cache line. */
 ALWAYS_INLINE size_t select_head(const unsigned char *out, size_t n, size_t width)
 {
     size_t head_bytes = (size_t)(-(uintptr_t)out % SELECT_LINE);
@@ -82,8 +84,8 @@ ALWAYS_INLINE bits choose(const struct select_row *row, size_t i, size_t width)
                        bits_load(select_at(row->else_values, row->else_mask, i, width)), width);
 }
 
-/* Writes whole cache lines from element i on with non-temporal stores; returns the first element
- * after them. */
+/* Selects whole cache lines of elements, from element i on, with non-temporal stores. Returns the
+ * index of the first remaining element. */
 ALWAYS_INLINE size_t stream_elements(const struct select_row *row, size_t i, size_t width)
 {
     size_t lanes = sizeof(bits) / width, n_line = SELECT_LINE / width;
@@ -104,7 +106,7 @@ ALWAYS_INLINE void select_row(const struct select_row *row, size_t width, bool i
         select_few(row, 0, n, width);
         return;
     }
-    /* Read before anything is written, since out may be an operand. */
+    /* Computed before the first store, since out may be an operand. */
     bits last = choose(row, n - lanes, width);
     if (is_streamed && select_head(row->out, n, width) < n) {
         i = select_head(row->out, n, width);
@@ -122,7 +124,7 @@ ALWAYS_INLINE void select_row(const struct select_row *row, size_t width, bool i
         bits_store(row->out + (n - lanes) * width, last);
 }
 
-/* Computes a row with a scalar condition, which is a copy of one operand. */
+/* Computes a row with a scalar condition: copies one of the operands. */
 ALWAYS_INLINE void select_copy(const struct select_row *row, size_t width)
 {
     bool is_then = *row->condition != 0;
@@ -133,7 +135,7 @@ ALWAYS_INLINE void select_copy(const struct select_row *row, size_t width)
         memcpy(row->out, from, row->n * width);
 }
 
-/* Computes all rows; a fence follows non-temporal stores. */
+/* Computes all rows, and ends non-temporal stores with a fence. */
 ALWAYS_INLINE void select_rows(const struct select_run *run, size_t width)
 {
     unsigned char then_block[sizeof(bits)], else_block[sizeof(bits)];

@@ -1,14 +1,14 @@
-/* See sharing_gain.h. Sharing costs more time than it saves while other processes use the cores of
- * the threads.
+/* Implements sharing_gain.h. Sharing costs more time than it saves while other processes use the
+ * cores of the threads.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/sharing_gain.h"
 
-#define WAKE_NS 30000          /* maximum time to wake threads, on a virtual machine */
-#define WORTH_WAKING_NS 100000 /* work between two pauses that is worth waking threads */
+#define WAKE_NS 30000          /* maximum time to wake threads (on a virtual machine) */
+#define WORTH_WAKING_NS 100000 /* minimum work between two pauses that is worth waking threads */
 
-/* If sharing costs more than it saves, no jobs are shared for REST_MIN_NS to REST_MAX_NS. At most
- * SAVED_MAX_NS of the saved time count, so that a process that takes a time slice has an effect,
- * but a delay of 0.4 ms of a virtual machine has none. */
+/* If sharing costs more than it saves, no jobs are shared for a rest of REST_MIN_NS to REST_MAX_NS.
+ * At most SAVED_MAX_NS of the saved time count, so that a lost time slice causes a rest, but a
+ * delay of 0.4 ms by a virtual machine does not. */
 #define SAVED_MAX_NS 500000
 #define REST_MIN_NS 10000000
 #define REST_MAX_NS 1000000000
@@ -18,7 +18,7 @@ struct sharing_gain sharing_gain_start(void)
     return (struct sharing_gain){.work_ns = WORTH_WAKING_NS, .saved_ns = SAVED_MAX_NS};
 }
 
-/* Starts a rest, twice as long as the last one unless that ended long ago. */
+/* Starts a rest, twice as long as the last rest unless the latter ended long ago. */
 static void start_rest(struct sharing_gain *gain, uint64_t now_ns)
 {
     bool is_first = now_ns - gain->rest_end_ns > 10 * gain->rest_ns;

@@ -1,4 +1,5 @@
-/* A window that slides over up to three spatial dimensions, shared by convolutions and poolings.
+/* The geometry of a window that slides over up to three spatial dimensions, for convolutions and
+ * poolings.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_SLIDING_WINDOW_H
 #define IRRUN_KERNELS_SLIDING_WINDOW_H
@@ -7,8 +8,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Sizes, outermost dimension first. Missing dimensions are leading 1s. For kernel element k, output
- * position o reads input position o * stride - pad_begin + k * dilation. */
+/* Sizes, outermost dimension first; tensors of fewer dimensions are padded with leading 1s. For
+ * kernel element k, output position o reads input position o * stride - pad_begin + k *
+ * dilation. */
 struct window {
     int64_t in[3], out[3], kernel[3], stride[3], dilation[3];
     int64_t pad_begin[3], pad_end[3];
@@ -20,8 +22,8 @@ static inline int64_t window_product(const int64_t dims[3])
     return dims[0] * dims[1] * dims[2];
 }
 
-/* If the input, the kernel and the output have one column, makes it a row: swaps dimensions 1 and
- * 2. */
+/* If the input, the kernel and the output have one column each, turns the columns into rows: swaps
+ * dimensions 1 and 2. */
 static inline void window_make_row(struct window *w)
 {
     int64_t *const dims[] = {w->in,       w->out,       w->kernel, w->stride,
@@ -35,13 +37,13 @@ static inline void window_make_row(struct window *w)
     }
 }
 
-/* Returns whether a size is 0 or less. Cannot overflow, as window_product may. */
+/* Returns whether a size is 0 or less. Unlike window_product, it cannot overflow. */
 static inline bool window_is_empty(const int64_t dims[3])
 {
     return dims[0] <= 0 || dims[1] <= 0 || dims[2] <= 0;
 }
 
-/* Computes the coordinates of element i of a box of these sizes. */
+/* Computes the coordinates of element i of an array [dims], row-major. */
 static inline void window_unravel(const int64_t dims[3], int64_t i, int64_t at[3])
 {
     at[0] = i / (dims[1] * dims[2]);
@@ -85,8 +87,8 @@ static inline void window_positions(const struct window *window, int d, int64_t 
                  window->out[d], first, end);
 }
 
-/* Moves trivial dimensions (one position and one kernel element) to the front, so that an image of
- * [n, 1] becomes a row of n. */
+/* Moves trailing trivial dimensions (one position, one kernel element, no pads) to the front, so
+ * that an image [n, 1] becomes a row of n. */
 static inline void window_align(struct window *w)
 {
     for (int i = 0; i < 2; i++) {

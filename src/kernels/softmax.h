@@ -1,4 +1,5 @@
-/* Softmax of scale * in, or its logarithm, along the middle dimension of [n_outer][n][n_inner].
+/* Softmax of scale * in, or the logarithm of it (is_log), along the middle dimension of
+ * [n_outer][n][n_inner].
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_SOFTMAX_H
 #define IRRUN_KERNELS_SOFTMAX_H
@@ -12,9 +13,9 @@ struct softmax {
     float scale;
 };
 
-/* out may be in. A row that has a NaN or is all -inf becomes NaN. A softmax_f32_fn rounds the
- * differences from the maximum to f32. Given these differences, its error is at most 1e-6: relative
- * for softmax, absolute for a logarithm below 1. */
+/* out may be in. A row that contains a NaN or only -inf becomes NaN. softmax_f32_fn rounds the
+ * differences from the maximum to f32. For these rounded differences, its error is at most 1e-6:
+ * relative for softmax, absolute for a logarithm below 1. */
 typedef void softmax_f32_fn(const struct softmax *softmax, const float *in, float *out);
 void softmax_f64(const struct softmax *softmax, const double *in, double *out);
 

@@ -3,17 +3,17 @@
 #include "kernels/kernels.h"
 #include "kernels/level.h"
 
-/* Returns the largest lane; none is NaN. Lanes are compared in pairs, as lanes_sum adds them. One
- * after another, they would take as long as 100 elements. */
+/* Returns the largest lane; no lane is NaN. Compares lanes in pairs, in log2(VECTOR_LANES) steps; a
+ * loop over the lanes would take as long as 100 elements. */
 ALWAYS_INLINE float lanes_max(vec x)
 {
     float lanes[VECTOR_LANES];
     vec_store(lanes, x);
     UNROLL
-    for (size_t half = VECTOR_LANES / 2; half > 0; half /= 2) {
+    for (size_t width = VECTOR_LANES / 2; width > 0; width /= 2) {
         UNROLL
-        for (size_t i = 0; i < half; i++)
-            lanes[i] = lanes[i] > lanes[i + half] ? lanes[i] : lanes[i + half];
+        for (size_t i = 0; i < width; i++)
+            lanes[i] = lanes[i] > lanes[i + width] ? lanes[i] : lanes[i + width];
     }
     return lanes[0];
 }
@@ -25,10 +25,10 @@ ALWAYS_INLINE double lanes_sum(vec x)
     vec_store(lanes, x);
     vec_f64_store(sums, vec_f64_load_f32(lanes) + vec_f64_load_f32(lanes + VECTOR_LANES / 2));
     UNROLL
-    for (size_t half = VECTOR_LANES / 4; half > 0; half /= 2) {
+    for (size_t width = VECTOR_LANES / 4; width > 0; width /= 2) {
         UNROLL
-        for (size_t i = 0; i < half; i++)
-            sums[i] += sums[i + half];
+        for (size_t i = 0; i < width; i++)
+            sums[i] += sums[i + width];
     }
     return sums[0];
 }
@@ -38,8 +38,8 @@ ALWAYS_INLINE size_t lanes_left(size_t n, size_t i)
     return n - i < VECTOR_LANES ? n - i : VECTOR_LANES;
 }
 
-/* A compensated sum (Kahan) of blocks of vectors, which are summed without compensation. A plain
- * sum of 250,000 numbers has an error of 2e-5. */
+/* A compensated sum (Kahan) of blocks of vectors; within a block, vectors are added without
+ * compensation. A plain sum of 250,000 numbers would have an error of 2e-5. */
 struct long_sum {
     vec part, total, compensation;
 };
@@ -54,7 +54,7 @@ ALWAYS_INLINE void sum_add_part(struct long_sum *sum)
     sum->part = vec_zero();
 }
 
-/* Adds vector number `index`. */
+/* Adds x, the vector with number `index`. */
 ALWAYS_INLINE void sum_add(struct long_sum *sum, vec x, size_t index)
 {
     sum->part = vec_add(sum->part, x);
@@ -62,7 +62,7 @@ ALWAYS_INLINE void sum_add(struct long_sum *sum, vec x, size_t index)
         sum_add_part(sum);
 }
 
-/* Returns the largest of in * scale. The last vector may overlap the one before it. */
+/* Returns the maximum of in[i] * scale. The last vector may overlap the one before it. */
 ALWAYS_INLINE float row_max(const float *in, size_t n, float scale)
 {
     const vec scales = vec_set1(scale);
@@ -78,21 +78,21 @@ ALWAYS_INLINE float row_max(const float *in, size_t n, float scale)
     return lanes_max(vec_max(vec_mul(vec_load(in + n - VECTOR_LANES), scales), highest));
 }
 
-/* Computes the softmax of n contiguous numbers. Lanes beyond the end add 0 to the sum. */
+/* Computes the softmax of n contiguous numbers. Lanes past the end add 0 to the sum. */
 ALWAYS_INLINE void softmax_row(const float *in, float *out, size_t n, bool is_log, float scale)
 {
     const vec scales = vec_set1(scale), top = vec_set1(row_max(in, n, scale));
     struct long_sum sum = {vec_zero(), vec_zero(), vec_zero()};
     size_t whole = n / VECTOR_LANES * VECTOR_LANES;
     for (size_t i = 0; i < whole; i += VECTOR_LANES) {
-        vec x = vec_sub(vec_mul(vec_load(in + i), scales), top), power = vec_exp_of_negative(x);
+        vec x = vec_sub(vec_mul(vec_load(in + i), scales), top), power = vec_exp_nonpositive(x);
         sum_add(&sum, power, i / VECTOR_LANES);
         vec_store(out + i, is_log ? x : power);
     }
     if (whole < n) {
         float lanes[VECTOR_LANES] = {0};
         vec x = vec_sub(vec_mul(vec_load_first(in + whole, n - whole), scales), top);
-        vec power = vec_exp_of_negative(x);
+        vec power = vec_exp_nonpositive(x);
         vec_store_first(lanes, power, n - whole);
         sum_add(&sum, vec_load(lanes), whole / VECTOR_LANES);
         vec_store_first(out + whole, is_log ? x : power, n - whole);
@@ -109,7 +109,8 @@ ALWAYS_INLINE void softmax_row(const float *in, float *out, size_t n, bool is_lo
     }
 }
 
-/* Computes the softmax of n_lanes columns of n numbers, `step` elements apart. */
+/* Computes the softmax of n_lanes adjacent columns. A column has n numbers, `step` elements
+ * apart. */
 ALWAYS_INLINE void softmax_columns(const float *in, float *out, size_t n, size_t step,
                                    size_t n_lanes, bool is_log, float scale)
 {
@@ -120,7 +121,7 @@ ALWAYS_INLINE void softmax_columns(const float *in, float *out, size_t n, size_t
         highest = vec_max(vec_mul(vec_load_n(in + i * step, n_lanes), scales), highest);
     for (size_t i = 0; i < n; i++) {
         vec x = vec_sub(vec_mul(vec_load_n(in + i * step, n_lanes), scales), highest),
-            power = vec_exp_of_negative(x);
+            power = vec_exp_nonpositive(x);
         sum_add(&sum, power, i);
         vec_store_n(out + i * step, is_log ? x : power, n_lanes);
     }
@@ -132,9 +133,9 @@ ALWAYS_INLINE void softmax_columns(const float *in, float *out, size_t n, size_t
     }
 }
 
-/* Rows of up to this many numbers leave lanes empty, and adding up lanes takes longer than
- * computing elements, so they are computed as columns. So is a single row, because results must not
- * depend on the number of rows. */
+/* Rows of up to this many numbers are computed as columns, since they would leave lanes empty, and
+ * to add up the lanes would take longer than to compute the elements. This holds for a single row,
+ * too, because results must not depend on the number of rows. */
 #define SHORT_ROW VECTOR_LANES
 
 /* Computes at most VECTOR_LANES rows of two numbers. */

@@ -1,4 +1,4 @@
-/* Softmax of f64 in plain loops.
+/* Softmax of f64 with plain loops.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/softmax.h"
 
@@ -6,7 +6,7 @@
 
 #define BLOCK 64 /* columns at a time */
 
-/* Computes n_columns columns of n numbers, n_inner elements apart. */
+/* Computes n_columns adjacent columns. A column has n numbers, n_inner elements apart. */
 static void softmax_columns(const struct softmax *s, size_t n_columns, const double *in,
                             double *out)
 {

@@ -1,4 +1,4 @@
-/* Computes keys that sort like the elements, and sorts indices by merge sort.
+/* Computes keys in the order of the elements, and sorts indices by merge sort.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/sort_keys.h"
 
@@ -12,8 +12,8 @@
     }                                                                                              \
     break
 
-/* x has the bits of a float. Reverses the order of negative numbers, and puts other numbers above
- * them. */
+/* x holds the bits of a float. Reverses the order of negative numbers, and puts positive numbers
+ * above them. */
 #define FLOAT_LOOP(T, sign, infinity)                                                              \
     for (size_t i = 0; i < n; i++) {                                                               \
         T x = ((const T *)data)[i * stride], magnitude = (T)(x & (sign - 1));                      \

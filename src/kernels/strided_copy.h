@@ -1,5 +1,5 @@
-/* Copies an N-dimensional box from one layout to another, for Transpose, Slice, Broadcast and Tile.
- * Elements are copied by size; their type does not matter.
+/* Copies an N-dimensional array from one layout to a different one, for Transpose, Slice, Broadcast
+ * and Tile. The element size matters, but not the type.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_STRIDED_COPY_H
 #define IRRUN_KERNELS_STRIDED_COPY_H
@@ -8,7 +8,8 @@
 
 #define STRIDED_COPY_MAX_RANK (2 * IRRUN_MAX_RANK)
 
-/* Strides are in elements; `from` may be 0 or negative. */
+/* A loop of n iterations, with the strides of both arrays in elements. `from` may be 0 or
+ * negative. */
 struct strided_loop {
     int64_t n, from, to;
 };
@@ -20,13 +21,13 @@ struct strided_copy {
     struct strided_loop loops[STRIDED_COPY_MAX_RANK];
 };
 
-/* Plans loops over dims[rank]: drops dimensions of 1, and merges neighbours if both layouts allow
- * it. */
+/* Plans loops over dims[rank]: drops dimensions of size 1, and merges neighbouring dimensions if
+ * both layouts allow it. */
 void strided_copy_plan(struct strided_copy *copy, uint32_t rank, const int64_t *dims,
                        const int64_t *from_strides, const int64_t *to_strides);
 
-/* Copies the box. element_bytes is 1, 2, 4 or 8. from and to point to the elements at index 0 and
- * do not overlap. */
+/* Copies the array. element_bytes is 1, 2, 4 or 8. `from` and `to` point to the elements at index
+ * 0; the arrays do not overlap. */
 void strided_copy_run(const struct strided_copy *copy, size_t element_bytes, const void *from,
                       void *to);
 

@@ -1,5 +1,5 @@
-/* Loops of the strided copy: memcpy of rows if both sides are dense, otherwise square tiles, so
- * that a transpose reads every cache line once.
+/* Strided copies: memcpy of rows if both layouts have dense rows, otherwise square tiles, so that a
+ * transpose reads every cache line once.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
@@ -9,7 +9,7 @@
 
 #define TILE 16 /* 16 elements of 4 bytes are a cache line */
 
-/* Adds a loop inside the others, or merges it with the innermost one. */
+/* Adds an innermost loop, or merges it with the innermost loop so far. */
 static void add_loop(struct strided_copy *copy, struct strided_loop loop)
 {
     const struct strided_loop *last = copy->rank > 0 ? &copy->loops[copy->rank - 1] : NULL;
@@ -50,7 +50,7 @@ struct plane {
 
 ALWAYS_INLINE void copy_sized(const struct plane *plane, const char *from, char *to, int64_t size)
 {
-    const struct plane own = *plane; /* a local copy, which cannot alias stores to bytes */
+    const struct plane own = *plane; /* a local copy, which byte stores cannot alias */
     int64_t from_step = own.inner.from * size, to_step = own.inner.to * size;
     for (int64_t i = 0; i < own.outer.n; i++) {
         const char *source = from + i * own.outer.from * size;
@@ -60,8 +60,8 @@ ALWAYS_INLINE void copy_sized(const struct plane *plane, const char *from, char 
     }
 }
 
-/* Transposes a whole tile by vectors. Returns false unless the copy transposes a whole tile
- * of elements of 2 or 4 bytes. */
+/* Transposes a whole tile with vectors. Returns false, without copying, unless the plane is the
+ * transpose of a whole tile of elements of 2 or 4 bytes. */
 static bool transpose_tile(int64_t size, const struct plane *plane, const char *from, char *to)
 {
     int64_t from_step = plane->inner.from * size, to_step = plane->outer.to * size;
@@ -73,7 +73,7 @@ static bool transpose_tile(int64_t size, const struct plane *plane, const char *
     return true;
 }
 
-/* With a constant size, memcpy becomes one load and one store. */
+/* Calls copy_sized with a constant size, so that memcpy becomes one load and one store. */
 static void copy_tile(int64_t size, const struct plane *plane, const char *from, char *to)
 {
     switch (size) {

@@ -1,6 +1,7 @@
-/* Threads that spin while they wait, and sleep after a while. Each thread has an atomic counter of
- * parts, which includes the number of the job. A thread claims a part by decrementing a counter. A
- * thread that is late finds no parts, and no thread waits for one that has not started.
+/* The thread pool. Threads spin while they wait, and sleep after a while. Each thread has an atomic
+ * counter of unclaimed parts, which includes the number of the job. A thread claims a part by
+ * decrementing a counter. A thread that is late finds no parts, and no thread waits for a thread
+ * that has not started.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/thread_pool.h"
 
@@ -16,9 +17,9 @@
 #include "base/clock.h"
 #include "kernels/sharing_gain.h"
 
-#define LINE 64 /* a cache line: cores that write to the same line slow each other down */
+#define LINE 64 /* size of a cache line; cores that write to the same line slow each other down */
 
-/* Smaller jobs are not shared. This is about 1 us of work; handing a job to a spinning thread takes
+/* The minimum work of a job that is shared: about 1 us. To hand a job to a spinning thread takes
  * 0.3 us. */
 #define SHARE_MIN_WORK 50000
 
@@ -27,12 +28,12 @@
 #define YIELD_NS 1000000
 #define NAP_NS 50000
 
-/* The parts assigned to one thread; the first share is the caller's. */
+/* The parts assigned to one thread. shares[0] belongs to the caller. */
 struct share {
     _Alignas(LINE) atomic_uint_fast64_t work; /* job << 32 | number of unclaimed parts */
-    size_t end;                               /* the number after the last part */
+    size_t end;                               /* number of the last part + 1 */
     struct thread_pool *pool;
-    _Alignas(LINE) atomic_uint n_arrivals; /* barriers reached by the part with this index */
+    _Alignas(LINE) atomic_uint n_arrivals; /* barriers that the part with this index has reached */
 };
 
 struct thread_pool {
@@ -46,17 +47,17 @@ struct thread_pool {
     thread_pool_watch_fn *watch; /* NULL: none */
     void *watch_context;
     struct sharing_gain gain;
-    uint64_t waited_ns;             /* by the caller during this job */
+    uint64_t waited_ns;             /* time that the caller has waited during this job */
     _Alignas(LINE) atomic_uint job; /* number of the last job */
     atomic_uint n_sleeping;
     atomic_bool is_over;
-    _Alignas(LINE) atomic_size_t n_unfinished; /* parts */
+    _Alignas(LINE) atomic_size_t n_unfinished; /* unfinished parts */
     struct share shares[];
 };
 
 struct wait {
     unsigned n_turns;
-    uint64_t start_ns, waited_ns; /* updated at every 32nd turn */
+    uint64_t start_ns, waited_ns; /* updated every 32 turns */
 };
 
 static void pause_cpu(void)
@@ -68,7 +69,7 @@ static void pause_cpu(void)
 #endif
 }
 
-/* Spins once. Returns the time since the first 32 turns. */
+/* Spins once. Returns the time since turn 32. */
 static uint64_t spin(struct wait *wait)
 {
     pause_cpu();
@@ -81,7 +82,7 @@ static uint64_t spin(struct wait *wait)
     return wait->waited_ns;
 }
 
-/* Waits a little for a thread that is running or is ready to run. */
+/* Waits briefly for a thread that is running or ready to run. */
 static void wait_for_work(struct wait *wait)
 {
     static const struct timespec nap = {.tv_nsec = NAP_NS};
@@ -120,8 +121,8 @@ static void do_part(struct thread_pool *pool, unsigned thread, size_t part)
     atomic_fetch_sub_explicit(&pool->n_unfinished, 1, memory_order_release);
 }
 
-/* Runs parts of all shares, beginning with its own, and returns how many. The job cannot change
- * before a claimed part is finished. */
+/* Runs parts of all shares, beginning with the thread's own share, and returns their number. The
+ * job cannot change before all claimed parts are finished. */
 static size_t do_parts(struct thread_pool *pool, const struct share *own, unsigned job)
 {
     size_t part, n_done = 0, number = (size_t)(own - pool->shares);
@@ -174,8 +175,8 @@ static void wake_sleepers(struct thread_pool *pool)
     pthread_mutex_unlock(&pool->lock);
 }
 
-/* Blocks signals, which the calling thread handles, except those that a thread causes itself: if a
- * fault is blocked, the process ends without calling its handler. */
+/* Starts a worker. Blocks signals in it, so that the calling thread handles them, except faults: if
+ * a thread causes a blocked fault, the process ends without calling the handler. */
 static bool start_thread(struct thread_pool *pool, unsigned number)
 {
     static const int faults[] = {SIGBUS, SIGSEGV, SIGFPE, SIGILL, SIGTRAP, SIGSYS};
@@ -262,7 +263,7 @@ size_t thread_pool_n_parts(const struct thread_pool *pool, double work, size_t n
 /* ---- jobs ---- */
 
 /* Publishes a job and returns its number. A thread that claims a part sees all writes that precede
- * the one to its counter. The caller has already claimed part 0. */
+ * the store to the counter. Part 0 is already claimed for the caller. */
 static unsigned publish_job(struct thread_pool *pool)
 {
     unsigned job = atomic_load_explicit(&pool->job, memory_order_relaxed) + 1;
@@ -281,7 +282,7 @@ static unsigned publish_job(struct thread_pool *pool)
     return job;
 }
 
-/* Returns how many parts the caller ran. */
+/* Shares a job. Returns the number of parts that the caller ran. */
 static size_t run_shared(struct thread_pool *pool, thread_pool_fn *function, void *context,
                          size_t n_parts)
 {

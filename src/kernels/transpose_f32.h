@@ -1,4 +1,4 @@
-/* Transposes a matrix of f32.
+/* Transposes a matrix of f32 with vectors.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_TRANSPOSE_F32_H
 #define IRRUN_KERNELS_TRANSPOSE_F32_H

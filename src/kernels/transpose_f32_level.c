@@ -1,4 +1,5 @@
-/* Transposes a matrix in squares of VECTOR_LANES rows.
+/* The kernel of transpose_f32.h, compiled for each CPU level. Transposes squares of VECTOR_LANES
+ * rows.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/kernels.h"
 #include "kernels/level.h"

@@ -1,4 +1,5 @@
-/* Rows of a table by element type, with the functions that a body defines for each type.
+/* Initializers for tables indexed by element type, with the functions that a *_body.h file defines
+ * per type.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_TYPE_ROWS_H
 #define IRRUN_KERNELS_TYPE_ROWS_H
@@ -15,7 +16,7 @@
     [IRRUN_I8] = name##_i8, [IRRUN_I16] = name##_i16, [IRRUN_I32] = name##_i32,                    \
     [IRRUN_I64] = name##_i64
 
-/* Use the functions of unsigned types, which wrap, for signed types too. */
+/* Uses the functions for unsigned types, whose results wrap, for signed types. */
 #define WRAPPED_ROWS(name)                                                                         \
     [IRRUN_I8] = name##_u8, [IRRUN_I16] = name##_u16, [IRRUN_I32] = name##_u32,                    \
     [IRRUN_I64] = name##_u64

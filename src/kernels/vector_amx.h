@@ -1,5 +1,4 @@
-/* The vector functions of AVX-512 with BF16, and products by the tiles of AMX (tiles.h). See
- * level.h.
+/* The level amx: the vector functions of AVX-512 with BF16, and products with AMX tiles (tiles.h).
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_VECTOR_AMX_H
 #define IRRUN_KERNELS_VECTOR_AMX_H
@@ -10,17 +9,17 @@
 #if defined(__AMX_BF16__) && defined(__AMX_INT8__)
 #define VECTOR_HAS_TILES
 
-/* The numbers of the 8 tiles. Tiles 0 to 5 hold sums, each of up to 16 rows and 16 columns of C.
- * The factors are rows x 16 pairs, the weights 16 pairs x 16 columns. If runs end with fewer than
- * 16 pairs, tiles 4 and 5 hold the last factors and weights of a run, and only tiles 0 to 3 hold
- * sums. In tiles_multiply_both, the first sums are in 0 and 1, the second in 2 and 3, and the
- * second factors in 4. */
+/* The numbers of the 8 tiles. Tiles 0 to 5 hold sums, each of up to 16 rows and 16 columns of C. An
+ * input tile holds up to 16 rows of 16 pairs, a weight tile 16 pairs of 16 columns. If runs end
+ * with fewer than 16 pairs, tiles 4 and 5 hold the last inputs and weights of a run, and only tiles
+ * 0 to 3 hold sums. In tiles_multiply_both, tiles 0 and 1 hold the first sums, 2 and 3 the second
+ * sums, and 4 the second inputs. */
 #define TILE_SUMS 0
 #define TILE_SECOND_SUMS 2
-#define TILE_SECOND_FACTORS 4
-#define TILE_LAST_FACTORS 4
+#define TILE_SECOND_INPUTS 4
+#define TILE_LAST_INPUTS 4
 #define TILE_LAST_WEIGHTS 5
-#define TILE_FACTORS 6
+#define TILE_INPUTS 6
 #define TILE_WEIGHTS 7
 #define N_TILES 8
 
@@ -31,8 +30,9 @@ struct tile_configuration {
     uint8_t rows[16];
 };
 
-/* Configures the tiles of this thread for sums of `rows` rows, and for runs of `run` pairs, whose
- * last tile may have fewer than TILE_PAIRS. Does nothing if they already are. */
+/* Configures the tiles of this thread for sums of `rows` rows, and for runs of `run` pairs, the
+ * last tile of which may have fewer than TILE_PAIRS pairs. Does nothing if the tiles are already
+ * configured so. */
 static inline void tiles_prepare(size_t rows, size_t run)
 {
     struct tile_configuration tiles = {.palette = 1};
@@ -45,10 +45,10 @@ static inline void tiles_prepare(size_t rows, size_t run)
     }
     tiles.rows[TILE_WEIGHTS] = TILE_PAIRS;
     if (last > 0) {
-        tiles.row_bytes[TILE_LAST_FACTORS] = (uint16_t)(4 * last);
+        tiles.row_bytes[TILE_LAST_INPUTS] = (uint16_t)(4 * last);
         tiles.rows[TILE_LAST_WEIGHTS] = (uint8_t)last;
     }
-    /* gcc's intrinsic declares only 8 bytes as read. */
+    /* gcc's intrinsic tells the compiler that only 8 bytes are read. */
     __asm__ volatile("ldtilecfg %0" : : "m"(tiles));
     tiles_configured = (struct tiles_configured){rows, last};
 }
@@ -59,9 +59,9 @@ static inline void tiles_end(void)
     tiles_configured.rows = 0;
 }
 
-/* EACH_SUM expands to X(tile, i) for sums i = 0 to n - 1, where sum i is in tile first + i. The
- * numbers of tiles are literals, because they are part of the instructions; first and n are
- * constants, so that the compiler drops the tests. In FIRST_SUMS, n is at most 4. */
+/* EACH_SUM expands to X(tile, i) for sums i = 0 to n - 1, where sum i is in tile first + i. Tile
+ * numbers are literals, because they are part of the instructions; `first` and n are constants, so
+ * that the compiler drops the tests. FIRST_SUMS supports only tiles 0 to 3. */
 #define IF_SUM(X, tile, first, n)                                                                  \
     if ((tile) >= (first) && (tile) < (first) + (n))                                               \
     X(tile, (tile) - (first))
@@ -79,9 +79,9 @@ static inline void tiles_end(void)
         IF_SUM(X, 5, first, n);                                                                    \
     } while (0)
 
-/* Loads the initial values of n_sums tiles of sums, from tile `first` on: 16 elements of each row
- * for each tile. Rows are stride_bytes apart; 0: all rows have the same values. If from is NULL,
- * the values are zeros. */
+/* Loads initial values into n_sums tiles of sums, from tile `first` on; each tile gets 16 elements
+ * of each row. Rows are stride_bytes apart; 0: all rows have the same values. If `from` is NULL,
+ * sets zeros. */
 ALWAYS_INLINE void tiles_load(const void *from, size_t stride_bytes, size_t first, size_t n_sums)
 {
 #define LOAD_SUM(tile, i) _tile_loadd(tile, (const char *)from + (i) * sizeof(vec), stride_bytes)
@@ -99,63 +99,63 @@ ALWAYS_INLINE void tiles_store(void *to, size_t stride_bytes, size_t first, size
     EACH_SUM(STORE_SUM, first, n_sums);
 }
 
-/* The addresses of the factors and weights of up to TILE_PAIRS pairs. A row of factors is a row of
- * the matrix; a row of weights is a pair, for 16 columns. Distances are in bytes: from row to row,
- * and from the weights of one sum to those of the next. */
+/* The addresses of the inputs and weights of up to TILE_PAIRS pairs. A row of inputs is a matrix
+ * row; a row of weights is a pair for each of 16 columns. inputs_bytes and weights_bytes are the
+ * distances of rows, next_bytes is the distance of the weights of neighbouring sums. */
 struct tile_terms {
-    const void *factors;
-    size_t factors_bytes;
+    const void *inputs;
+    size_t inputs_bytes;
     const char *weights;
     size_t weights_bytes, next_bytes;
 };
 
 enum tile_numbers { TILE_BF16, TILE_U8_I8 };
 
-/* Adds the products of n pairs to the sums: n is TILE_PAIRS, or less at the end of a run; then
- * n_sums is at most four. Sums of bytes wrap. With bf16, denormals count as zeros, and the
- * order of additions is that of the CPU: the products of first elements and those of second
- * elements of the pairs are added up separately, and then both are added to the sum. */
+/* Adds the products of n pairs to n_sums sums. n is TILE_PAIRS, or less at the end of a run; then
+ * n_sums is at most four. Sums of bytes wrap. With bf16, denormals count as zeros, and the CPU
+ * determines the order of additions: it adds up the products of the first elements of the pairs and
+ * those of the second elements separately, and then adds both to the sum. */
 ALWAYS_INLINE void tiles_multiply(enum tile_numbers numbers, const struct tile_terms *terms,
                                   size_t n_sums, size_t n)
 {
-#define ADD_PRODUCT(tile, i, tile_of_factors, tile_of_weights)                                     \
+#define ADD_PRODUCT(tile, i, tile_of_inputs, tile_of_weights)                                      \
     do {                                                                                           \
         _tile_loadd(tile_of_weights, terms->weights + (i)*terms->next_bytes,                       \
                     terms->weights_bytes);                                                         \
         if (numbers == TILE_BF16)                                                                  \
-            _tile_dpbf16ps(tile, tile_of_factors, tile_of_weights);                                \
+            _tile_dpbf16ps(tile, tile_of_inputs, tile_of_weights);                                 \
         else                                                                                       \
-            _tile_dpbusd(tile, tile_of_factors, tile_of_weights);                                  \
+            _tile_dpbusd(tile, tile_of_inputs, tile_of_weights);                                   \
     } while (0)
-#define ADD_WHOLE(tile, i) ADD_PRODUCT(tile, i, TILE_FACTORS, TILE_WEIGHTS)
-#define ADD_LAST(tile, i) ADD_PRODUCT(tile, i, TILE_LAST_FACTORS, TILE_LAST_WEIGHTS)
+#define ADD_WHOLE(tile, i) ADD_PRODUCT(tile, i, TILE_INPUTS, TILE_WEIGHTS)
+#define ADD_LAST(tile, i) ADD_PRODUCT(tile, i, TILE_LAST_INPUTS, TILE_LAST_WEIGHTS)
     __asm__ volatile("" ::: "memory");
     if (n == TILE_PAIRS) {
-        _tile_loadd(TILE_FACTORS, terms->factors, terms->factors_bytes);
+        _tile_loadd(TILE_INPUTS, terms->inputs, terms->inputs_bytes);
         EACH_SUM(ADD_WHOLE, 0, n_sums);
     } else {
-        _tile_loadd(TILE_LAST_FACTORS, terms->factors, terms->factors_bytes);
+        _tile_loadd(TILE_LAST_INPUTS, terms->inputs, terms->inputs_bytes);
         FIRST_SUMS(ADD_LAST, 0, n_sums);
     }
 }
 
-/* Adds the products of TILE_PAIRS pairs of bf16 for two tiles of factors, `terms` and `second`, to
- * one or two sums of each. More sums at a time hide the latency of an instruction, and both use the
- * loaded weights. */
+/* Adds the products of TILE_PAIRS bf16 pairs for two input tiles, terms->inputs and `second`, to
+ * n_sums (1 or 2) sums each. More sums at a time hide the latency of an instruction, and both input
+ * tiles use the loaded weights. */
 ALWAYS_INLINE void tiles_multiply_both(const struct tile_terms *terms, const void *second,
                                        size_t n_sums)
 {
     __asm__ volatile("" ::: "memory");
-    _tile_loadd(TILE_FACTORS, terms->factors, terms->factors_bytes);
+    _tile_loadd(TILE_INPUTS, terms->inputs, terms->inputs_bytes);
     _tile_loadd(TILE_WEIGHTS, terms->weights, terms->weights_bytes);
-    _tile_dpbf16ps(0, TILE_FACTORS, TILE_WEIGHTS);
-    _tile_loadd(TILE_SECOND_FACTORS, second, terms->factors_bytes);
-    _tile_dpbf16ps(2, TILE_SECOND_FACTORS, TILE_WEIGHTS);
+    _tile_dpbf16ps(0, TILE_INPUTS, TILE_WEIGHTS);
+    _tile_loadd(TILE_SECOND_INPUTS, second, terms->inputs_bytes);
+    _tile_dpbf16ps(2, TILE_SECOND_INPUTS, TILE_WEIGHTS);
     if (n_sums == 1)
         return;
     _tile_loadd(TILE_WEIGHTS, terms->weights + terms->next_bytes, terms->weights_bytes);
-    _tile_dpbf16ps(1, TILE_FACTORS, TILE_WEIGHTS);
-    _tile_dpbf16ps(3, TILE_SECOND_FACTORS, TILE_WEIGHTS);
+    _tile_dpbf16ps(1, TILE_INPUTS, TILE_WEIGHTS);
+    _tile_dpbf16ps(3, TILE_SECOND_INPUTS, TILE_WEIGHTS);
 }
 
 #endif

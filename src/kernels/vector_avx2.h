@@ -1,4 +1,4 @@
-/* The vector functions that kernels are written with, for AVX2. vector_scalar.h specifies them.
+/* The vector functions of the kernels for AVX2. vector_scalar.h specifies them.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_VECTOR_AVX2_H
 #define IRRUN_KERNELS_VECTOR_AVX2_H
@@ -40,8 +40,8 @@ ALWAYS_INLINE vec vec_select(vec_mask mask, vec a, vec b)
     return _mm256_blendv_ps(b, a, _mm256_castsi256_ps(mask));
 }
 
-/* Returns the mask of the first n lanes. Masked loads give 0 in other lanes and do not access their
- * memory. */
+/* Returns the mask of the first n lanes. Masked loads set the remaining lanes to 0, and do not
+ * access their memory. */
 ALWAYS_INLINE __m256i first_lanes(size_t n)
 {
     __m256i lanes = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
@@ -59,13 +59,14 @@ ALWAYS_INLINE __m256i lanes_of_bits(unsigned set)
     return _mm256_cmpeq_epi32(_mm256_and_si256(_mm256_set1_epi32((int)set), lane), lane);
 }
 
-/* Loads the lanes whose bits are set. Other lanes are 0, and their memory is not accessed. */
+/* Loads the lanes whose bits are set. Sets the remaining lanes to 0, and does not access their
+ * memory. */
 ALWAYS_INLINE vec vec_load_where(const void *at, unsigned set)
 {
     return _mm256_maskload_ps(at, lanes_of_bits(set));
 }
 
-/* Returns x in the lanes whose bits are set, and 0 in the others. */
+/* Returns x in the lanes whose bits are set, and 0 in the remaining lanes. */
 ALWAYS_INLINE vec vec_where(vec x, unsigned set)
 {
     return _mm256_and_ps(x, _mm256_castsi256_ps(lanes_of_bits(set)));
@@ -120,7 +121,7 @@ ALWAYS_INLINE vec vec_load_f16(const void *at)
     return _mm256_cvtph_ps(_mm_loadu_si128(at));
 }
 
-/* Return elements 0, 2, 4 ... or 1, 3, 5 ... of a, then those of b. */
+/* Return elements 0, 2, 4 ... (vec_even) or 1, 3, 5 ... (vec_odd) of a, then those of b. */
 ALWAYS_INLINE vec vec_even(vec a, vec b)
 {
     __m256d pairs = _mm256_castps_pd(_mm256_shuffle_ps(a, b, 0x88));
@@ -162,7 +163,7 @@ ALWAYS_INLINE void vec_interleave(vec a, vec b, vec to[2])
     to[1] = _mm256_permute2f128_ps(low, high, 0x31);
 }
 
-/* Stores the sum of the lanes of each vector. */
+/* Stores the sum of the lanes of each of the four vectors. */
 ALWAYS_INLINE void vec_store_sums(float to[4], vec a, vec b, vec c, vec d)
 {
     __m256 pairs = _mm256_hadd_ps(_mm256_hadd_ps(a, b), _mm256_hadd_ps(c, d));
@@ -175,7 +176,7 @@ ALWAYS_INLINE vec_i32 vec_i32_dot_i16(vec_i32 sum, vec_i32 a, vec_i32 b)
     return sum + (vec_i32)_mm256_madd_epi16((__m256i)a, (__m256i)b);
 }
 
-/* Load and store one byte for every lane. Stored values must be in 0 ... 255. */
+/* Load and store one byte per lane. Stored values must be in 0 ... 255. */
 ALWAYS_INLINE vec_i32 vec_i32_load_u8(const void *at)
 {
     return (vec_i32)_mm256_cvtepu8_epi32(_mm_loadl_epi64(at));
@@ -187,7 +188,8 @@ ALWAYS_INLINE void vec_i32_store_u8(void *at, vec_i32 x)
     _mm_storel_epi64(at, _mm_packus_epi16(words, words));
 }
 
-/* Returns an element of `width` bytes for each condition (a byte): all ones if it is false. */
+/* Returns an element of `width` bytes per condition (a byte): all ones if the condition is false,
+ * otherwise zeros. */
 ALWAYS_INLINE bits bits_false(const unsigned char *condition, size_t width)
 {
     const __m128i zero = _mm_setzero_si128();

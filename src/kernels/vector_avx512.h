@@ -1,4 +1,4 @@
-/* The vector functions that kernels are written with, for AVX-512. vector_scalar.h specifies them.
+/* The vector functions of the kernels for AVX-512. vector_scalar.h specifies them.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_VECTOR_AVX512_H
 #define IRRUN_KERNELS_VECTOR_AVX512_H
@@ -60,8 +60,8 @@ ALWAYS_INLINE vec_mask mask_set1(uint8_t byte)
     return (vec_mask)(byte ? 0xFFFF : 0);
 }
 
-/* Returns the mask of the first n lanes. Masked loads give 0 in other lanes and do not access their
- * memory. */
+/* Returns the mask of the first n lanes. Masked loads set the remaining lanes to 0, and do not
+ * access their memory. */
 ALWAYS_INLINE __mmask16 first_lanes(size_t n)
 {
     return (__mmask16)((1U << n) - 1);
@@ -72,14 +72,16 @@ ALWAYS_INLINE vec vec_load_first(const void *at, size_t n)
     return _mm512_maskz_loadu_ps(first_lanes(n), at);
 }
 
-/* Loads the lanes whose bits are set. Other lanes are 0, and their memory is not accessed. */
+/* Loads the lanes whose bits are set. Sets the remaining lanes to 0, and does not access their
+ * memory. */
 ALWAYS_INLINE vec vec_load_where(const void *at, unsigned set)
 {
     return _mm512_maskz_loadu_ps((__mmask16)set, at);
 }
 
-/* Returns x in the lanes whose bits are set, and 0 in the others. The asm keeps the compiler from
- * merging this with a load: a masked load takes several times as long as both. */
+/* Returns x in the lanes whose bits are set, and 0 in the remaining lanes. The asm keeps the
+ * compiler from merging the blend with a load: a masked load takes several times as long as both
+ * instructions. */
 ALWAYS_INLINE vec vec_where(vec x, unsigned set)
 {
     __asm__("" : "+v"(x));
@@ -136,7 +138,7 @@ ALWAYS_INLINE vec vec_load_f16(const void *at)
     return _mm512_cvtph_ps(_mm256_loadu_si256(at));
 }
 
-/* Return elements 0, 2, 4 ... or 1, 3, 5 ... of a, then those of b. */
+/* Return elements 0, 2, 4 ... (vec_even) or 1, 3, 5 ... (vec_odd) of a, then those of b. */
 ALWAYS_INLINE vec vec_even(vec a, vec b)
 {
     __m512i i = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
@@ -191,7 +193,7 @@ ALWAYS_INLINE __m256 add_halves(vec x)
     return _mm256_add_ps(_mm512_castps512_ps256(x), _mm512_extractf32x8_ps(x, 1));
 }
 
-/* Stores the sum of the lanes of each vector. */
+/* Stores the sum of the lanes of each of the four vectors. */
 ALWAYS_INLINE void vec_store_sums(float to[4], vec a, vec b, vec c, vec d)
 {
     __m256 pairs = _mm256_hadd_ps(_mm256_hadd_ps(add_halves(a), add_halves(b)),
@@ -199,13 +201,14 @@ ALWAYS_INLINE void vec_store_sums(float to[4], vec a, vec b, vec c, vec d)
     _mm_storeu_ps(to, _mm_add_ps(_mm256_castps256_ps128(pairs), _mm256_extractf128_ps(pairs, 1)));
 }
 
-/* Products of one or two rows of f16 are limited by the conversion. Zen 4 converts 1.5 times faster
- * into ymm (52 G elements per second at 3.7 GHz; zmm 35); on Zen 5 ymm is almost as fast as zmm. */
+/* The level for products of one or two rows by f16 weights, which are limited by the conversion.
+ * Zen 4 converts 1.5 times faster into ymm registers (52 G elements per second at 3.7 GHz) than
+ * into zmm (35 G); on Zen 5, ymm is almost as fast as zmm. */
 #define VECTOR_FEW_F16_ROWS avx2
 
 #define VECTOR_HAS_LOOKUP
 
-/* Returns the table elements that the low 4 bits of each lane select. */
+/* Returns, in each lane, the table element that the low 4 bits of the lane of `at` select. */
 ALWAYS_INLINE vec vec_lookup(vec table, vec_i32 at)
 {
     return _mm512_permutexvar_ps((__m512i)at, table);
@@ -217,7 +220,7 @@ ALWAYS_INLINE vec_i32 vec_i32_dot_i16(vec_i32 sum, vec_i32 a, vec_i32 b)
     return sum + (vec_i32)_mm512_madd_epi16((__m512i)a, (__m512i)b);
 }
 
-/* Load and store one byte for every lane. Stored values must be in 0 ... 255. */
+/* Load and store one byte per lane. Stored values must be in 0 ... 255. */
 ALWAYS_INLINE vec_i32 vec_i32_load_u8(const void *at)
 {
     return (vec_i32)_mm512_cvtepu8_epi32(_mm_loadu_si128(at));
@@ -227,7 +230,8 @@ ALWAYS_INLINE void vec_i32_store_u8(void *at, vec_i32 x)
     _mm_storeu_si128(at, _mm512_cvtepi32_epi8((__m512i)x));
 }
 
-/* Selects `then` for each condition (a byte) that is not 0. The elements have `width` bytes. */
+/* Returns, per element of `width` bytes, `then` if its condition (a byte) is not 0, and `other` if
+ * it is 0. */
 ALWAYS_INLINE bits bits_choose(const unsigned char *condition, bits then, bits other, size_t width)
 {
     if (width == 1) {
@@ -235,15 +239,15 @@ ALWAYS_INLINE bits bits_choose(const unsigned char *condition, bits then, bits o
         return _mm512_mask_blend_epi8(_mm512_test_epi8_mask(all, all), other, then);
     }
     if (width == 2) {
-        __m256i half = _mm256_loadu_si256((const void *)condition);
-        return _mm512_mask_blend_epi16(_mm256_test_epi8_mask(half, half), other, then);
+        __m256i bytes = _mm256_loadu_si256((const void *)condition);
+        return _mm512_mask_blend_epi16(_mm256_test_epi8_mask(bytes, bytes), other, then);
     }
     if (width == 4) {
-        __m128i quarter = _mm_loadu_si128((const void *)condition);
-        return _mm512_mask_blend_epi32(_mm_test_epi8_mask(quarter, quarter), other, then);
+        __m128i bytes = _mm_loadu_si128((const void *)condition);
+        return _mm512_mask_blend_epi32(_mm_test_epi8_mask(bytes, bytes), other, then);
     }
-    __m128i eight = _mm_loadl_epi64((const void *)condition);
-    return _mm512_mask_blend_epi64((__mmask8)_mm_test_epi8_mask(eight, eight), other, then);
+    __m128i bytes = _mm_loadl_epi64((const void *)condition);
+    return _mm512_mask_blend_epi64((__mmask8)_mm_test_epi8_mask(bytes, bytes), other, then);
 }
 
 #endif

@@ -1,4 +1,5 @@
-/* The vector functions of AVX-512 with VNNI and BF16, which multiplies pairs of bf16. See level.h.
+/* The level bf16: the vector functions of AVX-512 with VNNI, and those of BF16, which multiply bf16
+ * pairs.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_VECTOR_BF16_H
 #define IRRUN_KERNELS_VECTOR_BF16_H
@@ -8,11 +9,11 @@
 #ifdef __AVX512BF16__
 #define VECTOR_HAS_BF16
 
-/* Two bf16, the first in the low half. may_alias, because arrays of float hold pairs. */
+/* Two bf16 numbers, the first in the low 16 bits. may_alias, because arrays of float hold pairs. */
 typedef int32_t bf16_pair __attribute__((may_alias));
 
-/* Rounds n floats to bf16, to nearest even. Denormals become zero; so does the second half of the
- * last pair if n is odd. */
+/* Rounds n floats to bf16, to nearest even. Denormals become zero. If n is odd, the second number
+ * of the last pair is zero. */
 static inline void vec_round_pairs(const void *from, void *to, size_t n)
 {
     const float *floats = from;
@@ -39,7 +40,8 @@ ALWAYS_INLINE __m512i interleave_bf16(vec first, vec second)
     return _mm512_permutexvar_epi16(order, (__m512i)_mm512_cvtne2ps_pbh(second, first));
 }
 
-/* Rounds n floats of two rows, and writes them as pairs. second NULL: zeros. */
+/* Rounds n floats of each of two rows, and writes pairs of one number from each row. second NULL:
+ * zeros. */
 static inline void vec_round_rows(const float *first, const float *second, void *to, size_t n)
 {
     bf16_pair *pairs = to;
@@ -54,7 +56,8 @@ static inline void vec_round_rows(const float *first, const float *second, void 
                              interleave_bf16(vec_load_first(first + i, n - i), rest));
 }
 
-/* Rounds n pixels of planes of channels to pairs: to[i * pixel] is the first pair of pixel i. */
+/* Rounds n pixels of n_channels planes to pairs of channels: to[i * pixel] is the first pair of
+ * pixel i. */
 static inline void vec_round_planes(const float *from, size_t plane, size_t n_channels, float *to,
                                     size_t pixel, size_t n)
 {
@@ -80,14 +83,14 @@ static inline void vec_round_planes(const float *from, size_t plane, size_t n_ch
     }
 }
 
-/* Adds to every lane of sum the two products of its pairs of a and b. Denormals are zero. */
+/* Adds the two products of the pairs of a and b to each lane of sum. Denormals count as zeros. */
 ALWAYS_INLINE vec vec_dot(vec sum, vec a, vec b)
 {
     return _mm512_dpbf16_ps(sum, (__m512bh)a, (__m512bh)b);
 }
-ALWAYS_INLINE vec vec_dot_pairs(vec sum, vec pairs, bf16_pair factor)
+ALWAYS_INLINE vec vec_dot_pairs(vec sum, vec pairs, bf16_pair input)
 {
-    return vec_dot(sum, pairs, (vec)_mm512_set1_epi32(factor));
+    return vec_dot(sum, pairs, (vec)_mm512_set1_epi32(input));
 }
 
 #endif

@@ -1,5 +1,5 @@
-/* Functions of vectors of bytes, at levels with a table lookup of bytes. They process each 16 bytes
- * of a vector separately.
+/* Functions for vectors of bytes, at levels with a byte table lookup. They process each 16 bytes of
+ * a vector separately.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_VECTOR_BYTES_H
 #define IRRUN_KERNELS_VECTOR_BYTES_H
@@ -8,9 +8,9 @@
 
 #include "kernels/level.h"
 
-/* bits_look_up returns the bytes of a table that indices of 0 ... 15 select. bits_zip_N interleaves
- * the N-bit elements of the lower or upper halves of a and b. bits_repeat_16 loads 16 bytes and
- * repeats them. */
+/* bits_look_up returns the table bytes that indices of 0 ... 15 select. bits_zip_N interleaves the
+ * N-bit elements of the lower or upper halves of a and b. bits_repeat_16 loads 16 bytes and repeats
+ * them. */
 #if defined(MM) && VECTOR_LANES <= 8
 #define VECTOR_HAS_BYTE_LOOKUP
 ALWAYS_INLINE bits bits_look_up(bits table, bits indices)
@@ -25,7 +25,7 @@ ALWAYS_INLINE bits bits_zip_16(bits a, bits b, bool is_upper)
 {
     return is_upper ? MM(unpackhi_epi16)(a, b) : MM(unpacklo_epi16)(a, b);
 }
-#elif defined(__aarch64__) && !defined(VECTOR_BY_LANE)
+#elif defined(__aarch64__) && !defined(LEVEL_IS_SCALAR)
 #define VECTOR_HAS_BYTE_LOOKUP
 ALWAYS_INLINE bits bits_look_up(bits table, bits indices)
 {

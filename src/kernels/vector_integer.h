@@ -1,6 +1,6 @@
-/* Functions of vectors of 32-bit integers, with the same results at every level: sums of products
- * of bytes, and conversions between bytes, sums and f32. Include after level.h. Sums wrap: they are
- * exact modulo 2^32.
+/* Functions for vectors of 32-bit integers, with the same results at every level: dot products of
+ * bytes, and conversions between bytes, sums and f32. Sums wrap, so they are exact modulo 2^32.
+ * Include after level.h.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_VECTOR_INTEGER_H
 #define IRRUN_KERNELS_VECTOR_INTEGER_H
@@ -17,7 +17,7 @@ ALWAYS_INLINE vec_i32 vec_i32_set1(int32_t x)
 {
     return (vec_i32){0} + x;
 }
-/* Loads four bytes into every lane. */
+/* Loads four bytes and broadcasts them to all lanes. */
 ALWAYS_INLINE vec_i32 vec_i32_set1_bytes(const void *at)
 {
     int32_t x;
@@ -28,7 +28,7 @@ ALWAYS_INLINE void vec_i32_store_first(void *at, vec_i32 x, size_t n)
 {
     vec_store_n(at, (vec)x, n);
 }
-/* Stores the first n lanes as bytes. Values are in 0 ... 255. */
+/* Stores the first n lanes as bytes. Values must be in 0 ... 255. */
 ALWAYS_INLINE void vec_i32_store_u8_first(void *at, vec_i32 x, size_t n)
 {
     if (n == VECTOR_LANES) {
@@ -56,46 +56,46 @@ ALWAYS_INLINE vec_i32 vec_round_to_i32(vec x)
 typedef int16_t vec_i16 __attribute__((vector_size(4 * VECTOR_LANES)));
 typedef uint16_t vec_u16 __attribute__((vector_size(4 * VECTOR_LANES)));
 
-/* A factor of vec_i32_dot_bytes: four bytes in every lane, unsigned in a, signed in b. */
+/* An operand of vec_i32_dot_bytes: four bytes per lane, unsigned in a, signed in b. */
 #ifdef VECTOR_HAS_DOT_U8
-struct bytes_factor {
+struct bytes_operand {
     vec_i32 all;
 };
-ALWAYS_INLINE struct bytes_factor unsigned_factor(vec_i32 x)
+ALWAYS_INLINE struct bytes_operand unsigned_operand(vec_i32 x)
 {
-    return (struct bytes_factor){x};
+    return (struct bytes_operand){x};
 }
-ALWAYS_INLINE struct bytes_factor signed_factor(vec_i32 x)
+ALWAYS_INLINE struct bytes_operand signed_operand(vec_i32 x)
 {
-    return (struct bytes_factor){x};
+    return (struct bytes_operand){x};
 }
-ALWAYS_INLINE vec_i32 vec_i32_dot_bytes(vec_i32 sum, struct bytes_factor a, struct bytes_factor b)
+ALWAYS_INLINE vec_i32 vec_i32_dot_bytes(vec_i32 sum, struct bytes_operand a, struct bytes_operand b)
 {
     return vec_i32_dot_u8(sum, a.all, b.all);
 }
 #else
-/* Bytes 0 and 2, and bytes 1 and 3, widened to 16 bits. A product fits into 16 bits; the sum of two
- * needs 32. */
-struct bytes_factor {
+/* Bytes 0 and 2 (`even`) and bytes 1 and 3 (`odd`) of each lane, widened to 16 bits. A product fits
+ * into 16 bits; the sum of two products needs 32. */
+struct bytes_operand {
     vec_i32 even, odd;
 };
-ALWAYS_INLINE struct bytes_factor unsigned_factor(vec_i32 x)
+ALWAYS_INLINE struct bytes_operand unsigned_operand(vec_i32 x)
 {
-    return (struct bytes_factor){x & 0x00FF00FF, (vec_i32)((vec_u16)x >> 8)};
+    return (struct bytes_operand){x & 0x00FF00FF, (vec_i32)((vec_u16)x >> 8)};
 }
-ALWAYS_INLINE struct bytes_factor signed_factor(vec_i32 x)
+ALWAYS_INLINE struct bytes_operand signed_operand(vec_i32 x)
 {
     vec_u16 even = (vec_u16)x << 8;
-    return (struct bytes_factor){(vec_i32)((vec_i16)even >> 8), (vec_i32)((vec_i16)x >> 8)};
+    return (struct bytes_operand){(vec_i32)((vec_i16)even >> 8), (vec_i32)((vec_i16)x >> 8)};
 }
-ALWAYS_INLINE vec_i32 vec_i32_dot_bytes(vec_i32 sum, struct bytes_factor a, struct bytes_factor b)
+ALWAYS_INLINE vec_i32 vec_i32_dot_bytes(vec_i32 sum, struct bytes_operand a, struct bytes_operand b)
 {
     return vec_i32_dot_i16(vec_i32_dot_i16(sum, a.even, b.even), a.odd, b.odd);
 }
 #endif
 
-/* The same as vec_i32_dot_bytes, for factors that are not widened, if no sum of two neighbouring
- * products exceeds 16 bits. */
+/* As vec_i32_dot_bytes, but for operands that are not widened. No sum of two neighbouring products
+ * may exceed 16 bits. */
 #if defined(MM) && VECTOR_LANES <= 8
 #define VECTOR_HAS_DOT_PAIRS 1
 ALWAYS_INLINE vec_i32 vec_i32_dot_pairs(vec_i32 sum, vec_i32 a, vec_i32 b)
@@ -104,7 +104,7 @@ ALWAYS_INLINE vec_i32 vec_i32_dot_pairs(vec_i32 sum, vec_i32 a, vec_i32 b)
     return vec_i32_dot_i16(sum, pairs, (vec_i32)((vec_i16){0} + 1));
 }
 
-/* Load bytes, two for every lane, and widen them to 16 bits. */
+/* Load bytes, two per lane, and widen them to 16 bits. */
 ALWAYS_INLINE vec_i32 vec_i16_load_i8(const void *at)
 {
     __m128i x = {0};
@@ -118,8 +118,8 @@ ALWAYS_INLINE vec_i32 vec_i16_load_u8(const void *at)
     return (vec_i32)MM(cvtepu8_epi16)(x);
 }
 
-/* Stores the lanes of two or four vectors as bytes, each vector at its own address. Values are in
- * 0 ... 255. */
+/* Stores the lanes of n (2 or 4) vectors as bytes, vector i at at[i]. Values must be in 0 ...
+ * 255. */
 #define VECTOR_HAS_STORE_U8_ROWS
 ALWAYS_INLINE void vec_i32_store_u8_rows(void *const at[], const vec_i32 x[], const size_t n)
 {
@@ -136,8 +136,8 @@ ALWAYS_INLINE void vec_i32_store_u8_rows(void *const at[], const vec_i32 x[], co
         memcpy(at[i], all[i], VECTOR_LANES);
 }
 
-/* Return the absolute values of signed bytes, and the bytes of x, negated where those of `sign` are
- * negative and 0 where they are 0. */
+/* vec_i8_abs returns the absolute values of signed bytes. vec_i8_with_sign_of returns the bytes of
+ * x, negated if the byte of `sign` is negative, and 0 if it is 0. */
 ALWAYS_INLINE vec_i32 vec_i8_abs(vec_i32 x)
 {
     return (vec_i32)MM(abs_epi8)((bits)x);
@@ -147,7 +147,7 @@ ALWAYS_INLINE vec_i32 vec_i8_with_sign_of(vec_i32 x, vec_i32 sign)
     return (vec_i32)MM(sign_epi8)((bits)x, (bits)sign);
 }
 #else
-#define VECTOR_HAS_DOT_PAIRS 0 /* no instruction, or none that saves time */
+#define VECTOR_HAS_DOT_PAIRS 0 /* no such instruction, or it saves no time */
 ALWAYS_INLINE vec_i32 vec_i16_load_i8(const void *at)
 {
     int8_t x __attribute__((vector_size(2 * VECTOR_LANES)));
@@ -156,19 +156,20 @@ ALWAYS_INLINE vec_i32 vec_i16_load_i8(const void *at)
 }
 ALWAYS_INLINE vec_i32 vec_i32_dot_pairs(vec_i32 sum, vec_i32 a, vec_i32 b)
 {
-    return vec_i32_dot_bytes(sum, unsigned_factor(a), signed_factor(b));
+    return vec_i32_dot_bytes(sum, unsigned_operand(a), signed_operand(b));
 }
 #endif
 
-/* Adds to every lane of sum the products of the unsigned bytes 1 and 3 of a and the two 16-bit
- * integers of b. */
+/* Multiplies the unsigned bytes 1 and 3 of each lane of a by the two 16-bit integers of b, and adds
+ * both products to the lane of sum. */
 ALWAYS_INLINE vec_i32 vec_i32_dot_odd(vec_i32 sum, vec_i32 a, vec_i32 b)
 {
     return vec_i32_dot_i16(sum, (vec_i32)((vec_u16)a >> 8), b);
 }
 
-/* vec_i32_load_taps loads bytes from LANE_TAPS addresses, so that lane i has byte i of each, as u8
- * or 16 bits. vec_i32_dot_taps adds their products with as many signed numbers of the same size. */
+/* vec_i32_load_taps loads bytes from LANE_TAPS addresses; lane i gets byte i from each address, as
+ * u8 if LANE_TAPS is 4, or as 16 bits if it is 2. vec_i32_dot_taps multiplies them by the signed
+ * numbers of the same size in b, and adds the products to sum. */
 #ifdef VECTOR_HAS_DOT_U8
 enum { LANE_TAPS = 4 };
 ALWAYS_INLINE vec_i32 vec_i32_load_taps(const uint8_t *const at[LANE_TAPS])

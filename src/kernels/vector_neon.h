@@ -1,4 +1,4 @@
-/* The vector functions that kernels are written with, for NEON. vector_scalar.h specifies them.
+/* The vector functions of the kernels for NEON. vector_scalar.h specifies them.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_VECTOR_NEON_H
 #define IRRUN_KERNELS_VECTOR_NEON_H
@@ -54,7 +54,7 @@ ALWAYS_INLINE vec vec_select(vec_mask mask, vec a, vec b)
 {
     return vbslq_f32(mask, a, b);
 }
-/* Return b if either operand is NaN or both are zeros; fmin and fmax do not. */
+/* Return b if either operand is NaN or both are zeros, unlike the fmin and fmax instructions. */
 ALWAYS_INLINE vec vec_min(vec a, vec b)
 {
     return vec_select(vec_less(a, b), a, b);
@@ -80,7 +80,7 @@ ALWAYS_INLINE vec vec_round(vec x)
     return vrndnq_f32(x);
 }
 
-/* Return elements 0, 2, 4 ... or 1, 3, 5 ... of a, then those of b. */
+/* Return elements 0, 2, 4 ... (vec_even) or 1, 3, 5 ... (vec_odd) of a, then those of b. */
 ALWAYS_INLINE vec vec_even(vec a, vec b)
 {
     return vuzp1q_f32(a, b);
@@ -108,7 +108,7 @@ ALWAYS_INLINE void vec_interleave(vec a, vec b, vec to[2])
     to[1] = vzip2q_f32(a, b);
 }
 
-/* Stores the sum of the lanes of each vector. */
+/* Stores the sum of the lanes of each of the four vectors. */
 ALWAYS_INLINE void vec_store_sums(float to[4], vec a, vec b, vec c, vec d)
 {
     vst1q_f32(to, vpaddq_f32(vpaddq_f32(a, b), vpaddq_f32(c, d)));
@@ -129,7 +129,7 @@ ALWAYS_INLINE void mask_store_first(void *at, vec_mask mask, size_t n)
     memcpy(at, &bytes, n);
 }
 
-/* Adds to every lane of sum the two products of its 16-bit integers of a and b. */
+/* Each lane of a and b holds two 16-bit integers. Adds both products to the lane of sum. */
 ALWAYS_INLINE vec_i32 vec_i32_dot_i16(vec_i32 sum, vec_i32 a, vec_i32 b)
 {
     int16x8_t x = vreinterpretq_s16_s32((int32x4_t)a), y = vreinterpretq_s16_s32((int32x4_t)b);
@@ -137,7 +137,7 @@ ALWAYS_INLINE vec_i32 vec_i32_dot_i16(vec_i32 sum, vec_i32 a, vec_i32 b)
     return sum + (vec_i32)vpaddq_s32(low, high);
 }
 
-/* Load and store one byte for every lane. Stored values must be in 0 ... 255. */
+/* Load and store one byte per lane. Stored values must be in 0 ... 255. */
 ALWAYS_INLINE vec_i32 vec_i32_load_u8(const void *at)
 {
     uint32_t bytes;
@@ -151,7 +151,8 @@ ALWAYS_INLINE void vec_i32_store_u8(void *at, vec_i32 x)
     memcpy(at, &bytes, sizeof bytes);
 }
 
-/* Selects `then` for each condition (a byte) that is not 0. The elements have `width` bytes. */
+/* Returns, per element of `width` bytes, `then` if its condition (a byte) is not 0, and `other` if
+ * it is 0. */
 ALWAYS_INLINE bits bits_choose(const unsigned char *condition, bits then, bits other, size_t width)
 {
     uint64_t few = 0;

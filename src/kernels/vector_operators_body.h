@@ -1,5 +1,5 @@
-/* The functions that are the same at all levels: the compiler's operators on vec, vec_mask and
- * bits, the types of a level.
+/* The vector functions that are the same at all levels, implemented with the compiler's operators
+ * on the types of a level: vec, vec_mask and bits.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
@@ -36,7 +36,7 @@ OPERATOR(vec_mask, mask_and, vec_mask, &)
 OPERATOR(vec_mask, mask_or, vec_mask, |)
 OPERATOR(vec_mask, mask_xor, vec_mask, ^)
 #if !VECTOR_HAS_FMA
-/* Return a * b + c and c - a * b, with two roundings. */
+/* vec_fma returns a * b + c, and vec_fnma c - a * b, with two roundings. */
 ALWAYS_INLINE vec vec_fma(vec a, vec b, vec c)
 {
     return a * b + c;
@@ -71,7 +71,8 @@ OPERATOR(vec_mask, vec_greater_equal, vec, >=)
 #undef OPERATOR
 
 #ifndef VECTOR_HAS_MASKED_MEMORY
-/* Loads or stores the first n lanes. Other lanes are 0, and their memory is not accessed. */
+/* Load or store the first n lanes. A load sets the remaining lanes to 0. Their memory is not
+ * accessed. */
 ALWAYS_INLINE vec vec_load_first(const void *at, size_t n)
 {
     vec x = {0};
@@ -83,7 +84,8 @@ ALWAYS_INLINE void vec_store_first(void *at, vec x, size_t n)
     memcpy(at, &x, n * sizeof(float));
 }
 
-/* Loads the lanes whose bits are set. Other lanes are 0, and their memory is not accessed. */
+/* Loads the lanes whose bits are set. Sets the remaining lanes to 0, and does not access their
+ * memory. */
 ALWAYS_INLINE vec vec_load_where(const void *at, unsigned set)
 {
     if (set == (1U << VECTOR_LANES) - 1)
@@ -95,7 +97,7 @@ ALWAYS_INLINE vec vec_load_where(const void *at, unsigned set)
     return x;
 }
 
-/* Returns x in the lanes whose bits are set, and 0 in the others. */
+/* Returns x in the lanes whose bits are set, and 0 in the remaining lanes. */
 ALWAYS_INLINE vec vec_where(vec x, unsigned set)
 {
     const vec_i32 lanes = {1, 2, 4, 8};
@@ -120,7 +122,7 @@ ALWAYS_INLINE void mask_store(void *at, vec_mask mask)
 #define VECTOR_F64_LANES (VECTOR_LANES / 2)
 typedef double vec_f64 __attribute__((vector_size(sizeof(vec))));
 typedef int64_t vec_f64_lanes __attribute__((vector_size(sizeof(vec))));
-typedef float vec_half __attribute__((vector_size(sizeof(vec) / 2)));
+typedef float vec_half_width __attribute__((vector_size(sizeof(vec) / 2)));
 
 ALWAYS_INLINE vec_f64 vec_f64_set1(double x)
 {
@@ -139,15 +141,15 @@ ALWAYS_INLINE void vec_f64_store(double *at, vec_f64 x)
 #ifndef VECTOR_HAS_LOAD_F64_OF_F32
 ALWAYS_INLINE vec_f64 vec_f64_load_f32(const float *at)
 {
-    vec_half x;
+    vec_half_width x;
     memcpy(&x, at, sizeof x);
     return __builtin_convertvector(x, vec_f64);
 }
 #endif
 ALWAYS_INLINE void vec_f64_store_f32(float *at, vec_f64 x)
 {
-    vec_half half = __builtin_convertvector(x, vec_half);
-    memcpy(at, &half, sizeof half);
+    vec_half_width narrow = __builtin_convertvector(x, vec_half_width);
+    memcpy(at, &narrow, sizeof narrow);
 }
 ALWAYS_INLINE vec_f64 vec_f64_abs(vec_f64 x)
 {
@@ -167,7 +169,7 @@ ALWAYS_INLINE vec_f64 vec_f64_max(vec_f64 a, vec_f64 b)
 }
 #endif
 
-/* Elements of any type. */
+/* Load and store a vector of elements of any type. */
 ALWAYS_INLINE bits bits_load(const void *at)
 {
     bits x;
@@ -179,7 +181,7 @@ ALWAYS_INLINE void bits_store(void *at, bits x)
     memcpy(at, &x, sizeof x);
 }
 
-#ifndef VECTOR_HAS_STREAM /* non-temporal stores; ordinary ones here */
+#ifndef VECTOR_HAS_STREAM /* levels without non-temporal stores use ordinary stores */
 ALWAYS_INLINE void bits_stream(void *at, bits x)
 {
     bits_store(at, x);

@@ -1,5 +1,5 @@
-/* The vector functions that kernels are written with, for any CPU, in vector types of the compiler.
- * They specify those of the other levels. exp, tanh and similar functions call libm.
+/* The vector functions of the kernels for any CPU, with vector types of the compiler. They are the
+ * specification for all levels. exp, tanh and similar functions call libm.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_VECTOR_SCALAR_H
 #define IRRUN_KERNELS_VECTOR_SCALAR_H
@@ -12,7 +12,7 @@
 #include "kernels/inline.h"
 
 #define VECTOR_LANES 4
-#define VECTOR_BY_LANE /* only at this level: exp, tanh and others call libm for each lane */
+#define LEVEL_IS_SCALAR /* only here: exp, tanh and similar functions call libm per lane */
 #define VECTOR_REGISTERS 16
 #define VECTOR_HAS_FMA 0
 typedef float vec __attribute__((vector_size(16)));
@@ -47,7 +47,7 @@ ALWAYS_INLINE vec vec_max(vec a, vec b)
     return vec_select(a > b, a, b);
 }
 
-/* Applies an expression of x, the element of a lane, to every lane. */
+/* Defines a function that applies an expression of x, the element of a lane, to every lane. */
 #define VEC_UNARY(name, expression)                                                                \
     __attribute__((noinline, unused)) static vec vec_##name(vec all)                               \
     {                                                                                              \
@@ -64,7 +64,7 @@ VEC_UNARY(round, nearbyintf(x))
 VEC_UNARY(sqrt, sqrtf(x))
 VEC_UNARY(tanh, tanhf(x))
 VEC_UNARY(exp, expf(x))
-VEC_UNARY(exp_of_negative, expf(x))
+VEC_UNARY(exp_nonpositive, expf(x))
 VEC_UNARY(log, logf(x))
 VEC_UNARY(sigmoid, 1 / (1 + expf(-x)))
 
@@ -73,7 +73,7 @@ ALWAYS_INLINE vec vec_sigmoid_times_tanh(vec x, vec y)
     return vec_sigmoid(x) * vec_tanh(y);
 }
 
-/* Return elements 0, 2, 4 ... or 1, 3, 5 ... of a, then those of b. */
+/* Return elements 0, 2, 4 ... (vec_even) or 1, 3, 5 ... (vec_odd) of a, then those of b. */
 ALWAYS_INLINE vec vec_even(vec a, vec b)
 {
     return (vec){a[0], a[2], b[0], b[2]};
@@ -101,7 +101,7 @@ ALWAYS_INLINE void vec_interleave(vec a, vec b, vec to[2])
     to[1] = (vec){a[2], b[2], a[3], b[3]};
 }
 
-/* Stores the sum of the lanes of each vector. */
+/* Stores the sum of the lanes of each of the four vectors. */
 ALWAYS_INLINE void vec_store_sums(float to[4], vec a, vec b, vec c, vec d)
 {
     const vec all[4] = {a, b, c, d};
@@ -130,7 +130,7 @@ ALWAYS_INLINE vec_i32 vec_i32_dot_i16(vec_i32 sum, vec_i32 a, vec_i32 b)
     return sum + low + (a >> 16) * (b >> 16);
 }
 
-/* Load and store one byte for every lane. Stored values must be in 0 ... 255. */
+/* Load and store one byte per lane. Stored values must be in 0 ... 255. */
 ALWAYS_INLINE vec_i32 vec_i32_load_u8(const void *at)
 {
     const uint8_t *bytes = at;
@@ -144,7 +144,8 @@ ALWAYS_INLINE void vec_i32_store_u8(void *at, vec_i32 x)
     memcpy(at, bytes, sizeof bytes);
 }
 
-/* Selects `then` for each condition (a byte) that is not 0. The elements have `width` bytes. */
+/* Returns, per element of `width` bytes, `then` if its condition (a byte) is not 0, and `other` if
+ * it is 0. */
 ALWAYS_INLINE bits bits_choose(const unsigned char *condition, bits then, bits other, size_t width)
 {
     typedef int16_t lanes_16 __attribute__((vector_size(16)));

@@ -1,4 +1,4 @@
-/* The vector functions that kernels are written with, for SSE4.1. vector_scalar.h specifies them.
+/* The vector functions of the kernels for SSE4.1. vector_scalar.h specifies them.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_VECTOR_SSE41_H
 #define IRRUN_KERNELS_VECTOR_SSE41_H
@@ -32,7 +32,7 @@ ALWAYS_INLINE vec vec_select(vec_mask mask, vec a, vec b)
     return _mm_blendv_ps(b, a, _mm_castsi128_ps(mask));
 }
 
-/* Return elements 0, 2, 4 ... or 1, 3, 5 ... of a, then those of b. */
+/* Return elements 0, 2, 4 ... (vec_even) or 1, 3, 5 ... (vec_odd) of a, then those of b. */
 ALWAYS_INLINE vec vec_even(vec a, vec b)
 {
     return _mm_shuffle_ps(a, b, 0x88);
@@ -55,7 +55,7 @@ ALWAYS_INLINE void vec_interleave(vec a, vec b, vec to[2])
     to[1] = _mm_unpackhi_ps(a, b);
 }
 
-/* Stores the sum of the lanes of each vector. */
+/* Stores the sum of the lanes of each of the four vectors. */
 ALWAYS_INLINE void vec_store_sums(float to[4], vec a, vec b, vec c, vec d)
 {
     _mm_storeu_ps(to, _mm_hadd_ps(_mm_hadd_ps(a, b), _mm_hadd_ps(c, d)));
@@ -76,13 +76,13 @@ ALWAYS_INLINE void mask_store_first(void *at, vec_mask mask, size_t n)
     memcpy(at, &bytes, n);
 }
 
-/* Adds to every lane of sum the two products of its 16-bit integers of a and b. */
+/* Each lane of a and b holds two 16-bit integers. Adds both products to the lane of sum. */
 ALWAYS_INLINE vec_i32 vec_i32_dot_i16(vec_i32 sum, vec_i32 a, vec_i32 b)
 {
     return sum + (vec_i32)_mm_madd_epi16((__m128i)a, (__m128i)b);
 }
 
-/* Load and store one byte for every lane. Stored values must be in 0 ... 255. */
+/* Load and store one byte per lane. Stored values must be in 0 ... 255. */
 ALWAYS_INLINE vec_i32 vec_i32_load_u8(const void *at)
 {
     int bytes;
@@ -96,7 +96,8 @@ ALWAYS_INLINE void vec_i32_store_u8(void *at, vec_i32 x)
     memcpy(at, &bytes, sizeof bytes);
 }
 
-/* Returns an element of `width` bytes for each condition (a byte): all ones if it is false. */
+/* Returns an element of `width` bytes per condition (a byte): all ones if the condition is false,
+ * otherwise zeros. */
 ALWAYS_INLINE bits bits_false(const unsigned char *condition, size_t width)
 {
     const __m128i zero = _mm_setzero_si128();

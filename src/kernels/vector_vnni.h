@@ -1,4 +1,4 @@
-/* The vector functions of AVX-512 with VNNI, which multiplies and adds bytes. See level.h.
+/* The level vnni: the vector functions of AVX-512, and those of VNNI, which multiply and add bytes.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_VECTOR_VNNI_H
 #define IRRUN_KERNELS_VECTOR_VNNI_H
@@ -8,14 +8,14 @@
 #ifdef __AVX512VNNI__
 #define VECTOR_HAS_DOT_U8
 
-/* Adds to every 32-bit lane of sum the four products of unsigned bytes of a and signed bytes of
- * b. */
+/* Multiplies the four unsigned bytes of each lane of a by the signed bytes of b, and adds the
+ * products to the lane of sum. */
 ALWAYS_INLINE vec_i32 vec_i32_dot_u8(vec_i32 sum, vec_i32 a, vec_i32 b)
 {
     return (vec_i32)_mm512_dpbusd_epi32((__m512i)sum, (__m512i)a, (__m512i)b);
 }
 
-/* Loads 16 bytes from each of four addresses. Lane i has byte i of all of them. */
+/* Loads 16 bytes from each of four addresses. Lane i gets byte i from each address. */
 ALWAYS_INLINE vec_i32 vec_i32_load_u8_rows(const uint8_t *const at[4])
 {
     const __m512i quads = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);

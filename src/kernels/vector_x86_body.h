@@ -1,5 +1,5 @@
-/* The functions whose intrinsics have the same name in SSE, AVX and AVX-512, except for a prefix.
- * MM adds the prefix of a level, and MM_ROUND is the intrinsic that rounds.
+/* The vector functions whose intrinsics have the same name in SSE, AVX and AVX-512 except for a
+ * prefix. MM adds the prefix of a level; MM_ROUND is the intrinsic that rounds.
  * SPDX-License-Identifier: Apache-2.0 */
 #if !defined(MM) || !defined(MM_ROUND)
 #error "include vector_<level>.h of an x86 level"
@@ -68,7 +68,8 @@ ALWAYS_INLINE vec vec_with_sign_of(vec magnitude, vec x)
     return MM(or_ps)(magnitude, MM(and_ps)(x, vec_set1(-0.0F)));
 }
 
-/* Stores past the caches (non-temporal). `at` is aligned to the vector; a fence must follow. */
+/* Stores a vector without caching it (non-temporal). `at` must be aligned to the vector size; a
+ * fence must follow. */
 ALWAYS_INLINE void bits_stream(void *at, bits x)
 {
     MM(stream_ps)(at, (vec)x);

@@ -1,6 +1,6 @@
 /* The transforms of Winograd's minimal filtering F(2, 3), in one or two dimensions, for vectors of
- * any length. Two outputs need four products instead of six; each depends only on its own three
- * inputs: Y = A^T [(G g) * (B^T d)], where * is element by element, with
+ * any length. Two outputs need four multiplications instead of six, and each output depends only on
+ * its own three inputs: Y = A^T [(G g) * (B^T d)], where * multiplies element by element, with
  *
  *     B^T d = d0 - d2, d1 + d2, d2 - d1, d1 - d3
  *     G g = g0, (g0 + g1 + g2) / 2, (g0 - g1 + g2) / 2, g2
@@ -20,7 +20,8 @@ ALWAYS_INLINE void transform_4(const vec d[4], vec v[4])
     v[3] = vec_sub(d[1], d[3]);
 }
 
-/* Loads four adjacent elements for each tile of a vector of tiles. */
+/* Loads the four elements d[0 ... 3] of a row of VECTOR_LANES neighbouring tiles, which begin two
+ * elements apart. */
 ALWAYS_INLINE void load_row(const float *row, vec d[4])
 {
     UNROLL
@@ -31,8 +32,8 @@ ALWAYS_INLINE void load_row(const float *row, vec d[4])
     }
 }
 
-/* Transforms tiles of n_y x n_x elements, 4 or 1 each: a vector of tiles, or, if
- * lanes_are_channels, of channels of one tile. Stores the first n lanes. n_y, n_x and
+/* Transforms tiles of n_y x n_x elements, where n_y and n_x are 4 or 1: a vector of tiles or, if
+ * lanes_are_channels, a vector of channels of one tile. Stores the first n lanes. n_y, n_x and
  * lanes_are_channels are constants in all calls. */
 ALWAYS_INLINE void transform_input(const struct winograd_input *input, const float *from, float *to,
                                    size_t n, size_t n_y, size_t n_x, bool lanes_are_channels)
@@ -106,7 +107,8 @@ static void winograd_input(const struct winograd_input *input)
         TRANSFORM_INPUT(1, 4);
 }
 
-/* Transforms a vector of channels of a tile. Returns check, with NaN where a sum is not finite. */
+/* Transforms a vector of channels of a tile. Returns the updated check, with NaN in lanes with a
+ * sum that is not finite. */
 ALWAYS_INLINE vec transform_output(const struct winograd_output *output, size_t tile, size_t at,
                                    size_t n_y, size_t n_x, vec check)
 {

@@ -87,7 +87,7 @@ static bool prevent_overflow(int8_t *packed, struct int8_convolution_attrs *attr
     size_t n_all = n_groups * attrs->n_segments * n_quads, n = int8_excess_count(packed, n_all);
     attrs->has_words = n > n_all / QUADS_PER_EXCESS;
     if (attrs->has_words) {
-        int8_halve(packed, n_all);
+        int8_split_quads(packed, n_all);
         return true;
     }
     struct int8_excess to = {
@@ -97,7 +97,7 @@ static bool prevent_overflow(int8_t *packed, struct int8_convolution_attrs *attr
     };
     if (!to.begins || !to.places || !to.odd)
         return false;
-    int8_excess_take(packed, n_groups, attrs->n_segments, n_quads, &to);
+    int8_excess_extract(packed, n_groups, attrs->n_segments, n_quads, &to);
     attrs->excess = arena_copy(arena, &to, 1, sizeof to, err);
     return attrs->excess != NULL;
 }

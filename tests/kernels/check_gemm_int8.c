@@ -10,7 +10,7 @@
 struct problem {
     size_t m, n, k;                /* k: of a segment */
     const uint8_t *const *a_bytes; /* segments of A in bytes, also if the product has words */
-    const int8_t *b_whole;         /* B as packed, before int8_excess_take or int8_halve */
+    const int8_t *b_whole;         /* B as packed, before int8_excess_extract or int8_split_quads */
     struct guarded segments, a, b, c, start, row_start, scale, bias, low, high;
 };
 
@@ -220,7 +220,7 @@ static bool try_results(const struct trial *trial, struct problem *problem, stru
            try_result(trial, problem, p, INT8_TO_F32) && try_result(trial, problem, p, INT8_TO_U8);
 }
 
-/* Multiplies by a copy of b after int8_excess_take. */
+/* Multiplies by a copy of b after int8_excess_extract. */
 static bool try_excess(const struct trial *trial, struct problem *problem, struct int8_product *p)
 {
     size_t n_groups = int8_n_groups(p->n), n_quads = n_groups * p->n_segments * p->n_quads;
@@ -231,7 +231,7 @@ static bool try_excess(const struct trial *trial, struct problem *problem, struc
     struct int8_excess to = {alloc_guarded(&begins, (n_groups + 1) * sizeof *to.begins),
                              alloc_guarded(&places, n * sizeof *to.places),
                              alloc_guarded(&odd, n * INT8_GROUP * sizeof *to.odd)};
-    int8_excess_take(copy, n_groups, p->n_segments, p->n_quads, &to);
+    int8_excess_extract(copy, n_groups, p->n_segments, p->n_quads, &to);
     less.b = copy;
     less.excess = &to;
     bool is_good = int8_excess_count(copy, n_quads) == 0 || trial_fail("an excess is left");
@@ -242,7 +242,7 @@ static bool try_excess(const struct trial *trial, struct problem *problem, struc
     return is_good;
 }
 
-/* Multiplies words by a copy of b after int8_halve. */
+/* Multiplies words by a copy of b after int8_split_quads. */
 static bool try_words(const struct trial *trial, struct problem *problem,
                       const struct int8_product *p)
 {
@@ -254,7 +254,7 @@ static bool try_words(const struct trial *trial, struct problem *problem,
     uint16_t *a = alloc_guarded(&words, n * sizeof *a);
     const uint8_t **at = alloc_guarded(&segments, p->n_segments * sizeof *at);
     const uint8_t *first = p->a[p->n_segments - 1];
-    int8_halve(copy, n_quads);
+    int8_split_quads(copy, n_quads);
     trial->variant->gemm_int8->widen(n, first, a);
     for (size_t i = 0; i < p->n_segments; i++)
         at[i] = (const uint8_t *)(a + (p->a[i] - first));
