@@ -7,8 +7,8 @@
 #include "irrun.h"
 
 /* Sizes of the input and the output, outermost dimension first. Tensors of fewer dimensions are
- * padded with leading 1s. In each dimension, output position o covers input positions floor(o * in
- * / out) to ceil((o + 1) * in / out) - 1. No input dimension is 0. */
+ * padded with leading 1s. In each dimension, output position o covers the input positions from
+ * floor(o * in / out) to ceil((o + 1) * in / out) - 1. No input dimension is 0. */
 struct adaptive_pool {
     int64_t in[3], out[3];
 };

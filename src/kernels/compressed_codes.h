@@ -1,7 +1,7 @@
 /* Decodes rows of compressed matrices, chunk by chunk. A wide chunk holds 4 bytes of codes or 4
  * floats per lane; a narrow chunk holds 32 elements. Each position of a chunk is decoded to a
  * vector. For floats, the lanes of this vector are neighbouring elements of the row. For codes,
- * they are the elements that need the fewest instructions (see element_at).
+ * element_at says which elements they are; this order needs the fewest instructions.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_COMPRESSED_CODES_H
 #define IRRUN_KERNELS_COMPRESSED_CODES_H

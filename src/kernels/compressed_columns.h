@@ -47,7 +47,7 @@ ALWAYS_INLINE vec_i32 order_lanes(vec_i32 lanes, enum irrun_dtype dtype)
 struct lane_rows {
     size_t numbers[VECTOR_LANES]; /* row numbers in the matrix */
     const unsigned char *at[VECTOR_LANES];
-    const unsigned char *end; /* of the matrix */
+    const unsigned char *end; /* end of the matrix */
 };
 
 /* The scales and zero points of the rows of struct lane_rows in one scale group. */

@@ -45,8 +45,8 @@ struct compressed_matrix {
     /* f32, f16, bf16, u8, i8, or a type of 4 bits, low bits first: u4, i4, nf4, f4e2m1 */
     enum irrun_dtype dtype;
     size_t n, k;
-    size_t group;                            /* elements; divides k; even for types of 4 bits */
-    const unsigned char *row;                /* row 0; the rows are contiguous; any alignment */
+    size_t group;             /* elements per scale group; divides k; even for types of 4 bits */
+    const unsigned char *row; /* row 0; the rows are contiguous; any alignment */
     struct group_params scales, zero_points; /* scales: f32. Integer zero points are below 2^16. */
     float values[16];                        /* types of 4 bits: the values of the 16 codes */
 };
@@ -85,7 +85,7 @@ static inline size_t compressed_row_floats(const struct compressed_matrix *matri
  * end. */
 struct compressed_product {
     const struct compressed_matrix *matrix;
-    size_t m; /* at most COMPRESSED_MAX_ROWS */
+    size_t m; /* rows of x, at most COMPRESSED_MAX_ROWS */
     size_t begin, end;
     const float *x;     /* m rows that `arrange` has written */
     const float *start; /* NULL: zeros */

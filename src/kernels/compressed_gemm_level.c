@@ -27,7 +27,7 @@ enum { MAX_CHAINS = 4 };
 /* One scale group of several rows of the matrix and of m rows of x. */
 struct groups {
     const unsigned char *rows[SIMULTANEOUS_ROWS];
-    const unsigned char *end; /* of the matrix */
+    const unsigned char *end; /* end of the matrix */
     struct decoder decoders[SIMULTANEOUS_ROWS];
     const float *x;
     size_t x_row; /* floats from one row to the next */
@@ -60,7 +60,7 @@ ALWAYS_INLINE const float *add_chunk(const struct groups *g, enum irrun_dtype dt
                                      size_t m, size_t n_positions, const unsigned char *const *from,
                                      size_t at, const float *x, struct chains *sums)
 {
-    const size_t vector_bytes = VECTOR_LANES * unit_bytes(dtype); /* of floats */
+    const size_t vector_bytes = VECTOR_LANES * unit_bytes(dtype); /* floats only */
     vec_i32 chunks[SIMULTANEOUS_ROWS];
     const float *rows[COMPRESSED_MAX_ROWS];
     UNROLL

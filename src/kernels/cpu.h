@@ -1,4 +1,5 @@
-/* The SIMD levels of levels.def: lists those of this build, and detects those of the CPU.
+/* The SIMD levels of levels.def: lists the levels of this build, and detects which of them the CPU
+ * supports.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_CPU_H
 #define IRRUN_KERNELS_CPU_H

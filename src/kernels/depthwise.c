@@ -28,8 +28,8 @@ static void run_scalar(const struct run *run, const float *in, size_t out_channe
 
 /* ---- Tiles -------------------------------------------------------------------------------- */
 
-/* Selects the taps of a tile: those that the windows in spans z and y contain, and [begin, end)
- * along the innermost dimension. */
+/* Selects the taps of a tile: along z and y, the taps that the windows in these spans contain;
+ * along the innermost dimension, [begin, end). */
 static void set_taps(const struct depthwise *plan, struct depthwise_tile *tile,
                      const struct depthwise_span *z, const struct depthwise_span *y, int64_t begin,
                      int64_t end)

@@ -52,8 +52,8 @@ struct depthwise {
     bool is_copied;         /* rows only: the input is copied; otherwise it is read in place */
     int64_t origin;         /* image offset of tap 0 of position 0 */
     int64_t steps[3];       /* floats from one position to the next */
-    int64_t strides[3];     /* from one element of the input to the next */
-    const int32_t *offsets; /* of each tap, from tap 0 in the image */
+    int64_t strides[3];     /* floats from one element of the image to the next */
+    const int32_t *offsets; /* image offset of each tap, relative to tap 0 */
     const struct depthwise_span *spans[3];
     size_t n_spans[3];
     size_t row_stride;   /* as in depthwise_tile, for spans of all taps */
@@ -61,7 +61,7 @@ struct depthwise {
     size_t pixel_floats; /* channels in lanes: floats from one output position to the next */
     const struct depthwise_strip *strips; /* rows only: replace spans[2] */
     size_t n_strips;
-    const struct depthwise_plane *planes; /* of a row, if it is copied */
+    const struct depthwise_plane *planes; /* planes of a row, if the channel is copied */
     size_t n_planes, plane_floats;        /* number of planes; floats per plane */
     /* For sums, 1 / count: [spans[0]][spans[1]][spans[2] or positions of a row]. */
     const float *scales;
@@ -87,7 +87,7 @@ void depthwise_pack(const struct depthwise *plan, const void *weights, bool is_f
 
 struct depthwise_job {
     const float *in; /* [n_batches][n_channels][in], or [n_batches][in][n_channels] */
-    /* [n_channels][multiplier][kernel], or packed for channels_last; for products */
+    /* For products: [n_channels][multiplier][kernel], or packed if channels_last. */
     const float *weights;
     float *out; /* [n_batches][n_channels][multiplier][out], or channels last as `in` */
     float *scratch;

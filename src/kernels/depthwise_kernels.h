@@ -34,8 +34,9 @@ struct depthwise_tile {
     size_t first_tap, n_slices, n_lines, n_taps, slice_taps, line_taps;
     size_t last;     /* rows: first element of the last vector */
     size_t n_stored; /* rows: floats to store if there is only one vector */
-    /* Added to products; multiplied by sums; not used for maxima. It is one float for all lanes in
-     * products along rows and in sums of channels in lanes, otherwise a vector. */
+    /* Products are increased by it, sums are multiplied by it, and maxima ignore it. It is one
+     * float for all lanes in products along rows and in sums of channels in lanes, otherwise a
+     * vector. */
     const float *adjustment;
     size_t adjustment_step; /* floats from one position to the next */
     /* A vector: the lowest maximum so far; for sums and products, NaN in lanes with a result that
@@ -62,7 +63,7 @@ struct depthwise_pool_2x2 {
     size_t in_row;
     float *out;
     size_t n_rows, n; /* output rows, and floats per row */
-    float scale;      /* multiplied by sums */
+    float scale;      /* sums are multiplied by it */
     float *check;     /* as in depthwise_tile */
 };
 typedef void depthwise_pool_2x2_fn(const struct depthwise_pool_2x2 *args);

@@ -21,7 +21,7 @@ struct epilogue_operand {
 
 struct epilogue {
     fused_fn *fused; /* NULL: there is no program */
-    /* `at` of an instruction points to element 0 of its operand */
+    /* `at` of an instruction points to element 0 of the operand. */
     const struct fused_instruction *program;
     const struct epilogue_operand *operands;
     size_t n_program, n_operands;

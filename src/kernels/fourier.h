@@ -18,7 +18,7 @@
 struct fourier {
     size_t n, m; /* m = n if there is no chirp */
     size_t n_factors;
-    unsigned char factors[FOURIER_MAX_FACTORS]; /* of m */
+    unsigned char factors[FOURIER_MAX_FACTORS]; /* radices of the passes, with product m */
     const double *roots;                        /* [m], exp(-2 pi i k / m) */
     const double *chirp;                        /* [n], exp(-pi i k^2 / n), or NULL */
     const double *chirp_ft; /* [m], the transform of the conjugated chirp at -n < k < n, mod m */

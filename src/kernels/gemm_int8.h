@@ -74,7 +74,7 @@ struct int8_product {
     struct requantization requantization; /* not used with INT8_TO_I32 */
     const float *const *row_biases;       /* per row: replaces the bias, unless NULL */
     void *c;                              /* [m][n] */
-    size_t ldc;                           /* in elements */
+    size_t ldc;                           /* elements from one row of c to the next */
 };
 
 /* A product whose A has 32-bit elements; sums are modulo 2^32. Members are as in int8_product. */
@@ -133,8 +133,8 @@ struct int8_winograd {
     const int16_t *filters; /* [group][position][pair of inputs][output][2] */
     const int32_t *start;
     struct requantization requantization;
-    uint8_t *c; /* the whole output */
-    size_t out[2];
+    uint8_t *c;        /* the whole output image */
+    size_t out[2];     /* height and width of the output */
     int16_t *inputs;   /* scratch: [position][int8_winograd_step] */
     int32_t *products; /* scratch: [position][int8_winograd_products_step] */
 };

@@ -55,7 +55,7 @@ struct igemm_channels_args {
     float *c;
     size_t ldc;
     const float *bias; /* [columns]; NULL: zeros (always with is_added) */
-    /* [0] minimum and [1] maximum of the results; NULL: none; not NULL for `pooled` */
+    /* Minimum [0] and maximum [1] of the results; NULL: none. Not NULL for `pooled`. */
     const float *bounds;
     bool is_added;
     float *maxima; /* [mr / IGEMM_POOLED][ldc]; for `pooled` only */
@@ -78,10 +78,10 @@ struct igemm_pairs {
     igemm_channels_fn *pooled[IGEMM_MAX_VECTORS + 1][IGEMM_MAX_MR + 1];
     igemm_channels_fn *width_3[IGEMM_MAX_STRIDE + 1][IGEMM_MAX_MR + 1];
     void (*round)(const void *from, void *to, size_t n); /* rounds n channels of one pixel */
-    /* rounds n pixels of two channels, each a plane; second NULL: zeros */
+    /* Rounds n pixels of two channels, each a plane. second NULL: zeros. */
     void (*round_rows)(const float *first, const float *second, void *to, size_t n);
-    /* rounds n pixels of n_channels channels, each a plane: to[i * pixel] is the first pair of
-     * pixel i */
+    /* Rounds n pixels of n_channels channels, each a plane: to[i * pixel] is the first pair of
+     * pixel i. */
     void (*round_planes)(const float *from, size_t plane, size_t n_channels, float *to,
                          size_t pixel, size_t n);
     struct igemm_tiles tiles;

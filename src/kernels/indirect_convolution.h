@@ -107,7 +107,7 @@ struct pooling {
 #define POOLING_MAX_TAPS 16 /* maximum positions per window */
 
 struct indirect_convolution {
-    struct window window; /* from the input to positions */
+    struct window window; /* maps input elements to positions */
     int64_t n_groups, c_in, c_out;
     bool is_transposed;
     bool channels_in_lanes; /* otherwise positions are in the lanes of vectors */

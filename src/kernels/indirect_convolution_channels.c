@@ -9,14 +9,14 @@
 /* A chunk: consecutive positions of a phase. */
 struct chunk {
     const struct subconvolution *sub;
-    const float *in; /* of the group */
+    const float *in; /* input of the group */
     size_t group;
     const float *packed;      /* weights of the group and the phase */
     const int32_t *positions; /* [n] */
     size_t first, n;          /* range of positions in the phase */
-    bool is_first;            /* in a thread's share: the weights may not be in the cache */
+    bool is_first;            /* first of a thread's share: the weights may not be in the cache */
     float *sums;
-    size_t ldc;    /* of the sums */
+    size_t ldc;    /* floats from one row of sums to the next */
     float *maxima; /* maxima of pooling windows; NULL: not stored */
 };
 

@@ -8,7 +8,7 @@
 struct packing {
     const struct indirect_convolution *conv;
     const struct subconvolution *sub;
-    const unsigned char *weights; /* of one group */
+    const unsigned char *weights; /* weights of one group */
     enum weight_type type;
 };
 

@@ -104,8 +104,8 @@ static void raise_maxima(const struct pooling *pooling, const struct depthwise_t
         }
 }
 
-/* Pools n windows, whose first sums are `step` floats apart. `offsets` are those of the sums of one
- * window. */
+/* Pools n windows, whose first sums are `step` floats apart. `offsets` are the offsets of the sums
+ * of one window. */
 static void pool_row(const struct indirect_convolution *conv, const float *sums, size_t step,
                      const int32_t *offsets, size_t n, float *out)
 {

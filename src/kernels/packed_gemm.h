@@ -151,7 +151,7 @@ void packed_gemm_end(const struct packed_matrix *packed_b);
  * panel may extend past them. packed_gemm rounds a if packed_b->round is set. */
 struct packed_gemm {
     size_t begin, end; /* panels to multiply by */
-    bool is_added;     /* to c; otherwise to the bias */
+    bool is_added;     /* adds the product to c; otherwise to the bias */
     size_t m, n;
     const float *a;
     size_t lda;

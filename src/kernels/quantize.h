@@ -7,8 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Code i stands for i * scale + out_low, and the last code for out_high. The code of x is round((x
- * - in_low) * inverse_scale). */
+/* Code i means i * scale + out_low; the last code means out_high. The code of x is
+ * round((x - in_low) * inverse_scale). */
 struct quantization {
     float low, high; /* x <= low becomes out_low, and x > high becomes out_high */
     float in_low, inverse_scale, scale, out_low, out_high;

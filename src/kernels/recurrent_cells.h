@@ -14,8 +14,8 @@ enum { LSTM_PANEL_UNITS = 16, GRU_PANEL_UNITS = 32, RNN_PANEL_UNITS = 64 };
  * past the end of the state may also be written. */
 struct recurrent_row {
     size_t units; /* U */
-    /* [G][U], the sum of both products and the biases; GRU with linear_before_reset: only the
-     * product with h, plus Rbh in gate h */
+    /* [G][U], the sum of both products and the biases. For a GRU with linear_before_reset, only the
+     * product with h, plus Rbh in gate h. */
     const float *gates;
     const float *x_gates;   /* [3][U], GRU only: the product with x */
     const float *peepholes; /* [3][U], LSTM only: f, i, o; NULL: zeros */

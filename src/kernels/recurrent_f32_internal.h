@@ -15,8 +15,8 @@ struct pass {
     size_t n_workers;  /* workers per direction */
     size_t begin, end; /* panels */
     bool is_reverse;
-    bool is_downward; /* the first round goes from the last panel to the first */
-    struct recurrent_matrix w, r, r_reset; /* of this direction */
+    bool is_downward; /* the first sweep goes from the last panel to the first */
+    struct recurrent_matrix w, r, r_reset; /* the matrices of this direction */
     const float *biases, *reset_biases, *peepholes;
     float *x, *gates, *tile, *h, *h_next, *c, *reset_h; /* in the scratch memory */
     float *rounded, *rounded_next, *reset_rounded;      /* h, h_next and reset_h for the products */

@@ -63,9 +63,9 @@ static recurrent_cell_fn *choose_cell(const struct recurrent_f32 *engine)
     }
 }
 
-/* The minimum batch size for which f16 weights are expanded to f32: with more rows, converting them
- * costs more than reading fewer bytes saves, 10 % at 4 and at 8 rows on Zen 4. Weights that would
- * not fit into the caches as f32 stay f16. */
+/* The minimum batch size for which f16 weights are expanded to f32. From this size on, converting
+ * them for every product costs more than reading fewer bytes saves: 10 % at 4 and at 8 rows on Zen
+ * 4. Weights that would not fit into the caches as f32 stay f16. */
 #define EXPAND_MIN_BATCH 4
 #define EXPAND_UP_TO_BYTES 10e6
 

@@ -17,7 +17,7 @@ struct select_run {
     const void *else_values;
     void *out;                                         /* dense: [n_rows][n] */
     size_t condition_stride, then_stride, else_stride; /* within a row: 1, or 0: a scalar */
-    size_t condition_row, then_row, else_row;          /* from one row to the next */
+    size_t condition_row, then_row, else_row;          /* elements from one row to the next */
     bool is_streamed; /* use non-temporal stores, for an output larger than the caches */
 };
 

@@ -54,8 +54,8 @@ ALWAYS_INLINE vec vec_expm1_reduced(vec x, vec *n)
     return vec_fma(r2, vec_fma(r2, high, low), r);
 }
 
-/* Returns exp(-x), accurate enough for callers that add 1. Clamps x to -89 ... 87; at -89 the
- * result is infinite. Multiplies by 2^(n - 1) and by 2, since 2^128 is not a float. */
+/* Returns exp(-x) for callers that add 1. Clamps x to -89 ... 87; at -89 the result is infinite.
+ * Multiplies by 2^(n - 1) and by 2, since 2^128 is not a float. */
 ALWAYS_INLINE vec vec_exp_negated(vec x)
 {
     vec n, minus = vec_sub(vec_zero(), x);
