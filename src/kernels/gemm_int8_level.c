@@ -195,8 +195,7 @@ static tile_fn *const half_group_tiles[MAX_ROWS] = {EACH_ROWS(HALF_GROUP_ENTRY, 
 #ifdef VECTOR_HAS_TILES
 #define INT8_TILE_SUMS 4 /* tiles of sums, one per group; the remaining tiles hold A and B */
 
-/* Stores the sums of n_groups groups. noinline, since each of four callers would get a copy.
- */
+/* Stores the sums of n_groups groups. noinline, since each of four callers would get a copy. */
 __attribute__((noinline)) static void finish_tile(const struct int8_product *p, size_t row,
                                                   size_t group, size_t n_groups,
                                                   vec_i32 sums[TILE_ROWS][INT8_TILE_SUMS])

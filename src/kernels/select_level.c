@@ -7,9 +7,7 @@
 
 #define SELECT_LINE 64 /* size of a cache line, and of the widest vector, in bytes */
 
-/* The prefetch distance for streamed rows, in bytes. 2 and 4 KB are equally fast; no prefetching is
- * slower.
- */
+/* The prefetch distance for streamed rows, in bytes. 2 or 4 KB is as fast; none is slower. */
 #define SELECT_AHEAD 1024
 
 /* One row. Pointers are byte addresses. */
