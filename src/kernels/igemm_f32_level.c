@@ -234,8 +234,8 @@ static void tiles_3(const struct igemm_channels_args *args)
 #endif
 
 /* The registers hold the sums, one row of weights, one broadcast input and, without FMA, a
- * product. Nine row addresses fit into the general-purpose registers of x86-64; more would be loaded
- * for each term, which matters less with a single vector. */
+ * product. Nine row addresses fit into the general-purpose registers of x86-64; more would be
+ * loaded for each term, which matters less with a single vector. */
 /* clang-format off */
 #define ROWS_4(X, vectors) X(vectors, 1) X(vectors, 2) X(vectors, 3) X(vectors, 4)
 #define ROWS_6(X, vectors) ROWS_4(X, vectors) X(vectors, 5) X(vectors, 6)

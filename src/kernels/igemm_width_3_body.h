@@ -63,11 +63,7 @@ ALWAYS_INLINE void add_width_3(const struct igemm_channels_args *args, size_t mr
             for (size_t j = 0; j < 5; j++) {
                 if (i + j >= n_inputs)
                     continue;
-<<<<<<< HEAD:src/kernels/igemm_row_body.h
                 vec input = vec_in_register(vec_set1_at(at + distances[j]));
-=======
-                vec input = vec_in_register(vec_set1(at[distances[j]]));
->>>>>>> 9070d3b9 (comments: plain words and names in kernels, second pass):src/kernels/igemm_width_3_body.h
                 UNROLL
                 for (size_t t = 3; t-- > 0;) {
                     size_t r = (i + j - t) / stride;

@@ -8,8 +8,8 @@
 #include "kernels/pack_transpose.h"
 #include "tensor/half.h"
 
-#define FEW_ROWS 2    /* at most this many rows use for_few_f16_rows */
-#define ENOUGH_ROWS 6 /* of a micro-kernel, if the rows need several calls */
+#define FEW_ROWS 2    /* maximum number of rows for which for_few_f16_rows is used */
+#define ENOUGH_ROWS 6 /* rows of a micro-kernel that are enough if the rows need several calls */
 
 /* The minimum number of terms for AMX tiles; with fewer, most of a tile would be zeros. */
 #define TILES_MIN_K 32

@@ -235,7 +235,7 @@ static bool try_row(const struct trial *trial, size_t stride, size_t rows, size_
         args.c = sums[way];
         for (size_t i = 0; i < n_sums; i++)
             args.c[i] = beginning == ADDED ? 0.75F : POISON;
-        (way ? kernels->row[stride] : kernels->channels[1])[rows](&args);
+        (way ? kernels->width_3[stride] : kernels->channels[1])[rows](&args);
     }
     guarded_free(&weights);
     guarded_free(&images);
