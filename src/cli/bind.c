@@ -66,8 +66,8 @@ static bool fail_member(const struct binder *binder, const struct binding *bindi
     fail_at(err, IRRUN_DATA, whole_file(path), "member: %s", why->message);
     size_t other;
     if (binder->n_ports == 1 && archive_find(archive, binder->port(binder->model, 0)->name, &other))
-        return fail_hint(err, "%s%s=%s reads one member; all are read without a name",
-                         binder->option, binder->port(binder->model, 0)->name,
+        return fail_hint(err, "to read one member only: %s%s=%s", binder->option,
+                         binder->port(binder->model, 0)->name,
                          text_shell_quote(binding->spec.text, quoted));
     if (why->hint[0])
         return fail_hint(err, "%s", why->hint);

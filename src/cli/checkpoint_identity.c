@@ -28,11 +28,12 @@ static bool changes_outputs(enum option_id id)
 static bool fail_format(const struct format_spec *spec, struct irrun_error *err)
 {
     const struct format *format;
-    fail(err, IRRUN_USAGE, "--checkpoint: outputs must go to none: or to files of the formats");
+    fail(err, IRRUN_USAGE,
+         "--checkpoint: an output must be \"none:\" or a file in one of the formats");
     for (size_t i = 0; (format = format_at(i)); i++)
         if (format->can_pause && format->write_endings[0])
             fail_append(err, " %s", format->name);
-    return fail_append(err, ", not to %s:%s", spec->format->name, spec->path);
+    return fail_append(err, ", not %s:%s", spec->format->name, spec->path);
 }
 
 bool checkpoint_check(const struct options *options, struct irrun_error *err)

@@ -21,7 +21,7 @@ struct format {
     bool has_keys;     /* arrays have the key of their sequence (text ark jsonl) */
     bool is_shared;    /* a file may hold several outputs (text npz ark jsonl none) */
     bool is_generated; /* value count ones: there is no file, the path describes the data */
-    bool is_counted;   /* count ones: the path is the name of an input, or empty */
+    bool is_counted;   /* formats count and ones: the path is the name of an input, or empty */
     bool is_binary;    /* not text: is not written to a terminal */
     bool can_pipe;     /* can be written to a pipe */
     bool can_pause;    /* a later process can resume writing: writer_pause */

@@ -78,7 +78,7 @@ static void run_strips(const struct depthwise *plan, struct depthwise_tile *tile
 #define PIXELS_ALONG_X 8
 
 /* Computes the positions of spans y and x in slice z, for channels in lanes. Tiles lie along the
- * longer span. */
+ * longer span, or along x if rows are whole or if many pixels are shared. */
 static void run_rectangle(const struct depthwise *plan, struct depthwise_tile *tile, int64_t z,
                           const struct depthwise_span *y, const struct depthwise_span *x,
                           float *out)

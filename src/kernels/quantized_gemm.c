@@ -1,5 +1,5 @@
-/* Runs the products of quantized_gemm.h by panels: packs a slice of a panel, and multiplies all
- * rows of x by the slice while it is in the cache.
+/* Runs the products of quantized_gemm.h: a few rows of x by the matrix in place, more by panels. It
+ * packs a slice of a panel, and multiplies all rows of x by the slice while it is in the cache.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/quantized_gemm.h"
 
@@ -20,8 +20,8 @@ size_t quantized_row_bytes(const struct compressed_matrix *matrix)
 {
     struct quantized_blocks blocks = quantized_blocks_of(matrix);
     size_t block_bytes = sizeof(int32_t) + sizeof(float) + blocks.max_quads * INT8_QUAD;
-    return align_to_line(blocks.n * QUANTIZED_STREAM_ROWS * sizeof(int32_t) +
-                         (blocks.n + QUANTIZED_STREAM_ROWS) * block_bytes);
+    return align_to_line(blocks.n * QUANTIZED_IN_PLACE_ROWS * sizeof(int32_t) +
+                         (blocks.n + QUANTIZED_IN_PLACE_ROWS) * block_bytes);
 }
 
 size_t quantized_panel_bytes(const struct quantized_kernels *kernels,

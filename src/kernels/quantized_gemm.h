@@ -121,7 +121,7 @@ static inline size_t quantized_block_at(const struct compressed_matrix *matrix,
 }
 
 /* The number of matrix rows that are read in place at a time. Their blocks fill whole vectors. */
-#define QUANTIZED_STREAM_ROWS 16
+#define QUANTIZED_IN_PLACE_ROWS 16
 
 /* Returns whether a product of m rows of x reads the matrix in place, without packing: if m is
  * small, and blocks have 16, 32, 64 or 128 bytes. */

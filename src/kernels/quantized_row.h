@@ -12,7 +12,7 @@
  * blocks may begin at any block. */
 struct x_row {
     size_t n_blocks, blocks_per_group, block_bytes;
-    int32_t *dots;      /* dot products with the blocks of QUANTIZED_STREAM_ROWS matrix rows */
+    int32_t *dots;      /* dot products with the blocks of QUANTIZED_IN_PLACE_ROWS matrix rows */
     int32_t *sums;      /* sum of codes per block */
     float *scales;      /* scale per block */
     int8_t *even, *odd; /* codes; for 4-bit matrices, of even and of odd elements */
@@ -24,14 +24,14 @@ static struct x_row prepare_x_row(const struct quantized_product *p, size_t i)
 {
     const struct quantized_blocks blocks = quantized_blocks_of(p->matrix);
     const struct quantized_block *x_blocks = p->blocks + i * blocks.n;
-    const size_t n = blocks.n + QUANTIZED_STREAM_ROWS, x_bytes = blocks.max_quads * INT8_QUAD;
+    const size_t n = blocks.n + QUANTIZED_IN_PLACE_ROWS, x_bytes = blocks.max_quads * INT8_QUAD;
     const bool is_4bit = quantized_is_4bit(p->matrix);
     struct x_row s = {.n_blocks = blocks.n,
                       .blocks_per_group = blocks.blocks_per_group,
                       .block_bytes = compressed_bytes(p->matrix, blocks.max_elements),
                       .bytes = quantized_row_bytes(p->matrix)};
     s.dots = (void *)((char *)p->panel + i * s.bytes);
-    s.sums = s.dots + QUANTIZED_STREAM_ROWS * blocks.n;
+    s.sums = s.dots + QUANTIZED_IN_PLACE_ROWS * blocks.n;
     s.scales = (float *)(s.sums + n);
     s.even = (int8_t *)(s.scales + n);
     s.odd = s.even + n * s.block_bytes;
@@ -300,7 +300,7 @@ static inline void multiply_rows(const struct quantized_product *p)
     for (size_t i = 0; i < p->m; i++)
         rows[i] = prepare_x_row(p, i);
     for (size_t row = p->begin, n; row < p->end; row += n) {
-        n = p->end - row < QUANTIZED_STREAM_ROWS ? p->end - row : QUANTIZED_STREAM_ROWS;
+        n = p->end - row < QUANTIZED_IN_PLACE_ROWS ? p->end - row : QUANTIZED_IN_PLACE_ROWS;
         if (p->m == 1)
             multiply_slice(p, rows, 1, row, n);
         else

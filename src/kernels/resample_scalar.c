@@ -5,7 +5,7 @@
 #include "kernels/inline.h"
 
 #define LANES 16 /* sums computed at a time */
-#define ROWS 8   /* dense rows computed at a time, with the same taps */
+#define ROWS 8   /* rows computed at a time with the same taps, if the inner axis has length 1 */
 
 #define BODY "kernels/resample_body.h"
 #include "kernels/each_float.h"

@@ -54,7 +54,7 @@ static bool infer(struct infer *infer)
 }
 
 /* Converts a coordinate in -1 … 1 to a position in elements. f32 coordinates are converted in f32,
- * as in the reference, because rounding affects which element mode nearest selects. */
+ * as in the reference, because rounding affects which element nearest mode selects. */
 static double to_elements(const struct grid_plane *plane, const struct irrun_tensor *grid, size_t k,
                           int64_t n)
 {
@@ -66,7 +66,7 @@ static double to_elements(const struct grid_plane *plane, const struct irrun_ten
     return plane->align_corners ? x * (size - 1) / 2 : (x * size - 1) / 2;
 }
 
-/* Samples integers: mode nearest copies the element, the other modes round toward zero. */
+/* Samples integers: nearest mode copies the element; the other modes round toward zero. */
 static void sample_integers(const struct grid_point *points, size_t n, enum irrun_dtype dtype,
                             bool is_nearest, const char *in, char *out)
 {

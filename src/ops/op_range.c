@@ -77,8 +77,9 @@ static bool infer(struct infer *infer)
         return infer_fail_input(infer, STEP, "a step other than 0");
     if (!(state->is_integer ? count_integers(whole[START], whole[STOP], whole[STEP], &n)
                             : count_floats(number[START], number[STOP], number[STEP], &n)))
-        return infer_fail(infer, "from %g to %g by %g is not a finite range", number[START],
-                          number[STOP], number[STEP]);
+        return infer_fail(infer,
+                          "from %g to %g by %g is not a finite range, or has too many elements",
+                          number[START], number[STOP], number[STEP]);
     struct irrun_shape out = shape_of(1, &n);
     return infer_output(infer, 0, dtype, &out);
 }

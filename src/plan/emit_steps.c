@@ -108,7 +108,7 @@ bool step_builder_emit(const struct step_builder *builder, struct irrun_error *e
             return false;
         bool is_head = plan->outer && pending->state && pending->op == plan->planned[0].op;
         if (is_head)
-            plan->head_step = step;
+            plan->first_step = step;
         if (!pending->is_main)
             continue;
         if (plan->main_steps != plan->steps) {
@@ -116,7 +116,7 @@ bool step_builder_emit(const struct step_builder *builder, struct irrun_error *e
             plan->sources[i].main = &plan->main_steps[plan->n_main_steps];
         }
         if (is_head)
-            plan->main_head_step = &plan->main_steps[plan->n_main_steps];
+            plan->main_first_step = &plan->main_steps[plan->n_main_steps];
         plan->n_main_steps++;
     }
     return true;

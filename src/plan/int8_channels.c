@@ -45,8 +45,8 @@ bool int8_replace_reduce(struct int8_pass *pass, uint32_t op_id)
     return true;
 }
 
-/* Returns whether a value, by its shape in the XML, has one number, or one for each of n channels,
- * per image of a batch. Other shapes at run time give correct results, but are slow. */
+/* Returns whether, according to its shape in the XML, a value holds one number per image, or one
+ * per channel of each image. Other shapes at run time give correct results, but are slow. */
 static bool is_for_images(const struct value *value, size_t n, uint32_t n_spatial)
 {
     const int64_t *dims = value->dims_hint;

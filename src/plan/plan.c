@@ -240,13 +240,13 @@ static bool reuse(struct plan *plan, const struct op *op, void *state, bool *is_
                   struct irrun_error *err)
 {
     *is_usable = true;
-    if (!plan->head_step)
+    if (!plan->first_step)
         return true;
     uint32_t *slots = arena_alloc_array(&plan->outer->head_arena,
                                         (size_t)op->n_inputs + op->n_outputs, sizeof *slots, err);
     if (!slots)
         return false;
-    const struct step *step = plan->head_step;
+    const struct step *step = plan->first_step;
     for (uint32_t i = 0; i < op->n_inputs; i++)
         slots[i] = (uint32_t)(slot_of(step->in[i]) - plan->slots);
     for (uint32_t k = 0; k < op->n_outputs; k++)
@@ -259,11 +259,11 @@ static bool reuse(struct plan *plan, const struct op *op, void *state, bool *is_
     if (!is_done)
         return false;
     *is_usable = made.scratch_bytes <= plan->scratch_bytes;
-    plan->head_step->state = state;
-    plan->head_step->flat = made.flat;
-    if (plan->main_head_step) {
-        plan->main_head_step->state = state;
-        plan->main_head_step->flat = made.flat;
+    plan->first_step->state = state;
+    plan->first_step->flat = made.flat;
+    if (plan->main_first_step) {
+        plan->main_first_step->state = state;
+        plan->main_first_step->flat = made.flat;
     }
     return true;
 }

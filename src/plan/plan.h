@@ -193,7 +193,7 @@ struct plan {
     struct arena head_arena; /* used by infer of op `end`, which every iteration calls */
     struct plan_set continuations;
     /* The step of op `begin` of a continuation, in steps and in main_steps; NULL: none. */
-    struct step *head_step, *main_head_step;
+    struct step *first_step, *main_first_step;
     uint32_t head_prepacked; /* inputs that this op prepacks */
 };
 

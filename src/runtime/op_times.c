@@ -53,7 +53,7 @@ bool op_times_run(const struct step *steps, uint32_t n_steps, struct irrun_error
 
 void op_times_add_infer(const struct plan *continuation, uint64_t time_ns)
 {
-    const struct step *head = continuation->head_step;
+    const struct step *head = continuation->first_step;
     if (head)
         head->cost->times->time_ns += time_ns;
 }

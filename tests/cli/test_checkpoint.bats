@@ -256,7 +256,7 @@ is_obstructed() {
         [ ! -e ck ]
     }
     refused "standard output" -i in.csv
-    refused "files of the formats text npy raw csv jsonl, not to npz:y.npz" -i in.csv -o y.npz
+    refused "a file in one of the formats text npy raw csv jsonl, not npz:y.npz" -i in.csv -o y.npz
     refused "standard input" -i csv:- -o y.npy <in.csv
     refused "not a regular file" -i csv:/dev/null -o y.npy
     refused "one sequence" --manifest=/dev/null -o %k.npy

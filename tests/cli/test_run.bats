@@ -50,7 +50,7 @@ sum() {
     printf x >>model.bin
     run_apart irrun model.xml -i "$root/models/lstm_tagger/in.npz" -o none: --state-in=s.npz
     [ "$status" -eq 65 ]
-    [[ $stderr == *"other weights"* ]]
+    [[ $stderr == *"different weights"* ]]
     irrun model.xml -i "$root/models/lstm_tagger/in.npz" -o none: --state-in=s.npz --state-any-model
 }
 

@@ -218,7 +218,7 @@ fixed() {
 @test "an archive with more than the input" {
     sed 's,all/plus,x,' pair.xml >x.xml
     irrun x.xml -i a=two.csv -i b=two.csv -o x.npz
-    answered 65 'x.npz: error: member: no input "' "-i x=x.npz reads one member; all are read without a name" "$data/twice.xml" -i x.npz
+    answered 65 'x.npz: error: member: no input "' "to read one member only: -i x=x.npz" "$data/twice.xml" -i x.npz
     irrun "$data/twice.xml" -i x=x.npz -o none:
 }
 

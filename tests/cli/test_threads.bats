@@ -72,8 +72,6 @@ shared_model() {
     layer mvn MVN opset2 "across_channels='false'" 0
     layer mvn_all MVN opset6 "eps='1e-6' eps_mode='inside_sqrt' normalize_variance='true'" 0 1
     layer l2 NormalizeL2 opset1 "eps='1e-6' eps_mode='add'" 0 1
-    layer scale Const opset1 "element_type='f32' shape='41' offset='32' size='164'"
-    layer group GroupNormalization opset12 "num_groups='1' epsilon='1e-5'" 0 42 42
     layer mean ReduceMean opset1 '' 0 1
     layer max ReduceMax opset1 "keep_dims='true'" 0 1
     layer transpose Transpose opset1 '' 0 2
@@ -84,6 +82,8 @@ shared_model() {
     layer axes Const opset1 "element_type='i64' shape='2' offset='212' size='16'"
     layer nearest Interpolate opset11 "mode='nearest' shape_calculation_mode='sizes'" 0 36 37
     layer linear Interpolate opset11 "mode='linear_onnx' shape_calculation_mode='sizes'" 0 36 37
+    layer scale Const opset1 "element_type='f32' shape='41' offset='32' size='164'"
+    layer group GroupNormalization opset12 "num_groups='1' epsilon='1e-5'" 0 42 42
     echo "<net name='shared' version='11'><layers>$layers</layers><edges>$edges</edges></net>"
 }
 
