@@ -122,8 +122,8 @@ static bool infer(struct infer *infer)
     return broadcast_plan(&state->batches, 3, shapes, infer->arena, infer->err);
 }
 
-/* Returns the inputs to prepack: B, if it is one constant matrix of a type that can be packed, and A
- * has rows. Several products then share B only if A is transposed. */
+/* Returns the inputs to prepack: B, if it is one constant matrix of a type that can be packed, and
+ * A has rows. Several products then share B only if A is transposed. */
 static uint32_t prepacks(const struct prepare *prepare, uint32_t constants)
 {
     const struct product_batch *batch = &((const struct matmul_state *)prepare->state)->batch;
