@@ -31,7 +31,7 @@ ALWAYS_INLINE vec add_product(vec sum, vec weights, vec input, bool are_pairs)
 }
 
 /* Computes a tile. All parameters except args are constants in all calls. The asm keeps the
- * distances of five inputs in registers; otherwise gcc would compute each address anew, on the
+ * distances of five inputs in registers; otherwise gcc would compute each address again, on the
  * ports that the FMAs need. Without vec_keep, gcc would compute the last sum in the register of the
  * input, and then move it. */
 ALWAYS_INLINE void add_width_3(const struct igemm_channels_args *args, size_t mr, size_t stride,

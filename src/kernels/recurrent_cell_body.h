@@ -98,7 +98,7 @@ static void gru_linear_any(const struct recurrent *rules, const struct recurrent
     }
 }
 
-static void gru_reset_general(const struct recurrent *rules, const struct recurrent_row *row)
+static void gru_reset_any(const struct recurrent *rules, const struct recurrent_row *row)
 {
     float *z = row->c;
     size_t units = row->units;
@@ -109,7 +109,7 @@ static void gru_reset_general(const struct recurrent *rules, const struct recurr
     }
 }
 
-static void gru_update_general(const struct recurrent *rules, const struct recurrent_row *row)
+static void gru_update_any(const struct recurrent *rules, const struct recurrent_row *row)
 {
     const float *z = row->c;
     size_t units = row->units;
@@ -137,6 +137,6 @@ static void rnn_any(const struct recurrent *rules, const struct recurrent_row *r
 #define RECURRENT_CELLS                                                                            \
     {                                                                                              \
         .lstm = lstm, .gru_linear = gru_linear, .rnn = rnn, .lstm_any = lstm_any,                  \
-        .gru_linear_any = gru_linear_any, .rnn_any = rnn_any,                                      \
-        .gru_reset_general = gru_reset_general, .gru_update_general = gru_update_general,          \
+        .gru_linear_any = gru_linear_any, .rnn_any = rnn_any, .gru_reset_any = gru_reset_any,      \
+        .gru_update_any = gru_update_any,                                                          \
     }

@@ -20,20 +20,20 @@ struct recurrent_row {
     const float *x_gates;   /* [3][U], GRU only: the product with x */
     const float *peepholes; /* [3][U], LSTM only: f, i, o; NULL: zeros */
     const float *h;
-    float *h_next; /* the next h; gru_reset_general stores r * h instead */
-    float *c;      /* LSTM: c; GRU: z, from gru_reset_general to gru_update_general */
+    float *h_next; /* the next h; gru_reset_any stores r * h instead */
+    float *c;      /* LSTM: c; GRU: z, from gru_reset_any to gru_update_any */
 };
 
 typedef void recurrent_cell_fn(const struct recurrent *rules, const struct recurrent_row *row);
 
 /* lstm, gru_linear and rnn support only the default activations, no clip and no peepholes; the
  * *_any functions support all attributes. A GRU without linear_before_reset takes two functions:
- * gru_reset_general uses gates z and r, and stores z in c; gru_update_general uses gate h, and reads z from
+ * gru_reset_any uses gates z and r, and stores z in c; gru_update_any uses gate h, and reads z from
  * c. */
 struct recurrent_cells {
     recurrent_cell_fn *lstm, *gru_linear, *rnn;
     recurrent_cell_fn *lstm_any, *gru_linear_any, *rnn_any;
-    recurrent_cell_fn *gru_reset_general, *gru_update_general;
+    recurrent_cell_fn *gru_reset_any, *gru_update_any;
 };
 
 #endif

@@ -1,6 +1,6 @@
 /* Runs the recurrent engine of recurrent_f32.h. The order of additions within a row depends on
- * neither the chunk nor the other rows, so a sequence that is run in two parts gives the same results
- * (except with CBLAS).
+ * neither the chunk nor the other rows, so a sequence that is run in two parts gives the same
+ * results (except with CBLAS).
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/recurrent_f32_internal.h"
 
@@ -140,7 +140,7 @@ static void update_after_reset(const struct pass *pass, size_t step, const float
         const float *x = gates + panel * engine->columns;
         multiply_panel(pass, &pass->r_reset, panel, pass->reset_h, pass->reset_rounded,
                        x + GRU_H * engine->units, engine->ld_gates);
-        run_cells(pass, engine->kernels->cells.gru_update_general, step, panel, x, pass->h_next);
+        run_cells(pass, engine->kernels->cells.gru_update_any, step, panel, x, pass->h_next);
     }
 }
 

@@ -55,7 +55,7 @@ static recurrent_cell_fn *choose_cell(const struct recurrent_f32 *engine)
     case RECURRENT_LSTM:
         return plain ? cells->lstm : cells->lstm_any;
     case RECURRENT_GRU:
-        return resets_first(&engine->common) ? cells->gru_reset_general
+        return resets_first(&engine->common) ? cells->gru_reset_any
                : plain                       ? cells->gru_linear
                                              : cells->gru_linear_any;
     default:

@@ -167,8 +167,8 @@ static bool check_two_step_gru(const struct recurrent_cells *cells, const struct
 {
     static struct cell_memory memory;
     fill_cell(&memory, true);
-    trial_says("gru_reset_general and gru_update_general");
-    run_cell(cells->gru_reset_general, rules, &memory, 32);
+    trial_says("gru_reset_any and gru_update_any");
+    run_cell(cells->gru_reset_any, rules, &memory, 32);
     for (size_t j = 0; j < 32; j++) {
         double z = sigmoid((double)memory.gates[j]);
         double reset = sigmoid((double)memory.gates[32 + j]) * (double)memory.h[j];
@@ -176,7 +176,7 @@ static bool check_two_step_gru(const struct recurrent_cells *cells, const struct
             !compare_unit("r * h", j, memory.h_next[j], reset, 5, 1e-9))
             return false;
     }
-    run_cell(cells->gru_update_general, rules, &memory, 32);
+    run_cell(cells->gru_update_any, rules, &memory, 32);
     for (size_t j = 0; j < 32; j++) {
         double z = (double)memory.c[j];
         double h = (1 - z) * tanh((double)memory.gates[j]) + z * (double)memory.h[j];
