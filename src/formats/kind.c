@@ -16,13 +16,15 @@ static bool is_npz(const unsigned char *bytes, size_t n)
     return n >= 6 && memcmp(bytes, "PK\3\4", 4) == 0 && bytes[4] < 100 && bytes[5] == 0;
 }
 
-/* Returns whether a file that begins with the bytes is a WAVE file (RIFF or RF64), or an .snd file
- * with a header of at most 64 KB. */
+/* Returns whether a file that begins with the bytes is a sound file: WAVE (RIFF or RF64), AIFF, the
+ * first page of Ogg, FLAC, or .snd with a header of at most 64 KB. */
 static bool is_sound(const unsigned char *bytes, size_t n)
 {
     bool is_riff = n >= 12 && (memcmp(bytes, "RIFF", 4) == 0 || memcmp(bytes, "RF64", 4) == 0);
     return (is_riff && memcmp(bytes + 8, "WAVE", 4) == 0) ||
-           (n >= 6 && memcmp(bytes, ".snd\0\0", 6) == 0);
+           (n >= 12 && memcmp(bytes, "FORM", 4) == 0 && memcmp(bytes + 8, "AIF", 3) == 0) ||
+           (n >= 6 && (memcmp(bytes, "OggS\0\2", 6) == 0 || memcmp(bytes, ".snd\0\0", 6) == 0)) ||
+           (n >= 8 && memcmp(bytes, "fLaC", 4) == 0 && memcmp(bytes + 5, "\0\0\x22", 3) == 0);
 }
 
 /* Returns whether a file that begins with the bytes is a gzip file: deflate, no reserved flags, and

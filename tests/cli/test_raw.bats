@@ -78,6 +78,12 @@ refused_raw() {
     run_apart irrun vad.xml -i s16:- -o none: < <(cat a.wav)
     [ "$status" -eq 65 ]
     [[ $stderr == *"standard input: byte 0: error: is a sound file with a header, not s16"* ]]
+    local head
+    for head in 'OggS\0\02..........' 'fLaC\0\0\0\042' 'FORM\0\0\0\020AIFFCOMM'; do
+        printf '%b' "$head" >a.sound
+        answered 65 "a.sound: byte 0: error: is a sound file with a header, not s16" \
+            "read it as wav:a.sound" vad.xml -i s16:a.sound --partial=pad
+    done
     seq 30 >lines
     answered 65 "lines: byte 0: error: is text, not s16" "if it holds numbers, read it as csv:lines" vad.xml -i s16:lines --partial=pad
     answered 65 "standard input: byte 0: error: is text, not s16" "if it holds numbers, read it as csv:-" \
