@@ -89,15 +89,15 @@ __attribute__((noinline)) static void multiply_fixed_bytes(const struct compress
     enum { ROWS_AT_A_TIME = 4 }; /* vec_store_sums adds the lanes of four vectors */
     const struct compressed_matrix *matrix = p->matrix;
     const size_t k = matrix->k;
-    const bool is_i8 = matrix->dtype == IRRUN_I8;
-    const vec_i32 flip = vec_i32_set1(is_i8 ? (int32_t)0x80808080 : 0);
+    const vec_i32 flip = flip_bits(matrix->dtype, false);
+    const float offset = unsigned_offset(matrix->dtype);
     const float x_scale = ((const struct fixed_row *)(const void *)(p->x + k))->scale;
     for (size_t row = p->begin; row < p->end; row += ROWS_AT_A_TIME) {
         vec sums[ROWS_AT_A_TIME];
         float dots[ROWS_AT_A_TIME];
         for (size_t r = 0; r < ROWS_AT_A_TIME; r++) {
             size_t at = row + r < p->end ? row + r : p->end - 1;
-            int32_t zero = (int32_t)(param_of(&matrix->zero_points, at, 0, 0) + (is_i8 ? 128 : 0));
+            int32_t zero = (int32_t)(param_of(&matrix->zero_points, at, 0, 0) + offset);
             sums[r] = sum_bytes(matrix->row + at * k, flip, zero, k, p->x);
         }
         vec_store_sums(dots, sums[0], sums[1], sums[2], sums[3]);

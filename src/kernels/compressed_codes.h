@@ -168,6 +168,13 @@ ALWAYS_INLINE float unsigned_offset(enum irrun_dtype dtype)
     return dtype == IRRUN_I8 ? 128 : dtype == IRRUN_I4 ? 8 : 0;
 }
 
+/* XOR with the returned bits makes 8-bit codes signed or unsigned, and 4-bit codes unsigned. */
+ALWAYS_INLINE vec_i32 flip_bits(enum irrun_dtype dtype, const bool bytes_are_signed)
+{
+    bool is_flipped = dtype == (bytes_are_signed ? IRRUN_U8 : IRRUN_I8);
+    return vec_i32_set1((int32_t)(is_flipped ? 0x80808080 : dtype == IRRUN_I4 ? 0x88888888 : 0));
+}
+
 /* The values of the 16 4-bit codes, minus a zero point. */
 struct value_table {
 #ifdef VECTOR_HAS_BYTE_LOOKUP

@@ -108,10 +108,10 @@ static bool is_fixable(const float *x, size_t n, float ratio, float *largest)
         others += has_largest ? 0 : sums[i];
         n_others += has_largest ? 0 : n / VECTOR_LANES;
     }
-    if (others == 0)
-        return *largest == 0 || (*largest >= LEAST_SIZE && *largest <= MOST_SIZE);
+    if (*largest == 0)
+        return others == 0;
     return *largest >= LEAST_SIZE && *largest <= MOST_SIZE &&
-           *largest * (float)n_others <= ratio * others;
+           (others == 0 || *largest * (float)n_others <= ratio * others);
 }
 
 /* Multiplies n elements, whole vectors, by `factor`, rounds them and writes n_digits digits of
@@ -187,7 +187,7 @@ ALWAYS_INLINE vec sum_chunks(const struct compressed_product *p, size_t row, con
     const size_t n_chunks = is_usual ? 1 : matrix->group / CHUNK;
     const size_t n_groups = matrix->k / matrix->group;
     const bool has_zeros = !is_usual && !has_one_zero(zeros);
-    const vec_i32 flip = vec_i32_set1(matrix->dtype == IRRUN_I4 ? (int32_t)0x88888888 : 0);
+    const vec_i32 flip = flip_bits(matrix->dtype, false);
     const unsigned char *codes = matrix->row + compressed_bytes(matrix, row * matrix->k);
     const float *row_scales = (const float *)scales->data + (is_usual ? row * scales->row_step : 0);
     const struct fixed_chunk *x = (const void *)p->x;

@@ -109,13 +109,7 @@ ALWAYS_INLINE vec_i32 dot_codes(const struct codes_operand *low, const struct co
 }
 #endif
 
-/* XOR with flip_bits makes 8-bit codes signed or unsigned, and 4-bit codes unsigned. This adds
- * flip_offset to their values. */
-ALWAYS_INLINE vec_i32 flip_bits(enum irrun_dtype dtype, const bool bytes_are_signed)
-{
-    bool is_flipped = dtype == (bytes_are_signed ? IRRUN_U8 : IRRUN_I8);
-    return vec_i32_set1((int32_t)(is_flipped ? 0x80808080 : dtype == IRRUN_I4 ? 0x88888888 : 0));
-}
+/* Returns the number that XOR with flip_bits adds to codes. */
 static float flip_offset(enum irrun_dtype dtype, const bool bytes_are_signed)
 {
     return unsigned_offset(dtype) - (bytes_are_signed && is_bytes(dtype) ? 128 : 0);
