@@ -13,6 +13,9 @@
  * on. */
 enum { N_DIGITS = 3, LANE_CODES = 8, CHUNK = LANE_CODES * VECTOR_LANES };
 
+/* Rows of the matrix multiplied at once; vec_store_sums takes four vectors. */
+enum { ROWS_AT_ONCE = 4 };
+
 /* Digits are at most 127, so a number in fixed point is at most 0x7F7F7F; rounding needs a margin.
  * A lane adds LANE_CODES products of such a number and a code minus its zero point, which is less
  * than 2^30 in total. */
@@ -65,20 +68,28 @@ ALWAYS_INLINE struct code_pair load_codes(const unsigned char *at, vec_i32 flip)
                               unsigned_operand(odd & 0x0F0F0F0F)};
 }
 
-/* Returns `start` plus the dot product of each lane. Each digit has its own sum, so that the sums
- * do not wait for each other. */
-ALWAYS_INLINE vec_i32 dot_chunk(vec_i32 start, const struct fixed_chunk *x,
-                                const struct code_pair *codes)
+/* Adds the dot product of each lane to dots[r], for n_rows rows of the matrix and one chunk of x.
+ * Each digit has its own sum, so that the sums do not wait for each other. The rows share the loads
+ * of x, which on Zen 4 take longer than the products of one row. */
+ALWAYS_INLINE void dot_chunks(vec_i32 *dots, const struct fixed_chunk *x,
+                              const struct code_pair *codes, const size_t n_rows)
 {
-    vec_u32 sums[N_DIGITS];
+    vec_u32 sums[N_DIGITS][ROWS_AT_ONCE];
     UNROLL
     for (size_t i = 0; i < N_DIGITS; i++) {
-        vec_i32 sum = i + 1 < N_DIGITS ? (vec_i32){0} : start;
-        sum = vec_i32_dot_bytes(sum, codes->even, signed_operand(vec_i32_load(x->digits[i][0])));
-        sum = vec_i32_dot_bytes(sum, codes->odd, signed_operand(vec_i32_load(x->digits[i][1])));
-        sums[i] = (vec_u32)sum;
+        vec even = vec_in_register((vec)vec_i32_load(x->digits[i][0]));
+        vec odd = vec_in_register((vec)vec_i32_load(x->digits[i][1]));
+        UNROLL
+        for (size_t r = 0; r < n_rows; r++) {
+            vec_i32 sum = i + 1 < N_DIGITS ? (vec_i32){0} : dots[r];
+            sum = vec_i32_dot_bytes(sum, codes[r].even, signed_operand((vec_i32)even));
+            sum = vec_i32_dot_bytes(sum, codes[r].odd, signed_operand((vec_i32)odd));
+            sums[i][r] = (vec_u32)sum;
+        }
     }
-    return (vec_i32)((((sums[0] << 8) + sums[1]) << 8) + sums[2]);
+    UNROLL
+    for (size_t r = 0; r < n_rows; r++)
+        dots[r] = (vec_i32)((((sums[0][r] << 8) + sums[1][r]) << 8) + sums[2][r]);
 }
 
 /* ---- x ---- */
@@ -169,8 +180,9 @@ static bool convert_row(const struct compressed_matrix *matrix, const float *x, 
         if (!is_fixable(x + i, CHUNK, MAX_CHUNK_RATIO, &largest))
             return false;
         convert_chunk(x + i, largest == 0 ? 0 : MAX_FIXED / largest, chunk);
-        vec_store((float *)chunk->minus_sums,
-                  (vec)(dot_chunk((vec_i32){0}, chunk, &all_ones) * zero));
+        vec_i32 sum = {0};
+        dot_chunks(&sum, chunk, &all_ones, 1);
+        vec_store((float *)chunk->minus_sums, (vec)(sum * zero));
         vec_store(chunk->scale, vec_set1(largest / MAX_FIXED));
     }
     return true;
@@ -178,9 +190,10 @@ static bool convert_row(const struct compressed_matrix *matrix, const float *x, 
 
 /* ---- products ---- */
 
-/* Returns a vector whose lanes add up to the product of a row of the matrix and x. is_usual: each
- * chunk has a scale, and all have the same zero point. */
-ALWAYS_INLINE vec sum_chunks(const struct compressed_product *p, size_t row, const bool is_usual)
+/* Sets totals[r] to a vector whose lanes add up to the product of rows[r] of the matrix and x.
+ * is_usual: each chunk has a scale, and all have the same zero point. */
+ALWAYS_INLINE void sum_chunks(const struct compressed_product *p, const size_t rows[ROWS_AT_ONCE],
+                              const bool is_usual, vec totals[ROWS_AT_ONCE])
 {
     const struct compressed_matrix *matrix = p->matrix;
     const struct group_params *scales = &matrix->scales, *zeros = &matrix->zero_points;
@@ -188,35 +201,54 @@ ALWAYS_INLINE vec sum_chunks(const struct compressed_product *p, size_t row, con
     const size_t n_groups = matrix->k / matrix->group;
     const bool has_zeros = !is_usual && !has_one_zero(zeros);
     const vec_i32 flip = flip_bits(matrix->dtype, false);
-    const unsigned char *codes = matrix->row + compressed_bytes(matrix, row * matrix->k);
-    const float *row_scales = (const float *)scales->data + (is_usual ? row * scales->row_step : 0);
     const struct fixed_chunk *x = (const void *)p->x;
-    vec total = vec_zero();
+    const unsigned char *codes[ROWS_AT_ONCE];
+    const float *row_scales[ROWS_AT_ONCE];
+    for (size_t r = 0; r < ROWS_AT_ONCE; r++) {
+        codes[r] = matrix->row + compressed_bytes(matrix, rows[r] * matrix->k);
+        row_scales[r] = (const float *)scales->data + (is_usual ? rows[r] * scales->row_step : 0);
+        totals[r] = vec_zero();
+    }
     for (size_t group = 0; group < n_groups; group++) {
-        vec scale = vec_set1(is_usual ? row_scales[group * scales->group_step]
-                                      : param_of(scales, row, group, 1));
-        vec_i32 zero = vec_i32_set1(has_zeros ? (int32_t)param_of(zeros, row, group, 0) : 1);
-        for (size_t i = 0; i < n_chunks; i++, x++, codes += sizeof(vec)) {
-            prefetch_stream(codes);
-            struct code_pair pair = load_codes(codes, flip);
-            vec_i32 start = vec_i32_load(x->minus_sums);
-            vec dot = vec_of_i32(dot_chunk(has_zeros ? start * zero : start, x, &pair));
-            total = vec_fma(vec_mul(dot, vec_load(x->scale)), scale, total);
+        vec scale[ROWS_AT_ONCE];
+        vec_i32 zero[ROWS_AT_ONCE];
+        UNROLL
+        for (size_t r = 0; r < ROWS_AT_ONCE; r++) {
+            scale[r] = is_usual ? vec_set1_at(row_scales[r] + group * scales->group_step)
+                                : vec_set1(param_of(scales, rows[r], group, 1));
+            zero[r] = vec_i32_set1(has_zeros ? (int32_t)param_of(zeros, rows[r], group, 0) : 1);
+        }
+        for (size_t i = 0; i < n_chunks; i++, x++) {
+            struct code_pair pairs[ROWS_AT_ONCE];
+            vec_i32 start = vec_i32_load(x->minus_sums), dots[ROWS_AT_ONCE];
+            vec x_scale = vec_in_register(vec_load(x->scale));
+            UNROLL
+            for (size_t r = 0; r < ROWS_AT_ONCE; r++) {
+                prefetch_stream(codes[r]);
+                pairs[r] = load_codes(codes[r], flip);
+                codes[r] += sizeof(vec);
+                dots[r] = has_zeros ? start * zero[r] : start;
+            }
+            dot_chunks(dots, x, pairs, ROWS_AT_ONCE);
+            UNROLL
+            for (size_t r = 0; r < ROWS_AT_ONCE; r++)
+                totals[r] = vec_fma(vec_of_i32(dots[r]), vec_mul(x_scale, scale[r]), totals[r]);
         }
     }
-    return total;
 }
 
 /* Multiplies four rows, from `row` on; those from p->end on are not stored. */
 ALWAYS_INLINE void multiply_four_rows(const struct compressed_product *p, size_t row,
                                       const bool is_usual)
 {
-    vec sums[4];
-    float dots[4];
-    for (size_t r = 0; r < 4; r++)
-        sums[r] = sum_chunks(p, row + r < p->end ? row + r : p->end - 1, is_usual);
+    vec sums[ROWS_AT_ONCE];
+    float dots[ROWS_AT_ONCE];
+    size_t rows[ROWS_AT_ONCE];
+    for (size_t r = 0; r < ROWS_AT_ONCE; r++)
+        rows[r] = row + r < p->end ? row + r : p->end - 1;
+    sum_chunks(p, rows, is_usual, sums);
     vec_store_sums(dots, sums[0], sums[1], sums[2], sums[3]);
-    for (size_t r = 0; r < 4 && row + r < p->end; r++)
+    for (size_t r = 0; r < ROWS_AT_ONCE && row + r < p->end; r++)
         p->c[row + r] = (p->start ? p->start[row + r] : 0) + dots[r];
 }
 
@@ -225,9 +257,9 @@ __attribute__((noinline)) static void multiply_chunks(const struct compressed_pr
     const struct compressed_matrix *matrix = p->matrix;
     bool is_usual =
         matrix->group == CHUNK && matrix->scales.data && has_one_zero(&matrix->zero_points);
-    for (size_t row = p->begin; is_usual && row < p->end; row += 4)
+    for (size_t row = p->begin; is_usual && row < p->end; row += ROWS_AT_ONCE)
         multiply_four_rows(p, row, true);
-    for (size_t row = p->begin; !is_usual && row < p->end; row += 4)
+    for (size_t row = p->begin; !is_usual && row < p->end; row += ROWS_AT_ONCE)
         multiply_four_rows(p, row, false);
 }
 
