@@ -14,7 +14,7 @@ ALWAYS_INLINE void prefetch(const float *at)
     __builtin_prefetch((const void *)((uintptr_t)at + AHEAD_BYTES), 0, 2);
 }
 
-/* The largest tiles of C, whose sums stay in registers. vec_store_sums adds up four dot products. */
+/* Sizes of the largest tiles of C; vec_store_sums adds up four dot products. */
 enum { MAX_ROWS = VECTOR_REGISTERS >= 32 ? 4 : 2, VECTORS = 4, COLUMNS = 4 };
 #define DEPTH 64 /* rows of B per block, which stays in L1: 24 KB if B has 96 columns */
 enum { LINE = 64 / sizeof(float) }; /* elements per cache line */
