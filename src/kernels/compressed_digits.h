@@ -16,6 +16,9 @@ enum { N_DIGITS = 3, LANE_CODES = 8, CHUNK = LANE_CODES * VECTOR_LANES };
 /* Rows of the matrix multiplied at once; vec_store_sums takes four vectors. */
 enum { ROWS_AT_ONCE = 4 };
 
+/* The most groups per chunk: their zero points are read as one number of 32 bits. */
+enum { MAX_CHUNK_GROUPS = 4 };
+
 /* Digits are at most 127, so a number in fixed point is at most 0x7F7F7F; rounding needs a margin.
  * A lane adds LANE_CODES products of such a number and a code minus its zero point, which is less
  * than 2^30 in total. */
@@ -43,14 +46,27 @@ ALWAYS_INLINE bool has_one_zero(const struct group_params *zeros)
     return !zeros->data || (zeros->row_step == 0 && zeros->group_step == 0);
 }
 
-/* Returns whether this file can multiply by the matrix: its codes and zero points have 4 bits, and
- * its groups consist of whole chunks. */
+/* Returns how many groups begin in a chunk that begins a group. */
+ALWAYS_INLINE size_t chunk_groups(const struct compressed_matrix *matrix)
+{
+    return matrix->group < CHUNK ? CHUNK / matrix->group : 1;
+}
+
+/* Returns whether this file can multiply by the matrix: its codes and zero points have 4 bits,
+ * groups consist of whole chunks or chunks of whole groups, and the parameters of the groups of a
+ * chunk are adjacent. */
 static inline bool divides_into_chunks(const struct compressed_matrix *matrix)
 {
-    const struct group_params *zeros = &matrix->zero_points;
+    const struct group_params *scales = &matrix->scales, *zeros = &matrix->zero_points;
     const bool is_i4 = matrix->dtype == IRRUN_I4, is_u4 = matrix->dtype == IRRUN_U4;
-    return (zeros->data ? is_u4 && zeros->dtype == IRRUN_U4 : is_i4 || is_u4) &&
-           matrix->group % CHUNK == 0;
+    const size_t n = chunk_groups(matrix);
+    if (!scales->data || !(zeros->data ? is_u4 && zeros->dtype == IRRUN_U4 : is_i4 || is_u4))
+        return false;
+    if (n == 1)
+        return matrix->group % CHUNK == 0;
+    return (n == 2 || n == MAX_CHUNK_GROUPS) && n * matrix->group == CHUNK &&
+           matrix->k % CHUNK == 0 && scales->group_step == 1 &&
+           (has_one_zero(zeros) || zeros->group_step == 1);
 }
 
 /* The codes of the even and of the odd elements of a chunk. */
@@ -190,33 +206,63 @@ static bool convert_row(const struct compressed_matrix *matrix, const float *x, 
 
 /* ---- products ---- */
 
+/* Returns the index of the group of each lane. */
+ALWAYS_INLINE vec_i32 lane_groups(const size_t n_groups)
+{
+    vec_i32 groups = {0};
+    for (size_t i = 0; i < VECTOR_LANES; i++)
+        groups[i] = (int32_t)(i * n_groups / VECTOR_LANES);
+    return groups;
+}
+
+/* Returns n_groups elements, each in the lanes of its group. */
+ALWAYS_INLINE vec load_scales(const float *at, const size_t n_groups)
+{
+    vec_i32 scales = (vec_i32)vec_set1_at(at);
+    for (size_t i = 1; i < n_groups; i++) {
+        vec_i32 is_before = lane_groups(n_groups) < vec_i32_set1((int32_t)i);
+        scales = (scales & is_before) | ((vec_i32)vec_set1_at(at + i) & ~is_before);
+    }
+    return (vec)scales;
+}
+
+/* Returns n_groups bytes, each in the lanes of its group. */
+ALWAYS_INLINE vec_i32 load_zeros(const uint8_t *at, const size_t n_groups)
+{
+    int32_t bytes = 0;
+    if (n_groups == 1)
+        return vec_i32_set1(at[0]);
+    memcpy(&bytes, at, n_groups);
+    return vec_i32_set1(bytes) >> lane_groups(n_groups) * 8 & 255;
+}
+
 /* Sets totals[r] to a vector whose lanes add up to the product of rows[r] of the matrix and x.
- * is_usual: each chunk has a scale, and all have the same zero point. */
+ * n_begun: the result of chunk_groups. has_zeros: the groups have different zero points. */
 ALWAYS_INLINE void sum_chunks(const struct compressed_product *p, const size_t rows[ROWS_AT_ONCE],
-                              const bool is_usual, vec totals[ROWS_AT_ONCE])
+                              const size_t n_begun, const bool has_zeros, vec totals[ROWS_AT_ONCE])
 {
     const struct compressed_matrix *matrix = p->matrix;
     const struct group_params *scales = &matrix->scales, *zeros = &matrix->zero_points;
-    const size_t n_chunks = is_usual ? 1 : matrix->group / CHUNK;
-    const size_t n_groups = matrix->k / matrix->group;
-    const bool has_zeros = !is_usual && !has_one_zero(zeros);
+    const size_t n_chunks = n_begun == 1 ? matrix->group / CHUNK : 1;
     const vec_i32 flip = flip_bits(matrix->dtype, false);
-    const struct fixed_chunk *x = (const void *)p->x;
+    const struct fixed_chunk *x = (const void *)p->x, *end = x + matrix->k / CHUNK;
     const unsigned char *codes[ROWS_AT_ONCE];
     const float *row_scales[ROWS_AT_ONCE];
+    const uint8_t *row_zeros[ROWS_AT_ONCE];
     for (size_t r = 0; r < ROWS_AT_ONCE; r++) {
         codes[r] = matrix->row + compressed_bytes(matrix, rows[r] * matrix->k);
-        row_scales[r] = (const float *)scales->data + (is_usual ? rows[r] * scales->row_step : 0);
+        row_scales[r] = (const float *)scales->data + rows[r] * scales->row_step;
+        row_zeros[r] = has_zeros ? (const uint8_t *)zeros->data + rows[r] * zeros->row_step : NULL;
         totals[r] = vec_zero();
     }
-    for (size_t group = 0; group < n_groups; group++) {
+    for (size_t group = 0; x < end; group += n_begun) {
         vec scale[ROWS_AT_ONCE];
         vec_i32 zero[ROWS_AT_ONCE];
         UNROLL
         for (size_t r = 0; r < ROWS_AT_ONCE; r++) {
-            scale[r] = is_usual ? vec_set1_at(row_scales[r] + group * scales->group_step)
-                                : vec_set1(param_of(scales, rows[r], group, 1));
-            zero[r] = vec_i32_set1(has_zeros ? (int32_t)param_of(zeros, rows[r], group, 0) : 1);
+            scale[r] = load_scales(row_scales[r] + group * scales->group_step, n_begun);
+            if (has_zeros)
+                zero[r] = load_zeros(row_zeros[r] + group * zeros->group_step, n_begun);
         }
         for (size_t i = 0; i < n_chunks; i++, x++) {
             struct code_pair pairs[ROWS_AT_ONCE];
@@ -237,30 +283,44 @@ ALWAYS_INLINE void sum_chunks(const struct compressed_product *p, const size_t r
     }
 }
 
-/* Multiplies four rows, from `row` on; those from p->end on are not stored. */
-ALWAYS_INLINE void multiply_four_rows(const struct compressed_product *p, size_t row,
-                                      const bool is_usual)
+/* Multiplies all rows of the product. Sums of rows from p->end on are not stored. */
+ALWAYS_INLINE void multiply_rows_of(const struct compressed_product *p, const size_t n_begun,
+                                    const bool has_zeros)
 {
-    vec sums[ROWS_AT_ONCE];
-    float dots[ROWS_AT_ONCE];
-    size_t rows[ROWS_AT_ONCE];
-    for (size_t r = 0; r < ROWS_AT_ONCE; r++)
-        rows[r] = row + r < p->end ? row + r : p->end - 1;
-    sum_chunks(p, rows, is_usual, sums);
-    vec_store_sums(dots, sums[0], sums[1], sums[2], sums[3]);
-    for (size_t r = 0; r < ROWS_AT_ONCE && row + r < p->end; r++)
-        p->c[row + r] = (p->start ? p->start[row + r] : 0) + dots[r];
+    for (size_t row = p->begin; row < p->end; row += ROWS_AT_ONCE) {
+        vec sums[ROWS_AT_ONCE];
+        float dots[ROWS_AT_ONCE];
+        size_t rows[ROWS_AT_ONCE];
+        for (size_t r = 0; r < ROWS_AT_ONCE; r++)
+            rows[r] = row + r < p->end ? row + r : p->end - 1;
+        sum_chunks(p, rows, n_begun, has_zeros, sums);
+        vec_store_sums(dots, sums[0], sums[1], sums[2], sums[3]);
+        for (size_t r = 0; r < ROWS_AT_ONCE && row + r < p->end; r++)
+            p->c[row + r] = (p->start ? p->start[row + r] : 0) + dots[r];
+    }
+}
+
+/* Multiplies by a matrix whose groups have different zero points, or not. */
+ALWAYS_INLINE void multiply_by_groups(const struct compressed_product *p, const bool has_zeros)
+{
+    switch (chunk_groups(p->matrix)) {
+    case 1:
+        multiply_rows_of(p, 1, has_zeros);
+        break;
+    case 2:
+        multiply_rows_of(p, 2, has_zeros);
+        break;
+    default:
+        multiply_rows_of(p, MAX_CHUNK_GROUPS, has_zeros);
+    }
 }
 
 __attribute__((noinline)) static void multiply_chunks(const struct compressed_product *p)
 {
-    const struct compressed_matrix *matrix = p->matrix;
-    bool is_usual =
-        matrix->group == CHUNK && matrix->scales.data && has_one_zero(&matrix->zero_points);
-    for (size_t row = p->begin; is_usual && row < p->end; row += ROWS_AT_ONCE)
-        multiply_four_rows(p, row, true);
-    for (size_t row = p->begin; !is_usual && row < p->end; row += ROWS_AT_ONCE)
-        multiply_four_rows(p, row, false);
+    if (has_one_zero(&p->matrix->zero_points))
+        multiply_by_groups(p, false);
+    else
+        multiply_by_groups(p, true);
 }
 
 #endif
