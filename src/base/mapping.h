@@ -1,4 +1,4 @@
-/* Records the addresses of mapped files, so that a handler of SIGBUS can name the file. Reading a
+/* Records the addresses of mapped files, so that a SIGBUS handler can name the file. Reading a
  * mapped page raises SIGBUS if the file was truncated or cannot be read.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_BASE_MAPPING_H

@@ -20,7 +20,7 @@ size_t cgroup_memory_limit(const char *membership, const char *root);
 void memory_limit_lower(size_t size_bytes);
 
 /* Fails with IRRUN_SYSTEM if used_bytes + more_bytes exceeds the limit; the message gives both
- * sizes. Always accepts a more_bytes below 16 MB, without reading the limit. */
+ * sizes. Always succeeds if more_bytes is below 16 MB, without reading the limit. */
 bool memory_check(size_t used_bytes, size_t more_bytes, struct irrun_error *err);
 
 #endif

@@ -131,19 +131,19 @@ static void multiply_last(const struct packed_matrix *packed_b, struct panel_pro
 
 /* Runs the epilogue on the computed columns of some rows, in one call if the rows are
  * contiguous. */
-static void run_epilogue(const struct packed_gemm *matrix, size_t columns, size_t row, size_t rows)
+static void run_epilogue(const struct packed_gemm *gemm, size_t columns, size_t row, size_t rows)
 {
-    size_t begin = matrix->begin * columns, end = matrix->end * columns;
-    size_t first = matrix->first + row * matrix->ldc + begin;
+    size_t begin = gemm->begin * columns, end = gemm->end * columns;
+    size_t first = gemm->first + row * gemm->ldc + begin;
 
-    if (begin >= matrix->n || !matrix->epilogue || !matrix->epilogue->fused)
+    if (begin >= gemm->n || !gemm->epilogue || !gemm->epilogue->fused)
         return;
-    size_t n = (end < matrix->n ? end : matrix->n) - begin;
-    if (n == matrix->ldc)
-        epilogue_run(matrix->epilogue, first, rows * n);
+    size_t n = (end < gemm->n ? end : gemm->n) - begin;
+    if (n == gemm->ldc)
+        epilogue_run(gemm->epilogue, first, rows * n);
     else
         for (size_t r = 0; r < rows; r++)
-            epilogue_run(matrix->epilogue, first + r * matrix->ldc, n);
+            epilogue_run(gemm->epilogue, first + r * gemm->ldc, n);
 }
 
 /* n rows of a product, from row `first` on. */
@@ -154,27 +154,27 @@ struct row_block {
     bool is_added; /* adds the product to c; otherwise to the bias */
 };
 
-static void multiply_panels(const struct packed_matrix *packed_b, const struct packed_gemm *matrix,
+static void multiply_panels(const struct packed_matrix *packed_b, const struct packed_gemm *gemm,
                             const struct row_block *rows)
 {
     size_t columns = packed_b->width * PANEL_GROUP;
-    const float *bias = matrix->epilogue ? matrix->epilogue->bias : NULL;
+    const float *bias = gemm->epilogue ? gemm->epilogue->bias : NULL;
 
-    for (size_t panel = matrix->begin; panel < matrix->end; panel++) {
+    for (size_t panel = gemm->begin; panel < gemm->end; panel++) {
         struct panel_product product = {
             .panel = panel,
             .rows = rows->n,
             .a = rows->a,
             .lda = rows->lda,
             .add = bias ? bias + panel * columns : zeros,
-            .c = matrix->c + rows->first * matrix->ldc + panel * columns,
-            .ldc = matrix->ldc,
+            .c = gemm->c + rows->first * gemm->ldc + panel * columns,
+            .ldc = gemm->ldc,
         };
         if (rows->is_added) {
             product.add = product.c;
             product.ld_add = product.ldc;
         }
-        size_t left = matrix->n - panel * columns, n = left < columns ? left : columns;
+        size_t left = gemm->n - panel * columns, n = left < columns ? left : columns;
         if (n % (packed_b->nr_groups * PANEL_GROUP) != 0)
             multiply_last(packed_b, product, n);
         else
@@ -194,7 +194,7 @@ static size_t rounded_stride(const struct packed_matrix *packed_b)
 }
 
 /* Rounds kc terms of all rows at a time, and multiplies them. */
-static void multiply_rounded(const struct packed_matrix *packed_b, const struct packed_gemm *matrix,
+static void multiply_rounded(const struct packed_matrix *packed_b, const struct packed_gemm *gemm,
                              struct row_block rows)
 {
     float rounded[ROUNDED_FLOATS];
@@ -210,29 +210,29 @@ static void multiply_rounded(const struct packed_matrix *packed_b, const struct 
             (const unsigned char *)packed_b->data + first / packed_b->step_k * packed_b->step_bytes;
         for (size_t r = 0; r < rows.n; r++)
             packed_b->round(a + r * lda + first, rounded + r * rows.lda, part.k);
-        rows.is_added = matrix->is_added || first > 0;
-        multiply_panels(&part, matrix, &rows);
+        rows.is_added = gemm->is_added || first > 0;
+        multiply_panels(&part, gemm, &rows);
         first += part.k;
     } while (first < packed_b->k);
 }
 
-void packed_gemm(const struct packed_matrix *packed_b, const struct packed_gemm *matrix)
+void packed_gemm(const struct packed_matrix *packed_b, const struct packed_gemm *gemm)
 {
     size_t max_rows = MC;
 
     if (packed_b->round && max_rows > ROUNDED_FLOATS / rounded_stride(packed_b))
         max_rows = ROUNDED_FLOATS / rounded_stride(packed_b);
-    for (size_t row = 0; row < matrix->m; row += max_rows) {
+    for (size_t row = 0; row < gemm->m; row += max_rows) {
         struct row_block rows = {.first = row,
-                                 .n = matrix->m - row < max_rows ? matrix->m - row : max_rows,
-                                 .a = matrix->a + row * matrix->lda,
-                                 .lda = matrix->lda,
-                                 .is_added = matrix->is_added};
+                                 .n = gemm->m - row < max_rows ? gemm->m - row : max_rows,
+                                 .a = gemm->a + row * gemm->lda,
+                                 .lda = gemm->lda,
+                                 .is_added = gemm->is_added};
         if (packed_b->round)
-            multiply_rounded(packed_b, matrix, rows);
+            multiply_rounded(packed_b, gemm, rows);
         else
-            multiply_panels(packed_b, matrix, &rows);
-        run_epilogue(matrix, packed_b->width * PANEL_GROUP, row, rows.n);
+            multiply_panels(packed_b, gemm, &rows);
+        run_epilogue(gemm, packed_b->width * PANEL_GROUP, row, rows.n);
     }
     packed_gemm_end(packed_b);
 }

@@ -160,6 +160,6 @@ struct packed_gemm {
     const struct epilogue *epilogue; /* NULL: none */
     size_t first;                    /* index of c[0] in the output of the epilogue */
 };
-void packed_gemm(const struct packed_matrix *packed_b, const struct packed_gemm *matrix);
+void packed_gemm(const struct packed_matrix *packed_b, const struct packed_gemm *gemm);
 
 #endif

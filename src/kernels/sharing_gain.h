@@ -14,7 +14,7 @@ struct sharing_gain {
     uint64_t end_ns;               /* end of the last job */
     uint64_t work_ns, before_ns;   /* work since the last pause; between the last two pauses */
     int64_t saved_ns;              /* time saved by sharing jobs, less its cost, up to a limit */
-    uint64_t rest_ns, rest_end_ns; /* length and end of the last rest from sharing */
+    uint64_t rest_ns, rest_end_ns; /* the last rest, in which no job was shared: length, end */
 };
 
 struct sharing_gain sharing_gain_start(void);

@@ -136,7 +136,7 @@ ALWAYS_INLINE vec vec_odd(vec a, vec b)
 /* Transposes: lane i of row j becomes lane j of row i. */
 ALWAYS_INLINE void vec_transpose(vec rows[VECTOR_LANES])
 {
-    vec fours[8]; /* 4j + i: columns i and i + 4 of rows 4j ... 4j + 3 */
+    vec fours[8]; /* j + i: columns i and i + 4 of rows j ... j + 3 */
     UNROLL
     for (int j = 0; j < 8; j += 4) {
         vec a = _mm256_unpacklo_ps(rows[j], rows[j + 1]);

@@ -44,7 +44,7 @@ static bool find_loops(const int64_t *offsets, size_t n, struct loops *loops)
     return true;
 }
 
-/* Returns whether no pieces overlap, so that their order does not matter. */
+/* Returns false if pieces may overlap, in which case their order matters. */
 static bool are_disjoint(const struct loops *loops, int64_t piece_bytes)
 {
     for (uint32_t i = 0; i < loops->rank; i++) {

@@ -69,9 +69,10 @@ static bool find_dim(struct infer *infer, uint32_t i, int64_t block, int64_t n_p
         return true;
     }
     if (!checked_mul_i64(in, block, &whole) || whole < n_pads)
-        return infer_fail_input(infer, DATA,
-                                "a dimension %u that, in blocks of %lld, has %lld elements to crop",
-                                i, (long long)block, (long long)n_pads);
+        return infer_fail_input(
+            infer, DATA,
+            "a dimension %u that, multiplied by %lld, is at least the total crop of %lld", i,
+            (long long)block, (long long)n_pads);
     *dim = whole - n_pads;
     return true;
 }
@@ -121,7 +122,7 @@ static void copy_element(const struct step *step, int64_t element, const int64_t
     for (uint32_t i = rank; i-- > 0;) {
         int64_t block = state->block[i], r = rest % block - state->begin[i];
         rest /= block;
-        /* `first` is the first block whose element r is not padding. */
+        /* Block q has the element at q * block + r; from block `first` on, that is not padding. */
         int64_t first = r < 0 ? (-r + block - 1) / block : 0;
         int64_t last = state->spatial.dims[i] - 1 - r;
         dims[i] = last < 0 ? 0 : last / block + 1 - first;

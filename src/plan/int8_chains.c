@@ -180,9 +180,9 @@ static bool is_one_range(const struct quantize_u8_attrs *formats, uint32_t n)
 
 #define MAX_JOINED (1U << 16) /* maximum number of channels, which limits memory for their ranges */
 
-/* Joins the ranges of the inputs of a Concat along the channels. Only a Multiply can read u8 values
- * with a range per channel. Returns NULL if a different op reads the result, or, with *err filled,
- * on failure. */
+/* Joins the ranges of the inputs of a Concat along the channels, for a Multiply, which can read u8
+ * values with a range per channel. Returns NULL if a different op reads the result, or, with *err
+ * filled, on failure. */
 static const struct quantize_u8_attrs *join_ranges(struct int8_pass *pass, const struct op *op,
                                                    const struct quantize_u8_attrs *formats)
 {

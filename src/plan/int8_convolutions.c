@@ -233,20 +233,20 @@ static bool add_bytes(struct int8_pass *pass, const struct int8_match *match, ui
 {
     uint32_t quantize = pass->graph->values[match->in].op_id;
     uint32_t x = int8_find_source(pass, match->in);
-    uint32_t n_moved = match->n_spatial;
+    uint32_t n_spatial = match->n_spatial;
     const struct op *op = value_producer(pass->graph, x);
     bool is_one_range = match->in_format.ranges.n == 1;
-    if (is_one_range && n_moved > 0 && op_is_type(op, "Transpose") &&
-        has_order(pass, op, (const int64_t[]){0, 1 + n_moved, 1, 2}, n_moved)) {
+    if (is_one_range && n_spatial > 0 && op_is_type(op, "Transpose") &&
+        has_order(pass, op, (const int64_t[]){0, 1 + n_spatial, 1, 2}, n_spatial)) {
         x = op_input(pass->graph, op, 0);
-        n_moved = 0;
+        n_spatial = 0;
         op = value_producer(pass->graph, x);
     }
     if (is_one_range && op_is_type(op, "Convert") &&
         ((const struct convert_attrs *)op->attrs)->destination_type == IRRUN_F32 &&
         is_byte_parameter(value_producer(pass->graph, op_input(pass->graph, op, 0))))
         x = op_input(pass->graph, op, 0);
-    const void *attrs = int8_keep_format(pass, &match->in_format.ranges, n_moved);
+    const void *attrs = int8_keep_format(pass, &match->in_format.ranges, n_spatial);
     if (!attrs || pass->err->code != IRRUN_OK)
         return false;
     uint32_t added = int8_add_op(pass, &op_quantize_u8, attrs, quantize, x);
@@ -297,7 +297,7 @@ static bool visit(struct int8_pass *pass, uint32_t op_id)
 {
     struct int8_match match = {.op = &pass->graph->ops[op_id], .n_groups = 1, .enlarge = {1, 1}};
     if (match.op->n_outputs > 0 && pass->graph->analysis->constants[match.op->first_output])
-        return true; /* constant_get may compute it, but it cannot compute inputs of new ops */
+        return true; /* constant_get may compute it, but not from values that the pass adds */
     if (!is_candidate(match.op))
         return int8_replace_chain_op(pass, op_id);
     match.in = op_input(pass->graph, match.op, 0);

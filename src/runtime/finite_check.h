@@ -5,13 +5,13 @@
 
 #include "runtime/runner.h"
 
-/* Runs the steps. Fails with IRRUN_MISMATCH if a float output has a NaN, or an infinity unless the
- * model allows_inf. The error names the op, its place, the output, the index and the value. If
- * the value comes from an input of the model, it names that input instead. */
+/* Runs the steps. Fails with IRRUN_MISMATCH if a float output has a NaN, or an infinity if
+ * model->allows_inf is not set. The error names the op, its place, the output, the index and the
+ * value. If the value comes from an input of the model, it names that input instead. */
 bool finite_run(struct runner *runner, const struct plan *plan, const struct step *steps,
                 uint32_t n_steps, struct irrun_error *err);
 
-/* Must be called after an op has failed, possibly in a body because of a Parameter. Reports the
+/* Must be called after an op has failed. If a Parameter of its body holds the value, reports the
  * input of the model that the value comes from, if any. Returns false. */
 bool finite_blame(struct runner *runner, const struct plan *plan, const struct op *op,
                   struct irrun_error *err);
