@@ -355,20 +355,7 @@ bool compare_finish(struct compare *compare, struct irrun_error *err)
             is_count_chosen
                 ? "-n sets the number of iterations"
                 : "was it saved with another input or --partial, or with several outputs?");
-    enum irrun_precision precision = options->precision;
-    if (has_problem)
-        return false;
-    if (options->dynamic_quantization)
-        return fail_hint(
-            err, "--dynamic-quantization rounds inputs of MatMul: if the run passes without "
-                 "it, --atol and --rtol can allow for the rounding");
-    if (precision == IRRUN_PRECISION_F32)
-        return !has_tolerance &&
-               fail_hint(err, "--atol=NUMBER and --rtol=NUMBER allow larger differences");
-    return fail_hint(err,
-                     "--precision=%s rounds weights: if --precision=f32 passes, --atol and --rtol "
-                     "can allow for the rounding",
-                     precision == IRRUN_PRECISION_F16 ? "f16" : "bf16");
+    return !has_problem && difference_hint(options, has_tolerance, err);
 }
 
 void compare_report(const struct compare *compare, struct json *json)

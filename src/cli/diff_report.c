@@ -125,5 +125,7 @@ bool diff_fail(const struct diff *diff, const struct diff_tensor *tensor,
         add_inputs(diff, tensor, err);
         add_path(diff, tensor, err);
     }
-    return false;
+    return difference->n_elements > 0 &&
+           difference_hint(diff->options,
+                           tensor->tolerances.has_atol || tensor->tolerances.has_rtol, err);
 }

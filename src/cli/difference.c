@@ -179,6 +179,21 @@ void difference_describe(const struct difference *difference, const struct toler
     fail_append(err, " by more than atol %s, rtol %s", got, want);
 }
 
+bool difference_hint(const struct options *options, bool has_tolerance, struct irrun_error *err)
+{
+    if (options->dynamic_quantization)
+        return fail_hint(
+            err, "--dynamic-quantization rounds inputs of MatMul: if the run passes without "
+                 "it, --atol and --rtol can allow for the rounding");
+    if (options->precision == IRRUN_PRECISION_F32)
+        return !has_tolerance &&
+               fail_hint(err, "--atol=NUMBER and --rtol=NUMBER allow larger differences");
+    return fail_hint(err,
+                     "--precision=%s rounds weights: if --precision=f32 passes, --atol and --rtol "
+                     "can allow for the rounding",
+                     options->precision == IRRUN_PRECISION_F16 ? "f16" : "bf16");
+}
+
 static void report_value(struct json *json, const char *key, enum irrun_dtype dtype,
                          union element_value value)
 {

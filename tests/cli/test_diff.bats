@@ -59,6 +59,8 @@ differs() {
   on the way there:
     "x" (line 6): differs by at most 0.0625
     "doubled" (line 12): differs by at most 0.125' ]
+    run_apart irrun "$data/chain.xml" -i other.npy --diff=r.npz -o none:
+    [ "$(tail -n 1 <<<"$stderr")" = '  hint: --atol=NUMBER and --rtol=NUMBER allow larger differences' ]
     # a model that was edited since
     sed '16s/Multiply/Add/' "$data/chain.xml" >edited.xml
     differs 'edited.xml:16:5: error: Add "square" differs' edited.xml -i x.npy --diff=r.npz -o none:

@@ -78,12 +78,13 @@ setup() {
     done
 }
 
-@test "--expect that fails says that weights are rounded" {
+@test "--expect or --diff that fails says that weights are rounded" {
     local want=${lstm%/*} hint="rounds weights: if --precision=f32 passes, --atol and --rtol can allow for the rounding"
     irrun "$lstm" -i "$want/in.npz" -o rounded.npz --precision=f16
     irrun "$lstm" -i "$want/in.npz" --expect=rounded.npz --precision=f16
     answered 1 "outputs differ" "--precision=f16 $hint" \
         "$lstm" -i "$want/in.npz" --expect="$want/out.npz" --atol=0 --rtol=0 --precision=f16
     IRRUN_PRECISION=bf16 answered 1 "outputs differ" "--precision=bf16 $hint" "$lstm" -i "$want/in.npz" --expect=rounded.npz
+    answered 1 "differs from f64" "--precision=bf16 $hint" "$lstm" -i "$want/in.npz" --diff=f64 --precision=bf16 -o none:
     answered 1 "outputs differ" "" "$lstm" -i "$want/in.npz" --expect=rounded.npz --atol=0 --rtol=0
 }
