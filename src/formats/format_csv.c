@@ -92,6 +92,11 @@ static bool fail_word(const struct csv *csv, const char *word, size_t length, co
                        "is a heading, or a number from 0");
     else if (is_heading)
         fail_hint(err, "if it is a header line: tail -n +2 FILE" READ_CSV);
+    else if (is_text(word, length))
+        fail_hint(err,
+                  "nan stands for a missing number; sed %" PRIu32 "d FILE" READ_CSV
+                  " leaves the line out",
+                  csv->reader.line);
     return false;
 }
 

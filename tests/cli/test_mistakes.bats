@@ -300,6 +300,9 @@ setup() {
 
 @test "csv that is not quite csv" {
     local heading="if it is a header line: tail -n +2 FILE | irrun ... -i csv:-"
+    printf '1\nnine\n' >x.csv
+    answered 65 'x.csv:2:1: error: "nine" is not a number' \
+        "nan stands for a missing number; sed 2d FILE | irrun ... -i csv:- leaves the line out" sum.xml -i x.csv -o none:
     printf '1,"a b"\n' >x.csv
     answered 65 'x.csv:1:3: error: ""a" is not a number' \
         "--columns=A,B,... reads columns of numbers beside text in quotes; a column is a heading, or a number from 0" \

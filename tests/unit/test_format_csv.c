@@ -160,13 +160,13 @@ static void hints_at_headings_and_semicolons(void **state)
     static const char *const texts[] = {"time,value\n1,2\n", "time value\n1 2\n", "1;2\n",
                                         "1.2.3\n"};
     static const char *const hints[] = {"--columns=time[,NAME]", "tail -n +2",
-                                        "separated by commas", ""};
+                                        "separated by commas", "sed 1d FILE"};
     for (size_t i = 0; i < 4; i++) {
         float data;
         size_t n_read;
         struct reader *reader = open_csv(texts[i]);
         assert_false(reader_read(reader, IRRUN_F32, &data, 1, &n_read, &err));
-        assert_true(hints[i][0] ? strstr(err.hint, hints[i]) != NULL : err.hint[0] == '\0');
+        assert_non_null(strstr(err.hint, hints[i]));
         error_clear(&err);
         reader_close(reader);
     }
