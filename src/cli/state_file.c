@@ -41,7 +41,8 @@ static bool fail_other_model(const struct archive *archive, const char *path, bo
     fail_at(err, IRRUN_DATA, whole_file(path), "was saved with %s",
             has_own_xml ? "different weights" : "a different model");
     if (mismatch->code != IRRUN_OK)
-        return fail_hint(err, "it does not fit this model: %.800s", mismatch->message);
+        return fail_hint(err, "it does not fit this model: %.500s%s%.400s", mismatch->message,
+                         mismatch->hint[0] ? "; " : "", mismatch->hint);
     struct text members = {0};
     for (size_t i = 0; i < archive_n_members(archive); i++)
         text_add(&members, "%s%s", i == 0 ? "" : ", ", archive_member(archive, i)->name);

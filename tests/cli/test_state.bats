@@ -70,7 +70,7 @@ cut_in_two() {
     [ "$(irrun sum2.xml -i two.csv --state-in=s.npz --state-any-model -o csv:- | numbers)" = "40 60" ]
     sed 's/"total"/"other"/' "$data/sum.xml" >other.xml
     answered 65 "s.npz: error: was saved with a different model" \
-        'it does not fit this model: member "total" is not a variable of the model' other.xml -i two.csv --state-in=s.npz
+        'it does not fit this model: member "total" is not a variable of the model; the variables are other' other.xml -i two.csv --state-in=s.npz
 }
 
 @test "a file that NumPy could have made is checked by name, type and shape" {
