@@ -67,8 +67,7 @@ static const struct {
 } foreign_options[] = {
     {"d,device,e,ep,cpu,gpu,cuda", "irrun runs on the CPU: omit it"},
     {"t", "--duration=SEC runs for a time"},
-    {"y", "--threads=N sets the number of threads; files are overwritten without -y"},
-    {"nthreads,x,cores,num_threads,workers", "--threads=N sets the number of threads"},
+    {"nthreads,cores,num_threads,workers", "--threads=N sets the number of threads"},
     {"hint,nstreams,nireq,c,parallel", "--jobs=N runs sequences of a manifest side by side"},
     {"infer_precision,fp16,half,bf16,dtype", "--precision=f32|f16|bf16; the default is f32"},
     {"data_shape", "--shape=NAME=D,D,... sets the shape of an input"},
@@ -94,7 +93,7 @@ static const struct {
     {"resume", "--state-in=FILE continues from a state, --checkpoint=FILE after an interruption"},
     {"top-k", "--feed=OUT=IN:sample(T,K) draws from the K most probable"},
     {"dry-run", "--check does everything except the run"},
-    {"force,overwrite", "omit it: files are overwritten"},
+    {"force,overwrite,y", "omit it: files are overwritten"},
     {"ac,channels", "omit it: the channels of a sound file are averaged"},
     {"header", "--columns=HEADING,... names columns by their headings"},
     {"no-header,noheader", "--columns=0,1,... takes columns of a table without headings"},

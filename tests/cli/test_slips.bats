@@ -203,7 +203,8 @@ fixed() {
 
 @test "options and shapes of other programs" {
     answered 2 "unknown option -ar" "--rate=HZ" sum.xml --random -ar 16000
-    answered 2 "unknown option -y" "--threads=N sets the number of threads; files are overwritten without -y" sum.xml --random -y
+    answered 2 "unknown option -y" "omit it: files are overwritten" sum.xml --random -y
+    answered 2 "unknown option -x" "irrun --help=all lists them" sum.xml --random -x
     answered 2 "unknown option --skip" "tail -n +2 FILE | irrun ... -i csv:- leaves the first line out" sum.xml -i three.csv --skip=1
     answered 2 "unknown option --weights" "the weights follow the model: irrun MODEL.xml WEIGHTS.bin" sum.xml --weights=sum.bin
     answered 2 "'y.csv' is taken for the weights" "give outputs with -o: -o y.csv" sum.xml -i three.csv y.csv
