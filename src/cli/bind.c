@@ -159,7 +159,9 @@ bool bind_find_port(const struct binder *binder, const struct binding *binding, 
 {
     *port = 0;
     if (binding->name)
-        return binder->find(binder->context, binding->name, port, err);
+        return binder->find(binder->context, binding->name, port, err) ||
+               (binder->n_ports == 1 &&
+                fail_hint(err, "did you mean %s?", binder->port(binder->model, 0)->name));
     return binder->n_ports == 1 || fail_needs_name(binder, binding, err);
 }
 

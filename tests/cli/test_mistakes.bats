@@ -717,6 +717,7 @@ with a <= b and s >= 0" sum.xml --random='uniform(-1e308,1e308)'
 @test "an input that is named in capitals, or not at all; a pipe that is read twice" {
     answered 2 'no input "A"; the model has:' "did you mean a?" pair.xml -i A=five.npy
     answered 2 'no input "c"; the model has:' '' pair.xml -i c=five.npy
+    answered 2 'no input "c"; the model has:' "did you mean x?" sum.xml -i c=five.npy
     answered 2 'no data for input "b" (f32 [2])' "-i b=FILE reads an input, --random generates one" pair.xml -i a=value:1
     answered 2 'no data for input "x" (f32 [1])' "-i FILE reads an input, --random generates one" sum.xml
     seq 2 | answered 65 'cannot be read again (ended after 2 records)' "records are repeated from a file, but not from a pipe" sum.xml -i csv:- -n 5 -o none:

@@ -59,7 +59,7 @@ series() {
         "$data/sum.xml" -i x=five.npy -i fresh=fresh.npy --reset=if:frehs
     answered 2 "no npz member has that name" "-i fresh=FILE gives one number per record" \
         "$data/sum.xml" -i five.npy --reset=if:fresh
-    answered 2 'no input "fresh"' "" "$data/twice.xml" -i fresh=fresh.npy # nothing to reset
+    answered 2 'no input "fresh"' "did you mean x?" "$data/twice.xml" -i fresh=fresh.npy # nothing to reset
 }
 
 @test "--reset=if:NAME may name an input" {
