@@ -54,6 +54,14 @@ forms_in_list() {
     [ "$n_words" -ge 10 ]
 }
 
+@test "no cell of a table is wider than its column" {
+    awk -F ' Ta ' '/^\.Bl -column/ { split($0, widths, "\"") }
+        /^\.It .* Ta / { gsub(/^\.It |Sy /, ""); gsub(/\\\(em/, "--")
+            for (i = 1; i < NF; i++) if (length($i) > length(widths[2 * i])) print $i }' "$root"/man/*.[15] >wide
+    cat wide
+    [ ! -s wide ]
+}
+
 @test "irrun-formats has a section for each format, with the right endings" {
     { irrun "$data/sum.xml" --random -o - || irrun "$data/sum.xml" -i -; } 2>&1 |
         sed -n 's/.*with one of: //p' | tr ' ' '\n' | sort -u >formats
