@@ -163,7 +163,7 @@ packed_ldflags = $(if $(dry_run),,$(shell $(strip $(try_packing))))
 # Two files ask for the BLAS by the name that its library has here.
 blas_cflags = $(if $(filter link,$(BLAS)),,-DIRRUN_BLAS_LIBRARY='"$(shell CC='$(CC)' scripts/find-blas.sh \
     $$($(PKG_CONFIG) --libs $(blas_modules)))"')
-file_cflags = $(if $(filter src/kernels/% src/tensor/convert_elements.c,$(1)),$(kernel_cflags),$(hardening)) \
+file_cflags = $(if $(filter src/kernels/% src/tensor/convert_elements.c src/base/fast_hash.c,$(1)),$(kernel_cflags),$(hardening)) \
     $(if $(filter src/kernels/blas.c src/kernels/gemm_cblas.c,$(1)),$(blas_cflags))
 
 # What irrun.pc says: libirrun.a comes without a list of what it needs.

@@ -144,7 +144,7 @@ bool weights_open(struct ir_model *model, struct irrun_error *err)
     return check_all(model->graph, err);
 }
 
-/* Files up to this size are hashed as a whole, which takes about 10 ms. For a larger file,
+/* Files up to this size are hashed as a whole, which takes about 7 ms. For a larger file,
  * evenly spaced pieces with this total size are hashed, including the first and last bytes. */
 #define WHOLE_BYTES ((size_t)64 << 20)
 #define N_PIECES ((size_t)1024)
