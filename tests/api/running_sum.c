@@ -45,6 +45,7 @@ int main(int argc, char **argv)
             fprintf(stderr, "iteration %d: %g, expected %g\n", i, (double)sum, (double)expected[i]);
             return 1;
         }
+        printf("%g\n", (double)sum);
     }
     if (!irrun_session_set_variable(session, 0, &state, &err) || !irrun_session_run(session, &err))
         return complain(&err);

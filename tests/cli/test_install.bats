@@ -54,7 +54,7 @@ make_target() {
     mapfile -t instruments < <(grep -o -e '-fsanitize=[^ ]*' "$directory/flags")
     cp tests/api/running_sum.c "$BATS_TEST_TMPDIR/program.c"
     (cd "$BATS_TEST_TMPDIR" && cc "${instruments[@]}" program.c -o program "${flags[@]}")
-    LD_LIBRARY_PATH=$place/lib "$BATS_TEST_TMPDIR/program" tests/api/running_sum.xml
+    [ "$(LD_LIBRARY_PATH=$place/lib "$BATS_TEST_TMPDIR/program" tests/api/running_sum.xml | paste -sd ' ')" = "1 3 6 4 9" ]
     read -ra flags < <(pkg-config --static --define-variable=prefix="$place" --cflags --libs irrun)
     (cd "$BATS_TEST_TMPDIR" && cc "${instruments[@]}" program.c -o static "${flags[@]/#-lirrun/-l:libirrun.a}")
     "$BATS_TEST_TMPDIR/static" tests/api/running_sum.xml
