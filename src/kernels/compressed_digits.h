@@ -278,7 +278,7 @@ ALWAYS_INLINE void sum_chunks(const struct compressed_product *p, const size_t r
             dot_chunks(dots, x, pairs, ROWS_AT_ONCE);
             UNROLL
             for (size_t r = 0; r < ROWS_AT_ONCE; r++)
-                totals[r] = vec_fma(vec_of_i32(dots[r]), vec_mul(x_scale, scale[r]), totals[r]);
+                totals[r] = vec_fma(vec_mul(vec_of_i32(dots[r]), x_scale), scale[r], totals[r]);
         }
     }
 }

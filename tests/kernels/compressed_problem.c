@@ -81,8 +81,9 @@ struct problem problem_new(enum irrun_dtype dtype, size_t n, size_t n_groups, si
     choose_steps(&matrix->zero_points, n_groups, random_below(3));
     size_t n_scales = count_numbers(&matrix->scales, n, n_groups);
     float *scales = guarded_alloc(&problem.scales, n_scales * sizeof *scales);
+    const float odd = random_below(2) ? 1 : 0x1p-30F;
     for (size_t i = 0; i < n_scales; i++)
-        scales[i] = random_float(2);
+        scales[i] = random_float(2) * (i % 2 == 1 ? odd : 1);
     matrix->scales.data = random_below(4) > 0 ? scales : NULL;
     matrix->scales.dtype = IRRUN_F32;
     size_t n_zeros = count_numbers(&matrix->zero_points, n, n_groups), kind = random_below(5);
