@@ -44,7 +44,7 @@ static bool convert_bytes_row(const struct compressed_matrix *matrix, const floa
         return false;
     for (size_t i = 0; i < matrix->k; i += sizeof(vec)) {
         split_digits(x + i, sizeof(vec), largest == 0 ? 0 : MOST_FIXED_BYTES / largest,
-                     N_BYTE_DIGITS, digits);
+                     N_BYTE_DIGITS, digits, sizeof(vec));
         for (size_t digit = 0; digit < N_BYTE_DIGITS; digit++, digits += sizeof(vec))
             sums[digit] =
                 vec_i32_dot_bytes(sums[digit], ones, signed_operand(vec_i32_load(digits)));

@@ -28,8 +28,8 @@ enum { MAX_CHUNK_GROUPS = 4 };
 #define LEAST_SIZE 0x1p-90F
 #define MOST_SIZE 0x1p90F
 
-/* How much larger than the mean of a chunk an element may be. The errors of the others are at most
- * 2^-24 of it, that is, 2^-16 of the mean. */
+/* How much larger than the mean an element may be, of a chunk or a group in it. The errors of the
+ * others are at most 2^-24 of it, that is, 2^-16 of the mean. */
 #define MAX_CHUNK_RATIO 256
 
 /* A chunk of x. It takes the place of as many floats. */
@@ -37,7 +37,7 @@ struct fixed_chunk {
     int8_t digits[N_DIGITS][2][CHUNK / 2]; /* [most significant first][even, odd elements] */
     /* Minus the sum of each lane's elements, times the zero point if the matrix has only one. */
     int32_t minus_sums[VECTOR_LANES];
-    float scale[VECTOR_LANES]; /* all equal */
+    float scale[VECTOR_LANES]; /* those of a group are equal */
 };
 _Static_assert(sizeof(struct fixed_chunk) == CHUNK * sizeof(float), "chunks replace floats");
 
@@ -142,9 +142,9 @@ static bool is_fixable(const float *x, size_t n, float ratio, float *largest)
 }
 
 /* Multiplies n elements, whole vectors, by `factor`, rounds them and writes n_digits digits of
- * each: row i of `digits` has the i-th highest ones. */
+ * each: the i-th highest ones from digits[i * step] on. */
 static void split_digits(const float *x, size_t n, float factor, const size_t n_digits,
-                         uint8_t *digits)
+                         uint8_t *digits, size_t step)
 {
     const vec_i32 halves = vec_i32_set1((int32_t)(0x80808080U >> 8 * (sizeof(int32_t) - n_digits)));
     for (size_t i = 0; i < n; i += VECTOR_LANES) {
@@ -152,17 +152,26 @@ static void split_digits(const float *x, size_t n, float factor, const size_t n_
         vec_i32 fixed = vec_round_to_i32(vec_mul(vec_load(x + i), vec_set1(factor)));
         vec_i32 bytes = (vec_i32)((vec_u32)fixed + (vec_u32)halves) ^ halves;
         for (size_t digit = 0; digit < n_digits; digit++)
-            vec_i32_store_u8(digits + digit * n + i,
+            vec_i32_store_u8(digits + digit * step + i,
                              bytes >> 8 * (int)(n_digits - 1 - digit) & 255);
     }
 }
 
-/* Multiplies a chunk of x by `factor`, and converts it to digits. */
-static void convert_chunk(const float *x, float factor, struct fixed_chunk *to)
+/* Converts a chunk of x, with a scale for each n elements. Returns false if they cannot be in fixed
+ * point. */
+static bool convert_chunk(const float *x, size_t n, struct fixed_chunk *to)
 {
     typedef uint8_t half_bytes __attribute__((vector_size(2 * VECTOR_LANES)));
     uint8_t bytes[N_DIGITS][CHUNK];
-    split_digits(x, CHUNK, factor, N_DIGITS, bytes[0]);
+    for (size_t i = 0; i < CHUNK; i += n) {
+        float largest;
+        if (!is_fixable(x + i, n, MAX_CHUNK_RATIO, &largest))
+            return false;
+        split_digits(x + i, n, largest == 0 ? 0 : MAX_FIXED / largest, N_DIGITS, bytes[0] + i,
+                     CHUNK);
+        for (size_t lane = i / LANE_CODES; lane < (i + n) / LANE_CODES; lane++)
+            to->scale[lane] = largest / MAX_FIXED;
+    }
     for (size_t digit = 0; digit < N_DIGITS; digit++) {
         for (size_t i = 0; i < CHUNK / 2; i += sizeof(half_bytes)) {
             vec_u16 pairs;
@@ -173,6 +182,7 @@ static void convert_chunk(const float *x, float factor, struct fixed_chunk *to)
             memcpy(&to->digits[digit][1][i], &odd, sizeof odd);
         }
     }
+    return true;
 }
 
 /* Returns the number to subtract from all unsigned codes if the matrix has one zero point,
@@ -192,14 +202,11 @@ static bool convert_row(const struct compressed_matrix *matrix, const float *x, 
     const struct code_pair all_ones = {unsigned_operand(ones), unsigned_operand(ones)};
     for (size_t i = 0; i < matrix->k; i += CHUNK) {
         struct fixed_chunk *chunk = (void *)(to + i);
-        float largest;
-        if (!is_fixable(x + i, CHUNK, MAX_CHUNK_RATIO, &largest))
+        if (!convert_chunk(x + i, matrix->group < CHUNK ? matrix->group : CHUNK, chunk))
             return false;
-        convert_chunk(x + i, largest == 0 ? 0 : MAX_FIXED / largest, chunk);
         vec_i32 sum = {0};
         dot_chunks(&sum, chunk, &all_ones, 1);
         vec_store((float *)chunk->minus_sums, (vec)(sum * zero));
-        vec_store(chunk->scale, vec_set1(largest / MAX_FIXED));
     }
     return true;
 }

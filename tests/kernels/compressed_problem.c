@@ -81,7 +81,7 @@ struct problem problem_new(enum irrun_dtype dtype, size_t n, size_t n_groups, si
     choose_steps(&matrix->zero_points, n_groups, random_below(3));
     size_t n_scales = count_numbers(&matrix->scales, n, n_groups);
     float *scales = guarded_alloc(&problem.scales, n_scales * sizeof *scales);
-    const float odd = random_below(2) ? 1 : 0x1p-30F;
+    const float odd = (const float[]){1, 0x1p-30F, 0x1p20F}[random_below(3)];
     for (size_t i = 0; i < n_scales; i++)
         scales[i] = random_float(2) * (i % 2 == 1 ? odd : 1);
     matrix->scales.data = random_below(4) > 0 ? scales : NULL;
