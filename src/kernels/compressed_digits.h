@@ -310,16 +310,13 @@ ALWAYS_INLINE void multiply_rows_of(const struct compressed_product *p, const si
 /* Multiplies by a matrix whose groups have different zero points, or not. */
 ALWAYS_INLINE void multiply_by_groups(const struct compressed_product *p, const bool has_zeros)
 {
-    switch (chunk_groups(p->matrix)) {
-    case 1:
+    size_t n_begun = chunk_groups(p->matrix);
+    if (n_begun == 1)
         multiply_rows_of(p, 1, has_zeros);
-        break;
-    case 2:
+    else if (n_begun == 2)
         multiply_rows_of(p, 2, has_zeros);
-        break;
-    default:
+    else
         multiply_rows_of(p, MAX_CHUNK_GROUPS, has_zeros);
-    }
 }
 
 __attribute__((noinline)) static void multiply_chunks(const struct compressed_product *p)
