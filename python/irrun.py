@@ -7,7 +7,8 @@
     session.state = {"hidden": some_array}        # sets these variables, leaves the others
     session.reset()
 
-Needs NumPy and libirrun.so.0; the environment variable IRRUN_LIBRARY is its path.
+Needs NumPy and libirrun.so.0, which make puts into build/ and make install into lib/. The environment
+variable IRRUN_LIBRARY is its path if it is in another place.
 A Model may be shared by threads, a Session belongs to one at a time.
 SPDX-License-Identifier: Apache-2.0
 """
@@ -82,8 +83,10 @@ class Error(RuntimeError):
 
 def _load_library():
     here = os.path.dirname(os.path.abspath(__file__))
-    beside = os.path.join(here, "..", "..", "..", "lib", "libirrun.so.0")  # where make install puts it
-    library = ctypes.CDLL(os.environ.get("IRRUN_LIBRARY") or (beside if os.path.exists(beside) else "libirrun.so.0"))
+    places = [os.path.join(here, *folder, "libirrun.so.0")  # of make install, and of make
+              for folder in (("..", "..", "..", "lib"), ("..", "build"))]
+    found = [place for place in places if os.path.exists(place)]
+    library = ctypes.CDLL(os.environ.get("IRRUN_LIBRARY") or (found + ["libirrun.so.0"])[0])
     for name, result, *arguments in (
             ("version", c_char_p),
             ("model_load", c_bool, c_char_p, POINTER(_Options), POINTER(c_void_p), POINTER(_Error)),

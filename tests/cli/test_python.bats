@@ -88,17 +88,16 @@ PYTHON
 }
 
 @test "a model can be rounded, or computed in f64" {
-    "$python" - "$root/models/lstm_tagger" <<'PYTHON'
+    "$python" - "$root/tests/cases/precision/f16_lstm_one_row" <<'PYTHON'
 import sys
 import irrun, numpy as np
-codes = np.load(sys.argv[1] + "/in.npz")["codes"]
-def tags(**options):
-    session = irrun.Session(sys.argv[1] + "/model.xml", **options)
-    return np.array([session.run({"codes": record})["tags"] for record in codes])
-exact = tags(f64=True)
-assert exact.dtype == np.float64
-for precision, least, most in ("f32", 0, 5e-6), ("f16", 5e-6, 1e-3), ("bf16", 1e-3, 5e-2):
-    error = np.max(np.abs(tags(precision=precision) - exact))
+record = dict(np.load(sys.argv[1] + "/in.npz"))
+def results(**options):
+    return irrun.Session(sys.argv[1] + "/model.xml", **options).run(record)
+exact = results(f64=True)
+assert all(array.dtype == np.float64 for array in exact.values())
+for precision, least, most in ("f32", 0, 5e-6), ("f16", 5e-6, 1e-3), ("bf16", 1e-4, 5e-2):
+    error = max(np.max(np.abs(array - exact[name])) for name, array in results(precision=precision).items())
     assert least < error <= most, (precision, error)
 PYTHON
 }
@@ -117,4 +116,16 @@ import irrun
 model = irrun.Model("same.xml", taps=["all/plus~2"])
 assert list(model.outputs) == ["all/plus", "all/plus~3", "all/plus~2"], model.outputs
 PYTHON
+}
+
+@test "the example of the README runs where make has built the library, without IRRUN_LIBRARY" {
+    mkdir python
+    cp "$root/python/irrun.py" python/
+    ln -s "$root/models" models
+    ln -s "$(dirname "$IRRUN")" build
+    awk '/^```/ { is_in = /python/; next } is_in' "$root/README.md" >example.py
+    unset IRRUN_LIBRARY
+    PYTHONPATH=python "$python" example.py >out
+    [ "$(head -n 1 out)" = "{'samples': ('f32', (1, 512))}" ]
+    [ "$(wc -l <out)" -eq 11 ]
 }
