@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "cli/inputs_internal.h"
+#include "cli/usual_inputs.h"
 
 /* ---- Names ----------------------------------------------------------------------------------- */
 
@@ -119,6 +120,27 @@ bool inputs_resolve_names(struct inputs *inputs, struct irrun_error *err)
 
 /* ---- Inputs without a source ----------------------------------------------------------------- */
 
+/* Adds a hint that gives a source to each input that has none, if one of them is a usual input of a
+ * language model. */
+static void hint_usual_inputs(const struct inputs *inputs, struct irrun_error *err)
+{
+    struct text text = {0};
+    bool is_usual = false;
+    for (size_t i = 0; i < inputs->n; i++) {
+        const char *usual = usual_input_options(inputs->model, i);
+        if (inputs->slots[i].is_filled)
+            continue;
+        is_usual = is_usual || usual;
+        if (usual)
+            text_add(&text, " %s", usual);
+        else
+            text_add(&text, " -i %s=FILE", irrun_model_input(inputs->model, i)->name);
+    }
+    if (is_usual && !text.is_failed)
+        fail_hint(err, "add%s", text.data);
+    text_free(&text);
+}
+
 /* Fails because an input has no source: with IRRUN_DATA if it should be in an archive, otherwise
  * with IRRUN_USAGE. */
 static bool fail_unfilled(const struct inputs *inputs, const struct sequence *sequence,
@@ -146,6 +168,7 @@ static bool fail_unfilled(const struct inputs *inputs, const struct sequence *se
     if (sequence->place.file && sequence->n_inputs == 0 && *sequence->key == '#')
         return fail_hint(err,
                          "a manifest has no comments: grep -v '^#' FILE | irrun ... --manifest=-");
+    hint_usual_inputs(inputs, err);
     if (sequence->place.file && !archive)
         return fail_hint(err, "a line of the manifest names the file: KEY<tab>%s=FILE", first);
     return fail_hint(err, "-i %s%sFILE reads an input, --random generates one",

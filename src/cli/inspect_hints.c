@@ -1,5 +1,5 @@
 /* The hints of --inspect. Finds outputs whose name, type and shape look like the next value of an
- * input.
+ * input, and inputs that language models usually have.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/inspect.h"
 
@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cli/bind.h"
+#include "cli/usual_inputs.h"
 
 #define STEM_BYTES 256
 #define MAX_EXTRA_LETTERS 3 /* at the end of one of two similar names */
@@ -104,6 +105,23 @@ static const struct irrun_port *find_next_value(const struct irrun_model *model,
     return best;
 }
 
+/* Adds a hint for the usual inputs of a language model. Returns whether there are any. */
+static bool add_usual_inputs(const struct irrun_model *model, const struct options *options,
+                             struct text *text)
+{
+    bool has_any = false;
+    for (size_t i = 0; i < irrun_model_n_inputs(model); i++) {
+        const char *usual = usual_input_options(model, i);
+        if (!usual || is_fed(model, options, i, true))
+            continue;
+        text_add(text, "%s %s", has_any ? "" : "usual inputs of a language model:", usual);
+        has_any = true;
+    }
+    if (has_any)
+        text_add_bytes(text, "", 1);
+    return has_any;
+}
+
 size_t inspect_add_hints(const struct irrun_model *model, const struct irrun_analysis *analysis,
                          const struct options *options, struct text *text)
 {
@@ -119,6 +137,7 @@ size_t inspect_add_hints(const struct irrun_model *model, const struct irrun_ana
                  output->name, input->name, output->name, input->name, '\0');
         n++;
     }
+    n += add_usual_inputs(model, options, text);
     if (analysis->takes_chunks) {
         text_add(text, "sequences can run in chunks of frames: --low-latency%c", '\0');
         n++;

@@ -722,3 +722,19 @@ with a <= b and s >= 0" sum.xml --random='uniform(-1e308,1e308)'
     answered 2 'no data for input "x" (f32 [1])' "-i FILE reads an input, --random generates one" sum.xml
     seq 2 | answered 65 'cannot be read again (ended after 2 records)' "records are repeated from a file, but not from a pipe" sum.xml -i csv:- -n 5 -o none:
 }
+
+@test "inputs of a language model without data: the hint fills those that are missing" {
+    local model=$data/openvino_model.xml mask="-i attention_mask=ones:input_ids"
+    local others="-i position_ids=count:input_ids -i beam_idx=value:0 --shape=beam_idx=1"
+    printf '5\n7\n' >prompt.csv
+    set -- "$model" -i input_ids=prompt.csv --shape=input_ids=1,1
+    answered 2 'no data for input "input_ids"' "add -i input_ids=FILE $mask $others" "$model"
+    answered 2 'no data for input "attention_mask"' "add $mask $others" "$@"
+    answered 2 'no data for input "position_ids"' "add $others" "$@" -i attention_mask=ones:input_ids
+    printf 'a\tinput_ids=prompt.csv\n' >list
+    answered 65 'list:1: error: no data for input "attention_mask"' "add $mask $others" "$model" --manifest=list --shape=input_ids=1,1
+    # shellcheck disable=SC2086 # several options
+    [ "$(irrun "$@" $mask $others --feed=logits=input_ids:argmax -n 3 -o input_ids=csv:-)" = 77 ]
+    answered 2 'no data for input "beam_idx"' "-i beam_idx=FILE reads an input, --random generates one" \
+        "$root/models/tiny_transformer/model.xml" --random=tokens=zeros --shape=tokens=1,1
+}
