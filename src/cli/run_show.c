@@ -44,7 +44,7 @@ static bool show_all(struct run *run, bool is_complete, struct report *report,
     struct profile profile = {.times = NULL};
     double loops_s;
     sum_workers(run, &info, &loops_s);
-    if (options->wants_stats)
+    if (options->wants_stats || option_is_given(options, OPTION_ID_profile))
         stats_check(stats, options);
     if (options->wants_stats && is_complete)
         stats_print(stats, options, run->model, &info);

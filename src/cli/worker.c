@@ -66,8 +66,8 @@ bool worker_open(struct worker *worker, struct irrun_model *model,
     if (options->until_name &&
         !all_outputs_find(model, options, options->until_name, &worker->until_output, err))
         return false;
-    worker->stats.is_timed =
-        options->wants_stats || options->report_path || options->deadline_s > 0;
+    worker->stats.is_timed = options->wants_stats || options->report_path ||
+                             options->deadline_s > 0 || option_is_given(options, OPTION_ID_profile);
     worker->stats.lateness.deadline_ns = (uint64_t)ceil(options->deadline_s * 1e9);
     if (!open_session(worker, err) ||
         !inputs_new(model, worker->session, options, &worker->wait, &worker->inputs, err))

@@ -182,15 +182,19 @@ names_in_list() {
     [ "$(grep -c slowest stats)" -eq 0 ]
 }
 
-@test "--stats warns if the iterations did not have the CPU" {
-    "$IRRUN" "$data/sum.xml" --random --duration=1 -o none: -s -r r.json 2>stats &
-    local pid=$!
-    sleep 0.3
-    kill -STOP "$pid"
-    sleep 0.6
-    kill -CONT "$pid"
-    wait "$pid"
-    grep -qE '^irrun: warning: the iterations had a CPU for at most [0-9]+ % of the time: ' stats
+@test "--stats and --profile warn if the iterations did not have the CPU" {
+    local how pid
+    for how in "-s -r r.json" --profile; do
+        # shellcheck disable=SC2086 # words
+        "$IRRUN" "$data/sum.xml" --random --duration=1 -o none: $how 2>stats &
+        pid=$!
+        sleep 0.3
+        kill -STOP "$pid"
+        sleep 0.6
+        kill -CONT "$pid"
+        wait "$pid"
+        grep -qE '^irrun: warning: the iterations had a CPU for at most [0-9]+ % of the time: ' stats
+    done
     jq -e '.warnings[0] | test("had a CPU")' r.json
 }
 

@@ -12,7 +12,7 @@ setup() {
 
 # profiled MODEL ARGUMENT...: the table, without its times: calls, depth of the indentation, type, line and names.
 profiled() {
-    irrun "$@" -o none: --profile 2>&1 >/dev/null | sed -nE '3,$s/^ *[^ ]+ +[^ ]+ +[^ ]+ +([^ ]+) +[^ ]+ +[^ ]+ +[^ ]+ +[^ ]+  ( *)(.*)/\1 \2\3/p' |
+    irrun "$@" -q -o none: --profile 2>&1 >/dev/null | sed -nE '3,$s/^ *[^ ]+ +[^ ]+ +[^ ]+ +([^ ]+) +[^ ]+ +[^ ]+ +[^ ]+ +[^ ]+  ( *)(.*)/\1 \2\3/p' |
         tr -s ' '
 }
 
@@ -92,7 +92,7 @@ END
 
 @test "--profile=type adds up by type, without counting bodies twice" {
     local model=$cases/loop/nested
-    run_apart irrun "$model/model.xml" -i "$model/in.npz" -o none: --profile=type
+    run_apart irrun -q "$model/model.xml" -i "$model/in.npz" -o none: --profile=type
     [ "$(sed -n '3,$p' <<<"$stderr" | grep -v 'reading the clock' | awk '{ print $4, $9 }' | sort | tr '\n' ' ')" = \
         "- outside - total 3 Add 4 Loop 6 Multiply+Add " ]
     sed -n '3,$p' <<<"$stderr" | awk '/ total$/ { total = $1 } !/ total$|clock/ { sum += $1 } END { exit !(sum - total < 0.005 && total - sum < 0.005) }'
