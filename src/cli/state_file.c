@@ -26,6 +26,12 @@ static void make_comment(const struct model_identity *identity, unsigned version
 
 /* ---- Reading --------------------------------------------------------------------------------- */
 
+/* Returns whether irrun saved the archive as a state. */
+static bool is_state(const struct archive *archive)
+{
+    return strncmp(archive_comment(archive), COMMENT_START, strlen(COMMENT_START)) == 0;
+}
+
 /* Appends the ids of all variables, separated by commas. */
 static void list_variables(const struct all_variables *variables, struct text *names)
 {
@@ -63,7 +69,7 @@ static bool read_comment(const struct archive *archive, const char *path,
     char own[COMMENT_BYTES];
     unsigned version;
     *n_unset = 0;
-    *is_own = strncmp(comment, COMMENT_START, strlen(COMMENT_START)) != 0;
+    *is_own = !is_state(archive);
     if (*is_own)
         return true;
     if (!unset || sscanf(unset, " unset=%zu", n_unset) != 1 ||
@@ -82,7 +88,8 @@ static bool read_comment(const struct archive *archive, const char *path,
 #define OTHER_FEEDS                                                                                \
     "it was saved with a different --feed, count: or ones:; use the same ones to continue it"
 
-static bool fail_member(const struct all_variables *variables, const char *path, const char *name,
+static bool fail_member(const struct archive *archive, const char *path,
+                        const struct all_variables *variables, const char *name,
                         struct irrun_error *err)
 {
     struct text names = {0};
@@ -91,8 +98,8 @@ static bool fail_member(const struct all_variables *variables, const char *path,
     struct irrun_error ignored = {.code = IRRUN_OK};
     fail_at(err, IRRUN_DATA, whole_file(path), "member \"%s\" is not a variable of the model",
             name);
-    if (irrun_model_find_input(variables->model, name, &input, &ignored) ||
-        text_has_ending(name, ":draws"))
+    if (is_state(archive) && (irrun_model_find_input(variables->model, name, &input, &ignored) ||
+                              text_has_ending(name, ":draws")))
         fail_hint(err, OTHER_FEEDS);
     if (names.data)
         fail_hint(err, "the variables are %.900s", names.data);
@@ -109,7 +116,7 @@ static bool check_member_names(const struct archive *archive, const char *path,
         for (size_t j = 0; j < all_variables_count(variables); j++)
             is_known |= strcmp(all_variables_info(variables, j).id, name) == 0;
         if (!is_known)
-            return fail_member(variables, path, name, err);
+            return fail_member(archive, path, variables, name, err);
     }
     return true;
 }

@@ -99,6 +99,13 @@ cut_in_two() {
     [ "$status" -eq 66 ]
 }
 
+@test "an npz of inputs as a state: the hint lists the variables" {
+    npy '<f4' '2, 1' 5 6 >x.npy
+    perl -MIO::Compress::Zip=zip -e 'zip "x.npy" => "in.npz", Name => "x.npy" or die'
+    answered 65 'in.npz: error: member "x" is not a variable of the model' "the variables are total" \
+        "$data/sum.xml" -i in.npz --state-in=in.npz
+}
+
 @test "a state of bf16 and 8-bit floats may hold any nan" {
     local type
     for type in bf16 f8e4m3 f8e5m2; do
