@@ -4,6 +4,7 @@
 #include <float.h>
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 #include "cli/diff_internal.h"
 
@@ -125,6 +126,8 @@ bool diff_fail(const struct diff *diff, const struct diff_tensor *tensor,
         add_inputs(diff, tensor, err);
         add_path(diff, tensor, err);
     }
+    if (layer && strcmp(layer->type, "Parameter") == 0)
+        return fail_hint(err, "the inputs differ: give both runs the same -i");
     return difference->n_elements > 0 &&
            difference_hint(diff->options,
                            tensor->tolerances.has_atol || tensor->tolerances.has_rtol, err);
