@@ -355,7 +355,7 @@ bool compare_finish(struct compare *compare, struct irrun_error *err)
             is_count_chosen
                 ? "-n sets the number of iterations"
                 : "was it saved with another input or --partial, or with several outputs?");
-    return !has_problem && difference_hint(options, has_tolerance, err);
+    return !has_problem && difference_hint(options, has_tolerance, "", err);
 }
 
 void compare_report(const struct compare *compare, struct json *json)

@@ -105,6 +105,14 @@ static void add_inputs(const struct diff *diff, const struct diff_tensor *tensor
     }
 }
 
+static bool add_hint(const struct diff *diff, const struct tolerances *tolerances,
+                     struct irrun_error *err)
+{
+    bool has_f32 = diff->reference && strcmp(diff->options->diff_reference, "f64") != 0;
+    const char *more = has_f32 ? "; if --diff=f64 passes, the difference is rounding" : "";
+    return difference_hint(diff->options, tolerances->has_atol || tolerances->has_rtol, more, err);
+}
+
 bool diff_fail(const struct diff *diff, const struct diff_tensor *tensor,
                const struct difference *difference, uint64_t record, struct irrun_error *err)
 {
@@ -128,7 +136,5 @@ bool diff_fail(const struct diff *diff, const struct diff_tensor *tensor,
     }
     if (layer && strcmp(layer->type, "Parameter") == 0)
         return fail_hint(err, "the inputs differ: give both runs the same -i");
-    return difference->n_elements > 0 &&
-           difference_hint(diff->options,
-                           tensor->tolerances.has_atol || tensor->tolerances.has_rtol, err);
+    return difference->n_elements > 0 && add_hint(diff, &tensor->tolerances, err);
 }

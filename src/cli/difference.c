@@ -179,7 +179,8 @@ void difference_describe(const struct difference *difference, const struct toler
     fail_append(err, " by more than atol %s, rtol %s", got, want);
 }
 
-bool difference_hint(const struct options *options, bool has_tolerance, struct irrun_error *err)
+bool difference_hint(const struct options *options, bool has_tolerance, const char *more,
+                     struct irrun_error *err)
 {
     if (options->dynamic_quantization)
         return fail_hint(
@@ -187,7 +188,7 @@ bool difference_hint(const struct options *options, bool has_tolerance, struct i
                  "it, --atol and --rtol can allow for the rounding");
     if (options->precision == IRRUN_PRECISION_F32)
         return !has_tolerance &&
-               fail_hint(err, "--atol=NUMBER and --rtol=NUMBER allow larger differences");
+               fail_hint(err, "--atol=NUMBER and --rtol=NUMBER allow larger differences%s", more);
     return fail_hint(err,
                      "--precision=%s rounds weights: if --precision=f32 passes, --atol and --rtol "
                      "can allow for the rounding",

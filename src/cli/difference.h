@@ -53,8 +53,10 @@ bool difference_fails(const struct difference *difference, const struct options 
 void difference_describe(const struct difference *difference, const struct tolerances *tolerances,
                          struct irrun_error *err);
 
-/* Adds a hint: the option that rounds, or the tolerances if the user gave none. Returns false. */
-bool difference_hint(const struct options *options, bool has_tolerance, struct irrun_error *err);
+/* Adds a hint: the option that rounds or, if the user gave no tolerances, these and `more`. Returns
+ * false. */
+bool difference_hint(const struct options *options, bool has_tolerance, const char *more,
+                     struct irrun_error *err);
 
 /* Adds the worst element to the report as an object. */
 void difference_report(const struct difference *difference, struct json *json);

@@ -99,6 +99,14 @@ differs() {
     [[ $stderr == *'  on the way there (only the last 8 operators):'* ]]
 }
 
+@test "--diff=scalar names --diff=f64 where it finds a difference" {
+    local model=$root/tests/cases/matmul/const_weights_48_columns/model.xml allow='--atol=NUMBER and --rtol=NUMBER allow larger differences'
+    differs 'MatMul "y" differs from scalar' "$model" '--random=uniform(-1e6,1e6)' --diff=scalar -o none:
+    [ "$(tail -n 1 <<<"$stderr")" = "  hint: $allow; if --diff=f64 passes, the difference is rounding" ]
+    differs 'MatMul "y" differs from f64' "$model" '--random=uniform(-1e6,1e6)' --diff=f64 -o none:
+    [ "$(tail -n 1 <<<"$stderr")" = "  hint: $allow" ]
+}
+
 @test "--diff=f64 names the op where rounding matters" {
     printf '16777216\n1\n1\n' >x.csv # f32 does not hold 16777217
     differs "$data/sum.xml:14:5: error: Add \"sum\" differs from f64 in record 1: worst in record 1 at [0]: got 16777216, expected 16777217;" \
