@@ -109,6 +109,22 @@ static bool fail_damaged(const struct options *options, const char *what, struct
     return fail_at(err, IRRUN_DATA, whole_file(options->checkpoint_path), "is damaged: %s", what);
 }
 
+/* Adds what to type if the file is of no use. Returns false. */
+static bool hint_removal(const struct options *options, struct irrun_error *err)
+{
+    char quoted[TEXT_QUOTED_BYTES], before[sizeof err->hint + 1];
+    snprintf(before, sizeof before, "%s%s", err->hint, err->hint[0] ? " " : "");
+    return replace_hint(err, "%srm %s starts again from the beginning", before,
+                        text_shell_quote(options->checkpoint_path, quoted));
+}
+
+/* Returns whether the archive is not whole. Any other file may be a mistake in the command. */
+static bool is_cut_off(const struct irrun_error *err)
+{
+    return err->code == IRRUN_DATA && (text_has_ending(err->hint, "was a copy interrupted?") ||
+                                       strncmp(err->message, "is empty;", 9) == 0);
+}
+
 /* Reports the first line in which the identities differ. */
 static bool fail_identity(const struct options *options, const char *found, const char *own,
                           struct irrun_error *err)
@@ -242,14 +258,17 @@ bool checkpoint_read(const struct options *options, const char *identity,
                      struct irrun_error *err)
 {
     struct archive *archive;
+    size_t member;
     *checkpoint = (struct checkpoint){.positions = NULL};
     if (access(options->checkpoint_path, F_OK) != 0 && errno == ENOENT)
         return true;
     if (!archive_open(options->checkpoint_path, &archive, err))
-        return false;
+        return is_cut_off(err) && hint_removal(options, err);
     checkpoint->is_found = true;
     bool is_read = read_text(archive, options, identity, checkpoint, err) &&
                    read_variables(archive, options, variables, &checkpoint->variables, err);
+    if (err->code == IRRUN_DATA && !err->hint[0] && archive_find(archive, TEXT_MEMBER, &member))
+        hint_removal(options, err);
     archive_close(archive);
     return is_read;
 }

@@ -74,7 +74,7 @@ make_checkpoint() {
     make_checkpoint 's/^end$/END/m'
     refused 65 "ck: error: is damaged: " "${command[@]}"
     make_checkpoint 's/^output 0/output x/'
-    refused 65 "ck: error: is damaged: output x" "${command[@]}"
-    make_checkpoint '' other.npy
-    refused 65 'ck: error: is damaged: it has no member "checkpoint"' "${command[@]}"
+    answered 65 "ck: error: is damaged: output x" "rm ck starts again from the beginning" "${command[@]}"
+    make_checkpoint '' other.npy # which may be no checkpoint at all
+    answered 65 'ck: error: is damaged: it has no member "checkpoint"' '' "${command[@]}"
 }
