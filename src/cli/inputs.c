@@ -122,8 +122,8 @@ bool inputs_fail_empty(const struct records *records, struct irrun_error *err)
                 records->port.name, records_path(records));
 }
 
-static bool fail_unequal_counts(const struct records *longer, const struct records *shorter,
-                                struct irrun_error *err)
+static bool fail_unequal_counts(const struct inputs *inputs, const struct records *longer,
+                                const struct records *shorter, struct irrun_error *err)
 {
     char shape[SHAPE_TEXT_BYTES];
     fail(err, IRRUN_DATA, "%s \"%s\" (%s) has %" PRIu64 " record%s, but %s \"%s\" (%s) has more",
@@ -131,7 +131,9 @@ static bool fail_unequal_counts(const struct records *longer, const struct recor
          shorter->n_records == 1 ? "" : "s", longer->port.what, longer->port.name,
          records_path(longer));
     if (shorter->n_records != 1)
-        return false;
+        return !sequences_are_many(inputs->options) &&
+               fail_hint(err, "-n %" PRIu64 " leaves the rest of %s out", shorter->n_records,
+                         records_path(longer));
     return fail_hint(err,
                      "%s, so its one record is not repeated; an array of shape %s (in NumPy, "
                      "x[0]) would be",
@@ -161,7 +163,7 @@ bool inputs_next(struct inputs *inputs, bool *has_record, struct irrun_error *er
             return false;
     }
     if (ended && longer)
-        return fail_unequal_counts(longer, ended, err);
+        return fail_unequal_counts(inputs, longer, ended, err);
     *has_record = longer || (!ended && !inputs->has_read_record);
     inputs->has_read_record |= !ended;
     inputs->n_records += *has_record;

@@ -82,6 +82,8 @@ series() {
     [ "$status" -eq 65 ]
     [[ $stderr == *'"fresh" (fresh.npy) has 4 records'* ]]
     [[ $stderr == *'"x" (five.npy) has more'* ]]
+    [[ $stderr == *'hint: -n 4 leaves the rest of five.npy out' ]]
+    irrun "$data/sum.xml" -i x=five.npy -i fresh=fresh.npy --reset=if:fresh -n 4 -o none:
 }
 
 @test "a series that no data for is a usage error" {
