@@ -90,10 +90,13 @@ bool inputs_check_choice(const struct inputs *inputs, const struct feed *feed,
                          const struct irrun_tensor *output, struct irrun_shape *shape,
                          struct irrun_error *err)
 {
-    const struct records_port port = inputs_port(inputs, feed->input);
+    const struct records_port read = inputs_port(inputs, feed->input);
+    const struct records_port port = inputs_fed_port(inputs, feed->input);
     char found[SHAPE_TEXT_BYTES], wanted[SHAPE_TEXT_BYTES];
     int64_t n = find_rows(&output->shape).n;
-    *shape = shape_for(&port.shape, n);
+    *shape = shape_for(&read.shape, n);
+    if (shape_n_elements(shape) != n)
+        *shape = shape_for(&port.shape, n);
     return (n > 0 && shape_n_elements(shape) == n) ||
            fail(err, IRRUN_DATA,
                 "--feed: output \"%s\" %s has %" PRId64

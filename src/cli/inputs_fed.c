@@ -136,8 +136,10 @@ bool inputs_begin_feeds(struct inputs *inputs, struct irrun_error *err)
     for (size_t i = 0; i < inputs->options->feeds.n; i++) {
         struct feed *feed = &inputs->feeds[i];
         feed->draws.n = 0;
-        inputs->records[feed->input].options = inputs->options; /* for --cast */
-        if (!snapshot_copy(&feed->initial, &inputs->records[feed->input].record, err))
+        struct records *records = &inputs->records[feed->input];
+        records->options = inputs->options; /* for --cast */
+        records->port = inputs_fed_port(inputs, feed->input);
+        if (!snapshot_copy(&feed->initial, &records->record, err))
             return false;
     }
     return true;
@@ -193,7 +195,7 @@ void inputs_free_feeds(struct inputs *inputs)
 static bool check_shape(const struct inputs *inputs, const struct feed *feed,
                         const struct irrun_tensor *output, struct irrun_error *err)
 {
-    const struct records_port port = inputs_port(inputs, feed->input);
+    const struct records_port port = inputs_fed_port(inputs, feed->input);
     char found[SHAPE_TEXT_BYTES], wanted[SHAPE_TEXT_BYTES];
     return partial_shape_admits(&port.shape, &output->shape) ||
            fail(err, IRRUN_DATA, "--feed: output \"%s\" is %s, but input \"%s\" is %s",

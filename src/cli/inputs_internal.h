@@ -89,6 +89,10 @@ bool inputs_resolve_names(struct inputs *inputs, struct irrun_error *err);
 /* Returns the type and shape of a record of input `index`, with --shape applied. */
 struct records_port inputs_port(const struct inputs *inputs, size_t index);
 
+/* Returns the type and shape of the values that --feed may give to input `index`. --shape is not
+ * applied: it gives the shape of the records that are read. */
+struct records_port inputs_fed_port(const struct inputs *inputs, size_t index);
+
 /* Opens the sources of the sequence, and creates the records of their inputs (inputs_sources.c). */
 bool inputs_read_sources(struct inputs *inputs, const struct sequence *sequence,
                          struct irrun_error *err);
@@ -135,7 +139,7 @@ bool inputs_choose(struct inputs *inputs, struct feed *feed, const struct irrun_
                    int64_t key, struct irrun_error *err);
 
 /* Checks that argmax or sample chooses one index per element of the input, and sets *shape to the
- * shape of the indices. In inputs_chosen.c. */
+ * shape of the indices: that of --shape if it has as many elements. In inputs_chosen.c. */
 bool inputs_check_choice(const struct inputs *inputs, const struct feed *feed,
                          const struct irrun_tensor *output, struct irrun_shape *shape,
                          struct irrun_error *err);

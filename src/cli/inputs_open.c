@@ -88,6 +88,13 @@ struct records_port inputs_port(const struct inputs *inputs, size_t index)
                                  .shape = given ? partial_shape_of(&given->shape) : port->shape};
 }
 
+struct records_port inputs_fed_port(const struct inputs *inputs, size_t index)
+{
+    struct records_port port = inputs_port(inputs, index);
+    port.shape = irrun_model_input(inputs->model, index)->shape;
+    return port;
+}
+
 /* Checks that the inputs have every axis that --axis gives, even if no input is cut. At least one
  * input must have the axis of an --axis without a name. */
 static bool check_axes(const struct inputs *inputs, struct irrun_error *err)

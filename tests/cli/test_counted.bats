@@ -107,4 +107,11 @@ given() {
     irrun "${generate[@]}" -i tokens=prompt.npy -n 20 -o next=csv:again -o logits=none:
     cmp whole again
     [ "$(lines <whole | wc -w)" -eq 20 ]
+    # --shape is that of the prompt; the tokens that are fed have another one.
+    printf '%s\n' 21 46 55 75 >prompt.csv
+    local prompt
+    for prompt in prompt.csv value:21,46,55,75; do
+        irrun "${generate[@]}" -i tokens=$prompt --shape=tokens=1,4 -n 20 -o next=csv:again -o logits=none:
+        cmp whole again
+    done
 }
