@@ -311,12 +311,28 @@ bool inputs_variable_is_given(const struct inputs *inputs, size_t i)
     return !count_at(inputs, i) && inputs->feeds[i].has_source;
 }
 
+/* If --state-in gives the shape of the first value, sets the first value to zeros of that shape. */
+static bool set_first_shape(struct inputs *inputs, struct feed *feed,
+                            const struct irrun_tensor *value, struct irrun_error *err)
+{
+    bool *awaits_state = &inputs->slots[feed->input].awaits_state;
+    if (!*awaits_state)
+        return true;
+    *awaits_state = false;
+    free(feed->initial.data);
+    if (!snapshot_copy(&feed->initial, value, err))
+        return false;
+    memset(feed->initial.data, 0, tensor_n_bytes(value));
+    return true;
+}
+
 bool inputs_set_variable(struct inputs *inputs, size_t i, const struct irrun_tensor *value,
                          struct irrun_error *err)
 {
     struct count *count = count_at(inputs, i);
     if (!count)
-        return inputs_set_record(inputs, inputs->feeds[i].input, value, err);
+        return set_first_shape(inputs, &inputs->feeds[i], value, err) &&
+               inputs_set_record(inputs, inputs->feeds[i].input, value, err);
     int64_t n = element_as_i64(value->dtype, value->data, 0);
     if (n < 0)
         return fail(err, IRRUN_DATA, "the count \"%s\" is below 0", count->port.name);

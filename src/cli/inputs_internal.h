@@ -19,6 +19,7 @@ enum control {
 struct input_slot {
     bool is_filled;
     bool is_fed;                    /* --feed sets it after the first iteration */
+    bool awaits_state;              /* its first value is zeros, of the shape in --state-in */
     const struct axis_spec *axis;   /* NULL: no --axis names this input */
     const struct shape_spec *shape; /* NULL: not given */
 };
@@ -173,8 +174,8 @@ bool value_record(const char *text, const struct records_port *port, struct irru
 /* Creates a random record for input `index`. The caller frees its data. Floats are rounded to the
  * nearest value of the type, ties to even; integers and booleans are converted from floats as
  * Convert does. The numbers of an input do not depend on other inputs. Fails with IRRUN_USAGE if
- * the port has dynamic dimensions. In random.c. */
-bool random_record(const struct random_spec *spec, uint64_t seed, size_t index,
+ * the port has dynamic dimensions: `option` needs their lengths. In random.c. */
+bool random_record(const struct random_spec *spec, const char *option, uint64_t seed, size_t index,
                    const struct records_port *port, struct irrun_tensor *record,
                    struct irrun_error *err);
 

@@ -182,6 +182,14 @@ static bool fail_unfilled(const struct inputs *inputs, const struct sequence *se
                      inputs->n > 1 ? first : "", inputs->n > 1 ? "=" : "");
 }
 
+/* Replaces each open dimension with 1, or with a larger minimum. */
+static void close_dimensions(struct irrun_partial_shape *shape)
+{
+    for (uint32_t i = 0; i < shape->rank; i++)
+        if (shape->min[i] != shape->max[i])
+            shape->min[i] = shape->max[i] = shape->min[i] > 1 ? shape->min[i] : 1;
+}
+
 static bool fill_other_inputs(struct inputs *inputs, const struct sequence *sequence,
                               struct irrun_error *err)
 {
@@ -198,10 +206,15 @@ static bool fill_other_inputs(struct inputs *inputs, const struct sequence *sequ
             spec = &zeros;
         if (!spec)
             return fail_unfilled(inputs, sequence, err);
+        const char *option = spec == &zeros ? "feed" : "random";
         if (inputs->slots[i].axis)
             return fail(err, IRRUN_USAGE, "--axis: input \"%s\" is filled by --%s", port.name,
-                        spec == &zeros ? "feed" : "random");
-        if (!random_record(spec, options->seed, i, &port, &record, err))
+                        option);
+        inputs->slots[i].awaits_state = spec == &zeros && options->state_in && !options->key &&
+                                        !partial_shape_is_static(&port.shape);
+        if (inputs->slots[i].awaits_state)
+            close_dimensions(&port.shape);
+        if (!random_record(spec, option, options->seed, i, &port, &record, err))
             return false;
         records_open_record(&inputs->records[i], &port, &record);
         inputs->slots[i].is_filled = true;

@@ -195,7 +195,7 @@ static bool check_range(const struct random_spec *spec, enum irrun_dtype dtype, 
                 name, irrun_dtype_name(dtype), low, high);
 }
 
-bool random_record(const struct random_spec *spec, uint64_t seed, size_t index,
+bool random_record(const struct random_spec *spec, const char *option, uint64_t seed, size_t index,
                    const struct records_port *port, struct irrun_tensor *record,
                    struct irrun_error *err)
 {
@@ -204,7 +204,7 @@ bool random_record(const struct random_spec *spec, uint64_t seed, size_t index,
     *record =
         (struct irrun_tensor){.dtype = port->dtype == IRRUN_DYNAMIC ? IRRUN_F32 : port->dtype};
     if (!partial_shape_to_shape(&port->shape, &record->shape)) {
-        fail(err, IRRUN_USAGE, "--random: input \"%s\" has open dimensions: %s", port->name,
+        fail(err, IRRUN_USAGE, "--%s: input \"%s\" has open dimensions: %s", option, port->name,
              partial_shape_format(&port->shape, text));
         return fail_hint(err, "set them with --shape=%s=D,D,...", port->name);
     }

@@ -114,4 +114,10 @@ given() {
         irrun "${generate[@]}" -i tokens=$prompt --shape=tokens=1,4 -n 20 -o next=csv:again -o logits=none:
         cmp whole again
     done
+    # A state also gives the shape of what is fed.
+    irrun "${generate[@]}" -i tokens=prompt.npy -n 7 -o next=csv:again -o logits=none: --state-out=s.npz
+    irrun "${generate[@]}" -n 13 -o next=csv:rest -o logits=none: --state-in=s.npz
+    cat again rest | cmp whole -
+    answered 2 '--feed: input "tokens" has open dimensions: [?,?]' "set them with --shape=tokens=D,D,..." \
+        "${generate[@]}" -n 13 -o none:
 }

@@ -46,6 +46,12 @@ minus() { # FIRST LAST OPTION...
     npy '<f4' '2,' 10 10 >b.npy
     perl -MIO::Compress::Zip=zip -e 'zip "b.npy" => "b.npz", Name => "b.npy" or die'
     [ "$(minus 1 4 --state-in=b.npz --reset=2 --reset-to=state | lines)" = "-9,-8 12,12 -5,-4 12,12" ]
+    # Without -i, to zeros: of the shape in the state, if it is open.
+    npy '<f4' '2, 2' 1 2 3 4 >x.npy
+    perl -MIO::Compress::Zip=zip -e 'zip "x.npy" => "x.npz", Name => "x.npy" or die'
+    local open=("$data/twice_open.xml" --feed=y=x -n 3 --emit=all -o csv:- --state-in=x.npz --reset=2)
+    [ "$(irrun "${open[@]}" | lines)" = "2,4 6,8 4,8 12,16 0,0 0,0" ]
+    [ "$(irrun "${open[@]}" --reset-to=state | lines)" = "2,4 6,8 4,8 12,16 2,4 6,8" ]
 }
 
 @test "sequences begin with the first value, with --reset=never they continue" {
