@@ -26,8 +26,10 @@ const struct counter *inputs_counter_of(const struct inputs *inputs, size_t inpu
 
 static bool fail_counter(const struct binding *binding, struct irrun_error *err, const char *why)
 {
-    return fail(err, IRRUN_USAGE, "-i %s%s%s:%s: %s", binding->name ? binding->name : "",
-                binding->name ? "=" : "", binding->spec.format->name, binding->spec.path, why);
+    const char *path = binding->spec.path;
+    return fail(err, IRRUN_USAGE, "-i %s%s%s:%s%s %s", binding->name ? binding->name : "",
+                binding->name ? "=" : "", binding->spec.format->name, path, path[0] ? ":" : "",
+                why);
 }
 
 /* Checks that the input has no other source, and that no variable of the model has the name of the
@@ -62,11 +64,11 @@ static bool add_counter(struct inputs *inputs, const struct binding *binding,
     return inputs_add_count(inputs, &inputs->counters[inputs->n_counters - 1].before, err);
 }
 
-/* Returns whether an option generates the input instead of reading it. */
+/* Returns whether an option generates the input, which is neither read nor fed. */
 static bool is_generated(const struct inputs *inputs, size_t input)
 {
     const struct binding_list *list = &inputs->options->inputs;
-    for (size_t i = 0; i < list->n; i++)
+    for (size_t i = 0; i < list->n && !inputs->slots[input].is_fed; i++)
         if (list->items[i].spec.format->is_generated && list->items[i].name &&
             port_has_name(inputs->model, irrun_model_find_input, input, list->items[i].name))
             return true;
@@ -79,7 +81,7 @@ static bool find_reference(const struct inputs *inputs, struct counter *counter,
                            struct irrun_error *err)
 {
     const struct binding *binding = counter->binding;
-    size_t n = 0;
+    size_t n = 0, first = 0;
     if (binding->spec.path[0] != '\0') {
         if (!irrun_model_find_input(inputs->model, binding->spec.path, &counter->reference, err))
             return false;
@@ -90,9 +92,16 @@ static bool find_reference(const struct inputs *inputs, struct counter *counter,
         if (is_generated(inputs, i))
             continue;
         counter->reference = i;
-        n++;
+        first = n++ == 0 ? i : first;
     }
-    return n == 1 || fail_counter(binding, err, "name the input to count after the colon");
+    if (n == 1)
+        return true;
+    if (n == 0)
+        return fail_counter(binding, err, "no input is read or fed, so none can be counted");
+    fail_counter(binding, err, "name the input to count after the colon");
+    return fail_hint(err, "write %s=%s:%s or %s=%s:%s", binding->name, binding->spec.format->name,
+                     input_name(inputs, first), binding->name, binding->spec.format->name,
+                     input_name(inputs, counter->reference));
 }
 
 bool inputs_find_counters(struct inputs *inputs, struct irrun_error *err)

@@ -88,15 +88,25 @@ given() {
 }
 
 @test "what count: and ones: refuse" {
-    usage_error "-i count:: name the input, as in NAME=count:" m.xml -i ids=1.npy -i count: -i mask=ones:
-    usage_error "-i mask=ones:: the input has two sources" "${counted[@]}" -i ids=1.npy -i mask=ones:
+    usage_error "-i count: name the input, as in NAME=count:" m.xml -i ids=1.npy -i count: -i mask=ones:
+    usage_error "-i mask=ones: the input has two sources" "${counted[@]}" -i ids=1.npy -i mask=ones:
     usage_error "-i positions=count:mask: the input after the colon is also generated" \
         m.xml -i ids=1.npy -i positions=count:mask -i mask=ones:
-    usage_error "-i mask=ones:: name the input to count after the colon" m.xml -i ids=1.npy -i positions=1.npy -i mask=ones:
+    answered 2 "-i mask=ones: name the input to count after the colon" "write mask=ones:ids or mask=ones:positions" \
+        m.xml -i ids=1.npy -i positions=1.npy -i mask=ones:
+    usage_error "-i positions=count: no input is read or fed, so none can be counted" m.xml -i ids=value:1 -i positions=count: -i mask=ones:
     usage_error "-i ids=count:mask: --feed fills this input" m.xml -i ids=count:mask --feed=layer3=ids -n 2
     usage_error 'no input "id"' m.xml -i ids=1.npy -i positions=count:id
     usage_error 'input "mask" is filled by ones:' "${counted[@]}" -i ids=1.npy --axis=mask=1:1
     usage_error "format ones is only for inputs" m.xml --random -o ones:
+}
+
+@test "the only input that is fed is counted, also if it begins with value:" {
+    local prompt=(-i "ids=value:10,20,30" "--shape=ids=1,3" --feed=layer3=ids -n 2 --emit=all "${outputs[@]}") ref
+    for ref in "" ids; do
+        irrun m.xml "${prompt[@]}" -i positions=count:$ref -i mask=ones:$ref
+        [ "$(given)" = "10,21,32 13,25,37 / -1,-1,-1 -1,-1,-1,-1,-1,-1" ]
+    done
 }
 
 @test "a model of positions and a mask generates a text from the command line" {
