@@ -173,9 +173,9 @@ bool value_record(const char *text, const struct records_port *port, struct irru
 
 /* Creates a random record for input `index`. The caller frees its data. Floats are rounded to the
  * nearest value of the type, ties to even; integers and booleans are converted from floats as
- * Convert does. The numbers of an input do not depend on other inputs. Fails with IRRUN_USAGE if
- * the port has dynamic dimensions: `option` needs their lengths. In random.c. */
-bool random_record(const struct random_spec *spec, const char *option, uint64_t seed, size_t index,
+ * Convert does. The numbers of an input do not depend on other inputs. The port must have no open
+ * dimension. In random.c. */
+bool random_record(const struct random_spec *spec, uint64_t seed, size_t index,
                    const struct records_port *port, struct irrun_tensor *record,
                    struct irrun_error *err);
 

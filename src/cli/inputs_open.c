@@ -1,7 +1,6 @@
 /* Resolves the names in options such as --axis and --shape, and fills inputs that have no source.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <inttypes.h>
-#include <stdio.h>
 #include <unistd.h>
 
 #include "base/text.h"
@@ -28,24 +27,17 @@ static bool find_axes(struct inputs *inputs, struct irrun_error *err)
     return true;
 }
 
-/* Fails because --shape does not match the input. The hint shows the shape to give, with D for each
- * dynamic dimension. */
+/* Fails because --shape does not match the input. */
 static bool fail_shape(const struct irrun_port *port, const struct shape_spec *spec,
                        struct irrun_error *err)
 {
-    char given[SHAPE_TEXT_BYTES], wanted[SHAPE_TEXT_BYTES], hint[SHAPE_TEXT_BYTES];
-    size_t n = 0;
+    char given[SHAPE_TEXT_BYTES], wanted[SHAPE_TEXT_BYTES];
+    const struct records_port named = {.name = spec->name, .shape = port->shape};
     fail(err, IRRUN_USAGE, "--shape: input \"%s\" is %s, which does not match %s", port->name,
          partial_shape_format(&port->shape, wanted), shape_format(&spec->shape, given));
-    if (partial_shape_is_static(&port->shape))
-        return fail_hint(err, "it has no open dimension: omit --shape");
-    for (uint32_t i = 0; i < port->shape.rank && n + 24 < sizeof hint; i++) {
-        bool is_known = port->shape.min[i] == port->shape.max[i];
-        const char *comma = i > 0 ? "," : "";
-        n += (size_t)(is_known ? snprintf(hint + n, 24, "%s%" PRId64, comma, port->shape.min[i])
-                               : snprintf(hint + n, 24, "%sD", comma));
-    }
-    return fail_hint(err, "write --shape=%s=%s with a number for D", spec->name, hint);
+    return partial_shape_is_static(&port->shape)
+               ? fail_hint(err, "it has no open dimension: omit --shape")
+               : records_hint_shape(&named, err);
 }
 
 static bool find_shapes(struct inputs *inputs, struct irrun_error *err)
@@ -190,31 +182,75 @@ static void close_dimensions(struct irrun_partial_shape *shape)
             shape->min[i] = shape->max[i] = shape->min[i] > 1 ? shape->min[i] : 1;
 }
 
+static const struct random_spec zeros = {.kind = RANDOM_ZEROS};
+
+/* Returns what fills an input without a source: --random, or zeros if --feed names it; otherwise
+ * NULL. */
+static const struct random_spec *find_generator(const struct inputs *inputs, size_t index,
+                                                const char **option)
+{
+    const struct random_spec *spec = named_find(NAMED_LIST(inputs->options->randoms), inputs->model,
+                                                irrun_model_find_input, index);
+    *option = spec ? "random" : "feed";
+    return !spec && inputs->slots[index].is_fed ? &zeros : spec;
+}
+
+/* Returns whether --state-in gives the lengths of open dimensions of an input without a source. */
+static bool awaits_state(const struct inputs *inputs, size_t index)
+{
+    const struct options *options = inputs->options;
+    const struct records_port port = inputs_port(inputs, index);
+    const char *option;
+    return options->state_in && !options->key && !port.shape.is_rank_dynamic &&
+           !partial_shape_is_static(&port.shape) &&
+           find_generator(inputs, index, &option) == &zeros;
+}
+
+/* Fails if inputs that --random or --feed fills have open dimensions. Names all of them. */
+static bool check_dimensions(const struct inputs *inputs, struct irrun_error *err)
+{
+    struct text shapes = {.data = NULL};
+    for (size_t i = 0; i < inputs->n; i++) {
+        struct records_port port = inputs_port(inputs, i);
+        char text[SHAPE_TEXT_BYTES];
+        const char *option;
+        if (inputs->slots[i].is_filled || partial_shape_is_static(&port.shape) ||
+            !find_generator(inputs, i, &option) || awaits_state(inputs, i))
+            continue;
+        if (err->code == IRRUN_OK)
+            fail(err, IRRUN_USAGE, "--%s: no lengths for the open dimensions of input", option);
+        fail_append(err, "%s \"%s\" %s", shapes.length > 0 ? "," : "", port.name,
+                    partial_shape_format(&port.shape, text));
+        records_add_shape_option(&port, &shapes);
+    }
+    if (err->code != IRRUN_OK)
+        fail_hint(err, "write %s with a number for D", shapes.data ? shapes.data : "--shape");
+    text_free(&shapes);
+    return err->code == IRRUN_OK;
+}
+
 static bool fill_other_inputs(struct inputs *inputs, const struct sequence *sequence,
                               struct irrun_error *err)
 {
-    static const struct random_spec zeros = {.kind = RANDOM_ZEROS};
     const struct options *options = inputs->options;
+    if (!check_dimensions(inputs, err))
+        return false;
     for (size_t i = 0; i < inputs->n; i++) {
         struct records_port port = inputs_port(inputs, i);
+        const char *option;
         struct irrun_tensor record;
         if (inputs->slots[i].is_filled)
             continue;
-        const struct random_spec *spec =
-            named_find(NAMED_LIST(options->randoms), inputs->model, irrun_model_find_input, i);
-        if (!spec && inputs->slots[i].is_fed)
-            spec = &zeros;
+        const struct random_spec *spec = find_generator(inputs, i, &option);
         if (!spec)
             return fail_unfilled(inputs, sequence, err);
-        const char *option = spec == &zeros ? "feed" : "random";
         if (inputs->slots[i].axis)
             return fail(err, IRRUN_USAGE, "--axis: input \"%s\" is filled by --%s", port.name,
                         option);
-        inputs->slots[i].awaits_state = spec == &zeros && options->state_in && !options->key &&
-                                        !partial_shape_is_static(&port.shape);
+        inputs->slots[i].awaits_state = awaits_state(inputs, i);
         if (inputs->slots[i].awaits_state)
             close_dimensions(&port.shape);
-        if (!random_record(spec, option, options->seed, i, &port, &record, err))
+        if (!random_record(spec, options->seed, i, &port, &record, err))
             return false;
         records_open_record(&inputs->records[i], &port, &record);
         inputs->slots[i].is_filled = true;

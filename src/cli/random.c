@@ -195,19 +195,14 @@ static bool check_range(const struct random_spec *spec, enum irrun_dtype dtype, 
                 name, irrun_dtype_name(dtype), low, high);
 }
 
-bool random_record(const struct random_spec *spec, const char *option, uint64_t seed, size_t index,
+bool random_record(const struct random_spec *spec, uint64_t seed, size_t index,
                    const struct records_port *port, struct irrun_tensor *record,
                    struct irrun_error *err)
 {
     size_t size_bytes;
-    char text[SHAPE_TEXT_BYTES];
     *record =
         (struct irrun_tensor){.dtype = port->dtype == IRRUN_DYNAMIC ? IRRUN_F32 : port->dtype};
-    if (!partial_shape_to_shape(&port->shape, &record->shape)) {
-        fail(err, IRRUN_USAGE, "--%s: input \"%s\" has open dimensions: %s", option, port->name,
-             partial_shape_format(&port->shape, text));
-        return fail_hint(err, "set them with --shape=%s=D,D,...", port->name);
-    }
+    partial_shape_to_shape(&port->shape, &record->shape);
     if (!check_range(spec, record->dtype, port->name, err))
         return false;
     if (!tensor_size(record->dtype, &record->shape, &size_bytes))

@@ -222,7 +222,7 @@ static bool start_unsized(struct records *records, struct irrun_error *err)
              records_path(records));
         return !records->axis && records->options && records->options->low_latency
                    ? fail_hint(err, "--axis=K:1 reads a frame of axis K for each record")
-                   : fail_hint(err, "set them with --shape=%s=D,D,...", port->name);
+                   : records_hint_shape(port, err);
     }
     if (records->axis && !port->is_scalar && !cut_slices(records, axis, err))
         return false;

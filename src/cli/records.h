@@ -5,6 +5,7 @@
 #ifndef IRRUN_CLI_RECORDS_H
 #define IRRUN_CLI_RECORDS_H
 
+#include "base/text.h"
 #include "cli/options.h"
 
 /* The input or output that the records belong to. */
@@ -113,6 +114,13 @@ bool records_set(struct records *records, const struct irrun_tensor *value,
 bool records_rewind(struct records *records, struct irrun_error *err);
 
 const char *records_path(const struct records *records); /* for messages */
+
+/* Adds "--shape=x=D,80" to the text: the dimensions of the port, with D for each that is open. */
+void records_add_shape_option(const struct records_port *port, struct text *text);
+
+/* Adds a hint with the --shape to write for the port. Returns false. */
+bool records_hint_shape(const struct records_port *port, struct irrun_error *err);
+
 void records_close(struct records *records);
 
 #endif

@@ -6,6 +6,31 @@
 
 #include "cli/records_internal.h"
 
+/* ---- Open dimensions ------------------------------------------------------------------------- */
+
+void records_add_shape_option(const struct records_port *port, struct text *text)
+{
+    const struct irrun_partial_shape *shape = &port->shape;
+    text_add(text, "%s--shape=%s=%s", text->length > 0 ? " " : "", port->name,
+             shape->is_rank_dynamic ? "D,D,..." : "");
+    for (uint32_t i = 0; i < shape->rank && !shape->is_rank_dynamic; i++) {
+        const char *comma = i > 0 ? "," : "";
+        if (shape->min[i] == shape->max[i])
+            text_add(text, "%s%" PRId64, comma, shape->min[i]);
+        else
+            text_add(text, "%sD", comma);
+    }
+}
+
+bool records_hint_shape(const struct records_port *port, struct irrun_error *err)
+{
+    struct text option = {.data = NULL};
+    records_add_shape_option(port, &option);
+    fail_hint(err, "write %s with a number for D", option.data ? option.data : "--shape");
+    text_free(&option);
+    return false;
+}
+
 /* ---- Arrays ---------------------------------------------------------------------------------- */
 
 const char *records_option_name(const struct records *records, const char **equals)

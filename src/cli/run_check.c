@@ -100,16 +100,24 @@ bool run_check(const struct irrun_model *model, const struct options *options,
 
 bool warn_unchecked(const struct irrun_model *model, const struct options *options)
 {
-    char shape[SHAPE_TEXT_BYTES];
+    struct text inputs = {.data = NULL}, shapes = {.data = NULL};
     for (size_t i = 0; i < irrun_model_n_inputs(model); i++) {
         const struct irrun_port *port = irrun_model_input(model, i);
+        const struct records_port named = {.name = port->name, .shape = port->shape};
+        char shape[SHAPE_TEXT_BYTES];
         if (partial_shape_is_static(&port->shape))
             continue;
-        warn(options,
-             "input \"%s\" is %s: shapes, types and memory are not checked; -i, or --random with "
-             "--shape=%s=D,D,..., sets its dimensions",
-             port->name, partial_shape_format(&port->shape, shape), port->name);
-        return true;
+        text_add(&inputs, "%s \"%s\" is %s", inputs.length > 0 ? "," : "", port->name,
+                 partial_shape_format(&port->shape, shape));
+        records_add_shape_option(&named, &shapes);
     }
-    return false;
+    bool is_open = inputs.length > 0;
+    if (is_open)
+        warn(options,
+             "input%s: shapes, types and memory are not checked; -i, or --random with %s, sets the "
+             "dimensions",
+             inputs.data, shapes.data ? shapes.data : "--shape");
+    text_free(&inputs);
+    text_free(&shapes);
+    return is_open;
 }

@@ -37,7 +37,7 @@ static bool find_record_shape(const struct records_port *port, int64_t n, struct
         return true;
     fail(err, IRRUN_USAGE, "value: input \"%s\" has open dimensions: %s", port->name,
          partial_shape_format(&port->shape, text));
-    return fail_hint(err, "set them with --shape=%s=D,D,...", port->name);
+    return records_hint_shape(port, err);
 }
 
 static bool parse_numbers(const char *text, enum irrun_dtype dtype, int64_t n, char *data,

@@ -128,6 +128,6 @@ given() {
     irrun "${generate[@]}" -i tokens=prompt.npy -n 7 -o next=csv:again -o logits=none: --state-out=s.npz
     irrun "${generate[@]}" -n 13 -o next=csv:rest -o logits=none: --state-in=s.npz
     cat again rest | cmp whole -
-    answered 2 '--feed: input "tokens" has open dimensions: [?,?]' "set them with --shape=tokens=D,D,..." \
-        "${generate[@]}" -n 13 -o none:
+    answered 2 '--feed: no lengths for the open dimensions of input "tokens" [?,?]' \
+        "write --shape=tokens=D,D with a number for D" "${generate[@]}" -n 13 -o none:
 }

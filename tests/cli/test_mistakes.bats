@@ -698,7 +698,9 @@ with a <= b and s >= 0" sum.xml --random='uniform(-1e308,1e308)'
 @test "--check says what it cannot check" {
     run_apart irrun --check "$data/twice_open.xml"
     [ "$status" -eq 0 ]
-    [[ $stderr == *'input "x" is [?,2]: shapes, types and memory are not checked'*"--shape=x=D,D"* ]]
+    [[ $stderr == *'input "x" is [?,2]: shapes, types and memory are not checked'*"--random with --shape=x=D,2, sets"* ]]
+    run_apart irrun --check "$root/models/tiny_transformer/model.xml"
+    [[ $stderr == *'input "tokens" is [?,?], "beam_idx" is [?]: '*"--random with --shape=tokens=D,D --shape=beam_idx=D, sets"* ]]
     run_apart irrun --check "$data/twice_open.xml" --random --shape=x=3,2
     [ "$stderr" = "" ]
     run_apart irrun --check -q "$data/twice_open.xml"

@@ -320,9 +320,16 @@ setup() {
     [ "$status" -eq 2 ]
     run_apart irrun "$data/pair.xml" --random=c=ones
     [ "$status" -eq 2 ]
-    run_apart irrun "$data/twice_open.xml" --random
-    [ "$status" -eq 2 ]
-    [[ $stderr == *'"x" has open dimensions: [?,2]'* ]]
+    answered 2 '--random: no lengths for the open dimensions of input "x" [?,2]' \
+        "write --shape=x=D,2 with a number for D" "$data/twice_open.xml" --random
+    local two=("$root/models/tiny_transformer/model.xml" --feed=next=tokens:argmax -n 2)
+    answered 2 '--random: no lengths for the open dimensions of input "tokens" [?,?], "beam_idx" [?]' \
+        "write --shape=tokens=D,D --shape=beam_idx=D with a number for D" "${two[@]}" --random
+    answered 2 '--feed: no lengths for the open dimensions of input "tokens" [?,?]' \
+        "write --shape=tokens=D,D with a number for D" "${two[@]}" -i beam_idx=value:0 --shape=beam_idx=1
+    seq 4 >p.csv
+    answered 2 'p.csv contains no shape: the open dimensions are unknown' "write --shape=x=D,2 with a number for D" \
+        "$data/twice_open.xml" -i p.csv
 }
 
 @test "--random: one seed, the same bytes everywhere" {

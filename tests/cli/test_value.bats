@@ -28,7 +28,7 @@ setup() {
     usage_error 'value: "" is not a number' "$data/pair.xml" -i a=one.csv -i b=value:1,
     usage_error '"value:" has no value' "$data/sum.xml" -i value:
     usage_error 'value: fills an input of the model, and "id" is not one' "$data/sum.xml" -i x=one.csv -i id=value:1 --key=id -o csv:-
-    answered 2 'value: input "x" has open dimensions: [?,2]' "set them with --shape=x=D,D,..." "$data/twice_open.xml" -i value:1
+    answered 2 'value: input "x" has open dimensions: [?,2]' "write --shape=x=D,2 with a number for D" "$data/twice_open.xml" -i value:1
     usage_error "format value is only for inputs" "$data/sum.xml" --random -o value:1
     usage_error "format value is only for inputs" "$data/sum.xml" --random --expect=value:1
     usage_error 'input "b" is filled by value:1' "$data/pair.xml" -i a=one.csv -i b=value:1 --axis=b=0
