@@ -5,6 +5,8 @@
 # It fails without qemu-x86_64 on an x86-64. It reports and skips levels that this CPU lacks, and
 # AArch64 if its compiler or its libraries are missing.
 #
+# It runs as many levels at once as there are cores, and prints the results in order at the end.
+#
 # Environment: BUILD, the build directory (build); CROSS, the prefix of the compiler for AArch64
 # (aarch64-linux-gnu-); CASES, the directories of cases (tests/cases models).
 # SPDX-License-Identifier: Apache-2.0
@@ -14,34 +16,56 @@ cd "$(dirname "$0")/.."
 build=${BUILD:-build} cross=${CROSS:-aarch64-linux-gnu-}
 read -r -a cases <<<"${CASES:-tests/cases models}"
 read -r -a compiler <<<"${CC:-cc}"
-bad=0 n_run=0
+bad=0 started=()
+logs=$(mktemp -d)
+trap 'rm -rf "$logs"' EXIT
 
 skipped() {
     echo "skipped: $1"
 }
 
+# shellcheck disable=SC2317 # start calls them
 # Runs the programs of a build directory at a level, in an emulator or on this CPU.
 try_level() { # name, level, build directory, emulator...
-    local name=$1 level=$2 directory=$3
+    local name=$1 level=$2 directory=$3 failed=0
     shift 3
-    n_run=$((n_run + 1))
     echo "---- $name: $level"
     if ! "$@" "$directory/tests/kernels/check_kernels" | grep -v '^ok '; then
-        bad=1
+        failed=1
     fi
-    IRRUN="$* $directory/irrun" IRRUN_ARGS=--simd=$level scripts/run-cases.sh "${cases[@]}" || bad=1
+    IRRUN="$* $directory/irrun" IRRUN_ARGS=--simd=$level scripts/run-cases.sh "${cases[@]}" || failed=1
+    return "$failed"
 }
 
+# shellcheck disable=SC2317
 # Checks first that irrun detects the best level of the emulated CPU.
 try_cpu() { # name, best level, build directory, emulator...
     local name=$1 level=$2 directory=$3 found
     found=$("${@:4}" "$directory/irrun" --list-kernels 2>/dev/null | cut -f 3 | sort -u)
     if [ "$found" != "$level" ]; then
         echo "FAILED $name: the level in use is ${found:-unknown}, expected $level"
-        bad=1
-        return
+        return 1
     fi
     try_level "$@"
+}
+
+# Runs a command in the background, at most one for each core.
+start() { # command...
+    while [ "$(jobs -rp | wc -l)" -ge "$(nproc)" ]; do
+        wait -n || bad=1
+    done
+    echo "started $2: $3"
+    "$@" >"$logs/${#started[@]}" 2>&1 &
+    started+=($!)
+}
+
+# Waits for all commands, and prints what they wrote.
+finish() {
+    local i
+    for i in "${!started[@]}"; do
+        wait "${started[i]}" || bad=1
+        cat "$logs/$i"
+    done
 }
 
 has_level() {
@@ -73,17 +97,17 @@ try_x86_64() {
         bad=1
         return
     fi
-    try_cpu core2duo scalar "$build" qemu-x86_64 -cpu core2duo
-    try_cpu Nehalem sse4.1 "$build" qemu-x86_64 -cpu Nehalem
+    start try_cpu core2duo scalar "$build" qemu-x86_64 -cpu core2duo
+    start try_cpu Nehalem sse4.1 "$build" qemu-x86_64 -cpu Nehalem
     if emulates_masked_loads 2>/dev/null; then
-        try_cpu Haswell avx2 "$build" qemu-x86_64 -cpu Haswell
+        start try_cpu Haswell avx2 "$build" qemu-x86_64 -cpu Haswell
     else
         skipped "Haswell: this qemu faults on masked loads"
     fi
     mapfile -t levels < <(sed -n 's/^SIMD_LEVEL([^,]*, "\([^"]*\)", x86_.*/\1/p' src/kernels/levels.def)
     for level in "${levels[@]}"; do
         if has_level "$level"; then
-            try_level "this CPU" "$level" "$build" env
+            start try_level "this CPU" "$level" "$build" env
         else
             skipped "$level: this CPU lacks it, and qemu emulates no AVX-512 and no AMX"
         fi
@@ -105,8 +129,8 @@ try_aarch64() {
     fi
     PKG_CONFIG_LIBDIR=$libraries/pkgconfig make CC="${cross}gcc" BUILD="$directory" \
         "$directory/irrun" "$directory/tests/kernels/check_kernels" >/dev/null
-    try_cpu AArch64 neon "$directory" "${emulator[@]}"
-    try_level AArch64 scalar "$directory" "${emulator[@]}"
+    start try_cpu AArch64 neon "$directory" "${emulator[@]}"
+    start try_level AArch64 scalar "$directory" "${emulator[@]}"
 }
 
 case $("${compiler[@]}" -dumpmachine) in
@@ -114,5 +138,6 @@ x86_64*) try_x86_64 ;;
 *) skipped "x86-64: this is another machine" ;;
 esac
 try_aarch64
-[ "$n_run" -gt 0 ] || bad=1
+finish
+[ "${#started[@]}" -gt 0 ] || bad=1
 exit "$bad"
