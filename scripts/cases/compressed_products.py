@@ -162,7 +162,7 @@ def row_cases():
     yield product("product_chunks_i4", "A row by i4 in groups of 256.", (1, 512), 39, dtype="i4",
                   group=256)
     yield product("product_chunks_of_2", "A row by u4 in groups of 64 with a zero point each.",
-                  (1, 512), 41, dtype="u4", group=64, zero="whole", wide="f16")
+                  (1, 256), 41, dtype="u4", group=64, zero="whole", wide="f16")
     yield product("product_chunks_of_4", "A row by i4 in groups of 32.", (1, 512), 39, dtype="i4",
                   group=32)
     yield product("product_row_u8", "A row by u8, whose zero points are not the same.", (1, 192), 42,
