@@ -102,8 +102,9 @@ __attribute__((noinline)) static void multiply_fixed_bytes(const struct compress
         }
         vec_store_sums(dots, sums[0], sums[1], sums[2], sums[3]);
         for (size_t r = 0; r < ROWS_AT_A_TIME && row + r < p->end; r++) {
-            float scale = x_scale * param_of(&matrix->scales, row + r, 0, 1);
-            p->c[row + r] = (p->start ? p->start[row + r] : 0) + dots[r] * scale;
+            /* The product of both scales may be denormal or infinite. */
+            float sum = dots[r] * x_scale * param_of(&matrix->scales, row + r, 0, 1);
+            p->c[row + r] = (p->start ? p->start[row + r] : 0) + sum;
         }
     }
 }
