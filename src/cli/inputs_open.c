@@ -120,7 +120,7 @@ bool inputs_resolve_names(struct inputs *inputs, struct irrun_error *err)
 /* ---- Inputs without a source ----------------------------------------------------------------- */
 
 /* Adds a hint that gives a source to each input that has none, if one of them is a usual input of a
- * language model. */
+ * text-generation model. */
 static void hint_usual_inputs(const struct inputs *inputs, struct irrun_error *err)
 {
     struct text text = {0};

@@ -14,8 +14,8 @@ bool inspect_as_json(struct irrun_model *model, const struct options *options,
 bool inspect_list_ops(struct irrun_model *model, struct irrun_error *err);
 
 /* Appends hints to `text`, each with a NUL at its end, and returns their number. They suggest
- * --feed for inputs that look like states, sources for the usual inputs of language models, and
- * --low-latency for models that can run in chunks. */
+ * --feed for inputs that look like states, sources for the usual inputs of text-generation models,
+ * and --low-latency for models that can run in chunks. */
 size_t inspect_add_hints(const struct irrun_model *model, const struct irrun_analysis *analysis,
                          const struct options *options, struct text *text);
 

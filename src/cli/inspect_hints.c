@@ -1,5 +1,5 @@
 /* The hints of --inspect. Finds outputs whose name, type and shape look like the next value of an
- * input, and inputs that language models usually have.
+ * input, and inputs that text-generation models usually have.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/inspect.h"
 
@@ -105,7 +105,8 @@ static const struct irrun_port *find_next_value(const struct irrun_model *model,
     return best;
 }
 
-/* Adds a hint for the usual inputs of a language model. Returns whether there are any. */
+/* Adds a hint for the usual inputs of a text-generation model. Returns whether there are
+ * any. */
 static bool add_usual_inputs(const struct irrun_model *model, const struct options *options,
                              struct text *text)
 {
@@ -114,7 +115,7 @@ static bool add_usual_inputs(const struct irrun_model *model, const struct optio
         const char *usual = usual_input_options(model, i);
         if (!usual || is_fed(model, options, i, true))
             continue;
-        text_add(text, "%s %s", has_any ? "" : "usual inputs of a language model:", usual);
+        text_add(text, "%s %s", has_any ? "" : "usual inputs of a text-generation model:", usual);
         has_any = true;
     }
     if (has_any)

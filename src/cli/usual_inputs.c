@@ -1,4 +1,4 @@
-/* A table of the inputs that exported language models have beside their tokens.
+/* A table of the inputs that exported text-generation models have beside their tokens.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/usual_inputs.h"
 

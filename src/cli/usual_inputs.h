@@ -1,4 +1,4 @@
-/* Knows the inputs that exported language models have beside their tokens.
+/* Knows the inputs that exported text-generation models have beside their tokens.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_CLI_USUAL_INPUTS_H
 #define IRRUN_CLI_USUAL_INPUTS_H

@@ -86,22 +86,21 @@ ALWAYS_INLINE vec sum_bytes(const unsigned char *codes, vec_i32 flip, int32_t ze
 
 __attribute__((noinline)) static void multiply_fixed_bytes(const struct compressed_product *p)
 {
-    enum { ROWS_AT_A_TIME = 4 }; /* vec_store_sums adds the lanes of four vectors */
     const struct compressed_matrix *matrix = p->matrix;
     const size_t k = matrix->k;
     const vec_i32 flip = flip_bits(matrix->dtype, false);
     const float offset = unsigned_offset(matrix->dtype);
     const float x_scale = ((const struct fixed_row *)(const void *)(p->x + k))->scale;
-    for (size_t row = p->begin; row < p->end; row += ROWS_AT_A_TIME) {
-        vec sums[ROWS_AT_A_TIME];
-        float dots[ROWS_AT_A_TIME];
-        for (size_t r = 0; r < ROWS_AT_A_TIME; r++) {
+    for (size_t row = p->begin; row < p->end; row += ROWS_AT_ONCE) {
+        vec sums[ROWS_AT_ONCE];
+        float dots[ROWS_AT_ONCE];
+        for (size_t r = 0; r < ROWS_AT_ONCE; r++) {
             size_t at = row + r < p->end ? row + r : p->end - 1;
             int32_t zero = (int32_t)(param_of(&matrix->zero_points, at, 0, 0) + offset);
             sums[r] = sum_bytes(matrix->row + at * k, flip, zero, k, p->x);
         }
         vec_store_sums(dots, sums[0], sums[1], sums[2], sums[3]);
-        for (size_t r = 0; r < ROWS_AT_A_TIME && row + r < p->end; r++) {
+        for (size_t r = 0; r < ROWS_AT_ONCE && row + r < p->end; r++) {
             /* The product of both scales may be denormal or infinite. */
             float sum = dots[r] * x_scale * param_of(&matrix->scales, row + r, 0, 1);
             p->c[row + r] = (p->start ? p->start[row + r] : 0) + sum;

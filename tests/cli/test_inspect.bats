@@ -95,13 +95,13 @@ inspected() { # filter model
     [ "$(inspected .hints model.xml)" = '[]' ]
 }
 
-@test "--inspect hints at the sources of the usual inputs of a language model" {
+@test "--inspect hints at the sources of the usual inputs of a text-generation model" {
     local mask="-i attention_mask=ones:input_ids" beam="-i beam_idx=value:0 --shape=beam_idx=1"
-    [[ $(irrun --inspect "$data/openvino_model.xml") == *$'\nhints: 1\n  usual inputs of a language model: '"$mask -i position_ids=count:input_ids $beam" ]]
+    [[ $(irrun --inspect "$data/openvino_model.xml") == *$'\nhints: 1\n  usual inputs of a text-generation model: '"$mask -i position_ids=count:input_ids $beam" ]]
     [ "$(irrun --inspect=json "$data/openvino_model.xml" --feed=logits=position_ids:argmax | jq -r '.hints[]')" = \
-        "usual inputs of a language model: $mask $beam" ]
+        "usual inputs of a text-generation model: $mask $beam" ]
     sed 's/position_ids/cache_position/g' "$data/openvino_model.xml" >m.xml
-    [ "$(inspected .hints m.xml)" = "[\"usual inputs of a language model: $mask -i cache_position=count:input_ids $beam\"]" ]
+    [ "$(inspected .hints m.xml)" = "[\"usual inputs of a text-generation model: $mask -i cache_position=count:input_ids $beam\"]" ]
     # beam_idx alone, without input_ids
     [ "$(inspected .hints "$root/models/tiny_transformer/model.xml")" = '[]' ]
 }

@@ -725,7 +725,7 @@ with a <= b and s >= 0" sum.xml --random='uniform(-1e308,1e308)'
     seq 2 | answered 65 'cannot be read again (ended after 2 records)' "records are repeated from a file, but not from a pipe" sum.xml -i csv:- -n 5 -o none:
 }
 
-@test "inputs of a language model without data: the hint fills those that are missing" {
+@test "inputs of a text-generation model without data: the hint fills those that are missing" {
     local model=$data/openvino_model.xml mask="-i attention_mask=ones:input_ids"
     local others="-i position_ids=count:input_ids -i beam_idx=value:0 --shape=beam_idx=1"
     printf '5\n7\n' >prompt.csv
